@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 const SECOND_MS = 1000;
 /** Most of a test is waiting: for a server, a commit, a process that starts. A file for each core would waste half of them. */
-const WORKERS_MIN = 4;
+const WORKERS_MIN = 5;
 /** Starts each server once for all projects that name it. */
 const servers = {
   globalSetup: ['test/postgres.setup.ts', 'test/redis.setup.ts', 'test/kafka.setup.ts'],
@@ -40,6 +40,19 @@ export default defineConfig({
           ],
           testTimeout: 300 * SECOND_MS,
           hookTimeout: 300 * SECOND_MS,
+        },
+      },
+      {
+        test: {
+          name: 'containers',
+          include: ['test/containers/**/*.test.ts'],
+          setupFiles: everywhere,
+          // One deployment at a time, each file its own.
+          fileParallelism: false,
+          // After all others: a group has one number of workers.
+          sequence: { groupOrder: 1 },
+          testTimeout: 900 * SECOND_MS,
+          hookTimeout: 900 * SECOND_MS,
         },
       },
       ...['story', 'security', 'faults', 'fuzz', 'deploy'].map((name) => ({

@@ -1,6 +1,7 @@
 /**
  * `npm run bench [-- --only B3,B17] [--seconds N] [--smoke] [--cluster]`: performance as ratios to
- * floors that are measured in the same run.
+ * floors that are measured in the same run. `--only fga --against openfga,spicedb` compares checks with other
+ * servers, which it builds.
  */
 import { parseArgs } from 'node:util';
 import { runBenches, UnknownBench } from '@cardea/bench';
@@ -16,6 +17,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string' },
     smoke: { type: 'boolean', default: false },
     cluster: { type: 'boolean', default: false },
+    against: { type: 'string' },
   },
 });
 const seconds = Number(options.seconds ?? (options.smoke ? SMOKE_SECONDS : SECONDS));
@@ -30,6 +32,7 @@ try {
     seconds,
     smoke: options.smoke,
     cluster: options.cluster,
+    against: options.against?.split(',') ?? [],
     startGateway: (upstreams, port) =>
       startGateway({ upstreams, workers: 1, ...(port && { port }) }).catch((error: unknown) => {
         if (error instanceof NginxMissing) return undefined;

@@ -26,6 +26,7 @@ const WORDS = {
   start: ['services/standalone/src/main.ts'],
   test: ['scripts/test.ts'],
   'test:long': ['scripts/test.ts', '--long'],
+  'test:containers': ['scripts/containers.ts'],
   check: ['scripts/test.ts', '--check'],
   tour: ['scripts/tour.ts'],
   bench: ['scripts/bench.ts'],

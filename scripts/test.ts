@@ -21,8 +21,12 @@ import { migrateTemplate } from '../test/migrate-template.ts';
 import { interruption, run } from './test/run.ts';
 import { type Failure, NOTHING, type Step, sum, summary, type Tally } from './test/tally.ts';
 
-const PROJECTS = ['unit', 'deploy', 'int', 'story', 'security', 'fuzz', 'faults'];
-const WITHOUT_SERVERS = ['unit', 'deploy'];
+const PROJECTS = [
+  ...['unit', 'deploy', 'int', 'story', 'security', 'fuzz', 'faults'],
+  // What can be played in some minutes on an engine that answers, with images that are there.
+  ...(process.env['CARDEA_CONTAINERS'] === 'cached' ? ['containers'] : []),
+];
+const WITHOUT_SERVERS = ['unit', 'deploy', 'containers'];
 const TALLY_FILE = '.cache/test/tallies.json';
 /** Of all processes that tests start, vitest's own included. */
 const COMPILED = resolve('.cache/compiled');

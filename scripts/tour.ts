@@ -3,7 +3,6 @@
  * or against a fresh one of its own.
  */
 import { parseArgs } from 'node:util';
-import { temporaryInstance } from '@cardea/testing';
 import { player, Surprise } from './tour/player.ts';
 import { playStory } from './tour/story.ts';
 
@@ -19,7 +18,7 @@ const print = (line: string): void => {
   if (!values.json) process.stdout.write(`${line}\n`);
 };
 
-const instance = values.base === undefined ? await temporaryInstance(print) : undefined;
+const instance = values.base === undefined ? await instanceOfItsOwn() : undefined;
 const base = values.base ?? instance?.base ?? '';
 const teller = player(base, print);
 try {
@@ -45,4 +44,10 @@ async function hasMailbox(url: string): Promise<boolean> {
   });
   await page.body?.cancel();
   return page.status === 200;
+}
+
+/** Not loaded against a running instance: where containers play the story, there is no test kit. */
+async function instanceOfItsOwn() {
+  const { temporaryInstance } = await import('@cardea/testing');
+  return temporaryInstance(print);
 }

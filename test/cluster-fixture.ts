@@ -6,7 +6,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Cluster, type ServiceProcess, startCluster } from '@cardea/cluster';
+import {
+  type Cluster,
+  lastOf,
+  ServiceEnded,
+  type ServiceProcess,
+  startCluster,
+} from '@cardea/cluster';
 import type { ServiceName } from '@cardea/contracts';
 import { needKafka, needRedis, type RestDriver, restDriver } from '@cardea/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
@@ -58,7 +64,12 @@ export function testCluster(of: {
     });
   }, START_MS_MAX);
   afterEach(({ task }) => {
-    if (task.result?.state === 'fail') keepLogs(task.name, running?.processes ?? []);
+    if (task.result?.state !== 'fail') return;
+    const all = running?.processes ?? [];
+    keepLogs(task.name, all);
+    const ended = all.filter(({ alive }) => !alive).map((each) => `${each.name}${lastOf(each)}`);
+    if (ended.length > 0)
+      throw new ServiceEnded(`ended meanwhile: ${ended.join('; ').replaceAll('\n', ' ')}`);
   });
   afterAll(async () => {
     await running?.stop();

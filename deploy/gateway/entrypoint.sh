@@ -24,7 +24,9 @@ case $name_server in
   \[*) ;;
   *:*:*) name_server="[$name_server]" ;;
 esac
-export RESOLVER="resolver ${name_server:-127.0.0.1} valid=10s ipv6=off;"
+# A replica that came or went is known soon; until then its silence costs a second. A name server that does not
+# answer is asked again as soon, not after nginx's 30 s.
+export RESOLVER="resolver ${name_server:-127.0.0.1} valid=2s ipv6=off; resolver_timeout 2s;"
 
 port=${PORT:-8080}
 LISTEN="listen $port;"

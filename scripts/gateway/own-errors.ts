@@ -23,13 +23,22 @@ const OWN_ERRORS = [
 /** nginx's statuses for malformed requests; clients get 400. */
 const MALFORMED = [400, 414, 421, 431, 494, 495, 496, 497, 501];
 
-/** The statuses in an `error_page` directive. */
-export const OWN_STATUSES = OWN_ERRORS.map(([status]) => status)
-  .filter((status) => !MALFORMED.includes(status))
+/** No service answered. `again.ts` says what comes after it. */
+export const AFTER_FAILURE = '$after_failure';
+const UNANSWERED = [502, 504];
+const OWN_STATUSES = OWN_ERRORS.map(([status]) => status)
+  .filter((status) => ![...MALFORMED, ...UNANSWERED].includes(status))
   .join(' ');
 
+/** A location that has one of these directives takes none of those around it. */
+export const errorPagesOf = (place: string): readonly string[] => [
+  `error_page ${OWN_STATUSES} ${place};`,
+  // nginx's alone: an answer of a service is forwarded whatever it is.
+  `error_page ${UNANSWERED.join(' ')} = ${AFTER_FAILURE};`,
+];
+
 export const errorPages: readonly string[] = [
-  `error_page ${OWN_STATUSES} ${ERROR_LOCATION};`,
+  ...errorPagesOf(ERROR_LOCATION),
   `error_page ${MALFORMED.join(' ')} = ${MALFORMED_LOCATION};`,
 ];
 

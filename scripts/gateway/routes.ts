@@ -10,6 +10,8 @@ export type GatewayRoute = {
   readonly bodyLimitBytes: number;
   /** Its error codes are in capitals. */
   readonly upperCaseCodes: boolean;
+  /** Takes PUT: a body that may be sent again. */
+  readonly isReplaced: boolean;
 };
 
 /** The body limit of every path, whatever its contract says (`docs/design/operations.md`, Gateway). */
@@ -44,6 +46,7 @@ export function gatewayRoutes({ common, services }: ListedEndpoints): readonly G
         contract.bodyLimitBytes ?? 0,
       ),
       upperCaseCodes: known?.upperCaseCodes === true || contract.upperCaseCodes === true,
+      isReplaced: known?.isReplaced === true || contract.method === 'put',
     });
   }
   return [...routes.values()];

@@ -3,20 +3,24 @@
  * Everything else is the same for all of them.
  */
 import { SERVICE_NAMES } from '@cardea/contracts';
+import { endPlaces, ends, startedBy, startOverMap } from './again.ts';
 import { block, given, lines } from './nginx-text.ts';
 import {
   ERROR_LOCATION,
   ERROR_LOCATION_IN_CAPITALS,
   errorMaps,
   errorPages,
+  errorPagesOf,
   errorPlaces,
   MALFORMED_LOCATION,
-  OWN_STATUSES,
 } from './own-errors.ts';
 import { BODY_LIMIT_BYTES, type GatewayRoute } from './routes.ts';
 import { staticLocations } from './static-files.ts';
 
 const KIB = 1024;
+/** Five replicas that stay silent, below the shortest wait for an answer that a deployment may set. */
+export const NEXT_REPLICA_SECONDS_MAX = 5;
+
 export const nginxTemplate = (routes: readonly GatewayRoute[]): string =>
   `${[HEAD, http(routes)].join('\n\n')}\n`;
 
@@ -51,7 +55,8 @@ reset_timedout_connection on;`;
 
 const PROXYING = `
 proxy_http_version 1.1;
-proxy_connect_timeout 2s;
+# A replica that is gone refuses on some networks and stays silent on others.
+proxy_connect_timeout 1s;
 proxy_send_timeout 10s;
 proxy_read_timeout \${READ_WAIT};
 # A body that trickles meets the service's own patience, which is for the whole of it.
@@ -61,9 +66,10 @@ proxy_buffers 8 16k;
 # A slow reader of an export slows the export down; nothing is put on disk for it.
 proxy_max_temp_file_size 0;
 proxy_redirect off;
-# What may already have reached a service is never sent again by POST or PATCH.
-proxy_next_upstream error;
-proxy_next_upstream_tries 2;`;
+# To every replica once. What may already have reached a service is never sent again by POST or PATCH, and nothing
+# that a service had for longer than this: a long poll would start over when its time is up.
+proxy_next_upstream error timeout;
+proxy_next_upstream_timeout ${NEXT_REPLICA_SECONDS_MAX}s;`;
 
 /** Set in place of the client's headers; empty ones are not forwarded. */
 const FORWARDED = [
@@ -142,6 +148,7 @@ const http = (routes: readonly GatewayRoute[]): string =>
     ...lines(PROXYING),
     ...FORWARDED,
     ...lines(MAPS),
+    ...startOverMap(NEXT_REPLICA_SECONDS_MAX),
     ...errorMaps(),
     ...SERVICE_NAMES.flatMap(upstream),
     '',
@@ -168,12 +175,14 @@ const server = (routes: readonly GatewayRoute[]): readonly string[] =>
       'server_name _;',
       '',
       ...errorPages,
+      ...ends,
       '',
       'if ($odd) {',
       '    return 404;',
       '}',
       '',
       ...errorPlaces(),
+      ...endPlaces(),
       ...staticLocations(),
       '',
       ...routes.flatMap(location),
@@ -187,10 +196,14 @@ function location({
   service,
   bodyLimitBytes,
   upperCaseCodes,
+  isReplaced,
 }: GatewayRoute): readonly string[] {
   const own = [
     ...(bodyLimitBytes > BODY_LIMIT_BYTES ? [`client_max_body_size ${bodyLimitBytes};`] : []),
-    ...(upperCaseCodes ? [`error_page ${OWN_STATUSES} ${ERROR_LOCATION_IN_CAPITALS};`] : []),
+    // To go to another replica it has to be there as a whole.
+    ...(isReplaced ? ['proxy_request_buffering on;'] : []),
+    ...(upperCaseCodes ? errorPagesOf(ERROR_LOCATION_IN_CAPITALS) : []),
+    ...startedBy({ service, upperCaseCodes, keepsBody: isReplaced }),
     `proxy_pass http://${service};`,
   ];
   return lines(block(`location ${matcherOf(path)}`, own));

@@ -48,6 +48,7 @@ export type Operation = {
 export type Promised = { readonly [operation: string]: Operation };
 
 const REFUSED_STATUS = 400;
+const JSON_TYPE = 'application/json';
 
 export const promisedBy = (document: Document): Promised =>
   Object.fromEntries(
@@ -100,7 +101,9 @@ const inputsOf = ({ parameters = [], requestBody }: ListedEndpoints): Fields =>
 const answersOf = ({ responses }: ListedEndpoints): Operation['answers'] =>
   Object.fromEntries(
     Object.entries(responses).map(([status, { content = {} }]) => {
-      const all = Object.values(content).flatMap(({ schema = {} }) => fields(schema, '', true));
+      // Beside JSON there may be a page; nobody gets it who did not ask for it.
+      const shown = JSON_TYPE in content ? [content[JSON_TYPE]] : Object.values(content);
+      const all = shown.flatMap((one) => fields(one?.schema ?? {}, '', true));
       return [
         status,
         Number(status) >= REFUSED_STATUS ? { codes: codesOf(all) } : { fields: sorted(all) },

@@ -150,6 +150,10 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
     readBy: 'identity',
     text: 'Whether strangers may make an organization.',
   },
+  CORS_ORIGINS: {
+    group: 'between',
+    text: 'Origins whose pages may call every tenant, beside those that applications of a tenant allow.',
+  },
   INTROSPECT_REQUIRE_AUTH: {
     group: 'identity',
     readBy: 'identity',
@@ -245,6 +249,11 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
     readBy: 'authz',
     text: 'Memory for the indexes of relationship tuples, by estimate. A tenant that does not fit in is answered by PostgreSQL; with 0 all are.',
     otherwise: 'a quarter of the memory that the process may use',
+  },
+  GEOIP_DB_PATH: {
+    group: 'areas',
+    readBy: 'identity, audit-projector',
+    text: 'Database of cities in the format of MaxMind (GeoLite2-City, or one like it), which you provide: sessions and audit rows show places of public addresses. Read again within a minute of a change; one that is missing or broken is logged, and no address has a place.',
   },
   AUTHZ_SNAPSHOT_DIR: {
     group: 'areas',

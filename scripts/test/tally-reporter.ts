@@ -1,9 +1,12 @@
 /** Writes the results of a vitest run, by project, into the file that TALLY_FILE names. */
 import { writeFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { type Failure, NOTHING, SLOWEST_SHOWN, type Step, type Tally } from './tally.ts';
 
 const WHY_CHARS_MAX = 300;
+/** Of what differs between what was expected and what came. */
+const DIFF_LINES_MAX = 12;
 /** Tests that `-t` excludes count as skipped too, but need not be listed. */
 const isFiltered = process.env['TALLY_FILTERED'] === 'yes';
 
@@ -51,7 +54,7 @@ function tallyOf(modules: readonly TestModule[]): Tally {
   const failures: readonly Failure[] = [
     ...tests
       .filter((test) => test.result().state === 'failed')
-      .map((test) => failed(named(test), test.result().errors?.[0])),
+      .map((test) => failed(named(test), ...(test.result().errors ?? []))),
     ...modules.flatMap(brokenParts),
   ];
   return {
@@ -82,8 +85,27 @@ function brokenParts(module: TestModule): Failure[] {
   ];
 }
 
-function failed(test: string, error: unknown): Failure {
-  const message = (error as { readonly message?: unknown } | undefined)?.message;
-  const [why = ''] = String(message ?? '').split('\n');
-  return { test, why: why.slice(0, WHY_CHARS_MAX) };
+/** Of each error: the first line of its message and of its causes' messages, and what differs. */
+function failed(test: string, ...errors: readonly unknown[]): Failure {
+  const why = errors.flatMap((error) => [...messagesOf(error), ...differencesOf(error)]);
+  return { test, why: why.join('; ') };
+}
+
+type Told = { readonly message?: unknown; readonly cause?: unknown; readonly diff?: unknown };
+
+function messagesOf(error: unknown): readonly string[] {
+  if (typeof error !== 'object' || error === null) return [];
+  const { message, cause } = error as Told;
+  const [first = ''] = String(message ?? '').split('\n');
+  return [first.slice(0, WHY_CHARS_MAX), ...messagesOf(cause)];
+}
+
+function differencesOf(error: unknown): readonly string[] {
+  const { diff } = (error ?? {}) as Told;
+  if (typeof diff !== 'string') return [];
+  return stripVTControlCharacters(diff)
+    .split('\n')
+    .filter((line) => /^[-+] /.test(line))
+    .slice(0, DIFF_LINES_MAX)
+    .map((line) => line.replace(/\s+/g, ' ').slice(0, WHY_CHARS_MAX));
 }

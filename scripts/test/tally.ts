@@ -8,7 +8,7 @@ export type Tally = {
 };
 /** A part of a run: a project's tests, or a check. Projects overlap by the workers that go on with the next. */
 export type Step = { readonly step: string; readonly seconds: number; readonly tally: Tally };
-/** `why`: the first line of its error, where it has one. */
+/** `why`: what its errors say in short, where it has some. */
 export type Failure = { readonly test: string; readonly why?: string };
 export type Skipped = { readonly test: string; readonly why: string };
 

@@ -93,13 +93,15 @@ export function expect(holds: boolean, expected: string, got: unknown): asserts 
 }
 
 async function send(base: string, { method, path, headers, body }: Call): Promise<Reply> {
+  const isForm = body instanceof URLSearchParams;
   const response = await fetch(new URL(path, base), {
     method,
     headers: {
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      // Forms name their type by themselves.
+      ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
     redirect: 'manual',
     signal: AbortSignal.timeout(ANSWER_MS_MAX),
   });

@@ -1,6 +1,6 @@
 /**
- * The product's story in sixteen steps: a company signs up, its users sign in, an agent requests a secret,
- * a user approves it, and every step is in the audit log.
+ * The product's story in eighteen steps: a company signs up, its users sign in, an agent requests a
+ * secret, a user approves it, an application is let in, a second factor is added, and every step is in the audit log.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -15,6 +15,7 @@ import { webhookIsSet, webhooksArrived } from './hooks.ts';
 import { expect, type Player, pollUntil, type Reply } from './player.ts';
 import { receiver } from './receiver.ts';
 import { keyHasScopes, relationsDecide } from './relations.ts';
+import { applicationSignsIn, secondFactorIsAdded } from './sign-ins.ts';
 import { adminSignsIn, colleagueRegisters, companySignsUp, sessionEnds } from './users.ts';
 
 export async function playStory(player: Player, mailbox: string | undefined): Promise<void> {
@@ -47,6 +48,8 @@ export async function playStory(player: Player, mailbox: string | undefined): Pr
     await agentGetsItsSecret(cast, agent, session);
     await webhooksArrived(cast);
     await sessionEnds(cast);
+    await applicationSignsIn(cast);
+    await secondFactorIsAdded(cast);
     await auditTellsAll(cast);
   } finally {
     await cast.hooks.close();
@@ -65,7 +68,7 @@ async function doorIsOpen({ player }: Cast): Promise<void> {
 
 async function auditTellsAll(cast: Cast): Promise<void> {
   const { player } = cast;
-  player.step(16, 'The audit log lists every step, and the CSV the same rows');
+  player.step(18, 'The audit log lists every step, and the CSV the same rows');
   const headers = as(cast, cast.adminToken);
   const path = '/api/v1/audit/events?limit=1000';
   const types = (reply: Reply) => reply.body.events.map((event: { type: string }) => event.type);

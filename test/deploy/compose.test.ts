@@ -1,11 +1,20 @@
+import { globSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { readSettings, SETTING_FORMS } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
 import { MEANINGS, type Meaning } from '../../scripts/settings/meanings.ts';
 import { filledIn, readCompose, referencesIn, VariableMissing } from './rules/compose-file.ts';
-import { composeMutants, service } from './rules/compose-mutants.ts';
+import { composeMutants } from './rules/compose-mutants.ts';
 import * as rules from './rules/compose-rules.ts';
-import type { ComposeSubject } from './rules/compose-subject.ts';
+import {
+  type ComposeSubject,
+  environmentOf,
+  SECRETS,
+  SECRETS_FOLDER,
+} from './rules/compose-subject.ts';
+import { deploymentsOf, podOf } from './rules/kubernetes-rules.ts';
+import { readManifests } from './rules/manifests.ts';
+import { service } from './rules/mutated-compose.ts';
 import { brokenRules, SERVICES } from './rules/rule.ts';
 
 const text = rules.fileText('docker-compose.yml');
@@ -18,40 +27,34 @@ describe('docker-compose.yml', () => {
 
   it('starts nothing before secrets were made', () => {
     const required = referencesIn(readCompose(text)).filter(({ operator }) => operator === ':?');
-    const names = [...new Set(required.map(({ name }) => name))];
-    expect(names.toSorted()).toEqual([
-      'DATABASE_PASSWORD',
-      'ENCRYPTION_KEY',
-      'GRAFANA_PASSWORD',
-      'JWT_SECRET',
-      'POSTGRES_PASSWORD',
-      'REDIS_PASSWORD',
-    ]);
+    expect([...new Set(required.map(({ name }) => name))]).toEqual(['SECRETS_FOLDER']);
     expect(required.every(({ rest }) => rest === 'run deploy/make-env.sh')).toBe(true);
-    for (const name of names) {
-      const without = { ...example, [name]: '' };
-      expect(() => filledIn(readCompose(text), without)).toThrow(VariableMissing);
-    }
+    const without = { ...example, SECRETS_FOLDER: '' };
+    expect(() => filledIn(readCompose(text), without)).toThrow(VariableMissing);
   });
 
-  it('starts nothing before somebody said where mail goes, and goes without it when told so', () => {
-    const { environment } = service(readCompose(text), 'identity');
-    const read = (SMTP_URL: string | undefined) => {
-      const secrets = {
-        JWT_SECRET: 'b2'.repeat(20),
-        ENCRYPTION_KEY: 'a1'.repeat(32),
-        ADMIN_PASSWORD: 'a phrase of the operator',
-      };
-      const own = { ENV: 'production', SMTP_URL, CARDEA_ALLOW_PLAINTEXT: undefined };
+  it('goes without mail where the file says so, and never without TLS in production', () => {
+    const identity = service(readCompose(text), 'identity');
+    const read = (SMTP_URL: string) => {
+      const variables = { ...example, ENV: 'production', CARDEA_ALLOW_PLAINTEXT: undefined };
       const settings = readSettings(
-        filledIn(environment, { ...example, ...secrets, ...own }) ?? {},
+        environmentOf(identity, { file: readCompose(text), variables }, { ...SECRETS, SMTP_URL }),
       );
       return 'faults' in settings ? settings.faults.map(({ name }) => name) : settings.ok.SMTP_URL;
     };
-    expect(() => read(undefined)).toThrow('SMTP_URL');
     expect(read('')).toBeUndefined();
     expect(read('smtp://mailbox:1025')).toEqual(['SMTP_URL']);
     expect(read('smtps://mail.example.com')).toHaveProperty('reveal');
+  });
+
+  it('gives a service as long to start as the manifests do', () => {
+    const pods = deploymentsOf(readManifests('deploy/k8s/base')).map((each) => podOf(each));
+    for (const name of SERVICES) {
+      const { startupProbe: probe } =
+        pods.flatMap(({ containers }) => containers).find((each) => each.name === name) ?? {};
+      const seconds = Number(probe?.periodSeconds) * Number(probe?.failureThreshold);
+      expect(service(readCompose(text), name).healthcheck?.start_period, name).toBe(`${seconds}s`);
+    }
   });
 
   it('fits the schema with the file that opens Grafana, too', () => {
@@ -60,12 +63,22 @@ describe('docker-compose.yml', () => {
     expect(file.services['grafana']?.ports).toEqual(['127.0.0.1:3000:3000']);
   });
 
-  it('keeps events in PostgreSQL where EVENTSTORE_URL is set and empty', () => {
+  it('plays the story with nothing but Node, for its container has no packages beside it', () => {
+    const files = globSync('scripts/{tour.ts,tour/*.ts}');
+    expect(files.length).toBeGreaterThan(5);
+    const imported = files.flatMap((file) =>
+      [...rules.fileText(file).matchAll(/^(?:import|\} from) .*'([^']+)';$/gm)].map(
+        ([, from]) => from,
+      ),
+    );
+    expect(imported.filter((from = '') => !/^(?:node:|\.)/.test(from))).toEqual([]);
+  });
+
+  it('keeps events in PostgreSQL unless EVENTSTORE_URL is set', () => {
     const { environment } = service(readCompose(text), 'identity');
     const url = (value: string | undefined): string | undefined =>
       filledIn(environment, { ...example, EVENTSTORE_URL: value })?.['EVENTSTORE_URL'];
-    expect(url('')).toBe('');
-    expect(url(undefined)).toBe('esdb://eventstore:2113?tls=false');
+    expect([url(''), url(undefined)]).toEqual(['', '']);
   });
 });
 
@@ -92,12 +105,15 @@ const readersOf = ({ readBy }: Meaning): readonly string[] =>
 
 describe('.env', () => {
   it.each(SETTING_FORMS.filter(({ name }) => !FIXED_IN_COMPOSE.includes(name)))(
-    'sets $name of each container that reads it',
+    'or a file sets $name of each container that reads it',
     ({ name }) => {
       const readers = readersOf(MEANINGS[name as keyof typeof MEANINGS]);
       const without = readers.filter((reader) => {
-        const value = service(readCompose(text), reader).environment?.[name];
-        return !referencesIn(value).some((reference) => reference.name === name);
+        const { environment = {} } = service(readCompose(text), reader);
+        const isFile = environment[`${name}_FILE`] === `${SECRETS_FOLDER}${name}`;
+        return (
+          !isFile && !referencesIn(environment[name]).some((reference) => reference.name === name)
+        );
       });
       expect(without).toEqual([]);
     },
@@ -111,27 +127,15 @@ describe('.env.example', () => {
     expect(Object.keys(example).toSorted()).toEqual([...asked, 'COMPOSE_PROFILES'].toSorted());
   });
 
-  it('names settings, and the passwords of the servers that come along', () => {
+  it('names settings, ports and images, and holds no secret', () => {
     const known = SETTING_FORMS.map(({ name }) => name);
     const others = Object.keys(example).filter((name) => !known.includes(name));
-    expect(others.toSorted()).toEqual([
+    expect(others.filter((name) => !/^[A-Z]+_(IMAGE|PORT)$/.test(name)).toSorted()).toEqual([
       'COMPOSE_PROFILES',
-      'DATABASE_PASSWORD',
-      'GRAFANA_PASSWORD',
-      'POSTGRES_PASSWORD',
-      'REDIS_PASSWORD',
+      'SECRETS_FOLDER',
     ]);
-  });
-
-  it('O4 is refused in production, for everybody knows its secrets', () => {
-    const { environment } = service(readCompose(text), 'identity');
-    const production = filledIn(environment, { ...example, ENV: 'production' });
-    const read = readSettings(production ?? {});
-    expect('faults' in read && read.faults.map(({ name }) => name)).toEqual([
-      'JWT_SECRET',
-      'ENCRYPTION_KEY',
-      'ADMIN_PASSWORD',
-    ]);
+    const secrets = SETTING_FORMS.filter(({ secret }) => secret).map(({ name }) => name);
+    expect(secrets.filter((name) => example[name])).toEqual([]);
   });
 });
 

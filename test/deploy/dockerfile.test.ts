@@ -1,26 +1,25 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { copiedOf, partsOf } from '../../deploy/closures.ts';
 import { buildContext } from './rules/build-context.ts';
 import * as rules from './rules/dockerfile-rules.ts';
 import { playImage } from './rules/played-image.ts';
 import { brokenRules, type Mutant, SERVICES } from './rules/rule.ts';
 
 const context = buildContext();
-const files = {
-  'deploy/Dockerfile': rules.serviceImageRules,
-  'deploy/gateway/Dockerfile': rules.imageRules,
-};
-const subjectOf = (path: string): rules.DockerfileSubject => ({
-  text: readFileSync(path, 'utf8'),
+const images = { service: rules.serviceImageRules, gateway: rules.imageRules };
+const subjectOf = (target: string): rules.DockerfileSubject => ({
+  text: readFileSync('deploy/Dockerfile', 'utf8'),
+  target,
   context,
 });
 
-describe.each(Object.entries(files))('%s', (path, held) => {
+describe.each(Object.entries(images))('deploy/Dockerfile, %s', (target, held) => {
   it.each(held.map((rule) => [rule.name, rule] as const))('%s', (_, rule) => {
-    expect(rule(subjectOf(path))).toEqual([]);
+    expect(rule(subjectOf(target))).toEqual([]);
   });
 });
 
@@ -29,7 +28,7 @@ describe("the gateway's image", () => {
     const template = readFileSync('deploy/gateway/nginx.conf.template', 'utf8');
     const served = [...template.matchAll(/alias \$\{STATIC\}\/([\w.]+);/g)].map(([, name]) => name);
     const copied = rules
-      .copiedInto(subjectOf('deploy/gateway/Dockerfile'), '/srv/gateway/')
+      .copiedInto(subjectOf('gateway'), '/srv/gateway/')
       .map((path) => path.split('/').at(-1));
     expect(copied.toSorted()).toEqual(served.toSorted());
   });
@@ -44,29 +43,47 @@ const put =
     subject.text = spoilt;
   };
 
+const MIB = 1024 ** 2;
+const IMAGE_MIB_MAX = 120;
+/** Without what its own dependencies take; the page that shows the API is one file of its package. */
+function bytesBelow(home: string): number {
+  const files = copiedOf(home).flatMap((path) => filesBelow(path));
+  return files.reduce((sum, file) => sum + lstatSync(file).size, 0);
+}
+const filesBelow = (path: string): readonly string[] =>
+  lstatSync(path).isDirectory()
+    ? readdirSync(path)
+        .filter((name) => name !== 'node_modules')
+        .flatMap((name) => filesBelow(join(path, name)))
+    : [path];
+
+const lastUser = /USER 10001:10001(?=\n.*src\/main\.ts)/;
+const lastStart = /^CMD.*src\/main\.ts.*$/m;
+
 const mutants: readonly Mutant<rules.DockerfileSubject>[] = [
-  { what: 'no CMD', breaks: rules.hasAStart, spoil: put(/^CMD.*$/m, '') },
-  { what: 'root', breaks: rules.endsAsNobody, spoil: put('USER 10001', 'USER root') },
-  { what: 'no USER', breaks: rules.endsAsNobody, spoil: put('USER 10001', '') },
+  { what: 'no CMD', breaks: rules.hasAStart, spoil: put(lastStart, '') },
+  { what: 'root', breaks: rules.endsAsNobody, spoil: put(lastUser, 'USER root') },
+  { what: 'the group of root', breaks: rules.endsAsNobody, spoil: put(lastUser, 'USER 10001') },
+  { what: 'no USER', breaks: rules.endsAsNobody, spoil: put(lastUser, '') },
   {
     what: 'a RUN behind the USER',
     breaks: rules.endsAsNobody,
-    spoil: put('USER 10001', 'USER 10001\nRUN mkdir /data'),
+    spoil: put(lastUser, '$&\nRUN mkdir /data'),
   },
   {
     what: 'a shell around the process',
     breaks: rules.startsWithoutShell,
-    spoil: put(/^CMD.*$/m, 'CMD node src/main.ts'),
+    spoil: put(lastStart, 'CMD node src/main.ts'),
   },
   {
     what: 'no health check',
     breaks: rules.checksHealth,
-    spoil: put(/^HEALTHCHECK.*\n.*$/m, 'HEALTHCHECK NONE'),
+    spoil: put(/^HEALTHCHECK.*\n.*bash.*$/m, 'HEALTHCHECK NONE'),
   },
   {
     what: 'a secret as an argument',
     breaks: rules.holdsNoSecret,
-    spoil: put('ARG SERVICE', 'ARG SERVICE\nARG NPM_TOKEN'),
+    spoil: put('ARG SERVICE\n', 'ARG SERVICE\nARG NPM_TOKEN\n'),
   },
   {
     what: 'a secret as a variable',
@@ -91,7 +108,7 @@ const mutants: readonly Mutant<rules.DockerfileSubject>[] = [
   {
     what: 'a stage that comes later',
     breaks: rules.copiesFromItsStages,
-    spoil: put('--from=sources', '--from=runtime'),
+    spoil: put('--from=manifests', '--from=runtime'),
   },
   {
     what: 'something from afar',
@@ -101,7 +118,7 @@ const mutants: readonly Mutant<rules.DockerfileSubject>[] = [
   {
     what: 'another Node',
     breaks: rules.pinsItsBase,
-    spoil: put('FROM node:24.21.0-bookworm-slim\n', 'FROM node:24\n'),
+    spoil: put('NODE_IMAGE=node:24.21.0-bookworm-slim', 'NODE_IMAGE=node:24'),
   },
   {
     what: 'a lockfile that is not kept to',
@@ -116,7 +133,7 @@ const mutants: readonly Mutant<rules.DockerfileSubject>[] = [
   {
     what: 'packages left behind',
     breaks: rules.copiesTheClosure,
-    spoil: put('COPY packages/ packages/', 'COPY packages/http/ packages/http/'),
+    spoil: put(/COPY packages\/ packages\//g, 'COPY packages/http/ packages/http/'),
   },
   {
     what: 'tests in it',
@@ -148,7 +165,7 @@ const mutants: readonly Mutant<rules.DockerfileSubject>[] = [
 
 describe('O6 a Dockerfile', () => {
   it.each(mutants)('O6 with $what is refused by $breaks.name', ({ breaks, spoil }) => {
-    const subject = subjectOf('deploy/Dockerfile');
+    const subject = subjectOf('service');
     spoil(subject);
     expect(brokenRules(rules.serviceImageRules, subject)).toContain(breaks.name);
   });
@@ -157,6 +174,37 @@ describe('O6 a Dockerfile', () => {
     const tried = new Set(mutants.map(({ breaks }) => breaks.name));
     const names = rules.serviceImageRules.map(({ name }) => name);
     expect(names.filter((name) => !tried.has(name))).toEqual([]);
+  });
+});
+
+describe('what an image holds above its base', () => {
+  const services = [...SERVICES, 'standalone'];
+  const parts = partsOf(process.cwd(), services);
+  const packagesOf = (name: string): readonly string[] =>
+    [...(parts.get('common') ?? []), ...(parts.get(name) ?? [])].map(([home]) => home);
+  const has = (name: string, part: string): boolean =>
+    packagesOf(name).some((home) => home.endsWith(part));
+
+  it.each(SERVICES)(
+    'is what %s needs: some 60 MB, and nothing of tests, tools and PostgreSQL',
+    (name) => {
+      const bytes = packagesOf(name).reduce((sum, home) => sum + bytesBelow(home), 0);
+      expect(bytes / MIB).toBeGreaterThan(10);
+      expect(bytes / MIB).toBeLessThan(IMAGE_MIB_MAX);
+      for (const part of [
+        'packages/local-postgres',
+        'packages/testing',
+        '/vitest',
+        '/typescript',
+      ]) {
+        expect(has(name, part), part).toBe(false);
+      }
+      expect(has(name, `services/${name}`)).toBe(true);
+    },
+  );
+
+  it('is PostgreSQL for the tools alone, which also serve as one process', () => {
+    expect(has('standalone', 'packages/local-postgres')).toBe(true);
   });
 });
 

@@ -83,6 +83,8 @@ describe('the committed template of the gateway', () => {
     expect(own.map(({ matcher }) => matcher).toSorted()).toEqual(
       [
         '/',
+        '@given-up',
+        '@given-up-in-capitals',
         '= /gateway-error',
         '= /gateway-error-in-capitals',
         '= /gateway-malformed',
@@ -191,7 +193,7 @@ describe('nginx', () => {
     for (const line of [
       'server webhook-dispatcher.cardea.svc.cluster.local:8080 resolve max_fails=0;',
       'server vault.example.com:9000 resolve max_fails=0;',
-      'resolver [fd00::10] valid=10s ipv6=off;',
+      'resolver [fd00::10] valid=2s ipv6=off; resolver_timeout 2s;',
       'set_real_ip_from 10.0.0.0/8; set_real_ip_from 192.168.0.0/16;',
       'add_header Strict-Transport-Security "max-age=31536000" always;',
       'proxy_read_timeout 45s;',

@@ -1,7 +1,10 @@
 /** Minimal services for a gateway: one records requests, one closes connections, one never answers. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import {
   type AddressInfo,
+  connect,
   createServer as createTcpServer,
   type Server,
   type Socket,
@@ -48,6 +51,45 @@ export const dying = (): Promise<Upstream> =>
 
 /** Accepts a request and never answers. */
 export const mute = (): Promise<Upstream> => bare((_, text) => text);
+
+/** What a process does that is a socket and nothing else, until it is told to answer: nobody accepts a connection. */
+const ACCEPTING_WHEN_TOLD = `
+  const { readSync, writeSync } = require('node:fs');
+  const server = require('node:http').createServer((request, response) => {
+    request.resume().on('end', () => response.end('{}'));
+  });
+  server.listen({ port: Number(process.argv[2]), host: process.argv[1], backlog: 1 }, () => {
+    writeSync(1, String(server.address().port) + '\\n');
+    readSync(0, Buffer.alloc(1));
+  });`;
+/** More than a queue of one holds: the kernel drops what comes after them. */
+const CONNECTIONS_WAITING = 8;
+
+/** An address that answers nothing, as that of a container that is gone: connections are neither made nor refused. */
+export async function gone(
+  at: { readonly host: string; readonly port: number } = { host: '127.0.0.1', port: 0 },
+): Promise<Upstream & { comeBack(): void }> {
+  const args = ['-e', ACCEPTING_WHEN_TOLD, at.host, String(at.port)];
+  const child = spawn(process.execPath, args, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const port = Number(line.toString('utf8'));
+  const waiting = Array.from({ length: CONNECTIONS_WAITING }, () =>
+    connect(port, at.host).on('error', () => {}),
+  );
+  await once(waiting[0] as Socket, 'connect');
+  return {
+    address: `${at.host}:${port}`,
+    seen: [],
+    comeBack: () => child.stdin.end('.'),
+    close: async () => {
+      for (const socket of waiting) socket.destroy();
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
 
 /** Closes in the middle of its response's header. */
 export const breakingOff = (): Promise<Upstream> =>

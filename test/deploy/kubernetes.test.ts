@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { givesEachServiceItsOwn } from './rules/compartment-rules.ts';
 import * as rules from './rules/kubernetes-rules.ts';
 import { manifestMutants } from './rules/manifest-mutants.ts';
 import { documentsIn, kustomizationOf, type Manifests, readManifests } from './rules/manifests.ts';
@@ -27,6 +28,7 @@ const ALL: readonly Rule<Manifests>[] = [
   rules.keepsSecretsInFiles,
   rules.keepsTheOwnerApart,
   rules.knowsItsSettings,
+  givesEachServiceItsOwn,
   traffic.letsInItsCallers,
   traffic.believesNobodyUnnamed,
   traffic.requiresTls,

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -15,31 +16,47 @@ import { parseEnv } from 'node:util';
 import { BOOTSTRAP_TENANT_ID } from '@cardea/contracts';
 import { readSettings } from '@cardea/runtime';
 import { afterAll, describe, expect, it } from 'vitest';
-import { filledIn, readCompose, referencesIn } from './rules/compose-file.ts';
+import { readCompose, referencesIn } from './rules/compose-file.ts';
+import { environmentOf } from './rules/compose-subject.ts';
+import { service } from './rules/mutated-compose.ts';
 import { SERVICES } from './rules/rule.ts';
 
-const OWNER_ONLY = 0o600;
 const folder = mkdtempSync(join(tmpdir(), 'cardea-make-env-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** In a folder of its own, for the secrets lie beside the file. */
 const make = (name: string): { status: number | null; output: string } => {
-  const ran = spawnSync('sh', ['deploy/make-env.sh', join(folder, name)], { encoding: 'utf8' });
+  mkdirSync(join(folder, name), { recursive: true });
+  const ran = spawnSync('sh', ['deploy/make-env.sh', join(folder, name, '.env')], {
+    encoding: 'utf8',
+  });
   return { status: ran.status, output: ran.stdout + ran.stderr };
 };
 const made = (name: string): { readonly [name: string]: string } =>
-  parseEnv(readFileSync(join(folder, name), 'utf8')) as { [name: string]: string };
-const SECRETS = /SECRET|PASSWORD|ENCRYPTION_KEY/;
-const secretsIn = (file: { readonly [name: string]: string }): readonly string[] =>
-  Object.keys(file).filter((name) => SECRETS.test(name));
+  parseEnv(readFileSync(join(folder, name, '.env'), 'utf8')) as { [name: string]: string };
+const secretsOf = (name: string): { readonly [name: string]: string } => {
+  const { SECRETS_FOLDER = '' } = made(name);
+  return Object.fromEntries(
+    readdirSync(SECRETS_FOLDER).map((each) => [
+      each,
+      readFileSync(join(SECRETS_FOLDER, each), 'utf8'),
+    ]),
+  );
+};
+const compose = readCompose(readFileSync('docker-compose.yml', 'utf8'));
 
 describe('deploy/make-env.sh', () => {
   it('writes what its owner alone may read, and tells no secret', () => {
     const { status, output } = make('first');
     expect(status).toBe(0);
-    expect(statSync(join(folder, 'first')).mode & 0o777).toBe(OWNER_ONLY);
-    const told = Object.values(made('first')).filter((value) => value.length >= 16);
+    const mode = (path: string) => statSync(join(folder, 'first', path)).mode & 0o777;
+    expect([mode('.env'), mode('.secrets')]).toEqual([0o600, 0o700]);
+    // Users of containers, who are not its owner, read a file; nobody else gets to it.
+    expect(mode('.secrets/JWT_SECRET')).toBe(0o444);
+    const told = Object.values(secretsOf('first')).filter((value) => value.length >= 16);
     expect(told.filter((value) => output.includes(value))).toEqual([]);
-    expect(readdirSync(folder)).toEqual(['first']);
+    expect(told.filter((value) => JSON.stringify(made('first')).includes(value))).toEqual([]);
+    expect(readdirSync(join(folder, 'first')).toSorted()).toEqual(['.env', '.secrets']);
   });
 
   it('names the tenant of the first admin, as the guide does', () => {
@@ -48,29 +65,35 @@ describe('deploy/make-env.sh', () => {
   });
 
   it('never writes over what is there, a link to nothing included', () => {
-    writeFileSync(join(folder, 'kept'), 'JWT_SECRET=mine\n');
+    mkdirSync(join(folder, 'kept'));
+    writeFileSync(join(folder, 'kept/.env'), 'ENV=production\n');
     expect(make('kept').status).toBe(1);
-    expect(readFileSync(join(folder, 'kept'), 'utf8')).toBe('JWT_SECRET=mine\n');
-    symlinkSync(join(folder, 'nowhere'), join(folder, 'link'));
+    expect(readFileSync(join(folder, 'kept/.env'), 'utf8')).toBe('ENV=production\n');
+    expect(existsSync(join(folder, 'kept/.secrets'))).toBe(false);
+    mkdirSync(join(folder, 'link'));
+    symlinkSync(join(folder, 'nowhere'), join(folder, 'link/.env'));
     expect(make('link').status).toBe(1);
     expect(existsSync(join(folder, 'nowhere'))).toBe(false);
-    expect(make(join('no', 'such', 'folder')).status).not.toBe(0);
+    mkdirSync(join(folder, 'secrets/.secrets'), { recursive: true });
+    expect(make('secrets').status).toBe(1);
+    expect(readdirSync(join(folder, 'secrets'))).toEqual(['.secrets']);
   });
 
   it('draws each secret anew, for each name and each time', () => {
     make('second');
     make('third');
-    const [second, third] = [made('second'), made('third')];
-    const values = [second, third].flatMap((file) => secretsIn(file).map((name) => file[name]));
-    expect(secretsIn(second).length).toBe(7);
-    expect(new Set(values).size).toBe(14);
+    const values = ['second', 'third']
+      .flatMap((name) => Object.values(secretsOf(name)))
+      .filter((value) => /[0-9a-f]{16}/.test(value));
+    expect(values).toHaveLength(20);
+    expect(new Set(values).size).toBe(20);
   });
 
   it('gives every service settings that it starts with', () => {
     make('started');
-    const { services } = readCompose(readFileSync('docker-compose.yml', 'utf8'));
+    const subject = { file: compose, variables: made('started') };
     for (const name of SERVICES) {
-      const environment = filledIn(services[name]?.environment ?? {}, made('started'));
+      const environment = environmentOf(service(compose, name), subject, secretsOf('started'));
       for (const ENV of ['development', 'production']) {
         const read = readSettings({ ...environment, ENV });
         expect('faults' in read ? read.faults : []).toEqual([]);
@@ -80,17 +103,20 @@ describe('deploy/make-env.sh', () => {
 
   it('makes a set-up of development: with the mailbox, and its mail in it', () => {
     make('development');
-    const { services } = readCompose(readFileSync('docker-compose.yml', 'utf8'));
-    const { COMPOSE_PROFILES = '', SMTP_URL, ENV } = made('development');
-    expect({ ENV, SMTP_URL }).toEqual({ ENV: 'development', SMTP_URL: 'smtp://mailbox:1025' });
-    expect(services['mailbox']?.profiles).toEqual(COMPOSE_PROFILES.split(','));
+    const { COMPOSE_PROFILES = '', ENV } = made('development');
+    expect(ENV).toBe('development');
+    expect(secretsOf('development')['SMTP_URL']).toBe('smtp://mailbox:1025');
+    expect(compose.services['mailbox']?.profiles).toEqual(COMPOSE_PROFILES.split(','));
   });
 
   it('leaves nothing open that the compose file requires', () => {
     make('whole');
-    const required = referencesIn(readCompose(readFileSync('docker-compose.yml', 'utf8')))
+    const required = referencesIn(compose)
       .filter(({ operator }) => operator.endsWith('?'))
       .map(({ name }) => name);
     expect(required.filter((name) => !made('whole')[name])).toEqual([]);
+    expect(Object.keys(secretsOf('whole')).toSorted()).toEqual(
+      Object.keys(compose.secrets).toSorted(),
+    );
   });
 });

@@ -17,6 +17,21 @@ function numbersIn(text: string): readonly string[] {
 
 const tested = new Set(FILES.flatMap((file) => numbersIn(readFileSync(file, 'utf8'))));
 
+const upTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1);
+/** Of `docs/design/identity.md` and `docs/design/oauth.md`, Rows. */
+const ROWS_OF = [
+  ...upTo(18).map((number) => ['identity', number] as const),
+  ...upTo(26).map((number) => ['oauth', number] as const),
+];
+const texts = FILES.map((file) => readFileSync(file, 'utf8'));
+
+describe('Q6 every row of identity and of its authorization server', () => {
+  it.each(ROWS_OF)('%s %i has a test that is named for it', (area, number) => {
+    const title = new RegExp(`['"\`][^'"\`\n]*\\b${area} (?:\\d+ )*${number}\\b`);
+    expect(texts.some((text) => title.test(text))).toBe(true);
+  });
+});
+
 describe('Q6 every row that is due', () => {
   it.each(Object.entries(rows))('%s has a test that is named for it: %s', (number) => {
     expect(tested.has(number)).toBe(true);

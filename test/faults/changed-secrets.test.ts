@@ -227,7 +227,7 @@ async function rewrapped(from: Letter, to: Letter): Promise<void> {
 }
 
 describe('the secrets of a deployment', () => {
-  it('are changed from A to B and from B to C while both replicas serve, and no vend fails', {
+  it('identity 18, oauth 13 are changed from A to B and from B to C while both replicas serve, and no vend fails', {
     timeout: TEST_MS_MAX,
   }, async () => {
     await change('A', 'B');

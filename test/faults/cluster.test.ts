@@ -4,7 +4,7 @@ import { type IntegrationEvent, type ServiceName, topicOf } from '@cardea/contra
 import { kafkaClient, readTopic } from '@cardea/event-bus';
 import { type RestDriver, silentLogger, testForm } from '@cardea/testing';
 import { expect, it } from 'vitest';
-import { company, testCluster } from '../cluster-fixture.ts';
+import { type Company, company, testCluster } from '../cluster-fixture.ts';
 import { type Chance, chance } from './chance.ts';
 import { openPolls } from './long-polls.ts';
 import { steadyReads } from './steady-reads.ts';
@@ -19,6 +19,9 @@ const LIFE_MS_SPREAD = 2500;
 const KILL_MS_MAX = 45_000;
 /** Time until everything has arrived and was checked. */
 const LOOK_MS_MAX = 300_000;
+/** Rolling restarts of all services. */
+const TURNS = testForm.long ? 10 : 1;
+const TURN_MS_MAX = 300_000;
 const POLLS = 200;
 const STOP_MS_MAX = 25_000;
 /** First the one with the polls, because they end by themselves after a while. */
@@ -36,25 +39,31 @@ const WRITTEN = ['identity', 'authz', 'vault', 'webhooks'];
 
 const processes = testCluster({ replicas: 2 });
 
-it('O9 R25 a process that is told to stop answers its long polls, loses no repeatable request, and ends in time', async () => {
+it('R15 R25 O9 a process that is told to stop answers its long polls, loses no repeatable request, and ends in time', {
+  timeout: TURNS * TURN_MS_MAX,
+}, async () => {
   const admin = await company(processes.rest);
-  const polls = await openPolls(processes, { admin, count: POLLS });
   const reads = steadyReads(processes.rest.as(admin));
   const writes = steadyWrites(processes.rest.as(admin));
   try {
-    for (const service of SERVICES) await restart(processes.replica(service, 1));
+    for (let turn = 0; turn < TURNS; turn += 1) await restartAll(admin, `poller-${turn}`);
   } finally {
     await Promise.all([reads.stop(), writes.stop()]);
   }
-  const answered = await polls.answers();
-  expect(answered.filter(({ status }) => status !== 200)).toEqual([]);
-  expect(answered).toHaveLength(POLLS);
   expect(reads.failures).toEqual([]);
   expect(reads.count()).toBeGreaterThan(100);
   expect(writes.failures).toEqual([]);
   for (const service of WRITTEN) expect(writes.count(service), service).toBeGreaterThan(10);
   await writes.expectMadeOnce();
 });
+
+async function restartAll(admin: Company, name: string): Promise<void> {
+  const polls = await openPolls(processes, { admin, count: POLLS, name });
+  for (const service of SERVICES) await restart(processes.replica(service, 1));
+  const answered = await polls.answers();
+  expect(answered.filter(({ status }) => status !== 200)).toEqual([]);
+  expect(answered).toHaveLength(POLLS);
+}
 
 async function restart(leaving: ServiceProcess): Promise<void> {
   const startedMs = performance.now();

@@ -46,6 +46,7 @@ it('R12 a database that stands still for 3 s leaves no delivery behind, and none
   const cardea = await instance(fixture, { DATABASE_URL: postgres.connectionString('cardea') });
   const running = await cardea.start();
   const admin = cardea.rest.as(await cardea.admin());
+  const { id: itself } = (await admin.get('/api/v1/user/profile')).body;
   for (let at = 0; at < RECEIVERS; at += 1) {
     const sink = await webhookSink();
     sinks.push(sink);
@@ -56,7 +57,10 @@ it('R12 a database that stands still for 3 s leaves no delivery behind, and none
   const draw = chance();
   const deliveries = () =>
     sinks.flatMap(({ received }) =>
-      received.map(({ headers }) => String(headers['x-service-delivery'])),
+      received
+        // The event of the administrator is from before, and may be read after the first webhook was made.
+        .filter(({ body }) => !body.includes(itself))
+        .map(({ headers }) => String(headers['x-service-delivery'])),
     );
   for (let round = 1; round <= ROUNDS; round += 1) {
     const before = deliveries().length;

@@ -16,15 +16,19 @@ export type OpenPolls = {
 /** Resolves when all of them wait, at any replica that the gateway chose. */
 export async function openPolls(
   { rest, cluster }: TestCluster,
-  { admin, count }: { readonly admin: Company; readonly count: number },
+  {
+    admin,
+    count,
+    name = 'poller',
+  }: { readonly admin: Company; readonly count: number; readonly name?: string },
 ): Promise<OpenPolls> {
   const asAdmin = rest.as(admin);
-  const agent = await asAdmin.post('/api/v1/agents', { name: 'asker' });
+  const agent = await asAdmin.post('/api/v1/agents', { name: `asker-of-${name}` });
   const users: Person[] = [];
   // One after another: a burst of password hashes is refused on agentsAndKeys with few cores.
   for (let index = 0; index < count / POLLS_PER_PERSON; index += 1) {
     const of = { asAdmin, rest, agentId: agent.body.id, tenant: admin.tenant };
-    users.push(await person({ ...of, name: `poller-${index}` }));
+    users.push(await person({ ...of, name: `${name}-${index}` }));
   }
   const polls = Array.from({ length: count }, (_, index) => {
     const { driver, path } = users[index % users.length] as Person;

@@ -19,8 +19,9 @@ export type Figures = {
   readonly nestedConnections: number;
 };
 
-/** Samples a process every few seconds until it is stopped. */
-export function measured(pid: number, management: string) {
+/** Samples a process every few seconds until it is stopped; counts what comes after the start of all six services. */
+export async function measured(pid: number, management: string) {
+  const before = await countersOf(management);
   const started = performance.now();
   const looks: Look[] = [];
   const look = (): void => {
@@ -35,17 +36,25 @@ export function measured(pid: number, management: string) {
     stop: async (): Promise<Figures> => {
       clearInterval(timer);
       look();
-      const text = await (await fetch(`${management}/metrics`)).text();
-      const sumOf = (name: string): number =>
-        [...text.matchAll(new RegExp(`^cardea_${name}(?:\\{[^}]*\\})? (\\d+)$`, 'gm'))]
-          .map(([, value]) => Number(value))
-          .reduce((sum, each) => sum + each, 0);
+      const { poolTimeouts, nestedConnections } = await countersOf(management);
       return {
         looks,
-        poolTimeouts: sumOf('pool_timeouts_total'),
-        nestedConnections: sumOf('nested_connections_total'),
+        poolTimeouts: poolTimeouts - before.poolTimeouts,
+        nestedConnections: nestedConnections - before.nestedConnections,
       };
     },
+  };
+}
+
+async function countersOf(management: string): Promise<Omit<Figures, 'looks'>> {
+  const text = await (await fetch(`${management}/metrics`)).text();
+  const sumOf = (name: string): number =>
+    [...text.matchAll(new RegExp(`^cardea_${name}(?:\\{[^}]*\\})? (\\d+)$`, 'gm'))]
+      .map(([, value]) => Number(value))
+      .reduce((sum, each) => sum + each, 0);
+  return {
+    poolTimeouts: sumOf('pool_timeouts_total'),
+    nestedConnections: sumOf('nested_connections_total'),
   };
 }
 

@@ -34,7 +34,7 @@ it('R17 eight clients at once get nothing but answers, and all that they did is 
   }
   const forMs = testForm.long ? (testForm.minutes ?? LONG_MINUTES) * MINUTE_MS : SHORT_MS;
 
-  const measures = measured(running.pid, cardea.management);
+  const measures = await measured(running.pid, cardea.management);
   const work = soak(cardea.rest, tenants, chance());
   await new Promise((resolve) => setTimeout(resolve, forMs));
   await work.stop();

@@ -1,7 +1,7 @@
 /** What is refused although the document allows it, each with the reason why no schema can express it. */
 import type { Finding } from './schemathesis.ts';
 
-type Reason = Partial<Pick<Finding, 'operation' | 'check' | 'code' | 'fault'>> & {
+type Reason = Partial<Pick<Finding, 'operation' | 'check' | 'code' | 'fault' | 'status'>> & {
   /** A header of the request, as `Name: value`. */
   readonly header?: string;
   readonly why: string;
@@ -9,8 +9,34 @@ type Reason = Partial<Pick<Finding, 'operation' | 'check' | 'code' | 'fault'>> &
 
 const POSITIVE = 'positive_data_acceptance';
 
+const INTERACTION_VERBS = [
+  'login',
+  'mfa',
+  'challenge',
+  'restart',
+  'consent',
+  'abort',
+  'social',
+  'link',
+];
+
+/** Their errors are those of OAuth, which has few codes and tells no fields. */
+const OAUTH = [
+  ...['GET /oauth2/authorize', 'GET /oauth2/authorize/{uid}', 'POST /oauth2/authorize'],
+  ...['token', 'revoke', 'par', 'introspect', 'userinfo'].map((name) => `POST /oauth2/${name}`),
+  ...['GET', 'POST'].flatMap((method) =>
+    ['', ...INTERACTION_VERBS.map((verb) => `/${verb}`)].map(
+      (verb) => `${method} /oauth2/interaction/{uid}${verb}`,
+    ),
+  ),
+];
+
 const REASONS: readonly Reason[] = [
   { code: 'invalid_verification_token', why: 'a token is known to whom it was sent' },
+  {
+    ...{ operation: 'POST /api/v1/auth/verify-email', status: 422, code: undefined },
+    why: 'the same as a page, which shows no code',
+  },
   { code: 'invalid_subject_token', why: 'a token is known to whom it was issued' },
   { code: 'request_expired', why: 'a request for approval ends by the clock' },
   { code: 'reset_token_expired', why: 'a token ends by the clock' },
@@ -19,6 +45,14 @@ const REASONS: readonly Reason[] = [
   { code: 'delivery_not_found', why: 'there may be no such delivery' },
   { code: 'webhook_unavailable', why: 'the webhook of a delivery may be gone' },
   { code: 'idempotency_key_reused', why: 'depends on the requests before it' },
+  {
+    code: 'model_invalid',
+    why: 'a model is judged as a whole; conditions are read to say that there are none',
+  },
+  ...[
+    ...['relation', 'checks.*.relation', 'relations'].map((field) => `${field} enum`),
+    ...['relation', 'writes.*.relation', 'deletes.*.relation'].map((field) => `${field} model`),
+  ].map((fault) => ({ fault, why: 'the relations of a tenant are those of its model' })),
   { code: 'unknown_role', why: 'each tenant has its own roles' },
   { code: 'unknown_field', why: 'each service has its own fields' },
   { code: 'unknown_approver', why: 'there may be no such user' },
@@ -95,6 +129,20 @@ const REASONS: readonly Reason[] = [
       why: 'an id that is one dot leaves the path when the URL is built, and the rest is a path of GET',
     })),
   ),
+  ...OAUTH.flatMap((operation) => [
+    {
+      ...{ operation, status: 400 },
+      why: 'which client, code, token and request there are; and no parameter stands twice (RFC 6749, 3.1)',
+    },
+    {
+      ...{ operation, status: 404, check: 'response_schema_conformance' },
+      why: 'a backslash in a path is refused before an endpoint is found',
+    },
+    {
+      ...{ operation, status: 413, check: 'negative_data_rejection' },
+      why: 'a body is refused for its size before its form is looked at',
+    },
+  ]),
   {
     check: 'negative_data_rejection',
     code: 'body_too_large',
@@ -108,10 +156,11 @@ const withoutIndex = (fault: string | undefined): string | undefined =>
 
 export const isUnsayable = (finding: Finding): boolean =>
   REASONS.some(
-    ({ operation, check = POSITIVE, code, fault, header }) =>
+    ({ operation, check = POSITIVE, code, fault, status, header }) =>
       check === finding.check &&
       (operation ?? finding.operation) === finding.operation &&
       (code ?? finding.code) === finding.code &&
+      (status ?? finding.status) === finding.status &&
       (fault === undefined || fault === withoutIndex(finding.fault)) &&
       (header === undefined || finding.headers.includes(header)),
   );

@@ -192,8 +192,12 @@ function faultsOf(
   if (!/^[\w.-]{8,64}$/.test(headers.get('x-request-id') ?? '')) faults.push('X-Request-Id');
   const cookie = headers.get('set-cookie');
   if (cookie !== null && COOKIES[path]?.test(cookie) !== true) faults.push('no cookie');
-  for (const telling of ['x-powered-by', 'server', 'access-control-allow-origin']) {
+  for (const telling of ['x-powered-by', 'server']) {
     if (headers.has(telling)) faults.push(`no ${telling}`);
+  }
+  const isOpen = path.startsWith('/.well-known/');
+  if (headers.get('access-control-allow-origin') !== (isOpen ? '*' : null)) {
+    faults.push('Access-Control-Allow-Origin');
   }
   const challenge = headers.get('www-authenticate') ?? '';
   if (status === 401 && path.startsWith('/api/v1') && !/^Bearer( |$)/.test(challenge)) {

@@ -1,12 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { SERVICE_NAMES } from '@cardea/contracts';
-import { processFixture, type RestDriver, testForm, untilTrue } from '@cardea/testing';
+import { readSettings } from '@cardea/runtime';
+import { processFixture, type RestDriver, redisSays, testForm, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { player } from '../../scripts/tour/player.ts';
 import { playStory } from '../../scripts/tour/story.ts';
 import { company, testCluster } from '../cluster-fixture.ts';
 import { expectWoken } from '../woken-poll.ts';
+import { ATTACKS, gotBy, strangersIn } from './attacks.ts';
+import {
+  closed,
+  closeEarlier,
+  expectFree,
+  GONE_MS_MAX,
+  isGone,
+  PLAYED_MS_MAX,
+} from './deleted-tenant.ts';
 import { wrongAnswers } from './every-endpoint.ts';
 
 /** Real processes; 1,000 pairs are in `packages/read-models/test/read-your-writes.int.test.ts`. */
@@ -212,7 +222,13 @@ describe('two processes of each service', () => {
       name: 'cardea',
       script: CARDEA,
       args: ['keys', 'rotate', '--revoke', '--yes'],
-      env: { ...SECRETS, ENV: 'development', DATABASE_URL: postgres, REDIS_URL: redis },
+      env: {
+        ...SECRETS,
+        ENV: 'development',
+        DATABASE_URL: postgres,
+        REDIS_URL: redis,
+        CARDEA_COMPARTMENTS: 'true',
+      },
     });
     expect(await revoking.ended, revoking.output()).toBe(0);
     await untilTrue(async () => (await statuses(stolen)).every((status) => status === 401), {
@@ -222,6 +238,26 @@ describe('two processes of each service', () => {
     const refreshed = await processes.rest.post('/api/v1/auth/refresh', { refresh_token });
     expect(refreshed.status).toBe(200);
     expect(await statuses(refreshed.body.access_token)).toEqual(asked.map(() => 200));
+  });
+
+  it('identity 15 leave nothing of a tenant that was deleted, though one of each is killed meanwhile', {
+    timeout: PLAYED_MS_MAX,
+  }, async () => {
+    const { mailbox, postgres } = processes.cluster.addresses();
+    const made = await closed(processes.rest, { mailbox, databaseUrl: postgres });
+    await closeEarlier(postgres, made.id);
+    const reborn = async (each: ReturnType<typeof processes.replica>) => {
+      await each.end('SIGKILL');
+      await each.start();
+    };
+    // Identity has read the tenant before; it looks for closed tenants as soon as it starts.
+    await reborn(processes.replica('identity', 2));
+    await Promise.all(SERVICE_NAMES.map((service) => reborn(processes.replica(service, 1))));
+    await untilTrue(() => isGone(postgres, made.id), {
+      what: 'it is gone',
+      deadlineMs: GONE_MS_MAX,
+    });
+    await expectFree(processes.rest, made);
   });
 
   it('S25 show what they offer to each other neither at the gateway nor at their own addresses', async () => {
@@ -236,5 +272,20 @@ describe('two processes of each service', () => {
     for (const { internal } of processes.cluster.processes) {
       expect((await fetch(`${internal}/internal/v1/jwks`)).status).toBe(401);
     }
+  });
+
+  it('S25 ask the cache for nothing that their users may not have', async () => {
+    expect(await redisSays(processes.cluster.addresses().redis, ['ACL', 'LOG'])).toBe('*0');
+  });
+
+  it('S25 hold nothing of the deployment, and nothing of each other', () => {
+    const { postgres, redis } = processes.cluster.addresses();
+    const read = readSettings({ ...SECRETS, DATABASE_URL: postgres, REDIS_URL: redis });
+    if ('faults' in read) throw new Error('wrong settings');
+    expect(strangersIn(processes.cluster, read.ok)).toEqual([]);
+  });
+
+  it.each(ATTACKS)('S25 give $by, taken over, nothing of what belongs to $on', async (attack) => {
+    expect(await gotBy(attack, processes.cluster)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { parseKey } from '@cardea/crypto';
 import { type Clock, expiringCache } from '@cardea/runtime';
+import { connectionDigests } from './credential-digest.ts';
 import type {
   Authenticator,
   IntrospectedKey,
@@ -36,10 +36,12 @@ export type AuthenticatorDependencies = {
  */
 export function authenticator(needs: AuthenticatorDependencies): Authenticator {
   const byKey = keyHolders(needs);
+  const digestOf = connectionDigests();
   return {
-    authenticate: (bearer, ip) => {
-      if (bearer.startsWith('svc_') || bearer.startsWith('agk_')) return byKey(bearer, ip);
-      const verified = needs.verifier.verify('access', bearer);
+    authenticate: (bearer, ip, connection) => {
+      const digest = digestOf(bearer, connection);
+      if (bearer.startsWith('svc_') || bearer.startsWith('agk_')) return byKey(bearer, digest, ip);
+      const verified = needs.verifier.verify('access', bearer, digest);
       return verified instanceof Promise ? verified.then(accepted) : accepted(verified);
     },
     confirm: async (principal) => {
@@ -95,8 +97,7 @@ function keyHolders(needs: AuthenticatorDependencies) {
       parseKey(bearer) === undefined ? undefined : await introspected.find(bearer, name);
     return holder?.principalFrom(ip) ?? missed(ip);
   };
-  return (bearer: string, ip: string): Authenticated | Promise<Authenticated> => {
-    const name = hash('sha256', bearer, 'base64url');
+  return (bearer: string, name: string, ip: string): Authenticated | Promise<Authenticated> => {
     const current = introspected.current(name);
     if (current === undefined) return find(bearer, name, ip);
     return current.principalFrom(ip) ?? missed(ip);

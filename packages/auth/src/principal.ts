@@ -103,12 +103,14 @@ export interface Authenticator {
   /**
    * The credential of an `Authorization: Bearer` header: an access token, an `svc_` key or an `agk_`
    * key. `undefined`: missing, malformed, forged, expired, revoked. `ip` is tested against an agent
-   * key's CIDRs, and keys that are not taken are counted by it. A promise only where something has to be
-   * awaited: a credential that is known here is answered at once.
+   * key's CIDRs, and keys that are not taken are counted by it. A credential that a `connection` repeats is
+   * not hashed again. A promise only where something has to be awaited: a credential that is known here is
+   * answered at once.
    */
   authenticate(
     bearer: string,
     ip: string,
+    connection?: object,
   ): Principal | TooManyMisses | undefined | Promise<Principal | TooManyMisses | undefined>;
   /**
    * The same caller as of now, for what only a role allows: whether the token still counts is looked up

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Cache } from '@cardea/runtime';
 import type { Mirror } from './revocations-mirror.ts';
-import { CHANNEL, writeNotice } from './revocations-notice.ts';
+import { QUESTIONS, writeNotice } from './revocations-notice.ts';
 
 export type Hearing = ReturnType<typeof hearingOf>;
 
@@ -29,7 +29,7 @@ export function hearingOf({ cache }: { readonly cache: Cache }, list: Mirror) {
     },
     ask: async (): Promise<void> => {
       question ??= { name: randomUUID(), since: list.now() };
-      await cache.publish(CHANNEL, writeNotice({ word: '?', names: [question.name] }));
+      await cache.publish(QUESTIONS, writeNotice({ word: '?', names: [question.name] }));
     },
     confirmed: (names: readonly string[]): void => {
       if (question === undefined || !names.includes(question.name)) return;

@@ -3,7 +3,10 @@ import type { RevocationKind } from './principal.ts';
 
 /** Present while the list in the cache is complete; a cache that came back empty does not have it. */
 export const GENERATION = 'rev:generation';
+/** Identity alone speaks on it. */
 export const CHANNEL = 'rev';
+/** Where all others ask. Those of the release before ask on the other channel. */
+export const QUESTIONS = 'rev:questions';
 
 export const KINDS: readonly RevocationKind[] = [
   'sid',

@@ -9,7 +9,7 @@ import type { Ended, Looked, Revocation, Revocations } from './principal.ts';
 import { hearingOf } from './revocations-hearing.ts';
 import { keeperOf, unlessAway } from './revocations-keeper.ts';
 import { type Mirror, mirror, revocationKey } from './revocations-mirror.ts';
-import { CHANNEL, GENERATION, readNotice } from './revocations-notice.ts';
+import { CHANNEL, GENERATION, QUESTIONS, readNotice } from './revocations-notice.ts';
 
 const CHECK_MS = 1_000;
 
@@ -41,7 +41,7 @@ export function revocations(needs: RevocationsDependencies): MirroredRevocations
   const list = mirror(clock, needs.ttlMs);
   const hearing = hearingOf(needs, list);
   const keeper = keeperOf(needs, { list, hearing });
-  let leave: (() => Promise<void>) | undefined;
+  const leaving: (() => Promise<void>)[] = [];
 
   const check = async (): Promise<void> => {
     const whole = (await cache.get(GENERATION)) !== undefined;
@@ -89,14 +89,13 @@ export function revocations(needs: RevocationsDependencies): MirroredRevocations
     look: (asked, keys) =>
       look({ ...needs, list, subscriptionEpoch: hearing.subscriptionEpoch }, asked, keys),
     start: async () => {
-      if (leave !== undefined) return;
-      leave = await cache.subscribe(CHANNEL, hear, {
-        lost: hearing.lost,
-        healed: () => {
-          hearing.healed();
-          mend();
-        },
-      });
+      if (leaving.length > 0) return;
+      leaving.push(await cache.subscribe(QUESTIONS, questionsFor(keeper)));
+      const healed = (): void => {
+        hearing.healed();
+        mend();
+      };
+      leaving.push(await cache.subscribe(CHANNEL, hear, { lost: hearing.lost, healed }));
       if (!hearing.isDisconnected()) await hearing.ask().catch(unlessAway);
     },
     keepFilled: keeper.keepFilled,
@@ -115,11 +114,18 @@ export function revocations(needs: RevocationsDependencies): MirroredRevocations
       }
     },
     stop: async () => {
-      await leave?.();
-      leave = undefined;
+      for (const leave of leaving.splice(0)) await leave();
     },
   };
 }
+
+/** Everybody may speak on that channel: nothing but a question is believed. */
+const questionsFor =
+  ({ confirm }: Pick<ReturnType<typeof keeperOf>, 'confirm'>) =>
+  (message: string): void => {
+    const notice = readNotice(message);
+    if (notice?.word === '?') confirm(notice.names);
+  };
 
 /** One round trip to the cache for revocations and other keys; without the cache, identity's answer. */
 async function look(

@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { type Cache, type Clock, expiringCache } from '@cardea/runtime';
+import { credentialDigest } from './credential-digest.ts';
 import { type JwkSet, keySet } from './key-set.ts';
 import type { Revocation, RevocationKind, Revocations } from './principal.ts';
 import type { TokenClass, VerifiedClaims } from './token-claims.ts';
@@ -24,7 +24,12 @@ export interface TokenVerifier {
    * As `verifyToken`, and an access token also not revoked; a key that is not known is looked for once in 30 s. Throws only
    * when no keys can be had at all. A promise only where keys or revocations have to be asked for.
    */
-  verify(tokenClass: TokenClass, token: string): Accepted | Promise<Accepted>;
+  verify(
+    tokenClass: TokenClass,
+    token: string,
+    /** Of the token, where the caller has it. */
+    digest?: string,
+  ): Accepted | Promise<Accepted>;
   /** Forgets keys and verified tokens. */
   drop(): void;
 }
@@ -79,8 +84,8 @@ export function tokenVerifier(needs: TokenVerifierDependencies): TokenVerifier {
   };
 
   return {
-    verify: (tokenClass, token) => {
-      const name = `${tokenClass} ${hash('sha256', token, 'base64url')}`;
+    verify: (tokenClass, token, digest = credentialDigest(token)) => {
+      const name = `${tokenClass} ${digest}`;
       const claims = seen.get(name);
       if (claims === undefined) return verifiedAnew(tokenClass, token, name);
       if (isExpired(claims, nowSeconds())) return { bad: 'expired', claims };

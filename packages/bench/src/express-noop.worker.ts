@@ -17,6 +17,7 @@ app.post('/{*path}', (_request: unknown, response: { json(value: unknown): void 
   response.json(body);
 });
 const server = app.listen(0, '127.0.0.1', () => {
-  process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const { port } = server.address() as AddressInfo;
+  process.send?.({ pid: process.pid, origin: `http://127.0.0.1:${port}` });
 });
 process.on('disconnect', () => process.exit(0));

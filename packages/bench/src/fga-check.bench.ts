@@ -27,7 +27,7 @@ async function checks(context: BenchContext): Promise<readonly Row[]> {
     await context.database(),
     context.smoke ? 'smoke' : 'whole',
   );
-  const floorOrigin = await started<string>(context, NOOP, NOOP_ANSWER);
+  const { origin: floorOrigin } = await started<{ origin: string }>(context, NOOP, NOOP_ANSWER);
   const requests = questions.map(
     (body): LoadRequest => ({ method: 'POST', path: PATH, headers, body, status: 200 }),
   );

@@ -2,12 +2,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Client } from 'pg';
+import { goalText } from './compare.ts';
 import {
   answerOf,
   type Bench,
   type BenchContext,
   type Goal,
-  goalText,
   type Measured,
   type Row,
   type Side,

@@ -1,7 +1,6 @@
-/** Shared by all benchmarks: alternating pairs, figures, and the verdict on their ratio. */
+/** Shared by all benchmarks: what a bench is given, its figures, and processes that measure. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { availableParallelism, loadavg } from 'node:os';
 import type { ServiceName } from '@cardea/contracts';
 
 /** What one side did during one measurement. */
@@ -16,6 +15,9 @@ export type Measured = {
   readonly errors: number;
   /** How many operations these figures are of. */
   readonly count?: number;
+  /** Operations per second of the CPU time of a server and its database, and of the server's alone. */
+  readonly per_cpu_second?: number;
+  readonly per_own_cpu_second?: number;
 };
 
 /** One half of a pair. It is warm from its second measurement on. */
@@ -34,7 +36,13 @@ export type Pair = {
   /** Undefined: printed for information. */
   readonly goal?: Goal;
   /** The figure that is compared; throughput by default. */
-  readonly figure?: 'per_second' | 'p50_ms' | 'p99_ms' | 'cpu_ms';
+  readonly figure?:
+    | 'per_second'
+    | 'p50_ms'
+    | 'p99_ms'
+    | 'cpu_ms'
+    | 'per_cpu_second'
+    | 'per_own_cpu_second';
   /** The maximum of the load generator; a subject above 80 % of it says little. */
   readonly ceiling_per_second?: number;
 };
@@ -69,6 +77,10 @@ export type BenchContext = {
   readonly smoke: boolean;
   /** Measures the product as six processes; without it as one. */
   readonly cluster: boolean;
+  /** Servers of others to compare with. */
+  readonly against: readonly string[];
+  /** How long each measurement takes. */
+  readonly seconds: number;
   /** A fresh, migrated database on the run's server; the URL is the owner's. */
   readonly database: () => Promise<string>;
   /** Of that server's first process. */
@@ -87,100 +99,6 @@ export type Bench = {
   readonly title: string;
   readonly run: (context: BenchContext) => Promise<readonly Row[]>;
 };
-
-const ROUNDS = 5;
-const SPREAD_MAX = 0.3;
-const CEILING_SHARE_MAX = 0.8;
-
-export async function compare(
-  pair: Pair,
-  { seconds, smoke }: { readonly seconds: number; readonly smoke: boolean },
-): Promise<Row> {
-  const figure = pair.figure ?? 'per_second';
-  const loaded = loadavg()[0] ?? 0;
-  // A smoke run needs no warm-up.
-  if (!smoke) {
-    await pair.floor.measure(seconds);
-    await pair.subject.measure(seconds);
-  }
-  const rounds: { readonly floor: Measured; readonly subject: Measured }[] = [];
-  for (let round = 0; round < (smoke ? 1 : ROUNDS); round++) {
-    rounds.push({
-      floor: await pair.floor.measure(seconds),
-      subject: await pair.subject.measure(seconds),
-    });
-  }
-  const told = (side: Measured) => side[figure] ?? Number.NaN;
-  const ratios = rounds.map(({ floor, subject }) => told(subject) / told(floor));
-  const ratio = median(ratios);
-  const [min, max] = [Math.min(...ratios), Math.max(...ratios)];
-  const subject = middle(rounds.map((round) => round.subject));
-  const floor = middle(rounds.map((round) => round.floor));
-  const marks = [
-    ...(smoke ? ['smoke'] : []),
-    ...((max - min) / ratio > SPREAD_MAX ? ['spread'] : []),
-    ...(loaded > idleLoadMax() ? ['load'] : []),
-    ...(subject.per_second > CEILING_SHARE_MAX * (pair.ceiling_per_second ?? Infinity)
-      ? ['generator-bound']
-      : []),
-  ];
-  const errors = rounds.reduce((sum, each) => sum + each.floor.errors + each.subject.errors, 0);
-  return {
-    id: pair.id,
-    subject: pair.subject.name,
-    floor: pair.floor.name,
-    figure,
-    ratio,
-    min,
-    max,
-    goal: goalText(pair.goal),
-    verdict: verdictOf(ratio, pair.goal, errors, marks),
-    marks,
-    subject_measured: subject,
-    floor_measured: floor,
-  };
-}
-
-/** Half the cores; this figure is read before the run's own work starts. */
-const idleLoadMax = () => availableParallelism() / 2;
-
-function verdictOf(
-  ratio: number,
-  goal: Goal | undefined,
-  errors: number,
-  marks: readonly string[],
-): Verdict {
-  if (errors > 0 || !Number.isFinite(ratio)) return 'void';
-  if (marks.includes('spread') || marks.includes('load')) return 'noisy';
-  if (goal === undefined) return 'info';
-  const met = 'at_least' in goal ? ratio >= goal.at_least : ratio <= goal.at_most;
-  return met ? 'met' : 'missed';
-}
-
-export const goalText = (goal: Goal | undefined): string => {
-  if (goal === undefined) return '';
-  return 'at_least' in goal ? `>= ${goal.at_least}` : `<= ${goal.at_most}`;
-};
-
-function middle(all: readonly Measured[]): Measured {
-  const of = (pick: (each: Measured) => number | undefined) =>
-    median(all.map((each) => pick(each) ?? Number.NaN));
-  return {
-    per_second: of((each) => each.per_second),
-    p50_ms: of((each) => each.p50_ms),
-    p99_ms: of((each) => each.p99_ms),
-    cpu_ms: of((each) => each.cpu_ms),
-    rss_mb: of((each) => each.rss_mb),
-    errors: all.reduce((sum, each) => sum + each.errors, 0),
-  };
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const half = sorted.length >> 1;
-  const upper = sorted[half] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[half - 1] ?? Number.NaN)) / 2;
-}
 
 /** Runs `operation` in one loop per caller and times each call. The operation throws when its result is wrong. */
 export async function measureCalls(
@@ -270,7 +188,7 @@ export async function workerSide(
   name: string,
   script: URL,
   args: readonly string[],
-): Promise<Side> {
+): Promise<Side & { readonly pid: number }> {
   const child = fork(script, [...args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   context.onEnd(async () => {
     const gone = once(child, 'exit');
@@ -280,6 +198,7 @@ export async function workerSide(
   await answerOf(child);
   return {
     name,
+    pid: child.pid as number,
     measure: async (seconds) => {
       child.send(seconds);
       return (await answerOf(child)) as Measured;
@@ -300,4 +219,44 @@ export async function answerOf(child: ChildProcess): Promise<unknown> {
     stop.abort();
     await Promise.allSettled([answered, exited]);
   }
+}
+
+/**
+ * Calls at a fixed rate, whatever the calls before do: so the times are those of a server at that load, and
+ * include what a call waited for the others.
+ */
+export async function measureArrivals(
+  perSecond: number,
+  seconds: number,
+  operation: () => Promise<void>,
+): Promise<Measured> {
+  const times: number[] = [];
+  const pending = new Set<Promise<void>>();
+  let errors = 0;
+  const start = performance.now();
+  const total = Math.ceil(perSecond * seconds);
+  for (let sent = 0; sent < total; sent++) {
+    const early = start + (sent / perSecond) * 1000 - performance.now();
+    if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
+    const began = performance.now();
+    const call: Promise<void> = operation()
+      .catch((error) => {
+        if (errors++ === 0) console.error('  first error of a side:', error);
+      })
+      .finally(() => {
+        times.push(performance.now() - began);
+        pending.delete(call);
+      });
+    pending.add(call);
+  }
+  await Promise.all(pending);
+  times.sort((a, b) => a - b);
+  const at = (share: number) => times[Math.floor(times.length * share)] ?? Number.NaN;
+  return {
+    per_second: total / ((performance.now() - start) / 1000),
+    p50_ms: at(0.5),
+    p99_ms: at(0.99),
+    errors,
+    count: total,
+  };
 }

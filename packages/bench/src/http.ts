@@ -21,11 +21,17 @@ export type Load = {
   readonly connections: number;
   /** Sent one after the other, repeatedly. */
   readonly requests: readonly LoadRequest[];
+  /** Requests that are sent per second, whatever the answers do; otherwise the next follows an answer. */
+  readonly perSecond?: number;
 };
 
 const WORKER = new URL('./http.worker.ts', import.meta.url);
 
-export async function httpSide(context: BenchContext, name: string, load: Load): Promise<Side> {
+export async function httpSide(
+  context: BenchContext,
+  name: string,
+  load: Load,
+): Promise<Side & { readonly pid: number }> {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-load-'));
   context.onEnd(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'load.json'); // in a file, because it may contain keys and be long

@@ -1,5 +1,5 @@
 /** Processor time of processes and of all that they started, as Linux counts it. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { childrenOf, procText, threadsOf } from '@cardea/testing';
 
 const MS_PER_TICK = 10;
 const NS_PER_MS = 1e6;
@@ -12,46 +12,21 @@ export const processorMs = (pid: number): number =>
   threadsOf(pid).reduce((sum, thread) => sum + threadMs(thread), 0);
 
 const threadMs = (thread: string): number =>
-  Number(textOf(`${thread}/schedstat`).split(' ')[0]) / NS_PER_MS;
+  Number(procText(`${thread}/schedstat`).split(' ')[0]) / NS_PER_MS;
 
 /** Of Node's thread pool, where passwords are hashed; hardly anything else runs there. */
 export const poolThreadsMs = (pid: number): number =>
   threadsOf(pid)
-    .filter((thread) => textOf(`${thread}/comm`).trim() === 'libuv-worker')
+    .filter((thread) => procText(`${thread}/comm`).trim() === 'libuv-worker')
     .reduce((sum, thread) => sum + threadMs(thread), 0);
 
 /** Of the process and its descendants, also of those that ended: PostgreSQL and nginx work in children. */
 export function familyMs(pid: number): number {
-  const fields = textOf(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? [];
+  const fields = procText(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? [];
   const ended =
     Number(fields[ENDED_CHILDREN_USER] ?? 0) + Number(fields[ENDED_CHILDREN_SYSTEM] ?? 0);
   return childrenOf(pid).reduce(
     (sum, child) => sum + familyMs(child),
     processorMs(pid) + ended * MS_PER_TICK,
   );
-}
-
-const threadsOf = (pid: number): readonly string[] => {
-  try {
-    return readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`);
-  } catch {
-    return [];
-  }
-};
-
-export const childrenOf = (pid: number): readonly number[] =>
-  threadsOf(pid).flatMap((thread) =>
-    textOf(`${thread}/children`)
-      .split(' ')
-      .filter((child) => child.trim() !== '')
-      .map(Number),
-  );
-
-/** Empty where the process has ended meanwhile. */
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }

@@ -12,7 +12,8 @@ import {
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Measured, median, type Row } from './harness.ts';
+import { median } from './compare.ts';
+import type { Measured, Row } from './harness.ts';
 import { type BenchServer, settingsOf } from './server.ts';
 
 const OUT = fileURLToPath(new URL('../../../.cache/bench/', import.meta.url));

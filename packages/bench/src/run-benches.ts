@@ -1,6 +1,7 @@
 /** Runs every `*.bench.ts` of this folder against one PostgreSQL and writes a table of ratios to `.cache/bench`. */
 import { readdir } from 'node:fs/promises';
-import { type Bench, type BenchContext, compare, type Row, type StartGateway } from './harness.ts';
+import { compare, resultLine } from './compare.ts';
+import type { Bench, BenchContext, Row, StartGateway } from './harness.ts';
 import { describeMachine, writeReport } from './report.ts';
 import { type BenchServer, benchServer } from './server.ts';
 
@@ -13,6 +14,8 @@ export type BenchRun = {
   readonly smoke: boolean;
   /** Six processes instead of standalone, where a bench measures the product as a whole. */
   readonly cluster: boolean;
+  /** Servers of others, where a bench compares with them. */
+  readonly against: readonly string[];
   readonly startGateway: StartGateway;
 };
 
@@ -21,10 +24,12 @@ export class UnknownBench extends Error {
   override readonly name = 'UnknownBench';
 }
 
-/** Returns whether all benches completed. Throws {@link UnknownBench}. */
+/** Returns whether all benches completed and each answer was the expected one. Throws {@link UnknownBench}. */
 export async function runBenches(run: BenchRun): Promise<boolean> {
   const { benches: all, broken } = await allBenches();
-  const benches = all.filter(({ id }) => run.only === undefined || run.only.includes(id));
+  const isNamed = (id: string) =>
+    run.only?.some((name) => id === name || id.startsWith(`${name} `)) ?? true;
+  const benches = all.filter(({ id }) => isNamed(id));
   if (benches.length === 0) throw new UnknownBench(`there is no bench called ${run.only}`);
   const server = await benchServer();
   const rows: Row[] = [];
@@ -35,7 +40,10 @@ export async function runBenches(run: BenchRun): Promise<boolean> {
     for (const bench of benches) {
       console.log(`${bench.id}: ${bench.title}`);
       try {
-        rows.push(...(await runOne(bench, run, { server, forAll })));
+        const measured = await runOne(bench, run, { server, forAll });
+        const valid = measured.filter(({ verdict }) => verdict !== 'void');
+        rows.push(...valid);
+        failed ||= valid.length < measured.length;
       } catch (error) {
         failed = true;
         console.error(`${bench.id} broke:`, error);
@@ -58,16 +66,18 @@ async function runOne(
   run: BenchRun,
   { server, forAll }: { readonly server: BenchServer; readonly forAll: Shared },
 ): Promise<readonly Row[]> {
-  const { smoke, cluster, seconds, startGateway } = run;
+  const { smoke, cluster, seconds, against, startGateway } = run;
   const closers: Closers = [];
   const context: BenchContext = {
     smoke,
     cluster,
+    against,
+    seconds,
     database: () => server.database(),
     postgresPid: server.pid,
     compare: async (pair) => {
       const row = await compare(pair, { seconds, smoke });
-      console.log(`  ${row.id}: ${row.ratio.toFixed(2)} (${row.goal || 'no goal'}) ${row.verdict}`);
+      console.log(`  ${resultLine(row)}`);
       return row;
     },
     startGateway,

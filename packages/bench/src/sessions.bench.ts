@@ -73,7 +73,7 @@ async function logins(context: BenchContext): Promise<readonly Row[]> {
 async function refreshes(context: BenchContext): Promise<readonly Row[]> {
   const server = await identity(context, context.smoke ? CLIENTS_SMOKE : SESSIONS, 'cheap');
   const subject = await clients(context, server, 'refresh');
-  const noop = await started<string>(context, NOOP, '{"access_token":"x"}');
+  const { origin: noop } = await started<{ origin: string }>(context, NOOP, '{"access_token":"x"}');
   const floor = await httpSide(context, 'Express no-op POST', {
     origin: noop,
     connections: clientsOf(context),

@@ -5,12 +5,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { webhookSink } from '@cardea/testing';
+import { median } from './compare.ts';
 import {
   type Bench,
   type BenchContext,
   type Measured,
   measureCalls,
-  median,
   type Row,
   type Side,
   workerSide,
@@ -87,8 +87,28 @@ async function costs(context: BenchContext): Promise<readonly Row[]> {
     const { cpu_ms: ms = Number.NaN, per_second } = row.subject_measured;
     console.log(`    ${ms.toFixed(2)} CPU-ms, ${per_second.toFixed(0)}/s${lines()}`);
     rows.push(row);
+    if (kind.hashes) rows.push(await besideHashes(context, system, requests, { ...kind, idleMs }));
   }
   return rows;
+}
+
+/**
+ * For information: of each side what its own thread pool used is subtracted, and the floor's transactions
+ * come beside hashes too. So the ratio says what a login does more, not how rarely logins come.
+ */
+async function besideHashes(
+  context: BenchContext,
+  system: WholeSystem,
+  requests: WriteRequests,
+  kind: Omit<MeasuredKind, 'hashMs'>,
+): Promise<Row> {
+  const { side, lines } = costSide(system, requests, { ...kind, hashMs: undefined });
+  const floor = await floorSide(context, [HASHING]);
+  const id = `B16 ${kind.name}, as F beside hashes`;
+  const row = await context.compare({ id, subject: side, floor, figure: 'cpu_ms' });
+  const [ms, floorMs] = [row.subject_measured.cpu_ms, row.floor_measured.cpu_ms];
+  console.log(`    ${ms?.toFixed(2)} CPU-ms where F is ${floorMs?.toFixed(2)}${lines()}`);
+  return row;
 }
 
 async function idleMsPerSecond(system: WholeSystem, seconds: number): Promise<number> {
@@ -99,8 +119,8 @@ async function idleMsPerSecond(system: WholeSystem, seconds: number): Promise<nu
 }
 
 /** F: the driver's process and PostgreSQL together. */
-async function floorSide(context: BenchContext): Promise<Side> {
-  const args = [await context.database(), String(CALLERS)];
+async function floorSide(context: BenchContext, hashing: readonly string[] = []): Promise<Side> {
+  const args = [await context.database(), String(CALLERS), ...hashing];
   const side = await workerSide(context, 'F: three transactions of one row', FLOOR, args);
   return {
     name: side.name,
@@ -114,7 +134,8 @@ async function floorSide(context: BenchContext): Promise<Side> {
 }
 
 type MeasuredKind = Kind & {
-  readonly hashMs: (seconds: number) => Promise<number>;
+  /** A hash as it is alone; undefined: what the server's thread pool used. */
+  readonly hashMs: ((seconds: number) => Promise<number>) | undefined;
   /** Per second of waiting. */
   readonly idleMs: number;
 };
@@ -123,7 +144,7 @@ function costSide(system: WholeSystem, requests: WriteRequests, kind: MeasuredKi
   const apart = new Map<string, number[]>();
   const measure = async (lasts: number): Promise<Measured> => {
     await kind.prepare?.(requests, lasts);
-    const hash = kind.hashes ? await kind.hashMs(lasts) : 0;
+    const alone = kind.hashes ? await kind.hashMs?.(lasts) : 0;
     await system.level();
     const others = Object.entries(system.apart).map(([name, ms]) => ({ name, ms, before: ms() }));
     const hashingMs = () => system.serverPids.reduce((sum, pid) => sum + poolThreadsMs(pid), 0);
@@ -136,14 +157,15 @@ function costSide(system: WholeSystem, requests: WriteRequests, kind: MeasuredKi
     );
     await system.level();
     const count = measured.count ?? Number.NaN;
-    const cpu_ms = (system.processorMs() - before) / count - hash;
+    // What the server's other threads take from the caches, and it from them.
+    const pooled = (hashingMs() - hashed) / count;
+    const cpu_ms = (system.processorMs() - before) / count - (alone ?? pooled);
     const keep = (name: string, ms: number) => apart.set(name, [...(apart.get(name) ?? []), ms]);
     for (const other of others)
       keep(`beside it ${other.name}`, (other.ms() - other.before) / count);
     if (kind.hashes) {
-      keep('beside it the hash, as it is alone', hash);
-      // What the server's other threads take from the caches, and it from them.
-      keep('as the server computed it', (hashingMs() - hashed) / count);
+      if (alone !== undefined) keep('beside it the hash, as it is alone', alone);
+      keep('the hash as the server computed it', pooled);
     }
     const seconds = (performance.now() - began) / MS_PER_SECOND;
     // The slower a busy machine is, the more of it falls to each request.

@@ -7,12 +7,13 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
 import { logger, type RootLogger, secret } from '@cardea/runtime';
-import { migrateServices } from '@cardea/service';
+import { cacheUsersFile, makeLogins, migrateServices } from '@cardea/service';
 import { services as definitions } from '@cardea/standalone';
 import { freePorts } from '@cardea/testing';
 import packageJson from '../package.json' with { type: 'json' };
 import { type ServerPids, type Servers, startServers } from './servers.ts';
 import { serviceAddress } from './service-address.ts';
+import { deploymentSettings, serviceEnvironment } from './service-environment.ts';
 import { type ServiceProcess, serviceProcess } from './service-process.ts';
 import { Stops } from './stops.ts';
 
@@ -85,6 +86,8 @@ export type Cluster = {
   readonly addresses: () => Addresses;
   readonly processes: readonly ServiceProcess[];
   of(service: ServiceName): readonly ServiceProcess[];
+  /** What the processes of a service were given, secrets and all. */
+  environmentOf(service: ServiceName): { readonly [name: string]: string };
   readonly gatewayPid: number;
   readonly serverPids: ServerPids;
   /** Writes `cluster.json` again, after a process was restarted. */
@@ -115,6 +118,7 @@ async function start(of: ClusterToStart, stops: Stops): Promise<Cluster> {
     ...{ folder, temporary, version, log, given, stops, say },
     standIn: of.standIn === true,
     password: of.postgresPassword,
+    cacheUsers: (password) => cacheUsersOf(of, password),
     processes: replicas * SERVICE_NAMES.length,
   });
   say('Migrating …');
@@ -125,7 +129,11 @@ async function start(of: ClusterToStart, stops: Stops): Promise<Cluster> {
   );
   const port = of.port ?? gatewayPort;
   const shared = ports.splice(0, ASKED.length);
-  const env = environmentOf(of, servers, { port, shared });
+  const deployment = environmentOf(of, servers, { port, shared });
+  say('Making logins …');
+  await makeLogins(deploymentSettings(deployment), log);
+  const form = { shared: deployment, servers, ownSecrets: temporary };
+  const environments = byService((service) => serviceEnvironment(service, form));
   const processes = SERVICE_NAMES.flatMap((service) =>
     Array.from({ length: replicas }, (_, index) => {
       const [api = 0, management = 0, internal = 0] = ports.splice(0, PORTS_PER_PROCESS);
@@ -135,7 +143,7 @@ async function start(of: ClusterToStart, stops: Stops): Promise<Cluster> {
         service,
         replica,
         ports: { api, management, internal },
-        env,
+        env: environments[service],
         logFile,
       });
     }),
@@ -172,11 +180,19 @@ async function start(of: ClusterToStart, stops: Stops): Promise<Cluster> {
     addresses,
     processes,
     of: among,
+    environmentOf: (service) => environments[service],
     gatewayPid: gateway.pid,
     serverPids: servers.pids,
     writeAddresses,
     stop: () => stops.all(),
   };
+}
+
+/** Its address is not known yet, and not asked for. */
+function cacheUsersOf({ env }: ClusterToStart, password: string): readonly string[] {
+  const [database, cache] = ['postgres://unused', `redis://:${password}@unused`];
+  const settings = deploymentSettings({ ...env, DATABASE_URL: database, REDIS_URL: cache });
+  return cacheUsersFile(settings) ?? [];
 }
 
 const byService = <T>(of: (service: ServiceName) => T): { readonly [name in ServiceName]: T } =>

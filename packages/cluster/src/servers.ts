@@ -1,4 +1,5 @@
 /** The servers that the services need, on this machine: a database, a cache, a bus, and a folder for mail. */
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTopics, kafkaClient } from '@cardea/event-bus';
@@ -15,6 +16,7 @@ const DATABASE_EXISTS = '42P04';
 const CONNECTIONS_PER_PROCESS = 24;
 const CONNECTIONS_SPARE = 40;
 const HOST = '127.0.0.1';
+const PASSWORD_BYTES = 18;
 const STAND_IN = fileURLToPath(
   new URL('../../testing/src/fake-event-store-process.ts', import.meta.url),
 );
@@ -35,6 +37,8 @@ export type ServersToStart = {
   };
   /** Uses the fake EventStoreDB, in memory. */
   readonly standIn: boolean;
+  /** The lines of the ACL file of a Redis whose first user has this password. */
+  readonly cacheUsers: (password: string) => readonly string[];
   readonly stops: Stops;
   readonly say: (line: string) => void;
 };
@@ -42,8 +46,12 @@ export type ServersToStart = {
 export type Servers = {
   readonly databaseUrl: string;
   readonly redisUrl: string;
+  /** It was started here, with users for the services. */
+  readonly hasCacheUsers: boolean;
   /** Undefined: topics are tables. */
   readonly kafkaBrokers: string | undefined;
+  /** Where users log in; undefined: no Kafka, or not ours. */
+  readonly kafkaBrokersForUsers: string | undefined;
   /** Undefined: events are rows in PostgreSQL. */
   readonly eventstoreUrl: string | undefined;
   readonly smtpUrl: string;
@@ -60,14 +68,14 @@ export async function startServers(of: ServersToStart): Promise<Servers> {
   // First, so that it stops last.
   const pids: Pids = {};
   const databaseUrl = given.databaseUrl ?? (await postgres(of, pids));
-  const [redisUrl, kafkaBrokers, eventstoreUrl, mailbox] = await Promise.all([
+  const [redisUrl, ownKafka, eventstoreUrl, mailbox] = await Promise.all([
     given.redisUrl ?? redis(of, pids),
-    given.kafkaBrokers ?? kafka(of, pids),
+    given.kafkaBrokers === undefined ? kafka(of, pids) : undefined,
     given.eventstoreUrl ?? (of.standIn ? eventStore(of) : undefined),
     startMailbox({ smtpPort: 0, port: 0, host: HOST, version: of.version, log: of.log }),
   ]);
   stops.add('the mailbox', () => mailbox.stop());
-  const brokers = kafkaBrokers === '' ? undefined : kafkaBrokers;
+  const brokers = ownKafka?.brokers.join(',') ?? (given.kafkaBrokers || undefined);
   if (brokers !== undefined) {
     say('Creating topics …');
     const client = kafkaClient({ brokers: brokers.split(','), log: of.log });
@@ -76,7 +84,9 @@ export async function startServers(of: ServersToStart): Promise<Servers> {
   return {
     databaseUrl,
     redisUrl,
+    hasCacheUsers: given.redisUrl === undefined,
     kafkaBrokers: brokers,
+    kafkaBrokersForUsers: ownKafka?.brokersForUsers.join(','),
     eventstoreUrl,
     smtpUrl: `smtp://${HOST}:${mailbox.smtpPort}`,
     mailbox: `http://${HOST}:${mailbox.port}`,
@@ -110,21 +120,23 @@ async function postgres(of: ServersToStart, pids: Pids): Promise<string> {
   return server.connectionString(DATABASE);
 }
 
-async function redis({ stops, say }: ServersToStart, pids: Pids): Promise<string> {
+async function redis(of: ServersToStart, pids: Pids): Promise<string> {
+  const { cacheUsers, stops, say } = of;
   say('Starting Redis …');
-  const server = await startRedis();
+  const password = randomBytes(PASSWORD_BYTES).toString('base64url');
+  const server = await startRedis({ password, users: cacheUsers(password) });
   pids.redis = server.pid;
   stops.add('Redis', () => server.stop());
   return server.url;
 }
 
-async function kafka({ folder, stops, say }: ServersToStart, pids: Pids): Promise<string> {
+async function kafka({ folder, stops, say }: ServersToStart, pids: Pids) {
   say('Starting Kafka …');
   const server = await startKafka({ dataDir: join(folder, 'kafka') });
   pids.kafka = server.pid;
   endWithUs(stops, server.pid);
   stops.add('Kafka', () => server.stop());
-  return server.brokers.join(',');
+  return server;
 }
 
 async function eventStore({ stops, say }: ServersToStart): Promise<string> {

@@ -85,6 +85,16 @@ export const identityCalls = internalCalls({
     ok: Type.Object({ ended: Type.Array(Type.Boolean()) }),
     refusals: {},
   },
+  origins: {
+    name: 'internal_origins',
+    summary: 'Origins whose pages may call, with the tenants that allow them',
+    method: 'get',
+    path: '/internal/v1/origins',
+    ok: Type.Object({
+      origins: Type.Array(Type.Object({ origin: text, tenants: Type.Array(text) })),
+    }),
+    refusals: {},
+  },
   facts: {
     name: 'internal_facts',
     summary:

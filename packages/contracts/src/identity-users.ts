@@ -66,7 +66,7 @@ export const USER_CREATED_VIA = [
 ] as const;
 export type UserCreatedVia = (typeof USER_CREATED_VIA)[number];
 
-/** Why a mail was requested. `notice` informs the holder of an address of a change to it. */
+/** Why a mail was requested. `notice` informs the holder of an address of a change to it, `new_device` of a sign-in. */
 export const MAIL_PURPOSES = [
   'verify',
   'reset',
@@ -74,5 +74,6 @@ export const MAIL_PURPOSES = [
   'otp',
   'invitation',
   'notice',
+  'new_device',
 ] as const;
 export type MailPurpose = (typeof MAIL_PURPOSES)[number];

@@ -1,4 +1,5 @@
 /** The events of identity about organizations, tenants, applications and invitations. */
+import Type from 'typebox';
 import { freeText, id, moment, number, text, texts } from './fields.ts';
 
 export const organization = {
@@ -16,6 +17,9 @@ export const tenant = {
   display_name: freeText(text('Its name as shown to users.', 'Example')),
   environment: text('What it is for.', 'production'),
   approval_channels: texts('How users are told of requests for approval.', 'email', 'webhook'),
+  language: Type.Optional(
+    text('The language of its mails, as BCP 47 writes it; absent in events of before.', 'de'),
+  ),
   created_at: moment('When it was made.'),
 };
 

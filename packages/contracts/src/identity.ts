@@ -2,6 +2,7 @@
  * The events of identity: accounts, sessions, tenants, keys and agents (`docs/design/identity.md`, What it
  * tells other services). A field that is encrypted in identity's own log is null here once erased.
  */
+import Type from 'typebox';
 import { actionDenied } from './action-denied.ts';
 import { fact, freeText, id, moment, nullable, number, oneOf, text, texts } from './fields.ts';
 import { agent, agentKey, agentSession, apiKey, delegation } from './identity-agents-and-keys.ts';
@@ -101,7 +102,17 @@ const accountEvents = {
   'session.revoked': fact('A session was ended before its time.', {
     id: id('The session.'),
     ...user,
-    reason: text('Why: `user`, `reuse` (a refresh token came twice) or another word.', 'user'),
+    reason: text(
+      'Why: `user`, `reuse` (a refresh token or a code came twice) or another word.',
+      'user',
+    ),
+    client_id: Type.Optional(
+      nullable(
+        id(
+          'The application that the session was for, null for others; absent in events of before.',
+        ),
+      ),
+    ),
   }),
   'session.refresh_repeated': fact(
     'The client that had just used a refresh token used it again; told once a minute at most.',
@@ -131,6 +142,16 @@ const oauthEvents = {
     scopes,
     resource: text('What the tokens are for.', 'https://api.example.com'),
   }),
+  'oauth.client_auth_failed': fact(
+    'Somebody named an application as themselves and could not prove it; told 60 times a minute at most.',
+    {
+      client_id: consent.client_id,
+      reason: text(
+        'Why: `wrong_secret`, `wrong_assertion` or `wrong_method` of authentication.',
+        'wrong_secret',
+      ),
+    },
+  ),
 };
 
 const workspaceEvents = {
@@ -238,6 +259,7 @@ export const IDENTITY_AUDIT_ONLY = [
   'consent.granted',
   'consent.revoked',
   'oauth.authorized',
+  'oauth.client_auth_failed',
   'organization.created',
   'organization.updated',
   'application.created',

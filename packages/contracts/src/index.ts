@@ -58,6 +58,7 @@ export {
   pageQuery,
   Time,
 } from './rest.ts';
+export { LISTENS_TO } from './topic-readers.ts';
 export { vaultEvents } from './vault.ts';
 export { type WebhookEvent, type WebhookPayload, webhookPayloads } from './webhook-payloads.ts';
 export { webhooksEvents } from './webhooks.ts';

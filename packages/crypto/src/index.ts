@@ -42,4 +42,5 @@ export {
   sealer,
   subjectKeyLocation,
 } from './sealer.ts';
+export { type ServiceLogin, serviceLogins } from './service-login.ts';
 export { serviceSecrets } from './service-secrets.ts';

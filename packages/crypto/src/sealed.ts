@@ -30,6 +30,11 @@ export interface Sealer {
   ): Promise<string | null>;
   /** Makes whatever was sealed under the subject unreadable, for ever. Idempotent. */
   erase(subject: string): Promise<void>;
+  /**
+   * The same for all subjects of a tenant but network addresses (`context:…`), whose keys run out with the
+   * audit log.
+   */
+  eraseTenant(tenantId: string): Promise<void>;
   /** A keyed hash that survives key rotation: 32 hex of HMAC under the tenant's (or the deployment's) index key. */
   indexHash(
     scope: { readonly tenantId: string } | 'deployment',
@@ -49,6 +54,8 @@ export interface SubjectKeyTable {
   /** Inserts if absent and answers the row that stands; one trip, whether it was there or not. */
   insertIfAbsent(row: SubjectKeyRow): Promise<SubjectKeyRow>;
   erase(subjectId: string): Promise<void>;
+  /** Some of a tenant's keys but those of `context:`; answers whose, and none at the end. */
+  eraseSomeOf(tenantId: string): Promise<readonly string[]>;
 }
 export type SubjectKeyRow = {
   readonly subjectId: string;

@@ -78,6 +78,22 @@ describe('a sealed field', () => {
     expect(await fields.seal('t1', { ...place, subject: 'user:9' }, 'x')).toBe('erased');
   });
 
+  it('is gone with its tenant, but for network addresses, and with no other tenant', async () => {
+    const table = inMemorySubjectKeys();
+    const fields = of(table);
+    const context = { ...place, subject: 'context:t1:2026-01-01' };
+    const other = { ...place, subject: 'user:2' };
+    const ann = await sealedBy(fields, place, 'ann');
+    const ip = await sealedBy(fields, context, '::1');
+    const bob = neverErased(await fields.seal('t2', other, 'bob'));
+    await fields.eraseTenant('t1');
+    await fields.eraseTenant('t1');
+    expect(await fields.open(ann, place)).toBeNull();
+    expect(await fields.open(ip, place)).toBe('::1');
+    expect(await fields.open(bob, place)).toBe('bob');
+    expect(await fields.seal('t1', place, 'again')).toBe('erased');
+  });
+
   it('that another process erased is unreadable here within a minute', async () => {
     const table = inMemorySubjectKeys();
     const here = of(table);

@@ -42,6 +42,7 @@ export function sealer(needs: SealerDependencies): Sealer {
       return decrypt(key, boxOf(sealed), whole(place)).toString('utf8');
     },
     erase: (subject) => subjectKeys.erase(subject),
+    eraseTenant: (tenantId) => subjectKeys.eraseTenant(tenantId),
     indexHash: async (scope, ...parts) => {
       const tenantId = scope === DEPLOYMENT ? DEPLOYMENT : scope.tenantId;
       const key = await subjectKeys.make(tenantId, `index:${tenantId}`);
@@ -74,6 +75,7 @@ interface Keyring {
   /** Undefined: erased, or never there. */
   find(subject: string): Promise<KeyObject | undefined>;
   erase(subject: string): Promise<void>;
+  eraseTenant(tenantId: string): Promise<void>;
 }
 
 function keyring({ table, keys, clock, random = systemRandom }: SealerDependencies): Keyring {
@@ -114,6 +116,15 @@ function keyring({ table, keys, clock, random = systemRandom }: SealerDependenci
       // Whoever read the row meanwhile has put it back.
       cache.delete(subject);
     },
+    eraseTenant: async (tenantId) => {
+      // Each turn leaves fewer of them, and nobody adds any to a tenant that is gone.
+      while (true) {
+        const erased = await table.eraseSomeOf(tenantId);
+        if (erased.length === 0) return;
+        await failpoint('erase.after_key');
+        for (const subject of erased) cache.delete(subject);
+      }
+    },
   };
 }
 
@@ -148,6 +159,17 @@ export function inMemorySubjectKeys(): SubjectKeyTable & {
     erase: async (subjectId) => {
       const row = rows.get(subjectId) ?? { subjectId, tenantId: '', kekId: '' };
       rows.set(subjectId, { ...row, wrapped: null });
+    },
+    eraseSomeOf: async (tenantId) => {
+      const found = [...rows.values()].find(
+        (row) =>
+          row.tenantId === tenantId &&
+          row.wrapped !== null &&
+          !row.subjectId.startsWith('context:'),
+      );
+      if (found === undefined) return [];
+      rows.set(found.subjectId, { ...found, wrapped: null });
+      return [found.subjectId];
     },
   };
 }

@@ -42,6 +42,11 @@ export type Consumer = {
   /** Only events of these types are given to `prepare`; undefined = all. */
   readonly preparedTypes?: readonly string[];
   /**
+   * Whether an event is to be read at once, as far as this process knows. Others wait a second at most, where
+   * an adapter can make them wait. Without the tenant only the type is known. Undefined = all at once.
+   */
+  readonly isUrgent?: (event: { readonly type: string; readonly tenantId?: string }) => boolean;
+  /**
    * Only events of these types are given to `handle` and `statements`; undefined = all. Others have taken effect with
    * `prepare`: where nothing else is due their position is stored later, so a crash repeats `prepare`.
    */

@@ -8,15 +8,7 @@ export type {
   RunningConsumer,
   Subscriber,
 } from './bus.ts';
-export {
-  type ConsumerCore,
-  type ConsumerDependencies,
-  consumerCore,
-  type KindOf,
-  type Looked,
-  type RawRecord,
-  type SkippedRecord,
-} from './consuming/consumer-core.ts';
+export { type ConsumerCore, consumerCore } from './consuming/consumer-core.ts';
 export type { AppliedOffsets } from './consuming/consumer-positions.ts';
 export { type DeadLetter, type DeadLetters, deadLetterTopicOf } from './consuming/dead-letter.ts';
 export {
@@ -26,9 +18,18 @@ export {
   type Meanings,
   meanings,
 } from './consuming/hearing.ts';
+export type {
+  ConsumerDependencies,
+  KindOf,
+  Looked,
+  RawRecord,
+  SkippedRecord,
+} from './consuming/records.ts';
+export type { RowEffect, RowWriter } from './consuming/row-effects.ts';
 export { type KafkaAddress, type KafkaClient, kafkaClient } from './kafka/kafka-client.ts';
 export { kafkaPublisher } from './kafka/publisher.ts';
 export { type LyingRecord, readTopic } from './kafka/read-topic.ts';
+export { CredentialsRefused } from './kafka/scram-credentials.ts';
 export { type KafkaSubscriberDependencies, kafkaSubscriber } from './kafka/subscriber.ts';
 export {
   checkTopics,
@@ -37,6 +38,7 @@ export {
   remakeTopics,
   TopicsMisfit,
 } from './kafka/topics.ts';
+export { type KafkaUser, makeKafkaUsers } from './kafka/users.ts';
 export { beginEpoch, type EpochConsumer } from './new-epoch.ts';
 export { keyOf, partitionOf } from './partition.ts';
 export { hasPassed, type PartitionEnds } from './partition-ends.ts';

@@ -11,6 +11,8 @@ export const partitionOf = (key: string, partitions: number = TOPIC_PARTITIONS):
 export const keyOf = (event: { readonly tenantId: string; readonly streamId: string }): string =>
   `${event.tenantId}:${event.streamId}`;
 
+export const tenantOf = (key: string): string => key.slice(0, key.indexOf(':'));
+
 const SEED = 0x9747b28c;
 const MIX = 0x5bd1e995;
 

@@ -173,7 +173,7 @@ export const postgresSide = (url: string): PostgresSide => {
   const locks = leaderLocks({ connectionString: url, clock: systemClock, log: quiet });
   const watched = loops(systemClock);
   const tails = topicTails();
-  const publisher = postgresPublisher(database, tails);
+  const publisher = postgresPublisher({ database, tails, locks });
   const needs = {
     database,
     schema: 'identity',

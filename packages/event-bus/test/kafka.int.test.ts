@@ -164,7 +164,7 @@ describe('Kafka', () => {
     expect(countOf(await effects())).toBe(40 + elsewhere.length);
   });
 
-  it('gives a consumer up for good when the group will not have it', async () => {
+  it('says that the group will not have it, and joins when it will', async () => {
     const other: PartitionAssigner = () => ({
       name: 'other',
       version: 0,
@@ -180,15 +180,13 @@ describe('Kafka', () => {
     const joined = new Promise((resolve) => foreign.on(foreign.events.GROUP_JOIN, resolve));
     void foreign.run({ eachMessage: async () => {} });
     await joined;
-    let crash: unknown;
-    const { subscriber } = open({
-      onCrash: (error) => {
-        crash = error;
-      },
-    });
+    const { subscriber, publisher, degraded } = open();
     await subscriber.run(countingConsumer(name, topic));
-    await untilTrue(() => crash !== undefined);
+    await untilTrue(() => degraded().some((reason) => reason.startsWith('cannot join')));
+    await publisher.publish(topic, countedEvents(3, 1));
     await foreign.disconnect();
+    await allOf(3);
+    await untilTrue(() => degraded().length === 0);
   });
 
   it('waits for topics that are not made yet, and goes on when they are', async () => {

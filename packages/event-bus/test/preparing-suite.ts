@@ -80,7 +80,8 @@ export function describePreparing(fixture: () => Rig): void {
     healed = true;
     prepared.length = 0;
     await core.release(stream);
-    expect(prepared).toEqual(
+    // What is prepared but could not be applied is prepared again.
+    expect([...new Set(prepared)]).toEqual(
       upTo(10)
         .slice(3)
         .map((number) => `thing-3 ${number}`),

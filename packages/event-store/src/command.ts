@@ -1,6 +1,6 @@
 import type { Decision } from './decision.ts';
 import type { DomainEvent, EventMetadata, RecordedEvent, Stream } from './event-store.ts';
-import type { Basis, BasisStates } from './snapshots.ts';
+import type { Basis, BasisStates, Loaded } from './snapshots.ts';
 
 /**
  * Who requests a change, when, and under which id. The ids of its events are derived from (command id,
@@ -10,13 +10,6 @@ export type Command = {
   readonly id: string;
   readonly now: Date;
   readonly metadata: EventMetadata;
-};
-
-/** A loaded stream: its state, and the revision that decisions are based on. */
-export type Loaded<State> = {
-  readonly state: State;
-  /** 0 when it does not exist, or belongs to another tenant. */
-  readonly revision: number;
 };
 
 /** The result of a command: the decision, the state after it, and the position of its events. */

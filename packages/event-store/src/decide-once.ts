@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from '@cardea/contracts';
 import { currentTraceparent, metrics, span } from '@cardea/runtime';
-import type { Command, Decided, Loaded } from './command.ts';
+import type { Command, Decided } from './command.ts';
 import type { Decision } from './decision.ts';
 import { eventId } from './event-id.ts';
 import {
@@ -26,6 +26,7 @@ import {
   replayed,
   type Task,
 } from './grounds.ts';
+import type { Loaded } from './snapshots.ts';
 import { versionOf } from './upcasting.ts';
 
 /** `conflict`: another writer was faster. `assumed`: the try rested on what was not read; read and decide again. */

@@ -1,5 +1,5 @@
 /** What a try of a command is decided on: its own stream, and the others that the decision rests on. */
-import type { Command, Loaded } from './command.ts';
+import type { Command } from './command.ts';
 import type { Decision } from './decision.ts';
 import {
   type DomainEvent,
@@ -9,7 +9,13 @@ import {
   streamIdOf,
 } from './event-store.ts';
 import { stateAfter } from './handlers.ts';
-import { type NamedStream, ofTenant, type SnapshotCache, snapshotsOf } from './snapshots.ts';
+import {
+  type Loaded,
+  type NamedStream,
+  ofTenant,
+  type SnapshotCache,
+  snapshotsOf,
+} from './snapshots.ts';
 
 export type Task<State, E extends DomainEvent, Reason extends string> = {
   readonly stream: Stream<State, E>;

@@ -1,4 +1,4 @@
-export type { Command, Decided, Loaded, Streams } from './command.ts';
+export type { Command, Decided, Streams } from './command.ts';
 export type { Decision } from './decision.ts';
 export { accept, refuse } from './decision.ts';
 export { eventId } from './event-id.ts';
@@ -48,6 +48,7 @@ export {
 } from './handlers.ts';
 export { logNumber } from './postgres/log-number.ts';
 export { eventStoreMigrations } from './postgres/migrations.ts';
+export { otherProcesses } from './postgres/other-processes.ts';
 export {
   type PostgresEventStoreOptions,
   type PostgresEventStores,
@@ -62,6 +63,6 @@ export {
   reservation,
   reserve,
 } from './reservations.ts';
-export { type SnapshotCache, snapshotCache } from './snapshots.ts';
+export { type Loaded, type SnapshotCache, snapshotCache } from './snapshots.ts';
 export { streams } from './streams.ts';
 export { upcasting } from './upcasting.ts';

@@ -4,7 +4,6 @@
  * cached state counts only when its append proves that nothing came later.
  */
 import { expiringCache, systemClock } from '@cardea/runtime';
-import type { Loaded } from './command.ts';
 import {
   type EventStore,
   type Log,
@@ -18,6 +17,13 @@ import { stateAfter } from './handlers.ts';
 const CACHED_STREAMS_MAX = 10_000;
 /** Longer than access tokens live by default, for that is how long a session rests between two refreshes. */
 const CACHED_MS = 1_200_000;
+
+/** A loaded stream: its state, and the revision that decisions are based on. */
+export type Loaded<State> = {
+  readonly state: State;
+  /** 0 when it does not exist, or belongs to another tenant. */
+  readonly revision: number;
+};
 
 /** A stream that exists, whose tenant is that of its events. */
 export type Snapshot<State> = Loaded<State> & { readonly tenantId: string };

@@ -1,42 +1,14 @@
 /** Who is told of appends: other processes, where there are any. */
 import { postgresEventStore } from '@cardea/event-store';
-import { testDatabase, untilTrue } from '@cardea/testing';
+import { heardNotices, testDatabase, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { newAppend } from './store-fixture.ts';
 
 const LOG = 'identity';
 const CHANNEL = 'cardea_events';
-/** Notices of one session come in the order of their commits, whatever their channels are. */
-const MARKS = 'marks';
 
 const database = testDatabase();
-
-/** The notices that the server sends, and a mark that comes after all of them so far. */
-async function heardNotices() {
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  onTestFinished(() => client.end());
-  let heard: (string | undefined)[] = [];
-  let marks = 0;
-  client.on('notification', ({ channel, payload }) => {
-    if (channel === MARKS) marks += 1;
-    else heard.push(payload);
-  });
-  await client.query(`LISTEN ${CHANNEL}`);
-  await client.query(`LISTEN ${MARKS}`);
-  return {
-    /** Those since the last call. */
-    taken: async () => {
-      const before = marks;
-      await client.query(`NOTIFY ${MARKS}`);
-      await untilTrue(async () => marks > before);
-      const all = heard;
-      heard = [];
-      return all;
-    },
-  };
-}
 
 const opened = () => {
   const store = postgresEventStore({ connectionString: database.url, log: LOG });
@@ -45,7 +17,7 @@ const opened = () => {
 };
 
 it('a process that is alone tells nobody of its appends, and tells the next one that begins to listen', async () => {
-  const notices = await heardNotices();
+  const notices = await heardNotices(database.url, CHANNEL);
   const first = opened();
   await first.subscribe(LOG, () => {});
   await untilTrue(async () => {
@@ -76,10 +48,30 @@ it('a process that is alone tells nobody of its appends, and tells the next one 
 });
 
 it('a process that begins to listen late still says so', async () => {
-  const notices = await heardNotices();
+  const notices = await heardNotices(database.url, CHANNEL);
   const store = opened();
   await store.append([newAppend()]); // opens the session of notices before anybody subscribes
   await untilTrue(async () => (await notices.taken()).length > 0);
   await store.subscribe(LOG, () => {});
   await untilTrue(async () => (await notices.taken()).includes('joined'));
+});
+
+it('a store that was closed connects to nothing again, whatever it still has to tell', async () => {
+  const store = postgresEventStore({ connectionString: database.url, log: LOG });
+  await store.subscribe(LOG, () => {});
+  for (let appends = 0; appends < 50; appends += 1) await store.append([newAppend()]);
+  const late = Promise.allSettled([store.head(LOG), store.readLog(LOG, 0n, 1)]);
+  await store.close();
+  await late;
+  await expect(store.head(LOG)).rejects.toMatchObject({ name: 'EventStoreUnavailable' });
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  await untilTrue(async () => {
+    const { rowCount } = await client.query(
+      `SELECT FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name = 'cardea event store'`,
+    );
+    return rowCount === 0;
+  });
 });

@@ -3,7 +3,8 @@
  * promises: authentication 401, tenant header 400, tenant match 403, scope or role 403.
  */
 import type { Authenticator, Principal, TooManyMisses } from '@cardea/auth';
-import type { Caller, Contract } from './endpoint.ts';
+import { type Caller, USER_CALLERS } from './caller.ts';
+import type { Contract } from './endpoint.ts';
 import type { HttpContext } from './http-context.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
 import type { Route } from './route.ts';
@@ -81,7 +82,7 @@ function authenticated(
 ): ReturnType<Authenticator['authenticate']> {
   const credential = BEARER.exec(request.headers.authorization ?? '')?.[1];
   if (credential === undefined || credential.length > BEARER_MAX_CHARS) return undefined;
-  return authenticator.authenticate(credential, ip);
+  return authenticator.authenticate(credential, ip, request.socket);
 }
 
 function tenantOf(
@@ -103,8 +104,6 @@ function tenantOf(
   return header === principal.tenantId ? header : refusalOf('tenant_mismatch');
 }
 
-const ROLE_CALLERS: readonly Caller[] = ['admin', 'owner', 'system_admin'];
-export const USER_CALLERS: readonly Caller[] = ['user', ...ROLE_CALLERS];
 const isScope = (caller: Caller) => caller.startsWith('api_key:');
 const scopeOf = (caller: Caller) => caller.slice('api_key:'.length);
 
@@ -134,8 +133,6 @@ function takesKind(principal: Principal, who: readonly Caller[]): boolean {
   }
 }
 
-const ACCOUNT = 'account';
-
 /**
  * An application is its user only as far as the user has let it: consent to show a name lends neither the
  * account nor a role.
@@ -145,10 +142,12 @@ function withoutApplicationScope(
   { applicationScope }: Contract,
 ): Refusal | undefined {
   if (principal.kind !== 'user' || principal.clientId === null) return undefined;
-  if (applicationScope === 'any' || principal.scopes?.includes(ACCOUNT)) return undefined;
+  // A contract that names none takes no users; the widest is asked for where one slipped through.
+  const scope = applicationScope ?? 'account';
+  if (scope === 'any' || principal.scopes?.includes(scope)) return undefined;
   return refusalOf('insufficient_scope', {
-    message: `The application lacks the scope ${ACCOUNT}.`,
-    details: { scope: ACCOUNT },
+    message: `The application lacks the scope ${scope}.`,
+    details: { scope },
   });
 }
 
@@ -174,11 +173,3 @@ function withoutRight(principal: Principal, who: readonly Caller[]): Refusal | u
     }
   }
 }
-
-/** True for an endpoint that changes something and requires a role. */
-export const writesByRole = ({ who, method }: Contract): boolean =>
-  method !== 'get' && who !== 'anyone' && who.some((caller) => ROLE_CALLERS.includes(caller));
-
-/** True for an endpoint that accepts users by role only: an authorized caller acts as an admin. */
-export const asksForRole = ({ who }: Contract): boolean =>
-  who !== 'anyone' && !who.includes('user') && who.some((caller) => USER_CALLERS.includes(caller));

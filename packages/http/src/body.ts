@@ -22,7 +22,7 @@ export type BodyRule = {
 };
 
 /** True when the body is a form, as far as the headers show it. */
-export const isForm = ({ headers }: IncomingMessage): boolean =>
+export const isForm = (headers: { readonly 'content-type'?: string | undefined }): boolean =>
   FORM_TYPE.test(headers['content-type'] ?? '');
 
 /** True when the headers announce a body, even an empty one. */
@@ -55,7 +55,7 @@ export type BodyReading = { readonly bytes: Buffer } | { readonly refusal: Refus
 /** Requests that sent `Expect: 100-continue` and wait for the interim response. */
 export const AWAITS_CONTINUE: unique symbol = Symbol('awaits 100-continue');
 
-/** A promise only where bytes are announced. */
+/** A promise only where announced bytes are not here yet. */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -66,14 +66,17 @@ export function readBody(
     delete (request as { [AWAITS_CONTINUE]?: true })[AWAITS_CONTINUE];
     response.writeContinue();
   }
-  return announcedBody(request, limitBytes);
+  return isWhole(request) ? wholeBody(request, limitBytes) : announcedBody(request, limitBytes);
 }
 
 async function announcedBody(request: IncomingMessage, limitBytes: number): Promise<BodyReading> {
   // A body that came in one packet with its head is here after the parser's turn, and needs neither a timer
   // nor listeners.
-  if (!isWhole(request)) await null;
-  if (!isWhole(request)) return arrivingBody(request, limitBytes);
+  await null;
+  return isWhole(request) ? wholeBody(request, limitBytes) : arrivingBody(request, limitBytes);
+}
+
+function wholeBody(request: IncomingMessage, limitBytes: number): BodyReading {
   if (request.destroyed) return 'gone';
   const bytes: Buffer = request.read() ?? EMPTY;
   return bytes.length > limitBytes ? { refusal: refusalOf('body_too_large') } : { bytes };

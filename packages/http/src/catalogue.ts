@@ -1,5 +1,5 @@
 /** All endpoints as a list: for tests, the gateway and the OpenAPI document. */
-import { USER_CALLERS } from './authorize.ts';
+import { USER_CALLERS } from './caller.ts';
 import type { Contract, Endpoint } from './endpoint.ts';
 import { inEndpointCodes, PIPELINE_STATUS, type PipelineCode, refusalOf } from './refusal.ts';
 import { inOrder } from './route-order.ts';

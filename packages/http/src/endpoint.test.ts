@@ -30,10 +30,13 @@ const refusedByTheCompiler = () => [
     async () => ({ refused: 'too_late' }),
     async () => ({ ok: { value: '' } }),
   ),
-  endpoint({ ...common, ...shapes, who: ['agent_key', 'user'] }, async ({ principal }) => {
-    // @ts-expect-error: the caller may be an agent, which has no e-mail address.
-    return { ok: { value: principal.email ?? '' } };
-  }),
+  endpoint(
+    { ...common, ...shapes, applicationScope: 'any', who: ['agent_key', 'user'] },
+    async ({ principal }) => {
+      // @ts-expect-error: the caller may be an agent, which has no e-mail address.
+      return { ok: { value: principal.email ?? '' } };
+    },
+  ),
   endpoint({ ...common, ...shapes, who: 'anyone' }, async ({ principal }) => {
     // @ts-expect-error: an endpoint for `anyone` has no principal.
     return { ok: { value: principal.id } };
@@ -52,7 +55,12 @@ describe('an endpoint', () => {
 
   it('gives its handler what its authorization found, and the callers that its contract takes', async () => {
     const { handle, contract } = endpoint(
-      { ...common, ...shapes, who: ['admin', 'agent_token', 'api_key:fga:read'] },
+      {
+        ...common,
+        ...shapes,
+        applicationScope: 'any',
+        who: ['admin', 'agent_token', 'api_key:fga:read'],
+      },
       async ({ principal }) => ({ authorized: { of: principal.tenantId } }),
       async ({ principal }, { of }) => {
         switch (principal.kind) {

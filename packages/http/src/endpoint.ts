@@ -1,41 +1,12 @@
-import type { AgentPrincipal, ApiKeyPrincipal, Principal, UserPrincipal } from '@cardea/auth';
+import type { Principal } from '@cardea/auth';
 import type { Static, TObject, TSchema } from 'typebox';
-
-/**
- * Whom an endpoint takes. A caller of a kind that is not listed gets 403 `forbidden`, unless `notTaken`
- * declares another response for that kind.
- */
-export type Caller =
-  /** A user's own token. */
-  | 'user'
-  /** A user's own token with role admin (403 `forbidden` without). */
-  | 'admin'
-  /** … with role owner, system_admin. */
-  | 'owner'
-  | 'system_admin'
-  /** An agent's token. */
-  | 'agent_token'
-  | 'agent_key'
-  /** An `svc_` key with this scope (403 `insufficient_scope` without). */
-  | `api_key:${string}`;
-
-export type Who = 'anyone' | readonly Caller[];
-
-/** The callers that a handler can get, by its contract's `who`; undefined on `anyone` endpoints. */
-export type CallerOf<By extends Who> = By extends readonly Caller[]
-  ? PrincipalOf<By[number]>
-  : undefined;
-type PrincipalOf<Kind extends Caller> = Kind extends 'agent_token' | 'agent_key'
-  ? AgentPrincipal
-  : Kind extends `api_key:${string}`
-    ? ApiKeyPrincipal
-    : UserPrincipal;
+import type { ApplicationScope, CallerOf, NamesScope, Who } from './caller.ts';
 
 /** The service area in which a refusal of this endpoint is recorded (audit). */
 export type Area = 'user' | 'admin' | 'agent' | 'vault' | 'authorization' | 'fga';
 
-/** `any`: every token of an application with a user. */
-export type ApplicationScope = 'account' | 'any';
+/** Who may read the answers of a path: pages of every origin, of allowed ones, or none but its own. */
+export type OriginRule = 'every' | 'allowed' | 'own';
 
 export type TenantRule =
   /** `X-Service-Tenant` is required; for `anyone` endpoints it names the tenant. */
@@ -80,6 +51,8 @@ export type Contract<
   readonly oauthErrors?: true;
   /** The body may also be a form (URL-encoded); a parameter may come once. */
   readonly takesForm?: true;
+  /** Whoever sends a form or accepts `text/html` gets a page, refused or not. */
+  readonly showsPages?: true;
   /** Query and body are not read here, but by the library that the handler passes the request on to. */
   readonly passedOn?: true;
   /** Every refusal code of the handler, with its status. */
@@ -89,10 +62,7 @@ export type Contract<
    * endpoints say true where the response contains secrets.
    */
   readonly noStore?: boolean;
-  /**
-   * The scope with which an application may call it in the name of its user. `account`, which only the
-   * tenant's own applications can have, unless the contract says less.
-   */
+  /** Named by every endpoint that takes users. */
   readonly applicationScope?: ApplicationScope;
   /** The response shows a new secret: the role is checked again before it is sent. */
   readonly showsSecret?: true;
@@ -146,6 +116,8 @@ export type Contract<
   readonly internal?: boolean;
   /** Largest body, bytes; 256 KiB unless stated. */
   readonly bodyLimitBytes?: number;
+  /** Pages of which origins may read the answers: under `/api/v1` allowed ones, elsewhere its own, unless stated. */
+  readonly origins?: OriginRule;
 };
 
 /**
@@ -201,6 +173,8 @@ export type Answer<Ok, Reason extends string> =
       /** Position of the last event written; the response waits for it and carries the consistency token. */
       readonly wrote?: bigint | undefined;
       readonly headers?: { readonly [name: string]: string };
+      /** The tenant that the body or an own credential named: its origins may read the answer. */
+      readonly ofTenant?: string;
     }
   | {
       readonly refused: Reason;
@@ -216,20 +190,28 @@ export type Answer<Ok, Reason extends string> =
       readonly raw: (
         response: import('node:http').ServerResponse,
         request: import('node:http').IncomingMessage,
+        /** Before the head is sent: the tenant that the answer turned out to be of, if of any. */
+        ofTenant: (tenantId: string | undefined) => void,
       ) => Promise<void> | void;
     };
 
+/** A promise where the handler waits for anything. */
+export type HandlerAnswer<Ok = unknown, Reason extends string = string> =
+  | Answer<Ok, Reason>
+  | Promise<Answer<Ok, Reason>>;
 export type Endpoint = {
   readonly contract: Contract;
   // The types are erased here; the contract's schemas have checked the values.
   readonly handle: (
     // biome-ignore lint/suspicious/noExplicitAny: a handler of any request fits.
     request: Request<any, any, any>,
-    // biome-ignore lint/suspicious/noExplicitAny: its own `authorize` made it, and `endpoint` compared the types.
-    authorized: any,
-  ) => Promise<Answer<unknown, string>>;
+    // biome-ignore lint/suspicious/noExplicitAny: its own `authorize` or `readAhead` made it, and `endpoint` compared the types.
+    made: any,
+  ) => HandlerAnswer;
   // biome-ignore lint/suspicious/noExplicitAny: likewise.
   readonly authorize?: Authorize<any, any, string, unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: likewise.
+  readonly readAhead?: (request: Request<any, any, any>) => Promise<unknown>;
 };
 
 /**
@@ -262,10 +244,10 @@ export function endpoint<
   Other extends TSchema = never,
   const By extends Who = Who,
 >(
-  contract: Contract<Params, Query, Body, Ok, Reason, Other, By>,
+  contract: Contract<Params, Query, Body, Ok, Reason, Other, By> & NamesScope<By>,
   handle: (
     request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By>>,
-  ) => Promise<Answer<Success<Ok, Other>, Reason>>,
+  ) => HandlerAnswer<Success<Ok, Other>, Reason>,
 ): Endpoint;
 /** With a check before the body; the arguments are in the order in which they run. */
 export function endpoint<
@@ -278,12 +260,12 @@ export function endpoint<
   const By extends Who = Who,
   Authorized = never,
 >(
-  contract: Contract<Params, Query, Body, Ok, Reason, Other, By>,
+  contract: Contract<Params, Query, Body, Ok, Reason, Other, By> & NamesScope<By>,
   authorize: Authorize<Static<Params>, Static<Query>, Reason, Authorized, CallerOf<By>>,
   handle: (
     request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By>>,
     authorized: Authorized,
-  ) => Promise<Answer<Success<Ok, Other>, Reason>>,
+  ) => HandlerAnswer<Success<Ok, Other>, Reason>,
 ): Endpoint;
 export function endpoint(contract: unknown, first: unknown, second?: unknown): Endpoint {
   const made =
@@ -292,3 +274,27 @@ export function endpoint(contract: unknown, first: unknown, second?: unknown): E
       : { contract, authorize: first, handle: second };
   return made as Endpoint;
 }
+
+/**
+ * With what the handler reads whatever it is asked: those reads travel with the ones that check the caller's
+ * role again. They must change nothing, for the caller may be refused.
+ */
+export const endpointReadingAhead = <
+  Ok extends TSchema,
+  const Reason extends string = never,
+  Params extends TObject = NoFields,
+  Query extends TObject = NoFields,
+  Body extends TSchema = NoFields,
+  Other extends TSchema = never,
+  const By extends Who = Who,
+  Read = never,
+>(
+  contract: Contract<Params, Query, Body, Ok, Reason, Other, By> & NamesScope<By>,
+  readAhead: (
+    request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By>>,
+  ) => Promise<Read>,
+  handle: (
+    request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By>>,
+    read: Read,
+  ) => HandlerAnswer<Success<Ok, Other>, Reason>,
+): Endpoint => ({ contract, readAhead, handle }) as unknown as Endpoint;

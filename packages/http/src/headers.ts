@@ -1,5 +1,7 @@
-/** Headers that may appear once in a request. */
+/** Headers that may appear once in a request, and those of an answer. */
 import type { IncomingMessage } from 'node:http';
+
+export type Outgoing = { [name: string]: string | number };
 
 const SINGLE = new Set([
   'authorization',

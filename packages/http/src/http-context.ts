@@ -3,8 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '@cardea/auth';
 import { type Clock, type Ids, type Logger, type RequestSpan, requestSpan } from '@cardea/runtime';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
+import { type AllowedOrigins, crossOriginHeaders, originRuleOf } from './cross-origin.ts';
 import type { Contract } from './endpoint.ts';
-import { doubledHeaders } from './headers.ts';
+import { doubledHeaders, type Outgoing } from './headers.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { oauthErrorBody } from './oauth-error.ts';
 import type { Refusal } from './refusal.ts';
@@ -12,7 +13,6 @@ import {
   type DefaultHeaders,
   errorBody,
   mindUnreadBody,
-  type Outgoing,
   refusalHeaders,
   writeJson,
 } from './write-answer.ts';
@@ -27,11 +27,10 @@ export type ServerParts = {
   readonly defaultHeaders: DefaultHeaders;
   readonly draining: AbortSignal;
   readonly open: Set<HttpContext>;
-  readonly corsOrigins: ReadonlySet<string>;
+  readonly origins: AllowedOrigins;
 };
 
 const REQUEST_ID = /^[A-Za-z0-9_.-]{8,64}$/;
-const EXPOSED = 'X-Request-Id, X-Service-Consistency, Retry-After, WWW-Authenticate';
 
 export class HttpContext {
   readonly request: IncomingMessage;
@@ -46,8 +45,12 @@ export class HttpContext {
   /** The service that responds: `X-Served-By`. */
   servedBy: string;
   principal: Principal | undefined;
+  /** The tenant that the answer is of, where neither credential nor header names it. */
+  ofTenant: string | undefined;
   /** True once nothing of the request is left to be read. */
   bodyIsRead = false;
+  /** Kept: a library that a request is passed on to may take it out of the headers. */
+  readonly #origin: string | undefined;
   readonly #startedMs: number;
   readonly #span: RequestSpan;
   readonly #abort = new AbortController();
@@ -69,6 +72,7 @@ export class HttpContext {
     this.servedBy = name;
     this.#startedMs = parts.clock.monotonicMs();
     const { headers, socket } = request;
+    this.#origin = headers.origin;
     const forwarded = headers['x-forwarded-for'];
     this.ip = clientAddress(
       socket.remoteAddress,
@@ -120,7 +124,9 @@ export class HttpContext {
     };
     if (isPrivate(this.contract)) headers['Cache-Control'] = 'no-store';
     if (this.parts.draining.aborted) headers['Connection'] = 'close';
-    if (this.parts.corsOrigins.size > 0) this.#cors(headers);
+    const rule = originRuleOf(this.contract, this.path);
+    const of = { origins: this.parts.origins, origin: this.#origin, tenantId: this.#tenant() };
+    crossOriginHeaders(headers, rule, of);
     return headers;
   }
 
@@ -133,18 +139,18 @@ export class HttpContext {
 
   refuse(refusal: Refusal, more: Outgoing = {}): void {
     const headers = Object.assign(this.headers(), more);
-    refusalHeaders(headers, refusal, this.path);
+    const { challenge } = this.parts.defaultHeaders;
+    refusalHeaders(headers, refusal, { path: this.path, challenge });
     const isOAuth = this.contract?.oauthErrors === true;
     const body = isOAuth ? oauthErrorBody(refusal) : errorBody(refusal, this.requestId);
     this.answer(refusal.status, body, headers);
   }
 
-  #cors(headers: Outgoing): void {
-    headers['Vary'] = 'Origin';
-    const { origin } = this.request.headers;
-    if (origin === undefined || !this.parts.corsOrigins.has(origin)) return;
-    headers['Access-Control-Allow-Origin'] = origin;
-    headers['Access-Control-Expose-Headers'] = EXPOSED;
+  #tenant(): string | undefined {
+    const header = this.request.headers['x-service-tenant'];
+    return (
+      this.principal?.tenantId ?? this.ofTenant ?? (typeof header === 'string' ? header : undefined)
+    );
   }
 
   #closed(): void {

@@ -1,26 +1,27 @@
+export { isForm } from './body.ts';
+export type { ApplicationScope, Caller, Who } from './caller.ts';
 export { type CatalogueEntry, catalogue } from './catalogue.ts';
 export { addressLimitKeys, networkOf } from './client-network.ts';
 export {
   CONSISTENCY_WAIT_MS,
   printToken,
 } from './consistency.ts';
+export type { AllowedOrigins } from './cross-origin.ts';
 export type { Denial, Denials } from './denials.ts';
 export { documentation, documentEndpoints } from './document-endpoints.ts';
 export type {
   Answer,
   Area,
   Authorize,
-  Caller,
   Contract,
   Endpoint,
   Request,
   TenantRule,
-  Who,
 } from './endpoint.ts';
-export { endpoint } from './endpoint.ts';
+export { endpoint, endpointReadingAhead } from './endpoint.ts';
 export { type HealthDependencies, healthEndpoints } from './health.ts';
 export type { Identify } from './idempotency.ts';
-export { readJson } from './json.ts';
+export { canonicalJson, readJson } from './json.ts';
 export { PortTaken } from './listen.ts';
 export { type Management, type ManagementDependencies, management } from './management.ts';
 export { type DocumentOf, openApi } from './openapi/openapi.ts';

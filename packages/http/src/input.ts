@@ -1,58 +1,55 @@
 /** The input of a request: parameters, query, headers and body, each validated by the contract. */
 
-import { isForm, readBody, refusedByHeaders } from './body.ts';
+import { type BodyReading, isForm, readBody, refusedByHeaders } from './body.ts';
 import type { Contract, Request } from './endpoint.ts';
 import type { HttpContext } from './http-context.ts';
 import { bodyHash, isIdempotencyKey } from './idempotency.ts';
 import { readJson } from './json.ts';
 import { readQuery } from './query.ts';
 import { type Fault, invalid, type Refusal } from './refusal.ts';
-import type { Route } from './route.ts';
+import { type ReadStrings, type Route, withQuery } from './route.ts';
 
 type AnyRequest = Request<unknown, unknown, unknown>;
 
 const APP_ID_MAX_CHARS = 128;
 export const isAppId = (id: string) => id.length > 0 && id.length <= APP_ID_MAX_CHARS;
 
-export type Strings = { readonly params: unknown; readonly query: unknown };
-
-const NO_STRINGS: Strings = { params: {}, query: {} };
-
 export function readStrings(
   route: Route,
   http: HttpContext,
   params: { readonly [name: string]: string },
-): Strings | { readonly faults: readonly Fault[] } {
+): ReadStrings {
   if (route.contract.passedOn === true) return { params, query: {} };
-  if (!route.takesStrings && http.search === '') return NO_STRINGS;
+  if (http.search === '' && route.contract.params === undefined) return route.withoutStrings();
   const query = readQuery(http.search);
   if ('fault' in query) return { faults: [query.fault] };
   const checkedParams = route.checkParams(params);
   if ('faults' in checkedParams) return checkedParams;
-  const checkedQuery = route.checkQuery(query.values);
-  if ('faults' in checkedQuery) {
-    return {
-      faults: checkedQuery.faults.map(({ field, rule }) => ({
-        field: field === 'body' ? 'query' : field,
-        rule,
-      })),
-    };
-  }
-  return { params: checkedParams.value, query: checkedQuery.value };
+  return withQuery(checkedParams.value, route.checkQuery(query.values));
 }
 
-/** Reads the body; 415, 413 and 400 where it is refused. */
-export async function readInput(
-  { bodyRule, contract, checkBody }: Route,
-  http: HttpContext,
-): Promise<{ readonly value: unknown } | { readonly refusal: Refusal } | 'gone'> {
+type Input = { readonly value: unknown } | { readonly refusal: Refusal } | 'gone';
+
+/** Reads the body; 415, 413 and 400 where it is refused. A promise only where it is not here yet. */
+export function readInput(route: Route, http: HttpContext): Input | Promise<Input> {
+  const { bodyRule } = route;
   if (bodyRule === undefined) return { value: {} };
   const early = refusedByHeaders(http.request, bodyRule);
   if (early !== undefined) return { refusal: early };
-  const reading = await readBody(http.request, http.response, bodyRule.limitBytes);
+  const reading = readBody(http.request, http.response, bodyRule.limitBytes);
+  return reading instanceof Promise
+    ? reading.then((read) => inputOf(route, http, read))
+    : inputOf(route, http, reading);
+}
+
+function inputOf(
+  { bodyRule, contract, checkBody }: Route,
+  http: HttpContext,
+  reading: BodyReading,
+): Input {
   if (reading === 'gone' || 'refusal' in reading) return reading;
   http.bodyIsRead = true;
-  const form = bodyRule.takesForm && isForm(http.request);
+  const form = bodyRule?.takesForm === true && isForm(http.request.headers);
   const read = reading.bytes.length === 0 ? noBody(contract) : parsed(reading.bytes, form);
   if ('fault' in read) return { refusal: invalid({ field: 'body', rule: read.fault }) };
   const checked = checkBody(read.value);

@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { type Ids, isLoopback } from '@cardea/runtime';
 import { AWAITS_CONTINUE } from './body.ts';
+import { endAll } from './end-together.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
 import { errorBody } from './write-answer.ts';
 
@@ -90,6 +91,8 @@ function serverOf(handler: Handler, ids: Ids): Server {
   });
   server.on('checkExpectation', handler);
   server.on('clientError', (error: Error & { code?: string }, socket) => {
+    // What came before these bytes has its answer already.
+    endAll();
     answerRaw(socket as Socket, refusalOfParser(error.code), ids.next());
   });
   return server;

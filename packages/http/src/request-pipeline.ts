@@ -8,12 +8,12 @@ import { metrics } from '@cardea/runtime';
 import { authorize, confirm } from './authorize.ts';
 import { awaitRead, awaitWrite, positionSeen, printToken } from './consistency.ts';
 import { isRecorded } from './denials.ts';
-import type { Answer, Request } from './endpoint.ts';
+import type { Answer, HandlerAnswer, Request } from './endpoint.ts';
+import type { Outgoing } from './headers.ts';
 import type { HttpContext } from './http-context.ts';
 import { headerFaults, identified, isAppId, readInput, readStrings } from './input.ts';
 import { inEndpointCodes, invalid, messageOf, type Refusal, refusalOfThrow } from './refusal.ts';
 import type { Route } from './route.ts';
-import type { Outgoing } from './write-answer.ts';
 
 type RefusedRequest = {
   readonly refusal: Refusal;
@@ -50,7 +50,8 @@ export async function answerRequest(
       return await refuse(route, http, { refused: ready, request: draft });
     }
     const { request } = ready;
-    const answer = await handled(route, ready);
+    const answering = handled(route, ready);
+    const answer = answering instanceof Promise ? await answering : answering;
     if ('ok' in answer) {
       if (answer.wrote !== undefined) await awaitWrite(route, http, answer.wrote);
       succeed(route, http, answer);
@@ -120,7 +121,8 @@ async function runChecks(
     if ('refused' in found) return refusedBy(route, found);
     authorized = found.authorized;
   }
-  const body = await readInput(route, http);
+  const reading = readInput(route, http);
+  const body = reading instanceof Promise ? await reading : reading;
   if (body === 'gone') return body;
   if ('refusal' in body) return byPipeline(body.refusal);
   draft.body = body.value;
@@ -141,20 +143,25 @@ async function runChecks(
 function handled(
   route: Route,
   ready: ReadyRequest,
-): Promise<Answer<unknown, string> | RefusedRequest> {
+): HandlerAnswer | Promise<Answer<unknown, string> | RefusedRequest> {
   const { request, authorized } = ready;
-  return route.writesByRole && request.principal?.kind === 'user'
-    ? handledByRole(route, ready)
-    : route.endpoint.handle(request, authorized);
+  const { endpoint } = route;
+  if (route.writesByRole && request.principal?.kind === 'user') return handledByRole(route, ready);
+  return endpoint.readAhead === undefined
+    ? endpoint.handle(request, authorized)
+    : endpoint.readAhead(request).then((read) => endpoint.handle(request, read));
 }
 
 async function handledByRole(
   route: Route,
   { request, authorized }: ReadyRequest,
 ): Promise<Answer<unknown, string> | RefusedRequest> {
-  const before = await confirmed(route, request);
+  const [before, made] = await Promise.all([
+    confirmed(route, request),
+    route.endpoint.readAhead?.(request) ?? authorized,
+  ]);
   if ('refusal' in before) return before;
-  const answer = await route.endpoint.handle(before, authorized);
+  const answer = await route.endpoint.handle(before, made);
   if (route.contract.showsSecret !== true || !('ok' in answer)) return answer;
   const after = await confirmed(route, request);
   return 'refusal' in after ? after : answer;
@@ -174,6 +181,7 @@ function succeed(
   http: HttpContext,
   answer: Extract<Answer<unknown, string>, { readonly ok: unknown }>,
 ): void {
+  http.ofTenant = answer.ofTenant;
   const headers: Outgoing = http.headers();
   if (answer.wrote !== undefined) {
     headers['X-Service-Consistency'] = printToken(route.group.service, answer.wrote);
@@ -222,8 +230,16 @@ async function writeRaw(
   write: Extract<Answer<never, string>, { readonly raw: unknown }>['raw'],
 ): Promise<void> {
   const { request, response } = http;
-  for (const [name, value] of Object.entries(http.headers())) response.setHeader(name, value);
-  await write(response, request);
+  const setHeaders = () => {
+    for (const [name, value] of Object.entries(http.headers())) response.setHeader(name, value);
+  };
+  setHeaders();
+  await write(response, request, (tenantId) => {
+    http.ofTenant = tenantId;
+    response.removeHeader('Access-Control-Allow-Origin');
+    response.removeHeader('Access-Control-Expose-Headers');
+    setHeaders();
+  });
 }
 
 /** Turns a throw into a response; the log gets the error's name and stack frames. */

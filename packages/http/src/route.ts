@@ -4,12 +4,13 @@
  */
 import type { Authenticator } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
-import { asksForRole, writesByRole } from './authorize.ts';
 import { BODY_MAX_BYTES, type BodyRule } from './body.ts';
+import { asksForRole, writesByRole } from './caller.ts';
 import type { Denials } from './denials.ts';
 import type { Contract, Endpoint } from './endpoint.ts';
 import type { Identify } from './idempotency.ts';
-import { bodyValidator, stringsValidator, type Validator } from './validation.ts';
+import type { Fault } from './refusal.ts';
+import { bodyValidator, stringsValidator, type Validation, type Validator } from './validation.ts';
 
 /** What the request pipeline needs of the read side; `Positions` of read-models implements it. */
 export interface PositionsPassed {
@@ -32,8 +33,8 @@ export type Route = {
   readonly contract: Contract;
   readonly group: Group;
   readonly bodyRule: BodyRule | undefined;
-  /** False where a request has neither parameters in its path nor a query. */
-  readonly takesStrings: boolean;
+  /** What a request without parameters in its path and without a query comes to: the same each time. */
+  readonly withoutStrings: () => ReadStrings;
   readonly checkParams: Validator;
   readonly checkQuery: Validator;
   readonly checkBody: Validator;
@@ -41,12 +42,36 @@ export type Route = {
   readonly writesByRole: boolean;
 };
 
+export type ReadStrings =
+  | { readonly params: unknown; readonly query: unknown }
+  | { readonly faults: readonly Fault[] };
+
+export function withQuery(params: unknown, checked: Validation): ReadStrings {
+  if (!('faults' in checked)) return { params, query: checked.value };
+  const faults = checked.faults.map(({ field, rule }) => ({
+    field: field === 'body' ? 'query' : field,
+    rule,
+  }));
+  return { faults };
+}
+
+/** Shared by all requests. */
+function frozen(strings: ReadStrings): ReadStrings {
+  if (!('faults' in strings)) {
+    Object.freeze(strings.params);
+    Object.freeze(strings.query);
+  }
+  return strings;
+}
+
 const NOTHING = { type: 'object', properties: {}, additionalProperties: false } as never;
 const noStrings = stringsValidator(NOTHING);
 const noBody = bodyValidator(NOTHING);
 
 export function routeOf(endpoint: Endpoint, group: Group): Route {
   const { contract } = endpoint;
+  const checkQuery = contract.query === undefined ? noStrings : stringsValidator(contract.query);
+  let withoutStrings: ReadStrings | undefined;
   return {
     endpoint,
     contract,
@@ -59,9 +84,12 @@ export function routeOf(endpoint: Endpoint, group: Group): Route {
             typeOptional: contract.bodyOptional === true || contract.body === undefined,
             takesForm: contract.takesForm === true,
           },
-    takesStrings: contract.params !== undefined || contract.query !== undefined,
+    withoutStrings: () => {
+      withoutStrings ??= frozen(withQuery({}, checkQuery({})));
+      return withoutStrings;
+    },
     checkParams: contract.params === undefined ? noStrings : stringsValidator(contract.params),
-    checkQuery: contract.query === undefined ? noStrings : stringsValidator(contract.query),
+    checkQuery,
     checkBody: contract.body === undefined ? noBody : bodyValidator(contract.body),
     asksForRole: asksForRole(contract),
     writesByRole: writesByRole(contract),

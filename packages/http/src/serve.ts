@@ -10,6 +10,7 @@ import express, { type Router } from 'express';
 import type { Registry } from 'prom-client';
 import { trustedProxies } from './client-address.ts';
 
+import { type AllowedOrigins, isPreflight, NO_ORIGINS, preflightHeaders } from './cross-origin.ts';
 import type { Denials } from './denials.ts';
 import type { Endpoint } from './endpoint.ts';
 import { HttpContext, type ServerParts } from './http-context.ts';
@@ -52,8 +53,8 @@ export type ServeOptions = {
   readonly logger: Logger;
   readonly issuer: string;
   readonly trustedProxies: readonly string[];
-  /** Origins of browser clients; none by default. */
-  readonly corsOrigins?: readonly string[];
+  /** Whose pages may call from other origins; nobody's by default. */
+  readonly origins?: AllowedOrigins;
   readonly registry?: Registry;
   /** 0 takes a free one. */
   readonly port: number;
@@ -96,7 +97,7 @@ export function serve(options: ServeOptions): HttpServer {
     defaultHeaders: defaultHeadersFor(options.issuer),
     draining: draining.signal,
     open: new Set(),
-    corsOrigins: new Set(options.corsOrigins ?? []),
+    origins: options.origins ?? NO_ORIGINS,
   };
   const denials = options.services.flatMap((service) => service.denials ?? []);
   const routes = inOrder(
@@ -185,13 +186,13 @@ function beforeRouting(
     if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
       return http.refuse(invalid({ field: 'Expect', rule: 'unknown' }));
     }
+    // What stands in this table is no odd path, so only other paths are looked at.
+    const route = literal.get(http.path)?.get(request.method ?? '');
     if (internal === undefined) {
-      if (isOddPath(http.path)) return http.refuse(refusalOf('not_found'));
+      if (route === undefined && isOddPath(http.path)) return http.refuse(refusalOf('not_found'));
     } else if (!internal.accepts(headers.authorization)) {
       return http.refuse(refusalOf('unauthenticated'));
     }
-    if (isPreflight(http)) return preflight(http);
-    const route = literal.get(http.path)?.get(request.method ?? '');
     if (route !== undefined) return http.within(() => enter(route, http, NO_PARAMS));
     http.within(() =>
       router(request as express.Request, response as express.Response, (error?: unknown) =>
@@ -239,6 +240,15 @@ function routerOf(
         httpOf(request).refuse(refusalOf('not_found'));
       });
     }
+    const contracts = methods.map(({ contract }) => contract);
+    at.options((request, _response, next) => {
+      if (!isPreflight(request)) return next();
+      const http = httpOf(request);
+      http.answer(204, undefined, {
+        ...http.headers(),
+        ...preflightHeaders(request, contracts, http.parts.origins),
+      });
+    });
     for (const route of methods) {
       at[route.contract.method]((request, _response) => {
         enter(route, httpOf(request), request.params as Params);
@@ -272,23 +282,4 @@ function byPath(routes: readonly Route[]): ReadonlyMap<string, readonly Route[]>
     paths.set(path, [...there, route]);
   }
   return paths;
-}
-
-const isPreflight = ({ parts, request }: HttpContext): boolean =>
-  parts.corsOrigins.size > 0 &&
-  request.method === 'OPTIONS' &&
-  request.headers['access-control-request-method'] !== undefined;
-
-const PREFLIGHT_SECONDS = 600;
-const CORS_HEADERS =
-  'Authorization, Content-Type, Idempotency-Key, X-Service-Tenant, X-Service-App-Id, X-Service-Consistency';
-
-function preflight(http: HttpContext): void {
-  const headers = http.headers();
-  if (headers['Access-Control-Allow-Origin'] !== undefined) {
-    headers['Access-Control-Allow-Methods'] = 'GET, POST, PUT, PATCH, DELETE';
-    headers['Access-Control-Allow-Headers'] = CORS_HEADERS;
-    headers['Access-Control-Max-Age'] = PREFLIGHT_SECONDS;
-  }
-  http.answer(204, undefined, headers);
 }

@@ -8,6 +8,8 @@ import formats from 'ajv-formats';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Fault } from './refusal.ts';
 
+/** Of a UTF-16 unit in UTF-8. */
+const UNIT_BYTES_MAX = 3;
 /** The most faults in one response. */
 const FAULTS_MAX = 16;
 
@@ -29,7 +31,8 @@ function withOurKeywords(instance: Ajv2020): Ajv2020 {
     keyword: 'maxBytes',
     type: 'string',
     schemaType: 'number',
-    validate: (most: number, text: string) => Buffer.byteLength(text) <= most,
+    validate: (most: number, text: string) =>
+      text.length * UNIT_BYTES_MAX <= most || Buffer.byteLength(text) <= most,
     errors: false,
   });
   return instance;

@@ -1,13 +1,15 @@
 /** Writes all responses: one error body, the same security headers, one content length. */
 import type { ServerResponse } from 'node:http';
 import { AWAITS_CONTINUE } from './body.ts';
+import { endTogether } from './end-together.ts';
+import type { Outgoing } from './headers.ts';
 import type { Refusal } from './refusal.ts';
-
-export type Outgoing = { [name: string]: string | number };
 
 /** Headers of this deployment in every response. */
 export type DefaultHeaders = {
   readonly always: { readonly [name: string]: string };
+  /** Tells whoever was refused where tokens come from (RFC 9728, 5.1). */
+  readonly challenge: string;
 };
 
 const HSTS_SECONDS = 365 * 24 * 60 * 60;
@@ -19,6 +21,7 @@ export function defaultHeadersFor(issuer: string): DefaultHeaders {
       'X-Content-Type-Options': 'nosniff',
       ...(https ? { 'Strict-Transport-Security': `max-age=${HSTS_SECONDS}` } : {}),
     },
+    challenge: `resource_metadata="${issuer}/.well-known/oauth-protected-resource"`,
   };
 }
 
@@ -30,9 +33,12 @@ export function writeJson(
 ): void {
   const text = JSON.stringify(body);
   headers['Content-Type'] = 'application/json; charset=utf-8';
-  headers['Content-Length'] = Buffer.byteLength(text);
+  const length = Buffer.byteLength(text);
+  headers['Content-Length'] = length;
   response.writeHead(status, headers);
-  response.end(text);
+  // A byte per character: ASCII, which Latin 1 shows alike and for less.
+  const encoding = length === text.length ? 'latin1' : 'utf8';
+  endTogether({ response, text, encoding });
 }
 
 export const errorBody = ({ code, message, details }: Refusal, requestId: string) => ({
@@ -42,11 +48,16 @@ export const errorBody = ({ code, message, details }: Refusal, requestId: string
 const RETRY_LATER = new Set([429, 503]);
 
 /** The headers that a refusal adds, beside its own. */
-export function refusalHeaders(headers: Outgoing, refusal: Refusal, path: string): void {
+export function refusalHeaders(
+  headers: Outgoing,
+  refusal: Refusal,
+  { path, challenge }: { readonly path: string; readonly challenge: string },
+): void {
   Object.assign(headers, refusal.headers);
   if (RETRY_LATER.has(refusal.status)) headers['Retry-After'] ??= '1';
-  if (refusal.status === 401 && path.startsWith('/api/v1'))
-    headers['WWW-Authenticate'] ??= 'Bearer';
+  if (refusal.status !== 401 || !path.startsWith('/api/v1')) return;
+  const own = headers['WWW-Authenticate'];
+  headers['WWW-Authenticate'] = own === undefined ? `Bearer ${challenge}` : `${own}, ${challenge}`;
 }
 
 /**

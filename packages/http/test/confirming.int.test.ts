@@ -1,6 +1,6 @@
 /** Roles are checked again at the time of the action. */
 import { request as httpRequest } from 'node:http';
-import { endpoint } from '@cardea/http';
+import { endpoint, endpointReadingAhead } from '@cardea/http';
 import { untilTrue } from '@cardea/testing';
 import Type from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -23,12 +23,20 @@ const handle = async ({ principal }: { readonly principal: unknown }) => {
   duringHandling();
   return { ok: { seen: principal } };
 };
-const post = { ...common, method: 'post' } as const;
+const post = { ...common, method: 'post', applicationScope: 'account' } as const;
 const endpoints = [
   endpoint({ ...post, name: 'change', path: '/api/v1/change', who: ['admin'] }, handle),
   endpoint(
     { ...post, name: 'secret', path: '/api/v1/secret', who: ['admin'], showsSecret: true },
     handle,
+  ),
+  endpointReadingAhead(
+    { ...post, name: 'ahead', path: '/api/v1/ahead', who: ['admin', 'api_key:fga:read'] },
+    async ({ principal, body }) => `${principal.id} ${body.text}`,
+    async (_request, read) => {
+      handled += 1;
+      return { ok: { seen: read } };
+    },
   ),
   endpoint({ ...post, name: 'own', path: '/api/v1/own', who: ['user'] }, handle),
 ];
@@ -60,6 +68,14 @@ describe('a write that a role allows', () => {
     expect(handled).toBe(0);
     fixture.confirm = () => user({ id: 'root', roles: ['admin', 'looked up'] });
     expect((await ask('/api/v1/change')).body.seen.roles).toEqual(['admin', 'looked up']);
+  });
+
+  it('may read what it needs while the role is looked at, which no refusal tells of', async () => {
+    expect((await ask('/api/v1/ahead')).body.seen).toBe('root x');
+    expect((await ask('/api/v1/ahead', 'svc-read')).body.seen).toBe('key1 x');
+    fixture.confirm = () => undefined;
+    const answer = await ask('/api/v1/ahead');
+    expect([answer.status, answer.body.seen, handled]).toEqual([401, undefined, 2]);
   });
 
   it('shows no secret to somebody who lost the role while it was made', async () => {

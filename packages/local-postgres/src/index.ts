@@ -1,3 +1,4 @@
+export { clusterOf } from './cluster-folder.ts';
 export type { LocalPostgres, LocalPostgresOptions } from './local-postgres.ts';
 export { startLocalPostgres } from './local-postgres.ts';
 export { LocalPostgresError } from './local-postgres-error.ts';

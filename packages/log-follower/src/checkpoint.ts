@@ -107,22 +107,23 @@ export async function moveCheckpoint(
   }
 }
 
-/** Moves several checkpoints of one kind; returns the names of those that were where they were left. */
+/**
+ * Moves several checkpoints of one kind; returns the names of those that were where they were left. `told`:
+ * other processes hear of it. Nobody waits for policies.
+ */
 export async function moveCheckpoints(
   sql: Sql,
-  of: Pick<CheckpointOf, 'schema' | 'kind'>,
+  of: Pick<CheckpointOf, 'schema' | 'kind'> & { readonly told?: boolean },
   moves: ReadonlyMap<string, CheckpointMove>,
 ): Promise<ReadonlySet<string>> {
   const all = [...moves];
-  // Nobody waits for a policy, and a policy may have the same name as a projection.
-  const notice =
-    of.kind === 'projection'
-      ? `, pg_notify('${POSITIONS_CHANNEL}',
+  const notice = of.told
+    ? `, pg_notify('${POSITIONS_CHANNEL}',
           '${of.schema}:' || string_agg(concat(name, '=', position), ','))`
-      : '';
+    : '';
   const { rows } = await sql.query<{ names: readonly string[] }>(
     {
-      name: `${of.schema}_idle_${of.kind}_checkpoints`,
+      name: `${of.schema}_idle_${of.kind}_checkpoints${of.told ? '_told' : ''}`,
       text: `WITH moved AS (
           UPDATE ${tableOf(of)} c SET position = m.after, updated_at = now()
           FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS m (name, before, epoch, after)

@@ -35,6 +35,7 @@ function world() {
   const stored = { position: 0n, epoch: 0n };
   const parked = new Map<string, bigint>();
   const applied: bigint[] = [];
+  let turns = 0;
   const told: bigint[] = [];
   const degraded: (string | undefined)[] = [];
   let failure: (() => Error | undefined) | undefined;
@@ -58,6 +59,7 @@ function world() {
   const sink: Sink = {
     load: async () => ({ ...stored, parked: new Map(parked) }),
     prepare: async () => undefined,
+    ignores: (events) => events.every(({ type }) => type === 'Ignored'),
     changes: async ({ events, through }, checkpoint) => {
       if (events.every(({ type }) => type === 'Foreign')) return undefined;
       return async () => {
@@ -85,6 +87,7 @@ function world() {
     applied,
     told,
     degraded,
+    turns: () => turns,
     failWith: (next: typeof failure) => {
       failure = next;
     },
@@ -99,7 +102,10 @@ function world() {
       ]),
     start: async () => {
       const reader = await openLogReader(store, LOG, { clock });
-      const watch = { tick: () => {}, degraded: (reason?: string) => void degraded.push(reason) };
+      const tick = () => {
+        turns += 1;
+      };
+      const watch = { tick, degraded: (reason?: string) => void degraded.push(reason) };
       const lead = { leases, lease: 'one', parkedNotice: 'vault one' };
       const by = { name: 'one', reader, clock, log: quiet, watch, lead };
       const ended = new LogFollower(sink, by).run(stop.signal);
@@ -139,6 +145,31 @@ describe('a follower of a log', () => {
     await things.clock.advance(IDLE_STORE_MS);
     expect(things.stored.position).toBe(2n);
     expect(things.applied).toEqual([]);
+  });
+
+  it('tells of ignored events while it rests, without a turn for them', async () => {
+    await things.append('Made');
+    await things.clock.advance(0);
+    const before = things.turns();
+    await things.append('Ignored', 'Ignored');
+    await things.clock.advance(0);
+    await things.append('Ignored');
+    await things.clock.advance(0);
+    expect(things.turns()).toBe(before);
+    expect(things.told.at(-1)).toBe(4n);
+    await things.clock.advance(IDLE_STORE_MS);
+    expect(things.stored.position).toBe(4n);
+    await things.append('Ignored', 'Made');
+    await things.clock.advance(0);
+    expect(things.applied).toEqual([1n, 5n, 6n]);
+  });
+
+  it('takes what was appended while it was shown events that it ignores', async () => {
+    await things.clock.advance(0);
+    await Promise.all([things.append('Ignored'), things.append('Made')]);
+    await things.clock.advance(0);
+    expect(things.applied.at(-1)).toBe(2n);
+    expect(things.stored.position).toBe(2n);
   });
 
   it('stores at its stop what it had only told of', async () => {

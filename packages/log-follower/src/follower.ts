@@ -12,7 +12,7 @@ import type { Clock, Logger, LoopWatch } from '@cardea/runtime';
 import { type Checkpoint, Fenced } from './checkpoint.ts';
 import type { IdleCheckpoints } from './idle-checkpoints.ts';
 import { becomeActive, type Lease, type Leases } from './lease.ts';
-import { type LogReader, PAGE_EVENTS_MAX } from './log-reader.ts';
+import { type LogReader, PAGE_EVENTS_MAX, type Resting } from './log-reader.ts';
 import { PARKED_CHANNEL } from './parked-events.ts';
 import { runUntil, type Turn } from './run-until.ts';
 
@@ -50,6 +50,11 @@ export interface Sink<Prepared = undefined> {
     checkpoint: Checkpoint,
     signal: AbortSignal,
   ): Promise<Changes | undefined>;
+  /**
+   * True where `changes` would return undefined without doing anything: a follower that rests is not woken for
+   * such events. Not for sinks with `atEnd`.
+   */
+  ignores?(events: readonly RecordedEvent[], checkpoint: Checkpoint): boolean;
   /** Stores checkpoints that moved over batches without changes. */
   readonly idle?: IdleCheckpoints;
   /** Called when everything up to the position has taken effect, with the last events. */
@@ -83,6 +88,8 @@ type Read<Prepared> = Batch<Prepared> & {
   readonly generation: number;
   readonly askedAtMs: number | undefined;
 };
+
+type Passed = Omit<Batch<unknown>, 'prepared'>;
 
 type Active<Prepared> = {
   readonly checkpoint: Checkpoint;
@@ -138,7 +145,7 @@ export class LogFollower<Prepared = undefined> {
       const { isFull, generation } = await this.#takeNext(active);
       const { reader, idleWaitMs = IDLE_WAIT_MS } = this.#needs;
       const rest = async (): Promise<void> => {
-        await reader.changed(generation, idleWaitMs, active.until);
+        await reader.changed(generation, idleWaitMs, active.until, this.#resting(active));
         await this.#needs.pace?.(active.until);
       };
       return { degraded: this.#degraded, rest: isFull ? undefined : rest };
@@ -223,33 +230,50 @@ export class LogFollower<Prepared = undefined> {
 
   async #take(active: Active<Prepared>, batch: Batch<Prepared>): Promise<void> {
     const { checkpoint } = active;
-    const { idle } = this.#sink;
-    const { name } = this.#needs;
     const change = await this.#sink.changes(batch, checkpoint, active.until);
     if (change === undefined) {
-      const outdated = this.#outdated;
-      const onLost = () => outdated.abort();
-      this.#passed(active, batch);
-      if (batch.through > checkpoint.position) {
-        idle?.pass(name, { checkpoint, to: batch.through, onLost });
-      }
+      this.#passOver(active, batch);
       return;
     }
-    await idle?.settle(name);
+    await this.#sink.idle?.settle(this.#needs.name);
     this.#unanswered = batch.events;
     await change();
     this.#unanswered = [];
     this.#passed(active, batch);
   }
 
-  #passed(active: Active<Prepared>, batch: Batch<Prepared>): void {
+  #resting(active: Active<Prepared>): Resting | undefined {
+    const { ignores, atEnd } = this.#sink;
+    if (ignores === undefined || atEnd !== undefined) return undefined;
+    return {
+      after: () => active.passed,
+      pass: ({ events }) => {
+        if (events.length === PAGE_EVENTS_MAX || !ignores(events, active.checkpoint)) return false;
+        const through = events.at(-1)?.position;
+        if (through !== undefined) this.#passOver(active, { events, through, isFull: false });
+        return true;
+      },
+    };
+  }
+
+  /** Nothing changes here: the checkpoint is stored later, with others. */
+  #passOver(active: Active<Prepared>, batch: Passed): void {
+    const { checkpoint } = active;
+    const outdated = this.#outdated;
+    const onLost = () => outdated.abort();
+    this.#passed(active, batch);
+    if (batch.through <= checkpoint.position) return;
+    this.#sink.idle?.pass(this.#needs.name, { checkpoint, to: batch.through, onLost });
+  }
+
+  #passed(active: Active<Prepared>, batch: Passed): void {
     active.passed = batch.through;
     this.#tell(active, batch);
     this.#sink.moved?.(batch.through, batch.events);
   }
 
   /** Parked streams and a long lag both deserve an alarm; neither is an outage. */
-  #tell({ checkpoint }: Active<Prepared>, { isFull, events }: Batch<Prepared>): void {
+  #tell({ checkpoint }: Active<Prepared>, { isFull, events }: Passed): void {
     const parked = checkpoint.parked.size;
     const last = isFull ? events.at(-1) : undefined;
     const lagMs = last === undefined ? 0 : this.#needs.clock.now().getTime() - last.time.getTime();

@@ -27,7 +27,7 @@ export type IdleCheckpoints = {
 export function idleCheckpoints(of: {
   readonly clock: Clock;
   /** How long a stored checkpoint may lag. */
-  readonly delayMs: number;
+  readonly delayMs: number | (() => number);
   /** Returns the names of the checkpoints that moved. */
   readonly store: (moves: ReadonlyMap<string, IdleMove>) => Promise<ReadonlySet<string>>;
 }): IdleCheckpoints {
@@ -35,6 +35,7 @@ export function idleCheckpoints(of: {
   let cancel: (() => void) | undefined;
   let underWay: Promise<void> | undefined;
   let storedMs = Number.NEGATIVE_INFINITY;
+  const delayMs = (): number => (typeof of.delayMs === 'number' ? of.delayMs : of.delayMs());
 
   const storeAll = async (): Promise<void> => {
     storedMs = of.clock.monotonicMs();
@@ -56,7 +57,7 @@ export function idleCheckpoints(of: {
   };
   const schedule = (): void => {
     if (cancel !== undefined || underWay !== undefined || waiting.size === 0) return;
-    cancel = of.clock.after(of.delayMs, () => {
+    cancel = of.clock.after(delayMs(), () => {
       cancel = undefined;
       if (waiting.size > 0) void begin();
     });
@@ -79,7 +80,7 @@ export function idleCheckpoints(of: {
     },
     join: () => {
       if (waiting.size === 0 || underWay !== undefined) return;
-      if (of.clock.monotonicMs() - storedMs < of.delayMs) return;
+      if (of.clock.monotonicMs() - storedMs < delayMs()) return;
       cancel?.();
       cancel = undefined;
       void begin();

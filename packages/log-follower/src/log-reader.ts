@@ -15,12 +15,23 @@ export type Page = {
   readonly generation: number;
 };
 
+/** A follower that rests, and is woken only for events that concern it. */
+export type Resting = {
+  /** What it would read next comes after this position. */
+  after(): bigint;
+  /** Shows it the next page; false when it has to be woken for it. */
+  pass(page: Page): boolean;
+};
+
 /** One service's log as its followers read it. */
 export interface LogReader {
   /** The next events after `after`, {@link PAGE_EVENTS_MAX} at most. */
   page(after: bigint): Promise<Page>;
-  /** Resolves when something was appended since the page was read, on abort, or after `ms`. */
-  changed(generation: number, ms: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Resolves when something was appended since the page was read, on abort, or after `ms`; with `resting` only
+   * when that concerns it.
+   */
+  changed(generation: number, ms: number, signal: AbortSignal, resting?: Resting): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -35,12 +46,33 @@ export async function openLogReader(
 ): Promise<LogReader> {
   let generation = 0;
   let askedAtMs = Number.NEGATIVE_INFINITY;
-  const waiting = new Set<() => void>();
+  const waiting = new Map<() => void, Resting | undefined>();
   const pages = new Map<bigint, { readonly generation: number; readonly page: Promise<Page> }>();
+  let showing = false;
   const unsubscribe = await store.subscribe(log, () => {
     generation += 1;
-    for (const wake of [...waiting]) wake();
+    for (const [wake, resting] of [...waiting]) if (resting === undefined) wake();
+    if (!showing && waiting.size > 0) void showAll();
   });
+
+  /** Reads once for all that rest at the same position, instead of waking each of them. */
+  const showAll = async (): Promise<void> => {
+    showing = true;
+    for (let shown: number | undefined; shown !== generation && waiting.size > 0; ) {
+      shown = generation;
+      const positions = new Set([...waiting.values()].map((resting) => resting?.after()));
+      for (const after of positions) if (after !== undefined) await show(after);
+    }
+    showing = false;
+  };
+  const show = async (after: bigint): Promise<void> => {
+    const page = await pageAfter(after).catch(() => undefined);
+    for (const [wake, resting] of [...waiting]) {
+      if (resting?.after() !== after) continue;
+      // Without a page it wakes, to meet the error itself.
+      if (page === undefined || !passes(resting, page)) wake();
+    }
+  };
 
   const read = async (after: bigint, asked: number): Promise<Page> => {
     const nowMs = clock.monotonicMs();
@@ -54,22 +86,24 @@ export async function openLogReader(
     return { askedAtMs, events, generation: asked };
   };
 
+  const pageAfter = (after: bigint): Promise<Page> => {
+    const shared = pages.get(after);
+    // A page that was requested before the latest append may lack its events.
+    if (shared?.generation === generation) return shared.page;
+    const page = read(after, generation);
+    pages.delete(after);
+    pages.set(after, { generation, page });
+    const [oldest] = pages.keys();
+    if (pages.size > PAGES_SHARED_MAX && oldest !== undefined) pages.delete(oldest);
+    page.catch(() => {
+      if (pages.get(after)?.page === page) pages.delete(after);
+    });
+    return page;
+  };
+
   return {
-    page: (after) => {
-      const shared = pages.get(after);
-      // A page that was requested before the latest append may lack its events.
-      if (shared?.generation === generation) return shared.page;
-      const page = read(after, generation);
-      pages.delete(after);
-      pages.set(after, { generation, page });
-      const [oldest] = pages.keys();
-      if (pages.size > PAGES_SHARED_MAX && oldest !== undefined) pages.delete(oldest);
-      page.catch(() => {
-        if (pages.get(after)?.page === page) pages.delete(after);
-      });
-      return page;
-    },
-    changed: (since, ms, signal) =>
+    page: pageAfter,
+    changed: (since, ms, signal, resting) =>
       new Promise((resolve) => {
         if (since !== generation || signal.aborted) return resolve();
         const wake = (): void => {
@@ -83,9 +117,18 @@ export async function openLogReader(
           if (ms >= TRUST_MS) generation += 1;
           wake();
         });
-        waiting.add(wake);
+        waiting.set(wake, resting);
         signal.addEventListener('abort', wake);
       }),
     close: unsubscribe,
   };
+}
+
+/** Whatever goes wrong, goes wrong again in its own turn, which reports it. */
+function passes(resting: Resting, page: Page): boolean {
+  try {
+    return resting.pass(page);
+  } catch {
+    return false;
+  }
 }

@@ -1,3 +1,4 @@
+export { DEFAULT_LANGUAGE, knownLanguage, LANGUAGES, type Language } from './languages.ts';
 export type { Mail, MailTransport } from './mail.ts';
 export { type ListedMail, type MailFolder, mailFolder } from './mail-folder.ts';
 export { escapeHtml, type MailText, mailText, oneLine } from './mail-text.ts';

@@ -2,6 +2,8 @@
  * The form of every mail: a subject of one line, paragraphs of plain text, and the same paragraphs as HTML,
  * in which everything that users or agents wrote is escaped.
  */
+import { DEFAULT_LANGUAGE, type Language } from './languages.ts';
+
 export type MailText = {
   readonly subject: string;
   readonly text: string;
@@ -14,13 +16,17 @@ export type Paragraph =
   | { readonly label: string; readonly link: string }
   | { readonly label: string; readonly code: string };
 
-export function mailText(subject: string, paragraphs: readonly Paragraph[]): MailText {
+export function mailText(
+  subject: string,
+  paragraphs: readonly Paragraph[],
+  language: Language = DEFAULT_LANGUAGE,
+): MailText {
   const lines = paragraphs.map(asText);
   const html = paragraphs.map((each) => `<p>${asHtml(each)}</p>`).join('');
   return {
     subject: oneLine(subject),
     text: `${lines.join('\n\n')}\n`,
-    html: `<!doctype html><html lang="en"><body>${html}</body></html>`,
+    html: `<!doctype html><html lang="${language}"><body>${html}</body></html>`,
   };
 }
 

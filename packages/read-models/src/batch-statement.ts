@@ -23,6 +23,8 @@ export type Batch = Omit<Move, 'kind'> & {
   /** At most one change per row and table. */
   readonly changes: readonly { readonly table: Table; readonly changes: readonly RowChange[] }[];
   readonly parked: readonly ParkedEvent[];
+  /** Other processes hear of it. */
+  readonly told: boolean;
 };
 
 /** Plain SQL ends a transaction by an error only: this text is no number. */
@@ -51,10 +53,12 @@ export function batchStatement(batch: Batch): Statement {
     steps.push(parkStep({ ...of, owner: ownerOf(of) }, batch.parked, parameter));
   }
   const moved = moveStep(of, parameter);
-  const notice = parameter(`${batch.schema} ${batch.name} ${batch.to}`);
+  const notice = batch.told
+    ? `, pg_notify('${POSITIONS_CHANNEL}', ${parameter(`${batch.schema} ${batch.name} ${batch.to}`)})`
+    : '';
   const text = `WITH moved AS (${moved})${steps.map((step, index) => `, step${index} AS (${step})`).join('')}
     SELECT CASE WHEN n = 0 THEN concat('${ELSEWHERE}: ', n)::int END,
-      set_config('synchronous_commit', 'off', true), pg_notify('${POSITIONS_CHANNEL}', ${notice})
+      set_config('synchronous_commit', 'off', true)${notice}
     FROM (SELECT count(*) AS n FROM moved) AS moves`;
   // Each combination of patched columns has its own text: together too many to keep all prepared.
   const isCommon = (steps.length === 1 || !patched) && batch.parked.length === 0;

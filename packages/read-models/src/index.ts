@@ -3,6 +3,7 @@ export type { Change } from './change.ts';
 export { foldByKey, patch, put, remove } from './change.ts';
 export type { Answers, Database, Queryable, Sql, Statement, Transaction } from './database.ts';
 export { DatabaseUnavailable } from './database.ts';
+export { makeDatabaseLogins } from './database-logins.ts';
 export {
   type LeaderLocks,
   type LeaderLocksOptions,
@@ -50,8 +51,9 @@ export {
 export { type Privilege, protectTable } from './protect-table.ts';
 export { type RebuildOptions, type Rebuilt, rebuildProjection } from './rebuild.ts';
 export { beginRestore, endRestore, isRestoreMigration, isRestoring } from './restoring.ts';
-export { APP_ROLE, SYSTEM_ROLE } from './roles.ts';
+export { APP_ROLE, rolesOf, SYSTEM_ROLE } from './roles.ts';
 export { type SharedTransactions, sharedTransactions } from './shared-transactions.ts';
+export { sparedNotices } from './spared-notices.ts';
 export { eraseKeysOfDays, postgresSubjectKeys } from './subject-key-table.ts';
 export { countTable, orNull, table } from './table.ts';
 export {

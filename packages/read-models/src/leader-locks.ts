@@ -3,6 +3,7 @@
  * notices (LISTEN). When the session ends, all its locks are lost; it reconnects by itself.
  */
 import { createHash } from 'node:crypto';
+import { otherProcesses } from '@cardea/event-store';
 import { errorCode, type Lease, type Leases } from '@cardea/log-follower';
 import { type Clock, type Logger, outsideTransactions } from '@cardea/runtime';
 import { Client } from 'pg';
@@ -12,9 +13,24 @@ const HEARTBEAT_MS = 3000;
 const QUERY_MS = 2000;
 const CONNECT_MS = 2000;
 const NAMES_MAX = 1000;
+/** Other processes' sessions are counted this often. */
+const LOOK_EVERY_BEATS = 3;
+/** By which the server shows these sessions. */
+const APPLICATION_NAME = 'cardea-leader';
+/** Each session says here that it begins to listen. */
+const JOINED_CHANNEL = 'cardea_joined';
+
+/** Whether other processes may hear what is told on this database. */
+export type OtherListeners = {
+  /** True also while that is unknown. */
+  arePossible(): boolean;
+  /** The listener is called when one was heard of, or may have been missed. Returns the function that ends it. */
+  onHeard(listener: () => void): () => void;
+};
 
 /** A lease is lost when the session ends: another process may already have taken over. */
 export interface LeaderLocks extends Leases {
+  readonly others: OtherListeners;
   close(): Promise<void>;
 }
 
@@ -45,6 +61,23 @@ class Session implements LeaderLocks {
   #queue: Promise<unknown> = Promise.resolve();
   #turning: Promise<void> | undefined;
   #nudge = new AbortController();
+  #pid: number | undefined;
+  #beatsToLook = 0;
+  readonly #others = otherProcesses({
+    name: APPLICATION_NAME,
+    own: () => (this.#pid === undefined ? [] : [this.#pid]),
+  });
+  readonly #onOthers = new Set<() => void>();
+  readonly others: OtherListeners = {
+    arePossible: this.#others.arePossible,
+    onHeard: (listener) => {
+      const own = (): void => listener();
+      this.#onOthers.add(own);
+      return () => {
+        this.#onOthers.delete(own);
+      };
+    },
+  };
 
   constructor(options: LeaderLocksOptions) {
     this.#options = options;
@@ -108,7 +141,7 @@ class Session implements LeaderLocks {
         const client = this.#client ?? (await this.#connect());
         const due = clock.monotonicMs() - lastBeat >= HEARTBEAT_MS;
         const tried = await this.#tryNames(client);
-        if (due && !tried) await this.#query(client, 'SELECT 1');
+        if (due && !tried) await this.#beat(client);
         if (due || tried) lastBeat = clock.monotonicMs();
         if (failing) log.info({}, 'leader session is back');
         failing = false;
@@ -124,20 +157,43 @@ class Session implements LeaderLocks {
   async #connect(): Promise<Client> {
     const client = new Client({
       connectionString: this.#options.connectionString,
-      application_name: 'cardea-leader',
+      application_name: APPLICATION_NAME,
       connectionTimeoutMillis: CONNECT_MS,
       query_timeout: QUERY_MS,
       keepAlive: true,
     });
     client.on('error', () => this.#drop(client));
     client.on('end', () => this.#drop(client));
-    client.on('notification', ({ channel, payload }) => {
+    client.on('notification', ({ channel, payload, processId }) => {
+      if (channel === JOINED_CHANNEL && processId !== this.#pid) this.#heardOthers();
       for (const listener of this.#listeners.get(channel) ?? []) listener(payload ?? '');
     });
     await client.connect();
     this.#client = client;
+    this.#pid = (client as Client & { readonly processID?: number }).processID;
+    this.#heardOthers(); // those that joined while there was no session
     for (const channel of this.#listeners.keys()) await this.#subscribe(client, channel);
+    await this.#query(client, `LISTEN ${JOINED_CHANNEL}`);
+    await this.#query(client, `NOTIFY ${JOINED_CHANNEL}`);
     return client;
+  }
+
+  #heardOthers(): void {
+    this.#beatsToLook = 0;
+    this.#others.heard();
+    for (const listener of [...this.#onOthers]) listener();
+  }
+
+  async #beat(client: Client): Promise<void> {
+    if (this.#beatsToLook === 0) {
+      await this.#others.look(
+        async <Row>({ text, values }: { text: string; values?: unknown[] }) => {
+          const { rows } = await this.#query<Row & object>(client, text, values);
+          return rows;
+        },
+      );
+    } else await this.#query(client, 'SELECT 1');
+    this.#beatsToLook = (this.#beatsToLook + LOOK_EVERY_BEATS - 1) % LOOK_EVERY_BEATS;
   }
 
   async #subscribe(client: Client, channel: string): Promise<void> {
@@ -195,7 +251,10 @@ class Session implements LeaderLocks {
   }
 
   #drop(client: Client): void {
-    if (this.#client === client) this.#client = undefined;
+    if (this.#client === client) {
+      this.#client = undefined;
+      this.#others.heard(); // one that joins now is not heard
+    }
     client.end().catch(() => {});
     for (const [name, held] of [...this.#held]) {
       if (held.on !== client) continue;

@@ -10,6 +10,7 @@ import { Client } from 'pg';
 import { type MigrationSet, type Step, stepOfValue, stepsOf } from './migration.ts';
 import { isRestoreMigration, migrationsTable } from './restoring.ts';
 import { APP_ROLE, makeRoles, SYSTEM_ROLE } from './roles.ts';
+import { levelServiceRoles } from './service-roles.ts';
 import { serviceTables, subjectKeyIndexes } from './service-tables.ts';
 
 const LOCK_WAIT_MS = 120_000;
@@ -18,6 +19,8 @@ const TABLE_LOCK_TIMEOUT_MS = 5000;
 const TRIES_MAX = 3;
 /** The advisory lock of the process that migrates this database. */
 const MIGRATION_LOCK = '5711340911752413';
+/** Of all services; each has its own rows there. */
+const SHARED_SCHEMAS = ['eventstore', 'bus'];
 
 export type MigrateOptions = {
   /** Of the role that owns the schemas. */
@@ -63,6 +66,7 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
     const state = await compare(plan, appVersion, (sql) => rowsOf(knex, sql));
     refuse(options.restoring === true ? withoutMark(state) : state);
     for (const step of state.pending) await applyWithRetry(knex, step, options);
+    for (const { schema } of options.sets) await levelServiceRoles(knex, schema, SHARED_SCHEMAS);
     return state.pending.map(nameOf);
   } finally {
     await knex.destroy();

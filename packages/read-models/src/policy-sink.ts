@@ -62,6 +62,7 @@ export function policySink(options: PolicySinkOptions): Sink {
       if (parked.length === 0) return undefined;
       return () => moveCheckpoint(database.system, { of, checkpoint }, through, parked);
     },
+    ignores: (events) => !events.some(({ type }) => types.has(type)),
     idle,
   };
 }

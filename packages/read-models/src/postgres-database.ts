@@ -2,10 +2,11 @@
  * The database of one process: a pool per role, whose connections take their role when they are opened and
  * never change it; and no error of a connection ends the process.
  */
+import type { ServiceName } from '@cardea/contracts';
 import { type Clock, type Logger, systemClock } from '@cardea/runtime';
 import { ConnectionPool, type PoolState } from './connection-pool.ts';
 import { type Database, DatabaseUnavailable, type Statement } from './database.ts';
-import { APP_ROLE, SYSTEM_ROLE, TENANT_SETTING } from './roles.ts';
+import { rolesOf, TENANT_SETTING } from './roles.ts';
 
 const POOL_SIZE = 20;
 const LOOPS_POOL_SIZE = 4;
@@ -15,6 +16,8 @@ const PING_MS = 1000;
 
 export type DatabaseOptions = {
   readonly connectionString: string;
+  /** The one service that uses it, in that one's own roles; without one, in those that reach all schemas. */
+  readonly service?: ServiceName | undefined;
   /** Connections for requests (`cardea_app`). */
   readonly poolSize?: number;
   /** Connections for loops and look-ups without a tenant (`cardea_system`). */
@@ -34,6 +37,7 @@ export type PostgresDatabase = Database & {
 export function openDatabase(options: DatabaseOptions): PostgresDatabase {
   const { connectionString, log, clock = systemClock } = options;
   const now = () => clock.monotonicMs();
+  const roles = rolesOf(options.service);
   const requests = new ConnectionPool({
     connectionString,
     log,
@@ -41,7 +45,7 @@ export function openDatabase(options: DatabaseOptions): PostgresDatabase {
     pool: 'requests',
     size: options.poolSize ?? POOL_SIZE,
     statementMs: REQUEST_STATEMENT_MS,
-    settings: { role: APP_ROLE },
+    settings: { role: roles.app },
   });
   const loops = new ConnectionPool({
     connectionString,
@@ -50,8 +54,13 @@ export function openDatabase(options: DatabaseOptions): PostgresDatabase {
     pool: 'loops',
     size: options.loopsPoolSize ?? LOOPS_POOL_SIZE,
     statementMs: LOOP_STATEMENT_MS,
-    // A cached plan that was made while a table was empty would otherwise scan it for ever.
-    settings: { role: SYSTEM_ROLE, enable_seqscan: 'off' },
+    // A cached plan that was made while a table was empty would otherwise scan it for ever. And the server would
+    // plan each change of rows anew, because it takes the arrays that it cannot see for longer ones.
+    settings: {
+      role: roles.system,
+      enable_seqscan: 'off',
+      plan_cache_mode: 'force_generic_plan',
+    },
   });
   return {
     asTenant: (tenantId, work) => requests.transaction([tenantIs(tenantId)], work),

@@ -96,6 +96,7 @@ async function release(
     newEpoch: true,
     changes: mapped.changes,
     parked: [],
+    told: true,
   };
   await sql.together(projector.statementsOf(batch, mapped.applied));
   await unpark(sql, parkedOf(options));

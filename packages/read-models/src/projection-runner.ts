@@ -8,17 +8,21 @@ import {
   type LogReader,
   moveCheckpoints,
   openLogReader,
+  POSITIONS_CHANNEL,
 } from '@cardea/log-follower';
-import type { Clock, Logger, Loops } from '@cardea/runtime';
+import { type Clock, type Logger, type Loops, pacing } from '@cardea/runtime';
 import type { Database } from './database.ts';
 import type { LeaderLocks } from './leader-locks.ts';
 import type { PositionBoard } from './positions.ts';
 import type { Projection } from './projection.ts';
 import { projectionSink } from './projection-sink.ts';
 import { type SharedTransactions, sharedTransactions } from './shared-transactions.ts';
+import { type SparedNotices, sparedNotices } from './spared-notices.ts';
 
-/** How long a stored checkpoint may lag after events without effect; only other processes wait for it. */
+/** How long a stored checkpoint may lag after events without effect, where other processes may wait for it. */
 const IDLE_STORE_MS = 25;
+/** The same where there are none. */
+const IDLE_STORE_ALONE_MS = 250;
 
 export type RunnerOptions = {
   readonly projections: readonly Projection[];
@@ -57,19 +61,26 @@ export async function runProjections(options: RunnerOptions): Promise<RunningPro
     if (!readers.has(log)) readers.set(log, await openLogReader(store, log, { clock }));
   }
   const stop = new AbortController();
+  const notices = positionNotices(options);
   const idle = idleCheckpoints({
     clock,
-    delayMs: IDLE_STORE_MS,
-    store: (moves) => moveCheckpoints(shared, { schema, kind: 'projection' }, moves),
+    delayMs: () => (notices.areDue() ? IDLE_STORE_MS : IDLE_STORE_ALONE_MS),
+    store: async (moves) => {
+      const told = notices.areDue();
+      const moved = await moveCheckpoints(shared, { schema, kind: 'projection', told }, moves);
+      notices.committed(schema, told);
+      return moved;
+    },
   });
   const shared = sharedTransactions(database, () => idle.join());
+  const common = { idle, shared, notices };
   const running = projections.map((projection) => {
     const reader = readers.get(projection.log);
     if (reader === undefined) throw new Error(`No reader for log ${projection.log}.`);
     if (projection.onAppliedElsewhere !== undefined) {
       positions.onApplied(projection.name, projection.onAppliedElsewhere);
     }
-    const { follower, run } = runOne(options, projection, { reader, idle, shared });
+    const { follower, run } = runOne(options, projection, { reader, ...common });
     return { name: projection.name, follower, ended: run(stop.signal) };
   });
   return {
@@ -83,6 +94,7 @@ export async function runProjections(options: RunnerOptions): Promise<RunningPro
     stop: async () => {
       stop.abort();
       await Promise.all(running.map(({ ended }) => ended));
+      notices.end();
       await Promise.all([...readers.values()].map((reader) => reader.close()));
     },
   };
@@ -95,6 +107,7 @@ function runOne(
     readonly reader: LogReader;
     readonly idle: IdleCheckpoints;
     readonly shared: SharedTransactions;
+    readonly notices: SparedNotices;
   },
 ) {
   const { schema, database, positions, sealer, leader: leases, loops, clock } = options;
@@ -112,7 +125,19 @@ function runOne(
     log,
     watch,
     lead,
+    ...(projection.isSpaced && { pace: pacing(clock).next }),
   });
   const run = (stop: AbortSignal) => follower.run(stop).finally(() => watch.stop());
   return { follower, run };
 }
+
+/** Tells what each projection has applied, as far as it is stored. */
+const positionNotices = ({ database, leader }: RunnerOptions): SparedNotices =>
+  sparedNotices(leader.others, async (schemas) => {
+    for (const schema of schemas) {
+      await database.system.query(
+        `SELECT pg_notify('${POSITIONS_CHANNEL}', concat_ws(' ', '${schema}', name, position))
+         FROM ${schema}.projection_checkpoints`,
+      );
+    }
+  });

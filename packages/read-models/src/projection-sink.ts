@@ -38,6 +38,7 @@ export function projectionSink(options: ProjectionSinkOptions): Sink {
           links: events.map(({ metadata }) => metadata.traceparent),
         });
     },
+    ignores: (events, checkpoint) => projector.isIdle(checkpoint, events),
     idle,
     moved: (position, events) => {
       positions.advance(projection.name, position);

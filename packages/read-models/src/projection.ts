@@ -60,6 +60,11 @@ export type Projection = {
     readonly on: readonly string[];
     readonly statements: (events: readonly RecordedEvent[], at: ApplyAt) => readonly Statement[];
   };
+  /**
+   * True where hardly anybody reads its rows right after a write: then its batches are spaced like those of
+   * consumers, and cost less.
+   */
+  readonly isSpaced?: boolean;
   /** When a stream is parked: removes the rights that its rows grant, where none is safer than outdated ones. */
   readonly onParked?: (streamId: string) => readonly TableChange[];
   /** Called in the process that ran the batch, after its commit. */
@@ -102,7 +107,7 @@ export const projection =
 
 type Definition<E extends DomainEvent, Applied extends E['type']> = Pick<
   Projection,
-  'name' | 'log' | 'tables' | 'onParked' | 'onAppliedElsewhere'
+  'name' | 'log' | 'tables' | 'isSpaced' | 'onParked' | 'onAppliedElsewhere'
 > & {
   readonly on: ProjectionHandlers<E, Applied>;
   readonly apply?: {

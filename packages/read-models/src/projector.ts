@@ -18,6 +18,7 @@ import { foldByKey } from './change.ts';
 import type { Database, Statement } from './database.ts';
 import type { Projection, ProjectionTools, TableChange } from './projection.ts';
 import type { SharedTransactions } from './shared-transactions.ts';
+import type { SparedNotices } from './spared-notices.ts';
 
 export type ProjectorOptions = {
   readonly projection: Projection;
@@ -26,6 +27,8 @@ export type ProjectorOptions = {
   readonly database: Database;
   /** Takes statements of small batches, to send them together with those of other projections. */
   readonly shared?: SharedTransactions;
+  /** Of positions, to other processes; without them all are told. */
+  readonly notices?: SparedNotices;
   readonly tools: ProjectionTools;
   readonly rebuilding: boolean;
   /** Called for each stream that was parked, after the commit. */
@@ -165,7 +168,8 @@ export class Projector {
   }
 
   async #write(checkpoint: Checkpoint, to: bigint, mapped: Mapped): Promise<void> {
-    const { database, projection, schema } = this.#options;
+    const { database, projection, schema, notices } = this.#options;
+    const told = notices?.areDue() ?? true;
     const batch: Batch = {
       schema,
       name: projection.name,
@@ -174,6 +178,7 @@ export class Projector {
       to,
       changes: mapped.changes,
       parked: mapped.parked,
+      told,
     };
     await failpoint('projection.before_commit');
     const statements = this.statementsOf(batch, mapped.applied);
@@ -187,6 +192,7 @@ export class Projector {
       if (isElsewhere(error)) throw new Fenced(`${schema}.${projection.name} stands elsewhere.`);
       throw error;
     }
+    notices?.committed(schema, told);
     await failpoint('projection.after_commit');
   }
 

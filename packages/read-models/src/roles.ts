@@ -1,7 +1,9 @@
 /**
- * All work at run time uses two roles: `cardea_app` sees one tenant at a time, `cardea_system` all. Both
- * own nothing, cannot log in and cannot bypass row-level security; the login user may only switch to them.
+ * All work at run time uses two roles: `cardea_app` sees one tenant at a time, `cardea_system` all. A process
+ * of one service uses that service's own two, which have the same rights in its schema and none in another
+ * one's. None of them owns anything, can log in or bypass row-level security; a login may only switch to them.
  */
+import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
 import type { Knex } from 'knex';
 
 export const APP_ROLE = 'cardea_app';
@@ -10,32 +12,73 @@ export const SYSTEM_ROLE = 'cardea_system';
 /** The setting of a transaction that names the tenant whose rows `cardea_app` sees. */
 export const TENANT_SETTING = 'cardea.tenant';
 
+export type RuntimeRoles = { readonly app: string; readonly system: string };
+
+/** Those of a process that runs this service alone; without one, those of a process that runs several. */
+export const rolesOf = (service?: ServiceName): RuntimeRoles =>
+  service === undefined
+    ? { app: APP_ROLE, system: SYSTEM_ROLE }
+    : { app: `cardea_${service}_app`, system: `cardea_${service}_system` };
+
+const ALL_ROLES: readonly string[] = [undefined, ...SERVICE_NAMES]
+  .map((service) => rolesOf(service))
+  .flatMap(({ app, system }) => [app, system]);
+
 /** Roles belong to the whole server: another database's migration may create them at the same time. */
 export async function makeRoles(knex: Knex, loginUsers: readonly string[]): Promise<void> {
-  for (const role of [APP_ROLE, SYSTEM_ROLE]) {
-    await knex.raw(`
-      DO $$ BEGIN
-        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${role}') THEN
-          CREATE ROLE ${role} NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE;
-        END IF;
-      EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
-      END $$`);
-    for (const user of loginUsers) await letBecome(knex, role, user);
+  await knex.raw(`
+    DO $$
+    DECLARE wanted text;
+    BEGIN
+      FOREACH wanted IN ARRAY ${textArray(ALL_ROLES)} LOOP
+        BEGIN
+          IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = wanted) THEN
+            EXECUTE format(
+              'CREATE ROLE %I NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE', wanted);
+          END IF;
+        EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+        END;
+      END LOOP;
+    END $$`);
+  for (const user of loginUsers) {
+    if (!(await isLoginOfOneService(knex, user))) await letBecome(knex, user, ALL_ROLES);
   }
 }
 
 /** Without inheritance: a connection that did not switch to a role has only the login user's own rights. */
-async function letBecome(knex: Knex, role: string, user: string): Promise<void> {
+export async function letBecome(
+  knex: Pick<Knex, 'raw'>,
+  user: string,
+  roles: readonly string[],
+): Promise<void> {
   await knex.raw(`
-    DO $$ BEGIN
-      IF NOT EXISTS (
-        SELECT FROM pg_auth_members m
-        WHERE m.roleid = '${role}'::regrole AND m.member = ${roleNamed(user)} AND m.set_option
-      ) THEN
-        EXECUTE format('GRANT ${role} TO %s WITH INHERIT FALSE, SET TRUE', ${roleNamed(user)});
-      END IF;
-    EXCEPTION WHEN internal_error OR unique_violation THEN NULL; -- another database was faster
+    DO $$
+    DECLARE wanted text;
+    BEGIN
+      FOREACH wanted IN ARRAY ${textArray(roles)} LOOP
+        BEGIN
+          IF NOT EXISTS (
+            SELECT FROM pg_auth_members m
+            WHERE m.roleid = wanted::regrole AND m.member = ${roleNamed(user)} AND m.set_option
+          ) THEN
+            EXECUTE format('GRANT %I TO %s WITH INHERIT FALSE, SET TRUE', wanted, ${roleNamed(user)});
+          END IF;
+        EXCEPTION WHEN internal_error OR unique_violation THEN NULL; -- another database was faster
+        END;
+      END LOOP;
     END $$`);
 }
 
-const roleNamed = (user: string): string => `quote_ident('${user.replaceAll("'", "''")}')::regrole`;
+/** Such a login was made to be one service's: whoever migrates for that service gives it no more. */
+async function isLoginOfOneService(knex: Knex, user: string): Promise<boolean> {
+  const { rows } = await knex.raw<{ rows: readonly { roles: readonly string[] }[] }>(
+    `SELECT coalesce(array_agg(roleid::regrole::text), '{}') AS roles FROM pg_auth_members
+     WHERE member = ${roleNamed(user)}`,
+  );
+  const roles = rows[0]?.roles ?? [];
+  return roles.some((role) => ALL_ROLES.includes(role)) && !roles.includes(APP_ROLE);
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+const textArray = (texts: readonly string[]): string => `ARRAY[${texts.map(quoted).join(', ')}]`;
+const roleNamed = (user: string): string => `quote_ident(${quoted(user)})::regrole`;

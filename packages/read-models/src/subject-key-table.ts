@@ -6,6 +6,8 @@ import { perTurn } from './per-turn.ts';
 
 type Row = { subject_id: string; tenant_id: string; wrapped: Buffer | null; kek_id: string };
 
+const ERASED_AT_ONCE = 500;
+
 type Asked = {
   readonly row: SubjectKeyRow;
   readonly resolve: (stands: SubjectKeyRow | undefined) => void;
@@ -75,6 +77,18 @@ export function postgresSubjectKeys(database: Database, schema: string): Subject
         [subjectId],
       );
     },
+    eraseSomeOf: async (tenantId) => {
+      const { rows } = await database.system.query<{ subject_id: string }>(
+        `UPDATE ${table} SET wrapped = NULL, erased_at = now()
+         WHERE subject_id IN (
+           SELECT subject_id FROM ${table}
+           WHERE tenant_id = $1 AND wrapped IS NOT NULL AND subject_id NOT LIKE 'context:%'
+           LIMIT ${ERASED_AT_ONCE})
+         RETURNING subject_id`,
+        [tenantId],
+      );
+      return rows.map(({ subject_id }) => subject_id);
+    },
   };
 }
 
@@ -91,8 +105,6 @@ const insertedColumns = (rows: readonly SubjectKeyRow[]): readonly unknown[] => 
   rows.map(({ wrapped }) => wrapped),
   rows.map(({ kekId }) => kekId),
 ];
-
-const ERASED_AT_ONCE = 500;
 
 /**
  * Erases the keys `<kind>:<tenant>:<UTC day>` of all days before that one, up to a limit per call; returns

@@ -12,7 +12,7 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api';
-import type { Environment } from './read-settings.ts';
+import type { Environment } from './settings.ts';
 
 /** What a driver may say of itself: the template of a route, the name of a command. */
 const ATTRIBUTES: ReadonlySet<string> = new Set([

@@ -1,3 +1,4 @@
+export { isBrowserOrigin } from './browser-origin.ts';
 export { type FakeClock, fakeClock, systemClock } from './clock.ts';
 export { isCommonPassword } from './common-passwords.ts';
 export { hookImports } from './driver-spans.ts';
@@ -14,6 +15,7 @@ export {
   failpoint,
   parseFailPoints,
 } from './failpoint.ts';
+export { GEOIP_CHECK_MS, type GeoIp, type GeoLocation, geoIp } from './geo-ip.ts';
 export { systemRandom, uuidFrom, uuidV5, uuidV7Ids } from './ids.ts';
 export { inProcessCache } from './in-process-cache.ts';
 export { type LimitCounters, limitCounters, sharedTokenBucket } from './limit-counters.ts';
@@ -45,20 +47,18 @@ export type {
 export { CacheUnavailable } from './ports.ts';
 export { type PublicError, publicError } from './public-error.ts';
 export {
-  type Environment,
   formatFaults,
   type ReadOptions,
   type ReadSettings,
   readSettings,
   SETTING_FORMS,
-  type SettingFault,
   takeSettings,
 } from './read-settings.ts';
 export { type RedisCacheOptions, redisCache } from './redis-cache.ts';
 export { refuseBadSettings } from './refuse-bad-settings.ts';
 export { type Secret, secret } from './secret.ts';
 export { SeriesHistogram } from './series-histogram.ts';
-export type { Settings } from './settings.ts';
+export type { Environment, SettingFault, Settings } from './settings.ts';
 export { type Shutdown, type ShutdownDependencies, shutdown } from './shutdown.ts';
 export {
   currentTraceparent,

@@ -11,6 +11,7 @@ const COUNTED_LINES_MAX = 1000;
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 const WEIGHT: Record<LogLevel, number> = { debug: 20, info: 30, warn: 40, error: 50 };
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 /** The root of a process's log; its level is also that of all children. */
 export interface RootLogger extends Logger {
@@ -70,8 +71,7 @@ function facade(sink: Sink, gate: Gate, counts: LineCounts): Logger {
     (level: LogLevel) =>
     (fields: object, message: string): void => {
       if (WEIGHT[level] < WEIGHT[gate.level]) return;
-      const write = (more: object): void => sink[level]({ ...fields, ...more }, message);
-      if (counts.pass(`${level} ${message}`, (repeated) => write({ repeated }))) write({});
+      if (counts.pass(sink, level, fields, message)) sink[level](fields, message);
     };
   return {
     debug: line('debug'),
@@ -83,34 +83,46 @@ function facade(sink: Sink, gate: Gate, counts: LineCounts): Logger {
 }
 
 interface LineCounts {
-  /** False: one too many in this second; `report` gets the count when the second is over. */
-  pass(line: string, report: (repeated: number) => void): boolean;
+  /**
+   * False: one too many in this second; when that is over, the last of them is written with the count. Every
+   * request asks, so a line that is not written costs a look-up alone.
+   */
+  pass(sink: Sink, level: LogLevel, fields: object, message: string): boolean;
   close(): void;
 }
 
 function lineCounts(): LineCounts {
-  type Count = { lines: number; report: (repeated: number) => void };
-  const counts = new Map<string, Count>();
+  type Count = { lines: number; sink: Sink; fields: object };
+  const counts = { debug: newCounts(), info: newCounts(), warn: newCounts(), error: newCounts() };
+  function newCounts() {
+    return new Map<string, Count>();
+  }
+  let counted = 0;
   let timer: NodeJS.Timeout | undefined;
   const close = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    const over = [...counts.values()];
-    counts.clear();
-    for (const { lines, report } of over) {
-      if (lines > EQUAL_LINES_PER_SECOND) report(lines - EQUAL_LINES_PER_SECOND);
+    counted = 0;
+    for (const level of LEVELS) {
+      const over = [...counts[level]];
+      counts[level].clear();
+      for (const [message, { lines, sink, fields }] of over) {
+        const repeated = lines - EQUAL_LINES_PER_SECOND;
+        if (repeated > 0) sink[level]({ ...fields, repeated }, message);
+      }
     }
   };
   return {
-    pass: (line, report) => {
+    pass: (sink, level, fields, message) => {
       timer ??= setTimeout(close, WINDOW_MS).unref();
-      const count = counts.get(line);
+      const count = counts[level].get(message);
       if (count === undefined) {
-        if (counts.size < COUNTED_LINES_MAX) counts.set(line, { lines: 1, report });
+        if (counted++ < COUNTED_LINES_MAX) counts[level].set(message, { lines: 1, sink, fields });
         return true;
       }
       count.lines += 1;
-      count.report = report;
+      count.sink = sink;
+      count.fields = fields;
       return count.lines <= EQUAL_LINES_PER_SECOND;
     },
     close,

@@ -1,7 +1,6 @@
 /** What is well in development and wrong in production. */
 import { isCommonPassword } from './common-passwords.ts';
-import type { Environment, SettingFault } from './read-settings.ts';
-import type { Settings } from './settings.ts';
+import type { Environment, SettingFault, Settings } from './settings.ts';
 
 /** The schedule of webhook deliveries, which production keeps. */
 export const RETRY_DELAYS_MS = [30, 120, 600, 1800, 7200].map((seconds) => seconds * 1000);

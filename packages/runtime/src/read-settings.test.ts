@@ -121,6 +121,12 @@ describe('the settings', () => {
       expect(faultsOf({ ...rest, JWT_SECRET_FILE: join(folder, 'none') })).toContain(
         'JWT_SECRET_FILE cannot be read',
       );
+      const empty = join(folder, 'empty');
+      writeFileSync(empty, '\n');
+      expect(faultsOf({ ...rest, JWT_SECRET_FILE: empty })).toEqual(['JWT_SECRET is required']);
+      const admin = { ...required, ADMIN_EMAIL: 'a@example.com', ADMIN_PASSWORD_FILE: empty };
+      expect(faultsOf(admin)).toEqual(['ADMIN_PASSWORD is missing']);
+      expect(settingsOf({ ...required, ADMIN_PASSWORD_FILE: empty }).ADMIN_EMAIL).toBeUndefined();
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -14,18 +14,14 @@ import {
   integer,
   list,
   oneOf,
+  origin,
   text,
   url,
 } from './setting-forms.ts';
-import type { Settings } from './settings.ts';
+import type { Environment, SettingFault, Settings } from './settings.ts';
 import { usableBytes } from './usable-bytes.ts';
 
-/** What is wrong with one setting, and what it should look like; never what it holds. */
-export type SettingFault = { readonly name: string; readonly fault: string; readonly form: string };
 export type ReadSettings = { readonly ok: Settings } | { readonly faults: readonly SettingFault[] };
-
-/** `process.env`, or what a test makes up. */
-export type Environment = { readonly [name: string]: string | undefined };
 
 export type ReadOptions = {
   /** All in one process: secrets and database come from the launcher, the mode is development. */
@@ -82,7 +78,7 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
     ...optional,
   },
   KAFKA_TLS: { ...bool, or: () => false },
-  KAFKA_USERNAME: { ...text('1 to 255 characters', /^.{1,255}$/), ...optional },
+  KAFKA_USERNAME: hiddenField(text('1 to 255 characters', /^.{1,255}$/), optional),
   KAFKA_PASSWORD: hiddenField(text('1 to 1024 characters', /^.{1,1024}$/s), optional),
   KAFKA_REPLICATION: { ...integer(1, 15), or: () => 3 },
   JWT_SECRET: hiddenField(longSecret, { required: true }),
@@ -108,6 +104,7 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
   SIGNING_KEY_ROTATION_DAYS: { ...integer(1, 3650), or: () => 90 },
   SIGNUP_ENABLED: { ...bool, or: () => true },
   INTROSPECT_REQUIRE_AUTH: { ...bool, or: () => false },
+  CORS_ORIGINS: { ...list(origin, 'origins', 50), or: () => [] },
   SMTP_URL: hiddenField(url('smtp:', 'smtps:'), optional),
   MAIL_FROM: {
     ...text(
@@ -116,6 +113,7 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
     ),
     or: () => 'Cardea <no-reply@cardea.local>',
   },
+  GEOIP_DB_PATH: { ...text('an absolute path', /^\/[^\0]{0,4095}$/), ...optional },
   TRUSTED_PROXIES: cidrs,
   GATEWAY_TRUSTED_PROXIES: cidrs,
   IDENTITY_INTERNAL_URL: { ...baseUrl, or: () => 'http://identity:8082' },
@@ -165,16 +163,18 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
 };
 
 /** Names with the prefix that are read elsewhere: tests and fail points. */
-const FOR_TESTS = ['CARDEA_REQUIRE', 'CARDEA_KAFKA_LIB', 'CARDEA_FAILPOINT'];
+const FOR_TESTS = ['CARDEA_REQUIRE', 'CARDEA_KAFKA_LIB', 'CARDEA_CONTAINERS', 'CARDEA_FAILPOINT'];
 /** What clients are told by, each also as `<NAME>_FILE`; servers ignore it. */
 const OF_CLIENTS = /^CARDEA_(URL|TENANT|API_KEY|AGENT_KEY|CAPABILITY|WEBHOOK_SECRET)(_FILE)?$/;
 
-/** Reads all, and names every fault at once. An empty variable counts as unset. */
+/** Reads all, and names every fault at once. An empty variable counts as unset, and so does an empty file. */
 export function readSettings(env: Environment, options: ReadOptions = {}): ReadSettings {
   const faults: SettingFault[] = unknownNames(env);
   const so: Record<string, unknown> = {};
+  const set = new Set<string>();
   for (const [name, field] of Object.entries<Field<unknown>>(FIELDS)) {
     const given = textOf(env, name, field);
+    if (given !== undefined) set.add(name);
     if (typeof given === 'object') {
       faults.push(given);
     } else if (given === undefined) {
@@ -186,7 +186,12 @@ export function readSettings(env: Environment, options: ReadOptions = {}): ReadS
     }
   }
   const settings = so as Settings;
-  faults.push(...pairFaults(env), ...productionFaults(env, settings), ...plaintextFaults(settings));
+  faults.push(
+    ...pairFaults(set),
+    ...failPointFaults(env),
+    ...productionFaults(env, settings),
+    ...plaintextFaults(settings),
+  );
   return faults.length === 0 ? { ok: settings } : { faults };
 }
 
@@ -240,7 +245,7 @@ function textOf(
   if (file === undefined) return given;
   if (given !== undefined) return fault(name, `and ${name}_FILE are both set`, field);
   try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '') || undefined;
   } catch {
     return { name: `${name}_FILE`, fault: 'cannot be read', form: 'the path of a readable file' };
   }
@@ -259,22 +264,20 @@ const PAIRS = [
   ['INTERNAL_KEY', 'INTERNAL_BEARERS'],
 ] as const;
 
-function pairFaults(env: Environment): SettingFault[] {
-  const faults: SettingFault[] = [];
-  for (const [name, secretName] of PAIRS) {
-    const given = Boolean(env[name] || env[`${name}_FILE`]);
-    if (given === Boolean(env[secretName] || env[`${secretName}_FILE`])) continue;
-    const form = `both or none of ${name} and ${secretName}`;
-    faults.push({ name: given ? secretName : name, fault: 'is missing', form });
-  }
-  if (env['CARDEA_FAILPOINT'] && failPointsOf(env) === undefined) {
-    faults.push({
-      name: 'CARDEA_FAILPOINT',
-      fault: 'has not the form expected',
-      form: 'name=kill|throw|pause|delay:ms, optionally @n',
-    });
-  }
-  return faults;
+function pairFaults(set: ReadonlySet<string>): SettingFault[] {
+  return PAIRS.filter(([name, secretName]) => set.has(name) !== set.has(secretName)).map(
+    ([name, secretName]) => ({
+      name: set.has(name) ? secretName : name,
+      fault: 'is missing',
+      form: `both or none of ${name} and ${secretName}`,
+    }),
+  );
+}
+
+function failPointFaults(env: Environment): SettingFault[] {
+  if (!env['CARDEA_FAILPOINT'] || failPointsOf(env) !== undefined) return [];
+  const form = 'name=kill|throw|pause|delay:ms, optionally @n';
+  return [{ name: 'CARDEA_FAILPOINT', fault: 'has not the form expected', form }];
 }
 
 const failPointsOf = (env: Environment): readonly FailPoint[] | undefined =>

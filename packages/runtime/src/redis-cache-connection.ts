@@ -143,7 +143,8 @@ function inTime<T>(answer: Promise<T>, waitMs: number, onLate: () => void): Prom
           reject(new CacheUnavailable('The cache did not answer in time.'));
           onLate();
         }),
-      waitMs,
+      // The connection may have taken all of it.
+      Math.max(0, waitMs),
     );
     const settle = (): void => {
       settled = true;

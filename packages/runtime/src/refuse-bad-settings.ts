@@ -1,4 +1,5 @@
-import { type Environment, formatFaults, type ReadOptions, readSettings } from './read-settings.ts';
+import { formatFaults, type ReadOptions, readSettings } from './read-settings.ts';
+import type { Environment } from './settings.ts';
 
 const EXIT_CONFIGURATION = 78;
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isBrowserOrigin } from './browser-origin.ts';
 import { type Secret, secret } from './secret.ts';
 
 /** How one kind of setting is written: `read` answers undefined for what has not this form. */
@@ -56,6 +57,11 @@ export const baseUrl: Form<string> = {
     const plain = at !== undefined && !/[?#]|\/$/.test(text) && at.username + at.password === '';
     return plain && /^https?:$/.test(at.protocol) ? text : undefined;
   },
+};
+
+export const origin: Form<string> = {
+  form: 'an https origin, or an http one of a loopback address',
+  read: (given) => (isBrowserOrigin(given) ? given : undefined),
 };
 
 export const text = (form: string, pattern: RegExp): Form<string> => ({

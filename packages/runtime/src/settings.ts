@@ -22,7 +22,7 @@ export type Settings = {
   readonly KAFKA_BROKERS: readonly string[] | undefined;
   readonly KAFKA_TLS: boolean;
   /** With a password: SCRAM-SHA-512. */
-  readonly KAFKA_USERNAME: string | undefined;
+  readonly KAFKA_USERNAME: Secret | undefined;
   readonly KAFKA_PASSWORD: Secret | undefined;
   /** Copies of each record; read by `topics create` alone. */
   readonly KAFKA_REPLICATION: number;
@@ -45,8 +45,12 @@ export type Settings = {
   readonly SIGNING_KEY_ROTATION_DAYS: number;
   readonly SIGNUP_ENABLED: boolean;
   readonly INTROSPECT_REQUIRE_AUTH: boolean;
+  /** Origins whose pages may call in every tenant. */
+  readonly CORS_ORIGINS: readonly string[];
   readonly SMTP_URL: Secret | undefined;
   readonly MAIL_FROM: string;
+  /** A MaxMind database of cities; without it no address has a place. */
+  readonly GEOIP_DB_PATH: string | undefined;
   readonly TRUSTED_PROXIES: readonly string[];
   /** Of the gateway, which reads it itself; here for `doctor` alone. */
   readonly GATEWAY_TRUSTED_PROXIES: readonly string[];
@@ -82,3 +86,9 @@ export type Settings = {
   /** `host` or `host:port`. */
   readonly CARDEA_ALLOW_PLAINTEXT: readonly string[];
 };
+
+/** The environment of a process, or what a test makes up. */
+export type Environment = { readonly [name: string]: string | undefined };
+
+/** What is wrong with one setting, and what it should look like; never what it holds. */
+export type SettingFault = { readonly name: string; readonly fault: string; readonly form: string };

@@ -1,5 +1,5 @@
 import { needRedis, type RedisServer, startRedis, untilTrue } from '@cardea/testing';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   type Cache,
   CacheUnavailable,
@@ -227,5 +227,23 @@ describe('processes on one Redis', () => {
     expect(await b.cache.get('k')).toBeUndefined();
     await untilTrue(() => heard.length === 1);
     expect(heard).toEqual(['for b']);
+  });
+});
+
+describe('a first call', () => {
+  it('may find that its connection took all of its time, and nobody is warned of that', async () => {
+    server = await startRedis();
+    const warnings: string[] = [];
+    const listen = ({ name }: Error) => warnings.push(name);
+    process.on('warning', listen);
+    let nowMs = 0;
+    // Each look at the clock is a minute later.
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 60_000));
+    const { cache } = open(server.url);
+    await cache.get('a').catch(() => undefined); // what comes of it depends on the machine
+    clock.mockRestore();
+    await untilWell(cache);
+    process.off('warning', listen);
+    expect(warnings).toEqual([]);
   });
 });

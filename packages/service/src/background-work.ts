@@ -45,11 +45,10 @@ export async function startRevocationLists(
 
 /** Tables do not delete old records by themselves, as Kafka's topics do. */
 export function startRetention(shared: Infrastructure): Running {
-  const { clock, database } = shared;
-  return runLoop(
-    { name: 'bus-retention', leader: true, run: retentionLoop(database, clock) },
-    shared,
-  );
+  const { clock, database, service } = shared;
+  // One process of each service, for it may delete what that service published and nothing else.
+  const name = service === undefined ? 'bus-retention' : `bus-retention:${service}`;
+  return runLoop({ name, leader: true, run: retentionLoop(database, clock) }, shared);
 }
 
 export async function startReadSide(part: Part, shared: Infrastructure): Promise<Running> {

@@ -16,6 +16,7 @@ import {
 import { apiServer, managementServer } from './http-servers.ts';
 import { internalBearers } from './internal-bearer.ts';
 import { internalListener } from './internal-listener.ts';
+import { runLoop } from './loop-runner.ts';
 import { buildParts, degradedOf, type HostOptions, type Part } from './parts.ts';
 import { mergedOffers } from './peers.ts';
 import type { ServiceDependencies } from './service.ts';
@@ -45,7 +46,7 @@ const DOOR = 'door';
 
 export async function startHost(options: HostOptions): Promise<Host> {
   const { infrastructure: shared, definitions } = options;
-  const { parts, marks, verifier } = buildParts(options);
+  const { parts, marks, verifier, origins } = buildParts(options);
   for (const [name, reason] of Object.entries(degradedOf(parts))) {
     shared.log.warn({ name, reason }, 'this process starts degraded');
   }
@@ -63,14 +64,14 @@ export async function startHost(options: HostOptions): Promise<Host> {
     if (failures.length > 0) throw failures[0];
   };
   try {
-    const server = apiServer(options, parts);
+    const server = apiServer(options, parts, origins);
     const probes = managementServer(options, parts, waitingFor);
     const { port: managementPort } = await probes.start();
     started.push(probes);
     await options.before?.(waitingFor);
     await refuseForeignKeys({ ...shared, definitions });
     started.push(await startRevocationLists(marks, verifier, shared));
-    started.push(startRetention(shared));
+    started.push(startRetention(shared), runLoop(origins.loop, shared));
     for (const part of parts) {
       started.push(await startReadSide(part, shared));
     }

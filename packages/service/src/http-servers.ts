@@ -1,5 +1,6 @@
 /** The two HTTP servers of a process: that of the API and that of the probes. */
 import {
+  type AllowedOrigins,
   documentEndpoints,
   type HttpServer,
   healthEndpoints,
@@ -13,7 +14,11 @@ import { internalBearers } from './internal-bearer.ts';
 import { measuring } from './measures.ts';
 import { degradedOf, type HostOptions, type Part } from './parts.ts';
 
-export function apiServer(options: HostOptions, parts: readonly Part[]): HttpServer {
+export function apiServer(
+  options: HostOptions,
+  parts: readonly Part[],
+  origins: AllowedOrigins,
+): HttpServer {
   const { infrastructure: shared, definitions } = options;
   const { settings, version, clock, ids } = shared;
   const common = healthEndpoints({
@@ -46,6 +51,7 @@ export function apiServer(options: HostOptions, parts: readonly Part[]): HttpSer
     logger: shared.log,
     issuer: settings.ISSUER,
     trustedProxies: settings.TRUSTED_PROXIES,
+    origins,
     registry: metrics.registry,
     port: options.port,
     hosts: options.hosts,

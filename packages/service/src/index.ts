@@ -1,6 +1,14 @@
+export { ORIGINS_CHANGED } from './allowed-origins.ts';
 export { relayOf } from './background-work.ts';
 export { actorOf, appOf } from './command.ts';
 export { type FactCopies, factCopies, type UserFacts } from './fact-copies.ts';
+export {
+  forgetTenant,
+  forgottenTenants,
+  noteForgottenTenant,
+  type TenantForgotten,
+  tenantRowsDeleted,
+} from './forgotten-tenants.ts';
 export { type Host, startHost } from './host.ts';
 export {
   alreadyCreated,
@@ -10,8 +18,14 @@ export {
   reusedKey,
 } from './idempotent-create.ts';
 export { type Given, type Infrastructure, infrastructure } from './infrastructure.ts';
-export { internalBearers, internalSecretsOf } from './internal-bearer.ts';
+export { internalBearers } from './internal-bearer.ts';
 export { type ListedEndpoints, listEndpoints } from './list-endpoints.ts';
+export {
+  cacheUsersFile,
+  loginSettingsOf,
+  makeLogins,
+  ownEnvironment,
+} from './logins/service-logins.ts';
 export { migrateServices, migrationSetsOf, NotMigrated } from './migrations.ts';
 export { type Module, serviceOf } from './module.ts';
 export { ownSecrets } from './own-secrets.ts';

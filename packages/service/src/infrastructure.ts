@@ -17,6 +17,7 @@ import {
   leaderLocks,
   openDatabase,
   type PostgresDatabase,
+  rolesOf,
 } from '@cardea/read-models';
 import {
   type Cache,
@@ -39,6 +40,8 @@ import { topicsOf } from './topics.ts';
 export type Infrastructure = {
   readonly settings: Settings;
   readonly version: string;
+  /** Undefined where several run in this process. */
+  readonly service?: ServiceName;
   readonly log: RootLogger;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -60,6 +63,8 @@ export type Given = {
   readonly settings: Settings;
   readonly version: string;
   readonly log: RootLogger;
+  /** The one service that runs here: the database knows the process as that one. */
+  readonly service?: ServiceName;
   readonly clock?: Clock;
   readonly ids?: Ids;
   readonly random?: Random;
@@ -73,11 +78,11 @@ export function infrastructure(given: Given): Infrastructure {
   const loopWatches = loops(clock);
   const connectionString = settings.DATABASE_URL.reveal();
   const database = openDatabase({
-    ...{ connectionString, log, clock },
+    ...{ connectionString, log, clock, service: given.service },
     poolSize: settings.DATABASE_POOL_SIZE,
   });
   const locks = leaderLocks({ connectionString, clock, log });
-  const stores = storesOf(settings, log);
+  const stores = storesOf(settings, rolesOf(given.service).app, log);
   const cache = given.cache ?? cacheOf(settings, clock, log);
   const topics = topicsOf({ settings, database, locks, cache, clock, loops: loopWatches, log });
   return {
@@ -105,13 +110,14 @@ export function infrastructure(given: Given): Infrastructure {
 
 function storesOf(
   settings: Settings,
+  role: string,
   logger: RootLogger,
 ): PostgresEventStores | EventStoreDbStores {
   const { DATABASE_URL, EVENTSTORE_URL: url } = settings;
   if (url !== undefined) return eventStoreDbStores({ url: url.reveal(), logger });
   return postgresEventStores({
     connectionString: DATABASE_URL.reveal(),
-    role: 'cardea_app',
+    role,
     logger,
   });
 }

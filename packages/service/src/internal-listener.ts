@@ -46,6 +46,7 @@ const identityEndpoints = (offered: NonNullable<Offers['identity']>): readonly E
   ...serving(identityCalls.jwks, offered.jwks),
   ...serving(identityCalls.introspect, offered.introspect),
   ...serving(identityCalls.ended, offered.ended),
+  ...serving(identityCalls.origins, offered.origins),
   ...serving(identityCalls.facts, offered.facts),
 ];
 

@@ -21,10 +21,7 @@ export function runLoop(loop: Loop, { loops, clock, log, locks }: Dependencies):
   const stopped = new AbortController();
   const watch = loops.watch(loop.name);
   let pauseMs = RESTART_PAUSE_MS_MIN;
-  const isWell = (): void => {
-    pauseMs = RESTART_PAUSE_MS_MIN;
-    watch.degraded(undefined);
-  };
+  const isWell = (): void => watch.degraded(undefined);
   let ticks = 0;
   const tick = (): void => {
     watch.tick();
@@ -38,6 +35,7 @@ export function runLoop(loop: Loop, { loops, clock, log, locks }: Dependencies):
 
   const ended = (async () => {
     while (!stopped.signal.aborted) {
+      const startedMs = clock.monotonicMs();
       try {
         watch.tick();
         if (loop.leader)
@@ -46,6 +44,8 @@ export function runLoop(loop: Loop, { loops, clock, log, locks }: Dependencies):
         isWell();
       } catch (error) {
         watch.degraded('failing');
+        // One that fails soon after each start is started ever less often.
+        if (clock.monotonicMs() - startedMs >= RESTART_PAUSE_MS_MAX) pauseMs = RESTART_PAUSE_MS_MIN;
         log.error({ loop: loop.name, error }, 'loop failed; it is started again');
         await clock.sleep(pauseMs, stopped.signal);
         pauseMs = Math.min(pauseMs * 2, RESTART_PAUSE_MS_MAX);

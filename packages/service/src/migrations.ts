@@ -8,7 +8,7 @@ import {
   migrate,
   pendingMigrations,
   RESTORING,
-  SYSTEM_ROLE,
+  rolesOf,
 } from '@cardea/read-models';
 import type { Clock, Logger, Settings } from '@cardea/runtime';
 import type { ServiceDefinition } from './service.ts';
@@ -85,8 +85,10 @@ async function missingNow(of: {
   readonly version: string;
 }): Promise<string | undefined> {
   const url = new URL(of.settings.DATABASE_URL.reveal());
+  const [only, ...others] = of.definitions;
+  const { system } = rolesOf(others.length === 0 ? only?.name : undefined);
   // The service's login user may lack all privileges of its own.
-  url.searchParams.set('options', `-c role=${SYSTEM_ROLE}`);
+  url.searchParams.set('options', `-c role=${system}`);
   try {
     const state = await pendingMigrations({
       connectionString: url.href,

@@ -11,12 +11,13 @@ import { deriveFrom, sealer, wrapKeys } from '@cardea/crypto';
 import type { Subscriber } from '@cardea/event-bus';
 import { snapshotCache, streams, upcasting } from '@cardea/event-store';
 import { openPositions, type PositionBoard, postgresSubjectKeys } from '@cardea/read-models';
+import { allowedOrigins } from './allowed-origins.ts';
 import { commandOfRequest, commandOfSystem } from './command.ts';
 import { denial } from './denials.ts';
 import { idempotencyKeys, identifying } from './idempotency.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { ownSecrets } from './own-secrets.ts';
-import { type Offers, peersOf } from './peers.ts';
+import { type Offers, type Peers, peersOf } from './peers.ts';
 import { type RateLimit, type RateLimits, rateLimits } from './rate-limits.ts';
 import type { Service, ServiceDefinition, ServiceDependencies } from './service.ts';
 
@@ -55,6 +56,7 @@ export type Built = {
   readonly parts: readonly Part[];
   readonly marks: MirroredRevocations;
   readonly verifier: TokenVerifier;
+  readonly origins: ReturnType<typeof allowedOrigins>;
 };
 
 export function buildParts({
@@ -67,7 +69,8 @@ export function buildParts({
   const offers: Offers[] = [peers];
   const ask = peersOf(offers);
   const { derive } = shared;
-  const limits = rateLimits({ cache, clock, derive, factor: settings.RATE_LIMIT_FACTOR });
+  const owner = settings.INTERNAL_KEY === undefined ? undefined : shared.service;
+  const limits = rateLimits({ cache, clock, derive, factor: settings.RATE_LIMIT_FACTOR, owner });
   const marks = revocations({
     cache,
     clock,
@@ -138,8 +141,15 @@ export function buildParts({
     return { definition, needs, positions, subscriber, service };
   });
   offers.push(elsewhere);
-  return { parts, marks, verifier };
+  return { parts, marks, verifier, origins: originsOf(shared, ask) };
 }
+
+const originsOf = ({ settings, cache, clock, log }: Infrastructure, ask: Peers) =>
+  allowedOrigins({
+    own: settings.CORS_ORIGINS,
+    read: () => ask.identity.origins(),
+    ...{ cache, clock, log },
+  });
 
 /** Invalid API keys, by the address that they came from. */
 const KEY_MISSES: RateLimit = { name: 'key_ip', points: 60, windowMs: 60_000, per: 'address' };

@@ -5,9 +5,10 @@
  */
 import { approvalCalls, type InternalCall, identityCalls } from '@cardea/contracts';
 import { answerValidator } from '@cardea/http';
-import type { Logger, Settings } from '@cardea/runtime';
+import type { Clock, Logger, Settings } from '@cardea/runtime';
 import { Agent } from 'undici';
 import type { InternalBearers } from './internal-bearer.ts';
+import { peerChanges } from './peer-changes.ts';
 import { PeerUnavailable, UnexpectedAnswer } from './peer-unavailable.ts';
 import type { Peers } from './peers.ts';
 
@@ -22,12 +23,18 @@ const ANSWER_MAX_BYTES = 1024 * 1024;
 export type RemotePeersDependencies = {
   readonly settings: Pick<Settings, 'IDENTITY_INTERNAL_URL' | 'APPROVAL_INTERNAL_URL'>;
   readonly bearers: InternalBearers;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Logger;
 };
 
 export type RemotePeers = { readonly peers: Peers; close(): Promise<void> };
 
-export function peersOverHttp({ settings, bearers, log }: RemotePeersDependencies): RemotePeers {
+export function peersOverHttp({
+  settings,
+  bearers,
+  clock,
+  log,
+}: RemotePeersDependencies): RemotePeers {
   const agent = new Agent({
     connections: CONNECTIONS_PER_PEER,
     pipelining: 1,
@@ -38,14 +45,15 @@ export function peersOverHttp({ settings, bearers, log }: RemotePeersDependencie
     bodyTimeout: ANSWER_WAIT_MS,
     maxResponseSize: ANSWER_MAX_BYTES,
   });
-  const identity = peer('identity', settings.IDENTITY_INTERNAL_URL, { agent, bearers, log });
-  const approval = peer('approval', settings.APPROVAL_INTERNAL_URL, { agent, bearers, log });
+  const identity = peer('identity', settings.IDENTITY_INTERNAL_URL, { agent, bearers, clock, log });
+  const approval = peer('approval', settings.APPROVAL_INTERNAL_URL, { agent, bearers, clock, log });
   return {
     peers: {
       identity: {
         jwks: identity(identityCalls.jwks),
         introspect: identity(identityCalls.introspect),
         ended: identity(identityCalls.ended),
+        origins: identity(identityCalls.origins),
         facts: identity(identityCalls.facts),
       },
       approval: {
@@ -58,25 +66,18 @@ export function peersOverHttp({ settings, bearers, log }: RemotePeersDependencie
   };
 }
 
-type PeerDependencies = Pick<RemotePeersDependencies, 'bearers' | 'log'> & {
+type PeerDependencies = Pick<RemotePeersDependencies, 'bearers' | 'clock' | 'log'> & {
   readonly agent: Agent;
 };
 
 function peer(
   name: 'identity' | 'approval',
   baseUrl: string,
-  { agent, bearers, log }: PeerDependencies,
+  { agent, bearers, clock, log }: PeerDependencies,
 ) {
   const { origin, pathname } = new URL(baseUrl);
   const base = pathname === '/' ? '' : pathname;
-  let away = false;
-  const told = (isAway: boolean, cause?: unknown): void => {
-    if (isAway !== away) {
-      if (isAway) log.warn({ peer: name, err: cause }, 'another service does not answer');
-      else log.info({ peer: name }, 'another service answers again');
-    }
-    away = isAway;
-  };
+  const told = peerChanges(name, { clock, log });
 
   const once = async ({ method, path, body, headers }: Message, bearer: string) => {
     const { statusCode, body: stream } = await agent.request({
@@ -105,7 +106,7 @@ function peer(
     for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
       try {
         const { status, answer } = await withBearers(message);
-        told(false);
+        told('answers');
         if (status === 200) return answer;
         throw new PeerUnavailable(`${name} answered ${status}`);
       } catch (error) {
@@ -115,7 +116,7 @@ function peer(
         if ((error as Error).name === 'TimeoutError') break;
       }
     }
-    told(true, cause);
+    told('silent', cause);
     throw new PeerUnavailable(`${name} does not answer`, { cause });
   };
 

@@ -29,6 +29,7 @@ export function peersOf(offers: readonly Offers[]): Peers {
       jwks: () => find('jwks', ({ identity }) => identity?.jwks)(),
       introspect: (asked) => find('introspect', ({ identity }) => identity?.introspect)(asked),
       ended: (asked) => find('ended', ({ identity }) => identity?.ended)(asked),
+      origins: () => find('origins', ({ identity }) => identity?.origins)(),
       facts: (asked) => find('facts', ({ identity }) => identity?.facts)(asked),
     },
     approval: {

@@ -46,17 +46,24 @@ export type RateLimitsDependencies = {
   readonly derive: Derive;
   /** RATE_LIMIT_FACTOR. */
   readonly factor: number;
+  /** A service with secrets of its own counts under keys that no other one may write. */
+  readonly owner?: string | undefined;
 };
 
-/** So that a frequent key is hashed once. */
+/** So that a frequent key is hashed, and a frequent address read, once. */
 const HIDDEN_KEYS_MAX = 10_000;
 /** Counters whose limit is used up, as far as this process knows. */
 const USED_UP_MAX = 10_000;
 
-export function rateLimits({ cache, clock, derive, factor }: RateLimitsDependencies): RateLimits {
+export function rateLimits(needs: RateLimitsDependencies): RateLimits {
+  const { cache, clock, derive, factor, owner } = needs;
+  const prefix = owner === undefined ? 'limit' : `limit:${owner}`;
   const counters = limitCounters(cache, clock);
   const { current } = derive('JWT_SECRET', 'limit-key/v1');
   const hidden = new QuickLRU<string, string>({ maxSize: HIDDEN_KEYS_MAX });
+  const networks = new QuickLRU<string, ReturnType<typeof addressLimitKeys>>({
+    maxSize: HIDDEN_KEYS_MAX,
+  });
   /** The end of each counter's window. */
   const usedUp = expiringCache<string, number>(clock, { entriesMax: USED_UP_MAX, ttlMs: 0 });
   // Keys are hashed, because a key may be a network address, which nobody should read in the cache.
@@ -65,12 +72,19 @@ export function rateLimits({ cache, clock, derive, factor }: RateLimitsDependenc
     hidden.set(key, mac);
     return mac;
   };
+  const networksOf = (address: string) => {
+    const known = networks.get(address);
+    if (known !== undefined) return known;
+    const read = addressLimitKeys(address);
+    networks.set(address, read);
+    return read;
+  };
   /** The counters in counting order; once one refuses, the later ones are not charged. */
   const countersOf = ({ name, points, per }: RateLimit, key: string) => {
     const scaled = per === 'other' ? points : Math.ceil(points * factor);
-    const keys = per === 'address' ? addressLimitKeys(key) : [{ key, factor: 1 }];
+    const keys = per === 'address' ? networksOf(key) : [{ key, factor: 1 }];
     return keys.map((of) => ({
-      name: `limit:${name}:${hidden.get(of.key) ?? hide(of.key)}`,
+      name: `${prefix}:${name}:${hidden.get(of.key) ?? hide(of.key)}`,
       points: scaled * of.factor,
     }));
   };

@@ -86,10 +86,11 @@ async function serve({ definition, settings, version, log }: Ready): Promise<voi
     },
   });
   stopping.listen();
-  const shared = infrastructure({ settings, version, log });
+  const shared = infrastructure({ settings, version, log, service: definition.name });
   const elsewhere = peersOverHttp({
     settings,
     bearers: internalBearers(shared, [definition.name]),
+    clock: shared.clock,
     log,
   });
   const host = await startHost({

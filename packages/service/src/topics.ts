@@ -32,7 +32,7 @@ type Dependencies = {
 };
 
 export function topicsOf({ settings, ...needs }: Dependencies): Topics {
-  const { database, log } = needs;
+  const { database, locks, log } = needs;
   const shared = { ...needs, shared: sharedTransactions(database) };
   const subscribers: Subscriber[] = [];
   const kept = (subscriber: Subscriber): Subscriber => {
@@ -45,7 +45,7 @@ export function topicsOf({ settings, ...needs }: Dependencies): Topics {
   };
   if (settings.KAFKA_BROKERS === undefined) {
     const tails = topicTails();
-    const publisher = postgresPublisher(database, tails);
+    const publisher = postgresPublisher({ database, tails, locks });
     const members = busMembers({ ...shared, bus: database });
     const bus = { bus: database, members, tails, deadLetters: publisher };
     return {

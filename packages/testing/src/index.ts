@@ -10,7 +10,9 @@ export {
 export { countedIds, numberedId, seededRandom } from './fixed.ts';
 export type { FixtureTokens } from './fixture-tokens.ts';
 export { freePort, freePorts } from './free-ports.ts';
+export { type GeoRow, writeGeoDatabase } from './geo-database.ts';
 export { given } from './given.ts';
+export { heardNotices } from './heard-notices.ts';
 export {
   type InMemoryLogs,
   inMemoryEventStore,
@@ -24,14 +26,16 @@ export {
   whyNoKafka,
 } from './kafka-server.ts';
 export { postgresSetup } from './postgres-setup.ts';
+export { childrenOf, descendantsOf, procText, threadsOf } from './process-family.ts';
 export { type ProcessFixture, processFixture } from './process-fixture.ts';
+export { redisSays } from './redis-says.ts';
 export {
   RedisNotStarted,
   type RedisOptions,
   type RedisServer,
   startRedis,
 } from './redis-server.ts';
-export { type ReferenceTuple, referenceSet } from './reference-tuples.ts';
+export { type ReferenceSet, type ReferenceTuple, referenceSet } from './reference-tuples.ts';
 export { type Call, type RestAnswer, type RestDriver, restDriver } from './rest-driver.ts';
 export {
   isRequired,
@@ -77,6 +81,7 @@ export {
   type TestRedis,
   testRedis,
 } from './test-redis.ts';
+export { mannWhitney, medianOf } from './two-samples.ts';
 export { endsOfTables, type TopicEnds, untilLevel } from './until-level.ts';
 export { untilTrue } from './until-true.ts';
 export { type Received, type SinkAnswer, type WebhookSink, webhookSink } from './webhook-sink.ts';

@@ -23,8 +23,10 @@ export type KafkaOptions = {
 };
 
 export type KafkaServer = {
-  /** `host:port`. */
+  /** `host:port`. Whoever connects there may do everything. */
   readonly brokers: readonly string[];
+  /** The same broker for users with passwords (SCRAM-SHA-512), each with the rights that it was given. */
+  readonly brokersForUsers: readonly string[];
   readonly port: number;
   /** The listener that a fault proxy forwards to. */
   readonly proxiedPort: number;
@@ -60,7 +62,7 @@ export async function startKafka(options: KafkaOptions): Promise<KafkaServer> {
   if (missing !== undefined) throw new KafkaNotStarted(missing);
   const { dataDir } = options;
   mkdirSync(dataDir, { recursive: true });
-  const [free = 0, proxiedPort = 0, controller = 0] = await freePorts(3);
+  const [free = 0, proxiedPort = 0, controller = 0, usersPort = 0] = await freePorts(4);
   const port = options.port ?? free;
   const proxyPort = options.proxyPort ?? proxiedPort;
   const properties = join(dataDir, 'server.properties');
@@ -70,6 +72,7 @@ export async function startKafka(options: KafkaOptions): Promise<KafkaServer> {
     proxiedPort,
     proxyPort,
     controller,
+    usersPort,
   });
   writeFileSync(properties, text);
   if (!existsSync(join(dataDir, 'data', 'meta.properties'))) format(properties);
@@ -78,6 +81,7 @@ export async function startKafka(options: KafkaOptions): Promise<KafkaServer> {
   await untilItServes(port, running, dataDir);
   return {
     brokers: [`${HOST}:${port}`],
+    brokersForUsers: [`${HOST}:${usersPort}`],
     port,
     proxiedPort,
     get pid() {
@@ -117,17 +121,28 @@ type Ports = {
   readonly proxiedPort: number;
   readonly proxyPort: number;
   readonly controller: number;
+  readonly usersPort: number;
 };
 
+const SCRAM = 'org.apache.kafka.common.security.scram.ScramLoginModule required;';
+
 /** Without the last two lines a killed broker stays fenced for nine seconds after its restart. */
-const propertiesOf = ({ dataDir, port, proxiedPort, proxyPort, controller }: Ports): string =>
-  [
+const propertiesOf = (of: Ports): string => {
+  const { dataDir, port, proxiedPort, proxyPort, controller, usersPort } = of;
+  const plain = `PLAIN://${HOST}:${port}`;
+  const users = `USERS://${HOST}:${usersPort}`;
+  return [
     'process.roles=broker,controller',
     'node.id=1',
     `controller.quorum.voters=1@${HOST}:${controller}`,
-    `listeners=PLAIN://${HOST}:${port},PROXIED://${HOST}:${proxiedPort},CONTROLLER://${HOST}:${controller}`,
-    `advertised.listeners=PLAIN://${HOST}:${port},PROXIED://${HOST}:${proxyPort}`,
-    'listener.security.protocol.map=PLAIN:PLAINTEXT,PROXIED:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    `listeners=${plain},${users},PROXIED://${HOST}:${proxiedPort},CONTROLLER://${HOST}:${controller}`,
+    `advertised.listeners=${plain},${users},PROXIED://${HOST}:${proxyPort}`,
+    'listener.security.protocol.map=PLAIN:PLAINTEXT,USERS:SASL_PLAINTEXT,PROXIED:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'listener.name.users.sasl.enabled.mechanisms=SCRAM-SHA-512',
+    `listener.name.users.scram-sha-512.sasl.jaas.config=${SCRAM}`,
+    'authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+    // Those of the listeners without passwords.
+    'super.users=User:ANONYMOUS',
     'inter.broker.listener.name=PLAIN',
     'controller.listener.names=CONTROLLER',
     `log.dirs=${join(dataDir, 'data')}`,
@@ -144,6 +159,7 @@ const propertiesOf = ({ dataDir, port, proxiedPort, proxyPort, controller }: Por
     'broker.heartbeat.interval.ms=500',
     '',
   ].join('\n');
+};
 
 function format(properties: string): void {
   const args = [...JVM, '-cp', classPath(), 'kafka.tools.StorageTool', 'format'];

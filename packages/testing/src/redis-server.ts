@@ -3,7 +3,7 @@
  * one machine start theirs the same way.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +21,8 @@ export type RedisOptions = {
   /** A free one unless given. */
   readonly port?: number;
   readonly password?: string;
+  /** Lines of an ACL file, with which the server starts. */
+  readonly users?: readonly string[];
   /** Further arguments, e.g. `['--maxmemory', '256mb']`. */
   readonly args?: readonly string[];
 };
@@ -72,9 +74,15 @@ kill "$!" 2>/dev/null
 folder=$PWD
 cd / && rm -rf "$folder"`;
 
-async function startOn(port: number, { password, args = [] }: RedisOptions): Promise<RedisServer> {
+async function startOn(port: number, options: RedisOptions): Promise<RedisServer> {
+  const { password, users = [], args = [] } = options;
   const folder = mkdtempSync(join(tmpdir(), 'cardea-redis-'));
   const given = [...settings(port, folder, password), ...args];
+  if (users.length > 0) {
+    const file = join(folder, 'users.acl');
+    writeFileSync(file, `${users.join('\n')}\n`, { mode: 0o600 });
+    given.push('--aclfile', file);
+  }
   const child = spawn('/bin/sh', ['-c', WITH_US, 'redis', ...given], {
     cwd: folder,
     env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' },

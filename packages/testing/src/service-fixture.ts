@@ -67,7 +67,7 @@ export type FixtureEvent = {
   readonly type: string;
   readonly tenantId: string;
   readonly streamId: string;
-  /** Without `context`, which the fixture adds. */
+  /** Without `context` the fixture adds an empty one. */
   readonly data: object;
 };
 
@@ -91,6 +91,7 @@ export async function serviceFixture(options: FixtureOptions): Promise<ServiceFi
         jwks: async () => ({ keys: [publicJwk(key.privateKey)] }),
         introspect: async ({ token }) => ({ key: introspected.get(token) ?? null }),
         ended: async ({ marks }) => ({ ended: marks.map(() => false) }),
+        origins: async () => ({ origins: [] }),
         facts: async () => ({ agent: null, session: null, user: null }),
       };
   const host = await startHost({
@@ -133,7 +134,7 @@ export async function serviceFixture(options: FixtureOptions): Promise<ServiceFi
         schemaVersion: 1,
         actor: { type: 'system', id: event.source },
         ...event,
-        data: { ...event.data, context: NO_CONTEXT },
+        data: { context: NO_CONTEXT, ...event.data },
       } as IntegrationEvent;
       await shared.publisher.publish(topicOf(event.source), [whole]);
       return whole;

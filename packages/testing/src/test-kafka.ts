@@ -35,7 +35,7 @@ declare module 'vitest' {
 
 /** What test files need to know of the run's broker: where it is, or the folder in which it is started. */
 export type KafkaOfRun =
-  | { readonly brokers: readonly string[] }
+  | { readonly brokers: readonly string[]; readonly brokersForUsers?: readonly string[] }
   | { readonly folder: string }
   | Missing;
 
@@ -79,6 +79,8 @@ export const kafkaSetup = () => serverSetup('kafka', startKafkaOfRun);
 export type TestKafka = {
   /** Read it in a hook or a test, not at load. */
   readonly brokers: readonly string[];
+  /** Where users log in; undefined with a broker that was given. */
+  readonly brokersForUsers: readonly string[] | undefined;
   /** For names of topics and groups. */
   readonly prefix: string;
 };
@@ -86,15 +88,18 @@ export type TestKafka = {
 /** Call it once, at the top of a file or of a `describe`; without a broker the tests beside it are skipped by name. */
 export function testKafka(): TestKafka {
   const server = needKafka();
-  let brokers: readonly string[] | undefined;
+  let started: Brokers | undefined;
   beforeAll(async () => {
-    if ('brokers' in server) brokers = server.brokers;
-    if ('folder' in server) brokers = await brokersIn(server.folder);
+    if ('brokers' in server) started = server;
+    if ('folder' in server) started = await brokersIn(server.folder);
   }, START_MS_MAX);
   return {
     get brokers() {
-      if (brokers === undefined) throw new Error('The broker is there from beforeAll on.');
-      return brokers;
+      if (started === undefined) throw new Error('The broker is there from beforeAll on.');
+      return started.brokers;
+    },
+    get brokersForUsers() {
+      return started?.brokersForUsers;
     },
     prefix: `t${randomBytes(4).toString('hex')}`,
   };
@@ -109,17 +114,20 @@ export function needKafka(): KafkaOfRun {
   return server;
 }
 
-type Note =
-  | { readonly pid: number; readonly brokers: readonly string[] }
-  | { readonly why: string };
+type Brokers = {
+  readonly brokers: readonly string[];
+  readonly brokersForUsers?: readonly string[];
+};
+type Note = (Brokers & { readonly pid: number }) | { readonly why: string };
 
 /** Whoever makes the folder of the start starts it; the others wait for its note. */
-async function brokersIn(folder: string): Promise<readonly string[]> {
+async function brokersIn(folder: string): Promise<Brokers> {
   const file = join(folder, 'broker.json');
   if (tryToMake(join(folder, 'starting'))) {
     try {
-      const { pid, brokers } = await startKafka({ dataDir: folder, outlivesUs: true });
-      leave(file, { pid, brokers });
+      const server = await startKafka({ dataDir: folder, outlivesUs: true });
+      const { pid, brokers, brokersForUsers } = server;
+      leave(file, { pid, brokers, brokersForUsers });
     } catch (error) {
       leave(file, { why: error instanceof Error ? error.message : String(error) });
     }
@@ -127,7 +135,7 @@ async function brokersIn(folder: string): Promise<readonly string[]> {
   await untilTrue(() => existsSync(file), { deadlineMs: START_MS_MAX, what: 'the broker is up' });
   const note: Note = JSON.parse(readFileSync(file, 'utf8'));
   if ('why' in note) throw new Error(`No Kafka: ${note.why}`);
-  return note.brokers;
+  return note;
 }
 
 function tryToMake(folder: string): boolean {

@@ -1,5 +1,6 @@
 /** The audit log: every published event as a row that can be listed and exported, and never changed. */
 
+import { geoIp } from '@cardea/runtime';
 import type { ServiceDefinition } from '@cardea/service';
 import { exportEvents } from './events/export/export.route.ts';
 import { ingest } from './events/ingest.consumer.ts';
@@ -17,12 +18,13 @@ export const auditService: ServiceDefinition = {
   migrations: new URL('../migrations/', import.meta.url),
   build: (needs) => {
     const progress = ingestProgress(needs);
+    const places = geoIp({ ...needs, path: needs.settings.GEOIP_DB_PATH });
     const reading = { ...needs, untilLevel: untilLevel({ ...needs, progress }) };
     return {
       endpoints: [listEvents(reading), exportEvents(reading)],
       projections: [],
       relay: auditRelay,
-      consumers: [ingest({ ...needs, onMoved: progress.tell })],
+      consumers: [ingest({ ...needs, onMoved: progress.tell, geoIp: places })],
       policies: [],
       loops: [cleanupLoop(needs)],
       start: progress.start,

@@ -24,6 +24,13 @@ import { tuples } from './tuples/tuple.ts';
 import { tupleSpans } from './tuples/tuple-spans.projection.ts';
 import { tuplesTable } from './tuples/tuples.projection.ts';
 
+export {
+  importModel,
+  MODEL_LANGUAGES,
+  type ModelLanguage,
+  readModel,
+} from './importers/import-model.ts';
+
 export const authzService: ServiceDefinition = {
   name: 'authz',
   streams: [tuples, noOpWrites, models],

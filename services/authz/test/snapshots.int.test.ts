@@ -180,7 +180,7 @@ describe('a tenant of many tuples', () => {
     const followed = { position: head };
     const tenants: TenantIndexes = new TenantIndexes({
       changeOf: ({ streamId }) => ({ kind: 'write', tuple: grant('new', 'viewer', streamId) }),
-      count: async () => many.size,
+      sizeOf: async () => ({ tuples: many.size, hasModel: false }),
       load: async (tenantId, atLeast) => {
         const saved = await snapshots.load(tenantId, atLeast);
         if (saved !== undefined) return saved;

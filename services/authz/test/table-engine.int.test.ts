@@ -4,8 +4,9 @@ import { authzService } from '@cardea/authz';
 import { type ServiceFixture, serviceFixture, testDatabase } from '@cardea/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { finished } from '../src/engine/tuple-index.ts';
-import { RELATIONS } from '../src/tuples/relation.ts';
+import { checkFor } from '../src/engine/on-behalf-of.ts';
+import { finished, type TupleIndex } from '../src/engine/tuple-index.ts';
+import { fieldsOf, type Fields as Question, RELATIONS } from '../src/tuples/relation.ts';
 import { adminOf, type FgaClient, type Fields, tuple } from './fga-client.ts';
 import { naiveIndex } from './naive-index.ts';
 
@@ -19,24 +20,78 @@ const cases: Case[] = JSON.parse(
 
 const database = testDatabase();
 let fixture: ServiceFixture;
+/** The same tuples, answered from memory. */
+let memory: ServiceFixture;
 beforeAll(async () => {
   const options = { databaseUrl: database.url, definitions: [authzService] };
   fixture = await serviceFixture({ ...options, env: NO_MEMORY });
+  memory = await serviceFixture(options);
 });
 afterAll(async () => {
   await fixture?.stop();
+  await memory?.stop();
 });
 
 const BATCH_MAX = 100;
-async function writeAll(fga: FgaClient, all: readonly Fields[]): Promise<void> {
+/** Returns the token with which another process answers from after the last of them. */
+async function writeAll(fga: FgaClient, all: readonly Fields[]): Promise<string> {
+  let token = '';
   const writes = [...new Map(all.map((fields) => [JSON.stringify(fields), fields])).values()];
   for (let start = 0; start < writes.length; start += BATCH_MAX) {
     const part = writes.slice(start, start + BATCH_MAX);
-    const { body } = await fga.rest.post('/api/v1/fga/tuples/batch', { writes: part });
+    const { body, headers } = await fga.rest.post('/api/v1/fga/tuples/batch', { writes: part });
     const created = body.written.map(({ status }: { status: string }) => status);
     expect(created).toEqual(part.map(() => 'created'));
+    token = headers.get('x-service-consistency') ?? '';
+  }
+  return token;
+}
+
+/** Every question that there is, by both engines and by the naive loops. */
+async function compareAll(
+  { rest }: FgaClient,
+  oracle: TupleIndex,
+  of: { readonly asked: readonly Question[]; readonly token: string },
+): Promise<void> {
+  const { asked } = of;
+  const ask = async (path: string, body: object, query = {}) => {
+    const headers = { 'x-service-consistency': of.token };
+    const answer = await rest.post(`/api/v1/fga/${path}`, body, { headers, query });
+    expect([path, answer.status]).toEqual([path, 200]);
+    return answer.body;
+  };
+  const { results } = await ask('check/batch', { checks: asked });
+  expect(results).toEqual(asked.map((fields) => finished(oracle.check(fields))));
+  for (const [at, fields] of asked.slice(0, 4).entries()) {
+    const { object_id, ...question } = fields;
+    const { user_id: _, ...users } = fields;
+    const { user_type, user_id } = asked[at + 4] as Question;
+    const both = { ...fields, on_behalf_of: { user_type, user_id } };
+    const ids = ['a', object_id, '\u{10000}', 'unknown', object_id];
+    const [filter, objects, listed, explained, checked] = await Promise.all([
+      ask('filter', { ...question, object_ids: ids }),
+      ask('list-objects', question),
+      ask('list-users', users),
+      ask('check', fields, { explain: 'true' }),
+      ask('check', both),
+    ]);
+    const allowed = finished(oracle.filter(question, ids));
+    expect(filter.allowed_ids).toEqual(ids.filter((_id, place) => allowed[place]));
+    expect(objects.object_ids).toEqual(finished(oracle.listObjects(question)));
+    const { user_ids, wildcard } = listed;
+    expect({ ids: user_ids, wildcard }).toEqual(finished(oracle.listUsers(users)));
+    expect(plain(explained)).toEqual(plain(finished(oracle.explain(fields))));
+    expect(checked).toEqual(finished(checkFor(oracle, both, oracle.run())));
   }
 }
+
+type Explanation = { readonly path?: readonly Question[]; readonly held?: readonly Question[] };
+/** Without the ids and times of its tuples, which only the table has. */
+const plain = ({ path, held, ...checked }: Explanation) => ({
+  ...checked,
+  ...(path && { path: path.map(fieldsOf) }),
+  ...(held && { held: held.map(fieldsOf) }),
+});
 
 describe('answers from the table', () => {
   it.each(cases)('authz 1 $name', async ({ name, tuples, checks }) => {
@@ -48,7 +103,7 @@ describe('answers from the table', () => {
     expect(allowed).toEqual(checks.map((check) => check.expect));
   });
 
-  it('authz 2, 5, 23 are those of the naive loops on any small graph, reasons included', async () => {
+  it('authz 2, 5, 23 are those of memory and of the naive loops on any small graph, reasons included', async () => {
     const node = (types: readonly string[]) =>
       fc.tuple(fc.constantFrom(...types), fc.constantFrom('a', 'b', '\u{10000}', '\ue000'));
     const anyFields = fc
@@ -77,24 +132,9 @@ describe('answers from the table', () => {
         const fga = adminOf(fixture, `graph-${made}`);
         const oracle = naiveIndex();
         for (const fields of tuples) oracle.write(fields);
-        await writeAll(fga, tuples);
-        const checks = await fga.rest.post('/api/v1/fga/check/batch', { checks: asked });
-        expect(checks.body.results).toEqual(asked.map((fields) => finished(oracle.check(fields))));
-        for (const fields of asked.slice(0, 4)) {
-          const { object_id, ...question } = fields;
-          const { user_id: _, ...users } = fields;
-          const ids = ['a', object_id, '\u{10000}', 'unknown', object_id];
-          const [filter, objects, listed] = await Promise.all([
-            fga.rest.post('/api/v1/fga/filter', { ...question, object_ids: ids }),
-            fga.rest.post('/api/v1/fga/list-objects', question),
-            fga.rest.post('/api/v1/fga/list-users', users),
-          ]);
-          const allowed = finished(oracle.filter(question, ids));
-          expect(filter.body.allowed_ids).toEqual(ids.filter((_id, at) => allowed[at]));
-          expect(objects.body.object_ids).toEqual(finished(oracle.listObjects(question)));
-          const { user_ids, wildcard } = listed.body;
-          expect({ ids: user_ids, wildcard }).toEqual(finished(oracle.listUsers(users)));
-        }
+        const token = await writeAll(fga, tuples);
+        await compareAll(fga, oracle, { asked, token });
+        await compareAll(adminOf(memory, `graph-${made}`), oracle, { asked, token });
       }),
       { numRuns: GRAPHS },
     );

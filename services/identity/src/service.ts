@@ -1,6 +1,8 @@
 /** Identity: authenticates callers. Accounts, sessions, tenants, and the keys that sign tokens. */
 
 import { domainToASCII } from 'node:url';
+import type { OutboundDependencies } from '@cardea/http';
+import { geoIp } from '@cardea/runtime';
 import { type ServiceDefinition, type ServiceDependencies, serviceOf } from '@cardea/service';
 import {
   type AccountsModule,
@@ -33,7 +35,12 @@ import {
   mailOutbox,
   mailStreams,
 } from './mail/mail.module.ts';
-import { oauthModule, oauthStreams } from './oauth/oauth.module.ts';
+import {
+  accessOfApplications,
+  knownClients,
+  oauthModule,
+  oauthStreams,
+} from './oauth/oauth.module.ts';
 import {
   revocationsModule,
   revokedByStream,
@@ -57,6 +64,8 @@ export type IdentityDrivers = {
   readonly passwordFunction: PasswordFunction;
   readonly toAscii: ToAscii;
   readonly breachedPasswords: BreachedPasswords;
+  /** Reaches the documents of clients. */
+  readonly documentNetwork?: Pick<OutboundDependencies, 'dialer' | 'resolver'>;
 };
 
 /** `drivers` replaces some, for tests that count or stop them. */
@@ -116,6 +125,7 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
   const shared = {
     ...needs,
     ...drivers,
+    geoIp: geoIp({ ...needs, path: needs.settings.GEOIP_DB_PATH }),
     passwordFunction: withImportedHashes(drivers.passwordFunction),
     sign,
     snapshots,
@@ -126,7 +136,8 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
   };
   const accounts = accountsModule(shared);
   const { userDirectory } = accounts;
-  const consentEpoch = consentEpochs({ snapshots });
+  const isKnownClient = knownClients(shared);
+  const consentEpoch = consentEpochs({ snapshots, isKnownClient });
   const sessions = sessionsModule({ ...shared, userDirectory, consentEpoch });
   const agents = agentsModule({ ...shared, userDirectory });
   const keyHolders = {
@@ -144,11 +155,13 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     ...keySets,
     secondFactors,
     passkeys,
+    applicationAccess: accessOfApplications({ ...shared, userDirectory }),
   });
   const { active } = signingKeys.signingKeys;
   const { hostedSignIn } = authentication;
   const oauth = oauthModule({
     ...{ ...shared, ...keySets, ...sessions, active, hostedSignIn, userDirectory, consentEpoch },
+    isKnownClient,
     findLiveKey: findLiveKey(keyHolders),
     ended: revokedByStream({ ...shared, userDirectory }),
   });

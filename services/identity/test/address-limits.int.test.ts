@@ -1,25 +1,10 @@
-import { testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  type IdentityFixture,
-  identityFixture,
-  PASSWORD,
-} from './identity-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { identityOfFile, PASSWORD } from './identity-fixture.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-let admin: Account;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, {
-    RATE_LIMIT_FACTOR: '1',
-    TRUSTED_PROXIES: '127.0.0.1/32',
-    HASH_CONCURRENCY: '4',
-  });
-  admin = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
+const { fixture, admin } = identityOfFile({
+  RATE_LIMIT_FACTOR: '1',
+  TRUSTED_PROXIES: '127.0.0.1/32',
+  HASH_CONCURRENCY: '4',
 });
 
 type Try = (ip: string, number: number) => Promise<{ readonly status: number }>;
@@ -66,6 +51,26 @@ const LIMITED: readonly { readonly what: string; readonly limit: number; readonl
         ),
     },
     { what: 'wrong one-time tokens', limit: 30, attempt: tokenMiss },
+    ...[
+      { path: 'magic-link/verify', body: { token: 'nobody.s' } },
+      { path: 'invitations/accept', body: { token: 'nobody.s', password: PASSWORD } },
+      { path: 'reset-password', body: { token: 'nobody.s', new_password: PASSWORD } },
+      { path: 'social/exchange', body: { code: 'nobody.s' } },
+    ].map(({ path, body }) => ({
+      what: `dead secrets at ${path}`,
+      limit: 30,
+      attempt: (ip: string) => fixture.rest.post(`/api/v1/auth/${path}`, body, from(ip)),
+    })),
+    {
+      what: 'wrong mailed codes',
+      limit: 20,
+      attempt: (ip, number) =>
+        fixture.rest.post(
+          '/api/v1/auth/otp/verify',
+          { email: `coded${number}@example.com`, code: 'K7QF3MXP' },
+          from(ip),
+        ),
+    },
     {
       what: 'wrong refresh tokens',
       limit: 60,

@@ -1,13 +1,7 @@
 /** What administrators do for and with accounts: import, unlock, reset, end sessions, impersonate. */
-import { testDatabase, untilTrue } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  claimsOf,
-  type IdentityFixture,
-  identityFixture,
-  PASSWORD,
-} from './identity-fixture.ts';
+import { untilTrue } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
+import { claimsOf, identityOfFile, PASSWORD } from './identity-fixture.ts';
 
 const USERS = '/api/v1/admin/users';
 const MINUTE_MS = 60_000;
@@ -21,16 +15,7 @@ const HASHES = {
 };
 const IMPORTED = 'correct horse';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-let ann: Account;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '10000' });
-  ann = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const { fixture, admin: ann } = identityOfFile({ RATE_LIMIT_FACTOR: '10000' });
 
 let count = 0;
 const newEmail = () => {

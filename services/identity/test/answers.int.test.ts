@@ -2,25 +2,10 @@
  * What clients receive about accounts, field by field: shapes, error codes, repeats, and what must not be
  * cached.
  */
-import { testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  type IdentityFixture,
-  identityFixture,
-  PASSWORD,
-} from './identity-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { identityOfFile, PASSWORD } from './identity-fixture.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-let admin: Account;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '10000' });
-  admin = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const { fixture, admin } = identityOfFile({ RATE_LIMIT_FACTOR: '10000' });
 
 const USERS = '/api/v1/admin/users';
 const keys = (body: object) => Object.keys(body).sort();

@@ -1,17 +1,7 @@
-import { testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type IdentityFixture, identityFixture } from './identity-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { identityOfFile } from './identity-fixture.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-let admin: Account;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '1000' });
-  admin = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const { fixture, admin } = identityOfFile({ RATE_LIMIT_FACTOR: '1000' });
 
 const PATH = '/api/v1/admin/applications';
 const create = async (body: object) => {

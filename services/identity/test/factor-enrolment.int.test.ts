@@ -1,19 +1,9 @@
 /** Second factors of users: enrolled, listed and removed by themselves. */
-import { testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, type IdentityFixture, identityFixture } from './identity-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { type Account, identityOfFile } from './identity-fixture.ts';
 import { codeOf, type Enrolled, nextCode, withTotp } from './mfa-fixture.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-let admin: Account;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '1000' });
-  admin = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const { fixture, admin } = identityOfFile({ RATE_LIMIT_FACTOR: '1000' });
 
 const newcomer = () => fixture.register(admin.tenantId);
 const enrolledOne = async (): Promise<Enrolled> => withTotp(fixture, await newcomer());

@@ -11,8 +11,10 @@ import {
   type RestDriver,
   type ServiceFixture,
   serviceFixture,
+  testDatabase,
   untilTrue,
 } from '@cardea/testing';
+import { afterAll, beforeAll } from 'vitest';
 import { argon2 } from '../src/adapters/argon2.ts';
 import { type TenantSettingsChange, tenants } from '../src/workspaces/tenants/tenant.ts';
 
@@ -159,6 +161,30 @@ export async function identityFixture(
     },
   };
 }
+
+/** What tests of one file share; nothing is in it before they run. */
+export type OfFile<Fixture> = { readonly fixture: Fixture; readonly admin: Account };
+
+/** A fixture for all tests of the file, on a database of its own, with the administrator of a tenant. */
+export function ofFile<Fixture extends IdentityFixture>(
+  start: (databaseUrl: string) => Promise<Fixture>,
+): OfFile<Fixture> {
+  const database = testDatabase();
+  const [fixture, admin] = [{} as Fixture, {} as Account];
+  let started: Fixture | undefined;
+  beforeAll(async () => {
+    started = Object.assign(fixture, await start(database.url));
+    Object.assign(admin, await started.signUp());
+  });
+  afterAll(async () => {
+    await started?.stop();
+  });
+  return { fixture, admin };
+}
+
+export const identityOfFile = (
+  env: { readonly [name: string]: string } = {},
+): OfFile<IdentityFixture> => ofFile((databaseUrl) => identityFixture(databaseUrl, env));
 
 /** Claims of a token, unverified. */
 export const claimsOf = (token: string) =>

@@ -2,24 +2,10 @@ import { createHmac } from 'node:crypto';
 import { generateSigningKey, signer } from '@cardea/auth';
 import { internalBearers } from '@cardea/service';
 import { testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  claimsOf,
-  type IdentityFixture,
-  identityFixture,
-} from './identity-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { claimsOf, identityFixture, identityOfFile } from './identity-fixture.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-let admin: Account;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '1000' });
-  admin = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const { fixture, admin } = identityOfFile({ RATE_LIMIT_FACTOR: '1000' });
 
 const INACTIVE = '{"active":false}';
 const PATH = '/oauth2/introspect';

@@ -1,28 +1,13 @@
 /** Invitations: who may send them, what their link opens, and what it opens no longer. */
-import { testDatabase, untilTrue } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  claimsOf,
-  type IdentityFixture,
-  identityFixture,
-  PASSWORD,
-} from './identity-fixture.ts';
+import { untilTrue } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
+import { type Account, claimsOf, identityOfFile, PASSWORD } from './identity-fixture.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const PATH = '/api/v1/admin/invitations';
 const ACCEPT = '/api/v1/auth/invitations/accept';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-let ann: Account;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '10000' });
-  ann = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const { fixture, admin: ann } = identityOfFile({ RATE_LIMIT_FACTOR: '10000' });
 
 let count = 0;
 const newEmail = () => {

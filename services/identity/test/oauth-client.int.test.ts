@@ -1,26 +1,9 @@
-import { testDatabase } from '@cardea/testing';
 import * as openid from 'openid-client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, claimsOf } from './identity-fixture.ts';
-import {
-  application,
-  browser,
-  type OAuthFixture,
-  oauthFixture,
-  REDIRECT,
-  signIn,
-} from './oauth-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { claimsOf } from './identity-fixture.ts';
+import { application, browser, oauthOfFile, REDIRECT, signIn } from './oauth-fixture.ts';
 
-const database = testDatabase();
-let fixture: OAuthFixture;
-let admin: Account;
-beforeAll(async () => {
-  fixture = await oauthFixture(database.url);
-  admin = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const { fixture, admin } = oauthOfFile();
 
 describe('an application with openid-client', () => {
   it('oauth 1 gets tokens by a code, is told of its user, refreshes, and is shut out by them', async () => {

@@ -1,10 +1,14 @@
 /** A browser and a client at the authorization server: identity with an issuer that is its own address. */
 import { createHash, randomBytes } from 'node:crypto';
+import { tcpProxy } from '@cardea/testing';
+import * as openid from 'openid-client';
 import { expect } from 'vitest';
 import {
   type Account,
   type IdentityFixture,
   identityFixture,
+  type OfFile,
+  ofFile,
   PASSWORD,
 } from './identity-fixture.ts';
 
@@ -16,14 +20,31 @@ const REDIRECT = 'http://127.0.0.1:9/callback';
 export async function oauthFixture(
   databaseUrl: string,
   env: { readonly [name: string]: string } = {},
+  drivers: Parameters<typeof identityFixture>[3] = {},
 ): Promise<OAuthFixture> {
-  const issuer = 'http://127.0.0.1:65530';
-  const fixture = await identityFixture(databaseUrl, {
-    RATE_LIMIT_FACTOR: '1000',
-    ISSUER: issuer,
-    ...env,
-  });
+  const { ISSUER: issuer = 'http://127.0.0.1:65530' } = env;
+  const settings = { RATE_LIMIT_FACTOR: '1000', ISSUER: issuer, ...env };
+  const fixture = await identityFixture(databaseUrl, settings, undefined, drivers);
   return { ...fixture, issuer };
+}
+
+export const oauthOfFile = (env: { readonly [name: string]: string } = {}): OfFile<OAuthFixture> =>
+  ofFile((databaseUrl) => oauthFixture(databaseUrl, env));
+
+/** For clients that cannot be led elsewhere: its issuer is an address at which it is found. */
+export async function reachableFixture(databaseUrl: string): Promise<OAuthFixture> {
+  const to = { port: 0 };
+  const proxy = await tcpProxy(to);
+  const issuer = `http://127.0.0.1:${proxy.port}`;
+  const fixture = await oauthFixture(databaseUrl, { ISSUER: issuer });
+  to.port = Number(new URL(fixture.baseUrl).port);
+  return {
+    ...fixture,
+    stop: async () => {
+      await proxy.close();
+      await fixture.stop();
+    },
+  };
 }
 
 export type TestClient = {
@@ -178,6 +199,7 @@ export async function authorized(
     readonly page?: Browser;
     readonly more?: { [name: string]: string };
     readonly scopes?: readonly string[];
+    readonly password?: string;
   },
 ) {
   const { verifier, challenge } = pkce();
@@ -217,3 +239,32 @@ export const oauthCalls = (fixture: () => OAuthFixture) => ({
   authorize: (client: TestClient, more: { [name: string]: string } = {}) =>
     authorizeUrl(client, { code_challenge: pkce().challenge, ...more }),
 });
+
+type Spied = {
+  /** Told each body that is sent. */
+  readonly said?: (body: string) => void;
+  /** Nothing with a body is sent: only what would have been said is wanted. */
+  readonly isMute?: boolean;
+};
+
+/** The issuer is an address that only this leads to the fixture. */
+export const fetchOf =
+  ({ baseUrl, issuer }: OAuthFixture, { said, isMute }: Spied = {}) =>
+  async (url: string | URL, options?: object): Promise<Response> => {
+    const body = String((options as RequestInit | undefined)?.body ?? '');
+    if (body !== '') said?.(body);
+    if (isMute === true && body !== '') return new Response('{}', { status: 400 });
+    return fetch(String(url).replace(issuer, baseUrl), options as RequestInit);
+  };
+
+/** An application with `openid-client`. */
+export const clientOf = (
+  fixture: OAuthFixture,
+  clientId: string,
+  authentication: openid.ClientAuth,
+  spied: Spied = {},
+): Promise<openid.Configuration> =>
+  openid.discovery(new URL(fixture.issuer), clientId, undefined, authentication, {
+    execute: [openid.allowInsecureRequests],
+    [openid.customFetch]: fetchOf(fixture, spied),
+  });

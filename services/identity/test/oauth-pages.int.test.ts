@@ -1,31 +1,23 @@
-import { testDatabase, untilTrue } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { untilTrue } from '@cardea/testing';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Account, claimsOf } from './identity-fixture.ts';
 import {
   application,
   authorized,
   browser,
-  type OAuthFixture,
   oauthCalls,
-  oauthFixture,
+  oauthOfFile,
   type TestClient,
 } from './oauth-fixture.ts';
 
-const database = testDatabase();
-let fixture: OAuthFixture;
-let admin: Account;
+const { fixture, admin } = oauthOfFile();
 let bob: Account;
 let spa: TestClient;
 let own: TestClient;
 beforeAll(async () => {
-  fixture = await oauthFixture(database.url);
-  admin = await fixture.signUp();
   bob = await fixture.register(admin.tenantId);
   spa = await application(fixture, admin);
   own = await application(fixture, admin, { first_party: true, type: 'web' });
-});
-afterAll(async () => {
-  await fixture?.stop();
 });
 
 const { introspect, refresh, authorize } = oauthCalls(() => fixture);
@@ -85,6 +77,34 @@ describe('the pages of the authorization server', () => {
       expect(silent.location).toContain('error=login_required');
       const asked = await page.get(authorize(machine));
       expect(asked.location).toContain('/oauth2/interaction/');
+      expect((await introspect(access_token)).active).toBe(false);
+    }
+  });
+
+  it('oauth 16 25 asks again after a new password, whoever set it', async () => {
+    const fred = await fixture.register(admin.tenantId, 'fred');
+    const machine = await application(fixture, admin, { grant_types: ['authorization_code'] });
+    const changes: readonly ((from: string, to: string) => Promise<{ status: number }>)[] = [
+      (current_password, new_password) =>
+        fixture.as(fred).post('/api/v1/user/change-password', { current_password, new_password }),
+      async (_from, new_password) => {
+        const of = { tenant: fred.tenantId };
+        await fixture.rest.post('/api/v1/auth/forgot-password', { email: fred.email }, of);
+        const { token } = await fixture.mail(fred.email, /password/i);
+        return fixture.rest.post('/api/v1/auth/reset-password', { token, new_password });
+      },
+    ];
+    let password = 'correct horse battery';
+    for (const [n, change] of changes.entries()) {
+      const page = browser(fixture);
+      const of = { client: machine, account: fred, page, password };
+      const { access_token } = await authorized(fixture, of);
+      expect((await introspect(access_token)).active).toBe(true);
+      const next = `another password ${n}`;
+      expect((await change(password, next)).status).toBe(200);
+      password = next;
+      const silent = await page.get(authorize(machine, { prompt: 'none' }));
+      expect(silent.location).toContain('error=login_required');
       expect((await introspect(access_token)).active).toBe(false);
     }
   });
@@ -175,6 +195,15 @@ describe('the pages of the authorization server', () => {
     expect(right.status).toBe(200);
     const back = await page.get(right.body.redirect_to);
     expect(back.location).toContain('code=');
+  });
+
+  it('takes six appends at most from authorizing to tokens, where the browser is signed in', async () => {
+    const page = browser(fixture);
+    await authorized(fixture, { client: own, account: bob, page });
+    const before = await fixture.head();
+    await authorized(fixture, { client: own, account: bob, page });
+    const appended = (await fixture.eventsSince(before)).map(({ type }) => type);
+    expect(appended).toEqual(['SessionStarted']);
   });
 
   it('oauth 10 19 issues tokens for a resource server, which Cardea itself refuses', async () => {

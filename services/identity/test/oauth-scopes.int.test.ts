@@ -1,31 +1,25 @@
-import { testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Account } from './identity-fixture.ts';
-import {
-  application,
-  authorized,
-  type OAuthFixture,
-  oauthFixture,
-  token,
-} from './oauth-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { claimsOf, PASSWORD } from './identity-fixture.ts';
+import { application, authorized, oauthOfFile, token } from './oauth-fixture.ts';
 
-const database = testDatabase();
-let fixture: OAuthFixture;
-let admin: Account;
-beforeAll(async () => {
-  fixture = await oauthFixture(database.url);
-  admin = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const { fixture, admin } = oauthOfFile();
 
-/** Every endpoint that takes a user, with a bearer; answers those that did not refuse it so. */
-async function notRefused(bearer: string, expected: readonly string[]): Promise<readonly string[]> {
+type Asked = 'account' | 'roles' | 'any';
+const endpointsOf = (...scopes: readonly Asked[]) =>
+  fixture.host.endpoints
+    .map(({ contract }) => contract)
+    .filter(
+      ({ who, applicationScope }) =>
+        who !== 'anyone' && scopes.includes(applicationScope ?? 'account'),
+    );
+
+/** Asks those endpoints with a bearer; answers those that did not refuse it so. */
+async function notRefused(
+  bearer: string,
+  { scopes, expected }: { readonly scopes: readonly Asked[]; readonly expected: readonly string[] },
+): Promise<readonly string[]> {
   const open: string[] = [];
-  for (const { contract } of fixture.host.endpoints) {
-    const { who, method, path, applicationScope } = contract;
-    if (who === 'anyone' || applicationScope === 'any') continue;
+  for (const { method, path } of endpointsOf(...scopes)) {
     const address = path.replaceAll(/\{\w+\}/g, 'nobody');
     const { tenantId: tenant } = admin;
     const answer = await fixture.rest.call(method.toUpperCase(), address, { bearer, tenant });
@@ -35,6 +29,18 @@ async function notRefused(bearer: string, expected: readonly string[]): Promise<
   return open;
 }
 
+// Endpoints that take no user at all refuse them as such.
+const REFUSALS = ['403 insufficient_scope', '403 forbidden', '401 invalid_agent_key'];
+/** A person's own account, and of administration what would let an application lend itself more. */
+const ACCOUNT =
+  /^\/api\/v1\/(user\/|me\/|auth\/(consents|step-up|me|resend)|api-keys|admin\/(applications|resource-servers|keys|invitations)|admin\/users\/(import|\{id\}\/(impersonate|reset-))|agents\/\{id\}\/keys|agent\/sessions)/;
+
+const STEP_UP = '/api/v1/auth/step-up';
+const STEP_UP_MS = 600_000;
+const BY_PASSWORD = { method: 'password', password: PASSWORD };
+const TOTP = '/api/v1/me/mfa/totp';
+const CONSENTS = '/api/v1/auth/consents';
+
 const SCOPE = 'openid profile email roles';
 
 describe('a token of an application', () => {
@@ -42,9 +48,33 @@ describe('a token of an application', () => {
     const client = await application(fixture, admin, { scopes: SCOPE.split(' ') });
     const more = { scope: SCOPE };
     const { access_token } = await authorized(fixture, { client, account: admin, more });
-    // Endpoints that take no user at all refuse them as such.
-    const refusals = ['403 insufficient_scope', '403 forbidden', '401 invalid_agent_key'];
-    expect(await notRefused(access_token, refusals)).toEqual([]);
+    const of = { scopes: ['account'], expected: REFUSALS } as const;
+    expect(await notRefused(access_token, of)).toEqual([]);
+  });
+
+  it('oauth 11 24 opens nothing of its role without the scope roles', async () => {
+    const client = await application(fixture, admin);
+    const { access_token } = await authorized(fixture, { client, account: admin });
+    const of = { scopes: ['account', 'roles'], expected: REFUSALS } as const;
+    expect(await notRefused(access_token, of)).toEqual([]);
+    expect(endpointsOf('roles').length).toBeGreaterThan(5);
+  });
+
+  it('oauth 24 may be an administrator with the scope roles, but for what would lend it more', async () => {
+    const client = await application(fixture, admin, { scopes: SCOPE.split(' ') });
+    const more = { scope: SCOPE };
+    const { access_token } = await authorized(fixture, { client, account: admin, more });
+    const { tenantId: tenant } = admin;
+    const users = await fixture.rest.get('/api/v1/admin/users', { bearer: access_token, tenant });
+    expect(users.status).toBe(200);
+    for (const { path, applicationScope } of endpointsOf('account', 'roles', 'any')) {
+      if (ACCOUNT.test(path))
+        expect([path, applicationScope ?? 'account']).toEqual([path, 'account']);
+    }
+    for (const { path, refusals, applicationScope } of endpointsOf('account', 'roles', 'any')) {
+      if ('step_up_required' in refusals)
+        expect([path, applicationScope]).toEqual([path, 'account']);
+    }
   });
 
   it('oauth 24 is nobody where its application speaks for itself', async () => {
@@ -55,7 +85,8 @@ describe('a token of an application', () => {
     const form = { grant_type: 'client_credentials', scope: SCOPE, client_id, client_secret };
     const { body } = await token(fixture, form);
     const refusals = ['401 unauthenticated', '401 invalid_agent_key'];
-    expect(await notRefused(String(body.access_token), refusals)).toEqual([]);
+    const of = { scopes: ['account', 'roles'], expected: refusals } as const;
+    expect(await notRefused(String(body.access_token), of)).toEqual([]);
   });
 
   it("oauth 24 acts as the account where it is the tenant's own and was granted that", async () => {
@@ -72,6 +103,28 @@ describe('a token of an application', () => {
     // Without the scope `roles` it has none of its user's.
     const { tenantId: tenant } = admin;
     const users = await fixture.rest.get('/api/v1/admin/users', { bearer, tenant });
-    expect([users.status, users.code]).toEqual([403, 'forbidden']);
+    expect([users.status, users.code]).toEqual([403, 'insufficient_scope']);
+  });
+
+  it('oauth 24 identity 13 changes factors after a step-up, and stays what it was', async () => {
+    const scopes = ['openid', 'account'];
+    const account = await fixture.register(admin.tenantId);
+    const client = await application(fixture, admin, { first_party: true, scopes });
+    const more = { scope: 'openid account' };
+    const { access_token: access } = await authorized(fixture, { client, account, more });
+    const enrol = (bearer: string) => fixture.as({ ...account, access: bearer }).post(TOTP);
+    fixture.clock.move(STEP_UP_MS);
+    expect((await enrol(access)).code).toBe('step_up_required');
+    const stepped = await fixture.as({ ...account, access }).post(STEP_UP, BY_PASSWORD);
+    expect(stepped.status).toBe(200);
+    const [before, after] = [access, stepped.body.access_token].map(claimsOf);
+    const { aud, sub, sid, client_id, scope } = before;
+    expect(after).toMatchObject({ aud, sub, sid, client_id, scope });
+    expect(after.auth_time - before.auth_time).toBeGreaterThanOrEqual(STEP_UP_MS / 1000);
+    expect((await enrol(stepped.body.access_token)).status).toBe(201);
+    const [consent] = (await fixture.as(account).get(CONSENTS)).body.consents;
+    expect((await fixture.as(account).delete(`${CONSENTS}/${consent.id}`)).status).toBe(200);
+    const late = await fixture.as({ ...account, access }).post(STEP_UP, BY_PASSWORD);
+    expect(late.status).toBe(401);
   });
 });

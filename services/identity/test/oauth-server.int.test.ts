@@ -1,14 +1,13 @@
-import { testDatabase, untilTrue } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { untilTrue } from '@cardea/testing';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Account, claimsOf } from './identity-fixture.ts';
 import {
   application,
   authorized,
   authorizeUrl,
   browser,
-  type OAuthFixture,
   oauthCalls,
-  oauthFixture,
+  oauthOfFile,
   pkce,
   REDIRECT,
   signIn,
@@ -16,19 +15,12 @@ import {
   token,
 } from './oauth-fixture.ts';
 
-const database = testDatabase();
-let fixture: OAuthFixture;
-let admin: Account;
+const { fixture, admin } = oauthOfFile();
 let bob: Account;
 let spa: TestClient;
 beforeAll(async () => {
-  fixture = await oauthFixture(database.url);
-  admin = await fixture.signUp();
   bob = await fixture.register(admin.tenantId);
   spa = await application(fixture, admin);
-});
-afterAll(async () => {
-  await fixture?.stop();
 });
 
 const { introspect, refresh, authorize } = oauthCalls(() => fixture);
@@ -50,6 +42,9 @@ describe('the authorization server', () => {
         introspection_endpoint: `${fixture.issuer}/oauth2/introspect`,
         userinfo_endpoint: `${fixture.issuer}/oauth2/userinfo`,
       });
+      // The library announces what it would do, also where no endpoint of ours does.
+      const more = /dpop|mtls|device|registration|end_session|session_|logout|backchannel/;
+      expect(Object.keys(answer.body).filter((name) => more.test(name))).toEqual([]);
     }
   });
 
@@ -74,6 +69,19 @@ describe('the authorization server', () => {
     expect((await token(fixture, first.exchange)).body.error).toBe('invalid_grant');
     expect((await introspect(first.access_token)).active).toBe(false);
     expect((await refresh(spa, first.refresh_token)).body.error).toBe('invalid_grant');
+    const { sid: id } = claimsOf(first.access_token);
+    const told = await untilTrue(async () => {
+      const { rows } = await fixture.shared.database.asSystem((sql) =>
+        sql.query<{ data: object }>(
+          `SELECT value -> 'data' AS data FROM bus.records
+           WHERE topic = 'cardea.identity.events.v1' AND value ->> 'type' = 'session.revoked'
+             AND value -> 'data' ->> 'id' = $1`,
+          [id],
+        ),
+      );
+      return rows[0]?.data;
+    });
+    expect(told).toMatchObject({ id, reason: 'reuse', client_id: spa.client_id });
   });
 
   it('oauth 3 lets one of several refreshes win, and ends the family of a replayed token', async () => {

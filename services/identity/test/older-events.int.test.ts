@@ -2,18 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import type { RecordedEvent } from '@cardea/event-store';
 import { followedIndex } from '@cardea/log-follower';
-import { silentLogger, testDatabase, untilTrue } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { silentLogger, untilTrue } from '@cardea/testing';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { exists, users } from '../src/accounts/users/user.ts';
-import { type Account, type IdentityFixture, identityFixture } from './identity-fixture.ts';
+import { identityOfFile } from './identity-fixture.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-let ann: Account;
+const { fixture, admin: ann } = identityOfFile();
 let id: string;
 beforeAll(async () => {
-  fixture = await identityFixture(database.url);
-  ann = await fixture.signUp();
   const { ids, clock, store } = fixture.host.needsOf('identity');
   const file = await readFile(new URL('user-registered-v1.json', import.meta.url), 'utf8');
   const { metadata, ...recorded } = JSON.parse(file);
@@ -25,9 +21,6 @@ beforeAll(async () => {
     metadata: { ...metadata, tenantId: ann.tenantId },
   };
   await store.append([{ streamId: `user-${id}`, expected: 0, events: [event] }]);
-});
-afterAll(async () => {
-  await fixture?.stop();
 });
 
 const needs = () => fixture.host.needsOf('identity');

@@ -1,26 +1,11 @@
 /** Passkeys, with an authenticator in software. */
-import { testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  claimsOf,
-  type IdentityFixture,
-  identityFixture,
-} from './identity-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { type Account, claimsOf, identityOfFile } from './identity-fixture.ts';
 import { mfaTokenOf } from './mfa-fixture.ts';
 import { tally } from './replicas-fixture.ts';
 import { type Behaviour, softwareAuthenticator } from './software-authenticator.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-let admin: Account;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '1000' });
-  admin = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const { fixture, admin } = identityOfFile({ RATE_LIMIT_FACTOR: '1000' });
 
 const MINE = '/api/v1/me/passkeys';
 const SIGN_IN = '/api/v1/auth/passkeys';

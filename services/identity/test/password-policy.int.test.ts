@@ -1,27 +1,13 @@
-import { type RestAnswer, testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  type IdentityFixture,
-  identityFixture,
-  PASSWORD,
-} from './identity-fixture.ts';
+import type { RestAnswer } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
+import { type Account, identityOfFile, PASSWORD } from './identity-fixture.ts';
 
 const COMMON = 'password';
-const database = testDatabase();
-let fixture: IdentityFixture;
-let owner: Account;
+const { fixture, admin: owner } = identityOfFile({
+  RATE_LIMIT_FACTOR: '100000',
+  HASH_CONCURRENCY: '4',
+});
 let count = 0;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, {
-    RATE_LIMIT_FACTOR: '100000',
-    HASH_CONCURRENCY: '4',
-  });
-  owner = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
 
 const told = ({ status, code }: RestAnswer) => `${status} ${code}`;
 const newEmail = () => {

@@ -1,22 +1,7 @@
-import { testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  claimsOf,
-  type IdentityFixture,
-  identityFixture,
-} from './identity-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { claimsOf, identityOfFile } from './identity-fixture.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-let admin: Account;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '1000' });
-  admin = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const { fixture, admin } = identityOfFile({ RATE_LIMIT_FACTOR: '1000' });
 
 const LEEWAY_MS = 10_000;
 const codes = (answers: readonly { status: number; code: string | undefined }[]) =>

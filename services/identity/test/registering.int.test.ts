@@ -1,26 +1,12 @@
 import { reserve } from '@cardea/event-store';
-import { testDatabase, untilTrue } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { untilTrue } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
 import { emailReservations } from '../src/streams/reservation.ts';
-import {
-  type Account,
-  type IdentityFixture,
-  identityFixture,
-  PASSWORD,
-} from './identity-fixture.ts';
+import { identityOfFile, PASSWORD } from './identity-fixture.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-let admin: Account;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, {
-    RATE_LIMIT_FACTOR: '10000',
-    HASH_CONCURRENCY: '4',
-  });
-  admin = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
+const { fixture, admin } = identityOfFile({
+  RATE_LIMIT_FACTOR: '10000',
+  HASH_CONCURRENCY: '4',
 });
 
 const register = (email: string, headers: { readonly [name: string]: string } = {}) =>

@@ -1,23 +1,9 @@
 /** Tenants that demand a second factor of everybody, and administrators who take one away. */
-import { testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  claimsOf,
-  type IdentityFixture,
-  identityFixture,
-  PASSWORD,
-} from './identity-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { type Account, claimsOf, identityOfFile, PASSWORD } from './identity-fixture.ts';
 import { mfaTokenOf, nextCode, show, withTotp } from './mfa-fixture.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '1000' });
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const { fixture } = identityOfFile({ RATE_LIMIT_FACTOR: '1000' });
 
 const CHALLENGE = '/api/v1/auth/mfa/challenge';
 

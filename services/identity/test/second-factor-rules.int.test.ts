@@ -1,25 +1,10 @@
 /** What is due before a sign-in counts, what it may enrol, and what is recorded of one that failed. */
-import { testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  claimsOf,
-  type IdentityFixture,
-  identityFixture,
-} from './identity-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { claimsOf, identityOfFile } from './identity-fixture.ts';
 import { mfaTokenOf, nextCode, show, VERIFY, withTotp } from './mfa-fixture.ts';
 import { type Behaviour, softwareAuthenticator } from './software-authenticator.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-let ann: Account;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '1000' });
-  ann = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const { fixture, admin: ann } = identityOfFile({ RATE_LIMIT_FACTOR: '1000' });
 
 const CHALLENGE = '/api/v1/auth/mfa/challenge';
 const PASSKEYS = '/api/v1/auth/passkeys';

@@ -1,25 +1,10 @@
 /** Second factors at a sign-in, and what becomes of it where they are wrong. */
-import { testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  claimsOf,
-  type IdentityFixture,
-  identityFixture,
-} from './identity-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { type Account, claimsOf, identityOfFile } from './identity-fixture.ts';
 import { codeOf, type Enrolled, mfaTokenOf, nextCode, show, withTotp } from './mfa-fixture.ts';
 import { tally } from './replicas-fixture.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-let admin: Account;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '1000' });
-  admin = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const { fixture, admin } = identityOfFile({ RATE_LIMIT_FACTOR: '1000' });
 
 const newcomer = () => fixture.register(admin.tenantId);
 const enrolledOne = async (): Promise<Enrolled> => withTotp(fixture, await newcomer());

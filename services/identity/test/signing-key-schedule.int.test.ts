@@ -106,7 +106,7 @@ const claimsAt = (now: Date) => {
 };
 
 describe('the signing keys over a year', () => {
-  it('replace each other every 90 days, whoever dies at which step, and no token fails before its time', {
+  it('oauth 12 replace each other every 90 days, whoever dies at which step, and no token fails before its time', {
     timeout: 240_000,
   }, async () => {
     const clock = fakeClock(START);

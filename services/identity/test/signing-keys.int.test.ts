@@ -102,7 +102,7 @@ describe('the signing keys', () => {
     }
   });
 
-  it('that were revoked are believed by no replica once it is answered, and refresh tokens go on', async () => {
+  it('oauth 13 that were revoked are believed by no replica once it is answered, and refresh tokens go on', async () => {
     for (let round = 0; round < 5; round += 1) {
       const stolen = await signedIn(one);
       const me = (fixture: IdentityFixture, access: string) =>

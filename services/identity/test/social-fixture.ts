@@ -7,7 +7,6 @@ export type SocialProvider = 'google' | 'github' | 'microsoft';
 
 export const PAGE = 'https://app.example/signed-in';
 export const DIRECTORY = '11111111-1111-4111-8111-111111111111';
-const PUBLIC_URL = 'http://cardea.test';
 const HOPS_MAX = 10;
 
 export type CallbackAnswer = {
@@ -41,9 +40,13 @@ export type SocialFixture = {
   stop(): Promise<void>;
 };
 
-export async function socialFixture(fixture: IdentityFixture): Promise<SocialFixture> {
+/** `publicUrl` is that of the fixture. */
+export async function socialFixture(
+  fixture: IdentityFixture,
+  publicUrl = 'http://cardea.test',
+): Promise<SocialFixture> {
   const callbackOf = (provider: SocialProvider) =>
-    `${PUBLIC_URL}/api/v1/auth/social/${provider}/callback`;
+    `${publicUrl}/api/v1/auth/social/${provider}/callback`;
   const issuer = await issuerFixture([callbackOf('google'), callbackOf('microsoft')]);
   const github = await gitHubFixture();
 
@@ -83,7 +86,7 @@ export async function socialFixture(fixture: IdentityFixture): Promise<SocialFix
       const jar = new Map<string, string>();
       let at = url;
       for (let hop = 0; hop < HOPS_MAX; hop += 1) {
-        if (at.href.startsWith(PUBLIC_URL)) return at;
+        if (at.href.startsWith(publicUrl)) return at;
         const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
         const answer = await fetch(at, { redirect: 'manual', headers: { cookie } });
         for (const set of answer.headers.getSetCookie()) {

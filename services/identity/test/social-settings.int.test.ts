@@ -1,20 +1,16 @@
 /** The settings by which a tenant lets its users sign in by providers. */
-import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Account, type IdentityFixture, identityFixture } from './identity-fixture.ts';
+import { type Account, identityOfFile } from './identity-fixture.ts';
 import { knownAt, newPerson, PAGE, type SocialFixture, socialFixture } from './social-fixture.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
+const { fixture } = identityOfFile({ RATE_LIMIT_FACTOR: '10000' });
 let social: SocialFixture;
 let ann: Account;
 beforeAll(async () => {
-  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '10000' });
   social = await socialFixture(fixture);
 });
 afterAll(async () => {
   await social?.stop();
-  await fixture?.stop();
 });
 beforeEach(async () => {
   ann = await fixture.signUp();

@@ -1,12 +1,6 @@
 /** Signing in by Google, GitHub and Microsoft: whom it signs in, and what it leaves. */
-import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  claimsOf,
-  type IdentityFixture,
-  identityFixture,
-} from './identity-fixture.ts';
+import { type Account, claimsOf, identityOfFile } from './identity-fixture.ts';
 import { show, withTotp } from './mfa-fixture.ts';
 import {
   type CallbackAnswer,
@@ -19,17 +13,14 @@ import {
   socialFixture,
 } from './social-fixture.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
+const { fixture } = identityOfFile({ RATE_LIMIT_FACTOR: '10000' });
 let social: SocialFixture;
 let ann: Account;
 beforeAll(async () => {
-  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '10000' });
   social = await socialFixture(fixture);
 });
 afterAll(async () => {
   await social?.stop();
-  await fixture?.stop();
 });
 beforeEach(async () => {
   ann = await fixture.signUp();

@@ -1,31 +1,28 @@
 /** Showing a factor once more, for calls that want a recent sign-in. */
-import { testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  claimsOf,
-  type IdentityFixture,
-  identityFixture,
-  PASSWORD,
-} from './identity-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { type Account, claimsOf, identityOfFile, PASSWORD } from './identity-fixture.ts';
 import { codeOf, mfaTokenOf, nextCode, show, withTotp } from './mfa-fixture.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-let admin: Account;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '1000' });
-  admin = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const { fixture, admin } = identityOfFile({ RATE_LIMIT_FACTOR: '1000' });
 
 const STEP_UP = '/api/v1/auth/step-up';
 const STEP_UP_MS = 600_000;
 const newcomer = () => fixture.register(admin.tenantId);
 const stepUp = (of: Pick<Account, 'access' | 'tenantId'>, body: object) =>
   fixture.as(of).post(STEP_UP, body);
+/** What each call needs to be looked at at all. */
+const BODIES: { readonly [endpoint: string]: object | undefined } = {
+  ...{ enrol_totp: {}, renew_recovery_codes: undefined, remove_second_factor: undefined },
+  ...{ passkey_options: undefined, remove_passkey: undefined, unlink_my_identity: undefined },
+  add_passkey: {
+    challenge_id: 'nothing',
+    response: { id: 'x', rawId: 'x', type: 'public-key', response: {} },
+  },
+  reset_mfa: undefined,
+  impersonate_user: { reason: 'support' },
+};
+/** For a system administrator alone: `signing-keys.int.test.ts`. */
+const ROTATE = 'rotate_signing_keys';
 const BY_PASSWORD = { method: 'password', password: PASSWORD };
 
 describe('a call that wants a recent sign-in', () => {
@@ -44,6 +41,26 @@ describe('a call that wants a recent sign-in', () => {
     expect((await fixture.as(bob).post(enrol)).code).toBe('step_up_required');
     const refreshed = claimsOf((await fixture.refresh(bob.refresh)).body.access_token);
     expect(refreshed.auth_time).toBe(after.auth_time);
+  });
+
+  it('identity 13 fails with an old one at every endpoint whose contract says so', async () => {
+    const of = fixture.host.endpoints
+      .map(({ contract }) => contract)
+      .filter(({ refusals }) => 'step_up_required' in refusals);
+    expect(of.map(({ name }) => name).toSorted()).toEqual(
+      [...Object.keys(BODIES), ROTATE].toSorted(),
+    );
+    const { access_token } = (await fixture.logIn(admin)).body;
+    fixture.clock.move(STEP_UP_MS);
+    for (const { name, method, path } of of) {
+      if (name === ROTATE) continue;
+      const address = path.replace('/admin/users/{id}', `/admin/users/${admin.userId}`);
+      const to = address.replaceAll(/\{\w+\}/g, 'nobody');
+      const old = { bearer: access_token, tenant: admin.tenantId, body: BODIES[name] };
+      const { status, code, headers } = await fixture.rest.call(method.toUpperCase(), to, old);
+      expect([name, status, code]).toEqual([name, 401, 'step_up_required']);
+      expect(headers.get('www-authenticate')).toContain('max_age="600"');
+    }
   });
 
   it('identity 13 takes the second factor of whoever has one, and not their password', async () => {

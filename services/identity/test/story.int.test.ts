@@ -1,15 +1,7 @@
-import { testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claimsOf, type IdentityFixture, identityFixture, PASSWORD } from './identity-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { claimsOf, identityOfFile, PASSWORD } from './identity-fixture.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url);
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const { fixture } = identityOfFile();
 
 describe('the story of an account', () => {
   it('begins with a sign-up that makes organization, tenant, administrator and application', async () => {

@@ -1,25 +1,55 @@
 /** Each setting of a tenant is written by its owners, shown, and obeyed. */
-import { testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  type IdentityFixture,
-  identityFixture,
-  PASSWORD,
-} from './identity-fixture.ts';
+import { untilTrue } from '@cardea/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { TENANT_DEFAULTS } from '../src/workspaces/tenants/tenant.ts';
+import { type Account, identityOfFile, PASSWORD } from './identity-fixture.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
+const { fixture } = identityOfFile({ RATE_LIMIT_FACTOR: '10000' });
 let ann: Account;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '10000' });
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
 beforeEach(async () => {
   ann = await fixture.signUp();
 });
+
+/** Another value than the default of each setting. */
+const client = { client_id: 'id', client_secret: 'a-secret-of-theirs' };
+const PAGE = 'https://app.example';
+const OTHERS = {
+  ...{ auth_methods: ['password', 'otp'], mfa_policy: 'disabled', roles: ['billing'] },
+  ...{
+    email_verification_required: true,
+    language: 'de',
+    app_url: PAGE,
+    approval_channels: ['email'],
+  },
+  password_policy: { min: 9, common: 'refuse', zxcvbn_score: 1, breach_check: true, history: 2 },
+  session: { absolute_ttl: 600, browser_ttl_seconds: 600 },
+  refresh: { mode: 'strict', leeway_seconds: 5 },
+  otp: { format: 'digits6' },
+  registration: { mode: 'invited', uniform_response: true },
+  webauthn: { rp_id: 'app.example', origins: [PAGE] },
+  social: {
+    ...{ google: client, github: client },
+    microsoft: { ...client, tenants: ['11111111-1111-4111-8111-111111111111'] },
+  },
+  allowed_redirect_uris: [`${PAGE}/signed-in`],
+  email: { from_name: 'Acme', reply_to: 'help@app.example' },
+  oauth: { cimd_enabled: true },
+  branding: {
+    ...{ logo_url: `${PAGE}/logo.png`, icon_url: `${PAGE}/icon.png` },
+    ...{ primary_color: '#aa00ff', background_color: '#ffffff' },
+    ...{ support_email: 'help@app.example', terms_url: `${PAGE}/terms` },
+    privacy_url: `${PAGE}/privacy`,
+  },
+};
+/** Each setting by its name, those of a group by both. */
+const leaves = (settings: object): { readonly [name: string]: string } =>
+  Object.fromEntries(
+    Object.entries(settings).flatMap(([name, value]) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.entries(value).map(([inner, one]) => [`${name}.${inner}`, JSON.stringify(one)])
+        : [[name, JSON.stringify(value)]],
+    ),
+  );
 
 let count = 0;
 const newEmail = () => {
@@ -73,6 +103,32 @@ describe('a setting of a tenant', () => {
     { social: { facebook: null } },
   ])('is refused in another form: %j', async (settings) => {
     expect(told(await set(settings))).toBe('400 invalid_request');
+  });
+
+  it('has an endpoint that writes it, whichever it is', async () => {
+    const before = leaves(await shown());
+    expect(Object.keys(before).toSorted()).toEqual(Object.keys(leaves(TENANT_DEFAULTS)).toSorted());
+    const changed = await set(OTHERS);
+    expect(changed.status, changed.text).toBe(200);
+    const after = leaves(await shown());
+    const unchanged = Object.entries(before).filter(([name, value]) => value === after[name]);
+    expect(unchanged).toEqual([]);
+  });
+
+  it('is told to other services where they obey it too', async () => {
+    expect((await set({ language: 'de', approval_channels: ['email'] })).status).toBe(200);
+    const told = await untilTrue(async () => {
+      const { rows } = await fixture.shared.database.asSystem((sql) =>
+        sql.query<{ data: object }>(
+          `SELECT value -> 'data' AS data FROM bus.records
+           WHERE topic = 'cardea.identity.events.v1' AND value ->> 'type' = 'tenant.updated'
+             AND value ->> 'tenantId' = $1`,
+          [ann.tenantId],
+        ),
+      );
+      return rows[0]?.data;
+    });
+    expect(told).toMatchObject({ language: 'de', approval_channels: ['email'] });
   });
 
   it('is set by owners alone', async () => {

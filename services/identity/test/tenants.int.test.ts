@@ -1,28 +1,13 @@
 /** Tenants of an organization: created, changed, closed, and deleted with all that they hold. */
-import { testDatabase, untilTrue } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { untilTrue } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
 import { sweepClosedTenants } from '../src/workspaces/tenants/delete/delete-closed-tenants.ts';
-import {
-  type Account,
-  claimsOf,
-  type IdentityFixture,
-  identityFixture,
-  PASSWORD,
-} from './identity-fixture.ts';
+import { type Account, claimsOf, identityOfFile, PASSWORD } from './identity-fixture.ts';
 
 const TENANTS = '/api/v1/admin/tenants';
 const DAY_MS = 24 * 3_600_000;
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-let ann: Account;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '10000' });
-  ann = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const { fixture, admin: ann } = identityOfFile({ RATE_LIMIT_FACTOR: '10000' });
 
 const told = ({ status, code }: { status: number; code: string | undefined }) =>
   code === undefined ? `${status}` : `${status} ${code}`;

@@ -1,24 +1,10 @@
 /** For whom an administrator vouches, who may register by themselves, and what an API key may not do. */
-import { testDatabase, untilTrue } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { untilTrue } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
 import { userField } from '../src/streams/encrypted-fields.ts';
-import {
-  type Account,
-  type IdentityFixture,
-  identityFixture,
-  PASSWORD,
-} from './identity-fixture.ts';
+import { identityOfFile, PASSWORD } from './identity-fixture.ts';
 
-const database = testDatabase();
-let fixture: IdentityFixture;
-let ann: Account;
-beforeAll(async () => {
-  fixture = await identityFixture(database.url, { RATE_LIMIT_FACTOR: '10000' });
-  ann = await fixture.signUp();
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const { fixture, admin: ann } = identityOfFile({ RATE_LIMIT_FACTOR: '10000' });
 
 const admin = () => fixture.as(ann);
 const pathOf = (id: string) => `/api/v1/admin/users/${id}`;

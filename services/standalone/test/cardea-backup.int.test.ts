@@ -236,11 +236,15 @@ describe('O11 a restore is refused, and writes nothing,', () => {
     expect(lastOf(ran).error).toMatchObject({ code: 'database_not_empty' });
   });
 
-  it('with words that are missing', async () => {
+  it('with words that are missing, or a place where no folder can be', async () => {
     expect((await run(`restore --data ${folder}`)).code).toBe(2);
     expect((await run(`backup --data ${folder}`)).code).toBe(2);
     expect(lastOf(await run(`backup --data ${folder} --out ${saved} --json`)).error).toMatchObject({
       code: 'folder_not_empty',
+    });
+    const below = join(saved, 'manifest.json/below');
+    expect(lastOf(await run(`backup --data ${folder} --out ${below} --json`)).error).toMatchObject({
+      code: 'folder_not_writable',
     });
   });
 });

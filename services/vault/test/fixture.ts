@@ -188,3 +188,34 @@ export const heard = (
       ).rowCount > 0,
     { what: `a row of ${table}` },
   );
+
+/** Of a session of the user `ann`, as identity tells it. */
+export const sessionData = (
+  { sessionId, agentId }: Pick<Session, 'sessionId' | 'agentId'>,
+  epoch = 0,
+) => ({
+  id: sessionId,
+  agent_id: agentId,
+  user_id: 'ann',
+  services: [],
+  epoch,
+  expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+});
+
+export async function startSession(
+  fixture: ServiceFixture,
+  tenantId: string,
+  session: Pick<Session, 'sessionId' | 'agentId'>,
+  epoch = 0,
+): Promise<void> {
+  await fixture.publish({
+    ...{ source: 'identity', type: 'agent_session.started', tenantId },
+    streamId: `agent_session-${session.sessionId}`,
+    data: {
+      ...sessionData(session, epoch),
+      purpose: null,
+      started_at: new Date().toISOString(),
+    },
+  });
+  await heard(fixture, 'agent_sessions', 'session_id = $1', [session.sessionId]);
+}

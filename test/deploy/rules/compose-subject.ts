@@ -17,10 +17,31 @@ export const servicesOf = ({ file }: ComposeSubject): readonly Named[] =>
 export const named = (subject: ComposeSubject, names: readonly string[]): readonly Named[] =>
   servicesOf(subject).filter(([name]) => names.includes(name));
 
-/** Variables that the file itself requires are invented; the others are as in `.env`. */
+/** Where a container reads a secret; its variable is called `<NAME>_FILE`. */
+export const SECRETS_FOLDER = '/run/secrets/';
+
+/** What the files of secrets may hold; those that are not named are empty. */
+export const SECRETS: Variables = {
+  DATABASE_URL: 'postgres://cardea_service:0123456789@postgres:5432/cardea',
+  MIGRATION_DATABASE_URL: 'postgres://cardea:0123456789@postgres:5432/cardea',
+  REDIS_URL: 'redis://:0123456789@redis:6379',
+  JWT_SECRET: 'b2'.repeat(20),
+  ENCRYPTION_KEY: 'a1'.repeat(32),
+  ADMIN_PASSWORD: 'a phrase of the operator',
+  SMTP_URL: 'smtp://mailbox:1025',
+};
+
+/** The variables of a container as `.env` fills them in, with what the files hold in the place of their paths. */
 export function environmentOf(
   { environment = {} }: ComposeService,
   { variables }: ComposeSubject,
+  secrets: Variables = SECRETS,
 ): { [name: string]: string } {
-  return filledIn(environment, variables);
+  return Object.fromEntries(
+    Object.entries(filledIn(environment, variables)).map(([name, value]) =>
+      String(value).startsWith(SECRETS_FOLDER)
+        ? [name.replace(/_FILE$/, ''), secrets[value.slice(SECRETS_FOLDER.length)] ?? '']
+        : [name, value],
+    ),
+  );
 }

@@ -8,6 +8,8 @@ import { type Rule, SERVICES } from './rule.ts';
 
 export type DockerfileSubject = {
   text: string;
+  /** The stage that becomes an image. */
+  readonly target: string;
   /** Files that .dockerignore does not exclude. */
   context: readonly string[];
 };
@@ -16,8 +18,8 @@ type Manifest = { readonly name: string; readonly dependencies?: { readonly [n: 
 const manifestOf = (folder: string): Manifest =>
   JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
 
-const lastOf = ({ text }: DockerfileSubject): Stage =>
-  stagesOf(text).at(-1) ?? { name: undefined, image: '', steps: [] };
+const lastOf = ({ text, target }: DockerfileSubject): Stage =>
+  stagesOf(text).find(({ name }) => name === target) ?? { name: undefined, image: '', steps: [] };
 const allSteps = ({ text }: DockerfileSubject): readonly Step[] =>
   stagesOf(text).flatMap(({ steps }) => steps);
 const stepsNamed = (steps: readonly Step[], keyword: string): readonly Step[] =>
@@ -28,7 +30,7 @@ export const hasAStart: Rule<DockerfileSubject> = (subject) =>
     ? []
     : ['nothing is started, or too much'];
 
-/** A number, so that an orchestrator can tell that it is not root; nothing is created after it. */
+/** Numbers, so that an orchestrator can tell that neither is root's; nothing is created after it. */
 export const endsAsNobody: Rule<DockerfileSubject> = (subject) => {
   const { steps } = lastOf(subject);
   const users = stepsNamed(steps, 'USER');
@@ -36,7 +38,7 @@ export const endsAsNobody: Rule<DockerfileSubject> = (subject) => {
   if (user === undefined) return ['it runs as root'];
   const later = steps.slice(steps.indexOf(user) + 1).map(({ keyword }) => keyword);
   return [
-    ...(/^[1-9]\d{3,}(:[1-9]\d*)?$/.test(user.words[0] ?? '') ? [] : [`USER ${user.text}`]),
+    ...(/^[1-9]\d{3,}:[1-9]\d{3,}$/.test(user.words[0] ?? '') ? [] : [`USER ${user.text}`]),
     ...later.filter((keyword) => ['RUN', 'COPY', 'ADD'].includes(keyword)),
   ];
 };
@@ -89,10 +91,17 @@ export const addsNothingFromAfar: Rule<DockerfileSubject> = (subject) =>
     .filter(({ keyword }) => keyword !== 'HEALTHCHECK')
     .map(({ keyword, text }) => `${keyword} ${text}`);
 
+/** Bases are arguments, so that their digests can be given. */
 export const pinsItsBase: Rule<DockerfileSubject> = ({ text }) => {
   const { catalog } = parse(readFileSync('pnpm-workspace.yaml', 'utf8'));
+  const defaults = new Map(
+    [...text.matchAll(/^ARG (\w+_IMAGE)=(\S+)$/gm)].map(([, name, image]) => [
+      `$\{${name}}`,
+      image ?? '',
+    ]),
+  );
   return stagesOf(text)
-    .map(({ image }) => image)
+    .map(({ image }) => defaults.get(image) ?? image)
     .filter((image) =>
       image.startsWith('node:')
         ? image !== `node:${catalog.node}-bookworm-slim`

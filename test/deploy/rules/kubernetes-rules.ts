@@ -252,10 +252,10 @@ export const keepsSecretsInFiles: Rule<Manifests> = (subject) => {
   ];
 };
 
-/** Only the migration connects as the owner of the tables. */
+/** Only those that migrate and make logins connect as the owner of the tables. */
 export const keepsTheOwnerApart: Rule<Manifests> = (subject) =>
   eachContainer(subject, ({ name, volumeMounts = [] }) =>
-    volumeMounts.some((mount) => mount.name === 'migration') === (name === 'migrate')
+    volumeMounts.some((mount) => mount.name === 'migration') === /^(migrate|logins)$/.test(name)
       ? []
       : ['is the owner, or is not'],
   );
@@ -265,6 +265,10 @@ const SAMPLES: { readonly [name: string]: string } = {
   MIGRATION_DATABASE_URL: 'postgres://owner@postgres/cardea?sslmode=verify-full',
   REDIS_URL: 'rediss://redis:6379',
   EVENTSTORE_URL: 'esdb+discover://eventstore:2113?tls=true',
+  KAFKA_USERNAME: 'someone',
+  KAFKA_PASSWORD: 'a password',
+  INTERNAL_KEY: '0f'.repeat(32),
+  INTERNAL_BEARERS: `identity=${'b'.repeat(43)}`,
   JWT_SECRET: 'a secret of more than thirty-two characters',
   ENCRYPTION_KEY: '0f'.repeat(16) + 'e1'.repeat(16),
 };

@@ -5,7 +5,7 @@ export const FIELDS: ReadonlySet<string> = new Set(
   configMapKeyRef configMapRef containerPort containers defaultMode drop egress emptyDir enableServiceLinks
   env envFrom except exec failureThreshold fieldPath fieldRef from fsGroup host hosts http httpGet image
   ingress initContainers ipBlock key kind labelSelector labels lifecycle limits annotations livenessProbe
-  matchLabels maxSkew maxSurge maxUnavailable metadata mountPath name namespace namespaceSelector number
+  matchLabels maxSkew maxSurge maxUnavailable medium metadata mountPath name namespace namespaceSelector number
   path pathType paths periodSeconds podSelector policyTypes port ports preStop protocol readOnly
   readOnlyRootFilesystem readinessProbe replicas requests resources revisionHistoryLimit rollingUpdate
   rules runAsGroup runAsNonRoot runAsUser seccompProfile secret secretName securityContext selector service

@@ -1,4 +1,5 @@
 /** Manifests with one mutation each, and the rule that has to detect it. */
+import { givesEachServiceItsOwn } from './compartment-rules.ts';
 import * as rules from './kubernetes-rules.ts';
 import type { Container, Manifest, Manifests, PodSpec } from './manifests.ts';
 import type { Mutant } from './rule.ts';
@@ -174,6 +175,22 @@ export const manifestMutants: readonly Mutant<Manifests>[] = [
     breaks: rules.keepsTheOwnerApart,
     spoil: (all) => {
       container(all, 'vault').volumeMounts?.push({ name: 'migration', mountPath: '/x' });
+    },
+  },
+  {
+    what: 'a service that has what all have',
+    breaks: givesEachServiceItsOwn,
+    spoil: (all) => {
+      container(all, 'webhook-dispatcher').volumeMounts?.push({ name: 'secrets', mountPath: '/x' });
+    },
+  },
+  {
+    what: "a service that is given another one's secrets",
+    breaks: givesEachServiceItsOwn,
+    spoil: (all) => {
+      const [migrate, derive] = pod(all, 'vault').initContainers ?? [];
+      const [other] = pod(all, 'authz').initContainers?.slice(-1) ?? [];
+      if (migrate && derive && other) pod(all, 'vault').initContainers = [migrate, other];
     },
   },
   {

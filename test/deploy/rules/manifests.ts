@@ -44,7 +44,11 @@ export type PodSpec = {
   };
   initContainers?: Container[];
   containers: Container[];
-  volumes?: { name: string; secret?: { secretName: string; defaultMode?: number } }[];
+  volumes?: {
+    name: string;
+    secret?: { secretName: string; defaultMode?: number };
+    emptyDir?: { medium?: string };
+  }[];
 };
 type Labels = { [name: string]: string };
 export type Selector = { matchLabels?: Labels };

@@ -1,19 +1,31 @@
-/** Runs the COPY and RUN of an image's stages before the last in a folder, without a container engine. */
+/** Runs the COPY and RUN of an image's stages in folders, without a container engine. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buildContext, filesOf } from './build-context.ts';
 import { type Step, stagesOf } from './dockerfile-parts.ts';
 
 const RUN_MS_MAX = 240_000;
 
-/** Stages share the folder, so a COPY from one to the next does nothing. */
+/** What the image of a service holds as `/app`. */
 export function playImage(folder: string, service: string): void {
   const context = buildContext();
-  const stages = stagesOf(readFileSync('deploy/Dockerfile', 'utf8')).slice(0, -1);
-  for (const step of stages.flatMap(({ steps }) => steps)) {
-    if (step.keyword === 'COPY' && step.from === undefined) copy(step, folder, context);
-    if (step.keyword === 'RUN') run(step, folder, service);
+  // Of the first two stages, which share it, so that a COPY from one to the next does nothing.
+  const built = mkdtempSync(join(tmpdir(), 'cardea-build-'));
+  try {
+    const stages = stagesOf(readFileSync('deploy/Dockerfile', 'utf8'));
+    for (const step of stages.slice(0, 2).flatMap(({ steps }) => steps)) {
+      if (step.keyword === 'COPY' && step.from === undefined) copy(step, built, context);
+      if (step.keyword === 'RUN') run(step, built);
+    }
+    for (const { from, words } of stages.at(-1)?.steps ?? []) {
+      if (from === undefined) continue;
+      const part = (words[0] ?? '').replace('/app/', '').replace(`$\{SERVICE}`, service);
+      cpSync(join(built, part), folder, { recursive: true, verbatimSymlinks: true });
+    }
+  } finally {
+    rmSync(built, { recursive: true, force: true });
   }
 }
 
@@ -32,11 +44,11 @@ function copy({ words }: Step, folder: string, context: readonly string[]): void
   }
 }
 
-function run({ text }: Step, folder: string, service: string): void {
+function run({ text }: Step, folder: string): void {
   const bin = join(process.cwd(), 'node_modules/.bin');
   execFileSync('sh', ['-c', text], {
     cwd: folder,
-    env: { ...process.env, PATH: `${bin}:${process.env['PATH']}`, CI: 'true', SERVICE: service },
+    env: { ...process.env, PATH: `${bin}:${process.env['PATH']}`, CI: 'true' },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: RUN_MS_MAX,
   });

@@ -35,6 +35,8 @@ export const applicationSamples: Samples = {
   },
   // Whoever asks as no client, or without the cookie of an interaction, gets the protocol's own refusal.
   authorize: { by: 'none', ask: () => AS_JSON, status: 400 },
+  // The browser is sent on, and told there.
+  post_authorize: { by: 'none', ask: () => ({ body: { client_id: 'nobody' } }), status: 303 },
   resume_authorization: {
     by: 'none',
     ask: () => ({ ...AS_JSON, params: { uid: 'nobody' } }),
@@ -60,6 +62,22 @@ export const applicationSamples: Samples = {
     by: 'none',
     ask: () => ({ params: { uid: 'nobody' }, body: { method: 'totp', code: '000000' } }),
     status: 403,
+  },
+  restart_interaction: { by: 'none', ask: () => ({ params: { uid: 'nobody' } }), status: 403 },
+  interaction_challenge: {
+    by: 'none',
+    ask: () => ({ params: { uid: 'nobody' }, body: { method: 'passkey' } }),
+    status: 403,
+  },
+  interaction_social: {
+    by: 'none',
+    ask: () => ({ ...AS_JSON, params: { uid: 'nobody' }, query: { code: 'nobody' } }),
+    status: 404,
+  },
+  interaction_link: {
+    by: 'none',
+    ask: () => ({ ...AS_JSON, params: { uid: 'nobody' } }),
+    status: 404,
   },
   interaction_consent: { by: 'none', ask: () => ({ params: { uid: 'nobody' } }), status: 403 },
   abort_interaction: { by: 'none', ask: () => ({ params: { uid: 'nobody' } }), status: 403 },

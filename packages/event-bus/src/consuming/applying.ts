@@ -4,7 +4,6 @@ import { type ParkedOwner, park, parkedPositions } from '@cardea/log-follower';
 import type { Statement, Transaction } from '@cardea/read-models';
 import { failpoint, metrics, span } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
-import type { ConsumerDependencies, KindOf } from './consumer-core.ts';
 import {
   type ConsumerPositions,
   type ConsumerProgress,
@@ -19,6 +18,7 @@ import {
 import type { KnownPositions } from './known-positions.ts';
 import { advance, movedOf, type Opened, topicsOf } from './lane-moves.ts';
 import type { LatePositions, Moved } from './late-positions.ts';
+import type { ConsumerDependencies, KindOf } from './records.ts';
 import { inTwoHalves, MovedMeanwhile } from './two-halves.ts';
 import { streamName, waitingEvent } from './waiting-events.ts';
 

@@ -1,15 +1,12 @@
-import type { IntegrationEventKind } from '@cardea/contracts';
 import { errorCode, isOutage, parkedPositions } from '@cardea/log-follower';
-import type { Database, SharedTransactions } from '@cardea/read-models';
-import type { Clock, Logger } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
 import { type At, applyTogether, passOver } from './applying.ts';
-import { consumerPositions, type Lane, type LanePosition } from './consumer-positions.ts';
-import type { DeadLetters } from './dead-letter.ts';
+import { consumerPositions, type LanePosition } from './consumer-positions.ts';
 import { knownPositions } from './known-positions.ts';
 import type { Opened } from './lane-moves.ts';
 import { latePositions } from './late-positions.ts';
 import { openAll, skippedUpTo } from './opening.ts';
+import type { ConsumerDependencies, Looked } from './records.ts';
 import { release } from './releasing.ts';
 
 /**
@@ -34,51 +31,6 @@ export type ConsumerCore = {
   lookAgain(): void;
   /** Applies a parked stream's events in order and ends its parking; throws when one of them fails again. */
   release(stream: string): Promise<void>;
-};
-
-/** What an adapter has looked at: in each partition first the records, in order of offset, then the skipped. */
-export type Looked = {
-  readonly records: readonly RawRecord[];
-  /** The last record of a partition, where it was skipped. */
-  readonly skipped: readonly SkippedRecord[];
-};
-
-/** A record from an adapter, not parsed yet. */
-export type RawRecord = Lane & {
-  readonly offset: string;
-  readonly key: string;
-  readonly value: unknown;
-};
-
-/** A record of a type that the consumer does not handle, with its position in the source's log. */
-export type SkippedRecord = Lane & {
-  readonly offset: string;
-  /** Undefined for a record that was sent late, which says nothing about its partition. */
-  readonly position?: string | undefined;
-  readonly part?: number | undefined;
-};
-
-export type KindOf = (
-  source: string,
-  type: string,
-  version: number,
-) => IntegrationEventKind | undefined;
-
-export type ConsumerDependencies = {
-  readonly database: Database;
-  /** Of that database, for all consumers of the process. */
-  readonly shared: SharedTransactions;
-  /** The service's schema, with its positions and parked events. */
-  readonly schema: string;
-  readonly deadLetters: DeadLetters;
-  readonly kindOf: KindOf;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly counted?: (
-    what: 'applied' | 'duplicate' | 'parked' | 'dead_letter',
-    consumer: string,
-    count: number,
-  ) => void;
 };
 
 /** A parked stream may be repaired without a notice, so they are counted this often. */

@@ -13,6 +13,7 @@ import {
 import { type Handlers, isIgnored, madeTotal, type Total } from '@cardea/event-store';
 import type { Statement } from '@cardea/read-models';
 import type { Consumer } from '../bus.ts';
+import { inFewStatements, type RowEffect } from './row-effects.ts';
 
 type Events = { readonly source: ServiceName; readonly declared: EventDeclarations };
 
@@ -31,10 +32,10 @@ export type Heard<
     }[Type & TypeIn<From>]
   : never;
 
-/** The effect of one event: `prepare` as in {@link Consumer}, and the statements that write its rows. */
+/** The effect of one event: `prepare` as in {@link Consumer}, and what writes its rows. */
 type Effect<Event> = {
   readonly prepare?: (event: Event) => Promise<void>;
-  readonly apply?: (event: Event) => Statement | readonly Statement[];
+  readonly apply?: (event: Event) => RowEffect | Statement | readonly Statement[];
 };
 
 type EffectsOf<Event extends { readonly type: string }> = {
@@ -68,7 +69,7 @@ export function consumer<const From extends Events>(definition: {
       for (const event of events) await effects.get(event.type)?.prepare?.(event);
     },
     statements: (events) =>
-      events.flatMap((event) => effects.get(event.type)?.apply?.(event) ?? []),
+      inFewStatements(events.flatMap((event) => effects.get(event.type)?.apply?.(event) ?? [])),
     ...(onCommitted && { onCommitted }),
   });
 }

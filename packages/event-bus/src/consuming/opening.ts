@@ -1,10 +1,10 @@
 /** From an adapter's records to events: what has no readable envelope is put away as a dead letter. */
 import { metrics } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
-import type { ConsumerDependencies, RawRecord, SkippedRecord } from './consumer-core.ts';
 import { type DeadLetter, deadLetterTopicOf } from './dead-letter.ts';
 import type { Opened } from './lane-moves.ts';
 import { readable } from './readable.ts';
+import type { ConsumerDependencies, RawRecord, SkippedRecord } from './records.ts';
 
 /** Records without a readable envelope become dead letters; their offsets still count. */
 export const openAll = async (

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pacing } from '@cardea/runtime';
-import type { Looked } from '../consuming/consumer-core.ts';
+import type { Looked } from '../consuming/records.ts';
 
 /**
  * Applies the records that arrive from several partitions at the same time in one transaction, since a

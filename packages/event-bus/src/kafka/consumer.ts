@@ -9,11 +9,8 @@ import {
 import { type Clock, type Loops, type LoopWatch, pacing } from '@cardea/runtime';
 import type { EachBatchPayload, Consumer as KafkaConsumer } from 'kafkajs';
 import type { Consumer, RunningConsumer } from '../bus.ts';
-import {
-  type ConsumerCore,
-  type ConsumerDependencies,
-  consumerCore,
-} from '../consuming/consumer-core.ts';
+import { type ConsumerCore, consumerCore } from '../consuming/consumer-core.ts';
+import type { ConsumerDependencies } from '../consuming/records.ts';
 import { type Batching, batching } from './batching.ts';
 import { boundedEnd } from './bounded.ts';
 import type { KafkaClient } from './kafka-client.ts';
@@ -39,6 +36,8 @@ export const runConsumer = (
     core.lookAgain();
   });
   let member: Member | undefined;
+  /** Why the member before this one failed; forgotten once this one has joined. */
+  let earlier: string | undefined;
 
   const turn = async (): Promise<Turn> => {
     member ??= joinGroup({ consumer, core, needs, watch, signal: stopped.signal });
@@ -46,10 +45,12 @@ export const runConsumer = (
     if (failure !== undefined) {
       const failed = member;
       member = undefined;
+      earlier = `cannot join: ${errorCode(failure.error)}`;
       await failed.leave();
       throw failure.error;
     }
-    const degraded = await member.reasonToWorry();
+    if (member.hasJoined()) earlier = undefined;
+    const degraded = (await member.reasonToWorry()) ?? earlier;
     return { degraded, rest: () => clock.sleep(LOOK_MS, stopped.signal) };
   };
   const own: LoopWatch = {
@@ -77,8 +78,6 @@ export type KafkaConsumerDependencies = ConsumerDependencies & {
   readonly loops: Loops;
   /** Hears of streams that were released. */
   readonly locks: Pick<Leases, 'listen'>;
-  /** Called when the driver has stopped a consumer for good; ends the process by default. */
-  readonly onCrash?: (error: unknown) => void;
   /** The session timeout: how long a member that sends no heartbeat keeps its partitions. */
   readonly sessionMs?: number;
 };
@@ -106,8 +105,9 @@ type Joining = {
 };
 
 type Member = {
-  /** Why it could not start: no broker, or no such topic. */
+  /** Why it could not start, or was stopped for good by the driver: no broker, no such topic, a refusal. */
   failure(): { readonly error: unknown } | undefined;
+  hasJoined(): boolean;
   /** The driver neither receives anything from a broker nor retries. */
   isStuck(): boolean;
   reasonToWorry(): Promise<string | undefined>;
@@ -138,17 +138,25 @@ const joinGroup = ({ consumer, core, needs, watch, signal }: Joining): Member =>
     await core.apply(looked, tick);
     failing.gone();
   });
-  listen(kafka, lanes, {
+  let hasJoined = false;
+  let failure: { readonly error: unknown } | undefined;
+  listen(kafka, {
+    joined: (assignment) => {
+      hasJoined = true;
+      lanes.joined(assignment);
+    },
     answered: () => {
       answeredAtMs = clock.monotonicMs();
       seenAtMs = answeredAtMs;
     },
     crashed: (error) => {
-      log.error({ code: errorCode(error) }, 'the consumer cannot go on');
-      (needs.onCrash ?? endProcess)(error);
+      log.error(
+        { code: errorCode(error), error },
+        'the driver has stopped the consumer; another joins',
+      );
+      failure = { error };
     },
   });
-  let failure: { readonly error: unknown } | undefined;
   const begin = async (): Promise<void> => {
     await kafka.connect();
     await kafka.subscribe({ topics: [...consumer.topics], fromBeginning: true });
@@ -166,6 +174,7 @@ const joinGroup = ({ consumer, core, needs, watch, signal }: Joining): Member =>
   return {
     isStuck: () => clock.monotonicMs() - seenAtMs > STUCK_MS,
     failure: () => failure,
+    hasJoined: () => hasJoined,
     reasonToWorry: async () => {
       if (silentMs() > SILENCE_MS_MAX)
         return 'no answer from Kafka: it is away, or still waits for a member that was killed';
@@ -190,19 +199,19 @@ const optionsOf = (consumer: Consumer, { sessionMs = SESSION_MS }: KafkaConsumer
 });
 
 type Heard = {
+  readonly joined: Lanes['joined'];
   readonly answered: () => void;
+  /** The driver does not go on by itself. */
   readonly crashed: (error: unknown) => void;
 };
 
-const listen = (kafka: KafkaConsumer, lanes: Lanes, heard: Heard): void => {
-  kafka.on(kafka.events.GROUP_JOIN, ({ payload }) => lanes.joined(payload.memberAssignment));
+const listen = (kafka: KafkaConsumer, heard: Heard): void => {
+  kafka.on(kafka.events.GROUP_JOIN, ({ payload }) => heard.joined(payload.memberAssignment));
   kafka.on(kafka.events.REQUEST, heard.answered);
   kafka.on(kafka.events.CRASH, ({ payload }) => {
     if (!payload.restart) heard.crashed(payload.error);
   });
 };
-
-const endProcess = (): void => process.exit(1);
 
 /** Failures of the database and of requests to brokers: logged once, waited out, tried again. */
 const failureNote = (needs: {

@@ -16,7 +16,7 @@ export type KafkaAddress = {
   readonly brokers: readonly string[];
   readonly tls?: boolean;
   /** With a password: SCRAM-SHA-512. */
-  readonly username?: string | undefined;
+  readonly username?: Secret | undefined;
   readonly password?: Secret | undefined;
   readonly log: Logger;
   /** For tests that cut connections. */
@@ -28,7 +28,13 @@ export const kafkaClient = (address: KafkaAddress): KafkaClient => {
   const sasl =
     username === undefined || password === undefined
       ? {}
-      : { sasl: { mechanism: 'scram-sha-512' as const, username, password: password.reveal() } };
+      : {
+          sasl: {
+            mechanism: 'scram-sha-512' as const,
+            username: username.reveal(),
+            password: password.reveal(),
+          },
+        };
   return {
     log,
     connect: ({ retry = RETRY, onLine = () => {} } = {}) =>

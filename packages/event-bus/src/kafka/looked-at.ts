@@ -1,8 +1,8 @@
 /** A partition's messages as a consumer needs them: those of other types are skipped by their header alone. */
 import type { KafkaMessage } from 'kafkajs';
 import type { Consumer } from '../bus.ts';
-import type { Looked, RawRecord } from '../consuming/consumer-core.ts';
 import type { Lane } from '../consuming/consumer-positions.ts';
+import type { Looked, RawRecord } from '../consuming/records.ts';
 import { eventIn, positionIn, typeIn } from './cloud-event.ts';
 
 export const lookedAt = (

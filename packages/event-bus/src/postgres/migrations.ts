@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { migration as topics } from '../../migrations/0001-topics.ts';
 import { migration as types } from '../../migrations/0002-types.ts';
 import { migration as ownNotices } from '../../migrations/0003-own-notices.ts';
+import { migration as sparedNotices } from '../../migrations/0004-spared-notices.ts';
+import { migration as ownTopics } from '../../migrations/0010-own-topics.ts';
 
 export type BusMigration = {
   readonly name: string;
@@ -15,6 +17,8 @@ export const busMigrations: readonly BusMigration[] = [
   { name: '0001-topics', source: sourceOf('0001-topics'), ...topics },
   { name: '0002-types', source: sourceOf('0002-types'), ...types },
   { name: '0003-own-notices', source: sourceOf('0003-own-notices'), ...ownNotices },
+  { name: '0004-spared-notices', source: sourceOf('0004-spared-notices'), ...sparedNotices },
+  { name: '0010-own-topics', source: sourceOf('0010-own-topics'), ...ownTopics },
 ];
 
 /**

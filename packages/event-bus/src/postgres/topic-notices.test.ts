@@ -1,5 +1,6 @@
 import { fakeClock } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
+import type { Consumer } from '../bus.ts';
 import { topicNotices } from './topic-notices.ts';
 import { type SentRecord, topicTails } from './topic-tails.ts';
 
@@ -8,14 +9,15 @@ const record = (type: string): SentRecord => ({
   value: () => ({}),
 });
 
-function notices() {
+function notices(isUrgent?: Consumer['isUrgent']) {
   const clock = fakeClock('2031-01-01T00:00:00Z');
   let hear: (payload: string | undefined) => void = () => {};
   const listen = (_channel: string, listener: typeof hear) => {
     hear = listener;
     return () => {};
   };
-  const of = { topics: ['things'], types: ['thing.made', 'thing.moved'] };
+  const types = ['thing.made', 'thing.moved'];
+  const of = { topics: ['things'], types, ...(isUrgent && { isUrgent }) };
   const tails = topicTails();
   const reader = topicNotices(of, { clock, locks: { listen }, tails });
   reader.unread(); // at first nothing was read
@@ -85,6 +87,29 @@ describe('the notice of a publish', () => {
     await clock.advance(1);
     expect(wokenAt).toEqual([10_000]);
     expect([...reader.unread()]).toEqual(['things']);
+  });
+
+  it('wakes once a second who has time for what it tells of', async () => {
+    const isUrgent = ({ type, tenantId }: { type: string; tenantId?: string }) =>
+      type === 'thing.made' && tenantId !== 'calm';
+    const { clock, rest, tails, wokenAt, reader, hear } = notices(isUrgent);
+    void rest();
+    tails.published('things', [record('thing.moved'), { ...record('thing.made'), key: 'calm:k' }]);
+    await clock.advance(999);
+    expect(wokenAt).toEqual([]);
+    await clock.advance(1);
+    expect(wokenAt).toEqual([1000]);
+    expect(reader.isLate()).toBe(true);
+    for (const tell of [
+      () => tails.published('things', [{ ...record('thing.made'), key: 'busy:k' }]),
+      () => hear('things thing.made'), // of some tenant
+    ]) {
+      void rest();
+      tell();
+      await clock.advance(0);
+    }
+    expect(wokenAt).toEqual([1000, 1000, 1000]);
+    expect(reader.isLate()).toBe(false);
   });
 
   it('wakes who handles none of its types once a second', async () => {

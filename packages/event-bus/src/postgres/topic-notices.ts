@@ -2,12 +2,13 @@
 import type { LeaderLocks } from '@cardea/read-models';
 import { type Clock, wakeSignal } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
+import { tenantOf } from '../partition.ts';
 import { BUS_NOTICES } from './migrations.ts';
 import type { TopicTails } from './topic-tails.ts';
 
 export type TopicNotices = {
   wake(): void;
-  /** Whether the reader was woken for records that it ignores. Answers once. */
+  /** Whether the reader was woken for records that could wait. Answers once. */
   isLate(): boolean;
   /** The topics to which other processes may have published. Answers once. */
   unread(): ReadonlySet<string>;
@@ -20,7 +21,9 @@ export type TopicNotices = {
 
 /** The session that hears the notices wakes all when it may have missed one. */
 const POLL_MS = 10_000;
-const IGNORED_EVERY_MS = 1000;
+const PATIENT_EVERY_MS = 1000;
+
+type Published = { readonly type: string | null; readonly tenantId?: string };
 
 type Dependencies = {
   readonly clock: Clock;
@@ -29,7 +32,7 @@ type Dependencies = {
 };
 
 export const topicNotices = (
-  { topics, types }: Pick<Consumer, 'topics' | 'types'>,
+  { topics, types, isUrgent = () => true }: Pick<Consumer, 'topics' | 'types' | 'isUrgent'>,
   { clock, locks, tails }: Dependencies,
 ): TopicNotices => {
   const signal = wakeSignal(clock);
@@ -47,13 +50,15 @@ export const topicNotices = (
     wake();
   };
   /** Without types they may be any. */
-  const wakeFor = (published: readonly (string | null)[]): void => {
-    const isHandled =
+  const wakeFor = (published: readonly Published[]): void => {
+    const isAwaited =
       published.length === 0 ||
-      types === undefined ||
-      published.some((type) => type === null || types.includes(type));
-    if (isHandled) wake();
-    else cancel ??= clock.after(IGNORED_EVERY_MS, wakeLate);
+      published.some(
+        ({ type, ...of }) =>
+          type === null || ((types?.includes(type) ?? true) && isUrgent({ type, ...of })),
+      );
+    if (isAwaited) wake();
+    else cancel ??= clock.after(PATIENT_EVERY_MS, wakeLate);
   };
   const readAgain = (some: Iterable<string>): void => {
     for (const topic of some) unread.add(topic);
@@ -63,12 +68,12 @@ export const topicNotices = (
     if (topic !== undefined && !topics.includes(topic)) return;
     if (words.at(-1) === tails.publisher) return; // its records are in the tails
     readAgain(topic === undefined ? topics : [topic]);
-    wakeFor(words.filter((word) => !word.startsWith('@')));
+    wakeFor(words.filter((word) => !word.startsWith('@')).map((type) => ({ type })));
   });
   const unfollow = tails.listen((topic, published) => {
     if (!topics.includes(topic)) return;
     if (published === undefined) readAgain([topic]);
-    wakeFor(published ?? []);
+    wakeFor(published?.map(({ type, key }) => ({ type, tenantId: tenantOf(key) })) ?? []);
   });
   return {
     wake,

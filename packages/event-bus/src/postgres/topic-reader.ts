@@ -2,8 +2,9 @@
 import type { Turn } from '@cardea/log-follower';
 import { type Logger, pacing } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
-import type { ConsumerCore, Looked, RawRecord, SkippedRecord } from '../consuming/consumer-core.ts';
+import type { ConsumerCore } from '../consuming/consumer-core.ts';
 import { type Lane, laneKey } from '../consuming/consumer-positions.ts';
+import type { Looked, RawRecord, SkippedRecord } from '../consuming/records.ts';
 import { BATCH_RECORDS_MAX, countOf, type LaneRecord, type LaneRecords } from './lane-records.ts';
 import type { Membership } from './members.ts';
 import type { TopicNotices } from './topic-notices.ts';
@@ -97,7 +98,7 @@ export const topicReader = (reading: Reading): TopicReader => {
       const rows = withoutLapsed(found);
       if (rows.length > 0) await apply(rows);
       // What was published more than a second ago has waited long enough for its position.
-      if (isLate && !rows.some((row) => row.is_kept)) await core.settle();
+      if (isLate) await core.settle();
       const degraded = lapsedReason(lapsed) ?? (await core.parkedReason());
       isFull = countOf(found) >= BATCH_RECORDS_MAX;
       return { degraded, rest: isFull ? undefined : () => notices.rest(reading.signal) };

@@ -49,7 +49,7 @@ describe('the tail of a topic', () => {
   it('keeps the last ones of all partitions, and knows what it has forgotten', () => {
     const tails = topicTails();
     tails.published('things', records(0, 2));
-    tails.published('things', records(0, 511, 4));
+    tails.published('things', records(0, 2047, 4));
     expect(offsetsAfter(tails, 2n)).toBeUndefined();
     expect(offsetsAfter(tails, 3n)).toEqual([]);
     tails.published('things', [record(3)]);

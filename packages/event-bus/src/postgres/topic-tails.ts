@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Lane, laneKey } from '../consuming/consumer-positions.ts';
 
-/** Of one topic, all partitions together. */
-const TAIL_RECORDS_MAX = 512;
+/** Of one topic, all partitions together: what a reader that is woken once a second has not read yet. */
+const TAIL_RECORDS_MAX = 2048;
 
 /** A record as it was sent, with the offset that it got. */
 export type SentRecord = Lane & {
@@ -22,8 +22,8 @@ export type SentRecord = Lane & {
   readonly value: () => unknown;
 };
 
-/** Without types the table has to be read. */
-export type TailListener = (topic: string, types: readonly (string | null)[] | undefined) => void;
+/** Without records the table has to be read. */
+export type TailListener = (topic: string, records: readonly SentRecord[] | undefined) => void;
 
 export type TopicTails = {
   /**
@@ -72,8 +72,8 @@ export const topicTails = (): TopicTails => {
     tail.records.shift();
     tail.from += 1n;
   };
-  const tell: TailListener = (topic, types) => {
-    for (const listener of [...listeners]) listener(topic, types);
+  const tell: TailListener = (topic, records) => {
+    for (const listener of [...listeners]) listener(topic, records);
   };
 
   return {
@@ -88,7 +88,7 @@ export const topicTails = (): TopicTails => {
       all.push(...records);
       const surplus = Math.max(0, all.length - TAIL_RECORDS_MAX);
       for (const record of all.splice(0, surplus)) forget(record);
-      tell(topic, [...new Set(records.map(({ type }) => type))]);
+      tell(topic, records);
     },
     uncertain: (topic) => {
       publisher = newName();

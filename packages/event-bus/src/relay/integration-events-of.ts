@@ -4,7 +4,7 @@ import { contextLocation } from '@cardea/crypto';
 import type { EventStore, RecordedEvent } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import type { Mapped, RelayMapper } from '../bus.ts';
-import type { KindOf } from '../consuming/consumer-core.ts';
+import type { KindOf } from '../consuming/records.ts';
 
 /**
  * The integration events of a private event: none, one, or several with the same position. Their data must
@@ -12,17 +12,22 @@ import type { KindOf } from '../consuming/consumer-core.ts';
  */
 export const integrationEventsOf =
   ({ map, store, sealer, kindOf, logEpoch }: MappingDependencies) =>
-  async (event: RecordedEvent): Promise<readonly IntegrationEvent[]> => {
+  async (
+    event: RecordedEvent,
+    contexts: OpenedContexts = new Map(),
+  ): Promise<readonly IntegrationEvent[]> => {
     const mapped = await map(event, {
       open: (sealed, place) => sealer.open(sealed, place),
       history: async () =>
-        (await store.readStream(event.streamId)).filter(
-          ({ revision }) => revision <= event.revision,
-        ),
+        event.revision === 1
+          ? [event]
+          : (await store.readStream(event.streamId)).filter(
+              ({ revision }) => revision <= event.revision,
+            ),
     });
     const all = listOf(mapped);
     if (all.length === 0) return [];
-    const context = await contextOf(event, sealer);
+    const context = await contextOf(event, sealer, contexts);
     return all.map((one, part) => {
       const { type, schemaVersion = 1, data } = one;
       const whole = { ...data, context } as JsonObject & { readonly context: EventContext };
@@ -32,6 +37,12 @@ export const integrationEventsOf =
       return { ...envelopeOf(event, part), logEpoch, type, schemaVersion, data: whole };
     });
   };
+
+/**
+ * What was opened for a batch of events, by what it was sealed as: the events of one command share it. Not
+ * kept any longer, because what is sealed may be erased.
+ */
+export type OpenedContexts = Map<string, string | null>;
 
 export type MappingDependencies = {
   readonly map: RelayMapper;
@@ -85,10 +96,16 @@ const given = <Name extends string>(name: Name, value: string | undefined) =>
 const contextOf = async (
   { metadata }: RecordedEvent,
   sealer: Pick<Sealer, 'open'>,
+  contexts: OpenedContexts,
 ): Promise<EventContext> => {
   const open = async (sealed: Sealed | undefined, field: 'ip' | 'user_agent') => {
     if (sealed === undefined) return null;
-    return await sealer.open(sealed, { streamId: CONTEXT_STREAM, field });
+    const name = `${field} ${sealed.subject} ${sealed.box}`;
+    const known = contexts.get(name);
+    if (known !== undefined) return known;
+    const opened = await sealer.open(sealed, { streamId: CONTEXT_STREAM, field });
+    contexts.set(name, opened);
+    return opened;
   };
   const userAgent = await open(metadata.userAgent, 'user_agent');
   return {

@@ -4,7 +4,7 @@ import type { EventStore } from '@cardea/event-store';
 import type { Database, LeaderLocks } from '@cardea/read-models';
 import type { Cache, Clock, Logger, Loops } from '@cardea/runtime';
 import type { Publisher } from '../bus.ts';
-import type { KindOf } from '../consuming/consumer-core.ts';
+import type { KindOf } from '../consuming/records.ts';
 
 export type RelayDependencies = {
   readonly store: EventStore;
@@ -15,7 +15,7 @@ export type RelayDependencies = {
   /** The database of the relay's checkpoint and of the topics; often the same as `database`. */
   readonly bus: Database;
   readonly locks: LeaderLocks;
-  readonly cache: Pick<Cache, 'set'>;
+  readonly cache: Pick<Cache, 'set' | 'mode'>;
   readonly sealer: Pick<Sealer, 'open'>;
   readonly kindOf: KindOf;
   readonly clock: Clock;

@@ -15,13 +15,17 @@ import {
 } from '@cardea/log-follower';
 import { failpoint, span } from '@cardea/runtime';
 import type { RelayDefinition } from '../bus.ts';
-import { integrationEventsOf, NotPublishable } from './integration-events-of.ts';
+import {
+  integrationEventsOf,
+  NotPublishable,
+  type OpenedContexts,
+} from './integration-events-of.ts';
 import type { PositionNote } from './position-note.ts';
 import type { RelayCheckpoint } from './relay-checkpoint.ts';
 import type { RelayDependencies } from './relay-dependencies.ts';
 
 type Outgoing = readonly IntegrationEvent[];
-type MapEvent = (event: RecordedEvent) => Promise<Outgoing>;
+type MapEvent = ReturnType<typeof integrationEventsOf>;
 
 export type RelaySinkDependencies = {
   readonly definition: RelayDefinition;
@@ -110,12 +114,13 @@ async function mapAll(
   by: { readonly mapEvent: MapEvent; readonly park: ParkedPlaces['park'] },
 ): Promise<Outgoing> {
   const outgoing: IntegrationEvent[] = [];
+  const contexts: OpenedContexts = new Map();
   for (const event of events) {
     // Events before the stop may still be unsent: the process may have crashed in between.
     const stoppedAt = parked.get(event.streamId);
     if (stoppedAt !== undefined && event.position >= stoppedAt) continue;
     try {
-      outgoing.push(...(await by.mapEvent(event)));
+      outgoing.push(...(await by.mapEvent(event, contexts)));
     } catch (error) {
       if (isOutage(error)) throw error;
       await by.park(event, error);

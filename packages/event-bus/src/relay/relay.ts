@@ -8,8 +8,8 @@ import { relaySink } from './relay-sink.ts';
 
 /** How long the stored checkpoint may lag after events that publish nothing. */
 const IDLE_STORE_MS = 250;
-/** Other processes read the position from the cache, which may have lost its content. */
-const IDLE_WAIT_MS = 1000;
+/** Other processes read the position from a shared cache, which may have lost its content. */
+const SHARED_CACHE_WAIT_MS = 1000;
 
 /**
  * Sends a log's events to its topic, in the order of the log, at least once each: the checkpoint moves
@@ -36,7 +36,8 @@ export const startRelay = (definition: RelayDefinition, needs: RelayDependencies
   const lead = { leases, lease: name, parkedNotice: `${schema} ${name}` };
   const follow = async (): Promise<void> => {
     const reader = await openLogReader(store, definition.log, { clock });
-    const by = { name, reader, clock, log, watch, lead, idleWaitMs: IDLE_WAIT_MS, pace };
+    const rest = needs.cache.mode === 'redis' ? { idleWaitMs: SHARED_CACHE_WAIT_MS } : {};
+    const by = { name, reader, clock, log, watch, lead, pace, ...rest };
     await new LogFollower(sink, by).run(stopped.signal);
     await reader.close();
   };

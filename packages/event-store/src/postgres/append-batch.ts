@@ -3,6 +3,7 @@ import {
   type Append,
   type AppendOutcome,
   EventIdTaken,
+  type EventMetadata,
   type Log,
   type ReadAt,
 } from '../event-store.ts';
@@ -53,11 +54,21 @@ type Answer = { readonly base: string | null; readonly notes: readonly Note[] | 
 export function written(append: Append): Written {
   if (append.events.length === 0) throw new Error('an append carries one event or more');
   const datas = append.events.map((event) => JSON.stringify(event.data));
-  const metadatas = append.events.map((event) => JSON.stringify(event.metadata));
+  const metadatas = append.events.map(({ metadata }) => metadataText(metadata));
   let bytes = 0;
   for (const text of datas) bytes += text.length;
   for (const text of metadatas) bytes += text.length;
   return { ...append, datas, metadatas, bytes };
+}
+
+let lastMetadata: { readonly of: EventMetadata; readonly text: string } | undefined;
+
+/** The events of one command have one object as metadata: it is printed once. */
+function metadataText(metadata: EventMetadata): string {
+  if (lastMetadata?.of !== metadata) {
+    lastMetadata = { of: metadata, text: JSON.stringify(metadata) };
+  }
+  return lastMetadata.text;
 }
 
 /** Appends a batch, with at most one append per stream, in one transaction. */

@@ -5,6 +5,11 @@ import type { Written } from './append-batch.ts';
 const BATCH_APPENDS_MIN = 32;
 const BATCH_EVENTS_MAX = 256;
 const BATCH_BYTES_MAX = 1_000_000;
+/**
+ * With fewer appends a second batch of the log would mostly wait for the lock of the first one, and pay a
+ * flush of its own; they wait for its end instead, and share the next one.
+ */
+const SECOND_BATCH_APPENDS_MIN = 16;
 
 export type Waiting = {
   readonly append: Written;
@@ -19,8 +24,10 @@ export type Waiting = {
 export function appendQueue() {
   let queue: Waiting[] = [];
   const busyStreams = new Set<string>();
+  let inFlight = 0;
 
   const takeBatch = (connectionsIdle: number): readonly Waiting[] => {
+    if (inFlight > 0 && queue.length < SECOND_BATCH_APPENDS_MIN) return [];
     // A single batch with everything would make the connections take turns instead of working in parallel.
     const appendsMax = Math.max(BATCH_APPENDS_MIN, Math.ceil(queue.length / connectionsIdle));
     const batch: Waiting[] = [];
@@ -46,6 +53,7 @@ export function appendQueue() {
       bytes += ownBytes;
     }
     queue = left;
+    if (batch.length > 0) inFlight += 1;
     return batch;
   };
 
@@ -54,6 +62,7 @@ export function appendQueue() {
     takeBatch,
     /** The batch has ended: its streams may be written again. */
     done: (batch: readonly Waiting[]) => {
+      inFlight -= 1;
       for (const { append } of batch) busyStreams.delete(append.streamId);
     },
   };

@@ -25,7 +25,7 @@ const PLANNER =
 export type ConnectionOptions = {
   readonly connectionString: string;
   /** The role that the connection takes; the login role when undefined. */
-  readonly role?: 'cardea_app' | 'cardea_system' | undefined;
+  readonly role?: string | undefined;
   /** More `-c name=value` settings. */
   readonly settings?: string;
 };
@@ -33,6 +33,7 @@ export type ConnectionOptions = {
 export interface Connection {
   /** Throws {@link EventStoreUnavailable} when the server is unavailable, DatabaseError when it refuses. */
   query<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]>;
+  /** For good: a query that comes later is refused, or it would connect again and keep the process alive. */
   close(): Promise<void>;
 }
 
@@ -43,6 +44,7 @@ export function connection(
 ): Connection {
   const config = clientConfig(options);
   let current: Promise<Client> | undefined;
+  let isClosed = false;
 
   const forget = (which: Promise<Client>) => {
     if (current === which) current = undefined;
@@ -65,6 +67,7 @@ export function connection(
 
   return {
     query: async <Row extends QueryResultRow>(query: QueryConfig) => {
+      if (isClosed) throw new EventStoreUnavailable('the event store was closed');
       current ??= connect();
       const mine = current;
       try {
@@ -78,6 +81,7 @@ export function connection(
       }
     },
     close: async () => {
+      isClosed = true;
       const last = current;
       current = undefined;
       await last?.then((client) => client.end()).catch(() => {});

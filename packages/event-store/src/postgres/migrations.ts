@@ -3,6 +3,8 @@ import { migration as events } from '../../migrations/0001-events.ts';
 import { migration as appendOne } from '../../migrations/0002-append-one.ts';
 import { migration as appendOnBasis } from '../../migrations/0003-append-on-basis.ts';
 import { migration as appendOnBasisQuickly } from '../../migrations/0004-append-on-basis-quickly.ts';
+import { migration as ownLogs } from '../../migrations/0010-own-logs.ts';
+import { migration as ownLogsQuickly } from '../../migrations/0011-own-logs-quickly.ts';
 
 /** The migrations of schema `eventstore`, each with the text of its file, which must not change once applied. */
 export const eventStoreMigrations: readonly {
@@ -21,6 +23,12 @@ export const eventStoreMigrations: readonly {
     name: '0004-append-on-basis-quickly',
     source: sourceOf('0004-append-on-basis-quickly'),
     ...appendOnBasisQuickly,
+  },
+  { name: '0010-own-logs', source: sourceOf('0010-own-logs'), ...ownLogs },
+  {
+    name: '0011-own-logs-quickly',
+    source: sourceOf('0011-own-logs-quickly'),
+    ...ownLogsQuickly,
   },
 ];
 

@@ -3,7 +3,7 @@ import { SERVICE_NAMES } from '@cardea/contracts';
 import type { Logger } from '@cardea/runtime';
 import type { QueryConfig, QueryResultRow } from 'pg';
 import type { Log } from '../event-store.ts';
-import { type ConnectionOptions, connection } from './connection.ts';
+import { APPLICATION_NAME, type ConnectionOptions, connection } from './connection.ts';
 import { logNumber } from './log-number.ts';
 import { JOINED, type OwnSessions, otherProcesses } from './other-processes.ts';
 
@@ -50,7 +50,7 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
     wake(log);
   };
 
-  const others = otherProcesses(own);
+  const others = otherProcesses({ name: APPLICATION_NAME, own: own.all });
   let beatsToPoll = 0;
   const line = noticeLine(options, {
     own,

@@ -1,10 +1,10 @@
 /**
- * Whether other processes use the event store, and so may wait for notices: without them an append spares
- * the notice. One that starts says so, and is told at once what it may have missed; one that has ended, or
- * that is of a release that said nothing, is found among the server's sessions.
+ * Whether other processes use the database, and so may wait for notices: without them none is sent. One
+ * that starts says so, and is told at once what it may have missed; one that has ended, or that is of a
+ * release that said nothing, is found among the server's sessions.
  */
 import type { Client, QueryConfig } from 'pg';
-import { APPLICATION_NAME, type Connection } from './connection.ts';
+import type { Connection } from './connection.ts';
 
 /** The payload of the notice with which a process begins to listen. */
 export const JOINED = 'joined';
@@ -32,7 +32,11 @@ export function ownSessions() {
 }
 export type OwnSessions = ReturnType<typeof ownSessions>;
 
-export function otherProcesses(own: OwnSessions) {
+/** `sessions`: the `application_name` of those by which a process is found, and which of them are its own. */
+export function otherProcesses(sessions: {
+  readonly name: string;
+  readonly own: () => readonly number[];
+}) {
   let isPossible = true;
   let heard = 0;
   return {
@@ -46,7 +50,7 @@ export function otherProcesses(own: OwnSessions) {
     /** Looks for their sessions. One that begins to listen meanwhile counts, whatever was found. */
     look: async (query: Connection['query']): Promise<void> => {
       const before = heard;
-      const values = [APPLICATION_NAME, own.all()];
+      const values = [sessions.name, sessions.own()];
       const [row] = await query<{ readonly others: number }>({ ...OTHERS, values });
       isPossible = heard !== before || row?.others !== 0;
     },

@@ -9,6 +9,14 @@ export type Stored = {
   readonly revision: number;
 };
 
+let lastMetadata: { readonly text: string; readonly read: EventMetadata } | undefined;
+
+/** The events of one command have one text as metadata: it is parsed once. */
+function metadataOf(text: string): EventMetadata {
+  if (lastMetadata?.text !== text) lastMetadata = { text, read: JSON.parse(text) as EventMetadata };
+  return lastMetadata.read;
+}
+
 /** The events as a reader of the table would get them: parsed from the JSON that was sent. */
 export function storedEvents(log: Log, { append, position, revision }: Stored): RecordedEvent[] {
   const { streamId, events, datas, metadatas } = append;
@@ -24,7 +32,7 @@ export function storedEvents(log: Log, { append, position, revision }: Stored): 
       schemaVersion,
       time,
       data: JSON.parse(datas[index] ?? '{}') as JsonObject,
-      metadata: JSON.parse(metadatas[index] ?? '{}') as EventMetadata,
+      metadata: metadataOf(metadatas[index] ?? '{}'),
     };
   });
 }

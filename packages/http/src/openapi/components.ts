@@ -1,6 +1,8 @@
 /** Parts that operations share: credentials, headers of requests and of responses. */
+
+import type { Caller } from '../caller.ts';
 import { CONSISTENCY_PATTERN } from '../consistency.ts';
-import type { Caller, Contract } from '../endpoint.ts';
+import type { Contract } from '../endpoint.ts';
 
 const HEADER = 'header';
 const bearer = (description: string, bearerFormat?: string) => ({
@@ -99,6 +101,7 @@ export const answerHeaders = {
     description: 'Sent back with a read, it makes the read wait for this write.',
     schema: { type: 'string', pattern: CONSISTENCY_PATTERN },
   },
+  Location: { description: 'Where to go on.', schema: { type: 'string' } },
   RetryAfter: { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } },
   Authenticate: { description: 'How to authenticate (RFC 6750).', schema: { type: 'string' } },
 };

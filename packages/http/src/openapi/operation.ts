@@ -7,7 +7,7 @@ import { answerSchema, closedSchema, plainSchema } from '../validation.ts';
 import { headerRef, parameterRef, securityOf } from './components.ts';
 import { exampleOf } from './examples.ts';
 import { type Json, type NamedTypes, pascal } from './named-types.ts';
-import { oauthRefusal, type Refusals } from './refusals.ts';
+import { oauthRefusal, pageContent, type Refusals } from './refusals.ts';
 
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -19,8 +19,8 @@ export function operation({ contract, codes }: CatalogueEntry, parts: Parts): Js
   const refused = Object.entries(codes).map(([status, names]) => [
     status,
     contract.oauthErrors === true
-      ? oauthRefusal(status, names, parts.types)
-      : parts.refusals.of(status, names),
+      ? oauthRefusal(status, names, { types: parts.types, contract })
+      : parts.refusals.of(status, names, contract),
   ]);
   const name = clientName(contract);
   return {
@@ -96,20 +96,32 @@ function successes(contract: Contract, name: string, types: NamedTypes): Json {
       ? {}
       : { 'X-Service-Consistency': headerRef('Consistency') }),
   };
-  const one = (schema: TSchema, answered: number | string, typeName: string) => ({
-    description: `${STATUS_CODES[answered]}.`,
-    headers,
-    content:
-      okMediaType === JSON_TYPE
-        ? jsonContent(answerSchema(schema), typeName, types)
-        : { [okMediaType]: { schema: standard(plainSchema(schema)) } },
-  });
+  const one = (schema: TSchema, answered: number | string, typeName: string) => {
+    if (Number(answered) >= REDIRECT) return redirect(Number(answered));
+    return {
+      description: `${STATUS_CODES[answered]}.`,
+      headers,
+      content:
+        okMediaType === JSON_TYPE
+          ? { ...jsonContent(answerSchema(schema), typeName, types), ...pageContent(contract) }
+          : { [okMediaType]: { schema: standard(plainSchema(schema)) } },
+    };
+  };
   const others = Object.entries(otherOk).map(([other, schema]) => [
     other,
     one(schema, other, `${name}Result${other}`),
   ]);
-  return { [status]: one(ok, status, `${name}Result`), ...Object.fromEntries(others) };
+  return {
+    [status]: one(ok, status, `${name}Result`),
+    ...Object.fromEntries(others),
+  };
 }
+
+const REDIRECT = 300;
+const redirect = (status: number) => ({
+  description: `${STATUS_CODES[status]}.`,
+  headers: { 'X-Request-Id': headerRef('RequestId'), Location: headerRef('Location') },
+});
 
 const jsonContent = (schema: Json, name: string, types: NamedTypes): Json => {
   const plain = standard(schema);

@@ -1,6 +1,7 @@
 /** The refusals of operations: a type for each code, and a response for each set of codes. */
 import { ERROR_DETAILS } from '@cardea/contracts';
 import type { CatalogueEntry } from '../catalogue.ts';
+import type { Contract } from '../endpoint.ts';
 import { oauthErrorCode } from '../oauth-error.ts';
 import { plainSchema } from '../validation.ts';
 import { headerRef } from './components.ts';
@@ -8,39 +9,43 @@ import { type Json, type NamedTypes, pascal } from './named-types.ts';
 
 export type Refusals = {
   /** The operation's response with this status: a reference where others have the same one. */
-  readonly of: (status: string, codes: readonly string[]) => Json;
+  readonly of: (status: string, codes: readonly string[], contract: Contract) => Json;
   readonly components: { readonly [name: string]: Json };
 };
 
 /** A set of codes that two operations share is defined once, under `components.responses`. */
 export function refusalsOf(entries: readonly CatalogueEntry[], types: NamedTypes): Refusals {
   const uses = new Map<string, number>();
-  for (const { codes } of entries) {
+  for (const { codes, contract } of entries) {
     for (const [status, names] of Object.entries(codes)) {
-      const key = keyOf(status, names);
+      const key = nameOf(status, names, contract);
       uses.set(key, (uses.get(key) ?? 0) + 1);
     }
   }
   const components: { [name: string]: Json } = {};
   return {
     components,
-    of: (status, codes) => {
-      const response = responseOf(status, codes, types);
-      if ((uses.get(keyOf(status, codes)) ?? 0) < 2) return response;
-      const name = responseName(status, codes);
+    of: (status, codes, contract) => {
+      const response = responseOf(status, codes, { types, contract });
+      const name = nameOf(status, codes, contract);
+      if ((uses.get(name) ?? 0) < 2) return response;
       components[name] = response;
       return { $ref: `#/components/responses/${name}` };
     },
   };
 }
 
-const keyOf = (status: string, codes: readonly string[]) => `${status} ${codes.join(' ')}`;
-
 /** The name consists of the codes; numbers would change with each operation that is added. */
-const responseName = (status: string, codes: readonly string[]): string =>
-  `${codes.map(typeName).join('Or')}${status}`;
+const nameOf = (status: string, codes: readonly string[], { showsPages }: Contract): string =>
+  `${codes.map(typeName).join('Or')}${showsPages === true ? 'OrPage' : ''}${status}`;
 
-function responseOf(status: string, codes: readonly string[], types: NamedTypes): Json {
+/** A response may also be a page. */
+export const pageContent = ({ showsPages }: Contract): Json =>
+  showsPages === true ? { 'text/html': { schema: { type: 'string' } } } : {};
+
+type Of = { readonly types: NamedTypes; readonly contract: Contract };
+
+function responseOf(status: string, codes: readonly string[], { types, contract }: Of): Json {
   const each = codes.map((code) => types.take(errorSchema(code), `${typeName(code)}Error`));
   return {
     description: codes.map((code) => `\`${code}\``).join(', '),
@@ -49,12 +54,19 @@ function responseOf(status: string, codes: readonly string[], types: NamedTypes)
       ...(status === '401' ? { 'WWW-Authenticate': headerRef('Authenticate') } : {}),
       ...(status === '429' || status === '503' ? { 'Retry-After': headerRef('RetryAfter') } : {}),
     },
-    content: { 'application/json': { schema: each.length === 1 ? each[0] : { anyOf: each } } },
+    content: {
+      'application/json': { schema: each.length === 1 ? each[0] : { anyOf: each } },
+      ...pageContent(contract),
+    },
   };
 }
 
 /** The body of RFC 6749; which codes come with a status, the description says. */
-export function oauthRefusal(status: string, codes: readonly string[], types: NamedTypes): Json {
+export function oauthRefusal(
+  status: string,
+  codes: readonly string[],
+  { types, contract }: Of,
+): Json {
   const named = [...new Set(codes.map(oauthErrorCode))].sort();
   const schema = {
     type: 'object',
@@ -67,7 +79,10 @@ export function oauthRefusal(status: string, codes: readonly string[], types: Na
       'X-Request-Id': headerRef('RequestId'),
       ...(status === '429' || status === '503' ? { 'Retry-After': headerRef('RetryAfter') } : {}),
     },
-    content: { 'application/json': { schema: types.take(schema, 'OAuthError') } },
+    content: {
+      'application/json': { schema: types.take(schema, 'OAuthError') },
+      ...pageContent(contract),
+    },
   };
 }
 

@@ -25,6 +25,8 @@ export type OutboundDependencies = UrlPolicy & {
   readonly dialer?: Dialer;
   readonly connectWaitMs?: number;
   readonly wholeWaitMs?: number;
+  /** Of a body nothing after so many bytes is read. */
+  readonly bodyMaxBytes?: number;
 };
 
 export type OutboundRequest = {
@@ -42,7 +44,7 @@ export type OutboundAnswer = {
   /** Only with status 0. */
   readonly error?: OutboundError;
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
-  /** The part that arrived within {@link BODY_MAX_BYTES} and {@link BODY_WAIT_MS}. */
+  /** The part that arrived within the limit of bytes and {@link BODY_WAIT_MS}. */
   readonly body: Buffer;
   readonly durationMs: number;
 };
@@ -66,6 +68,7 @@ export function outbound(needs: OutboundDependencies): Outbound {
   const development = needs.env === 'development';
   const guard = addressGuard(needs.allowedCidrs);
   const wholeWaitMs = needs.wholeWaitMs ?? OUTBOUND_WAIT_MS;
+  const bodyMaxBytes = needs.bodyMaxBytes ?? BODY_MAX_BYTES;
   const agent = new Agent({
     connections: CONNECTIONS_PER_ORIGIN,
     pipelining: 1,
@@ -103,7 +106,7 @@ export function outbound(needs: OutboundDependencies): Outbound {
           signal,
         });
         const { statusCode: status, headers } = response;
-        return done({ status, headers, body: await readSome(response.body) });
+        return done({ status, headers, body: await readSome(response.body, bodyMaxBytes) });
       } catch (error) {
         return done(unanswered(signal.aborted ? 'timeout' : nameOf(error)));
       }
@@ -116,7 +119,10 @@ const unanswered = (error: OutboundError) =>
   ({ status: 0, error, headers: {}, body: Buffer.alloc(0) }) as const;
 
 /** The part of the body within the limits of bytes and time; a body that breaks off ends there. */
-async function readSome(stream: Dispatcher.ResponseData['body']): Promise<Buffer> {
+async function readSome(
+  stream: Dispatcher.ResponseData['body'],
+  bytesMax: number,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   const timer = setTimeout(() => stream.destroy(), BODY_WAIT_MS);
@@ -124,7 +130,7 @@ async function readSome(stream: Dispatcher.ResponseData['body']): Promise<Buffer
     for await (const chunk of stream) {
       chunks.push(chunk as Buffer);
       length += (chunk as Buffer).length;
-      if (length >= BODY_MAX_BYTES) break;
+      if (length >= bytesMax) break;
     }
   } catch {
     // Ended by the time limit, or by the other side: the status is still valid.
@@ -133,7 +139,7 @@ async function readSome(stream: Dispatcher.ResponseData['body']): Promise<Buffer
     stream.on('error', () => {});
     stream.destroy();
   }
-  return Buffer.concat(chunks).subarray(0, BODY_MAX_BYTES);
+  return Buffer.concat(chunks).subarray(0, bytesMax);
 }
 
 const RESET_CODES = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_CLOSED']);

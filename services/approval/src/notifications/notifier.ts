@@ -89,7 +89,8 @@ async function sendFolded(
     else open.push(one);
   }
   if (open.length === 0) return;
-  await mail.send({ to, ...mailOfSeveral(open.length) });
+  const language = await needs.identityFacts.language(job.tenant_id);
+  await mail.send({ to, ...mailOfSeveral(open.length, language) });
   for (const one of open) await settle(needs, one, sent(one));
 }
 
@@ -116,13 +117,13 @@ async function settle(
 }
 
 async function mailOf(
-  { sealer, database }: NotifierDependencies,
+  { sealer, database, identityFacts }: NotifierDependencies,
   { facts }: Pending,
 ): Promise<MailText> {
   const { binding } = facts;
   const streamId = streamOf(facts.id);
   const showsCode = binding !== undefined && !binding.number_match;
-  const [reason, code, { rows }] = await Promise.all([
+  const [reason, code, { rows }, language] = await Promise.all([
     facts.reason === undefined ? null : sealer.open(facts.reason, { streamId, field: 'reason' }),
     showsCode ? sealer.open(binding.code, { streamId, field: 'code' }) : null,
     database.system.query(
@@ -131,6 +132,7 @@ async function mailOf(
        LIMIT 1`,
       [facts.tenant_id, facts.user_id, facts.agent_id, facts.id, facts.created_at],
     ),
+    identityFacts.language(facts.tenant_id),
   ]);
   return mailOfRequest({
     agentName: facts.agent_name,
@@ -143,5 +145,6 @@ async function mailOf(
     reason,
     origin: facts.origin,
     code,
+    language,
   });
 }

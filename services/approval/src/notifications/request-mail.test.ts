@@ -8,11 +8,12 @@ const asked = {
   action: 'write',
   resource: undefined,
   fields: [],
-  severity: 'low',
+  severity: 'low' as const,
   expiresAt: '2026-01-01T10:00:00.000Z',
   reason: 'as agreed',
   origin: 'agent' as Origin,
   code: null,
+  language: 'en' as const,
 };
 
 describe('a mail about a request', () => {
@@ -47,8 +48,34 @@ describe('a mail about a request', () => {
     expect(subject).toBe(`Approval requested ${isAgents ? 'by' : 'in the name of'} Bot`);
   });
 
+  it('has the language of the tenant in every line', () => {
+    const { subject, text, html } = mailOfRequest({
+      ...asked,
+      ...{ agentName: 'Bot {count}', resource: 'github', fields: ['token'], code: '42' },
+      language: 'de',
+    });
+    expect(subject).toBe('Bot {count} bittet um eine Freigabe');
+    expect(html).toContain('<html lang="de">');
+    expect(text.split('\n\n').map((line) => line.trim())).toEqual([
+      'Bot {count} bittet um Ihre Entscheidung.',
+      'Es ist die erste Anfrage dieses Agenten an Sie.',
+      'Aktion: write',
+      'Dienst: github',
+      'Felder: token',
+      'Tragweite: niedrig',
+      'Offen bis: 2026-01-01 10:00 UTC',
+      'Der Agent schreibt: as agreed',
+      'Vergleichscode: 42',
+      expect.stringMatching(/^Wenn Sie nicht wissen/),
+    ]);
+  });
+
   it('counts what came while there was too much', () => {
-    expect(mailOfSeveral(1).subject).toBe('1 more request waits');
-    expect(mailOfSeveral(3).subject).toBe('3 more requests wait');
+    expect(mailOfSeveral(1, 'en').subject).toBe('1 more request waits');
+    expect(mailOfSeveral(3, 'en').subject).toBe('3 more requests wait');
+    expect(mailOfSeveral(1, 'de').subject).toBe('1 weitere Anfrage wartet');
+    expect(mailOfSeveral(3, 'de').text).toContain(
+      '3 weitere Anfragen warten auf Ihre Entscheidung.',
+    );
   });
 });

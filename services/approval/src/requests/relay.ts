@@ -2,10 +2,14 @@
 import type { approvalEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
 import { ignored, ignoring, type Recorded } from '@cardea/event-store';
+import type { TenantForgotten } from '@cardea/service';
 import { type RequestEvent, type RequestFacts, requests } from './approval-requests/request.ts';
 import type { QueueChanged } from './queues/queue.ts';
 
-export const approvalRelay = relay<RequestEvent | QueueChanged, typeof approvalEvents>({
+export const approvalRelay = relay<
+  RequestEvent | QueueChanged | TenantForgotten,
+  typeof approvalEvents
+>({
   ApprovalRequested: ({ data }) => {
     const { origin, channels, binding } = data;
     const notify_webhook = channels.includes('webhook');
@@ -40,6 +44,7 @@ export const approvalRelay = relay<RequestEvent | QueueChanged, typeof approvalE
     data: { ...(await factsIn(tools)), cause: 'binding_code' },
   }),
   ...ignoring('how identityFacts are told is private', 'NotificationSent', 'NotificationFailed'),
+  TenantForgotten: ignored('identity has published it'),
   QueueChanged: ignored('what a queue keeps is for this service alone'),
 });
 

@@ -1,7 +1,12 @@
 /** Requests for approval: made by agents and users, decided once by the user who is asked, waited for by polls. */
 
 import { metrics, sharedTokenBucket } from '@cardea/runtime';
-import { factCopies, type Module, type ServiceDependencies } from '@cardea/service';
+import {
+  factCopies,
+  forgottenTenants,
+  type Module,
+  type ServiceDependencies,
+} from '@cardea/service';
 import { approveRequest } from './approval-requests/approve/approve.route.ts';
 import { type Changes, changes } from './approval-requests/changes.ts';
 import { createRequest } from './approval-requests/create/create.route.ts';
@@ -111,4 +116,4 @@ export function requestsModule(needs: RequestsDependencies): {
   return { module, parts };
 }
 
-export const requestsStreams = [requests, queues];
+export const requestsStreams = [requests, queues, forgottenTenants];

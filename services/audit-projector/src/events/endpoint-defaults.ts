@@ -2,6 +2,7 @@
 export const AUDIT = {
   tag: 'Audit log',
   who: ['admin'],
+  applicationScope: 'roles',
   tenant: 'required',
   area: 'admin',
 } as const;

@@ -5,7 +5,7 @@
 import { type IntegrationEvent, SERVICE_NAMES, topicOf } from '@cardea/contracts';
 import { batchConsumer, type Consumer } from '@cardea/event-bus';
 import type { Database, Statement } from '@cardea/read-models';
-import { type Logger, metrics } from '@cardea/runtime';
+import { type GeoIp, type Logger, metrics } from '@cardea/runtime';
 import { notesOfRetention } from '../retention/retention-days.ts';
 import { type AuditRow, rowOf } from './mapping.ts';
 
@@ -16,9 +16,10 @@ export const TOPICS = SERVICE_NAMES.map(topicOf);
 type Dependencies = Required<Pick<Consumer, 'onMoved'>> & {
   readonly database: Database;
   readonly log: Logger;
+  readonly geoIp: GeoIp;
 };
 
-export function ingest({ onMoved, database, log }: Dependencies) {
+export function ingest({ onMoved, database, log, geoIp }: Dependencies) {
   const madeDays = new Set<string>();
   const makingDays = (rows: readonly AuditRow[]): readonly Statement[] => {
     const missing = [...new Set(rows.map(dayOf))].filter((day) => !madeDays.has(day));
@@ -31,7 +32,7 @@ export function ingest({ onMoved, database, log }: Dependencies) {
       name: INGEST,
       statements: (events) => {
         const rows = rowsOf(events);
-        const inserting = rows.length === 0 ? [] : [{ ...INSERT, values: [JSON.stringify(rows)] }];
+        const inserting = rows.length === 0 ? [] : [{ ...INSERT, values: [located(rows, geoIp)] }];
         return [...makingDays(rows), ...notesOfRetention(events), ...inserting];
       },
       // Not before the commit: what a transaction made that failed is not there.
@@ -48,6 +49,16 @@ export function ingest({ onMoved, database, log }: Dependencies) {
 
 const rowsOf = (events: readonly IntegrationEvent[]): readonly AuditRow[] =>
   events.map(rowOf).filter((row) => row !== undefined);
+
+/** The rows with their places, which depend on the database of today and so are no part of what happened. */
+const located = (rows: readonly AuditRow[], geoIp: GeoIp): string =>
+  JSON.stringify(
+    rows.map((row) => {
+      const place = geoIp.locationOf(row.source_ip);
+      if (place === undefined) return row;
+      return { ...row, source_geo_city: place.city, source_geo_country: place.country };
+    }),
+  );
 
 const DAY_CHARS = 10;
 const dayOf = ({ ts }: AuditRow): string => ts.slice(0, DAY_CHARS);
@@ -77,9 +88,11 @@ const CONTENT = [
   'details jsonb',
   'request_id text',
 ];
+/** Derived, and so not compared. */
+const PLACE = ['source_geo_city text', 'source_geo_country text'];
 const namesOf = (columns: readonly string[], prefix = ''): string =>
   columns.map((column) => `${prefix}${column.split(' ')[0]}`).join(', ');
-const ROWS = `jsonb_to_recordset($1::jsonb) AS brought(${[...KEY, ...CONTENT].join(', ')})`;
+const ROWS = `jsonb_to_recordset($1::jsonb) AS brought(${[...KEY, ...CONTENT, ...PLACE].join(', ')})`;
 
 const MAKE_DAYS = {
   name: 'audit_make_partitions',
@@ -88,8 +101,8 @@ const MAKE_DAYS = {
 const INSERT = {
   name: 'audit_insert_events',
   text: `
-    INSERT INTO audit.events (${namesOf([...KEY, ...CONTENT])})
-    SELECT ${namesOf([...KEY, ...CONTENT])} FROM ${ROWS}
+    INSERT INTO audit.events (${namesOf([...KEY, ...CONTENT, ...PLACE])})
+    SELECT ${namesOf([...KEY, ...CONTENT, ...PLACE])} FROM ${ROWS}
     ON CONFLICT DO NOTHING`,
 };
 /** Rows whose key is taken by one with another content. */

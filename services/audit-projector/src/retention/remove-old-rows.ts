@@ -82,6 +82,7 @@ function removeChunk(
   { tenantId, before }: Removal,
 ): Promise<number> {
   return database.asSystem(async (sql) => {
+    const taken = await sql.query<{ role: string }>("SELECT current_setting('role') AS role");
     await sql.query('SET LOCAL ROLE audit_reaper');
     const end = await sql.query<{ ts: Date; id: string }>(CHUNK_END, [
       tenantId,
@@ -98,7 +99,7 @@ function removeChunk(
             last.ts,
             last.id,
           ]);
-    await sql.query('SET LOCAL ROLE cardea_system');
+    await sql.query("SELECT set_config('role', $1, true)", [taken.rows[0]?.role]);
     if (rowCount > 0) await sql.query(COUNT_REMOVED, [tenantId, before, rowCount]);
     return rowCount;
   });

@@ -1,5 +1,4 @@
 /** Pages of long lists of ids, which are written in pieces at the client's pace. */
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import Type from 'typebox';
 
@@ -35,7 +34,19 @@ export async function writeInPieces(
     const piece = JSON.stringify(ids.slice(start, start + PIECE_IDS)).slice(1, -1);
     const isTaken = response.write(start === 0 ? piece : `,${piece}`);
     if (response.destroyed) return;
-    if (!isTaken) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!isTaken) await drainedOrClosed(response);
   }
   response.end(`],${JSON.stringify(of.rest).slice(1)}`);
 }
+
+/** Leaves no listener behind: a long list waits hundreds of times. */
+const drainedOrClosed = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+  });

@@ -160,14 +160,17 @@ function headOf(text: Buffer) {
   }
 }
 
-/** False if the file ends before. */
+/** False if the file ends before. One piece is read while the one before it is hashed. */
 async function filled(file: FileHandle, into: Uint8Array, hmac?: Hmac): Promise<boolean> {
-  for (let from = 0; from < into.length; ) {
-    const length = Math.min(PIECE_BYTES, into.length - from);
-    const { bytesRead } = await file.read(into, from, length);
+  const read = (from: number) => file.read(into, from, Math.min(PIECE_BYTES, into.length - from));
+  let reading = into.length > 0 ? read(0) : undefined;
+  for (let from = 0; reading !== undefined; ) {
+    const { bytesRead } = await reading;
     if (bytesRead === 0) return false;
-    hmac?.update(into.subarray(from, from + bytesRead));
+    const piece = into.subarray(from, from + bytesRead);
     from += bytesRead;
+    reading = from < into.length ? read(from) : undefined;
+    hmac?.update(piece);
   }
   return true;
 }

@@ -2,7 +2,7 @@
  * Hashes that identify a tuple and its two ends in streams and tables: short, whatever length the ids have.
  */
 import { hash } from 'node:crypto';
-import type { Fields } from '../tuples/relation.ts';
+import { type Fields, WILDCARD } from '../tuples/relation.ts';
 
 const KEY_BYTES = 16;
 
@@ -19,6 +19,19 @@ export const tupleKey = (tenantId: string, fields: Fields): string =>
       fields.object_id,
     ]),
   );
+
+const KEPT_WILDCARDS_MAX = 1_000;
+const wildcardKeys = new Map<string, string>();
+
+/** Key of all objects of a type: every tuple has it, and few types are in use. */
+export function wildcardKey(type: string): string {
+  const known = wildcardKeys.get(type);
+  if (known !== undefined) return known;
+  const key = nodeKey(type, WILDCARD);
+  if (wildcardKeys.size >= KEPT_WILDCARDS_MAX) wildcardKeys.clear();
+  wildcardKeys.set(type, key);
+  return key;
+}
 
 /** Key of a principal or object, in the form that a UUID column stores. */
 export function nodeKey(type: string, id: string): string {

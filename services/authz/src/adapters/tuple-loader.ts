@@ -2,7 +2,7 @@
 import type { Database, Transaction } from '@cardea/read-models';
 import type { IndexBasis } from '../engine/index-snapshots.ts';
 import { indexFor } from '../engine/model-index.ts';
-import type { LoadedTuples } from '../engine/tenant-indexes.ts';
+import type { LoadedTuples, TenantSize } from '../engine/tenant-indexes.ts';
 import type { TupleIndex } from '../engine/tuple-index.ts';
 import type { Types } from '../models/rules.ts';
 import { relationOf } from '../tuples/relation.ts';
@@ -37,7 +37,8 @@ export function loadTuples(database: Database, tenantId: string): Promise<Loaded
       const parked = await parkedStreams(sql);
       await sql.query(DECLARE, [tenantId]);
       let index: TupleIndex | undefined;
-      let position = 0n;
+      // The same in every row.
+      let position: bigint | undefined;
       const fetch = () => sql.query<Row>(`FETCH ${SLICE_ROWS} FROM tenant_tuples`);
       let fetched = fetch();
       for (;;) {
@@ -45,11 +46,12 @@ export function loadTuples(database: Database, tenantId: string): Promise<Loaded
         index ??= indexFor(await typesOf(sql, tenantId, rows[0]?.model));
         // PostgreSQL reads the next rows while these are taken.
         if (rows.length === SLICE_ROWS) fetched = fetch();
+        position ??= BigInt(rows[0]?.checkpoint ?? 0);
         for (const row of rows) {
-          position = BigInt(row.checkpoint);
-          const { relation } = row;
-          if (relation !== null)
-            index.write({ ...row, relation: relationOf({ ...row, relation }) });
+          const { relation, own_relation, user_type, user_id, object_type, object_id } = row;
+          if (relation === null) continue;
+          const name = relationOf({ relation, own_relation });
+          index.write({ user_type, user_id, relation: name, object_type, object_id });
         }
         if (rows.length < SLICE_ROWS) return { index, position, parked };
       }
@@ -72,14 +74,15 @@ async function typesOf(
   return rows[0]?.types;
 }
 
-export async function countTuples(database: Database, tenantId: string): Promise<number> {
-  const { rows } = await database
-    .tenant(tenantId)
-    .query<{ count: string }>(
-      'SELECT coalesce(sum(n), 0) AS count FROM authz.tuple_counts WHERE tenant_id = $1',
-      [tenantId],
-    );
-  return Number(rows[0]?.count ?? 0);
+/** How many tuples the tenant has, about, and whether a model of its own decides about them. */
+export async function sizeOf(database: Database, tenantId: string): Promise<TenantSize> {
+  const { rows } = await database.tenant(tenantId).query<{ count: string; model: boolean }>(
+    `SELECT coalesce(sum(n), 0) AS count,
+         EXISTS (SELECT 1 FROM authz.models WHERE tenant_id = $1) AS model
+       FROM authz.tuple_counts WHERE tenant_id = $1`,
+    [tenantId],
+  );
+  return { tuples: Number(rows[0]?.count ?? 0), hasModel: rows[0]?.model === true };
 }
 
 async function parkedStreams(sql: Transaction): Promise<ReadonlySet<string>> {

@@ -25,6 +25,7 @@ import {
   type UsersQuestion,
   type Walk,
 } from './tuple-index.ts';
+import { type TurnLimits, turns } from './turns.ts';
 
 export type Unanswered =
   | 'evaluation_budget_exceeded'
@@ -40,23 +41,26 @@ type NotAnswered = {
   readonly at?: number;
 };
 
+/** A promise only where something has to be waited for. */
+export type Soon<T> = T | Promise<T>;
+
 /**
  * Answers questions about a tenant's tuples, never from before the last write that this process
  * acknowledged for the tenant, nor from before `atLeast`. The index in memory answers only while it is
  * known to be fresh.
  */
 export interface Engine {
-  check(of: Asking, asked: CheckRequest): Promise<Answered<Checked>>;
+  check(of: Asking, asked: CheckRequest): Soon<Answered<Checked>>;
   /** All at one position and within one budget; those that no budget was left for are undefined. */
   checkAll(
     of: Asking,
     asked: readonly CheckRequest[],
-  ): Promise<Answered<readonly (Checked | undefined)[]>>;
+  ): Soon<Answered<readonly (Checked | undefined)[]>>;
   /** As `check`, with the tuples that the answer rests on. */
-  explain(of: Asking, asked: CheckRequest): Promise<Answered<Explained>>;
-  filter(of: Asking, asked: FilterRequest): Promise<Answered<readonly boolean[]>>;
-  listObjects(of: Asking, asked: ObjectsRequest): Promise<Answered<readonly string[]>>;
-  listUsers(of: Asking, asked: UsersQuestion): Promise<Answered<ListedUsers>>;
+  explain(of: Asking, asked: CheckRequest): Soon<Answered<Explained>>;
+  filter(of: Asking, asked: FilterRequest): Soon<Answered<readonly boolean[]>>;
+  listObjects(of: Asking, asked: ObjectsRequest): Soon<Answered<readonly string[]>>;
+  listUsers(of: Asking, asked: UsersQuestion): Soon<Answered<ListedUsers>>;
 }
 
 /**
@@ -81,9 +85,13 @@ export type EngineDependencies = {
 };
 
 const WAIT_MS = 2_000;
-/** Walks that take longer than a slice: running at once, and waiting for their turn. */
-const LONG_WALKS = 2;
-const LONG_WALKS_WAITING_MAX = 64;
+/** Walks that take longer than a slice. */
+const LONG_WALKS: TurnLimits = {
+  atOnce: 2,
+  atOnceOfTenant: 1,
+  waiting: 64,
+  waitingOfTenant: 16,
+};
 /** Tries while the index changes; the last one pauses the follower. */
 const WALKS_MAX = 3;
 const HOLD_MS = 250;
@@ -92,22 +100,28 @@ const LOADS_MAX = 3;
 
 /** Answers from memory; where that has no fresh index of the tenant, `table` does. */
 export function engineOf(needs: EngineDependencies, table: Engine): Engine {
-  const turns = longWalkTurns();
-  const answered = async <T>(
+  const longWalks = turns(LONG_WALKS);
+  const answered = <T>(
     of: Asking,
     start: Question<T>,
-    elsewhere: () => Promise<Answered<T>>,
-  ): Promise<Answered<T>> => {
+    elsewhere: () => Soon<Answered<T>>,
+  ): Soon<Answered<T>> => {
+    const complete = (short: FromMemory<{ readonly value: T } | undefined>): Soon<Answered<T>> => {
+      if (short === ELSEWHERE) {
+        if (of.asOf === undefined) metrics.tableAnswers.inc();
+        return elsewhere();
+      }
+      if ('unanswered' in short) return short;
+      const { value, position } = short;
+      return value === undefined ? inTurn(of, start) : { value: value.value, position };
+    };
     const asked = ask(needs, of, (index) => atOnce(start(index, index.run())));
-    const short = asked instanceof Promise ? await asked : asked;
-    if (short === ELSEWHERE) {
-      if (of.asOf === undefined) metrics.tableAnswers.inc();
-      return elsewhere();
-    }
-    if ('unanswered' in short) return short;
-    const { value, position } = short;
-    if (value !== undefined) return { value: value.value, position };
-    return turns(() => walkLong(needs, of.tenantId, start)).catch(unansweredBy);
+    return asked instanceof Promise ? asked.then(complete) : complete(asked);
+  };
+  const inTurn = async <T>(of: Asking, start: Question<T>): Promise<Answered<T>> => {
+    const walk = () => walkLong(needs, of.tenantId, start);
+    const long = await longWalks(of.tenantId, walk).catch(unansweredBy);
+    return long === 'overloaded' ? { unanswered: long } : long;
   };
   return {
     check: (of, asked) =>
@@ -253,23 +267,4 @@ export function unansweredBy(error: unknown): NotAnswered {
     return { unanswered: 'evaluation_budget_exceeded' };
   }
   throw error;
-}
-
-/** Limits the number of concurrent long walks, so that together they do not block all other requests. */
-function longWalkTurns() {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-  return async <T>(walk: () => Promise<Answered<T>>): Promise<Answered<T>> => {
-    if (running >= LONG_WALKS) {
-      if (waiting.length >= LONG_WALKS_WAITING_MAX) return { unanswered: 'overloaded' };
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else running++;
-    try {
-      return await walk();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running--;
-      else next();
-    }
-  };
 }

@@ -3,54 +3,19 @@
  * that agrees with its rules. Answers that depend on each other are found together, by Tarjan's algorithm
  * with a stack of its own, since tuples nest deeper than calls may.
  */
-import type { Rule, Term, Types } from '../models/rules.ts';
-import { plainTypes } from '../models/rules.ts';
-import { WILDCARD } from '../tuples/relation.ts';
+import type { Fields } from '../tuples/relation.ts';
 import type { Budget, Walk } from './closure.ts';
-import { keyOf, type ModelWorld, type Subject } from './model-world.ts';
-
-export type Rules = {
-  readonly of: (type: string, relation: string) => CompiledRule | undefined;
-  /** All names of relations. */
-  readonly relations: ReadonlySet<string>;
-};
-type CompiledRule = Rule & { readonly entries: ReadonlySet<string>; readonly isUnion: boolean };
-
-export function rulesOf(types: Types): Rules {
-  const rules = new Map<string, CompiledRule>();
-  const relations = new Set<string>();
-  for (const [type, { relations: own = {} }] of Object.entries(types)) {
-    for (const [relation, rule] of Object.entries(own)) {
-      const isUnion = (rule.intersect ?? []).length + (rule.exclude ?? []).length === 0;
-      rules.set(`${type}#${relation}`, { ...rule, entries: new Set(rule.direct), isUnion });
-      relations.add(relation);
-    }
-  }
-  return { of: (type, relation) => rules.get(`${type}#${relation}`), relations };
-}
+import {
+  directTuple,
+  type Given,
+  type Goal,
+  goalKey,
+  goalParts,
+  type Parts,
+} from './goal-parts.ts';
 
 /** Steps between two pauses. */
 const SLICE_STEPS = 1_024;
-
-type Goal = {
-  readonly type: string;
-  readonly id: string;
-  readonly relation: string;
-  /** Tuples that name all of the principal's type do not count. */
-  readonly withoutWildcard: boolean;
-};
-const goalKey = ({ type, id, relation, withoutWildcard }: Goal): string =>
-  `${keyOf(type, id)}\u0000${relation}${withoutWildcard ? '\u0000' : ''}`;
-
-type Groups = {
-  readonly isDirect: boolean;
-  readonly hasBase: boolean;
-  readonly base: readonly Goal[];
-  readonly intersect: readonly (readonly Goal[])[];
-  readonly exclude: readonly Goal[];
-};
-
-export type Given = { readonly world: ModelWorld; readonly rules: Rules; readonly user: Subject };
 
 /** Answers of one principal; what was found once is kept for the next question. */
 export class Goals {
@@ -60,6 +25,7 @@ export class Goals {
   readonly #stack: GoalNode[] = [];
   #count = 0;
   #steps = 0;
+  #allowed = 0;
 
   constructor(given: Given, budget: Budget) {
     this.#given = given;
@@ -67,17 +33,28 @@ export class Goals {
   }
 
   *allows(type: string, id: string, relation: string, withoutWildcard = false): Walk<boolean> {
-    const root = this.#node({ type, id, relation, withoutWildcard });
+    const root = yield* this.#node({ type, id, relation, withoutWildcard });
     if (!root.isDone) yield* this.#solve(root);
     return root.allowed;
   }
 
-  #node(goal: Goal): GoalNode {
+  /** Of a goal that is allowed: what it rests on, of which nothing rests on the goal itself. */
+  groundsOf(goal: Goal): Grounds {
+    const { parts, order = 0 } = this.#nodes.get(goalKey(goal)) as GoalNode;
+    const isEarlier = (other: Goal): boolean =>
+      (this.#nodes.get(goalKey(other))?.order ?? Number.POSITIVE_INFINITY) < order;
+    const first = (goals: readonly Goal[]) => goals.find(isEarlier);
+    const base = parts.isDirect ? undefined : first(parts.base);
+    const direct = parts.isDirect ? directTuple(this.#given, goal) : undefined;
+    return { direct, base, beside: parts.intersect.map(first).filter(isGoal) };
+  }
+
+  *#node(goal: Goal): Walk<GoalNode> {
     const key = goalKey(goal);
     const known = this.#nodes.get(key);
     if (known !== undefined) return known;
     this.#budget.spend();
-    const node = new GoalNode(goalParts(this.#given, goal, this.#budget));
+    const node = new GoalNode(yield* goalParts(this.#given, goal, this.#budget));
     this.#nodes.set(key, node);
     return node;
   }
@@ -90,13 +67,13 @@ export class Goals {
       const goal = node.isKnownTrue ? undefined : node.parts.all[node.next++];
       if (goal === undefined) {
         path.pop();
-        this.#leave(node);
+        yield* this.#leave(node);
         const above = path.at(-1);
         if (above !== undefined) above.low = Math.min(above.low, node.low);
         if (above !== undefined && node.isDone) above.learn(node);
         continue;
       }
-      const below = this.#node(goal);
+      const below = yield* this.#node(goal);
       if (below.isDone) node.learn(below);
       else if (below.index >= 0) node.low = Math.min(node.low, below.index);
       else {
@@ -114,7 +91,7 @@ export class Goals {
   }
 
   /** Once everything that a group of goals depends on is done, the group is evaluated as a whole. */
-  #leave(node: GoalNode): void {
+  *#leave(node: GoalNode): Walk<void> {
     if (node.low !== node.index) return;
     const start = this.#stack.lastIndexOf(node);
     // Last met first: most of what a goal rests on was met after it.
@@ -122,8 +99,11 @@ export class Goals {
     for (let changed = true; changed; ) {
       changed = false;
       for (const each of group) {
-        if (each.allowed || !this.#holds(each)) continue;
-        each.allowed = true;
+        if (each.allowed) continue;
+        const holds = this.#holds(each);
+        if (this.#budget.pauseIsDue()) yield;
+        if (!holds) continue;
+        each.order = ++this.#allowed;
         changed = true;
       }
     }
@@ -143,25 +123,24 @@ export class Goals {
   }
 }
 
-type Parts = Groups & {
-  readonly isUnion: boolean;
-  /** All goals that this one depends on. */
-  readonly all: readonly Goal[];
-};
-
 class GoalNode {
   readonly parts: Parts;
   /** In the order of the walk; -1 before it. */
   index = -1;
   low = -1;
   next = 0;
-  allowed = false;
+  /** The how manieth that was found to be allowed; undefined while it is not. */
+  order: number | undefined;
   isDone = false;
   #isKnownTrue: boolean;
 
   constructor(parts: Parts) {
     this.parts = parts;
     this.#isKnownTrue = parts.isUnion && parts.isDirect;
+  }
+
+  get allowed(): boolean {
+    return this.order !== undefined;
   }
 
   /** Nothing else can change it. */
@@ -175,81 +154,10 @@ class GoalNode {
   }
 }
 
-const NOTHING: Parts = {
-  isUnion: true,
-  isDirect: false,
-  hasBase: true,
-  base: [],
-  intersect: [],
-  exclude: [],
-  all: [],
+/** What an allowed goal rests on: a tuple that names the principal, or another goal; and all that has to hold as well. */
+export type Grounds = {
+  readonly direct: Fields | undefined;
+  readonly base: Goal | undefined;
+  readonly beside: readonly Goal[];
 };
-
-function goalParts({ world, rules, user }: Given, goal: Goal, budget: Budget): Parts {
-  const { type, id, relation } = goal;
-  const isItself = user.type === `${type}#${relation}` && user.id === id;
-  const rule = rules.of(type, relation);
-  if (isItself || rule === undefined) return { ...NOTHING, isDirect: isItself };
-  const goalsOf = (term: Term, withoutWildcard: boolean): Goal[] => {
-    if (typeof term === 'string') return [{ type, id, relation: term, withoutWildcard }];
-    const types = plainTypes(rules.of(type, term.from));
-    return [...world.subjects(type, id, term.from).plain.values()].flatMap((subject) => {
-      budget.spend();
-      if (subject.id === WILDCARD || !types.includes(subject.type)) return [];
-      return [{ ...subject, relation: term.relation, withoutWildcard }];
-    });
-  };
-  const { withoutWildcard } = goal;
-  const below = (terms: readonly Term[] = []): Goal[] =>
-    terms.flatMap((term) => goalsOf(term, withoutWildcard));
-  const base = [...usersetGoals({ world, rule, goal, budget }), ...below(rule.union)];
-  const intersect = (rule.intersect ?? []).map((term) => goalsOf(term, withoutWildcard));
-  // Whoever is excluded as one of all is excluded, however the rest was allowed.
-  const exclude = (rule.exclude ?? []).flatMap((term) => goalsOf(term, false));
-  return {
-    isUnion: rule.isUnion,
-    isDirect: isNamed(world, rule, { goal, user }),
-    hasBase: rule.entries.size > 0 || (rule.union ?? []).length > 0,
-    base,
-    intersect,
-    exclude,
-    all: [...base, ...intersect.flat(), ...exclude],
-  };
-}
-
-/** A tuple names the principal, or all of its type. */
-function isNamed(
-  world: ModelWorld,
-  { entries, of }: CompiledRule,
-  { goal, user }: { readonly goal: Goal; readonly user: Subject },
-): boolean {
-  const { plain, usersets } = world.subjects(goal.type, goal.id, of ?? goal.relation);
-  const wildcard = `${user.type}:${WILDCARD}`;
-  const own = user.id === WILDCARD ? wildcard : user.type;
-  const key = keyOf(user.type, user.id);
-  if (entries.has(own) && (plain.has(key) || usersets.has(key)) && !isHidden(goal, user))
-    return true;
-  return !goal.withoutWildcard && entries.has(wildcard) && plain.has(keyOf(user.type, WILDCARD));
-}
-
-const isHidden = (goal: Goal, user: Subject): boolean =>
-  goal.withoutWildcard && user.id === WILDCARD;
-
-function usersetGoals({
-  world,
-  rule,
-  goal,
-  budget,
-}: {
-  readonly world: ModelWorld;
-  readonly rule: CompiledRule;
-  readonly goal: Goal;
-  readonly budget: Budget;
-}): Goal[] {
-  const { type, id, relation, withoutWildcard } = goal;
-  return [...world.subjects(type, id, rule.of ?? relation).usersets.values()].flatMap((userset) => {
-    budget.spend();
-    const isTaken = rule.entries.has(`${userset.type}#${userset.relation}`);
-    return isTaken ? [{ ...userset, withoutWildcard }] : [];
-  });
-}
+const isGoal = (goal: Goal | undefined): goal is Goal => goal !== undefined;

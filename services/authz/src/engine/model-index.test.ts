@@ -1,71 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import {
+  anyModel,
+  anyTuple,
+  fieldsOf,
+  IDS,
+  indexOf,
+  MODELS,
+  monotone,
+  NAMES,
+  tuple,
+} from '../../test/any-model.ts';
 import { type ModelTuple, naiveAnswers } from '../../test/naive-model.ts';
-import { faultsOfModel, type Rule, type Term, type Types } from '../models/rules.ts';
+import type { Types } from '../models/rules.ts';
 import type { Fields } from '../tuples/relation.ts';
 import { EvaluationBudgetExceeded } from './closure.ts';
 import { newModelIndex } from './model-index.ts';
 import { finished, type TupleIndex, type UsersQuestion } from './tuple-index.ts';
 
-const MODELS = 300;
 const DEEP = 10_000;
-const IDS = ['a', 'b', '\u{10000}', '\ue000'];
-const NAMES = ['r', 's', 't', 'up'];
-const SUBJECTS = ['user', 'user:*', 'group', 'group#r', 'group#s', 'doc', 'doc#r', 'doc#t'];
-
-const term: fc.Arbitrary<Term> = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom(...NAMES) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ from: fc.constant('up'), relation: fc.constantFrom(...NAMES) }),
-  },
-);
-const terms = (maxLength: number) =>
-  fc.uniqueArray(term, { maxLength, selector: (each) => JSON.stringify(each) });
-const rule: fc.Arbitrary<Rule> = fc.record({
-  direct: fc.uniqueArray(fc.constantFrom(...SUBJECTS), { maxLength: 4 }),
-  union: terms(2),
-  intersect: fc.oneof(
-    { weight: 3, arbitrary: fc.constant([]) },
-    { weight: 1, arbitrary: terms(2) },
-  ),
-  exclude: fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: terms(1) }),
-});
-/** `up` leads to other objects; the rest is drawn. */
-const own = fc.record({ r: rule, s: rule, t: rule, up: fc.constant({ direct: ['group', 'doc'] }) });
-const anyModel: fc.Arbitrary<Types> = fc
-  .record({ group: own, doc: own })
-  .map(({ group, doc }) => ({ user: {}, group: { relations: group }, doc: { relations: doc } }))
-  .filter((types) => faultsOfModel(types).length === 0);
-const anyTuple: fc.Arbitrary<ModelTuple> = fc.record({
-  user_type: fc.constantFrom(
-    'user',
-    'user',
-    'group',
-    'group#r',
-    'group#s',
-    'doc',
-    'doc#r',
-    'doc#t',
-  ),
-  user_id: fc.constantFrom(...IDS, '*'),
-  relation: fc.constantFrom(...NAMES),
-  object_type: fc.constantFrom('group', 'doc'),
-  object_id: fc.constantFrom(...IDS),
-});
-const fieldsOf = (tuple: ModelTuple): Fields => tuple as Fields;
-
-function indexOf(types: Types, ...tuples: readonly ModelTuple[]): TupleIndex {
-  const index = newModelIndex(types);
-  for (const each of tuples) index.write(fieldsOf(each));
-  return index;
-}
-const tuple = (text: string): ModelTuple => {
-  const [subject = '', relation = '', object = ''] = text.split(' ');
-  const [user_type = '', user_id = ''] = subject.split(':');
-  const [object_type = '', object_id = ''] = object.split(':');
-  return { user_type, user_id, relation, object_type, object_id };
-};
 const allows = (index: TupleIndex, text: string): boolean =>
   finished(index.check(fieldsOf(tuple(text)))).allowed;
 const byBytes = (ids: readonly string[]) =>
@@ -120,11 +73,6 @@ describe('the evaluator of models', () => {
   });
 
   it('authz 23 lists whom a check allows, and whom all of a type stand for', () => {
-    const monotone = anyModel.filter((types) =>
-      Object.values(types).every(({ relations = {} }) =>
-        Object.values(relations).every(({ exclude = [] }) => exclude.length === 0),
-      ),
-    );
     fc.assert(
       fc.property(monotone, fc.array(anyTuple, { maxLength: 20 }), (types, tuples) => {
         const index = indexOf(types, ...tuples);

@@ -1,4 +1,4 @@
-/** Answers by a tenant's own model, as the index of tuples answers by the seven relations; without reasons. */
+/** Answers by a tenant's own model, as the index of tuples answers by the seven relations. */
 import { partsOf, type Types } from '../models/rules.ts';
 import type { Fields } from '../tuples/relation.ts';
 import { RELATIONS, type Relation, WILDCARD } from '../tuples/relation.ts';
@@ -10,10 +10,18 @@ import {
   type Scratch,
   type Walk,
 } from './closure.ts';
-import { Goals, type Rules, rulesOf } from './model-goals.ts';
+import { type Rules, rulesOf } from './goal-parts.ts';
+import { Goals } from './model-goals.ts';
+import { reasonOf } from './model-reason.ts';
 import { ModelWorld, type Subject } from './model-world.ts';
 import { sortedByBytes } from './sorted-by-bytes.ts';
-import { type Limits, newTupleIndex, type Run, type TupleIndex } from './tuple-index.ts';
+import {
+  type Explained,
+  type Limits,
+  newTupleIndex,
+  type Run,
+  type TupleIndex,
+} from './tuple-index.ts';
 
 /** Goals are kept per question; this is for those who ask for a run. */
 const NO_SCRATCH = newScratch();
@@ -68,6 +76,15 @@ export function newModelIndex(
     const { object_type, object_id, relation } = fields;
     return yield* goalsOf(userOf(fields), budget).allows(object_type, object_id, relation);
   }
+  function* explained(fields: Fields, budget: Budget, isWhole: boolean): Walk<Explained> {
+    const { object_type: type, object_id: id, relation } = fields;
+    const goals = goalsOf(userOf(fields), budget);
+    const allowed = yield* goals.allows(type, id, relation);
+    if (!allowed) return { allowed };
+    const goal = { type, id, relation, withoutWildcard: false };
+    const { reason, path } = yield* reasonOf(goals, goal, { budget, isWhole });
+    return { allowed, ...(reason === undefined ? {} : { reason }), path };
+  }
   return {
     rules,
     get size() {
@@ -82,12 +99,11 @@ export function newModelIndex(
     },
     run,
     allows,
-    *check(fields, of) {
-      return { allowed: yield* allows(fields, of) };
+    *check(fields, { budget } = run()) {
+      const { allowed, reason } = yield* explained(fields, budget, false);
+      return reason === undefined ? { allowed } : { allowed, reason };
     },
-    *explain(fields, of) {
-      return { allowed: yield* allows(fields, of) };
-    },
+    explain: (fields, { budget } = run()) => explained(fields, budget, true),
     *filter(question, ids, { budget } = run()) {
       const goals = goalsOf(userOf(question), budget);
       const { object_type, relation } = question;
@@ -118,6 +134,7 @@ export function newModelIndex(
       const candidates = new Set(type === user_type ? [] : [object_id, ...world.idsOf(type)]);
       for (const subject of world.allSubjects()) {
         budget.spend();
+        if (budget.pauseIsDue()) yield;
         const isMeant = type === user_type ? !('relation' in subject) : true;
         if (isMeant && subject.type === type && subject.id !== WILDCARD) candidates.add(subject.id);
       }

@@ -14,21 +14,27 @@ const BARE = /^[A-Za-z0-9._~@/-]+$/;
  * The path, tuple by tuple as stored, with the implied relation in brackets if it is not the requested one.
  */
 export function wordPath(graph: TupleGraph, path: Path, asked: Fields): string {
-  const { records } = path;
-  const word = (record: number) => wordTuple(graph, record);
-  const hidden = records.length - 2 * PATH_ENDS;
-  const tuples =
-    records.length <= PATH_TUPLES_MAX
-      ? records.map(word)
-      : [
-          ...records.slice(0, PATH_ENDS).map(word),
-          `(${hidden} more)`,
-          ...records.slice(-PATH_ENDS).map(word),
-        ];
-  const granted = graph.relationOf(path.grant);
-  const implied = granted === asked.relation ? '' : ` (${granted} implies ${asked.relation})`;
-  return `${tuples.join(' > ')}${implied}`;
+  const words = shortened(path.records, (record) => wordTuple(graph, record));
+  return `${words}${impliedBy(graph.relationOf(path.grant), asked.relation)}`;
 }
+
+/** Of a long path, its two ends. */
+export function shortened<T>(path: readonly T[], word: (tuple: T) => string): string {
+  const hidden = path.length - 2 * PATH_ENDS;
+  const tuples =
+    path.length <= PATH_TUPLES_MAX
+      ? path.map(word)
+      : [
+          ...path.slice(0, PATH_ENDS).map(word),
+          `(${hidden} more)`,
+          ...path.slice(-PATH_ENDS).map(word),
+        ];
+  return tuples.join(' > ');
+}
+
+/** Where what is granted is not what was asked for. */
+export const impliedBy = (granted: string, asked: string): string =>
+  granted === asked ? '' : ` (${granted} implies ${asked})`;
 
 /** The strongest relation that the principal does have, where it was not enough. */
 export function wordNearMiss(graph: TupleGraph, record: number, asked: Fields): string {
@@ -46,6 +52,14 @@ function wordTuple(graph: TupleGraph, record: number): string {
   const subject = nameOf(graph, graph.records.subjectOf(record));
   const object = nameOf(graph, graph.records.objectOf(record));
   return `${subject} ${graph.relationOf(record)} ${object}`;
+}
+
+/** Of a model's tuple, whose subject may be `group#member`. */
+export function wordFields(tuple: Fields): string {
+  const [type = '', ...relations] = tuple.user_type.split('#');
+  const subject = name(type, tuple.user_id);
+  const object = name(tuple.object_type, tuple.object_id);
+  return `${[subject, ...relations].join('#')} ${tuple.relation} ${object}`;
 }
 
 const nameOf = (graph: TupleGraph, node: number): string =>

@@ -23,7 +23,17 @@ import {
   type Principal,
 } from './on-behalf-of.ts';
 import type { Run, TupleIndex, Walk } from './tuple-index.ts';
+import { type TurnLimits, type Turns, turns } from './turns.ts';
 
+/** Lists and dry runs, which read far more of the table than a check does. */
+const LARGE_READS: TurnLimits = {
+  atOnce: 4,
+  atOnceOfTenant: 2,
+  waiting: 64,
+  waitingOfTenant: 16,
+};
+/** Rows between two pauses. */
+const SLICE_ROWS = 512;
 const NOW = 'tuples';
 const HISTORY = 'tuple_spans';
 const WAIT_MS = 2_000;
@@ -34,7 +44,11 @@ export type TableEngineDependencies = {
   readonly monotonicMs: () => number;
   /** The position that an answer must not be older than; undefined while the end of the log is unknown. */
   readonly bound: (tenantId: string) => Promise<bigint | undefined>;
+  /** Shared by all that reads much. */
+  readonly largeReads: Turns;
 };
+
+export const largeReads = (): Turns => turns(LARGE_READS);
 
 export function tableEngine(needs: TableEngineDependencies): Engine {
   const { subgraphs, monotonicMs } = needs;
@@ -68,12 +82,12 @@ export function tableEngine(needs: TableEngineDependencies): Engine {
         return walked(index, (run) => filterFor(index, asked, run));
       }),
     listObjects: (of, asked) =>
-      ask(needs, of, async () => {
+      askInTurn(needs, of, async () => {
         const index = await subgraphs.ofObjects(of, eachOf(asked));
         return inSlices(listObjectsFor(index, asked), monotonicMs);
       }),
     listUsers: (of, asked) =>
-      ask(needs, of, async () => {
+      askInTurn(needs, of, async () => {
         const index = await subgraphs.ofUsers(of, asked);
         return inSlices(listUsersFor(index, asked), monotonicMs);
       }),
@@ -94,7 +108,7 @@ export const dryRuns =
     },
   ): DryRuns =>
   (of, question) =>
-    ask(needs, of, async () => {
+    askInTurn(needs, of, async () => {
       const { writes, deletes } = question.batch;
       const changed = [...writes, ...deletes];
       const isOfModel = question.types !== undefined;
@@ -103,16 +117,29 @@ export const dryRuns =
         isOfModel ? undefined : changed,
       );
       const [before, after] = [indexFor(types), indexFor(question.types ?? types)];
-      for (const fields of tuples) {
-        before.write(fields);
-        after.write(fields);
-      }
+      await inSlices(fill([before, after], tuples), needs.monotonicMs);
       const run = dryRun({ ...nodes, before, after }, question);
       const answer = await inSlices(run, needs.monotonicMs);
       return { ...answer, complete: answer.complete && !isCut };
     });
 
+function* fill(indexes: readonly TupleIndex[], tuples: readonly Fields[]): Walk<void> {
+  for (const [at, fields] of tuples.entries()) {
+    for (const index of indexes) index.write(fields);
+    if (at % SLICE_ROWS === SLICE_ROWS - 1) yield;
+  }
+}
+
 export type DryRuns = (of: Asking, question: DryRunQuestion) => Promise<Answered<DryRun>>;
+
+async function askInTurn<T>(
+  needs: Pick<TableEngineDependencies, 'positions' | 'bound' | 'largeReads'>,
+  of: Asking,
+  answer: () => Promise<T>,
+): Promise<Answered<T>> {
+  const answered = await needs.largeReads(of.tenantId, () => ask(needs, of, answer));
+  return answered === 'overloaded' ? { unanswered: answered } : answered;
+}
 
 /** Waits for the table; the position is read before the rows, so that it never promises more than they show. */
 async function ask<T>(

@@ -15,7 +15,7 @@ function world() {
   let projected = 0;
   const indexes = new TenantIndexes({
     changeOf: (event) => log[Number(event.position) - 1]?.change ?? { kind: 'nothing' },
-    count: async () => log.length,
+    sizeOf: async () => ({ tuples: log.length, hasModel: false }),
     load: async (_tenant, atLeast) => {
       if (BigInt(projected) < atLeast) projected = Number(atLeast); // the loader waits for the table
       const read = table();
@@ -145,7 +145,7 @@ describe('the index of a tenant', () => {
     const room = 3 * 8 * 1024;
     const indexes = new TenantIndexes({
       changeOf: () => ({ kind: 'nothing' }),
-      count: async () => 0,
+      sizeOf: async () => ({ tuples: 0, hasModel: false }),
       load: async (tenantId) => {
         loads.push(tenantId);
         return { index: newTupleIndex(), position: 0n, parked: new Set() };
@@ -169,7 +169,7 @@ describe('the index of a tenant', () => {
     let count = 0;
     const indexes = new TenantIndexes({
       changeOf: ({ streamId }) => ({ kind: 'write', tuple: tuple(streamId) }),
-      count: async () => count,
+      sizeOf: async () => ({ tuples: count, hasModel: false }),
       load: async () => ({ index: newTupleIndex(), position: 0n, parked: new Set() }),
       eventsBetween: async function* () {},
       position: () => 0n,
@@ -193,7 +193,7 @@ describe('the index of a tenant', () => {
     const read = Promise.withResolvers<void>();
     const indexes = new TenantIndexes({
       changeOf: () => ({ kind: 'nothing' }),
-      count: async () => 10_001,
+      sizeOf: async () => ({ tuples: 10_001, hasModel: false }),
       load: async () => {
         await read.promise;
         return { index: newTupleIndex(), position: 0n, parked: new Set() };

@@ -21,10 +21,12 @@ export type LoadedTuples = {
   readonly isSaved?: boolean;
 };
 
+/** What its index would hold, about. */
+export type TenantSize = { readonly tuples: number; readonly hasModel: boolean };
+
 export type TenantIndexesDependencies = {
   readonly changeOf: (event: RecordedEvent) => Change;
-  /** How many tuples the tenant has, about. */
-  readonly count: (tenantId: string) => Promise<number>;
+  readonly sizeOf: (tenantId: string) => Promise<TenantSize>;
   /** Reads the tenant's table once it has reached a position. */
   readonly load: (tenantId: string, atLeast: bigint) => Promise<LoadedTuples>;
   /** Events after one position up to another, in order. */
@@ -63,6 +65,8 @@ type Loading = {
 };
 
 const BYTES_PER_TUPLE = 140;
+/** An index of a model of the tenant's own is made of maps. */
+const BYTES_PER_TUPLE_OF_MODEL = 1_000;
 const BYTES_PER_TENANT = 8 * 1024;
 /** A tenant used within this time is not evicted for another. */
 const IN_USE_MS = 10_000;
@@ -157,14 +161,14 @@ export class TenantIndexes {
   }
 
   async #loadIfRoom(tenantId: string): Promise<Loading | undefined> {
-    const tuples = await this.#needs.count(tenantId);
+    const size = await this.#needs.sizeOf(tenantId);
     const underWay = this.#loading.get(tenantId);
     if (underWay !== undefined) return underWay;
     const nowMs = this.#needs.monotonicMs();
     const inUse = [...this.#entries.values()].filter((entry) => isInUse(entry, nowMs));
-    const bytes = inUse.reduce((sum, { index }) => sum + estimate(index.size), estimate(tuples));
+    const bytes = inUse.reduce((sum, { index }) => sum + bytesOf(index), estimate(size));
     if (bytes > this.#needs.bytesMax) return undefined;
-    return this.#startLoading(tenantId, tuples > AWAITED_TUPLES_MAX);
+    return this.#startLoading(tenantId, size.tuples > AWAITED_TUPLES_MAX);
   }
 
   #startLoading(tenantId: string, isLong: boolean): Loading {
@@ -253,13 +257,13 @@ export class TenantIndexes {
     this.#roomMadeAtMs = nowMs;
     let bytes = 0;
     for (const [tenantId, { index }] of this.#entries) {
-      if (estimate(index.size) > bytesMax) this.#entries.delete(tenantId);
-      else bytes += estimate(index.size);
+      if (bytesOf(index) > bytesMax) this.#entries.delete(tenantId);
+      else bytes += bytesOf(index);
     }
     for (const [tenantId, entry] of this.#entries) {
       if (bytes <= bytesMax || isInUse(entry, nowMs)) return;
       this.#entries.delete(tenantId);
-      bytes -= estimate(entry.index.size);
+      bytes -= bytesOf(entry.index);
     }
   }
 }
@@ -273,4 +277,8 @@ const entryOf = (read: LoadedTuples, nowMs: number): Entry => ({
 });
 
 const isInUse = ({ usedAtMs }: Entry, nowMs: number): boolean => nowMs - usedAtMs < IN_USE_MS;
-const estimate = (tuples: number): number => tuples * BYTES_PER_TUPLE + BYTES_PER_TENANT;
+const estimate = ({ tuples, hasModel }: TenantSize): number =>
+  tuples * (hasModel ? BYTES_PER_TUPLE_OF_MODEL : BYTES_PER_TUPLE) + BYTES_PER_TENANT;
+/** Only an index of a model has no file. */
+const bytesOf = ({ size, hasNoFile }: TupleIndex): number =>
+  estimate({ tuples: size, hasModel: hasNoFile === true });

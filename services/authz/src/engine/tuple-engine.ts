@@ -6,14 +6,14 @@ import { readAffected } from '../adapters/affected-tuples.ts';
 import { REPLICAS_CHANNEL, replicaTable } from '../adapters/replica-table.ts';
 import { snapshotFiles } from '../adapters/snapshot-files.ts';
 import { subgraphs } from '../adapters/subgraph.ts';
-import { countTuples, indexBasis, loadTuples, tableGeneration } from '../adapters/tuple-loader.ts';
+import { indexBasis, loadTuples, sizeOf, tableGeneration } from '../adapters/tuple-loader.ts';
 import type { CurrentModels } from '../models/current-models.ts';
 import { readFields } from '../tuples/tuple.ts';
 import { type Engine, engineOf } from './engine.ts';
 import { Follower } from './follower.ts';
 import { type IndexSnapshots, indexSnapshots, noSnapshots } from './index-snapshots.ts';
 import { aloneLease, type ReplicaLease, replicaLease } from './replica-lease.ts';
-import { type DryRuns, dryRuns, tableEngine } from './table-engine.ts';
+import { type DryRuns, dryRuns, largeReads, tableEngine } from './table-engine.ts';
 import { type Change, TenantIndexes } from './tenant-indexes.ts';
 import { noBarrier, type WriteBarrier, writeBarrier } from './write-barrier.ts';
 
@@ -46,7 +46,7 @@ export function tupleEngine(needs: Dependencies): TupleEngine {
   let generation: string | undefined;
   const tenants: TenantIndexes = new TenantIndexes({
     changeOf,
-    count: (tenantId) => countTuples(database, tenantId),
+    sizeOf: (tenantId) => sizeOf(database, tenantId),
     load: async (tenantId, atLeast) => {
       const saved = await snapshots.load(tenantId, atLeast);
       if (saved !== undefined) return saved;
@@ -82,7 +82,7 @@ export function tupleEngine(needs: Dependencies): TupleEngine {
     const floor = follower.floor(tenantId);
     return end !== undefined && end < floor ? floor : end;
   };
-  const table = { positions, monotonicMs, bound };
+  const table = { positions, monotonicMs, bound, largeReads: largeReads() };
   return {
     follower,
     barrier: replicas.barrier,

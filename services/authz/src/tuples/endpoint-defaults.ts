@@ -3,7 +3,7 @@ import { instantOf } from '@cardea/contracts';
 import { printToken, type Request } from '@cardea/http';
 import type { Clock } from '@cardea/runtime';
 import Type from 'typebox';
-import type { Asking, Unanswered } from '../engine/engine.ts';
+import type { Asking, Soon, Unanswered } from '../engine/engine.ts';
 
 const TIME_CHARS_MAX = 64;
 export const LOG = 'authz';
@@ -21,7 +21,7 @@ export const READS = {
 } as const;
 export const WRITES = {
   ...READS,
-  applicationScope: 'account',
+  applicationScope: 'roles',
   who: ['admin', 'api_key:fga:write'],
 } as const;
 
@@ -32,6 +32,12 @@ export const UNANSWERED = {
   overloaded: 503,
   invalid_request: 400,
 } as const;
+
+/** At once where nothing has to be waited for, so that most answers cost no turn of the queue of promises. */
+export const onceAnswered = <Answer, Result>(
+  answer: Soon<Answer>,
+  resultOf: (answer: Answer) => Result,
+): Soon<Result> => (answer instanceof Promise ? answer.then(resultOf) : resultOf(answer));
 
 type Refusal = { readonly refused: keyof typeof UNANSWERED; readonly details?: object[] };
 

@@ -5,9 +5,9 @@
  */
 import type { Recorded } from '@cardea/event-store';
 import { orNull, projection, type Statement, table } from '@cardea/read-models';
-import { nodeKey } from '../adapters/tuple-key.ts';
+import { nodeKey, wildcardKey } from '../adapters/tuple-key.ts';
 import { columnsOf } from './relation.ts';
-import { readFields, type TupleEvent, UnreadableTuple, WILDCARD } from './tuple.ts';
+import { readFields, type TupleEvent, UnreadableTuple } from './tuple.ts';
 import { keyOfStream } from './tuples.projection.ts';
 
 const spans = table('tuple_spans', {
@@ -40,6 +40,7 @@ export const tupleSpans = projection<TupleEvent>()({
   name: 'tuple_spans',
   log: 'authz',
   tables: [spans, clocks],
+  isSpaced: true, // a question about an earlier moment may wait that long
   on: {},
   apply: {
     on: ['TupleWritten', 'TupleDeleted'],
@@ -96,7 +97,7 @@ function begun(event: Recorded<TupleEvent, 'TupleWritten'>, at: string) {
     ...columnsOf(relation),
     subject_key: nodeKey(fields.user_type, fields.user_id),
     object_key: nodeKey(fields.object_type, fields.object_id),
-    object_wild: nodeKey(fields.object_type, WILDCARD),
+    object_wild: wildcardKey(fields.object_type),
   };
 }
 

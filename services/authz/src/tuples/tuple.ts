@@ -10,7 +10,6 @@ export {
   fieldsOf,
   isWildcardParent,
   relationOf,
-  WILDCARD,
 } from './relation.ts';
 
 export type Tuple =

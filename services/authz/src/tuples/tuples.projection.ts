@@ -4,10 +4,10 @@
 import type { Json } from '@cardea/contracts';
 import type { Recorded } from '@cardea/event-store';
 import { countTable, orNull, projection, type TableChange, table } from '@cardea/read-models';
-import { nodeKey } from '../adapters/tuple-key.ts';
+import { nodeKey, wildcardKey } from '../adapters/tuple-key.ts';
 import type { ModelPublished } from '../models/model.ts';
 import { columnsOf } from './relation.ts';
-import { readFields, type TupleEvent, UnreadableTuple, WILDCARD } from './tuple.ts';
+import { readFields, type TupleEvent, UnreadableTuple } from './tuple.ts';
 
 const STREAM = /^tuple-([0-9a-f]{64})$/;
 
@@ -84,7 +84,7 @@ function written(event: Recorded<TupleEvent, 'TupleWritten'>): readonly TableCha
       object_id: fields.object_id,
       subject_key: nodeKey(fields.user_type, fields.user_id),
       object_key: nodeKey(fields.object_type, fields.object_id),
-      object_wild: nodeKey(fields.object_type, WILDCARD),
+      object_wild: wildcardKey(fields.object_type),
     }),
     counted(event, 1),
   ];

@@ -64,11 +64,14 @@ export type { Join, Joined } from './invitations/joining.ts';
 export { type Passwords, passwordFault } from './passwords/passwords.ts';
 export { isReusedPassword } from './passwords/reused-password.ts';
 export { type Opened, readSnapshot, type UserDirectory } from './user-directory.ts';
+export { endTokens, tokensBeforeAt } from './users/administer/decide-on-user.ts';
 export { type Administrator, administratorOf, outranks } from './users/administrator.ts';
 export { endSessions } from './users/end-sessions/end-sessions.ts';
 export { importUsersRoute } from './users/import-users/import-users.route.ts';
+export { endMadeBeforeReclaim } from './users/made-before-reclaim.ts';
 export { avatarUrl, displayName } from './users/profile-fields.ts';
 export { rankOf } from './users/ranks.ts';
+export { type AccountReclaimed, isBeforeReclaim } from './users/reclaim.ts';
 export { repeatedCreation } from './users/repeated-creation.ts';
 export {
   factorRemoved,
@@ -84,6 +87,7 @@ export {
   type User,
   type UserEvent,
   users,
+  whileUserStays,
 } from './users/user.ts';
 export { verifyEmail } from './users/verify-email/verify-email.ts';
 

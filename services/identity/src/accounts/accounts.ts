@@ -4,26 +4,20 @@
  */
 import { DEPLOYMENT_TENANT, type UserCreatedVia } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
-import { type Command, release, reserve, type Streams } from '@cardea/event-store';
-import { type Clock, uuidFrom } from '@cardea/runtime';
+import { type Command, release, type Streams } from '@cardea/event-store';
+import type { Clock } from '@cardea/runtime';
 import type { UserField } from '../streams/encrypted-fields.ts';
-import {
-  emailReservations,
-  type externalReservations,
-  type Owner,
-  printOwner,
-  readOwner,
-  signupReservations,
-} from '../streams/reservation.ts';
+import { emailReservations, printOwner, signupReservations } from '../streams/reservation.ts';
 import {
   type ExternalAccount,
   type ExternalIdentities,
   externalIdentities,
 } from './external-identities.ts';
+import { type HoldName, nameHolding } from './hold-name.ts';
 import type { UserDirectory } from './user-directory.ts';
 import { createUser } from './users/create-user.ts';
 import type { NewIdentity } from './users/identities.ts';
-import { abandon, type ExistingUser, exists, users } from './users/user.ts';
+import { type ExistingUser, exists, users } from './users/user.ts';
 
 export type NewAccount = {
   readonly id: string;
@@ -54,23 +48,11 @@ export type Created =
   /** The same command created the account before, and it was deleted since. */
   | { readonly outcome: 'deleted' };
 
-type Reservations = typeof signupReservations | typeof externalReservations;
-
 /** Streams that creating an account appends to: the address's reservation and the user. */
 export const ACCOUNT_APPENDS = 2;
 
 export type Accounts = {
-  /** Whether `owner` now has the name. `command` must be of the tenant that the stream is in. */
-  readonly hold: (
-    noun: Reservations,
-    of: {
-      readonly id: string;
-      readonly owner: Owner;
-      /** An owner who has given it up holds it no longer. */
-      readonly isOwnedBy?: (user: ExistingUser) => boolean;
-    },
-    command: Command,
-  ) => Promise<{ readonly held: true } | { readonly held: false; readonly by: Owner }>;
+  readonly hold: HoldName;
   readonly create: (account: NewAccount, command: Command) => Promise<Created>;
   readonly identities: ExternalIdentities;
   /** Makes a deleted user's address and accounts elsewhere available again, for sign-up too. */
@@ -88,31 +70,7 @@ export function accounts(needs: {
 }): Accounts {
   const { streams, userDirectory } = needs;
 
-  /** True if the reservation's owner provably was and will never be created, or has given it up. */
-  const isOrphan = async (
-    { tenantId, userId }: Owner,
-    isOwnedBy: (user: ExistingUser) => boolean,
-    command: Command,
-  ) => {
-    const burial: Command = {
-      ...command,
-      id: uuidFrom(command.id, 'abandon', userId),
-      metadata: { ...command.metadata, tenantId },
-    };
-    const decided = await streams.decideOn(users, userId, burial, abandon);
-    return decided.accepted || (exists(decided.state) && !isOwnedBy(decided.state));
-  };
-
-  const hold: Accounts['hold'] = async (noun, of, command) => {
-    const { id, owner, isOwnedBy = () => true } = of;
-    const value = { stream: noun, hash: id };
-    const reserved = await reserve(streams, value, printOwner(owner), {
-      command,
-      isOrphan: (by) => isOrphan(readOwner(by), isOwnedBy, command),
-    });
-    return reserved.reserved ? { held: true } : { held: false, by: readOwner(reserved.heldBy) };
-  };
-
+  const hold = nameHolding(streams);
   const identities = externalIdentities({ ...needs, hold });
   const heldIdentity = (
     { id: userId }: NewAccount,

@@ -20,9 +20,10 @@ async function asTheyAre(
   principal: UserPrincipal,
 ): Promise<Principal | undefined> {
   const { tenantId, id, issuedAt, impersonatedBy } = principal;
+  const reading = byId(tenantId, id);
   const [user, behind] = await Promise.all([
-    byId(tenantId, id),
-    byId(tenantId, impersonatedBy ?? id),
+    reading,
+    impersonatedBy === null ? reading : byId(tenantId, impersonatedBy),
   ]);
   if (user.status !== 'active' || behind.status !== 'active') return undefined;
   if (issuedAt < Math.max(user.tokensBefore, behind.tokensBefore)) return undefined;

@@ -7,7 +7,7 @@ import { type Command, release, type Streams } from '@cardea/event-store';
 import type { Clock } from '@cardea/runtime';
 import { externalReservations, printOwner, readOwner } from '../streams/reservation.ts';
 import type { SocialProvider } from '../workspaces/workspaces.module.ts';
-import type { Accounts } from './accounts.ts';
+import type { HoldName } from './hold-name.ts';
 import type { UserDirectory } from './user-directory.ts';
 import { endTokens, tokensBeforeAt } from './users/administer/decide-on-user.ts';
 import type { NewIdentity } from './users/identities.ts';
@@ -41,7 +41,7 @@ type Dependencies = {
   readonly clock: Clock;
   readonly sealer: Pick<Sealer, 'indexHash'>;
   readonly userDirectory: UserDirectory;
-  readonly hold: Accounts['hold'];
+  readonly hold: HoldName;
 };
 
 export function externalIdentities(needs: Dependencies): ExternalIdentities {

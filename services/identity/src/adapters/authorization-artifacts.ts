@@ -17,6 +17,15 @@ class Unavailable extends errors.OIDCProviderError {
   }
 }
 
+class TooManyRequests extends errors.OIDCProviderError {
+  constructor() {
+    super(429, 'temporarily_unavailable');
+    this.error_description = 'too many requests of this client';
+    this.expose = true;
+    this.allow_redirect = false;
+  }
+}
+
 /** A cache that is away is no fault of the request. */
 async function stored<T>(work: Promise<T>): Promise<T> {
   try {
@@ -42,7 +51,7 @@ export function adapterOf(ports: Ports, name: string) {
   };
   switch (name) {
     case 'Client':
-      return { ...common, find: (id: string) => ports.client(id) };
+      return { ...common, find: (id: string) => clientPayload(ports, id) };
     case 'Grant':
       return { ...common, find: (id: string) => grantPayload(ports, id) };
     case 'RefreshToken':
@@ -58,6 +67,10 @@ export function adapterOf(ports: Ports, name: string) {
       return {
         ...common,
         upsert: async (id: string, payload: { uid?: string }, ttl: number) => {
+          if (name === 'ReplayDetection' && !(await stored(artifacts.use(name, id, ttl)))) {
+            // The library has looked for it before; of two at once only one gets past here.
+            throw new errors.InvalidClientAuth('client assertion tokens must only be used once');
+          }
           await stored(artifacts.put(name, id, payload, ttl));
           if (name === 'Session' && payload.uid !== undefined) {
             await stored(artifacts.put('SessionUid', payload.uid, { id }, ttl));
@@ -84,8 +97,26 @@ async function artifact(ports: Ports, name: string, id: string): Promise<object 
   const found = await stored(ports.artifacts.find(name, id));
   if (found === undefined || !found.used) return found?.value;
   const { ctx } = Provider;
-  if (name === 'AuthorizationCode' && ctx !== undefined) await ports.codeReplayed(ctx.req, id);
+  // Whoever else got hold of a used code ends nothing with it.
+  const isOwn = ctx?.oidc?.client?.clientId === found.value['clientId'];
+  if (name === 'AuthorizationCode' && ctx !== undefined && isOwn) {
+    await ports.codeReplayed(ctx.req, id);
+  }
   return { ...found.value, consumed: 1 };
+}
+
+const LIMITED: { readonly [path: string]: 'token' | 'par' } = {
+  '/oauth2/token': 'token',
+  '/oauth2/par': 'par',
+};
+
+async function clientPayload(ports: Ports, id: string): Promise<object | undefined> {
+  const found = await ports.client(id);
+  const to = LIMITED[Provider.ctx?.path ?? ''];
+  if (found !== undefined && to !== undefined && !(await ports.admits(id, to))) {
+    throw new TooManyRequests();
+  }
+  return found;
 }
 
 async function grantPayload({ grantById }: Ports, id: string) {

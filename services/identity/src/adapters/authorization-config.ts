@@ -1,9 +1,18 @@
 /** How the authorization server's library is set up, and what it is told when it asks. */
 import { type Configuration, errors } from 'oidc-provider';
 import { adapterOf } from './authorization-artifacts.ts';
-import { type Ctx, type IssuedFor, type Ports, scopesOf, tenantOf } from './authorization-ports.ts';
+import {
+  type Ctx,
+  documentTenantOf,
+  type IssuedFor,
+  type Ports,
+  scopesOf,
+  tenantFor,
+} from './authorization-ports.ts';
+import { ASSERTION_ALGORITHMS } from './client-assertion.ts';
 import { loginPolicy } from './login-policy.ts';
 
+const CONFIDENTIAL = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
 const CODE_SECONDS = 60;
 const INTERACTION_SECONDS = 600;
 const SESSION_SECONDS = 12 * 3_600;
@@ -17,10 +26,10 @@ export function configurationOf(ports: Ports): Configuration {
     scopes: ports.scopes,
     subjectTypes: ['public'],
     acrValues: [],
-    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'],
+    clientAuthMethods: ['none', ...CONFIDENTIAL],
     enabledJWA: {
       idTokenSigningAlgValues: ['EdDSA'],
-      clientAuthSigningAlgValues: ['EdDSA', 'ES256', 'RS256', 'PS256'],
+      clientAuthSigningAlgValues: ASSERTION_ALGORITHMS,
     },
     clientDefaults: { id_token_signed_response_alg: 'EdDSA' },
     extraClientMetadata: { properties: ['tenant_id', 'first_party', 'allowed_scopes'] },
@@ -40,6 +49,8 @@ export function configurationOf(ports: Ports): Configuration {
     },
     discovery: {
       introspection_endpoint: `${ports.issuer}/oauth2/introspect`,
+      introspection_endpoint_auth_methods_supported: CONFIDENTIAL,
+      introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
       userinfo_endpoint: `${ports.issuer}/oauth2/userinfo`,
     },
     ttl: {
@@ -67,10 +78,12 @@ export function configurationOf(ports: Ports): Configuration {
     formats: {
       customizers: {
         jwt: async (ctx: Ctx, token: IssuedToken, jwt: { payload: object }) => {
-          jwt.payload = await ports.accessClaims(ctx.req, issuedFor(ctx, token));
+          jwt.payload = await ports.accessClaims(ctx.req, await issuedFor(ports, ctx, token));
         },
       },
     },
+    // Nothing but documents of clients is fetched.
+    fetch: (url: string | URL) => ports.fetchDocument(String(url)),
     features: featuresOf(ports),
   };
   return configuration as unknown as Configuration;
@@ -94,6 +107,8 @@ function cookiesOf({ issuer, cookieKeys }: Ports) {
 
 const featuresOf = (ports: Ports) => ({
   devInteractions: { enabled: false },
+  // No endpoint of ours asks for a proof of possession, so none is announced.
+  dPoP: { enabled: false },
   userinfo: { enabled: false },
   introspection: { enabled: false },
   rpInitiatedLogout: { enabled: false },
@@ -101,6 +116,14 @@ const featuresOf = (ports: Ports) => ({
   deviceFlow: { enabled: false },
   clientCredentials: { enabled: true },
   pushedAuthorizationRequests: { enabled: true },
+  clientIdMetadataDocument: {
+    enabled: true,
+    ack: 'draft-02',
+    cacheDuration: { min: 30, max: 3_600 },
+    allowFetch: async (ctx: Ctx) =>
+      (await isDocumentTenant(ports, ctx)) && ports.admitsDocument(ctx.req),
+    allowClient: (ctx: Ctx) => isDocumentTenant(ports, ctx),
+  },
   revocation: {
     enabled: true,
     allowedPolicy: (_ctx: Ctx, client: { clientId: string }, token: { clientId?: string }) =>
@@ -118,6 +141,10 @@ const featuresOf = (ports: Ports) => ({
   },
 });
 
+/** Revoking ends what a token belongs to, whatever it was for. */
+const isDocumentTenant = async (ports: Ports, ctx: Ctx): Promise<boolean> =>
+  ctx.path === '/oauth2/revoke' || (await documentTenantOf(ports, ctx)) !== undefined;
+
 async function resourceInfo(
   ports: Ports,
   ctx: Ctx,
@@ -128,7 +155,7 @@ async function resourceInfo(
   if (Array.isArray(asked) && asked.length > 1) {
     throw new errors.InvalidTarget('exactly one resource');
   }
-  const of = { tenantId: tenantOf(client), scopes: scopesOf(client) };
+  const of = { tenantId: await tenantFor(ports, ctx), scopes: scopesOf(client) };
   const found = await ports.resource(of, identifier);
   if (found === undefined) throw new errors.InvalidTarget('unknown resource');
   return {
@@ -141,7 +168,7 @@ async function resourceInfo(
 }
 
 async function accountOf(ports: Ports, ctx: Ctx, id: string) {
-  const found = await ports.account(tenantOf(ctx.oidc.client), id);
+  const found = await ports.account(await tenantFor(ports, ctx), id);
   if (found === undefined) return undefined;
   return {
     accountId: found.id,
@@ -165,7 +192,7 @@ async function existingGrant(ports: Ports, ctx: Ctx) {
   const { client, session, provider } = ctx.oidc;
   const asked = askedBy(ctx);
   const id = await ports.grantFor(ctx.req, {
-    tenantId: tenantOf(client),
+    tenantId: await tenantFor(ports, ctx),
     userId: session?.accountId ?? '',
     clientId: client?.clientId ?? '',
     firstParty: client?.['first_party'] === true,
@@ -193,12 +220,13 @@ type IssuedToken = {
   readonly expiration: number;
 };
 
-function issuedFor(ctx: Ctx, token: IssuedToken): IssuedFor {
+async function issuedFor(ports: Ports, ctx: Ctx, token: IssuedToken): Promise<IssuedFor> {
   const code = ctx.oidc.entities.AuthorizationCode as
     | { authTime?: number; amr?: string[]; acr?: string }
     | undefined;
   return {
     userId: token.accountId,
+    tenantId: await tenantFor(ports, ctx),
     clientId: token.clientId,
     grantId: token.grantId,
     resource: token.aud,

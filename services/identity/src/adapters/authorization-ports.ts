@@ -21,6 +21,7 @@ export type ResourceFacts = { readonly scopes: readonly string[]; readonly ttlSe
 export type IssuedFor = {
   /** Undefined for a client that speaks for itself. */
   readonly userId: string | undefined;
+  readonly tenantId: string;
   readonly clientId: string;
   readonly grantId: string | undefined;
   readonly resource: string;
@@ -44,7 +45,8 @@ export type Ports = {
   readonly client: (id: string) => Promise<ClientMetadata | undefined>;
   readonly hasSecret: (id: string, shown: string) => Promise<boolean>;
   readonly resource: (
-    client: { readonly tenantId: string; readonly scopes: readonly string[] },
+    /** Without scopes of its own the client may ask for all of the resource. */
+    client: { readonly tenantId: string; readonly scopes: readonly string[] | undefined },
     identifier: string,
   ) => Promise<ResourceFacts | undefined>;
   readonly grantById: (id: string) => Promise<GrantPayload | undefined>;
@@ -60,9 +62,25 @@ export type Ports = {
   /** A refresh token, as far as it is genuine and its session goes on. */
   readonly refreshToken: (text: string) => Promise<GenuineRefreshToken | undefined>;
   readonly endSession: (message: Message, refreshToken: string) => Promise<void>;
+  /** Documents by which clients describe themselves. */
+  readonly fetchDocument: (url: string) => Promise<Response>;
+  /** Whether one may be fetched for this request; counts it. */
+  readonly admitsDocument: (message: Message) => Promise<boolean>;
+  /** The tenant of a resource that lets in clients which describe themselves. */
+  readonly documentTenant: (resource: string) => Promise<string | undefined>;
+  /** Whether so many requests of the client are let in; counts this one. */
+  readonly admits: (clientId: string, to: 'token' | 'par') => Promise<boolean>;
+  readonly clientFailed: (message: Message, failure: ClientFailure) => Promise<void>;
   readonly codeReplayed: (message: Message, code: string) => Promise<void>;
   readonly errorPage: (ctx: Ctx, error: { error: string; error_description?: string }) => void;
+  /** Before the answer is sent: the tenant of its client, as far as one was found. */
+  readonly answered: (message: Message, tenantId: string | undefined) => void;
   readonly failed: (error: unknown) => void;
+};
+export type ClientFailure = {
+  readonly tenantId: string;
+  readonly clientId: string;
+  readonly reason: 'wrong_secret' | 'wrong_assertion' | 'wrong_method';
 };
 export type GrantFor = {
   readonly tenantId: string;
@@ -84,9 +102,44 @@ export type GenuineRefreshToken = {
   readonly sid: string;
   readonly clientId: string;
   readonly userId: string;
+  /** That it was granted for. */
+  readonly resource: string | undefined;
 };
 
 export const tenantOf = (client: Ctx['oidc']['client']): string =>
   String(client?.['tenant_id'] ?? '');
-export const scopesOf = (client: Ctx['oidc']['client']): readonly string[] =>
-  String(client?.['allowed_scopes'] ?? '').split(' ');
+/** Undefined for a client that nobody has registered. */
+export const scopesOf = (client: Ctx['oidc']['client']): readonly string[] | undefined =>
+  isDocument(client) ? undefined : String(client?.['allowed_scopes'] ?? '').split(' ');
+
+const isDocument = (client: Ctx['oidc']['client']): boolean =>
+  client?.['clientIdMetadataDocument'] === true;
+
+type ResourcePorts = Pick<Ports, 'artifacts' | 'documentTenant' | 'refreshToken'>;
+
+/** Of a client that describes itself it is the tenant of the resource that this request is about. */
+export async function tenantFor(ports: ResourcePorts, ctx: Ctx): Promise<string> {
+  const { client } = ctx.oidc;
+  return isDocument(client) ? ((await documentTenantOf(ports, ctx)) ?? '') : tenantOf(client);
+}
+
+/** Undefined where the request is about no resource, or about one that lets no such clients in. */
+export async function documentTenantOf(
+  ports: ResourcePorts,
+  ctx: Ctx,
+): Promise<string | undefined> {
+  const resource = ctx.oidc.params?.['resource'] ?? (await grantedResource(ports, ctx));
+  return typeof resource === 'string' ? ports.documentTenant(resource) : undefined;
+}
+
+/** RFC 8707, 2.2: a request for tokens may leave the resource out, and then means the one that was granted. */
+async function grantedResource({ artifacts, refreshToken }: ResourcePorts, { oidc }: Ctx) {
+  const { params, entities } = oidc;
+  const interaction = entities.Interaction as { params?: { resource?: unknown } } | undefined;
+  const { code, refresh_token: token } = params ?? {};
+  if (interaction?.params?.resource !== undefined) return interaction.params.resource;
+  if (typeof code === 'string') {
+    return (await artifacts.find('AuthorizationCode', code))?.value['resource'];
+  }
+  return typeof token === 'string' ? (await refreshToken(token))?.resource : undefined;
+}

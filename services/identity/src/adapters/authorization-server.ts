@@ -2,12 +2,25 @@
  * `oidc-provider` behind a small type: it speaks OAuth 2 and OpenID Connect, and everything that lasts is asked
  * of ports. Its artifacts live in the cache; clients, consents and sessions are streams.
  */
+import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errors, Provider } from 'oidc-provider';
 import { configurationOf } from './authorization-config.ts';
-import { type Ctx, type Ports, tenantOf } from './authorization-ports.ts';
+import {
+  type ClientFailure,
+  type Ctx,
+  type Ports,
+  tenantFor,
+  tenantOf,
+} from './authorization-ports.ts';
 
-const CORS_HEADERS = ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'];
+/** What the library tells of where clients authenticate. */
+const CLIENT_ERRORS = [
+  'grant.error',
+  'revocation.error',
+  'pushed_authorization_request.error',
+] as const;
+const WRONG_METHOD = 'the provided authentication mechanism does not match';
 
 export type AuthorizationServer = {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -26,6 +39,14 @@ export function authorizationServer(ports: Ports): AuthorizationServer {
   (provider.Client.prototype as any).compareClientSecret = function compare(shown: string) {
     return ports.hasSecret((this as { clientId: string }).clientId, shown);
   };
+  // The library's types leave these events out.
+  const events: EventEmitter = provider;
+  const failures = new WeakMap<IncomingMessage, string>();
+  for (const event of CLIENT_ERRORS) {
+    events.on(event, (ctx: Ctx, error: { error_detail?: string }) => {
+      failures.set(ctx.req, error.error_detail ?? '');
+    });
+  }
   provider.registerGrantType(
     'refresh_token',
     async (ctx) => refreshed(ports, ctx),
@@ -35,8 +56,12 @@ export function authorizationServer(ports: Ports): AuthorizationServer {
   provider.use(async (ctx, next) => {
     await next();
     // Which origins may read an answer is not for the library to say.
-    for (const header of CORS_HEADERS) ctx.remove(header);
+    ctx.remove('Access-Control-Allow-Origin');
     const { oidc } = ctx as Ctx;
+    const tenantId = oidc?.client === undefined ? undefined : await tenantFor(ports, ctx as Ctx);
+    ports.answered(ctx.req, tenantId);
+    const failure = failureOf(ctx as Ctx, failures.get(ctx.req));
+    if (failure !== undefined) await ports.clientFailed(ctx.req, failure);
     const isToken = ctx.path === '/oauth2/token' && ctx.status === 200;
     if (!isToken || oidc?.entities.AuthorizationCode === undefined) return;
     try {
@@ -56,6 +81,8 @@ export function authorizationServer(ports: Ports): AuthorizationServer {
       request.headers.host = host;
       request.headers['x-forwarded-host'] = host;
       request.headers['x-forwarded-proto'] = protocol.slice(0, -1);
+      // It would refuse calls by an origin that is no redirect URI's.
+      delete request.headers.origin;
       await callback(request, response);
     },
     interaction: async (cookie) => {
@@ -75,12 +102,25 @@ export function authorizationServer(ports: Ports): AuthorizationServer {
   };
 }
 
+/** Of a client that is known and could not prove that it calls. */
+function failureOf(
+  { oidc, status, body }: Ctx,
+  detail: string | undefined,
+): ClientFailure | undefined {
+  const isClient = status === 401 && (body as { error?: string }).error === 'invalid_client';
+  if (detail === undefined || !isClient || oidc.client === undefined) return undefined;
+  const { clientId, clientAuthMethod } = oidc.client;
+  const own = clientAuthMethod === 'private_key_jwt' ? 'wrong_assertion' : 'wrong_secret';
+  const reason = detail.startsWith(WRONG_METHOD) ? 'wrong_method' : own;
+  return { tenantId: tenantOf(oidc.client), clientId, reason };
+}
+
 async function refreshed(ports: Ports, ctx: Ctx): Promise<void> {
   const { client, params = {} } = ctx.oidc;
   const { refresh_token: token, scope, resource } = params;
   if (typeof token !== 'string') throw new errors.InvalidRequest('missing required parameter');
   const answer = await ports.refresh(ctx.req, {
-    tenantId: tenantOf(client),
+    tenantId: await tenantFor(ports, ctx),
     clientId: client?.clientId ?? '',
     token,
     scope: typeof scope === 'string' ? scope : undefined,

@@ -1,10 +1,10 @@
 /** When the authorization server asks somebody to sign in, or for their consent. */
 import { interactionPolicy } from 'oidc-provider';
-import type { Ctx, Ports } from './authorization-ports.ts';
+import { type Ctx, type Ports, tenantFor } from './authorization-ports.ts';
 
 const { Check, base } = interactionPolicy;
 
-export function loginPolicy(ports: Pick<Ports, 'account' | 'isSignedIn'>) {
+export function loginPolicy(ports: Ports) {
   const policy = base();
   const login = policy.get('login');
   const consent = policy.get('consent');
@@ -13,9 +13,9 @@ export function loginPolicy(ports: Pick<Ports, 'account' | 'isSignedIn'>) {
   login.checks.add(
     new Check('sign_in_ended', 'the sign-in has ended', 'login_required', async (context) => {
       const ctx = context as Ctx;
-      const { session, client } = ctx.oidc;
+      const { session } = ctx.oidc;
       if (session?.accountId === undefined) return Check.NO_NEED_TO_PROMPT;
-      const tenantId = String(client?.['tenant_id'] ?? '');
+      const tenantId = await tenantFor(ports, ctx);
       const sid = session.acr ?? '';
       const goesOn =
         (await ports.account(tenantId, session.accountId)) !== undefined &&

@@ -44,6 +44,7 @@ import {
 } from './delegations/delegate/delegate.route.ts';
 import { delegations } from './delegations/delegation.ts';
 import { delegationsProjection } from './delegations/delegations.projection.ts';
+import { takeBackReclaimedAgents } from './take-back-reclaimed.policy.ts';
 
 export { type AgentKeyEvent, agentKeys } from './agent-keys/agent-key.ts';
 export { agentOfKey } from './agent-keys/agent-of-key.ts';
@@ -111,7 +112,7 @@ export function agentsModule(given: Dependencies): Module {
       delegationsProjection,
       agentSessionsProjection,
     ],
-    policies: [endOrphanedSessions(needs)],
+    policies: [endOrphanedSessions(needs), takeBackReclaimedAgents(needs)],
     loops: [endExpiredSessions(needs)],
     relay: agentsRelay,
     offers: { identity: { facts: currentFacts(needs) } },

@@ -32,7 +32,7 @@ import { passkeySignInOptionsRoute, passkeySignInRoute } from './passkeys/sign-i
 import { changePasswordRoute } from './passwords/change-password/change-password.route.ts';
 import { forgotPasswordRoute } from './passwords/forgot-password/forgot-password.route.ts';
 import { logInRoute } from './passwords/log-in/log-in.route.ts';
-import { passwordAttempt } from './passwords/password-attempt.ts';
+import { passwordAttempt } from './passwords/log-in/password-attempt.ts';
 import {
   resetPasswordPageRoute,
   resetPasswordRoute,
@@ -50,7 +50,8 @@ import { authorizeSocialRoute } from './social/authorize/authorize.route.ts';
 import { socialCallbackRoute } from './social/callback/callback.route.ts';
 import { redeemSocialCodeRoute } from './social/redeem-code/redeem-code.route.ts';
 import { socialCodes } from './social/social-code.ts';
-import { stepUpRoute } from './step-up/step-up.route.ts';
+import { socialHandover } from './social/social-handover.ts';
+import { type ApplicationAccess, stepUpRoute } from './step-up/step-up.route.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
@@ -81,6 +82,7 @@ type Dependencies = Pick<
   readonly toAscii: ToAscii;
   readonly secondFactors: SecondFactors;
   readonly passkeys: Passkeys;
+  readonly applicationAccess: ApplicationAccess;
 } & Pick<Parameters<typeof mfaTokens>[0], 'sign' | 'jwks' | 'latestJwks'>;
 
 export function authenticationModule(given: Dependencies): {
@@ -96,22 +98,23 @@ export function authenticationModule(given: Dependencies): {
     endAttempt: endAttempt(withTokens),
     socialProviders: socialProviders(given.clock),
     socialKeys: given.derive('JWT_SECRET', 'social/v1'),
+    socialHandover: socialHandover(given),
   };
   const module: Module = {
     endpoints: [
       signUpRoute(needs),
       registerRoute(needs),
       acceptInvitationRoute(needs),
-      acceptInvitationPageRoute(),
+      acceptInvitationPageRoute(needs),
       logInRoute(needs),
       forgotPasswordRoute(needs),
       resetPasswordRoute(needs),
-      resetPasswordPageRoute(),
+      resetPasswordPageRoute(needs),
       changePasswordRoute(needs),
       unlockRoute(needs),
       sendLinkRoute(needs),
       verifyLinkRoute(needs),
-      magicLinkPageRoute(),
+      magicLinkPageRoute(needs),
       sendCodeRoute(needs),
       verifyCodeRoute(needs),
       challengeRoute(needs),
@@ -129,6 +132,7 @@ export function authenticationModule(given: Dependencies): {
 }
 
 export type { HostedOutcome, HostedSignIn } from './hosted/hosted-sign-in.ts';
+export type { ApplicationAccess } from './step-up/step-up.route.ts';
 
 export const authenticationStreams = [
   signins,

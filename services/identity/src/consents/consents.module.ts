@@ -1,12 +1,12 @@
 /** What users let applications do in their name. */
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
-import { applications } from '../workspaces/workspaces.module.ts';
 import { consents } from './consent.ts';
 import { consentsProjection } from './consents.projection.ts';
 import { consentsRelay } from './consents-relay.ts';
 import { listConsentsRoute } from './list/list.route.ts';
 import { revokeConsentRoute } from './revoke/revoke.route.ts';
+import { takeBackReclaimedConsents } from './take-back-reclaimed.policy.ts';
 
 export {
   type Consent,
@@ -19,21 +19,30 @@ export {
   OPENID,
 } from './consent.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'command' | 'database' | 'streams'>;
+type Dependencies = Pick<
+  ServiceDependencies,
+  'command' | 'database' | 'positions' | 'streams' | 'systemCommand'
+>;
 
-/** The epoch of an active consent to an application that is still there; else null. */
+/** The epoch of an active consent to a client that may still act; else null. */
 export const consentEpochs =
-  ({ snapshots }: { readonly snapshots: Pick<SnapshotCache, 'load'> }) =>
+  ({
+    snapshots,
+    isKnownClient,
+  }: {
+    readonly snapshots: Pick<SnapshotCache, 'load'>;
+    readonly isKnownClient: (tenantId: string, clientId: string) => Promise<boolean>;
+  }) =>
   async (tenantId: string, id: string): Promise<number | null> => {
     const consent = await snapshots.load(consents, { tenantId, id });
     if (consent.status !== 'active') return null;
-    const application = await snapshots.load(applications, { tenantId, id: consent.clientId });
-    return application.status === 'active' ? consent.epoch : null;
+    return (await isKnownClient(tenantId, consent.clientId)) ? consent.epoch : null;
   };
 
 export const consentsModule = (needs: Dependencies): Module => ({
   endpoints: [listConsentsRoute(needs), revokeConsentRoute(needs)],
   projections: [consentsProjection],
+  policies: [takeBackReclaimedConsents(needs)],
   relay: consentsRelay,
 });
 

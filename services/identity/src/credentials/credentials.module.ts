@@ -18,6 +18,7 @@ import { introspector, type LiveKey, liveKeyOf } from './introspection.ts';
 import { keyUses } from './key-uses/key-use.ts';
 import { notedUses } from './key-uses/noted-uses.ts';
 import type { OpaqueKey } from './live-key.ts';
+import { takeBackReclaimedKeys } from './take-back-reclaimed.policy.ts';
 
 export {
   afterRotation,
@@ -39,6 +40,7 @@ type Dependencies = Pick<
   | 'database'
   | 'ids'
   | 'log'
+  | 'positions'
   | 'random'
   | 'sealer'
   | 'streams'
@@ -67,6 +69,7 @@ export const credentialsModule = (needs: Dependencies): Module => ({
     revokeApiKeyRoute(needs),
   ],
   projections: [apiKeysProjection],
+  policies: [takeBackReclaimedKeys(needs)],
   relay: credentialsRelay,
   offers: { identity: { introspect: introspector({ ...needs, noteUse: notedUses(needs) }) } },
 });

@@ -15,7 +15,7 @@ import { factorsRelay } from './factors-relay.ts';
 import { type Passkeys, passkeys } from './passkeys.ts';
 import { type SecondFactors, secondFactors } from './second-factors.ts';
 
-export type { Passkeys } from './passkeys.ts';
+export { hasHostedPasskeys, type Passkeys } from './passkeys.ts';
 export type { SecondFactors } from './second-factors.ts';
 export { counted } from './self-service.ts';
 

@@ -68,7 +68,7 @@ type Dependencies = {
   readonly sealer: Sealer;
   readonly ids: Ids;
   readonly random: Random;
-  readonly settings: Pick<Settings, 'PUBLIC_URL'>;
+  readonly settings: Pick<Settings, 'ISSUER' | 'PUBLIC_URL'>;
 };
 
 type Pending = {
@@ -165,15 +165,27 @@ export function passkeys(needs: Dependencies): Passkeys {
 
 const keyOf = (challengeId: string): string => `webauthn:${challengeId}`;
 
-/** As the tenant says, else the host of its own pages, else ours. */
-export function relyingParty(
-  { displayName: name, settings: { webauthn, app_url: appUrl } }: TenantFacts,
-  { PUBLIC_URL: publicUrl }: Pick<Settings, 'PUBLIC_URL'>,
-): RelyingParty {
-  const { hostname, origin } = new URL(appUrl ?? publicUrl);
-  const { rp_id: id, origins } = webauthn;
-  return { name, id: id ?? hostname, origins: origins.length === 0 ? [origin] : origins };
+/** As the tenant says, else the host of its own pages, else ours; and the hosted pages, where a browser lets them. */
+export function relyingParty(tenant: TenantFacts, settings: Addresses): RelyingParty {
+  const { displayName: name, settings: own } = tenant;
+  const { origin } = new URL(own.app_url ?? settings.PUBLIC_URL);
+  const { origins } = own.webauthn;
+  const pages = origins.length === 0 ? [origin] : origins;
+  const hosted = hasHostedPasskeys(tenant, settings) ? [new URL(settings.ISSUER).origin] : [];
+  return { name, id: domainOf(tenant, settings), origins: [...new Set([...pages, ...hosted])] };
 }
+
+type Addresses = Pick<Settings, 'ISSUER' | 'PUBLIC_URL'>;
+
+/** A browser shows a passkey at pages of its domain alone, and of what is below it. */
+export function hasHostedPasskeys(tenant: TenantFacts, settings: Addresses): boolean {
+  const { hostname } = new URL(settings.ISSUER);
+  const domain = domainOf(tenant, settings);
+  return hostname === domain || hostname.endsWith(`.${domain}`);
+}
+
+const domainOf = ({ settings: { webauthn, app_url } }: TenantFacts, of: Addresses): string =>
+  webauthn.rp_id ?? new URL(app_url ?? of.PUBLIC_URL).hostname;
 
 type Of = { readonly userId: string; readonly tenantId: string; readonly name: string | null };
 

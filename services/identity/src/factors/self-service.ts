@@ -8,6 +8,7 @@ import type { TenantFacts } from '../workspaces/workspaces.module.ts';
 export const COMMON = {
   tag: 'Self-service',
   who: ['user'],
+  applicationScope: 'account',
   tenant: 'optional',
   area: 'user',
   notTaken: USERS_ONLY,

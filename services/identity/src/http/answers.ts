@@ -48,6 +48,11 @@ export const credentialField = named(
   ),
 );
 
+export const SecondFactorMethod = named(
+  'SecondFactorMethod',
+  Type.Enum(['totp', 'recovery', 'passkey']),
+);
+
 /** Codes that were drawn because a factor had to be enrolled first. */
 const recovery_codes = Type.Optional(Type.Array(Type.String()));
 export const SignedInWithSecondFactor = Type.Union([

@@ -13,8 +13,8 @@ export const STEP_UP_HEADERS = {
 } as const;
 
 /**
- * What stands against changing the caller's own credentials: somebody who impersonates the user, or one of
- * the user's apps, may not; and the sign-in has to be recent.
+ * What stands against changing the caller's own credentials: somebody who impersonates the user may not, and
+ * the sign-in has to be recent. Contracts keep applications out that lack the scope `account`.
  */
 export function objectionToOwnChange(principal: UserPrincipal, now: Date) {
   if (!actsInPerson(principal)) return { refused: 'forbidden' } as const;
@@ -22,5 +22,4 @@ export function objectionToOwnChange(principal: UserPrincipal, now: Date) {
   return { refused: 'step_up_required', headers: STEP_UP_HEADERS } as const;
 }
 
-export const actsInPerson = ({ impersonatedBy, clientId }: UserPrincipal): boolean =>
-  impersonatedBy === null && clientId === null;
+export const actsInPerson = ({ impersonatedBy }: UserPrincipal): boolean => impersonatedBy === null;

@@ -49,16 +49,18 @@ export function codeRedemption({ streams, snapshots, codeKeys }: Dependencies): 
     );
     return decided.accepted ? 'redeemed' : decided.reason;
   };
+  const generationOf = async (tenantId: string, id: string) => {
+    const { state } = await streams.load(mailboxes, { tenantId, id });
+    return pendingMailOf(state, 'otp')?.generation ?? 0;
+  };
   return {
     find: async ({ format, typed, mailbox }, tenantId) => {
       const code = readCode(format, typed);
       if (code === undefined) return undefined;
-      let of: { readonly mailbox: string; readonly generation: number } | undefined;
-      if (mailbox !== undefined) {
-        const { state } = await streams.load(mailboxes, { tenantId, id: mailbox });
-        const generation = pendingMailOf(state, 'otp')?.generation ?? 0;
-        of = { mailbox, generation };
-      }
+      const of =
+        mailbox === undefined || format === 'base32'
+          ? undefined
+          : { mailbox, generation: await generationOf(tenantId, mailbox) };
       for (const id of codeIds(codeKeys, tenantId, { format, code }, of)) {
         const onetime = await snapshots.load(onetimes, { tenantId, id });
         if (onetime.status === 'none' || onetime.purpose !== 'otp') continue;
@@ -68,6 +70,11 @@ export function codeRedemption({ streams, snapshots, codeKeys }: Dependencies): 
     },
     redeem: ({ mailbox, generation }, command) => tried(mailbox, generation, command),
     miss: async (mailbox, command) => {
+      // Read once, whether or not there was mail: what is cached and refused would be decided on twice.
+      const { tenantId } = command.metadata;
+      const { state } = await streams.load(mailboxes, { tenantId, id: mailbox });
+      const seen = tryCode({ generation: null, now: command.now }, state);
+      if (!seen.accepted && seen.events.length === 0) return seen.reason;
       const came = await tried(mailbox, null, command);
       return came === 'redeemed' ? 'invalid' : came;
     },

@@ -4,9 +4,17 @@ import { neverErased, type Sealer } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import { onetimeIdOf, tenantOfToken } from '../adapters/link-token.ts';
-import { mailboxField } from '../streams/encrypted-fields.ts';
+import type { Language } from '../pages/texts.ts';
+import { mailboxField, mailDetailsField } from '../streams/encrypted-fields.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
-import { mailboxes, pendingMailOf, requestMail, useSecret } from './mailboxes/mailbox.ts';
+import type { NewDevice } from './mailboxes/email-templates.ts';
+import {
+  type Mailbox,
+  mailboxes,
+  pendingMailOf,
+  requestMail,
+  useSecret,
+} from './mailboxes/mailbox.ts';
 import { onetimes } from './onetimes/onetime.ts';
 
 export type MailRequest = {
@@ -14,8 +22,14 @@ export type MailRequest = {
   readonly email: string;
   readonly emailHash: string;
   readonly userId: string | null;
+  /** That whoever asks reads; undefined: the tenant's. */
+  readonly language?: Language | undefined;
   /** Of purpose `invitation`. */
   readonly invitationId?: string;
+  /** Of purpose `magic_link`: the page of the authorization server at which it was asked for. */
+  readonly interaction?: string;
+  /** Of purpose `new_device`. */
+  readonly newDevice?: NewDevice;
 };
 
 export type Redeemed =
@@ -62,14 +76,27 @@ export function mailOutbox({ streams, sealer, snapshots }: Dependencies): MailOu
       const { state } = await streams.load(mailboxes, { tenantId, id: mailbox });
       return pendingMailOf(state, 'invitation')?.invitation_id;
     },
-    request: async ({ purpose, email, emailHash, userId, invitationId }, command) => {
+    request: async ({ email, emailHash, newDevice, ...of }, command) => {
       const { now, metadata } = command;
       const place = mailboxField(metadata.tenantId, emailHash, now);
       const sealed = neverErased(await sealer.seal(metadata.tenantId, place, email));
-      const decided = await streams.decideOn(mailboxes, emailHash, command, (mailbox) =>
-        requestMail({ purpose, email: sealed, userId, invitationId, now }, mailbox),
-      );
-      return decided.position;
+      const details =
+        newDevice === undefined
+          ? undefined
+          : neverErased(
+              await sealer.seal(
+                metadata.tenantId,
+                mailDetailsField(metadata.tenantId, emailHash, now),
+                JSON.stringify(newDevice),
+              ),
+            );
+      // Read even where it is cached: the time must not tell whether there was mail for the address before.
+      const { tenantId } = metadata;
+      const { revision } = await streams.load(mailboxes, { tenantId, id: emailHash });
+      const decide = (mailbox: Mailbox) =>
+        requestMail({ ...of, email: sealed, details, now }, mailbox);
+      const rule = revision === 0 ? ({ isNew: true, decide } as const) : decide;
+      return (await streams.decideOn(mailboxes, emailHash, command, rule)).position;
     },
     peek: async (purpose, token, { tenantId, now }) => {
       const onetime = await find(purpose, token, tenantId);

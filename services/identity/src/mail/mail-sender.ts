@@ -10,12 +10,14 @@ import type { Database } from '@cardea/read-models';
 import type { Clock, Logger, Random, Settings, WakeSignal } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
 import { drawLinkToken, onetimeIdOf } from '../adapters/link-token.ts';
+import type { Language } from '../pages/texts.ts';
 import type { OtpFormat } from '../workspaces/workspaces.module.ts';
-import { emailTemplate } from './mailboxes/email-templates.ts';
+import { emailTemplate, type NewDevice } from './mailboxes/email-templates.ts';
 import {
   deferMail,
   type MailOutcome,
   mailboxes,
+  type PendingMail,
   pendingMailOf,
   settleMail,
 } from './mailboxes/mailbox.ts';
@@ -50,6 +52,7 @@ export type Recipients = {
         readonly displayName: string;
         readonly settings: {
           readonly app_url: string | null;
+          readonly language: Language;
           readonly otp: { readonly format: OtpFormat };
           readonly email: { readonly from_name: string | null; readonly reply_to: string | null };
         };
@@ -67,7 +70,7 @@ type Dependencies = Recipients & {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  readonly settings: Pick<Settings, 'PUBLIC_URL'>;
+  readonly settings: Pick<Settings, 'ISSUER' | 'PUBLIC_URL'>;
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
   /** Undefined: nothing can be sent, and nothing is kept anywhere else. */
   readonly transport: MailTransport | undefined;
@@ -137,14 +140,41 @@ async function write(
   const to = await sealer.open(pending.email, { streamId: `mailbox-${mailbox}`, field: 'email' });
   if (to === null) return 'nobody';
   const of = { userId: user.id, expiresAt: pending.expires_at, invitationId };
-  const { app_url, otp, email } = tenant.settings;
-  const pages = app_url ?? `${needs.settings.PUBLIC_URL}/api/v1/auth`;
-  const flow = FLOWS[purpose];
-  const link = flow === undefined ? null : await issueLink(needs, waiting, { ...of, pages, flow });
+  const { app_url, otp, email, language } = tenant.settings;
+  const page = pageOf(needs, pending, { purpose, app_url });
+  const link = page === undefined ? null : await issueLink(needs, waiting, { ...of, page });
   const code = purpose === 'otp' ? await issueCode(needs, waiting, { ...of, ...otp }) : null;
-  const words = emailTemplate(purpose, { link, code, tenantName: tenant.displayName });
+  const newDevice = await detailsOf(needs, mailbox, pending);
+  const words = emailTemplate(purpose, {
+    ...{ link, code, newDevice },
+    tenantName: tenant.displayName,
+    language: pending.language ?? language,
+  });
   const sender = { fromName: email.from_name, replyTo: email.reply_to };
   return { to, ...sender, ...words, link, code };
+}
+
+/** Null for a mail without any, and for one whose key has gone. */
+async function detailsOf(
+  { sealer }: Pick<Dependencies, 'sealer'>,
+  mailbox: string,
+  { details }: PendingMail,
+): Promise<NewDevice | null> {
+  if (details === undefined) return null;
+  const text = await sealer.open(details, { streamId: `mailbox-${mailbox}`, field: 'details' });
+  return text === null ? null : JSON.parse(text);
+}
+
+/** Where the link leads: to the sign-in that it was asked for at, else the tenant's own page, else a hosted one. */
+function pageOf(
+  { settings }: Dependencies,
+  { interaction }: PendingMail,
+  { purpose, app_url }: { readonly purpose: MailPurpose; readonly app_url: string | null },
+): string | undefined {
+  if (interaction !== undefined) return `${settings.ISSUER}/oauth2/interaction/${interaction}/link`;
+  const flow = FLOWS[purpose];
+  if (flow === undefined) return undefined;
+  return `${app_url ?? `${settings.PUBLIC_URL}/api/v1/auth`}/${flow}`;
 }
 
 /** Below the tenant's own pages or the hosted ones; mails without a link have none. */
@@ -162,8 +192,7 @@ async function issueLink(
     readonly userId: string;
     readonly expiresAt: string;
     readonly invitationId: string | undefined;
-    readonly pages: string;
-    readonly flow: string;
+    readonly page: string;
   },
 ): Promise<string> {
   const token = drawLinkToken(tenantId, random);
@@ -175,8 +204,8 @@ async function issueLink(
   await streams.decideOn(onetimes, id, systemCommand(tenantId, 'issue', id), () =>
     accept({ type: 'Issued', data }),
   );
-  // Behind the # it reaches no server log and no link scanner.
-  return `${of.pages}/${of.flow}#token=${token}`;
+  // After the # it reaches no server log and no link scanner.
+  return `${of.page}#token=${token}`;
 }
 
 /** A code that was drawn before stays what it was, so another one is drawn. */

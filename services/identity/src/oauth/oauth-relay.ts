@@ -1,12 +1,17 @@
-/** What other services receive about resource servers. */
+/** What other services receive about resource servers, and about clients that could not prove who they are. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
+import type { ClientFailureEvent } from './client-failures/client-failure.ts';
 import type { ResourceServerEvent } from './resource-servers/resource-server.ts';
 
-export const oauthRelay = relay<ResourceServerEvent, typeof identityEvents>({
+export const oauthRelay = relay<ResourceServerEvent | ClientFailureEvent, typeof identityEvents>({
   ResourceServerCreated: ({ data: { id, identifier, name, scopes, created_at } }) => ({
     type: 'resource_server.created',
     data: { id, identifier, name, scopes: scopes.map((scope) => scope.name), created_at },
+  }),
+  ClientAuthFailed: ({ data: { client_id, reason } }) => ({
+    type: 'oauth.client_auth_failed',
+    data: { client_id, reason },
   }),
   ResourceServerDeleted: ({ data: { id, identifier, deleted_at } }) => ({
     type: 'resource_server.deleted',

@@ -1,5 +1,6 @@
 /** The authorization server: its pages and endpoints, resource servers, introspection, userinfo. */
 import type { DerivedKeys } from '@cardea/crypto';
+import { type OutboundDependencies, outbound } from '@cardea/http';
 import {
   internalBearers,
   type Module,
@@ -8,19 +9,33 @@ import {
 } from '@cardea/service';
 import type { UserDirectory } from '../accounts/accounts.module.ts';
 import { artifactCache } from '../adapters/artifact-cache.ts';
-import type { HostedSignIn } from '../authentication/authentication.module.ts';
+import type { ApplicationAccess, HostedSignIn } from '../authentication/authentication.module.ts';
 import type { FindLiveKey } from '../credentials/credentials.module.ts';
 import type { ConsentEpoch, LoginSessions, RefreshSession } from '../sessions/sessions.module.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.module.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import {
+  clientDocuments,
+  DOCUMENT_BYTES_MAX,
+  DOCUMENT_WAIT_MS,
+} from './client-documents/client-documents.ts';
+import type { IsKnownClient } from './client-documents/known-clients.ts';
+import { clientFailures } from './client-failures/client-failure.ts';
+import { recordClientFailure } from './client-failures/record-client-failure.ts';
+import {
   interactionAbortRoute,
   interactionConsentRoute,
+  interactionLinkRoute,
+  interactionRestartRoute,
+  interactionRoute,
+  interactionSocialRoute,
+} from './interactions/interaction.route.ts';
+import {
+  interactionChallengeRoute,
   interactionLoginRoute,
   interactionMfaRoute,
-  interactionRoute,
-} from './interactions/interaction.route.ts';
+} from './interactions/sign-in.route.ts';
 import { introspectRoute } from './introspection/introspect.route.ts';
 import { introspect } from './introspection/introspect.ts';
 import { liveTokens } from './introspection/live-tokens.ts';
@@ -34,6 +49,7 @@ import {
 import { knownResources } from './resource-servers/known-resources.ts';
 import { resourceServers } from './resource-servers/resource-server.ts';
 import { resourceServersProjection } from './resource-servers/resource-servers.projection.ts';
+import { applicationAccess } from './server/application-access.ts';
 import { applicationSessions } from './server/application-sessions.ts';
 import { oauthClients } from './server/clients.ts';
 import { showError } from './server/errors.ts';
@@ -69,21 +85,38 @@ type Dependencies = Pick<
   readonly loginSessions: LoginSessions;
   readonly refreshSession: RefreshSession;
   readonly hostedSignIn: HostedSignIn;
+  readonly isKnownClient: IsKnownClient;
+  /** What reaches the documents of clients, where it is not the network: a test counts its calls. */
+  readonly documentNetwork?: Pick<OutboundDependencies, 'dialer' | 'resolver'>;
 } & Pick<SigningKeys, 'active' | 'jwks' | 'latestJwks' | 'sign'>;
 
 export function oauthModule(given: Dependencies): Module {
   const verifyOwn = ownTokens(given);
-  const liveToken = liveTokens({ ...given, verifyOwn });
   const refreshKeys: DerivedKeys = given.derive('JWT_SECRET', 'refresh/v1');
+  const artifacts = artifactCache(given.cache, given.derive('JWT_SECRET', 'artifact/v1'));
+  const resources = knownResources(given);
+  const documents = outbound({
+    // Not even in development is anything fetched from inside.
+    env: 'production',
+    allowedCidrs: [],
+    wholeWaitMs: DOCUMENT_WAIT_MS,
+    // One more tells that there is more.
+    bodyMaxBytes: DOCUMENT_BYTES_MAX + 1,
+    ...given.documentNetwork,
+  });
+  const own = { ...given, artifacts, resources, outbound: documents };
+  const documented = { ...given, clientDocuments: clientDocuments(own) };
+  const liveToken = liveTokens({ ...given, verifyOwn });
   const server = {
-    ...given,
-    clients: oauthClients(given),
+    ...documented,
+    clients: oauthClients(documented),
     userConsents: userConsents(given),
-    resources: knownResources(given),
+    resources,
     oauthTokens: oauthTokens(given),
     applicationSessions: applicationSessions({ ...given, refreshKeys }),
-    artifacts: artifactCache(given.cache, given.derive('JWT_SECRET', 'artifact/v1')),
+    artifacts,
     errorPage: showError,
+    recordClientFailure: recordClientFailure(given),
   };
   const cookieKeys = given.derive('JWT_SECRET', 'cookie/v1');
   const needs = {
@@ -101,6 +134,10 @@ export function oauthModule(given: Dependencies): Module {
       interactionMfaRoute(needs),
       interactionConsentRoute(needs),
       interactionAbortRoute(needs),
+      interactionRestartRoute(needs),
+      interactionChallengeRoute(needs),
+      interactionSocialRoute(needs),
+      interactionLinkRoute(needs),
       introspectRoute(needs),
       userinfoRoute(needs),
       postUserinfoRoute(needs),
@@ -110,7 +147,23 @@ export function oauthModule(given: Dependencies): Module {
     ],
     projections: [resourceServersProjection],
     relay: oauthRelay,
+    stop: () => documents.close(),
   };
 }
 
-export const oauthStreams = [resourceServers];
+export { knownClients } from './client-documents/known-clients.ts';
+
+/** For a step-up, which comes before the server and is not part of it. */
+export const accessOfApplications = (
+  given: Pick<
+    Dependencies,
+    'clock' | 'ids' | 'sealer' | 'settings' | 'sign' | 'snapshots' | 'streams' | 'userDirectory'
+  >,
+): ApplicationAccess =>
+  applicationAccess({
+    userConsents: userConsents(given),
+    oauthTokens: oauthTokens(given),
+    resources: knownResources(given),
+  });
+
+export const oauthStreams = [resourceServers, clientFailures];

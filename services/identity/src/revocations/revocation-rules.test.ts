@@ -36,6 +36,15 @@ describe('what ends with an event', () => {
     ]);
   });
 
+  it('an account that its owner took ends all that whoever had it had made', () => {
+    expect(of('AccountReclaimed', { epoch: 3, tokens_before: 9, at: 'then' })).toEqual([
+      { list: 'rank', id: 'x', before: 9 },
+      { loginsOf: 'x', epoch: 3, keep: null },
+      { agentSessionsOf: 'x' },
+      { madeBy: 'x', until: 'then' },
+    ]);
+  });
+
   it('a first password ends nothing', () => {
     expect(of('PasswordSet', { by: 'created', epoch: 0, keep_sid: null })).toEqual([]);
   });

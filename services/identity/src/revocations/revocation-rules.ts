@@ -38,6 +38,8 @@ export type Revocation =
   | { readonly stampsOf: string; readonly kind: 'api_key' | 'agent_key' }
   /** Login sessions of an earlier epoch, except the one that is kept. */
   | { readonly loginsOf: string; readonly epoch: number | null; readonly keep: string | null }
+  /** API keys, agents, their keys and consents that a user made or granted until then. */
+  | { readonly madeBy: string; readonly until: string }
   /** Agent sessions that ended because of their user, their login or their delegation. */
   | { readonly agentSessionsOf: string }
   | { readonly agentSessionsBy: string }
@@ -77,10 +79,11 @@ export const REVOCATION_RULES: RevocationRules = {
     before === undefined ? [] : [{ list: 'rank', id, before }],
   PasswordSet: ({ id, by, epoch, keep_sid: keep }) =>
     by === 'created' ? [] : [{ loginsOf: id, epoch, keep }, { agentSessionsOf: id }],
-  AccountReclaimed: ({ id, epoch, tokens_before: before }) => [
+  AccountReclaimed: ({ id, epoch, tokens_before: before, at }) => [
     { list: 'rank', id, before },
     { loginsOf: id, epoch, keep: null },
     { agentSessionsOf: id },
+    { madeBy: id, until: at },
   ],
   SessionsRevoked: ({ id, epoch, keep_sid: keep }) => [
     { loginsOf: id, epoch, keep },

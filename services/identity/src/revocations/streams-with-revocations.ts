@@ -15,6 +15,7 @@ import {
 } from '../agents/agents.module.ts';
 import { apiKeys, stampsEndedBy } from '../credentials/credentials.module.ts';
 import { endedLogins } from '../sessions/sessions.module.ts';
+import { madeByUser } from './made-by-user.ts';
 import { type Revocation, revocationsOf } from './revocation-rules.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'positions' | 'streams'> & {
@@ -24,6 +25,7 @@ type At = { readonly tenantId: string; readonly position: bigint };
 
 /** By then everything that began before the event is in the tables. */
 const TABLE_WAIT_MS = 2_000;
+const MADE_TABLES = ['api_keys', 'agent_keys', 'agents', 'consents'];
 
 export function streamsWithRevocations(needs: Dependencies): Streams {
   const { streams } = needs;
@@ -88,6 +90,7 @@ async function carryOut(needs: Dependencies, one: LookedUp, at: At): Promise<voi
     return revocations.changed({ tenantId, kind, id, position, narrows });
   }
   if ('stampsOf' in one) return revocations.add('key', await endedStamps(needs, one, tenantId));
+  if ('madeBy' in one) return takeBack(needs, one, at);
   const ids = await endedSessions(needs, one, at);
   return revocations.add('loginsOf' in one ? 'sid' : 'asid', ids);
 }
@@ -104,9 +107,24 @@ async function endedStamps(
   return state.status === 'none' ? [] : stampsEndedBy(id, state.secret);
 }
 
+async function takeBack(
+  { database, positions, revocations }: Dependencies,
+  { madeBy: userId, until }: Extract<Revocation, { madeBy: string }>,
+  { tenantId, position }: At,
+): Promise<void> {
+  await positions.reached(MADE_TABLES, position, TABLE_WAIT_MS);
+  const made = await madeByUser(database, { tenantId, userId, until });
+  for (const [kind, ones = []] of Object.entries(Object.groupBy(made, (one) => one.kind))) {
+    await revocations.add(
+      kind as (typeof made)[number]['kind'],
+      ones.map(({ id }) => id),
+    );
+  }
+}
+
 type OfSessions = Exclude<
   LookedUp,
-  { lift: unknown } | { changed: unknown } | { stampsOf: unknown }
+  { lift: unknown } | { changed: unknown } | { stampsOf: unknown } | { madeBy: unknown }
 >;
 
 async function endedSessions(

@@ -34,7 +34,7 @@ export async function aliveSessions(
        WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.revoked_at IS NULL AND s.expires_at > $3
          AND u.status = 'active' AND (s.user_epoch = u.epoch OR s.id = u.keep_sid)
          AND (s.consent_id IS NULL OR EXISTS (
-           SELECT FROM identity.consents c JOIN identity.applications a ON a.id = c.client_id
+           SELECT FROM identity.consents c LEFT JOIN identity.applications a ON a.id = c.client_id
            WHERE c.id = s.consent_id AND c.epoch = s.consent_epoch AND c.revoked_at IS NULL
              AND a.deleted_at IS NULL))
        ORDER BY s.last_active_at DESC, s.id DESC LIMIT $4`,

@@ -39,6 +39,7 @@ export const sessionsRelay = relay<SessionEvent, typeof identityEvents>({
       id: data.id,
       user_id: data.user_id,
       reason: data.reason ?? 'user',
+      client_id: data.client_id,
     },
   }),
   SessionRefreshRepeated: ({ data }) => ({

@@ -4,8 +4,10 @@
  */
 
 import type { SignToken } from '@cardea/auth';
+import type { GeoIp } from '@cardea/runtime';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { UserDirectory } from '../accounts/accounts.module.ts';
+import type { MailOutbox } from '../mail/mail.module.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import { endUserSessionsRoute } from './end-user-sessions/end-user-sessions.route.ts';
 import { listSessionsRoute } from './list-sessions/list-sessions.route.ts';
@@ -15,6 +17,7 @@ import {
   type LoginSessions,
   loginSessions,
 } from './login-sessions.ts';
+import { notifyNewDevice } from './notify-new-device/notify-new-device.policy.ts';
 import { refreshRoute } from './refresh/refresh.route.ts';
 import { type RefreshSession, refreshSession } from './refresh/refresh-session.ts';
 import { revokeSessionRoute, revokeSessionsRoute } from './revoke-session/revoke-session.route.ts';
@@ -52,11 +55,14 @@ type Dependencies = Pick<
   | 'settings'
   | 'store'
   | 'streams'
+  | 'systemCommand'
 > & {
   readonly sign: SignToken;
   readonly userDirectory: UserDirectory;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly consentEpoch: ConsentEpoch;
+  readonly geoIp: GeoIp;
+  readonly mailOutbox: Pick<MailOutbox, 'request'>;
 };
 
 export function sessionsModule(given: Dependencies): {
@@ -84,6 +90,7 @@ export function sessionsModule(given: Dependencies): {
       endUserSessionsRoute(needs),
     ],
     projections: [sessionsProjection],
+    policies: [notifyNewDevice(needs)],
     relay: sessionsRelay,
   };
   const { accessTokens: access, loginSessions: logins, refreshSession: refreshing } = needs;

@@ -1,7 +1,7 @@
 /** Maintains `sessions`; whether one is live also depends on its user's epoch, which is in `users`. */
-import { ignored, ignoring } from '@cardea/event-store';
+import { ignored } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
-import type { UserEvent } from '../accounts/accounts.module.ts';
+import { type UserEvent, whileUserStays } from '../accounts/accounts.module.ts';
 import { deviceOf } from '../adapters/device.ts';
 import { forgetUserAndTenantIn, type TenantDeleted } from '../workspaces/workspaces.module.ts';
 import type { SessionEvent } from './session.ts';
@@ -71,27 +71,7 @@ export const sessionsProjection = projection<SessionEvent | UserEvent | TenantDe
     SessionRevoked: ({ data }) => [rows.patch({ id: data.id }, { revoked_at: data.revoked_at })],
     SessionRefreshRepeated: ignored('the session stays as it is'),
     SessionStepped: ignored('the table shows no time of sign-in'),
-    ...ignoring(
-      'whether a session is alive is read from `users` too',
-      'UserAbandoned',
-      'UserRegistered',
-      'PasswordSet',
-      'PasswordRehashed',
-      'EmailVerified',
-      'ProfileChanged',
-      'RolesChanged',
-      'UserVouched',
-      'VouchWithdrawn',
-      'FactorAdded',
-      'FactorRemoved',
-      'RecoveryCodesSet',
-      'IdentityLinked',
-      'IdentityUnlinked',
-      'AccountReclaimed',
-      'UserDisabled',
-      'UserEnabled',
-      'SessionsRevoked',
-    ),
+    ...whileUserStays('whether a session is alive is read from `users` too'),
   },
   apply: forgetUserAndTenantIn('sessions'),
 });

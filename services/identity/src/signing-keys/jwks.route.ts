@@ -15,6 +15,7 @@ export const jwksRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'jwks',
+      origins: 'every',
       clientName: 'get_jwks',
       summary: 'Public signing keys',
       tag: 'Discovery',

@@ -52,6 +52,12 @@ export const mailboxField = (tenantId: string, mailbox: string, at: Date): Field
   field: 'email',
 });
 
+/** What a mail tells beside its address, under the key of that. */
+export const mailDetailsField = (tenantId: string, mailbox: string, at: Date): FieldLocation => ({
+  ...mailboxField(tenantId, mailbox, at),
+  field: 'details',
+});
+
 /** The private half of a signing key, encrypted once more under a key that can be deleted. */
 export const keyField = (kid: string): FieldLocation => ({
   subject: `jwk:${kid}`,

@@ -88,6 +88,7 @@ async function tenantOf(tools: RelayTools) {
     display_name: state.displayName,
     environment: state.environment,
     approval_channels: [...state.settings.approval_channels],
+    language: state.settings.language,
     created_at: state.createdAt,
   };
 }

@@ -15,6 +15,8 @@ import {
 import { applications } from './applications/application.ts';
 import { identifyRoute } from './applications/identify/identify.route.ts';
 import { listApplicationsRoute } from './applications/list-applications/list-applications.route.ts';
+import { originsOfTenants } from './applications/origins/origins-of-tenants.ts';
+import { tellChangedOrigins } from './applications/origins/tell-changed-origins.policy.ts';
 import {
   getOrganizationRoute,
   updateOrganizationRoute,
@@ -37,6 +39,7 @@ export {
   GRANT_TYPES,
 } from './applications/application.ts';
 export { tenantOfPublishableKey } from './applications/publishable-key.ts';
+export { isRedirectUri } from './applications/redirect-uri.ts';
 export { createTenantRoute, type InviteAdministrator } from './tenants/create/create.route.ts';
 export { forgetTenantIn, forgetUserAndTenantIn } from './tenants/forget-tenant.ts';
 export {
@@ -69,11 +72,13 @@ export {
 
 type Dependencies = Pick<
   ServiceDependencies,
+  | 'cache'
   | 'clock'
   | 'command'
   | 'database'
   | 'ids'
   | 'limits'
+  | 'positions'
   | 'settings'
   | 'random'
   | 'sealer'
@@ -106,9 +111,10 @@ export function workspacesModule(given: Dependencies): {
       deleteTenantRoute(needs),
     ],
     projections: [workspacesProjection],
-    policies: [shredDeletedTenants(needs)],
+    policies: [shredDeletedTenants(needs), tellChangedOrigins(needs)],
     loops: [deleteClosedTenants(needs)],
     relay: workspacesRelay,
+    offers: { identity: { origins: originsOfTenants(needs) } },
   };
   return { module, workspaces: needs.workspaces };
 }

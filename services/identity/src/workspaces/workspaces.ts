@@ -10,7 +10,8 @@ import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import { defaultGrantTypes } from './applications/administer/administer.ts';
 import { applications, DEFAULT_SCOPES } from './applications/application.ts';
 import { organizations } from './organizations/organization.ts';
-import { type Environment, type TenantFacts, tenants } from './tenants/tenant.ts';
+import type { Environment } from './tenants/environment.ts';
+import { type TenantFacts, tenants } from './tenants/tenant.ts';
 
 /** Tenant of events that belong to no tenant: slugs, sign-ups, signing keys. */
 export const DEPLOYMENT = DEPLOYMENT_TENANT;

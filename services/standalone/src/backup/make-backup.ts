@@ -65,8 +65,16 @@ function makeFolder(folder: string): void {
   if (existsSync(folder) && readdirSync(folder).length > 0) {
     throw new NotDone('the folder of --out is not empty', 'folder_not_empty');
   }
-  mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
-  chmodSync(folder, OWNER_ONLY_FOLDER);
+  try {
+    mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+    chmodSync(folder, OWNER_ONLY_FOLDER);
+  } catch (cause) {
+    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+    throw new NotDone(
+      `the folder of --out cannot be made by user ${process.getuid?.()} (${code}): in containers it is 10001, who has to own the folder above`,
+      'folder_not_writable',
+    );
+  }
 }
 
 const schemas = (): readonly string[] => migrationSetsOf(services).map(({ schema }) => schema);

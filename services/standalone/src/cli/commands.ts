@@ -10,8 +10,10 @@ import { eventsRead, eventsTail } from './commands/events.ts';
 import { exec } from './commands/exec.ts';
 import { keysRotate, keysStatus } from './commands/keys.ts';
 import { logLevel } from './commands/log-level.ts';
+import { loginsCreate, loginsRedis } from './commands/logins.ts';
 import { mailbox } from './commands/mailbox.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { modelImport } from './commands/model-import.ts';
 import { parkedDiscard, parkedList, parkedRelease, parkedShow } from './commands/parked.ts';
 import { projectionsRebuild, projectionsStatus } from './commands/projections.ts';
 import { relayReplay } from './commands/relay-replay.ts';
@@ -29,6 +31,8 @@ export const commands: readonly Command[] = [
   migrateCommand,
   topicsCreate,
   topicsCheck,
+  loginsCreate,
+  loginsRedis,
   projectionsStatus,
   projectionsRebuild,
   parkedList,
@@ -45,6 +49,7 @@ export const commands: readonly Command[] = [
   keysRewrap,
   keysRotateDek,
   usersCreateAdmin,
+  modelImport,
   logLevel,
   mailbox,
   backup,

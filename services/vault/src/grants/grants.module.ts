@@ -1,5 +1,5 @@
 /** Grants: which of a service's secrets an agent may use, in which session and until when. */
-import type { Module, ServiceDependencies } from '@cardea/service';
+import { forgottenTenants, type Module, type ServiceDependencies } from '@cardea/service';
 import QuickLRU from 'quick-lru';
 import { type Epochs, epochCache } from '../epochs.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
@@ -69,4 +69,4 @@ export function grantsModule(needs: GrantsDependencies): Module {
   };
 }
 
-export const grantsStreams = [grantKeys, refusalStream];
+export const grantsStreams = [grantKeys, refusalStream, forgottenTenants];

@@ -1,6 +1,7 @@
 /** Maintains `grants`: what was handed out, to whom, on what basis, and how it ended. */
 import { ignored, type Recorded } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
+import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';
 import type { GrantKeyEvent } from './grant-key.ts';
 
 const SLOT = 'slot-';
@@ -31,7 +32,7 @@ const grants = table('grants', {
 
 /** After the commit, `onRevoked` is called with each tenant of which a grant was revoked. */
 export const grantsProjection = (onRevoked: (tenantId: string) => void) =>
-  projection<GrantKeyEvent>()({
+  projection<GrantKeyEvent | TenantForgotten>()({
     name: 'grants',
     log: 'vault',
     tables: [grants],
@@ -51,6 +52,10 @@ export const grantsProjection = (onRevoked: (tenantId: string) => void) =>
           { revoked_at: data.ended_at, cause: data.cause },
         ),
       ],
+    },
+    apply: {
+      on: ['TenantForgotten'],
+      statements: (events, { schema }) => tenantRowsDeleted(events, [`${schema}.grants`]),
     },
     onCommitted: (events) => {
       const revoked = events.filter(({ type }) => type === 'GrantRevoked');

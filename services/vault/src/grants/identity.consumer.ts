@@ -3,10 +3,10 @@
  * approved what, and which grants end as a result.
  */
 import { approvalEvents, IDENTITY_AUDIT_ONLY, identityEvents } from '@cardea/contracts';
-import { consumer, type Heard } from '@cardea/event-bus';
+import { consumer, type Heard, type RowEffect, type RowWriter } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';
 import type { Statement } from '@cardea/read-models';
-import type { ServiceDependencies } from '@cardea/service';
+import { noteForgottenTenant, type ServiceDependencies } from '@cardea/service';
 import type { Epochs } from '../epochs.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
 import { endGrants, type RevokedGrants } from './end-grants.ts';
@@ -47,7 +47,7 @@ export const identityConsumer = (
       'agent_session.renewed': { apply: keepSession },
       'agent_session.ended': {
         prepare: (event) => end(event, 'session_ended', { session_id: event.data.id }),
-        apply: keepSession,
+        apply: endSession,
       },
       'delegation.withdrawn': {
         prepare: (event) => {
@@ -68,7 +68,13 @@ export const identityConsumer = (
         prepare: (event) => end(event, 'user_deleted', { user_id: event.data.id }),
         apply: keepUser,
       },
-      'tenant.deleted': { prepare: ({ tenantId, id }) => onTenantDeleted(tenantId, id) },
+      'tenant.deleted': {
+        prepare: async (event) => {
+          await onTenantDeleted(event.tenantId, event.id);
+          await noteForgottenTenant(vault, event);
+        },
+        apply: forgetRows,
+      },
       'approval.approved': { apply: keepAnswer },
       'approval.denied': { apply: keepAnswer },
       ...NO_CONCERN,
@@ -117,6 +123,12 @@ function keepAgent(
   };
 }
 
+const forgetRows = ({ tenantId }: Event<'tenant.deleted'>): readonly Statement[] =>
+  ['agents', 'agent_sessions', 'users', 'approvals'].map((table) => ({
+    text: `DELETE FROM vault.${table} WHERE tenant_id = $1`,
+    values: [tenantId],
+  }));
+
 function deleteAgent({ tenantId, time, position, data }: Event<'agent.deleted'>): Statement {
   return {
     name: 'vault_delete_agent',
@@ -127,46 +139,69 @@ function deleteAgent({ tenantId, time, position, data }: Event<'agent.deleted'>)
   };
 }
 
-function keepSession(
-  event: Event<'agent_session.started' | 'agent_session.renewed' | 'agent_session.ended'>,
-): Statement {
-  const { tenantId, position, data } = event;
-  return {
-    name: 'vault_keep_session',
-    text: `INSERT INTO vault.agent_sessions AS s
-       (tenant_id, session_id, agent_id, user_id, epoch, expires_at, ended_at, position)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+const KEEP_SESSIONS: RowWriter = {
+  name: 'vault_keep_sessions',
+  table: 'vault.agent_sessions',
+  text: `INSERT INTO vault.agent_sessions AS s
+       (tenant_id, session_id, agent_id, user_id, epoch, expires_at, position)
+     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[],
+       $6::timestamptz[], $7::bigint[])
      ON CONFLICT (tenant_id, session_id) DO UPDATE SET epoch = excluded.epoch,
-       expires_at = excluded.expires_at, position = excluded.position, ended_at = coalesce(s.ended_at, excluded.ended_at)`,
-    values: [
-      tenantId,
-      data.id,
-      data.agent_id,
-      data.user_id,
-      data.epoch,
-      data.expires_at,
-      event.type === 'agent_session.ended' ? event.data.ended_at : null,
-      position,
-    ],
+       expires_at = excluded.expires_at, position = excluded.position`,
+};
+
+function keepSession(event: Event<'agent_session.started' | 'agent_session.renewed'>): RowEffect {
+  const { tenantId, position, data } = event;
+  const { id, agent_id, user_id, epoch, expires_at } = data;
+  return {
+    write: KEEP_SESSIONS,
+    key: [tenantId, id],
+    row: [tenantId, id, agent_id, user_id, epoch, expires_at, position],
   };
 }
 
+const END_SESSIONS: RowWriter = {
+  name: 'vault_end_sessions',
+  table: 'vault.agent_sessions',
+  text: `UPDATE vault.agent_sessions AS s SET epoch = e.epoch, expires_at = e.expires_at,
+       ended_at = coalesce(s.ended_at, e.ended_at), position = e.position
+     FROM unnest($1::text[], $2::text[], $3::int[], $4::timestamptz[], $5::timestamptz[],
+       $6::bigint[]) AS e(tenant_id, session_id, epoch, expires_at, ended_at, position)
+     WHERE s.tenant_id = e.tenant_id AND s.session_id = e.session_id`,
+};
+
+/** A session may end after its tenant was deleted, and its row is not to come back then. */
+function endSession({ tenantId, position, data }: Event<'agent_session.ended'>): RowEffect {
+  const { id, epoch, expires_at, ended_at } = data;
+  return {
+    write: END_SESSIONS,
+    key: [tenantId, id],
+    row: [tenantId, id, epoch, expires_at, ended_at, position],
+  };
+}
+
+const keepingUsers = (name: string, columns: readonly string[]): RowWriter => ({
+  name,
+  table: 'vault.users',
+  text: `INSERT INTO vault.users (tenant_id, user_id, status, vouched, position)
+     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::bigint[])
+     ON CONFLICT (tenant_id, user_id) DO UPDATE
+       SET ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}`,
+});
+const KEEP_USERS = keepingUsers('vault_keep_users', ['status', 'vouched', 'position']);
+/** Older events do not say whether the user is vouched for; the stored value stays then. */
+const KEEP_ALL_BUT_VOUCHED = keepingUsers('vault_keep_all_but_vouched', ['status', 'position']);
+
 function keepUser(
   event: Event<'user.created' | 'user.updated' | 'user.status_changed' | 'user.deleted'>,
-): Statement {
+): RowEffect {
   const { tenantId, position, data } = event;
   const [status, vouched] =
-    event.type === 'user.deleted'
-      ? ['deleted', false]
-      : // Older events do not say whether the user is vouched for; the stored value stays then.
-        [event.data.status, event.data.vouched ?? null];
+    event.type === 'user.deleted' ? ['deleted', false] : [event.data.status, event.data.vouched];
   return {
-    name: 'vault_keep_user',
-    text: `INSERT INTO vault.users AS u (tenant_id, user_id, status, vouched, position)
-     VALUES ($1, $2, $3, coalesce($4::boolean, false), $5)
-     ON CONFLICT (tenant_id, user_id) DO UPDATE SET status = excluded.status,
-       vouched = coalesce($4::boolean, u.vouched), position = excluded.position`,
-    values: [tenantId, data.id, status, vouched, position],
+    write: vouched === undefined ? KEEP_ALL_BUT_VOUCHED : KEEP_USERS,
+    key: [tenantId, data.id],
+    row: [tenantId, data.id, status, vouched ?? false, position],
   };
 }
 

@@ -1,7 +1,7 @@
 /** Deliveries: what each webhook is to be sent, attempted until it is taken or given up. */
 import { outbound } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
-import type { Module, ServiceDependencies } from '@cardea/service';
+import { forgottenTenants, type Module, type ServiceDependencies } from '@cardea/service';
 import type { WebhookIndex } from '../webhooks/webhooks.module.ts';
 import { autoDisable } from './auto-disable.ts';
 import { cancelOnDisableOrDelete } from './cancel-on-disable-or-delete.policy.ts';
@@ -78,4 +78,4 @@ const isQueued = ({ type }: Pick<DeliveryFact, 'type'>): boolean =>
   type === 'DeliveryScheduled' || type === 'DeliveryAttempted';
 
 export { type Replay, replayOf } from './retry/replay.ts';
-export const deliveriesStreams = [deliveries];
+export const deliveriesStreams = [deliveries, forgottenTenants];

@@ -1,6 +1,7 @@
 /** Keeps what is to be sent (`deliveries`, `queue`) and what came of it (`attempts`). */
 import type { Recorded } from '@cardea/event-store';
 import { orNull, projection, type TableChange, table } from '@cardea/read-models';
+import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';
 import { type DeliveryAttemptFact, type DeliveryFact, deliveryIdOf } from './delivery.ts';
 
 export const DELIVERIES_TABLE = 'deliveries';
@@ -59,7 +60,7 @@ const attempts = table('attempts', {
 });
 
 export const deliveriesTable = (onCommitted: (events: readonly Recorded<DeliveryFact>[]) => void) =>
-  projection<DeliveryFact>()({
+  projection<DeliveryFact | TenantForgotten>()({
     name: DELIVERIES_TABLE,
     log: 'webhooks',
     tables: [deliveries, queue, attempts],
@@ -79,10 +80,23 @@ export const deliveriesTable = (onCommitted: (events: readonly Recorded<Delivery
       DeliveryFailed: ended,
       DeliveryCancelled: ({ streamId }) => [unqueued(streamId)],
     },
-    onCommitted,
+    apply: {
+      on: ['TenantForgotten'],
+      statements: (events, { schema }) =>
+        tenantRowsDeleted(events, [
+          `${schema}.deliveries`,
+          `${schema}.queue`,
+          `${schema}.attempts`,
+        ]),
+    },
+    onCommitted: (events) => onCommitted(events.filter(isOfDelivery)),
     // Nobody sends what cannot be read.
     onParked: (streamId) => [unqueued(streamId)],
   });
+
+const isOfDelivery = (
+  event: Recorded<DeliveryFact | TenantForgotten>,
+): event is Recorded<DeliveryFact> => event.type !== 'TenantForgotten';
 
 function scheduled(event: Recorded<DeliveryFact, 'DeliveryScheduled'>): readonly TableChange[] {
   const { data, streamId, metadata, position, time } = event;

@@ -1,10 +1,11 @@
 /** What is published of deliveries: those that a user asked for, and those that failed for good. */
 import type { webhooksEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
-import { ignoring } from '@cardea/event-store';
+import { ignored, ignoring } from '@cardea/event-store';
+import type { TenantForgotten } from '@cardea/service';
 import { type DeliveryFact, deliveryIdOf } from './delivery.ts';
 
-export const deliveriesRelay = relay<DeliveryFact, typeof webhooksEvents>({
+export const deliveriesRelay = relay<DeliveryFact | TenantForgotten, typeof webhooksEvents>({
   // A delivery that follows from an event is not published; one that a user asked for is.
   DeliveryScheduled: ({ streamId, data }) => {
     const named = { webhook_id: data.webhook_id, delivery_id: deliveryIdOf(streamId) };
@@ -25,6 +26,7 @@ export const deliveriesRelay = relay<DeliveryFact, typeof webhooksEvents>({
     const failed = { webhook_id, delivery_id, event, attempts: n, status_code, error };
     return { type: 'delivery.failed', data: failed };
   },
+  TenantForgotten: ignored('identity has published it'),
   ...ignoring(
     'attempts have a list of their own',
     'DeliveryAttempted',

@@ -83,6 +83,15 @@ export class WebhookIndex {
       );
   }
 
+  /** Whether the tenant has a webhook that is told of it, as far as this process knows; true without a tenant. */
+  mayMatch(event: string, tenantId: string | undefined): boolean {
+    if (tenantId === undefined) return true;
+    const ids = [...(this.#byTenant.get(tenantId) ?? [])];
+    return ids
+      .map((id) => this.#byId.get(id) as IndexedWebhook)
+      .some(({ enabled, events }) => enabled && events.some((each) => each === event));
+  }
+
   target(webhook: IndexedWebhook): Promise<Target | undefined> {
     webhook.target ??= this.#open(webhook).catch((error) => {
       delete webhook.target; // the key may be readable the next time

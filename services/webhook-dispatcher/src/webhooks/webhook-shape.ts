@@ -15,6 +15,7 @@ const TAG = 'Webhooks';
 export const ENDPOINT_DEFAULTS = {
   tag: TAG,
   who: ['admin'],
+  applicationScope: 'roles',
   tenant: 'required',
   area: 'admin',
 } as const;

@@ -15,10 +15,11 @@ import { webhooks } from './webhook.ts';
 import { WebhookIndex } from './webhook-index.ts';
 import { webhooksTable } from './webhooks.projection.ts';
 
+export { deleteWebhook } from './delete/delete.ts';
 export * from './webhook.ts';
 export type { IndexedWebhook, Target, WebhookIndex } from './webhook-index.ts';
 export { ENDPOINT_DEFAULTS, idParams, isUuid, notFound } from './webhook-shape.ts';
-export { webhookIdOf } from './webhooks.projection.ts';
+export { WEBHOOKS_TABLE, webhookIdOf } from './webhooks.projection.ts';
 export type { WriteDependencies } from './writing.ts';
 
 export type WebhooksDependencies = Pick<

@@ -4,6 +4,7 @@
  */
 import { ignoring, type Recorded } from '@cardea/event-store';
 import { orNull, projection, type Statement, table } from '@cardea/read-models';
+import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';
 import { type RequestEvent, type RequestFacts, requests } from './request.ts';
 
 type Of<Type extends RequestEvent['type']> = Recorded<RequestEvent, Type>;
@@ -41,7 +42,7 @@ const keyOf = ({ metadata, streamId }: Recorded<RequestEvent>) => ({
 });
 
 export const requestsTable = (wake: () => void) =>
-  projection<RequestEvent>()({
+  projection<RequestEvent | TenantForgotten>()({
     name: 'requests',
     log: 'approval',
     tables: [rows],
@@ -62,10 +63,14 @@ export const requestsTable = (wake: () => void) =>
       ...ignoring('jobs have a table of their own', 'NotificationSent', 'NotificationFailed'),
     },
     apply: {
-      on: ['ApprovalRequested', 'ApprovalApproved'],
+      on: ['ApprovalRequested', 'ApprovalApproved', 'TenantForgotten'],
       statements: (events, { rebuilding, schema }) => [
         ...useBefore(events.filter(isApproved), schema),
         ...(rebuilding ? [] : notificationJobs(events.filter(isRequested))),
+        ...tenantRowsDeleted(events.filter(isForgotten), [
+          `${schema}.requests`,
+          ...(rebuilding ? [] : ['approval.notification_jobs']),
+        ]),
       ],
     },
     onCommitted: (events) => {
@@ -74,9 +79,13 @@ export const requestsTable = (wake: () => void) =>
     onAppliedElsewhere: wake,
   });
 
-const isRequested = (event: Recorded<RequestEvent>): event is Of<'ApprovalRequested'> =>
+type Event = Recorded<RequestEvent | TenantForgotten>;
+
+const isForgotten = (event: Event): event is Recorded<TenantForgotten> =>
+  event.type === 'TenantForgotten';
+const isRequested = (event: Event): event is Of<'ApprovalRequested'> =>
   event.type === 'ApprovalRequested';
-const isApproved = (event: Recorded<RequestEvent>): event is Of<'ApprovalApproved'> =>
+const isApproved = (event: Event): event is Of<'ApprovalApproved'> =>
   event.type === 'ApprovalApproved';
 
 const answerOf = ({

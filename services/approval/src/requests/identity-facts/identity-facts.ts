@@ -1,4 +1,5 @@
 /** Users, agents and tenants from identity's events. The rows may lag for a while. */
+import { DEFAULT_LANGUAGE, knownLanguage, type Language } from '@cardea/mail';
 import type { Database } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
 import { LATE_ROW_PAUSES_MS } from '../limits.ts';
@@ -29,6 +30,8 @@ export type IdentityFacts = {
   agent(tenantId: string, id: string): Promise<Agent | undefined>;
   /** In order of sending. */
   channels(tenantId: string): Promise<readonly string[]>;
+  /** Of the tenant's mails. */
+  language(tenantId: string): Promise<Language>;
 };
 
 /** Identity's own default (`docs/design/approval.md`, Messages to the user). */
@@ -121,6 +124,13 @@ export function identityFacts(database: Database): IdentityFacts {
         'SELECT channels FROM approval.tenants WHERE tenant_id = $1',
       );
       return row?.channels ?? CHANNELS_DEFAULT;
+    },
+    language: async (tenantId) => {
+      const row = await one<{ language: string | null }>(
+        tenantId,
+        'SELECT language FROM approval.tenants WHERE tenant_id = $1',
+      );
+      return knownLanguage(row?.language ?? '') ?? DEFAULT_LANGUAGE;
     },
   };
 }

@@ -3,10 +3,10 @@
  * deleted, because nobody can decide them or use their approval any more.
  */
 import { IDENTITY_AUDIT_ONLY, identityEvents } from '@cardea/contracts';
-import { consumer, type Heard } from '@cardea/event-bus';
+import { consumer, type Heard, type RowEffect, type RowWriter } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';
 import type { Statement } from '@cardea/read-models';
-import { decideOnRows, type ServiceDependencies } from '@cardea/service';
+import { decideOnRows, forgetTenant, type ServiceDependencies } from '@cardea/service';
 import type { Changes } from '../approval-requests/changes.ts';
 import { announceEnd, endOf } from '../approval-requests/read-request.ts';
 import { type ExpiryCause, requests, subjectOf } from '../approval-requests/request.ts';
@@ -47,7 +47,13 @@ export const identityConsumer = (needs: ConsumerDependencies) =>
       },
       'tenant.created': { apply: keepTenant },
       'tenant.updated': { apply: keepTenant },
-      'tenant.deleted': { apply: forgetTenant },
+      'tenant.deleted': {
+        prepare: async (event) => {
+          await endRequestsOf(needs, { tenantId: event.tenantId, all: true });
+          await forgetTenant(needs, event);
+        },
+        apply: forgetRows,
+      },
       'agent.created': { apply: keepAgent },
       'agent.updated': { apply: keepAgent },
       'agent.suspended': { apply: keepAgent },
@@ -74,31 +80,33 @@ const NO_CONCERN = {
   ),
 };
 
+const SAID = ['email', 'display_name', 'status', 'position'];
+const keepingUsers = (name: string, columns: readonly string[]): RowWriter => ({
+  name,
+  table: 'approval.users',
+  text: `INSERT INTO approval.users
+       (tenant_id, user_id, email, display_name, status, vouched, position)
+     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[],
+       $7::bigint[])
+     ON CONFLICT (tenant_id, user_id) DO UPDATE
+       SET ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}`,
+});
+const KEEP_USERS = keepingUsers('approval_keep_users', [...SAID, 'vouched']);
+/** Older events do not say whether the user is vouched for; the stored value stays then. */
+const KEEP_ALL_BUT_VOUCHED = keepingUsers('approval_keep_all_but_vouched', SAID);
+
 function keepUser({
   tenantId,
   position,
   data: user,
 }: Event<
   'user.created' | 'user.updated' | 'user.status_changed' | 'user.email_verified'
->): Statement {
+>): RowEffect {
+  const { id, email, display_name, status, vouched } = user;
   return {
-    name: 'approval_keep_user',
-    // Older events do not say whether the user is vouched for; the stored value stays then.
-    text: `INSERT INTO approval.users AS u
-       (tenant_id, user_id, email, display_name, status, vouched, position)
-     VALUES ($1, $2, $3, $4, $5, coalesce($6::boolean, false), $7)
-     ON CONFLICT (tenant_id, user_id) DO UPDATE SET
-       email = excluded.email, display_name = excluded.display_name, status = excluded.status,
-       vouched = coalesce($6::boolean, u.vouched), position = excluded.position`,
-    values: [
-      tenantId,
-      user.id,
-      user.email,
-      user.display_name,
-      user.status,
-      user.vouched ?? null,
-      position,
-    ],
+    write: vouched === undefined ? KEEP_ALL_BUT_VOUCHED : KEEP_USERS,
+    key: [tenantId, id],
+    row: [tenantId, id, email, display_name, status, vouched ?? false, position],
   };
 }
 
@@ -143,13 +151,15 @@ function forgetAgent({ tenantId, data }: Event<'agent.deleted'>): Statement {
 function keepTenant({ data: tenant }: Event<'tenant.created' | 'tenant.updated'>): Statement {
   return {
     name: 'approval_keep_tenant',
-    text: `INSERT INTO approval.tenants (tenant_id, channels) VALUES ($1, $2::text[])
-     ON CONFLICT (tenant_id) DO UPDATE SET channels = excluded.channels`,
-    values: [tenant.id, tenant.approval_channels],
+    // Older events do not say the language; the stored one stays then.
+    text: `INSERT INTO approval.tenants (tenant_id, channels, language) VALUES ($1, $2::text[], $3)
+     ON CONFLICT (tenant_id) DO UPDATE SET channels = excluded.channels,
+       language = coalesce(excluded.language, tenants.language)`,
+    values: [tenant.id, tenant.approval_channels, tenant.language ?? null],
   };
 }
 
-function forgetTenant({ data }: Event<'tenant.deleted'>): readonly Statement[] {
+function forgetRows({ data }: Event<'tenant.deleted'>): readonly Statement[] {
   return ['users', 'agents', 'tenants'].map((table) => ({
     text: `DELETE FROM approval.${table} WHERE tenant_id = $1`,
     values: [data.id],
@@ -157,9 +167,11 @@ function forgetTenant({ data }: Event<'tenant.deleted'>): readonly Statement[] {
 }
 
 type Gone = { readonly tenantId: string } & (
+  | { readonly user: 'all' }
   | { readonly user: string }
   | { readonly agent: string }
   | { readonly session: string }
+  | { readonly all: true }
 );
 
 /** Which pending requests can no longer be decided or used, as SQL over the tenant's requests. */
@@ -168,6 +180,7 @@ function orphansOf(gone: Gone): {
   readonly id: string;
   readonly cause: ExpiryCause;
 } {
+  if ('all' in gone) return { where: 'tenant_id = $2', id: gone.tenantId, cause: 'user' };
   if ('user' in gone) return { where: 'user_id = $2', id: gone.user, cause: 'user' };
   if ('agent' in gone) return { where: 'agent_id = $2', id: gone.agent, cause: 'agent' };
   return { where: `binding->>'session_id' = $2`, id: gone.session, cause: 'session' };

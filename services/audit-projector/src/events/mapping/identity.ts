@@ -9,6 +9,7 @@ type Rules = { readonly [Type in IdentityEventType]: Rule<IdentityEventData<Type
 type Data<Type extends IdentityEventType> = IdentityEventData<Type>;
 
 const user = (id: string | null) => ({ type: 'user', id });
+const client = (id: string) => ({ type: 'client', id });
 
 const accounts = {
   'user.created': {
@@ -118,9 +119,15 @@ const accounts = {
   },
   'session.revoked': {
     category: 'auth',
-    says: ({ data: { id, reason } }: Happened<Data<'session.revoked'>>): Mapped => ({
+    says: ({ data: { id, reason, client_id } }: Happened<Data<'session.revoked'>>): Mapped => ({
       ...(reason === 'reuse'
-        ? ({ type: 'refresh.reuse_detected', action: 'deny', result: 'denied' } as const)
+        ? ({
+            type:
+              typeof client_id === 'string'
+                ? 'oauth.refresh_reuse_detected'
+                : 'refresh.reuse_detected',
+            ...{ action: 'deny', result: 'denied' },
+          } as const)
         : { type: 'session.revoked', action: 'revoke' }),
       target: { type: 'session', id },
       details: { reason },
@@ -199,8 +206,8 @@ const applications = {
     says: ({ data }: Happened<Data<'consent.granted'>>): Mapped => ({
       type: 'consent.granted',
       action: 'grant',
-      target: user(data.user_id),
-      details: { client_id: data.client_id, scopes: data.scopes },
+      target: client(data.client_id),
+      details: { user_id: data.user_id, scopes: data.scopes },
     }),
   },
   'consent.revoked': {
@@ -208,8 +215,8 @@ const applications = {
     says: ({ data }: Happened<Data<'consent.revoked'>>): Mapped => ({
       type: 'consent.revoked',
       action: 'revoke',
-      target: user(data.user_id),
-      details: { client_id: data.client_id },
+      target: client(data.client_id),
+      details: { user_id: data.user_id },
     }),
   },
   'oauth.authorized': {
@@ -217,8 +224,18 @@ const applications = {
     says: ({ data }: Happened<Data<'oauth.authorized'>>): Mapped => ({
       type: 'oauth.authorized',
       action: 'authorize',
-      target: { type: 'session', id: data.session_id },
-      details: { client_id: data.client_id, scopes: data.scopes, resource: data.resource },
+      target: client(data.client_id),
+      details: { scopes: data.scopes, resource: data.resource, session_id: data.session_id },
+    }),
+  },
+  'oauth.client_auth_failed': {
+    category: 'auth',
+    says: ({ data }: Happened<Data<'oauth.client_auth_failed'>>): Mapped => ({
+      type: 'oauth.client_auth_failed',
+      action: 'login',
+      result: 'failure',
+      target: client(data.client_id),
+      details: { reason: data.reason },
     }),
   },
 } satisfies Partial<Rules>;

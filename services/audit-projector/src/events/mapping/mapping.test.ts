@@ -42,12 +42,14 @@ identity/user.identity_changed change=linked      | identity.linked          | a
 identity/user.identity_changed change=unlinked    | identity.unlinked        | auth unlink success     | user id            | provider
 identity/user.impersonated @admin                 | admin.user.impersonate   | admin impersonate success | user id          | reason
 identity/session.revoked                          | session.revoked          | auth revoke success     | session id         | reason
-identity/session.revoked reason=reuse             | refresh.reuse_detected   | auth deny denied        | session id         | reason
+identity/session.revoked reason=reuse client_id=null | refresh.reuse_detected | auth deny denied        | session id         | reason
+identity/session.revoked reason=reuse client_id=the-app | oauth.refresh_reuse_detected | auth deny denied | session id        | reason
 identity/session.refresh_repeated                 | session.refresh_repeated | auth refresh failure    | session id         |
 identity/sessions.revoked                         | session.revoked_all      | auth revoke success     | user user_id       | count
-identity/consent.granted                          | consent.granted          | auth grant success      | user user_id       | client_id scopes
-identity/consent.revoked                          | consent.revoked          | auth revoke success     | user user_id       | client_id
-identity/oauth.authorized                         | oauth.authorized         | auth authorize success  | session session_id | client_id scopes resource
+identity/consent.granted                          | consent.granted          | auth grant success      | client client_id   | user_id scopes
+identity/consent.revoked                          | consent.revoked          | auth revoke success     | client client_id   | user_id
+identity/oauth.authorized                         | oauth.authorized         | auth authorize success  | client client_id   | scopes resource session_id
+identity/oauth.client_auth_failed                 | oauth.client_auth_failed | auth login failure      | client client_id   | reason
 identity/organization.created                     | admin.organization.create | admin create success   | organization id    |
 identity/organization.updated                     | admin.organization.update | admin update success   | organization id    | changed
 identity/tenant.created                           | admin.tenant.create      | admin create success    | tenant id          | environment

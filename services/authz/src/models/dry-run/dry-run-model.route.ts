@@ -17,6 +17,7 @@ export const dryRunModelRoute = ({ dryRun }: { readonly dryRun: DryRuns }) =>
     {
       ...WRITES,
       who: ['admin'],
+      applicationScope: 'roles',
       name: 'dry_run_model',
       summary: 'Which checks another model would answer otherwise; nothing is published',
       method: 'post',

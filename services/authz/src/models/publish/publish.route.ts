@@ -17,6 +17,7 @@ export const publishModelRoute = (needs: Dependencies) =>
     {
       ...WRITES,
       who: ['admin'],
+      applicationScope: 'roles',
       name: 'publish_model',
       summary: "Replace the tenant's model of relations by the next version",
       method: 'put',

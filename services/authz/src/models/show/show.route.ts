@@ -9,6 +9,7 @@ export const showModelRoute = ({ streams }: { readonly streams: Streams }) =>
     {
       ...READS,
       who: ['admin'],
+      applicationScope: 'roles',
       name: 'show_model',
       summary: "The tenant's model of relations; version 0 is the seven built-in ones",
       method: 'get',

@@ -11,6 +11,7 @@ import {
   consistent,
   echoOf,
   LOOKING_BACK,
+  onceAnswered,
   READS,
   refusalOf,
 } from '../endpoint-defaults.ts';
@@ -53,21 +54,22 @@ export const checkRoute = (needs: Dependencies) =>
       }),
       refusals: LOOKING_BACK,
     },
-    async (request) => {
+    (request) => {
       const { engine, clock } = needs;
       const startMs = clock.monotonicMs();
       const of = askingAt(request, clock);
       if ('refused' in of) return of;
       const answer =
         request.query.explain === true
-          ? await explained(needs, of, request.body)
-          : await engine.check(of, request.body);
-      metrics.checkDuration.observe((clock.monotonicMs() - startMs) / 1000);
-      if ('unanswered' in answer) return refusalOf(answer.unanswered);
-      return {
-        ok: { ...answer.value, ...echoOf(request.body) },
-        headers: consistent(answer.position),
-      };
+          ? explained(needs, of, request.body)
+          : engine.check(of, request.body);
+      return onceAnswered(answer, (answered: Answered<Shown>) => {
+        metrics.checkDuration.observe((clock.monotonicMs() - startMs) / 1000);
+        if ('unanswered' in answered) return refusalOf(answered.unanswered);
+        const { value, position } = answered;
+        const ok = request.body.as_of === undefined ? value : { ...value, ...echoOf(request.body) };
+        return { ok, headers: consistent(position) };
+      });
     },
   );
 

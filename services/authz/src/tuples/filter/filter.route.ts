@@ -8,6 +8,7 @@ import {
   consistent,
   echoOf,
   LOOKING_BACK,
+  onceAnswered,
   READS,
   refusalOf,
 } from '../endpoint-defaults.ts';
@@ -48,23 +49,24 @@ export const filterRoute = ({
       }),
       refusals: LOOKING_BACK,
     },
-    async (request) => {
+    (request) => {
       const { body } = request;
       const of = askingAt(request, clock);
       if ('refused' in of) return of;
-      const answer = await engine.filter(of, body);
-      if ('unanswered' in answer) return refusalOf(answer.unanswered);
-      const allowedIds = body.object_ids.filter((_, index) => answer.value[index]);
-      const total = body.object_ids.length;
-      return {
-        ok: {
-          allowed_ids: allowedIds,
-          total,
-          allowed: allowedIds.length,
-          denied: total - allowedIds.length,
-          ...echoOf(body),
-        },
-        headers: consistent(answer.position),
-      };
+      return onceAnswered(engine.filter(of, body), (answer) => {
+        if ('unanswered' in answer) return refusalOf(answer.unanswered);
+        const allowedIds = body.object_ids.filter((_, index) => answer.value[index]);
+        const total = body.object_ids.length;
+        return {
+          ok: {
+            allowed_ids: allowedIds,
+            total,
+            allowed: allowedIds.length,
+            denied: total - allowedIds.length,
+            ...echoOf(body),
+          },
+          headers: consistent(answer.position),
+        };
+      });
     },
   );

@@ -1,6 +1,7 @@
 /** Invites the first administrator of a tenant, which an owner has just created. */
 import { uuidFrom } from '@cardea/runtime';
 import { newId, type ServiceDependencies } from '@cardea/service';
+import { languageOf } from '../../pages/texts.ts';
 import type { InviteAdministrator } from '../../workspaces/workspaces.module.ts';
 import { emailAddress, type ToAscii } from '../email-address.ts';
 import type { UserDirectory } from '../user-directory.ts';
@@ -25,6 +26,7 @@ export const invitingAdministrators = (needs: Dependencies): InviteAdministrator
         roles: ['admin'],
         invitedBy: by,
         requestHash: null,
+        language: languageOf(request.headers),
       },
       { ...command, id: uuidFrom(command.id, 'invite') },
     );

@@ -3,6 +3,7 @@ import type { Command, Streams } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import type { MailOutbox } from '../../mail/mail.module.ts';
+import type { Language } from '../../pages/texts.ts';
 import { invitationField } from '../../streams/encrypted-fields.ts';
 import { type Invitation, type InvitationFacts, invitations } from './invitation.ts';
 import { invite } from './invite/invite.ts';
@@ -11,7 +12,7 @@ import { replace } from './revoke/revoke.ts';
 export type InvitedPerson = Pick<
   InvitationFacts,
   'id' | 'userId' | 'emailHash' | 'roles' | 'invitedBy' | 'requestHash'
-> & { readonly email: string };
+> & { readonly email: string; readonly language: Language | undefined };
 
 /** `erased`: the person was deleted meanwhile. */
 export type InvitePerson = (
@@ -29,7 +30,7 @@ type Dependencies = Pick<ServiceDependencies, 'sealer'> & {
 
 export const inviting =
   ({ streams, sealer, mailOutbox }: Dependencies): InvitePerson =>
-  async ({ email: address, ...person }, command) => {
+  async ({ email: address, language, ...person }, command) => {
     const { tenantId } = command.metadata;
     const { id, userId, emailHash } = person;
     const before = await mailOutbox.lastInvitation({ tenantId, mailbox: emailHash });
@@ -46,6 +47,6 @@ export const inviting =
       decide: (invitation) => invite({ ...person, email, now: command.now }, invitation),
     });
     const mail = { purpose: 'invitation', email: address, emailHash, userId: null } as const;
-    const position = await mailOutbox.request({ ...mail, invitationId: id }, command);
+    const position = await mailOutbox.request({ ...mail, language, invitationId: id }, command);
     return { invitation: decided.state, position: position ?? decided.position };
   };

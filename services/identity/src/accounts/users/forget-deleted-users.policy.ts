@@ -3,9 +3,9 @@
  * In this order, so that a crash in between leaves nothing half released.
  */
 import type { Sealer } from '@cardea/crypto';
-import { type Command, ignoring } from '@cardea/event-store';
+import type { Command } from '@cardea/event-store';
 import { policy } from '@cardea/service';
-import type { UserEvent } from './user.ts';
+import { type UserEvent, whileUserStays } from './user.ts';
 
 export const forgetDeletedUsers = (needs: {
   readonly sealer: Sealer;
@@ -25,26 +25,6 @@ export const forgetDeletedUsers = (needs: {
         await needs.releaseAddress({ tenantId, userId, emailHash }, command);
         await needs.sealer.erase(`user:${userId}`);
       },
-      ...ignoring(
-        'the person is still there',
-        'UserAbandoned',
-        'UserRegistered',
-        'PasswordSet',
-        'PasswordRehashed',
-        'EmailVerified',
-        'ProfileChanged',
-        'RolesChanged',
-        'UserVouched',
-        'VouchWithdrawn',
-        'FactorAdded',
-        'FactorRemoved',
-        'RecoveryCodesSet',
-        'IdentityLinked',
-        'IdentityUnlinked',
-        'AccountReclaimed',
-        'UserDisabled',
-        'UserEnabled',
-        'SessionsRevoked',
-      ),
+      ...whileUserStays('the person is still there'),
     },
   });

@@ -1,8 +1,8 @@
 /** After a user has given up an account elsewhere, another may link it. */
-import { type Command, ignoring } from '@cardea/event-store';
+import { type Command, ignored } from '@cardea/event-store';
 import { policy } from '@cardea/service';
 import type { ExternalIdentities } from '../external-identities.ts';
-import type { UserEvent } from './user.ts';
+import { type UserEvent, whileUserStays } from './user.ts';
 
 export const releaseUnlinkedIdentities = (needs: {
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
@@ -11,30 +11,11 @@ export const releaseUnlinkedIdentities = (needs: {
   policy<UserEvent>({
     name: 'release_unlinked_identities',
     on: {
+      ...whileUserStays('no account elsewhere is given up by it'),
+      UserDeleted: ignored('whoever forgets the user releases them'),
       IdentityUnlinked: async ({ id: eventId, data, metadata: { tenantId } }) => {
         const command = needs.systemCommand(tenantId, 'release identity', eventId);
         await needs.identities.release({ tenantId, userId: data.id, hash: data.hash }, command);
       },
-      ...ignoring(
-        'no account elsewhere is given up by it, or its reservation is released otherwise',
-        'UserAbandoned',
-        'UserRegistered',
-        'PasswordSet',
-        'PasswordRehashed',
-        'EmailVerified',
-        'ProfileChanged',
-        'RolesChanged',
-        'UserVouched',
-        'VouchWithdrawn',
-        'FactorAdded',
-        'FactorRemoved',
-        'RecoveryCodesSet',
-        'IdentityLinked',
-        'AccountReclaimed',
-        'UserDisabled',
-        'UserEnabled',
-        'SessionsRevoked',
-        'UserDeleted',
-      ),
     },
   });

@@ -1,26 +1,30 @@
 /**
  * A new password ends every session except the one that set it. A reset, which needs no session, ends all
- * of them and proves the address.
+ * of them and proves the address; an account whose address was never proven is reclaimed by it.
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
+import { type Reclaim, reclaimed } from './reclaim.ts';
 import { type KeptSession, keptSid, type User, type UserEvent } from './user.ts';
 
 export type SetPassword = {
   readonly hash: Sealed;
-  readonly keep: KeptSession | null;
   readonly now: Date;
-  readonly by: 'user' | 'reset' | 'admin';
-};
+} & (
+  | { readonly by: 'user' | 'admin'; readonly keep: KeptSession | null }
+  | { readonly by: 'reset'; readonly keep: null; readonly reclaim: Reclaim }
+);
 
-export function setPassword(
-  { hash, by, keep, now }: SetPassword,
-  user: User,
-): Decision<UserEvent, 'not_found'> {
+export function setPassword(command: SetPassword, user: User): Decision<UserEvent, 'not_found'> {
   if (user.status !== 'active') return refuse('not_found');
+  const { hash, by, keep, now } = command;
+  const before =
+    command.by === 'reset' && !user.emailVerified ? reclaimed(user, command.reclaim, now) : [];
+  // Reclaiming raises it too.
+  const epoch = user.epoch + (before.length === 0 ? 1 : 2);
   const at = now.toISOString();
-  return accept({
+  return accept<UserEvent>(...before, {
     type: 'PasswordSet',
-    data: { id: user.id, hash, by, epoch: user.epoch + 1, keep_sid: keptSid(user, keep), at },
+    data: { id: user.id, hash, by, epoch, keep_sid: keptSid(user, keep), at },
   });
 }

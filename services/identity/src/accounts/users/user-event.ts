@@ -1,6 +1,8 @@
 /** What happened to an account, as its stream `user-<id>` says it. */
+
 import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
+import { ignoring } from '@cardea/event-store';
 import type { IdentityEvent } from './identities.ts';
 import type { SecondFactorEvent } from './second-factors.ts';
 
@@ -104,3 +106,27 @@ export type UserEvent =
     }
   | SecondFactorEvent
   | IdentityEvent;
+
+/** All but the end of an account, for whoever waits for that alone. */
+export const whileUserStays = (why: string) =>
+  ignoring(
+    why,
+    'UserAbandoned',
+    'UserRegistered',
+    'PasswordSet',
+    'PasswordRehashed',
+    'EmailVerified',
+    'ProfileChanged',
+    'RolesChanged',
+    'UserVouched',
+    'VouchWithdrawn',
+    'FactorAdded',
+    'FactorRemoved',
+    'RecoveryCodesSet',
+    'IdentityLinked',
+    'IdentityUnlinked',
+    'AccountReclaimed',
+    'UserDisabled',
+    'UserEnabled',
+    'SessionsRevoked',
+  );

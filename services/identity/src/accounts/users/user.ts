@@ -9,7 +9,7 @@ import { changedIdentities, type LinkedIdentity } from './identities.ts';
 import { changedFactors, NO_SECOND_FACTORS, type SecondFactors } from './second-factors.ts';
 import type { UserEvent } from './user-event.ts';
 
-export type { UserEvent } from './user-event.ts';
+export { type UserEvent, whileUserStays } from './user-event.ts';
 
 export type UserFacts = {
   readonly id: string;
@@ -42,6 +42,8 @@ export type UserFacts = {
   readonly revokedEpoch: number;
   /** When the epoch last rose. */
   readonly epochSince: string;
+  /** When its owner took it from whoever had registered it. */
+  readonly reclaimedAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   /** Of the request that created it, for a repeat under the same Idempotency-Key. */
@@ -101,6 +103,7 @@ export const users: Stream<User, UserEvent> = {
         keepSid: null,
         revokedEpoch: 0,
         epochSince: data.created_at,
+        reclaimedAt: null,
         createdAt: data.created_at,
         updatedAt: data.created_at,
         requestHash: data.request_hash,
@@ -147,9 +150,8 @@ function evolveExisting(user: ExistingUser, event: AfterRegistered): User {
         updatedAt: data.at,
       };
     case 'UserVouched':
-      return { ...user, vouched: true, updatedAt: data.at };
     case 'VouchWithdrawn':
-      return { ...user, vouched: false, updatedAt: data.at };
+      return { ...user, vouched: type === 'UserVouched', updatedAt: data.at };
     case 'UserDisabled':
       return {
         ...user,
@@ -178,6 +180,7 @@ function evolveExisting(user: ExistingUser, event: AfterRegistered): User {
         passwordsBefore: [],
         keepSid: null,
         tokensBefore: data.tokens_before,
+        reclaimedAt: data.at,
         updatedAt: data.at,
       };
     case 'IdentityLinked':

@@ -15,6 +15,7 @@ const rows = table('agent_keys', {
     name: 'text',
     environment: 'text',
     allowed_cidrs: 'text[]',
+    created_by: orNull('text'),
     created_at: 'timestamptz',
     expires_at: 'timestamptz',
     last_used_at: orNull('timestamptz'),
@@ -31,8 +32,8 @@ export const agentKeysProjection = projection<
   on: {
     AgentKeyIssued: ({ data, metadata }) => {
       const { hash: _hash, request_hash: _request, ...key } = data;
-      const row = { ...key, tenant_id: metadata.tenantId, last_used_at: null, revoked_at: null };
-      return [rows.put(row)];
+      const row = { ...key, tenant_id: metadata.tenantId, created_by: metadata.actor.id };
+      return [rows.put({ ...row, last_used_at: null, revoked_at: null })];
     },
     AgentKeyRevoked: ({ data }) => [rows.patch({ id: data.id }, { revoked_at: data.revoked_at })],
     KeyUsed: ({ data }) =>

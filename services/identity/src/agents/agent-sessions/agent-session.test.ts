@@ -23,6 +23,23 @@ const facts: AgentSessionFacts = {
   reason: null,
   request_hash: null,
 };
+const { services: _none, ...toStart } = facts;
+const starting = { facts: toStart, wanted: [], now: new Date(facts.created_at) };
+const agent = {
+  status: 'active',
+  agent: {
+    id: 'agent',
+    name: 'agent',
+    description: null,
+    owner_user_id: null,
+    app_id: null,
+    services: [],
+    created_at: facts.created_at,
+  },
+  nameHash: 'hash',
+  requestHash: null,
+} as const;
+const basis = { agent, user: undefined, delegation: undefined, login: undefined };
 const started: AgentSessionEvent = { type: 'AgentSessionStarted', data: facts };
 const ended = (reason: AgentSessionFacts['reason'], at: Date): AgentSessionEvent => ({
   type: 'AgentSessionEnded',
@@ -33,11 +50,24 @@ const before = new Date(ends.getTime() - 1);
 describe('a session of an agent', () => {
   it('starts once', () => {
     given(agentSessions)
-      .when((session) => startAgentSession(facts, session))
+      .when((session) => startAgentSession(starting, session, basis))
       .accepts(started);
     given(agentSessions, started)
-      .when((session) => startAgentSession(facts, session))
+      .when((session) => startAgentSession(starting, session, basis))
       .refuses('already_created');
+  });
+
+  it('starts within what its agent may reach, and for an active agent', () => {
+    const wanted = [{ service_name: 'erp', fields: ['api_key'] }];
+    given(agentSessions)
+      .when((session) => startAgentSession({ ...starting, wanted }, session, basis))
+      .refuses('scope_not_granted');
+    given(agentSessions)
+      .when((session) => {
+        const suspended = { ...agent, status: 'suspended' } as const;
+        return startAgentSession(starting, session, { ...basis, agent: suspended });
+      })
+      .refuses('invalid_agent_key');
   });
 
   it('ends once, for the first reason that came', () => {

@@ -1,6 +1,6 @@
 /** How far an agent may reach now: what it was granted, within what its user lets it do. */
 
-import type { User } from '../../accounts/accounts.module.ts';
+import { isBeforeReclaim, type User } from '../../accounts/accounts.module.ts';
 import type { Agent } from '../agents/agent.ts';
 import { coveredBy, missingFrom, type ServiceGrant } from '../agents/service-grant.ts';
 import { type Delegation, isLive } from '../delegations/delegation.ts';
@@ -34,8 +34,9 @@ export function authorityOf({ agent, user, since, now }: RevocationCause): Autho
   const own = agent.agent.services;
   if (user === undefined) return { granted: reachWithin([own]) };
   if (user.account.status !== 'active') return { refused: 'user_inactive' };
-  const { delegation } = user;
-  if (isLive(delegation, now)) return { granted: reachWithin([own, delegation.services]) };
+  const { account, delegation } = user;
+  if (isLive(delegation, now) && !isBeforeReclaim(account, delegation.created_at))
+    return { granted: reachWithin([own, delegation.services]) };
   const withdrawn = delegation.status === 'withdrawn' && new Date(delegation.withdrawnAt) >= since;
   if (user.needsDelegation || withdrawn) return { refused: 'delegation_required' };
   return { granted: reachWithin([own]) };

@@ -17,6 +17,7 @@ const rows = table('agents', {
     status: 'text',
     owner_user_id: orNull('text'),
     services: 'jsonb',
+    created_by: orNull('text'),
     created_at: 'timestamptz',
   },
 });
@@ -28,7 +29,14 @@ export const agentsProjection = projection<AgentEvent | TenantDeleted>()({
   on: {
     AgentCreated: ({ data, metadata }) => {
       const { name_hash: _name, request_hash: _request, ...agent } = data;
-      return row(rows.put({ ...agent, tenant_id: metadata.tenantId, status: 'active' }));
+      return row(
+        rows.put({
+          ...agent,
+          tenant_id: metadata.tenantId,
+          status: 'active',
+          created_by: metadata.actor.id,
+        }),
+      );
     },
     AgentChanged: ({ data }) => {
       const { id, at: _at, name_hash: _name, ...columns } = data;

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type ExistingUser, NO_SECOND_FACTORS, type User } from '../../accounts/accounts.module.ts';
+import { somebody } from '../../../test/somebody.ts';
+import type { ExistingUser, User } from '../../accounts/accounts.module.ts';
 import { TENANT_DEFAULTS, type TenantSettings } from '../../workspaces/workspaces.module.ts';
 import {
   type Attempt,
@@ -14,20 +15,7 @@ import {
   secondFactorsOf,
 } from './attempt.ts';
 
-const sealed = { subject: 'user:ann', box: 'box' };
-const ann: ExistingUser = {
-  ...{ status: 'active', id: 'ann', email: sealed, emailHash: 'hash', emailVerified: true },
-  ...{ displayName: null, avatarUrl: null, roles: ['member'], vouched: false, tokensBefore: 0 },
-  ...{
-    passwordHash: null,
-    passwordsBefore: [],
-    passwordEpoch: 0,
-    secondFactors: NO_SECOND_FACTORS,
-    identities: [],
-  },
-  ...{ epoch: 0, keepSid: null, revokedEpoch: 0 },
-  ...{ epochSince: '', createdAt: '', updatedAt: '', requestHash: null },
-};
+const ann = somebody;
 const withTotp: ExistingUser = {
   ...ann,
   secondFactors: { factors: [{ id: 'f1', type: 'totp' }], recoveryId: null },

@@ -22,6 +22,7 @@ import {
   conclude,
   ENROLLABLE,
   FACTORS,
+  type Factor,
   type MetAttempt,
   type Refused,
   refuse,
@@ -48,6 +49,12 @@ export type EndRequest = {
   readonly readAt: Date;
   /** Of the session, where it was named before. */
   readonly sid?: string;
+};
+
+/** An attempt whose first factor is met, with what it is ended with. */
+export type MetAttemptOf<F extends Factor = Factor> = Omit<EndRequest, 'request'> & {
+  readonly attempt: MetAttempt<F>;
+  readonly command: Command;
 };
 
 /** As every answer of a sign-in shows it. */
@@ -135,6 +142,7 @@ export const endAttempt = (needs: Dependencies): EndAttempt => ({
   inBrowser: async (attempt, of, command) => {
     const concluded = conclude(attempt);
     if (concluded.ends === 'second_factor_due') return askForSecond(needs, concluded, of);
+    await proveAddress(needs, concluded, command);
     const session = sessionOf(needs, concluded, of);
     const other = { kind: 'browser' } as const;
     const started = await needs.loginSessions.startOther({ ...session, other }, command);
@@ -217,9 +225,7 @@ async function issueToken(
   const signed = await streams.decideOn(signins, user.emailHash, command, (signin) =>
     recordSignIn(by, signin),
   );
-  if (FACTORS[method].provesAddress && !user.emailVerified) {
-    await streams.decideOn(users, user.id, command, (state) => verifyEmail(command.now, state));
-  }
+  await proveAddress(needs, { user, method }, command);
   const { token, expiresIn } = needs.accessTokens.issue({
     user,
     readAt,
@@ -232,6 +238,16 @@ async function issueToken(
   });
   const signedIn = { user_id: user.id, access_token: token, expires_in: expiresIn };
   return { status: 'token', signedIn, wrote: signed.position };
+}
+
+/** Whoever showed what was mailed to an address has shown that it is theirs. */
+async function proveAddress(
+  { streams }: Pick<Dependencies, 'streams'>,
+  { user, method }: Pick<Conclusion, 'user' | 'method'>,
+  command: Command,
+): Promise<void> {
+  if (!FACTORS[method].provesAddress || user.emailVerified) return;
+  await streams.decideOn(users, user.id, command, (state) => verifyEmail(command.now, state));
 }
 
 /** How a wrong credential is answered, whatever else there is to say of the account. */

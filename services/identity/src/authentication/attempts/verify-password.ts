@@ -3,10 +3,10 @@
  * before the hash, and taken off again when it was right, so that of many at once no more than the limit
  * are evaluated. Addresses that nobody has cost and record the same.
  */
-import type { Sealer } from '@cardea/crypto';
+import { CACHED_KEY_MS, type Sealer } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
 import { networkOf } from '@cardea/http';
-import { uuidFrom } from '@cardea/runtime';
+import { type Clock, loadingCache, uuidFrom } from '@cardea/runtime';
 import type { RateLimit, RateLimits } from '@cardea/service';
 import type { ExistingUser, Passwords } from '../../accounts/accounts.module.ts';
 import { userField } from '../../streams/encrypted-fields.ts';
@@ -39,6 +39,8 @@ const FAILURES_BY_IP: RateLimit = {
   windowMs: 10 * MINUTE_MS,
   per: 'address',
 };
+/** Addresses without a password that can be verified. */
+const WITHOUT_PASSWORD_MAX = 10_000;
 /** As long as misses count together in the stream. */
 const PAIR_LIMIT: RateLimit = {
   name: 'signin_pair',
@@ -72,10 +74,12 @@ type Dependencies = {
   readonly sealer: Sealer;
   readonly passwords: Pick<Passwords, 'verify'>;
   readonly limits: RateLimits;
+  readonly clock: Clock;
 };
 
 export function verifyPassword(needs: Dependencies): VerifyPassword {
   const { streams, sealer, limits } = needs;
+  const isRight = passwordCheck(needs);
   return async (attempt, shown, command) => {
     const { tenantId } = command.metadata;
     const { emailHash, method, ip } = shown;
@@ -95,13 +99,13 @@ export function verifyPassword(needs: Dependencies): VerifyPassword {
     const pairKey = `${tenantId}:${emailHash}:${prefix}:${levelOf(state, prefix)}`;
     const byPair = await limits.take(PAIR_LIMIT, pairKey);
     if (!byPair.allowed) return { attempt: refuse('blocked', byPair.retryAfterSeconds) };
-    const { right, rehashed } = await verify(needs, attempt, shown).catch(async (error) => {
+    const { right, rehashed } = await isRight(attempt, shown).catch(async (error) => {
       await byPair.giveBack(); // turned away unevaluated
       throw error;
     });
     const met = meet(attempt, right);
     if (met.status === 'refused') {
-      await fail(needs, { ...of, refused: met, emailHash, ip }, command);
+      await fail(needs, { ...of, refused: met, emailHash, ip, state }, command);
       return { attempt: met };
     }
     await byPair.giveBack();
@@ -128,18 +132,24 @@ export const clearLockout =
     await clear(needs, { userId, prefix, emailHash, state }, command);
   };
 
-/** Without a usable hash it does the same work and says no. */
-async function verify(
-  { sealer, passwords }: Dependencies,
-  { user }: OpenAttempt,
-  { password }: PresentedPassword,
-) {
-  const sealed = user?.passwordHash ?? null;
-  const phc =
-    sealed === null || user === null
-      ? null
-      : await sealer.open(sealed, userField(user.id, 'password_hash'));
-  return passwords.verify(phc, password);
+/**
+ * Without a usable hash it does the same work and says no. The key of a user's hash is read once and then
+ * cached for a while; so is the key that an address without one would have.
+ */
+function passwordCheck({ sealer, passwords, clock }: Dependencies) {
+  const absent = loadingCache<string, string | null>(clock, {
+    entriesMax: WITHOUT_PASSWORD_MAX,
+    ttlMs: CACHED_KEY_MS,
+  });
+  return async ({ user }: OpenAttempt, { emailHash, password }: PresentedPassword) => {
+    const sealed = user?.passwordHash ?? null;
+    const at = userField(sealed === null ? emailHash : (user?.id ?? ''), 'password_hash');
+    const phc =
+      sealed === null
+        ? await absent.get(emailHash, () => sealer.open({ ...at, box: '' }, at))
+        : await sealer.open(sealed, at);
+    return passwords.verify(phc, password);
+  };
 }
 
 async function fail(
@@ -148,13 +158,16 @@ async function fail(
     readonly refused: Refused;
     readonly emailHash: string;
     readonly ip: string;
+    readonly state: Signin;
   },
   command: Command,
 ): Promise<void> {
-  const { refused, emailHash, ip, ...failure } = of;
-  await streams.decideOn(signins, emailHash, command, (signin) =>
-    recordFailure({ ...failure, reason: recorded(refused.reason) }, signin),
-  );
+  const { refused, emailHash, ip, state, ...failure } = of;
+  const decide = (signin: Signin) =>
+    recordFailure({ ...failure, reason: recorded(refused.reason) }, signin);
+  // One trip, whether or not anybody has tried the address before.
+  const rule = state.status === 'none' ? ({ isNew: true, decide } as const) : decide;
+  await streams.decideOn(signins, emailHash, command, rule);
   await limits.take(FAILURES_BY_IP, ip);
 }
 

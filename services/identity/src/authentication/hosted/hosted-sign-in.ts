@@ -3,77 +3,160 @@
  * at the API, but ended in a session of the browser instead of tokens.
  */
 import type { Request } from '@cardea/http';
+import type { Language } from '../../pages/texts.ts';
 import type { SessionFacts } from '../../sessions/sessions.module.ts';
-import type { Due, EndAttempt } from '../attempts/end-attempt.ts';
-import { refusalOfLogin } from '../passwords/log-in/log-in.ts';
-import type { PasswordAttempt } from '../passwords/password-attempt.ts';
+import type { SecondFactor } from '../attempts/attempt.ts';
+import type { Due, EndAttempt, MetAttemptOf } from '../attempts/end-attempt.ts';
+import { type SendDependencies, send } from '../mailed-secrets/mailed-secret.ts';
+import { type PasswordAttempt, refusalOfLogin } from '../passwords/log-in/password-attempt.ts';
+import { secondFactorChallenge } from '../second-factor/challenge-second.ts';
 import {
   type SecondFactorDependencies,
   type ShownSecond,
   secondFactorShown,
 } from '../second-factor/show-second.ts';
+import { type FirstFactors, firstFactors } from './first-factors.ts';
 
 type AnyRequest = Request<unknown, unknown, unknown>;
 
+/** As clients of the API get it. */
+type Challenge = { readonly challenge_id: string; readonly options?: object };
+
+export type Refusal = {
+  readonly status: 'refused';
+  readonly code: string;
+  readonly retryAfter: string | undefined;
+};
 export type HostedOutcome =
-  | { readonly status: 'signed_in'; readonly session: SessionFacts }
+  | {
+      readonly status: 'signed_in';
+      readonly session: SessionFacts;
+      /** Where a factor was enrolled with it; shown this once. */
+      readonly recoveryCodes: readonly string[] | undefined;
+    }
   | {
       readonly status: 'second_factor_due';
       readonly mfaToken: string;
       /** As every sign-in answers it. */
-      readonly shown: Pick<Due['answer'], 'mfa_methods' | 'mfa_required'>;
+      readonly shown: Pick<
+        Due['answer'],
+        'mfa_enrollment_required' | 'mfa_methods' | 'mfa_required'
+      >;
     }
-  | { readonly status: 'refused'; readonly code: string; readonly retryAfter: string | undefined };
+  | Refusal;
 
+/** The tenant of each request is the one to sign in to. */
 export type HostedSignIn = {
-  /** The tenant of the request is the one to sign in to. */
   readonly byPassword: (
     request: AnyRequest,
     shown: { readonly email: string; readonly password: string },
   ) => Promise<HostedOutcome>;
   readonly bySecondFactor: (request: AnyRequest, shown: ShownSecond) => Promise<HostedOutcome>;
+  /** What is needed to show or enrol a second factor. */
+  readonly secondChallenge: (
+    request: AnyRequest,
+    of: { readonly mfa_token: string; readonly method: SecondFactor },
+  ) => Promise<Challenge | Refusal>;
+  /** Mails a code; or a link that leads back to the page which is named. */
+  readonly mail: (
+    request: AnyRequest,
+    of: {
+      readonly email: string;
+      readonly method: 'otp' | 'magic_link';
+      readonly interaction: string;
+      /** Of the page. */
+      readonly language: Language | undefined;
+    },
+  ) => Promise<Challenge | Refusal>;
+} & {
+  readonly [by in keyof FirstFactors]: (
+    request: AnyRequest,
+    shown: Parameters<FirstFactors[by]>[1],
+  ) => Promise<by extends 'passkeyChallenge' ? Challenge | Refusal : HostedOutcome>;
 };
 
-type Dependencies = SecondFactorDependencies & {
-  readonly passwordAttempt: PasswordAttempt;
-  readonly endAttempt: Pick<EndAttempt, 'inBrowser'>;
-};
+type Dependencies = SecondFactorDependencies &
+  SendDependencies &
+  Parameters<typeof firstFactors>[0] & {
+    readonly passwordAttempt: PasswordAttempt;
+    readonly endAttempt: Pick<EndAttempt, 'inBrowser'>;
+  };
 
 export function hostedSignIn(needs: Dependencies): HostedSignIn {
-  type Ended = Awaited<ReturnType<EndAttempt['inBrowser']>>;
-  const outcome = (ended: Ended): HostedOutcome => {
-    switch (ended.status) {
-      case 'refused':
-        return refused(refusalOfLogin(ended));
-      case 'browser':
-        return { status: 'signed_in', session: ended.session };
-      case 'second_factor_due': {
-        const { mfa_token: mfaToken, mfa_required, mfa_methods } = ended.answer;
-        return { status: 'second_factor_due', mfaToken, shown: { mfa_required, mfa_methods } };
-      }
-    }
+  const end = async (
+    request: AnyRequest,
+    met: MetAttemptOf,
+    recoveryCodes?: readonly string[],
+  ): Promise<HostedOutcome> => {
+    const { attempt, command, ...of } = met;
+    return outcomeOf(await needs.endAttempt.inBrowser(attempt, { request, ...of }, command), {
+      recoveryCodes,
+    });
   };
+  const { passkeyChallenge, ...factors } = firstFactors(needs);
+  const by =
+    <Shown>(factor: (request: AnyRequest, shown: Shown) => Promise<MetAttemptOf | RefusedAnswer>) =>
+    async (request: AnyRequest, shown: Shown): Promise<HostedOutcome> => {
+      const met = await factor(request, shown);
+      return 'refused' in met ? refused(met) : end(request, met);
+    };
   return {
-    byPassword: async (request, shown) => {
+    byPassword: by(async (request, shown) => {
       const tried = await needs.passwordAttempt(request, shown);
-      if ('refused' in tried) return refused(tried);
-      const { attempt, command, ...of } = tried;
-      if (attempt.status === 'refused') return refused(refusalOfLogin(attempt));
-      return outcome(await needs.endAttempt.inBrowser(attempt, { request, ...of }, command));
-    },
+      if ('refused' in tried) return tried;
+      const { attempt, ...of } = tried;
+      return attempt.status === 'refused' ? refusalOfLogin(attempt) : { attempt, ...of };
+    }),
+    byPasskey: by(factors.byPasskey),
+    byCode: by(factors.byCode),
+    byLink: by(factors.byLink),
+    byProvider: by(factors.byProvider),
     bySecondFactor: async (request, body) => {
       const shown = await secondFactorShown(needs, { ...request, params: {}, query: {}, body });
       if ('refused' in shown) return refused(shown);
-      const { attempt, command, recoveryCodes: _codes, ...of } = shown;
-      return outcome(await needs.endAttempt.inBrowser(attempt, { request, ...of }, command));
+      const { recoveryCodes, ...met } = shown;
+      return end(request, met, recoveryCodes);
+    },
+    passkeyChallenge: async (request) => challengeOf(await passkeyChallenge(request)),
+    secondChallenge: async (request, body) =>
+      challengeOf(await secondFactorChallenge(needs, { ...request, params: {}, query: {}, body })),
+    mail: async (request, { email, method, interaction, language }) => {
+      const at = { language, ...(method === 'magic_link' ? { interaction } : {}) };
+      const sent = await send(needs, { ...request, body: { email } }, method, at);
+      if ('disabled' in sent) return refused({ refused: 'login_disabled' });
+      return 'refused' in sent ? refused(sent) : { challenge_id: sent.ok.challenge_id };
     },
   };
 }
 
-const refused = (refusal: {
+type RefusedAnswer = {
   readonly refused: string;
   readonly headers?: { readonly [name: string]: string };
-}): HostedOutcome => ({
+};
+
+function outcomeOf(
+  ended: Awaited<ReturnType<EndAttempt['inBrowser']>>,
+  more: { readonly recoveryCodes: readonly string[] | undefined },
+): HostedOutcome {
+  switch (ended.status) {
+    case 'refused':
+      return refused(refusalOfLogin(ended));
+    case 'browser':
+      return { status: 'signed_in', session: ended.session, ...more };
+    case 'second_factor_due': {
+      const { mfa_token: mfaToken, mfa_required, mfa_methods, ...due } = ended.answer;
+      const enrolment =
+        due.mfa_enrollment_required === true ? ({ mfa_enrollment_required: true } as const) : {};
+      const shown = { mfa_required, mfa_methods, ...enrolment };
+      return { status: 'second_factor_due', mfaToken, shown };
+    }
+  }
+}
+
+const challengeOf = (answer: RefusedAnswer | { readonly ok: Challenge }): Challenge | Refusal =>
+  'refused' in answer ? refused(answer) : answer.ok;
+
+const refused = (refusal: RefusedAnswer): Refusal => ({
   status: 'refused',
   code: refusal.refused,
   retryAfter: refusal.headers?.['Retry-After'],

@@ -9,9 +9,10 @@ import type { ServiceDependencies } from '@cardea/service';
 import { emailAddress, type ToAscii, type UserDirectory } from '../../accounts/accounts.module.ts';
 import { tooOften } from '../../http/answers.ts';
 import { drawChallenge, type MailOutbox, mailLimit } from '../../mail/mail.module.ts';
+import { type Language, languageOf } from '../../pages/texts.ts';
 import type { TenantFacts, Workspaces } from '../../workspaces/workspaces.module.ts';
 import { begin, meet } from '../attempts/attempt.ts';
-import type { EndAttempt } from '../attempts/end-attempt.ts';
+import type { EndAttempt, MetAttemptOf } from '../attempts/end-attempt.ts';
 
 type MailedFactor = 'magic_link' | 'otp';
 
@@ -26,16 +27,31 @@ export type SendDependencies = Pick<ServiceDependencies, 'command' | 'limits' | 
   readonly toAscii: ToAscii;
 };
 
+type Sent =
+  | {
+      readonly ok: {
+        readonly challenge_id: string;
+        readonly status: 'sent';
+        readonly message: string;
+      };
+      readonly wrote: bigint | undefined;
+    }
+  | { readonly disabled: true }
+  | { readonly refused: 'invalid_email' | 'tenant_not_found' }
+  | ReturnType<typeof tooOften>;
+
 /** The same reads and one append for every address. */
 export async function send(
   needs: SendDependencies,
   request: Request<unknown, unknown, { readonly email: string }>,
   purpose: MailedFactor,
-) {
+  /** The page at which it was asked for. */
+  at: { readonly interaction?: string; readonly language?: Language | undefined } = {},
+): Promise<Sent> {
   const email = emailAddress(request.body.email, needs.toAscii);
-  if (email === undefined) return { refused: 'invalid_email' } as const;
+  if (email === undefined) return { refused: 'invalid_email' };
   const tenant = await needs.workspaces.tenant(request.tenantId);
-  if (tenant === undefined) return { refused: 'tenant_not_found' } as const;
+  if (tenant === undefined) return { refused: 'tenant_not_found' };
   if (!tenant.settings.auth_methods.includes(purpose)) {
     return { disabled: true } as const;
   }
@@ -45,7 +61,14 @@ export async function send(
   if (limited !== undefined) return tooOften(limited);
   const command = await needs.command(request, { tenantId: tenant.id });
   const wrote = await needs.mailOutbox.request(
-    { purpose, email, emailHash, userId: null },
+    {
+      purpose,
+      email,
+      emailHash,
+      userId: null,
+      language: languageOf(request.headers),
+      ...at,
+    },
     command,
   );
   const challenge_id = drawChallenge(
@@ -53,25 +76,29 @@ export async function send(
     { tenantId: tenant.id, mailbox: emailHash },
     needs.random,
   );
-  return { ok: { challenge_id, status: 'sent', message: SENT }, wrote } as const;
+  return { ok: { challenge_id, status: 'sent', message: SENT }, wrote };
 }
 
-export type VerifyDependencies = Pick<ServiceDependencies, 'clock' | 'command'> & {
+export type RedeemDependencies = Pick<ServiceDependencies, 'clock' | 'command'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
-  readonly endAttempt: EndAttempt;
+};
+export type VerifyDependencies = RedeemDependencies & { readonly endAttempt: EndAttempt };
+
+type Redeeming<Fault> = {
+  readonly factor: MailedFactor;
+  readonly tenant: TenantFacts;
+  readonly userId: string;
+  readonly redeem: (command: Command) => Promise<Fault | 'redeemed'>;
 };
 
+type Faulty<Fault> = { readonly fault: Fault | 'invalid' | 'login_disabled' };
+
 /** `redeem` uses the secret up, and tells what became of that: of two at once one wins. */
-export async function signInBy<Fault>(
-  needs: VerifyDependencies,
+export async function mailedAttempt<Fault>(
+  needs: RedeemDependencies,
   request: Request<unknown, unknown, unknown>,
-  of: {
-    readonly factor: MailedFactor;
-    readonly tenant: TenantFacts;
-    readonly userId: string;
-    readonly redeem: (command: Command) => Promise<Fault | 'redeemed'>;
-  },
-) {
+  of: Redeeming<Fault>,
+): Promise<Faulty<Fault> | MetAttemptOf<MailedFactor>> {
   const { factor, tenant, userId } = of;
   const readAt = needs.clock.now();
   const user = await needs.userDirectory.byId(tenant.id, userId);
@@ -80,14 +107,25 @@ export async function signInBy<Fault>(
     actor: { type: 'user', id: userId },
   });
   const redeemed = await of.redeem(command);
-  if (redeemed !== 'redeemed') return { fault: redeemed } as const;
+  if (redeemed !== 'redeemed') return { fault: redeemed };
   const { settings } = tenant;
   const begun = begin({ via: 'login', first: factor, user, settings });
   const attempt = meet(begun, true);
   if (attempt.status === 'refused') {
     // Whoever had the secret may know that the tenant does not allow it; all else is a wrong secret.
-    return { fault: attempt.reason === 'login_disabled' ? attempt.reason : 'invalid' } as const;
+    return { fault: attempt.reason === 'login_disabled' ? attempt.reason : 'invalid' };
   }
+  return { attempt, command, tenant, readAt };
+}
+
+export async function signInBy<Fault>(
+  needs: VerifyDependencies,
+  request: Request<unknown, unknown, unknown>,
+  of: Redeeming<Fault>,
+) {
+  const met = await mailedAttempt(needs, request, of);
+  if ('fault' in met) return { fault: met.fault } as const;
+  const { attempt, command, tenant, readAt } = met;
   const ended = await needs.endAttempt.inToken(attempt, { request, tenant, readAt }, command);
   if (ended.status === 'refused') return { fault: 'invalid' } as const;
   return ended.status === 'second_factor_due'

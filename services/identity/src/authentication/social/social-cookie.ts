@@ -12,6 +12,8 @@ export type PendingSocialSignIn = Checks & {
   readonly provider: SocialProvider;
   /** Where the browser ends; null: the callback itself answers. */
   readonly redirectUri: string | null;
+  /** The page of the authorization server at which it was begun, and where it goes on. */
+  readonly interaction?: string;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
 };

@@ -24,6 +24,29 @@ import { wrongCredential } from '../attempts/end-attempt.ts';
 import type { VerifyPassword } from '../attempts/verify-password.ts';
 import { isEnough, stepUp } from './step-up.ts';
 
+type ApplicationOfUser = {
+  readonly tenantId: string;
+  readonly userId: string;
+  readonly clientId: string;
+};
+
+/** What an application holds of its user. */
+export type ApplicationAccess = {
+  /** Of the consent that it rests on; undefined where that was withdrawn. */
+  readonly consentEpoch: (of: ApplicationOfUser) => Promise<number | undefined>;
+  /** An access token to the same as before; undefined likewise. `authTime` in Unix seconds. */
+  readonly issue: (
+    of: ApplicationOfUser & {
+      readonly user: ExistingUser;
+      readonly scopes: readonly string[];
+      readonly sid: string;
+      readonly authTime: number;
+      readonly amr: readonly string[];
+      readonly readAt: Date;
+    },
+  ) => Promise<ReturnType<AccessTokens['issue']> | undefined>;
+};
+
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
@@ -31,6 +54,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | '
   readonly verifyPassword: VerifyPassword;
   readonly secondFactors: Pick<SecondFactors, 'use'>;
   readonly passkeys: Pick<Passkeys, 'look' | 'use'>;
+  readonly applicationAccess: ApplicationAccess;
 };
 
 const needing = (method: string, required: readonly string[]) => ({
@@ -71,6 +95,7 @@ export const stepUpRoute = (needs: Dependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/auth/step-up',
       who: ['user'],
+      applicationScope: 'account',
       tenant: 'optional',
       area: 'user',
       body: Body,
@@ -93,13 +118,16 @@ export const stepUpRoute = (needs: Dependencies): Endpoint =>
     },
     async (request) => {
       const { principal } = request;
-      const { tenantId, id: userId, sessionId: sid } = principal;
+      const { tenantId, id: userId, sessionId: sid, clientId } = principal;
       if (!actsInPerson(principal)) return { refused: 'forbidden' };
       if (sid === null) return SESSION_REQUIRED;
       const readAt = needs.clock.now();
-      const [tenant, user] = await Promise.all([
+      const [tenant, user, consentEpoch] = await Promise.all([
         needs.workspaces.tenant(tenantId),
         needs.userDirectory.byId(tenantId, userId),
+        clientId === null
+          ? undefined
+          : needs.applicationAccess.consentEpoch({ tenantId, userId, clientId }),
       ]);
       if (tenant === undefined || !exists(user)) return SESSION_REQUIRED;
       const { method } = request.body;
@@ -110,7 +138,7 @@ export const stepUpRoute = (needs: Dependencies): Endpoint =>
           ? await showPasskey(needs, request, { user, tenant }, command)
           : await show(needs, request, user, command);
       if (shown.refused !== undefined) return shown;
-      const validity = validityContextOf(user, true);
+      const validity = validityContextOf(user, true, consentEpoch);
       const { factorId } = shown;
       const step = { userId, factor: method, factorId, validity, now: command.now };
       const decided = await needs.streams.decideOn(sessions, sid, command, (session) =>
@@ -118,12 +146,29 @@ export const stepUpRoute = (needs: Dependencies): Endpoint =>
       );
       if (!decided.accepted || decided.state.status === 'none') return SESSION_REQUIRED;
       const { auth_time: authTime, amr, app_id: appId } = decided.state;
-      const email = await needs.userDirectory.emailOf(user);
-      const of = { user, readAt, email, tenant, sid, authTime, amr, appId };
-      const { token, expiresIn } = needs.accessTokens.issue(of);
+      const stepped = { user, tenant, readAt, sid, authTime, amr, appId };
+      const issued = await issue(needs, principal, stepped);
+      if (issued === undefined) return SESSION_REQUIRED;
+      const { token, expiresIn } = issued;
       return { ok: { access_token: token, expires_in: expiresIn }, wrote: decided.position };
     },
   );
+
+type Stepped = Omit<Parameters<AccessTokens['issue']>[0], 'email'> & { readonly sid: string };
+
+/** A token of the caller's kind: a person's own, or one of the application which they use. */
+async function issue(
+  { accessTokens, applicationAccess, userDirectory }: Dependencies,
+  { tenantId, id: userId, clientId, scopes = [] }: UserPrincipal,
+  stepped: Stepped,
+): Promise<ReturnType<AccessTokens['issue']> | undefined> {
+  const { user, sid, authTime, amr, readAt } = stepped;
+  if (clientId === null) {
+    return accessTokens.issue({ ...stepped, email: await userDirectory.emailOf(user) });
+  }
+  const of = { tenantId, userId, clientId, user, scopes, sid, authTime, amr, readAt };
+  return applicationAccess.issue(of);
+}
 
 const SESSION_REQUIRED = { refused: 'user_session_required' } as const;
 

@@ -17,6 +17,7 @@ export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'datab
       method: 'get',
       path: '/api/v1/auth/consents',
       who: ['user'],
+      applicationScope: 'account',
       tenant: 'optional',
       area: 'user',
       ok: closed({
@@ -40,8 +41,8 @@ export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'datab
       type Row = { id: string; client_id: string; scopes: string[]; granted_at: Date };
       const { rows } = await database.tenant(tenantId).query<Row>(
         `SELECT c.id, c.client_id, c.scopes, c.granted_at FROM identity.consents c
-         JOIN identity.applications a ON a.id = c.client_id AND a.deleted_at IS NULL
-         WHERE c.tenant_id = $1 AND c.user_id = $2 AND c.revoked_at IS NULL
+         LEFT JOIN identity.applications a ON a.id = c.client_id
+         WHERE c.tenant_id = $1 AND c.user_id = $2 AND c.revoked_at IS NULL AND a.deleted_at IS NULL
          ORDER BY c.granted_at DESC, c.id LIMIT $3`,
         [tenantId, id, CONSENTS_MAX],
       );

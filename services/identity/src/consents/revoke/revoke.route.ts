@@ -18,6 +18,7 @@ export const revokeConsentRoute = (
       method: 'delete',
       path: '/api/v1/auth/consents/{id}',
       who: ['user'],
+      applicationScope: 'account',
       tenant: 'optional',
       area: 'user',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),

@@ -1,61 +1,49 @@
-/** The words of each mail. */
+/** Each mail, put together of its texts. */
 import type { MailPurpose } from '@cardea/contracts';
 import { type MailText, mailText, oneLine } from '@cardea/mail';
+import type { Language } from '../../pages/texts.ts';
+import { MAIL_TEXTS } from './email-texts.ts';
+
+/** A sign-in that its owner is told of, as far as it is known. */
+export type NewDevice = {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly browser: string;
+  readonly os: string;
+  readonly city: string | null;
+  readonly country: string | null;
+};
 
 type Of = {
   /** Null for mails that ask for nothing, or show a code. */
   readonly link: string | null;
   readonly code: string | null;
   readonly tenantName: string;
+  readonly language: Language;
+  /** Null for mails that tell of none. */
+  readonly newDevice?: NewDevice | null;
 };
 
-const WORDS: Record<MailPurpose, { subject: string; lead: string; call: string; end: string }> = {
-  verify: {
-    subject: 'Confirm your e-mail address',
-    lead: 'please confirm that this address is yours.',
-    call: 'Confirm the address',
-    end: 'The link works once, for 24 hours. If you did not ask for it, do nothing.',
-  },
-  reset: {
-    subject: 'Set a new password',
-    lead: 'somebody asked for a new password for the account with this address.',
-    call: 'Choose a new password',
-    end: 'The link works once, for one hour. If you did not ask for it, do nothing.',
-  },
-  magic_link: {
-    subject: 'Sign in',
-    lead: 'somebody asked for a link to sign in with this address.',
-    call: 'Sign in',
-    end: 'The link works once, for 15 minutes. If you did not ask for it, do nothing.',
-  },
-  otp: {
-    subject: 'Your code to sign in',
-    lead: 'somebody asked for a code to sign in with this address.',
-    call: 'Your code',
-    end: 'The code works once, for 10 minutes. Give it to nobody. If you did not ask for it, do nothing.',
-  },
-  invitation: {
-    subject: 'You are invited',
-    lead: 'an administrator invites you to an account with this address.',
-    call: 'Accept the invitation',
-    end: 'The link works once, for seven days. If you did not expect it, do nothing.',
-  },
-  notice: {
-    subject: 'You already have an account',
-    lead: 'somebody tried to register with this address, which already has an account.',
-    call: '',
-    end: 'If it was you, sign in, or ask for a new password. Otherwise do nothing.',
-  },
-};
-
-export function emailTemplate(kind: MailPurpose, { link, code, tenantName }: Of): MailText {
-  const { subject, lead, call, end } = WORDS[kind];
-  return mailText(subject, [
-    'Hello,',
+export function emailTemplate(kind: MailPurpose, of: Of): MailText {
+  const { link, code, language, newDevice = null } = of;
+  const { greeting, from, of: texts } = MAIL_TEXTS[language];
+  const { subject, lead, call, end } = texts[kind];
+  const paragraphs = [
+    greeting,
     lead,
     ...(link === null ? [] : [{ label: call, link }]),
     ...(code === null ? [] : [{ label: call, code }]),
+    ...(newDevice === null ? [] : [describe(newDevice)]),
     end,
-    `This mail comes from ${oneLine(tenantName)}.`,
-  ]);
+    from.replace('{tenant}', () => oneLine(of.tenantName)),
+  ];
+  return mailText(subject, paragraphs, language);
+}
+
+/** What is not known is left out. */
+function describe({ at, browser, os, city, country }: NewDevice): string {
+  const device = [browser, os].filter((part) => part !== '').join(', ');
+  const place = [city, country].filter((part) => part !== null).join(', ');
+  const when = `${at.slice(0, 16).replace('T', ' ')} UTC`;
+  return oneLine([when, device, place].filter((part) => part !== '').join(' · '));
 }

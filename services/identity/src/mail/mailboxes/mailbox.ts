@@ -5,6 +5,7 @@
 import type { MailPurpose } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
+import type { Language } from '../../pages/texts.ts';
 
 export type PendingMail = {
   readonly generation: number;
@@ -18,6 +19,12 @@ export type PendingMail = {
   readonly failures?: number;
   /** What the link of an invitation accepts. */
   readonly invitation_id?: string;
+  /** Where the link of a sign-in leads back to. */
+  readonly interaction?: string;
+  /** What it tells beside its address. */
+  readonly details?: Sealed;
+  /** In which it was asked for, where that is known. */
+  readonly language?: Language;
 };
 export type MailboxFacts = {
   readonly errands: { readonly [purpose in MailPurpose]?: PendingMail };
@@ -68,6 +75,7 @@ export const SECRET_TTL_MS: Record<MailPurpose, number> = {
   otp: 10 * 60_000,
   invitation: 7 * 24 * 3600_000,
   notice: 24 * 3600_000,
+  new_device: 24 * 3600_000,
 };
 
 /** From the request for the mail on, in which the invitation is created. */
@@ -80,11 +88,14 @@ export type RequestMail = {
   readonly userId: string | null;
   /** Of purpose `invitation`. */
   readonly invitationId?: string | undefined;
+  readonly interaction?: string | undefined;
+  readonly details?: Sealed | undefined;
+  readonly language?: Language | undefined;
   readonly now: Date;
 };
 
 export function requestMail(request: RequestMail, mailbox: Mailbox): Decision<MailboxEvent, never> {
-  const { purpose, email, userId, invitationId, now } = request;
+  const { purpose, email, userId, invitationId, interaction, details, language, now } = request;
   const generation = (pendingMailOf(mailbox, purpose)?.generation ?? 0) + 1;
   const pending: PendingMail = {
     generation,
@@ -94,6 +105,9 @@ export function requestMail(request: RequestMail, mailbox: Mailbox): Decision<Ma
     settled: false,
     email,
     ...(invitationId === undefined ? {} : { invitation_id: invitationId }),
+    ...(interaction === undefined ? {} : { interaction }),
+    ...(details === undefined ? {} : { details }),
+    ...(language === undefined ? {} : { language }),
   };
   return accept({
     type: 'MailRequested',

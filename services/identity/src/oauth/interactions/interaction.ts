@@ -17,7 +17,28 @@ type Details = {
   readonly missingResourceScopes?: { readonly [resource: string]: readonly string[] };
 };
 
-export type PendingSecondFactor = { readonly token: string; readonly methods: readonly string[] };
+export type PendingSecondFactor = {
+  readonly token: string;
+  readonly methods: readonly string[];
+  /** The account has none yet and has to have one. */
+  readonly isEnrolment: boolean;
+  /** The key of an authenticator app that is being set up. */
+  readonly totp?: { readonly challengeId: string; readonly secret: string; readonly url: string };
+};
+
+export type Mailed = {
+  readonly method: 'otp' | 'magic_link';
+  readonly email: string;
+  readonly challengeId: string;
+};
+
+/** How far a sign-in has come that takes several pages. */
+export type Progress =
+  | { readonly step: 'begun' }
+  | ({ readonly step: 'second_factor' } & PendingSecondFactor)
+  | ({ readonly step: 'mailed' } & Mailed)
+  /** Whoever is signed in wants to be somebody else. */
+  | { readonly step: 'restarted' };
 
 export type Interaction = {
   readonly stored: Stored;
@@ -26,12 +47,15 @@ export type Interaction = {
   readonly resource: string;
   /** Scopes that are asked for now, by resource. */
   readonly missing: { readonly [resource: string]: readonly string[] };
-  readonly secondFactor: PendingSecondFactor | undefined;
+  readonly progress: Progress;
 };
+
+/** Beside the results that the library knows; it is encrypted as all of its artifacts. */
+const PROGRESS = 'progress';
 
 type Dependencies = {
   readonly server: RunningServer;
-  readonly clients: Pick<OAuthClients, 'find'>;
+  readonly clients: Pick<OAuthClients, 'findFor'>;
   readonly resources: Pick<KnownResources, 'builtIn'>;
 };
 
@@ -45,17 +69,18 @@ export async function findInteraction(
   const stored = found as Stored | undefined;
   if (stored === undefined || stored.uid !== uid) return undefined;
   const { params, prompt, result } = stored;
-  const client = await clients.find(String(params['client_id']));
+  const clientId = String(params['client_id']);
+  const resource = String(params['resource'] ?? resources.builtIn);
+  const client = await clients.findFor({ clientId, resource });
   if (client === undefined) return undefined;
   const { missingOIDCScope = [], missingResourceScopes = {} } = prompt.details;
-  const mfa = result?.['mfa'] as PendingSecondFactor | undefined;
   return {
     stored,
     client,
     redirectUri: String(params['redirect_uri']),
-    resource: String(params['resource'] ?? resources.builtIn),
+    resource,
     missing: { '': missingOIDCScope, ...missingResourceScopes },
-    secondFactor: mfa,
+    progress: (result?.[PROGRESS] as Progress | undefined) ?? { step: 'begun' },
   };
 }
 
@@ -79,11 +104,8 @@ export async function finish(
   return (stored as unknown as { returnTo: string }).returnTo;
 }
 
-/** The first factor was right, and the second one is due. */
-export async function keepSecondFactor(
-  { stored }: Interaction,
-  mfa: PendingSecondFactor,
-): Promise<void> {
-  stored.result = { mfa };
+/** Until the next page of the same browser. */
+export async function keepProgress({ stored }: Interaction, progress: Progress): Promise<void> {
+  stored.result = { [PROGRESS]: progress };
   await stored.save(Math.max(1, stored.exp - now()));
 }

@@ -3,22 +3,35 @@
  * that is shown has to be right, and limits the answer to its own tenant.
  */
 import { parseKey } from '@cardea/crypto';
-import type { Clock } from '@cardea/runtime';
+import type { Clock, Settings } from '@cardea/runtime';
+import type { ArtifactCache } from '../../adapters/artifact-cache.ts';
+import { ASSERTION_TYPE, assertedClient, isAsserted } from '../../adapters/client-assertion.ts';
 import type { FindLiveKey } from '../../credentials/credentials.module.ts';
 import { recognise } from '../../streams/key-secret.ts';
 import type { SnapshotCache } from '../../streams/snapshot-cache.ts';
-import { applications } from '../../workspaces/workspaces.module.ts';
+import { applications, type ExistingApplication } from '../../workspaces/workspaces.module.ts';
+import type { ClientFailureReason } from '../client-failures/client-failure.ts';
 
 export type IntrospectionCaller =
   | { readonly by: 'nobody' }
   | { readonly by: 'service' }
   /** `id` counts its requests. */
   | { readonly by: 'tenant'; readonly tenantId: string; readonly id: string };
-type Refused = { readonly refused: 'invalid_client' | 'insufficient_scope' };
+type Refused = {
+  readonly refused: 'invalid_client' | 'insufficient_scope';
+  /** An application that is there, and was not proven to ask. */
+  readonly named?: {
+    readonly tenantId: string;
+    readonly clientId: string;
+    readonly reason: ClientFailureReason;
+  };
+};
 
 type Dependencies = {
   readonly snapshots: Pick<SnapshotCache, 'find'>;
   readonly clock: Pick<Clock, 'now'>;
+  readonly artifacts: Pick<ArtifactCache, 'use'>;
+  readonly settings: Pick<Settings, 'ISSUER'>;
   readonly findLiveKey: FindLiveKey;
   /** Whether the header is the bearer of the deployment's own services. */
   readonly isService: (authorization: string | undefined) => boolean;
@@ -28,6 +41,8 @@ type Shown = {
   readonly authorization: string | undefined;
   readonly client_id?: string | undefined;
   readonly client_secret?: string | undefined;
+  readonly client_assertion?: string | undefined;
+  readonly client_assertion_type?: string | undefined;
 };
 
 const SCOPE = 'tokens:introspect';
@@ -37,17 +52,18 @@ export async function callerOf(
   needs: Dependencies,
   shown: Shown,
 ): Promise<IntrospectionCaller | Refused> {
-  const { authorization, client_id, client_secret } = shown;
-  if (authorization === undefined) {
-    if (client_secret === undefined) return { by: 'nobody' };
-    return byClient(needs, client_id ?? '', client_secret);
-  }
+  const { authorization, client_id, client_secret, client_assertion } = shown;
+  const credentials = [authorization, client_secret, client_assertion];
+  if (credentials.filter((each) => each !== undefined).length > 1) return REFUSED;
+  if (client_assertion !== undefined) return byAssertion(needs, shown, client_assertion);
+  if (client_secret !== undefined) return bySecret(needs, client_id ?? '', client_secret);
+  if (authorization === undefined) return { by: 'nobody' };
   if (needs.isService(authorization)) return { by: 'service' };
   const [, kind = '', credential = ''] = /^(\w+) +(\S+)$/.exec(authorization) ?? [];
   switch (kind.toLowerCase()) {
     case 'basic': {
       const [id, secret] = basicOf(credential);
-      return byClient(needs, id, secret);
+      return bySecret(needs, id, secret);
     }
     case 'bearer':
       return byKey(needs, credential);
@@ -56,17 +72,46 @@ export async function callerOf(
   }
 }
 
+/** Proven by the one means that the client is registered with. */
 async function byClient(
-  { snapshots, clock }: Dependencies,
-  id: string,
-  text: string,
+  { snapshots }: Dependencies,
+  clientId: string,
+  proven: (application: ExistingApplication) => Promise<ClientFailureReason | 'right'>,
 ): Promise<IntrospectionCaller | Refused> {
-  const key = parseKey(text);
-  const found = id === '' ? undefined : await snapshots.find(applications, id);
-  if (key?.kind !== 'cs' || found?.state.status !== 'active') return REFUSED;
-  const { secret } = found.state;
-  if (secret === null || recognise(key.secret, secret, clock.now()) === undefined) return REFUSED;
-  return { by: 'tenant', tenantId: found.tenantId, id };
+  const found = clientId === '' ? undefined : await snapshots.find(applications, clientId);
+  if (found?.state.status !== 'active') return REFUSED;
+  const { tenantId } = found;
+  const reason = await proven(found.state);
+  if (reason !== 'right') return { ...REFUSED, named: { tenantId, clientId, reason } };
+  return { by: 'tenant', tenantId, id: clientId };
+}
+
+const bySecret = (needs: Dependencies, id: string, text: string) =>
+  byClient(needs, id, async ({ secret, jwks }) => {
+    if (secret === null || jwks.length > 0) return 'wrong_method';
+    const key = parseKey(text);
+    const now = needs.clock.now();
+    const isRight = key?.kind === 'cs' && recognise(key.secret, secret, now) !== undefined;
+    return isRight ? 'right' : 'wrong_secret';
+  });
+
+async function byAssertion(
+  needs: Dependencies,
+  { client_id, client_assertion_type }: Shown,
+  assertion: string,
+): Promise<IntrospectionCaller | Refused> {
+  const clientId = assertedClient(assertion) ?? '';
+  const isNamed = client_id === undefined || client_id === clientId;
+  if (!isNamed || client_assertion_type !== ASSERTION_TYPE) return REFUSED;
+  const { clock, artifacts, settings } = needs;
+  return byClient(needs, clientId, async ({ jwks }) => {
+    if (jwks.length === 0) return 'wrong_method';
+    const audience = ['', '/oauth2/token', '/oauth2/introspect'].map(
+      (path) => settings.ISSUER + path,
+    );
+    const asserted = { assertion, clientId, keys: jwks, audience, now: clock.now() };
+    return (await isAsserted(artifacts, asserted)) ? 'right' : 'wrong_assertion';
+  });
 }
 
 async function byKey(

@@ -3,17 +3,21 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import type { Settings } from '@cardea/runtime';
 import type { RateLimits } from '@cardea/service';
 import Type from 'typebox';
+import { tooOften } from '../../http/answers.ts';
 import { LIMITS } from '../../http/limits.ts';
+import type { RecordClientFailure } from '../client-failures/record-client-failure.ts';
 import { callerOf } from './callers.ts';
 import { INACTIVE, type Introspect } from './introspect.ts';
 
 type Dependencies = Parameters<typeof callerOf>[0] & {
   readonly limits: RateLimits;
-  readonly settings: Pick<Settings, 'INTROSPECT_REQUIRE_AUTH'>;
+  readonly settings: Pick<Settings, 'INTROSPECT_REQUIRE_AUTH' | 'ISSUER'>;
   readonly introspect: Introspect;
+  readonly recordClientFailure: RecordClientFailure;
 };
 
 const TOKEN_CHARACTERS_MAX = 8_192;
+const ASSERTION_CHARACTERS_MAX = 8_192;
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="introspection"' };
 
 const Active = Type.Object({ active: Type.Boolean() }, { additionalProperties: true });
@@ -38,6 +42,8 @@ export const introspectRoute = (needs: Dependencies): Endpoint =>
           token_type_hint: Type.Optional(Type.String({ maxLength: 128 })),
           client_id: Type.Optional(Type.String({ maxLength: 128 })),
           client_secret: Type.Optional(Type.String({ maxLength: 128 })),
+          client_assertion: Type.Optional(Type.String({ maxLength: ASSERTION_CHARACTERS_MAX })),
+          client_assertion_type: Type.Optional(Type.String({ maxLength: 128 })),
         },
         // RFC 7662 lets deployments add parameters, so clients may send some of others'.
         { additionalProperties: true },
@@ -49,25 +55,24 @@ export const introspectRoute = (needs: Dependencies): Endpoint =>
     },
     async (request) => {
       const { body, headers, ip } = request;
-      const { client_id, client_secret } = body;
-      const caller = await callerOf(needs, {
-        authorization: headers['authorization'],
-        client_id,
-        client_secret,
-      });
-      if ('refused' in caller) return { ...caller, headers: CHALLENGE };
+      const caller = await callerOf(needs, { ...body, authorization: headers['authorization'] });
+      if ('refused' in caller) {
+        const { refused, named } = caller;
+        if (named !== undefined) await needs.recordClientFailure(request, named);
+        return { refused, headers: CHALLENGE };
+      }
       if (caller.by === 'nobody' && needs.settings.INTROSPECT_REQUIRE_AUTH) {
         return { refused: 'invalid_client', headers: CHALLENGE };
       }
       if (caller.by === 'tenant') {
         const taken = await needs.limits.take(LIMITS.introspectionsByCaller, caller.id);
-        if (!taken.allowed) return tooMany(taken.retryAfterSeconds);
+        if (!taken.allowed) return tooOften(taken);
       }
       if (caller.by === 'nobody') {
         const inactive = await needs.limits.look(LIMITS.inactiveIntrospectionsByIp, ip);
-        if (!inactive.allowed) return tooMany(inactive.retryAfterSeconds);
+        if (!inactive.allowed) return tooOften(inactive);
         const taken = await needs.limits.take(LIMITS.introspectionsByIp, ip);
-        if (!taken.allowed) return tooMany(taken.retryAfterSeconds);
+        if (!taken.allowed) return tooOften(taken);
       }
       const found = await needs.introspect(body.token, caller.by === 'service');
       const tenantId = found.active ? found.tid : undefined;
@@ -80,9 +85,3 @@ export const introspectRoute = (needs: Dependencies): Endpoint =>
       return { ok: INACTIVE };
     },
   );
-
-const tooMany = (retryAfterSeconds: number) =>
-  ({
-    refused: 'rate_limited',
-    headers: { 'Retry-After': String(retryAfterSeconds) },
-  }) as const;

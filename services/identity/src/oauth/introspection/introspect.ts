@@ -38,9 +38,9 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'store' | 'streams'> & {
   readonly liveToken: LiveToken;
 };
 
-export const introspect =
-  (needs: Dependencies): Introspect =>
-  async (token, isService) => {
+export function introspect(needs: Dependencies): Introspect {
+  const known = new WeakMap<OwnToken, Introspection>();
+  return async (token, isService) => {
     if (token.startsWith('rt_')) return refreshToken(needs, token);
     if (token.startsWith('svc_') || token.startsWith('agk_')) {
       const live = await needs.findLiveKey(token);
@@ -48,8 +48,13 @@ export const introspect =
     }
     const live = await needs.liveToken(token);
     if (live === undefined) return INACTIVE;
-    return live.tokenClass === 'capability' ? ofCapability(live) : ofAccess(live);
+    const before = known.get(live);
+    if (before !== undefined) return before;
+    const shown = live.tokenClass === 'capability' ? ofCapability(live) : ofAccess(live);
+    known.set(live, shown);
+    return shown;
   };
+}
 
 /** Only the current number of a session that goes on; asking uses nothing up. */
 async function refreshToken(needs: Dependencies, text: string): Promise<Introspection> {

@@ -3,14 +3,14 @@
  * streams say so; for a while after that one look into the revocation list is enough.
  */
 import { type Revocation, revocationsOf, type VerifiedClaims } from '@cardea/auth';
-import { sha256 } from '@cardea/crypto';
 import { expiringCache } from '@cardea/runtime';
 import type { Peers, ServiceDependencies } from '@cardea/service';
 import { exists, type UserDirectory } from '../../accounts/accounts.module.ts';
 import { consentId, consents } from '../../consents/consents.module.ts';
 import { isAlive, sessions, validityContextOf } from '../../sessions/sessions.module.ts';
 import type { SnapshotCache } from '../../streams/snapshot-cache.ts';
-import { applications, type Workspaces } from '../../workspaces/workspaces.module.ts';
+import type { Workspaces } from '../../workspaces/workspaces.module.ts';
+import type { IsKnownClient } from '../client-documents/known-clients.ts';
 import type { OwnToken, VerifyOwn } from './own-tokens.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'revocations' | 'streams'> & {
@@ -19,6 +19,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'revocations' | 'streams
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
   readonly ended: Peers['identity']['ended'];
   readonly verifyOwn: VerifyOwn;
+  readonly isKnownClient: IsKnownClient;
 };
 
 /** Undefined for a token that is not ours, has expired or was ended. */
@@ -32,24 +33,23 @@ type Seen = { readonly marks: readonly Revocation[]; readonly subscriptionEpoch:
 
 export function liveTokens(needs: Dependencies): LiveToken {
   const { clock, revocations, verifyOwn } = needs;
-  const seen = expiringCache<string, Seen>(clock, { entriesMax: FRESH_MAX, ttlMs: FRESH_MS });
+  const seen = expiringCache<OwnToken, Seen>(clock, { entriesMax: FRESH_MAX, ttlMs: FRESH_MS });
 
   return async (token) => {
     const own = await verifyOwn(token);
     // The tolerance for other clocks is for those who let a token in; the issuer's own clock decides here.
     if (own === undefined || clock.now().getTime() / MS >= own.claims.exp) return undefined;
-    const name = sha256(token).toString('base64url');
     const epoch = revocations.subscriptionEpoch();
-    const before = seen.get(name);
+    const before = seen.get(own);
     if (before !== undefined && before.subscriptionEpoch === epoch) {
       const { revoked } = await revocations.look(before.marks);
       if (!revoked.includes(true)) return own;
-      seen.delete(name);
+      seen.delete(own);
       return undefined;
     }
     const marks = await marksByStreams(needs, own);
     if (marks === undefined) return undefined;
-    if (epoch !== undefined) seen.set(name, { marks, subscriptionEpoch: epoch });
+    if (epoch !== undefined) seen.set(own, { marks, subscriptionEpoch: epoch });
     return own;
   };
 }
@@ -89,16 +89,13 @@ async function furtherMarks(
   }
   if (claims['agent_id'] !== undefined || claims['agent_session_id'] !== undefined) return [];
   const clientId = textOf(claims['client_id']);
-  if (clientId !== undefined && !(await isClient(needs, claims.tid, clientId))) return undefined;
+  if (clientId !== undefined && !(await needs.isKnownClient(claims.tid, clientId)))
+    return undefined;
   const ofClient: readonly Revocation[] =
     clientId === undefined ? [] : [{ kind: 'key', id: clientId }];
   if (clientId === claims.sub) return ofClient;
   const ofUser = await userMarks(needs, claims, clientId);
   return ofUser === undefined ? undefined : [...ofClient, ...ofUser];
-}
-
-async function isClient({ snapshots }: Dependencies, tenantId: string, id: string) {
-  return (await snapshots.load(applications, { tenantId, id })).status === 'active';
 }
 
 async function userMarks(

@@ -4,13 +4,17 @@ import { sha256 } from '@cardea/crypto';
 import { type Clock, expiringCache, type Settings } from '@cardea/runtime';
 
 type PublicKey = NonNullable<ReturnType<typeof importPublicJwk>>['publicKey'];
+type Verified = { readonly own: OwnToken; readonly kid: unknown };
 type PublicKeys = { readonly keys: readonly PublicJwk[] };
 
 export type OwnToken = {
   readonly tokenClass: 'access' | 'capability';
   readonly claims: VerifiedClaims;
 };
-/** Undefined for whatever is not signed by a key of the ring, has expired or is of another class. */
+/**
+ * Undefined for whatever is not signed by a key of the ring, has expired or is of another class. The same token
+ * is the same object for a while, so that callers can keep what they know of it.
+ */
 export type VerifyOwn = (token: string) => Promise<OwnToken | undefined>;
 
 type Dependencies = {
@@ -29,7 +33,7 @@ const READ_AGAIN_MS = 30_000;
 
 export function ownTokens({ settings, clock, jwks, latestJwks }: Dependencies): VerifyOwn {
   const imported = new WeakMap<PublicJwk, PublicKey>();
-  const verified = expiringCache<string, OwnToken>(clock, {
+  const verified = expiringCache<string, Verified>(clock, {
     entriesMax: VERIFIED_MAX,
     ttlMs: VERIFIED_MS,
   });
@@ -54,8 +58,8 @@ export function ownTokens({ settings, clock, jwks, latestJwks }: Dependencies): 
   return async (token) => {
     const name = sha256(token).toString('base64url');
     const known = verified.get(name);
-    const isKept = known !== undefined && jwks().keys.some(({ kid }) => kid === kidOf(token));
-    if (isKept && clock.now().getTime() / 1000 < known.claims.exp) return known;
+    const isKept = known !== undefined && jwks().keys.some(({ kid }) => kid === known.kid);
+    if (isKept && clock.now().getTime() / 1000 < known.own.claims.exp) return known.own;
     let read = check(token);
     if (read === 'unknown_key' && clock.monotonicMs() - readMs >= READ_AGAIN_MS) {
       readMs = clock.monotonicMs();
@@ -63,11 +67,11 @@ export function ownTokens({ settings, clock, jwks, latestJwks }: Dependencies): 
       read = check(token);
     }
     if (read === 'unknown_key' || read === undefined) return undefined;
-    verified.set(name, read);
+    verified.set(name, { own: read, kid: kidOf(token) });
     return read;
   };
 }
 
-/** Of a token that was verified before. */
+/** Of a token that is verified. */
 const kidOf = (token: string): unknown =>
   JSON.parse(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString()).kid;

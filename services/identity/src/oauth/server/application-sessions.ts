@@ -17,6 +17,7 @@ import {
   validityContextOf,
 } from '../../sessions/sessions.module.ts';
 import type { Workspaces } from '../../workspaces/workspaces.module.ts';
+import { isDocumentId } from '../client-documents/client-document.ts';
 import type { AnyRequest } from './requests.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'store' | 'streams'> & {
@@ -126,7 +127,11 @@ async function startSession(
   const made = await needs.loginSessions.startOther(
     {
       ...{ sid: of.sid, user, readAt, tenant, via: 'oauth', method: 'oauth', amr: of.amr },
-      ...{ ip: request.ip, userAgent: request.userAgent, appId: of.clientId },
+      ...{
+        ip: request.ip,
+        userAgent: request.userAgent,
+        appId: isDocumentId(of.clientId) ? null : of.clientId,
+      },
       other: {
         kind: 'oauth',
         authTime: of.authTime,

@@ -8,12 +8,26 @@ import {
   type ExistingApplication,
   type Workspaces,
 } from '../../workspaces/workspaces.module.ts';
+import { isDocumentId } from '../client-documents/client-document.ts';
+import type { ClientDocuments } from '../client-documents/client-documents.ts';
 import { isBuiltInScope } from '../resource-servers/known-resources.ts';
 
-export type OAuthClient = { readonly tenantId: string; readonly application: ExistingApplication };
+export type OAuthClient = {
+  readonly tenantId: string;
+  readonly application: Pick<
+    ExistingApplication,
+    'branding' | 'first_party' | 'grant_types' | 'id' | 'name'
+  >;
+};
+type RegisteredClient = { readonly tenantId: string; readonly application: ExistingApplication };
 
 export type OAuthClients = {
-  readonly find: (clientId: string) => Promise<OAuthClient | undefined>;
+  readonly find: (clientId: string) => Promise<RegisteredClient | undefined>;
+  /** Also one that describes itself by a document, at a resource that lets it in. */
+  readonly findFor: (of: {
+    readonly clientId: string;
+    readonly resource: string;
+  }) => Promise<OAuthClient | undefined>;
   readonly hasSecret: (clientId: string, shown: string) => Promise<boolean>;
 };
 
@@ -21,11 +35,17 @@ type Dependencies = {
   readonly snapshots: Pick<SnapshotCache, 'find'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly clock: Pick<Clock, 'now'>;
+  readonly clientDocuments: Pick<ClientDocuments, 'nameOf' | 'tenantOf'>;
 };
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export function oauthClients({ snapshots, workspaces, clock }: Dependencies): OAuthClients {
+export function oauthClients({
+  snapshots,
+  workspaces,
+  clock,
+  clientDocuments,
+}: Dependencies): OAuthClients {
   const find: OAuthClients['find'] = async (id) => {
     if (!ID.test(id)) return undefined;
     const found = await snapshots.find(applications, id);
@@ -35,6 +55,14 @@ export function oauthClients({ snapshots, workspaces, clock }: Dependencies): OA
   };
   return {
     find,
+    findFor: async ({ clientId: id, resource }) => {
+      if (!isDocumentId(id)) return find(id);
+      const tenant = await clientDocuments.tenantOf(resource);
+      if (tenant === undefined) return undefined;
+      const name = await clientDocuments.nameOf(id);
+      const application = { id, name, first_party: false, branding: {}, grant_types: GRANTS };
+      return { tenantId: tenant.id, application };
+    },
     hasSecret: async (id, shown) => {
       const secret = (await find(id))?.application.secret ?? null;
       const key = parseKey(shown);
@@ -44,8 +72,10 @@ export function oauthClients({ snapshots, workspaces, clock }: Dependencies): OA
   };
 }
 
+const GRANTS = ['authorization_code', 'refresh_token'] as const;
+
 /** Undefined for one that nobody can be sent back to. */
-export function clientMetadata({ tenantId, application }: OAuthClient) {
+export function clientMetadata({ tenantId, application }: RegisteredClient) {
   const { id, type, redirect_uris, grant_types, scopes, jwks, secret } = application;
   const isMachine = type === 'm2m';
   if (!isMachine && redirect_uris.length === 0) return undefined;

@@ -5,6 +5,7 @@ import { exists, type UserDirectory } from '../../accounts/accounts.module.ts';
 import type { ArtifactCache } from '../../adapters/artifact-cache.ts';
 import type {
   Account,
+  ClientFailure,
   GrantFor,
   IssuedFor,
   Message,
@@ -13,25 +14,30 @@ import type {
   RefreshRequest,
 } from '../../adapters/authorization-ports.ts';
 import { OPENID } from '../../consents/consents.module.ts';
+import { LIMITS } from '../../http/limits.ts';
+import type { ClientDocuments } from '../client-documents/client-documents.ts';
+import type { RecordClientFailure } from '../client-failures/record-client-failure.ts';
 import { BUILT_IN_SCOPES, type KnownResources } from '../resource-servers/known-resources.ts';
 import { userClaims } from '../userinfo/user-claims.ts';
 import type { ApplicationSessions, StartApplicationSession } from './application-sessions.ts';
 import { clientMetadata, type OAuthClients } from './clients.ts';
 import type { OAuthTokens } from './oauth-tokens.ts';
-import { requestOf } from './requests.ts';
+import { answered, requestOf } from './requests.ts';
 import { grantIdOf, tokensFrom, type UserConsents } from './user-consents.ts';
 
 export type PortsDependencies = Pick<
   ServiceDependencies,
-  'clock' | 'command' | 'ids' | 'log' | 'settings'
+  'clock' | 'command' | 'ids' | 'limits' | 'log' | 'settings'
 > & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'open'>;
   readonly clients: OAuthClients;
+  readonly clientDocuments: ClientDocuments;
   readonly userConsents: UserConsents;
   readonly resources: KnownResources;
   readonly applicationSessions: ApplicationSessions;
   readonly oauthTokens: OAuthTokens;
   readonly artifacts: ArtifactCache;
+  readonly recordClientFailure: RecordClientFailure;
   readonly errorPage: Ports['errorPage'];
 };
 
@@ -58,7 +64,10 @@ export function serverPorts(needs: PortsDependencies): OwnPorts {
     resource: async ({ tenantId, scopes }, identifier) => {
       const found = await resources.find(tenantId, identifier);
       if (found === undefined) return undefined;
-      const allowed = found.scopes.map(({ name }) => name).filter((name) => scopes.includes(name));
+      // A client that nobody has registered gets nothing of Cardea's own API.
+      if (scopes === undefined && identifier === resources.builtIn) return undefined;
+      const names = found.scopes.map(({ name }) => name);
+      const allowed = names.filter((name) => scopes === undefined || scopes.includes(name));
       return { scopes: allowed, ttlSeconds: found.tokenTtlSeconds };
     },
     grantById: async (id) => {
@@ -90,7 +99,8 @@ export function serverPorts(needs: PortsDependencies): OwnPorts {
     refreshToken: async (text) => {
       const session = await needs.applicationSessions.genuine(text);
       if (session === undefined) return undefined;
-      return { sid: session.id, clientId: session.client_id ?? '', userId: session.user_id };
+      const { id: sid, client_id, user_id: userId, resource } = session;
+      return { sid, clientId: client_id ?? '', userId, resource: resource ?? undefined };
     },
     endSession: async (message, text) => {
       await needs.applicationSessions.endByToken(requestOf(message), text);
@@ -105,10 +115,35 @@ export function serverPorts(needs: PortsDependencies): OwnPorts {
       const of = { sid, tenantId, userId };
       await needs.applicationSessions.end(requestOf(message), of, 'reuse');
     },
+    answered,
+    ...strangerPorts(needs),
     failed: (error) => {
       needs.log.error({ err: error }, 'the authorization server failed');
     },
   };
+}
+
+/** What is asked of clients before they are believed. */
+function strangerPorts(needs: PortsDependencies) {
+  // The library looks for a client again where it was refused one.
+  const tried = new WeakSet<Message>();
+  return {
+    fetchDocument: needs.clientDocuments.fetch,
+    admitsDocument: async (message: Message) => {
+      if (tried.has(message)) return false;
+      tried.add(message);
+      const { ip } = requestOf(message);
+      return (await needs.limits.take(LIMITS.clientDocumentsByIp, ip)).allowed;
+    },
+    documentTenant: async (resource: string) =>
+      (await needs.clientDocuments.tenantOf(resource))?.id,
+    admits: async (clientId: string, to: 'token' | 'par') => {
+      const limit = to === 'token' ? LIMITS.tokensByClient : LIMITS.parByClient;
+      return (await needs.limits.take(limit, clientId)).allowed;
+    },
+    clientFailed: (message: Message, failure: ClientFailure) =>
+      needs.recordClientFailure(requestOf(message), failure),
+  } satisfies Partial<OwnPorts>;
 }
 
 async function accountOf(
@@ -144,10 +179,9 @@ async function issue(
   needs: PortsDependencies,
   of: IssuedFor,
 ): Promise<{ readonly claims: object; readonly start?: StartApplicationSession }> {
-  const { clientId, resource, scope, ttlSeconds, userId } = of;
-  const client = await needs.clients.find(clientId);
-  if (client === undefined) throw new Error('a token for a client that has gone');
-  const { tenantId } = client;
+  const { tenantId, clientId, resource, scope, ttlSeconds, userId } = of;
+  const client = await needs.clients.findFor({ clientId, resource });
+  if (client?.tenantId !== tenantId) throw new Error('a token for a client that has gone');
   if (userId === undefined) {
     const common = { tenantId, clientId, resource, scope, ttlSeconds };
     return { claims: needs.oauthTokens.clientClaims(common) };

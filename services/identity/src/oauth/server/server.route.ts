@@ -1,9 +1,10 @@
 /** The endpoints that the authorization server's library answers, and the documents about it. */
 import { named } from '@cardea/contracts';
-import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import { type Contract, type Endpoint, endpoint, type Request } from '@cardea/http';
 import type { Settings } from '@cardea/runtime';
 import type { RateLimit, RateLimits } from '@cardea/service';
 import Type, { type TObject, type TSchema } from 'typebox';
+import { tooOften } from '../../http/answers.ts';
 import { LIMITS } from '../../http/limits.ts';
 import { GRANT_TYPES } from '../../workspaces/workspaces.module.ts';
 import { BUILT_IN_SCOPES } from '../resource-servers/known-resources.ts';
@@ -17,16 +18,15 @@ type Dependencies = {
 };
 type AnyRequest = Request<unknown, unknown, unknown>;
 
-const COMMON = {
+const OPEN = {
   tag: 'OAuth',
   who: 'anyone',
   tenant: 'none',
   area: 'user',
   oauthErrors: true,
-  passedOn: true,
-  okMediaType: 'application/json',
   recordsItsRefusals: true,
 } as const;
+const COMMON = { ...OPEN, passedOn: true, okMediaType: 'application/json' } as const;
 
 const text = Type.Optional(Type.String());
 const open = <Fields extends { readonly [name: string]: TSchema }>(fields: Fields) =>
@@ -65,6 +65,7 @@ type Passed = {
   readonly ok: TSchema;
   readonly status?: number;
   readonly okMediaType?: string;
+  readonly origins?: NonNullable<Contract['origins']>;
   /** Counted before; or only where the answer is a refusal. */
   readonly limit: RateLimit | undefined;
   readonly countsFailures?: true;
@@ -79,6 +80,7 @@ const ROUTES: readonly Passed[] = [
     query: open(AuthorizeQuery),
     // A redirect; or a page, for `response_mode=form_post`.
     ok: Type.String(),
+    status: 303,
     okMediaType: 'text/html',
     limit: LIMITS.authorizeByIp,
   },
@@ -90,11 +92,13 @@ const ROUTES: readonly Passed[] = [
     params: Type.Object({ uid: Type.String({ minLength: 1, maxLength: 128 }) }),
     // A redirect; or a page, for `response_mode=form_post`.
     ok: Type.String(),
+    status: 303,
     okMediaType: 'text/html',
     limit: LIMITS.authorizeByIp,
   },
   {
     name: 'issue_tokens',
+    origins: 'allowed',
     summary: 'Exchange a code or a refresh token, or sign in as a client',
     method: 'post',
     path: '/oauth2/token',
@@ -105,6 +109,7 @@ const ROUTES: readonly Passed[] = [
   },
   {
     name: 'revoke_token',
+    origins: 'allowed',
     summary: 'End what a refresh token belongs to',
     method: 'post',
     path: '/oauth2/revoke',
@@ -115,16 +120,20 @@ const ROUTES: readonly Passed[] = [
   },
   {
     name: 'push_authorization_request',
+    origins: 'allowed',
     summary: 'Leave an authorization request before the user is sent',
     method: 'post',
     path: '/oauth2/par',
     body: open({ ...AuthorizeQuery, ...clientFields }),
     ok: open({ request_uri: Type.String(), expires_in: Type.Integer() }),
     status: 201,
-    limit: LIMITS.parByIp,
+    // Counted by client, once that is known; and refusals by address.
+    limit: LIMITS.tokenFailuresByIp,
+    countsFailures: true,
   },
   {
     name: 'openid_configuration',
+    origins: 'every',
     summary: 'What the authorization server can do (OpenID Connect Discovery)',
     method: 'get',
     path: '/.well-known/openid-configuration',
@@ -133,6 +142,7 @@ const ROUTES: readonly Passed[] = [
   },
   {
     name: 'authorization_server_metadata',
+    origins: 'every',
     summary: 'What the authorization server can do (RFC 8414)',
     method: 'get',
     path: '/.well-known/oauth-authorization-server',
@@ -141,6 +151,41 @@ const ROUTES: readonly Passed[] = [
   },
 ];
 
+/**
+ * Some clients send their request as a form (OpenID Connect Core 3.1.2.1). The browser is sent on to the same
+ * request as an address: from another site's page a form comes without the cookie of the sign-in.
+ */
+const postAuthorizeRoute = (needs: Pick<Dependencies, 'limits'>): Endpoint =>
+  endpoint(
+    {
+      ...OPEN,
+      name: 'post_authorize',
+      summary: 'Ask a user to sign in to an application, by a form',
+      method: 'post',
+      path: '/oauth2/authorize',
+      retry: 'safe',
+      takesForm: true,
+      bodyLimitBytes: FORM_MAX_BYTES,
+      // What is wrong with it is told where the browser is sent.
+      body: Type.Object({ client_id: text }, { additionalProperties: Type.String() }),
+      ok: Type.String(),
+      status: 303,
+      okMediaType: 'text/html',
+      refusals: { rate_limited: 429 },
+    },
+    async ({ body, ip }) => {
+      const room = await needs.limits.look(LIMITS.authorizeByIp, ip);
+      if (!room.allowed) return tooOften(room);
+      const query = new URLSearchParams(body);
+      return {
+        raw: (response) => {
+          response.writeHead(303, { Location: `/oauth2/authorize?${query}` }).end();
+        },
+      };
+    },
+  );
+
+const FORM_MAX_BYTES = 16 * 1024;
 const REFUSED = 400;
 
 export const serverRoutes = (needs: Dependencies): readonly Endpoint[] => [
@@ -157,11 +202,11 @@ export const serverRoutes = (needs: Dependencies): readonly Endpoint[] => [
           const room = countsFailures
             ? await needs.limits.look(limit, request.ip)
             : await needs.limits.take(limit, request.ip);
-          if (!room.allowed) return tooMany(room.retryAfterSeconds);
+          if (!room.allowed) return tooOften(room);
         }
         return {
-          raw: async (response, message) => {
-            rememberRequest(message, request as AnyRequest);
+          raw: async (response, message, ofTenant) => {
+            rememberRequest(message, { request: request as AnyRequest, answered: ofTenant });
             if (route.method === 'post') response.setHeader('Cache-Control', 'no-store');
             await needs.server().handle(message, response);
             if (limit === undefined || countsFailures !== true) return;
@@ -171,17 +216,16 @@ export const serverRoutes = (needs: Dependencies): readonly Endpoint[] => [
       },
     ),
   ),
+  postAuthorizeRoute(needs),
   protectedResourceRoute(needs),
 ];
-
-const tooMany = (retryAfterSeconds: number) =>
-  ({ refused: 'rate_limited', headers: { 'Retry-After': String(retryAfterSeconds) } }) as const;
 
 /** Where a client that was refused learns whom to ask for a token (RFC 9728). */
 const protectedResourceRoute = ({ settings }: Pick<Dependencies, 'settings'>): Endpoint =>
   endpoint(
     {
       name: 'protected_resource_metadata',
+      origins: 'every',
       summary: 'Where tokens for this API come from (RFC 9728)',
       tag: 'Discovery',
       method: 'get',

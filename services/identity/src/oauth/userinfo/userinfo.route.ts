@@ -28,6 +28,7 @@ const COMMON = {
   oauthErrors: true,
   refusals: { invalid_token: 401, insufficient_scope: 403, rate_limited: 429 },
   noStore: true,
+  origins: 'allowed',
   recordsItsRefusals: true,
 } as const;
 
@@ -101,7 +102,8 @@ async function aboutUser(needs: Dependencies, { headers }: Request<object, objec
   if (!scopes.includes('openid')) return NO_SCOPE;
   const user = await needs.userDirectory.byId(tid, sub);
   if (!exists(user)) return INVALID;
-  return { ok: { sub, tid, ...userClaims(user, await needs.userDirectory.open(user), scopes) } };
+  const opened = await needs.userDirectory.open(user);
+  return { ok: { sub, tid, ...userClaims(user, opened, scopes) }, ofTenant: tid };
 }
 
 const INVALID = {

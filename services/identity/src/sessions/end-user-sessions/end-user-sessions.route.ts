@@ -21,6 +21,7 @@ export const endUserSessionsRoute = (needs: Dependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/admin/users/{id}/revoke-sessions',
       who: ['admin', 'api_key:users:write'],
+      applicationScope: 'roles',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       body: closed({}),
       bodyOptional: true,

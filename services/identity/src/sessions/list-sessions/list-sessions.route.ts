@@ -1,12 +1,13 @@
 /** A user's own sessions, one per signed-in device. */
 import { named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
+import type { GeoIp, GeoLocation } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, USERS_ONLY } from '../../http/answers.ts';
 import { aliveSessions } from '../alive-sessions.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'clock' | 'database'>;
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'database'> & { readonly geoIp: GeoIp };
 
 const Session = named(
   'LoginSession',
@@ -21,6 +22,10 @@ const Session = named(
     os: Type.String(),
     os_version: Type.String(),
     device_type: Type.Union([Type.String(), Type.Null()]),
+    /** Where the address was, by the database of today. */
+    location: Type.Optional(
+      closed({ city: Type.String(), region: Type.String(), country: Type.String() }),
+    ),
     started_at: Time,
     last_active_at: Time,
     expires_at: Time,
@@ -37,6 +42,7 @@ export const listSessionsRoute = (needs: Dependencies): Endpoint =>
       method: 'get',
       path: '/api/v1/me/sessions',
       who: ['user'],
+      applicationScope: 'account',
       tenant: 'optional',
       area: 'user',
       ok: closed({ sessions: Type.Array(Session), count: Type.Integer() }),
@@ -61,6 +67,7 @@ export const listSessionsRoute = (needs: Dependencies): Endpoint =>
         os: row.os,
         os_version: row.os_version,
         device_type: row.device_type,
+        ...located(needs.geoIp.locationOf(row.ip_address)),
         started_at: row.started_at.toISOString(),
         last_active_at: row.last_active_at.toISOString(),
         expires_at: row.expires_at.toISOString(),
@@ -69,3 +76,14 @@ export const listSessionsRoute = (needs: Dependencies): Endpoint =>
       return { ok: { sessions, count: sessions.length } };
     },
   );
+
+const located = (place: GeoLocation | undefined) =>
+  place === undefined
+    ? {}
+    : {
+        location: {
+          city: place.city ?? '',
+          region: place.region ?? '',
+          country: place.country ?? '',
+        },
+      };

@@ -17,6 +17,7 @@ const COMMON = {
   tenant: 'required',
   area: 'admin',
   who: ['system_admin'],
+  applicationScope: 'account',
 } as const;
 const RETRY_AFTER_SECONDS = 1;
 

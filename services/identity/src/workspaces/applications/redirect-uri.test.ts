@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOrigin, isRedirectUri } from './redirect-uri.ts';
+import { isRedirectUri } from './redirect-uri.ts';
 
 const web = { type: 'web', isDevelopment: false } as const;
 const native = { type: 'native', isDevelopment: false } as const;
@@ -59,18 +59,5 @@ describe('a redirect URI', () => {
     const uri = 'http://localhost:5173/callback';
     expect(isRedirectUri(uri, { type: 'spa', isDevelopment: true })).toBe(true);
     expect(isRedirectUri(uri, { type: 'spa', isDevelopment: false })).toBe(false);
-  });
-});
-
-describe('an allowed origin', () => {
-  it('is written as browsers send it', () => {
-    expect(isOrigin('https://app.example.com')).toBe(true);
-    expect(isOrigin('http://127.0.0.1:3000')).toBe(true);
-    for (const other of ['null', '*', 'https://app.example.com/', 'https://APP.example.com']) {
-      expect(isOrigin(other)).toBe(false);
-    }
-    for (const other of ['http://app.example.com', 'https://app.example.com:443', 'ftp://a.b']) {
-      expect(isOrigin(other)).toBe(false);
-    }
   });
 });

@@ -28,13 +28,6 @@ export function isRedirectUri(text: string, { type, isDevelopment }: Allowed): b
   return type === 'native' && REVERSE_DOMAIN_SCHEME.test(url.protocol) && url.host === '';
 }
 
-/** `https://example.com`, or a loopback address by http. */
-export function isOrigin(text: string): boolean {
-  const url = plainUrl(text);
-  if (url === undefined || url.origin !== text) return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.includes(url.hostname));
-}
-
 function plainUrl(text: string): URL | undefined {
   if (text.length > URI_CHARACTERS_MAX || !CHARACTERS.test(text)) return undefined;
   const url = URL.parse(text);

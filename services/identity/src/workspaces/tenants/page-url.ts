@@ -1,5 +1,5 @@
 /** Addresses of a tenant's own pages, to which secrets are sent: https, or this machine in development. */
-import type { Environment } from './tenant.ts';
+import type { Environment } from './environment.ts';
 
 const LOOPBACK: readonly string[] = ['127.0.0.1', '[::1]', 'localhost'];
 

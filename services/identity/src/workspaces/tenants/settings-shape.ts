@@ -3,6 +3,7 @@ import { named } from '@cardea/contracts';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
 import { FILLED_NAME, nullable } from '../../http/input-fields.ts';
+import { LANGUAGES } from '../../pages/texts.ts';
 import { SOCIAL_PROVIDERS, SocialChange, SocialShape, shownSocial } from './social-settings.ts';
 import { type Branding, REGISTRATION_MODES, type TenantFacts } from './tenant.ts';
 
@@ -54,6 +55,8 @@ const refresh = {
   mode: named('RefreshMode', Type.Enum(['leeway', 'strict', 'idempotent'])),
   leeway_seconds: Type.Integer({ minimum: 0, maximum: LEEWAY_MAX_S }),
 };
+/** Whether clients may describe themselves by a document of theirs; null: in development alone. */
+const oauth = { cimd_enabled: nullable(Type.Boolean()) };
 /** Null: the host of `app_url`, or of the service. */
 const webauthn = {
   rp_id: nullable(Type.String({ pattern: '^[a-z0-9.-]{1,253}$', examples: ['example.com'] })),
@@ -115,6 +118,8 @@ const plain = {
   app_url: nullable(
     Type.String({ maxLength: URL_CHARACTERS_MAX, examples: ['https://example.com'] }),
   ),
+  /** Of mails and pages, where whoever reads them asks for none that there is. */
+  language: named('Language', Type.Enum([...LANGUAGES])),
   /** Pages that a sign-in by a provider may end at, byte for byte; https, as `app_url`. */
   allowed_redirect_uris: Type.Array(
     Type.String({ maxLength: URL_CHARACTERS_MAX, examples: ['https://example.com/signed-in'] }),
@@ -132,6 +137,7 @@ export const settingsFields = {
   email_verification_required: Type.Boolean(),
   roles: Type.Array(Type.String()),
   app_url: Type.Union([Type.String(), Type.Null()]),
+  language: plain.language,
   allowed_redirect_uris: Type.Array(Type.String()),
   approval_channels: Type.Array(Type.String()),
   password_policy: named('PasswordPolicy', closed(passwordPolicy)),
@@ -139,6 +145,7 @@ export const settingsFields = {
   session: named('SessionSettings', closed(session)),
   refresh: named('RefreshSettings', closed(refresh)),
   otp: named('OtpSettings', closed(otp)),
+  oauth: named('OAuthSettings', closed(oauth)),
   webauthn: named('WebauthnSettings', closed(webauthn)),
   social: SocialShape,
   email: named('EmailSettings', closed(email)),
@@ -160,6 +167,7 @@ export const SettingsChange = named(
       email_verification_required: Type.Optional(plain.email_verification_required),
       roles: Type.Optional(plain.roles),
       app_url: Type.Optional(plain.app_url),
+      language: Type.Optional(plain.language),
       allowed_redirect_uris: Type.Optional(plain.allowed_redirect_uris),
       approval_channels: Type.Optional(plain.approval_channels),
       password_policy: change('PasswordPolicyChange', passwordPolicy),
@@ -167,6 +175,7 @@ export const SettingsChange = named(
       session: change('SessionSettingsChange', session),
       refresh: change('RefreshSettingsChange', refresh),
       otp: change('OtpSettingsChange', otp),
+      oauth: change('OAuthSettingsChange', oauth),
       webauthn: change('WebauthnSettingsChange', webauthn),
       social: Type.Optional(SocialChange),
       email: change('EmailSettingsChange', email),

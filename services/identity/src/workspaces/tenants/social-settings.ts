@@ -7,8 +7,8 @@ import type { Sealed } from '@cardea/crypto';
 import Type, { type Static } from 'typebox';
 import { closed } from '../../http/answers.ts';
 import { nullable } from '../../http/input-fields.ts';
+import type { Environment } from './environment.ts';
 import { pageUrl } from './page-url.ts';
-import type { Environment } from './tenant.ts';
 
 export const SOCIAL_PROVIDERS = ['google', 'github', 'microsoft'] as const;
 export type SocialProvider = (typeof SOCIAL_PROVIDERS)[number];

@@ -1,9 +1,9 @@
 /** A tenant isolates one customer's data from all others'. Its settings say how its users may sign in. */
 import type { Sealed } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
+import { DEFAULT_LANGUAGE, type Language } from '../../pages/texts.ts';
+import type { Environment } from './environment.ts';
 import type { SocialSettings, TenantSecrets } from './social-settings.ts';
-
-export type Environment = 'development' | 'staging' | 'production';
 
 /**
  * What happens if the same client presents a refresh token that it used a moment ago: it is refused and the
@@ -52,6 +52,7 @@ type WithFields =
   | 'session'
   | 'refresh'
   | 'otp'
+  | 'oauth'
   | 'webauthn'
   | 'social'
   | 'email'
@@ -70,11 +71,15 @@ export type TenantSettings = {
   readonly roles: readonly string[];
   readonly password_policy: PasswordPolicy;
   readonly app_url: string | null;
+  /** Of mails and pages, where whoever reads them asks for none that there is. */
+  readonly language: Language;
   /** Seconds: after which every session ends; how long a sign-in at the hosted pages lasts. */
   readonly session: { readonly absolute_ttl: number; readonly browser_ttl_seconds: number };
   readonly refresh: { readonly mode: RefreshMode; readonly leeway_seconds: number };
   readonly otp: { readonly format: OtpFormat };
   readonly registration: RegistrationSettings;
+  /** Whether clients may describe themselves by a document of theirs; null: in development alone. */
+  readonly oauth: { readonly cimd_enabled: boolean | null };
   /** Passkeys: their domain, and the pages that may ask for them; null, none: those of `app_url`. */
   readonly webauthn: { readonly rp_id: string | null; readonly origins: readonly string[] };
   readonly social: SocialSettings;
@@ -93,10 +98,12 @@ export const TENANT_DEFAULTS: TenantSettings = {
   roles: [],
   password_policy: { min: 8, common: 'allow', zxcvbn_score: null, breach_check: false, history: 0 },
   app_url: null,
+  language: DEFAULT_LANGUAGE,
   session: { absolute_ttl: 30 * 24 * 3600, browser_ttl_seconds: 12 * 3600 },
   refresh: { mode: 'leeway', leeway_seconds: 10 },
   otp: { format: 'base32' },
   registration: { mode: 'open', uniform_response: null },
+  oauth: { cimd_enabled: null },
   webauthn: { rp_id: null, origins: [] },
   social: { google: null, github: null, microsoft: null },
   allowed_redirect_uris: [],
@@ -240,6 +247,7 @@ const changedSettings = (
     session,
     refresh,
     otp,
+    oauth,
     webauthn,
     social,
     email,
@@ -254,6 +262,7 @@ const changedSettings = (
   session: { ...before.session, ...session },
   refresh: { ...before.refresh, ...refresh },
   otp: { ...before.otp, ...otp },
+  oauth: { ...before.oauth, ...oauth },
   webauthn: { ...before.webauthn, ...webauthn },
   social: { ...before.social, ...social },
   email: { ...before.email, ...email },

@@ -1,9 +1,9 @@
-/** Settings for a new deployment in containers, with generated secrets; printed once and stored nowhere. */
+/** Settings for a new deployment in containers, and what of them a single service gets in its place. */
 import { randomBytes } from 'node:crypto';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
-import { deriveFrom, serviceSecrets } from '@cardea/crypto';
-import type { Secret } from '@cardea/runtime';
-import { internalSecretsOf } from '@cardea/service';
+import { ownEnvironment } from '@cardea/service';
 import { type Command, done, textOf } from '../command.ts';
 import { settingsOf } from '../deployment.ts';
 import { WrongConfiguration, WrongUsage } from '../failures.ts';
@@ -40,9 +40,16 @@ const FOLDERS: { readonly [folder: string]: ServiceName } = {
 export const derivedEnvironment: Command = {
   name: 'env derive',
   summary:
-    'Prints the secrets of one service, derived from JWT_SECRET and ENCRYPTION_KEY: its process needs no others.',
+    'Prints the secrets and logins of one service, derived from JWT_SECRET and ENCRYPTION_KEY: its process needs no others.',
   example: 'env derive --service webhook-dispatcher',
-  options: { service: { type: 'string', value: 'NAME', help: 'which' } },
+  options: {
+    service: { type: 'string', value: 'NAME', help: 'which' },
+    out: {
+      type: 'string',
+      value: 'DIR',
+      help: 'write a file for each setting there, as <NAME>_FILE reads it, and print their names alone',
+    },
+  },
   run: async (call) => {
     const given = textOf(call, 'service') ?? '';
     const service = FOLDERS[given] ?? SERVICE_NAMES.find((name) => name === given);
@@ -55,13 +62,29 @@ export const derivedEnvironment: Command = {
         'INTERNAL_KEY is set: these are the secrets of a service already, and nothing is derived from them.',
       );
     }
-    const secrets = serviceSecrets(settings, service);
-    const shown = Object.entries(secrets).flatMap(([name, value]: [string, Secret | undefined]) =>
-      value === undefined ? [] : [[name, value.reveal()] as const],
-    );
-    const internal = Object.entries(internalSecretsOf(deriveFrom(settings), service));
-    const values = Object.fromEntries([...shown, ...internal]);
+    const values = ownEnvironment(settings, service);
+    const folder = textOf(call, 'out');
+    if (folder !== undefined) {
+      const files = written(folder, { ...NO_PREVIOUS, ...values });
+      return done(files, { service, files });
+    }
     const lines = Object.entries(values).map(([name, value]) => `${name}=${value}`);
     return done(lines, { service, environment: values });
   },
 };
+
+/** An empty file is a secret that is not set: where the files are named does not change with a rotation. */
+const NO_PREVIOUS = { JWT_SECRET_PREVIOUS: '', ENCRYPTION_KEY_PREVIOUS: '' };
+const OWNER_ONLY_FOLDER = 0o700;
+const OWNER_ONLY_FILE = 0o400;
+
+/** Each under another name first: who reads one meanwhile reads the whole of it. */
+function written(folder: string, values: { readonly [name: string]: string }): readonly string[] {
+  mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+  return Object.entries(values).map(([name, value]) => {
+    const file = join(folder, name);
+    writeFileSync(`${file}.new`, value, { mode: OWNER_ONLY_FILE });
+    renameSync(`${file}.new`, file);
+    return file;
+  });
+}

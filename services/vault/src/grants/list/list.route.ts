@@ -32,6 +32,7 @@ export const listGrantsRoute = (vault: ListGrantsDependencies): Endpoint =>
       method: 'get',
       path: '/api/v1/vault/grants',
       who: WHO,
+      applicationScope: 'roles',
       query: Type.Object({
         ...pageQuery,
         session_id: Type.Optional(Text),
@@ -73,6 +74,7 @@ export const getGrantRoute = (vault: ListGrantsDependencies): Endpoint =>
       method: 'get',
       path: '/api/v1/vault/grants/{id}',
       who: WHO,
+      applicationScope: 'roles',
       params: Type.Object({ id: Text }),
       ok: Type.Object({
         ...grantFields,

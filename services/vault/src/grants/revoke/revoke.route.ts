@@ -22,6 +22,7 @@ export const revokeGrantRoute = (vault: RevokeDependencies): Endpoint =>
       method: 'delete',
       path: '/api/v1/vault/grants/{id}',
       who: [...WRITES, 'agent_key'],
+      applicationScope: 'roles',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       ok: Type.Object({ status: Type.Literal('revoked') }),
       refusals: { grant_not_found: 404 },

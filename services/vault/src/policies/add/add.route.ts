@@ -22,6 +22,7 @@ export const addPolicyRoute = (vault: AddDependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/vault/approval-policies',
       who: WRITES,
+      applicationScope: 'account',
       body: NewPolicy,
       ok: PolicyShape,
       status: 201,

@@ -23,6 +23,7 @@ export const changePolicyRoute = (vault: ChangeDependencies): Endpoint =>
       method: 'patch',
       path: '/api/v1/vault/approval-policies/{id}',
       who: WRITES,
+      applicationScope: 'account',
       params: PolicyId,
       body: PolicyPatch,
       ok: PolicyShape,

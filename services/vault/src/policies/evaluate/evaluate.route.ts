@@ -26,6 +26,7 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/vault/approval-policies/evaluate',
       who: READS,
+      applicationScope: 'roles',
       body: Type.Object({
         agent_id: text(128),
         service_name: text(128),

@@ -22,6 +22,7 @@ export const removePolicyRoute = (vault: RemoveDependencies): Endpoint =>
       method: 'delete',
       path: '/api/v1/vault/approval-policies/{id}',
       who: WRITES,
+      applicationScope: 'account',
       params: PolicyId,
       ok: Type.Object({ status: Type.Literal('policy deleted') }),
       refusals: { policy_not_found: 404 },

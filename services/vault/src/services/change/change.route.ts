@@ -32,6 +32,7 @@ export const changeServiceRoute = (vault: ChangeDependencies): Endpoint =>
       method: 'patch',
       path: '/api/v1/vault/services/{name}',
       who: WRITES,
+      applicationScope: 'roles',
       params: ByName,
       body: Type.Object({ ...changeable, fields: Type.Optional(Fields) }),
       ok: ServiceShape,

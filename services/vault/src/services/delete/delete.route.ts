@@ -24,6 +24,7 @@ export const deleteServiceRoute = (vault: DeleteDependencies): Endpoint =>
       method: 'delete',
       path: '/api/v1/vault/services/{name}',
       who: WRITES,
+      applicationScope: 'roles',
       params: ByName,
       ok: Type.Object({ status: Type.Literal('service deleted') }),
       refusals: { service_not_found: 404 },

@@ -38,6 +38,7 @@ export const registerServiceRoute = (vault: RegisterDependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/vault/services',
       who: WRITES,
+      applicationScope: 'roles',
       body: Type.Object({
         name: ServiceName,
         credential_type: credentialType,

@@ -52,6 +52,7 @@ export const writeSecretsRoute = (vault: WriteSecretsDependencies): Endpoint =>
       method: 'put',
       path: '/api/v1/vault/services/{name}/secrets',
       who: WRITES,
+      applicationScope: 'roles',
       params: ByName,
       body,
       bodyLimitBytes: BODY_BYTES_MAX,

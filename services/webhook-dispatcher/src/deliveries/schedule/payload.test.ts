@@ -1,7 +1,7 @@
 import { type IntegrationEvent, type ServiceName, webhookPayloads } from '@cardea/contracts';
 import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
-import { payloads } from './payload.ts';
+import { payloads, webhookEventOf } from './payload.ts';
 
 const { meaningOf: payloadOf, types: SOURCE_TYPES } = payloads;
 
@@ -155,6 +155,7 @@ describe('what a webhook is told', () => {
     expect([payload?.event, payload?.data]).toEqual([name, told]);
     expect(Compile(webhookPayloads[name].schema).Check(payload?.data)).toBe(true);
     expect(SOURCE_TYPES).toContain(type);
+    expect(webhookEventOf(type)).toBe(name);
   });
 
   it('is sealed under the user it tells of, unless nothing of the user is in it', () => {

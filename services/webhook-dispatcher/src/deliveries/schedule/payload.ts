@@ -26,6 +26,9 @@ const told = <Of extends WebhookEvent>(
   subject?: string,
 ): PayloadSource => ({ event, data, subject });
 
+/** The name of the webhook event that tells of an event of this type, if there is one. */
+export const webhookEventOf = (type: string): string => type.replace(/^vault\./, '');
+
 type Snapshot = {
   readonly id: string;
   readonly email: string | null;
@@ -64,7 +67,6 @@ const UNTOLD = ignoring(
   ...IDENTITY_AUDIT_ONLY,
   'tenant.created',
   'tenant.updated',
-  'tenant.deleted',
   'agent.created',
   'agent.updated',
   'agent.suspended',
@@ -131,5 +133,7 @@ export const payloads = meanings<PayloadSource>()([identityEvents, approvalEvent
     const what = { service_name, fields, approval_id, granted_at, expires_at };
     return told('credential.granted', { ...who, ...what });
   },
+  // No webhook is told: the tenant's own are deleted when it is heard.
+  'tenant.deleted': () => undefined,
   ...UNTOLD,
 });

@@ -72,6 +72,7 @@ export const createRequest = (approval: CreateDependencies) =>
       method: 'post',
       path: '/api/v1/ciba/requests',
       who: ['user', 'agent_token'],
+      applicationScope: 'account',
       notTaken: NO_KEYS,
       body,
       ok: requestShape,

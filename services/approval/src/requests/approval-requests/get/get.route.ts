@@ -22,6 +22,7 @@ export const getRequest = (approval: GetDependencies) =>
       method: 'get',
       path: '/api/v1/ciba/requests/{id}',
       who: ['user', 'agent_token'],
+      applicationScope: 'account',
       notTaken: NO_KEYS,
       params: requestId,
       ok: requestShape,

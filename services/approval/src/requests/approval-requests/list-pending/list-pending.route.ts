@@ -20,6 +20,7 @@ export const listPending = (approval: ListPendingDependencies) =>
       method: 'get',
       path: '/api/v1/ciba/pending',
       who: ['user'],
+      applicationScope: 'account',
       notTaken: USERS_ONLY,
       ok: Type.Object({ requests: Type.Array(requestShape) }, { additionalProperties: false }),
       refusals: { unauthenticated: 401, user_session_required: 401 },

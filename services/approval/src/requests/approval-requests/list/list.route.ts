@@ -22,6 +22,7 @@ export const listRequests = (approval: ListDependencies) =>
       method: 'get',
       path: '/api/v1/ciba/requests',
       who: ['admin'],
+      applicationScope: 'roles',
       notTaken: NO_KEYS,
       query: Type.Object({ ...pageQuery, status: Type.Optional(StatusShape) }),
       ok,

@@ -49,6 +49,7 @@ export const pollToken = (needs: PollTokenDependencies) =>
       method: 'get',
       path: '/api/v1/ciba/token/{approval_id}',
       who: ['user', 'agent_token', 'agent_key'],
+      applicationScope: 'account',
       notTaken: { api_key: { status: 401, code: 'unauthenticated' } },
       params: Type.Object({ approval_id: Type.String({ minLength: 1, maxLength: 128 }) }),
       query: Type.Object({

@@ -27,6 +27,7 @@ export const pollRequest = (needs: PollDependencies) =>
       method: 'get',
       path: '/api/v1/ciba/requests/{id}/poll',
       who: ['user', 'agent_token'],
+      applicationScope: 'account',
       notTaken: NO_KEYS,
       params: requestId,
       ok: requestShape,

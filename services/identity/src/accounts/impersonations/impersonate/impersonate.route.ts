@@ -33,6 +33,7 @@ export const impersonateRoute = (needs: Dependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/admin/users/{id}/impersonate',
       who: ['admin'],
+      applicationScope: 'account',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       body: closed({ reason: Type.String({ minLength: 1, maxLength: REASON_CHARACTERS_MAX }) }),
       ok: closed({ access_token: Type.String(), expires_in: Type.Integer() }),

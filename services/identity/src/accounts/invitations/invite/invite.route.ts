@@ -5,6 +5,7 @@ import Type, { type Static } from 'typebox';
 import { closed, tooOften } from '../../../http/answers.ts';
 import { emailField } from '../../../http/input-fields.ts';
 import { mailLimit } from '../../../mail/mail.module.ts';
+import { languageOf } from '../../../pages/texts.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { emailAddress, type ToAscii } from '../../email-address.ts';
 import type { UserDirectory } from '../../user-directory.ts';
@@ -82,6 +83,7 @@ export const inviteRoute = (needs: Dependencies): Endpoint =>
         userId: newId(needs, request, 'user'),
         invitedBy: { tenantId, userId: principal.id },
         requestHash: await requestHash(needs, request),
+        language: languageOf(request.headers),
       });
     },
   );

@@ -34,6 +34,7 @@ export const updateUserRoute = (needs: Dependencies): Endpoint =>
       method: 'patch',
       path: '/api/v1/admin/users/{id}',
       who: WRITES,
+      applicationScope: 'account',
       params: Id,
       body: Type.Object(
         {
@@ -121,6 +122,7 @@ export const deleteUserRoute = (needs: Dependencies): Endpoint =>
       method: 'delete',
       path: '/api/v1/admin/users/{id}',
       who: WRITES,
+      applicationScope: 'roles',
       params: Id,
       ok: closed({ status: Type.Literal('user deleted') }),
       refusals: { forbidden: 403, not_found: 404, last_admin: 409 },

@@ -1,7 +1,7 @@
 /** An administrator creates an account, with or without a password. */
 import { documented } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
-import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import { type Endpoint, endpointReadingAhead, type Request } from '@cardea/http';
 import {
   alreadyCreated,
   newId,
@@ -19,6 +19,7 @@ import {
   nullable,
 } from '../../../http/input-fields.ts';
 import { mailLimit } from '../../../mail/mail.module.ts';
+import { languageOf } from '../../../pages/texts.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { Accounts, NewAccount } from '../../accounts.ts';
 import type { Administrators } from '../../administrators/administrators.ts';
@@ -70,7 +71,7 @@ const Body = documented(
 type Asked = Request<object, object, Static<typeof Body>>;
 
 export const createUserRoute = (needs: Dependencies): Endpoint =>
-  endpoint(
+  endpointReadingAhead(
     {
       ...COMMON,
       name: 'create_user',
@@ -78,6 +79,7 @@ export const createUserRoute = (needs: Dependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/admin/users',
       who: WRITES,
+      applicationScope: 'account',
       body: Body,
       ok: AdminUserShape,
       status: 201,
@@ -99,11 +101,12 @@ export const createUserRoute = (needs: Dependencies): Endpoint =>
       waitsFor: ['users', 'invitations'],
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
-    async (request) => {
+    ({ tenantId }) => needs.workspaces.tenant(tenantId),
+    async (request, tenant) => {
       const { body, tenantId } = request;
       const email = emailAddress(body.email, needs.toAscii);
       if (email === undefined) return { refused: 'invalid_email' };
-      const { settings = TENANT_DEFAULTS } = (await needs.workspaces.tenant(tenantId)) ?? {};
+      const { settings } = tenant ?? { settings: TENANT_DEFAULTS };
       const by = administratorOf(request.principal);
       const objection = objectionTo(body, { by, settings });
       if (objection !== undefined) return objection;
@@ -159,6 +162,7 @@ async function created(
         {
           ...{ id: newId(needs, request, 'invitation'), userId, email, emailHash },
           ...{ roles: account.roles, invitedBy: null, requestHash: null },
+          language: languageOf(request.headers),
         },
         command,
       )

@@ -18,6 +18,7 @@ export const listUsersRoute = (needs: Dependencies): Endpoint =>
       method: 'get',
       path: '/api/v1/admin/users',
       who: READS,
+      applicationScope: 'roles',
       query: Type.Object({
         ...pageQuery,
         q: Type.Optional(Type.String({ minLength: 1, maxLength: 254 })),
@@ -51,6 +52,7 @@ export const getUserRoute = (needs: Dependencies): Endpoint =>
       method: 'get',
       path: '/api/v1/admin/users/{id}',
       who: READS,
+      applicationScope: 'roles',
       params: Id,
       ok: AdminUserShape,
       refusals: { not_found: 404 },

@@ -21,6 +21,7 @@ export const resetMfaRoute = (needs: Dependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/admin/users/{id}/reset-mfa',
       who: ['admin'],
+      applicationScope: 'account',
       params: Id,
       ok: closed({ status: Type.Literal('mfa reset') }),
       refusals: { step_up_required: 401, forbidden: 403, not_found: 404 },

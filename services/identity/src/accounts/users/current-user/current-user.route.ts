@@ -25,6 +25,7 @@ export const currentUserRoute = (needs: Dependencies): Endpoint =>
       method: 'get',
       path: '/api/v1/auth/me',
       who: ['user'],
+      applicationScope: 'account',
       tenant: 'optional',
       area: 'user',
       ok: closed({

@@ -86,6 +86,7 @@ export const importUsersRoute = (needs: Dependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/admin/users/import',
       who: ['admin', 'api_key:users:write'],
+      applicationScope: 'account',
       body: Body,
       ok: closed({
         imported: Type.Integer(),

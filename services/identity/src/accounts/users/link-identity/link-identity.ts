@@ -1,23 +1,16 @@
-/**
- * Links an account elsewhere to the user whose address it proves. Whoever registered that address here
- * without proving it may be somebody else: their password, second factors and sessions end first.
- */
+/** Links an account elsewhere to the user whose address it proves; one that was never proven is reclaimed. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { identityLinked, type NewIdentity } from '../identities.ts';
-import { factorRemoved } from '../second-factors.ts';
-import type { ExistingUser, User, UserEvent } from '../user.ts';
+import { type Reclaim, reclaimed } from '../reclaim.ts';
+import type { User, UserEvent } from '../user.ts';
 
-export type LinkIdentity = {
+export type LinkIdentity = Reclaim & {
   readonly identity: NewIdentity;
-  /** Of the user's sessions, as the table has them. */
-  readonly count: number;
-  /** Unix seconds: access tokens of before are refused, where the account is taken back. */
-  readonly tokensBefore: number;
   readonly now: Date;
 };
 
 export function linkIdentity(
-  { identity, count, tokensBefore, now }: LinkIdentity,
+  { identity, now, ...reclaim }: LinkIdentity,
   user: User,
 ): Decision<UserEvent, 'user_inactive' | 'other_identity'> {
   if (user.status !== 'active') return refuse('user_inactive');
@@ -27,25 +20,9 @@ export function linkIdentity(
     return known.hash === identity.hash ? accept() : refuse('other_identity');
   const linked = identityLinked(user.id, identity, { before: user.identities, now });
   if (user.emailVerified) return accept<UserEvent>(linked);
-  const at = now.toISOString();
   return accept<UserEvent>(
-    ...factorsRemoved(user, now),
-    {
-      type: 'AccountReclaimed',
-      data: {
-        id: user.id,
-        epoch: user.epoch + 1,
-        tokens_before: Math.max(tokensBefore, user.tokensBefore),
-        count,
-        at,
-      },
-    },
-    { type: 'EmailVerified', data: { id: user.id, at } },
+    ...reclaimed(user, reclaim, now),
+    { type: 'EmailVerified', data: { id: user.id, at: now.toISOString() } },
     linked,
   );
 }
-
-const factorsRemoved = ({ id, secondFactors: { factors } }: ExistingUser, now: Date) =>
-  factors.map((factor, index) =>
-    factorRemoved(id, factor, { isLast: index === factors.length - 1, now }),
-  );

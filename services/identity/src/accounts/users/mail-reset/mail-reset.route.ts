@@ -4,6 +4,7 @@ import { newId, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, tooOften } from '../../../http/answers.ts';
 import { type MailOutbox, mailLimit } from '../../../mail/mail.module.ts';
+import { languageOf } from '../../../pages/texts.ts';
 import type { InvitePerson } from '../../invitations/inviting.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { administratorOf } from '../administrator.ts';
@@ -27,6 +28,7 @@ export const mailResetRoute = (needs: Dependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/admin/users/{id}/reset-password',
       who: ['admin', 'api_key:users:write'],
+      applicationScope: 'account',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       body: closed({}),
       bodyOptional: true,
@@ -48,13 +50,18 @@ export const mailResetRoute = (needs: Dependencies): Endpoint =>
       if (limited !== undefined) return tooOften(limited);
       const command = await needs.command(request);
       const ok = { status: 'mail requested' as const };
+      const language = languageOf(request.headers);
       if (reset.mail === 'reset') {
-        const mail = { purpose: 'reset', email, emailHash, userId } as const;
+        const mail = { purpose: 'reset', email, emailHash, userId, language } as const;
         return { ok, wrote: await needs.mailOutbox.request(mail, command) };
       }
       const id = newId(needs, request, 'invitation');
       const made = await needs.invitePerson(
-        { ...{ id, userId, email, emailHash, roles }, invitedBy: null, requestHash: null },
+        {
+          ...{ id, userId, email, emailHash, roles, language },
+          invitedBy: null,
+          requestHash: null,
+        },
         command,
       );
       return 'erased' in made ? { refused: 'not_found' } : { ok, wrote: made.position };

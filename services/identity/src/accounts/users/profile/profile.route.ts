@@ -18,6 +18,7 @@ const COMMON = {
   tag: 'Self-service',
   path: '/api/v1/user/profile',
   who: ['user'],
+  applicationScope: 'account',
   tenant: 'optional',
   area: 'user',
   ok: named('UserProfile', closed(profileFields)),

@@ -4,6 +4,7 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, tooOften, USERS_ONLY } from '../../../http/answers.ts';
 import { type MailOutbox, mailLimit } from '../../../mail/mail.module.ts';
+import { languageOf } from '../../../pages/texts.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { isVerificationDue } from './resend-verification.ts';
 
@@ -24,6 +25,7 @@ export const resendVerificationRoute = (needs: Dependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/auth/resend-verification',
       who: ['user'],
+      applicationScope: 'account',
       tenant: 'optional',
       area: 'user',
       bodyOptional: true,
@@ -41,7 +43,8 @@ export const resendVerificationRoute = (needs: Dependencies): Endpoint =>
       const { email } = await needs.userDirectory.open(user);
       if (email === null) return { ok: SENT };
       const command = await needs.command(request);
-      const mail = { purpose: 'verify', email, emailHash, userId: id } as const;
+      const language = languageOf(request.headers);
+      const mail = { purpose: 'verify', email, emailHash, userId: id, language } as const;
       return { ok: SENT, wrote: await needs.mailOutbox.request(mail, command) };
     },
   );

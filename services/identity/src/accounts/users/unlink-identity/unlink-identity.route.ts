@@ -17,6 +17,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'streams'> &
 const COMMON = {
   tag: 'Self-service',
   who: ['user'],
+  applicationScope: 'account',
   tenant: 'optional',
   area: 'user',
   notTaken: USERS_ONLY,

@@ -5,11 +5,11 @@
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { hostedPage } from '../../../adapters/hosted-page.ts';
 import { tenantOfToken } from '../../../adapters/link-token.ts';
 import { closed, PASSWORD_BODY_MAX_BYTES, tooOften } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { MailOutbox } from '../../../mail/mail.module.ts';
+import { LinkQuery, linkAnswer, pastedToken, showLinkPage } from '../../../pages/link-page.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { users } from '../user.ts';
 import { verifyEmail } from './verify-email.ts';
@@ -21,10 +21,11 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | '
 
 const Ok = closed({ status: Type.Literal('email verified') });
 const REFUSALS = { invalid_verification_token: 422, rate_limited: 429 } as const;
+const PATH = '/api/v1/auth/verify-email';
 const COMMON = {
   summary: 'Confirm an e-mail address',
   tag: 'Authentication',
-  path: '/api/v1/auth/verify-email',
+  path: PATH,
   who: 'anyone',
   tenant: 'optional',
   area: 'user',
@@ -41,10 +42,17 @@ export const verifyEmailRoute = (needs: Dependencies): Endpoint =>
       name: 'verify_email',
       retry: 'never',
       method: 'post',
+      takesForm: true,
+      showsPages: true,
       body: closed({ token: Type.String() }),
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
-    async (request) => verified(needs, request, request.body.token),
+    async (request) => {
+      const token = pastedToken(request.body.token);
+      const of = { kind: 'verify', request, refusals: REFUSALS, action: PATH, token } as const;
+      const tenantId = tenantOfToken(token) ?? '';
+      return linkAnswer(needs, { ...of, tenantId }, await verified(needs, request, token));
+    },
   );
 
 export const verifyEmailByLinkRoute = (needs: Dependencies): Endpoint =>
@@ -54,12 +62,13 @@ export const verifyEmailByLinkRoute = (needs: Dependencies): Endpoint =>
       name: 'verify_email_by_link',
       clientName: 'open_verification_link',
       method: 'get',
-      query: Type.Object({ token: Type.Optional(Type.String()) }),
+      showsPages: true,
+      query: LinkQuery,
     },
     async (request) =>
       request.isHead !== true && mayConsume(request.headers)
         ? verified(needs, request, request.query.token ?? '')
-        : { raw: hostedPage('verify') },
+        : showLinkPage(needs, 'verify', request, PATH),
   );
 
 type Headers = { readonly [name: string]: string | undefined };

@@ -1,6 +1,6 @@
 /** Administrators create, list, rotate and revoke an agent's keys; a key is shown once. */
 import { NullableTime, named, Time } from '@cardea/contracts';
-import { type Endpoint, endpoint } from '@cardea/http';
+import { type Endpoint, endpoint, endpointReadingAhead } from '@cardea/http';
 import { repeatAnswer, requestHash, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { isNetwork } from '../../../adapters/network.ts';
@@ -50,7 +50,7 @@ const CIDRS_MAX = 50;
 const MS = 1_000;
 
 export const createAgentKeyRoute = (needs: Dependencies): Endpoint =>
-  endpoint(
+  endpointReadingAhead(
     {
       ...AGENTS,
       name: 'create_agent_key',
@@ -58,6 +58,7 @@ export const createAgentKeyRoute = (needs: Dependencies): Endpoint =>
       method: 'post',
       path: PATH,
       who: AGENTS_WRITE,
+      applicationScope: 'account',
       params: AgentId,
       body: closed({
         name: Type.String({ minLength: 1, maxLength: 64 }),
@@ -79,17 +80,20 @@ export const createAgentKeyRoute = (needs: Dependencies): Endpoint =>
       idempotent: true,
       waitsFor: ['agent_keys'],
     },
-    async (request) => {
-      const { body, params, tenantId } = request;
+    ({ params, tenantId }) =>
+      Promise.all([
+        needs.snapshots.load(agents, { tenantId, id: params.id }),
+        environmentOf(needs, tenantId),
+      ]),
+    async (request, [agent, environment]) => {
+      const { body, params } = request;
       if (!mayGrant(request.principal)) return NO_GRANT;
       const agentId = params.id;
       const cidrs = body.allowed_cidrs ?? [];
       if (!cidrs.every(isNetwork)) return badField('allowed_cidrs', 'cidr');
-      const agent = await needs.snapshots.load(agents, { tenantId, id: agentId });
       if (!isThere(agent)) return { refused: 'not_found' };
 
       const command = await needs.command(request);
-      const environment = await environmentOf(needs, tenantId);
       const issued = drawKey(needs, request, { kind: 'agk', environment });
       const ownHash = await requestHash(needs, request);
       const lifeMs = (body.expires_in_days ?? DAYS_DEFAULT) * DAY_MS;
@@ -107,9 +111,10 @@ export const createAgentKeyRoute = (needs: Dependencies): Endpoint =>
         hash: issued.secretHash,
         request_hash: ownHash,
       };
-      const decided = await needs.streams.decideOn(agentKeys, issued.id, command, (key) =>
-        issueAgentKey(issue, key),
-      );
+      const decided = await needs.streams.decideOn(agentKeys, issued.id, command, {
+        isNew: true,
+        decide: (key) => issueAgentKey(issue, key),
+      });
       if (!decided.accepted || decided.repeated) {
         const { state } = decided;
         const isOwn = state.status !== 'none' && state.key.agent_id === agentId;
@@ -133,6 +138,7 @@ export const listAgentKeysRoute = ({
       method: 'get',
       path: PATH,
       who: AGENTS_READ,
+      applicationScope: 'account',
       params: AgentId,
       ok: closed({
         keys: Type.Array(
@@ -166,6 +172,7 @@ export const rotateAgentKeyRoute = (needs: Dependencies): Endpoint =>
       method: 'post',
       path: `${PATH}/{key_id}/rotate`,
       who: AGENTS_WRITE,
+      applicationScope: 'account',
       params: KeyId,
       body: closed({
         overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: OVERLAP_MAX_S })),
@@ -212,6 +219,7 @@ export const revokeAgentKeyRoute = (needs: Pick<Dependencies, 'command' | 'strea
       method: 'delete',
       path: `${PATH}/{key_id}`,
       who: AGENTS_WRITE,
+      applicationScope: 'account',
       params: KeyId,
       ok: closed({ status: Type.Literal('agent key revoked') }),
       refusals: { not_found: 404 },

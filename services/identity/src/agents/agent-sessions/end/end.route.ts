@@ -21,6 +21,7 @@ export const endAgentSessionRoute = (needs: Dependencies): Endpoint =>
       method: 'delete',
       path: `${PATH}/{id}`,
       who: READERS,
+      applicationScope: 'account',
       params: SessionId,
       ok: closed({ data: named('AgentSessionEnded', closed({ status: Type.Literal('ended') })) }),
       refusals: { not_found: 404 },

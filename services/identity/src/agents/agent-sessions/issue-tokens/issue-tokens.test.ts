@@ -57,7 +57,8 @@ const delegated = (...fields: string[]): Delegation => ({
   expires_at: '2026-01-01T00:30:00.000Z',
 });
 const NONE: Delegation = { status: 'none' };
-const account = (status: 'active' | 'disabled') => ({ status }) as User;
+const account = (status: 'active' | 'disabled', reclaimedAt: string | null = null) =>
+  ({ status, reclaimedAt }) as User;
 
 type More = {
   readonly agent?: Agent;
@@ -130,6 +131,10 @@ describe('the tokens of an agent session', () => {
     decide({ delegation: delegated('*'), needsDelegation: true, now: late }).refuses(
       'delegation_required',
     );
+    // Whoever had the account before gave it.
+    decide({
+      ...{ account: account('active', START), delegation: delegated('*'), needsDelegation: true },
+    }).refuses('delegation_required');
     const withdrawn = (withdrawnAt: string): Delegation => ({
       status: 'withdrawn',
       id: 'd1',
@@ -147,6 +152,8 @@ describe('the tokens of an agent session', () => {
     const end = { reason: 'ended', now: NOW } as const;
     const ended = given(agentSessions, started).when((session) => endAgentSession(end, session));
     expect(issueTokens(issue(), ended.state)).toMatchObject({ reason: 'session_ended' });
+    // A password that is reset may end the delegation as well, at some moment after it.
+    decide({ isOver: true, needsDelegation: true }).refuses('session_ended');
   });
 });
 

@@ -34,10 +34,10 @@ export function issueTokens(
   session: AgentSession,
 ): Decision<AgentSessionEvent, IssueRefusal> {
   if (session.status === 'none' || session.agent_id !== command.agentId) return refuse('not_found');
-  if (!isOpen(session, command.now)) return refuse('session_ended');
+  // Before what it rests on is asked for: whoever took the account over has ended that too.
+  if (!isOpen(session, command.now) || command.isOver) return refuse('session_ended');
   const { authority, wanted } = command;
   if ('refused' in authority) return refuse(authority.refused);
-  if (command.isOver) return refuse('session_ended');
   if (wanted !== undefined && missingFrom(session.services, wanted).length > 0) {
     return refuse('attenuation_only');
   }

@@ -31,6 +31,7 @@ export const listAgentSessionsRoute = ({
       method: 'get',
       path: PATH,
       who: READERS,
+      applicationScope: 'account',
       query: Type.Object({
         ...pageQuery,
         status: Type.Optional(Status),
@@ -75,6 +76,7 @@ export const getAgentSessionRoute = ({
       method: 'get',
       path: `${PATH}/{id}`,
       who: READERS,
+      applicationScope: 'account',
       params: SessionId,
       ok: closed({ data: SessionShape }),
       refusals: { not_found: 404 },

@@ -2,31 +2,24 @@
 
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import { documented } from '@cardea/contracts';
-import { type Command, WriteContention } from '@cardea/event-store';
+import { WriteContention } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { newId, repeatAnswer, requestHash, type ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
   type ExistingUser,
   exists,
-  type User,
   type UserDirectory,
   users,
 } from '../../../accounts/accounts.module.ts';
 import { badField, closed, tooOften } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import {
-  isAlive,
-  type Session,
-  sessions,
-  validityContextOf,
-} from '../../../sessions/sessions.module.ts';
-import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
+import { isAlive, sessions, validityContextOf } from '../../../sessions/sessions.module.ts';
 import type { AgentTokens } from '../../agent-tokens.ts';
+import { agents } from '../../agents/agent.ts';
 import { ConcreteGrants, normalised } from '../../agents/service-grant.ts';
-import { type AgentSessionFacts, agentSessions, type EndReason } from '../agent-session.ts';
-import { endedByUser, endedWithLogin } from '../basis.ts';
-import { grantBasisAuthority } from '../grant-basis.ts';
+import { delegationId, delegations } from '../../delegations/delegation.ts';
+import { type AgentSessionFacts, agentSessions } from '../agent-session.ts';
 import {
   KEYS_ONLY,
   PATH,
@@ -36,13 +29,18 @@ import {
   TokensShape,
   Ttl,
 } from '../session-shape.ts';
-import { startAgentSession } from './start.ts';
+import {
+  authorityAtStart,
+  type SessionToStart,
+  type StartBasis,
+  type StartRefusal,
+  startAgentSession,
+} from './start.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
   'authenticator' | 'clock' | 'command' | 'ids' | 'limits' | 'sealer' | 'streams' | 'systemCommand'
 > & {
-  readonly snapshots: Pick<SnapshotCache, 'load'>;
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
   readonly agentTokens: Pick<AgentTokens, 'issue'>;
 };
@@ -115,41 +113,29 @@ export const startAgentSessionRoute = (needs: Dependencies): Endpoint =>
 
       const behind = await userBehind(needs, request);
       if (behind.refused !== undefined) return behind;
-      const command = await needs.command(request);
-      const { now } = command;
-      const wanted = normalised(body.services);
-      const { userId, via } = behind;
-      const standing = { tenantId, agentId: agent.id, userId, via, since: now, now };
-      const authority = await grantBasisAuthority(needs, standing);
-      if ('refused' in authority) return { refused: authority.refused };
-      const { covered, missing } = authority.granted(wanted);
-      if (missing.length > 0) return { refused: 'scope_not_granted', details: { missing } };
-
-      return await started(needs, request, { ...behind, keyId, services: covered, command });
+      return await started(needs, request, { ...behind, keyId });
     },
   );
 
-type Granted = UserBehind & {
-  readonly keyId: string;
-  readonly services: AgentSessionFacts['services'];
-  readonly command: Command;
-};
-
-async function started(needs: Dependencies, request: Asked, granted: Granted) {
+async function started(
+  needs: Dependencies,
+  request: Asked,
+  behind: UserBehind & { readonly keyId: string },
+) {
   const { body, tenantId, principal: agent } = request;
-  const { command, services } = granted;
+  const command = await needs.command(request);
   const { now } = command;
   const ownHash = await requestHash(needs, request);
   const lifeMs = (body.ttl_seconds ?? TTL_DEFAULT_S) * MS;
-  const facts: AgentSessionFacts = {
+  const { userId, subjectSid: sid } = behind;
+  const facts = {
     id: newId(needs, request, 'agent session'),
     agent_id: agent.id,
-    key_id: granted.keyId,
-    user_id: granted.userId,
-    via: granted.via,
-    user_epoch: granted.userEpoch,
-    subject_sid: granted.subjectSid,
-    services,
+    key_id: behind.keyId,
+    user_id: userId,
+    via: behind.via,
+    user_epoch: behind.userEpoch,
+    subject_sid: sid,
     epoch: 0,
     purpose: body.purpose ?? null,
     app_id: agent.appId,
@@ -161,39 +147,67 @@ async function started(needs: Dependencies, request: Asked, granted: Granted) {
     reason: null,
     request_hash: ownHash,
   };
-  const { userId, subjectSid: sid } = granted;
+  const starting: SessionToStart = { facts, wanted: body.services, now };
+  let basis: StartBasis = NOTHING;
+  // As this process has last seen them: the append proves that none of them has changed since.
   const decided = await needs.streams.decideOnBasis(agentSessions, facts.id, command, {
     isNew: true,
     restsOn: {
+      agent: { stream: agents, id: agent.id },
       user: userId === null ? undefined : { stream: users, id: userId },
+      delegation:
+        userId === null || behind.userEpoch === null
+          ? undefined // an id that nobody has need not even be a UUID, and names no delegation
+          : { stream: delegations, id: delegationId(userId, agent.id) },
       login: sid === null ? undefined : { stream: sessions, id: sid },
     },
-    decide: (session, { user, login }) =>
-      startAgentSession(facts, session, user && endedMeanwhile(facts, { user, login }, now)),
+    decide: (session, found) => {
+      basis = found;
+      return startAgentSession(starting, session, found);
+    },
   });
   if (!decided.accepted && decided.reason !== 'already_created') {
-    return overtaken(decided.reason, facts.via);
+    return refusalOf(decided.reason, starting, basis);
   }
-  if (!decided.accepted || decided.repeated) {
-    const { state } = decided;
+  const { state } = decided;
+  if (!decided.accepted || decided.repeated || state.status === 'none') {
     const requestHash = state.status === 'none' ? null : state.request_hash;
     return repeatAnswer(ownHash, { id: facts.id, requestHash });
   }
-  const tokens = needs.agentTokens.issue({ tenantId, session: facts, ttlSeconds: undefined });
-  return { ok: { data: { ...shownBriefly(facts, now), ...tokens } }, wrote: decided.position };
+  const tokens = needs.agentTokens.issue({ tenantId, session: state, ttlSeconds: undefined });
+  return { ok: { data: { ...shownBriefly(state, now), ...tokens } }, wrote: decided.position };
 }
 
-/** What the session is to rest on, as the append finds it. */
-const endedMeanwhile = (
-  facts: AgentSessionFacts,
-  { user, login }: { readonly user: User; readonly login: Session | undefined },
-  now: Date,
-): EndReason | undefined =>
-  endedByUser(facts, user) ?? (login === undefined ? undefined : endedWithLogin(login, now));
+const NOTHING: StartBasis = {
+  agent: agents.initial,
+  user: undefined,
+  delegation: undefined,
+  login: undefined,
+};
+
+function refusalOf(
+  reason: Exclude<StartRefusal, 'already_created'>,
+  starting: SessionToStart,
+  basis: StartBasis,
+) {
+  switch (reason) {
+    case 'invalid_agent_key':
+    case 'delegation_required':
+    case 'user_inactive':
+      return { refused: reason } as const;
+    case 'scope_not_granted': {
+      const authority = authorityAtStart(starting, basis);
+      if ('refused' in authority) return authority;
+      const { missing } = authority.granted(normalised(starting.wanted));
+      return { refused: reason, details: { missing } } as const;
+    }
+    default:
+      return overtaken(starting.facts.via);
+  }
+}
 
 /** What it was to rest on was ended after it was looked at. */
-function overtaken(reason: EndReason, via: AgentSessionFacts['via']) {
-  if (reason === 'user_inactive') return { refused: reason } as const;
+function overtaken(via: AgentSessionFacts['via']) {
   if (via === 'subject_token') return { refused: 'invalid_subject_token' } as const;
   throw new WriteContention('the user ended all sessions meanwhile; the delegation stands');
 }

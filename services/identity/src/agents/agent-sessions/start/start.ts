@@ -1,17 +1,70 @@
-/** A session starts once, and only while what it rests on holds. */
+/** A session starts once, within what its agent may reach, and only while what it rests on holds. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
+import type { User } from '../../../accounts/accounts.module.ts';
+import type { Session } from '../../../sessions/sessions.module.ts';
+import type { Agent } from '../../agents/agent.ts';
+import { normalised, type ServiceGrant } from '../../agents/service-grant.ts';
+import type { Delegation } from '../../delegations/delegation.ts';
 import type {
   AgentSession,
   AgentSessionEvent,
   AgentSessionFacts,
   EndReason,
 } from '../agent-session.ts';
+import { type Authority, authorityOf } from '../authority.ts';
+import { endedByUser, endedWithLogin } from '../basis.ts';
+
+/** What a session rests on at its start; without a user the agent acts for itself. */
+export type StartBasis = {
+  readonly agent: Agent;
+  readonly user: User | undefined;
+  /** Undefined where nobody could have given one. */
+  readonly delegation: Delegation | undefined;
+  readonly login: Session | undefined;
+};
+
+export type StartRefusal =
+  | 'already_created'
+  | 'scope_not_granted'
+  | Extract<Authority, { readonly refused: string }>['refused']
+  | EndReason;
+
+/** `wanted`: the services of the session, which its facts leave out. */
+export type SessionToStart = {
+  readonly facts: Omit<AgentSessionFacts, 'services'>;
+  readonly wanted: readonly ServiceGrant[];
+  readonly now: Date;
+};
 
 export const startAgentSession = (
-  facts: AgentSessionFacts,
+  starting: SessionToStart,
   session: AgentSession,
-  ended?: EndReason,
-): Decision<AgentSessionEvent, 'already_created' | EndReason> => {
+  basis: StartBasis,
+): Decision<AgentSessionEvent, StartRefusal> => {
+  const { facts, now } = starting;
+  const authority = authorityAtStart(starting, basis);
+  if ('refused' in authority) return refuse(authority.refused);
+  const { covered, missing } = authority.granted(normalised(starting.wanted));
+  if (missing.length > 0) return refuse('scope_not_granted');
   if (session.status !== 'none') return refuse('already_created');
-  return ended === undefined ? accept({ type: 'AgentSessionStarted', data: facts }) : refuse(ended);
+  const ended = endedMeanwhile(facts, basis, now);
+  if (ended !== undefined) return refuse(ended);
+  return accept({ type: 'AgentSessionStarted', data: { ...facts, services: covered } });
 };
+
+/** What the agent may reach at this moment. */
+export const authorityAtStart = (
+  { facts: { via }, now }: SessionToStart,
+  { agent, user: account, delegation = { status: 'none' } }: StartBasis,
+): Authority => {
+  const user = account && { account, delegation, needsDelegation: via === 'delegation' };
+  return authorityOf({ agent, user, since: now, now });
+};
+
+const endedMeanwhile = (
+  facts: SessionToStart['facts'],
+  { user, login }: StartBasis,
+  now: Date,
+): EndReason | undefined =>
+  user &&
+  (endedByUser(facts, user) ?? (login === undefined ? undefined : endedWithLogin(login, now)));

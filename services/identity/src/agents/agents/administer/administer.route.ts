@@ -44,6 +44,7 @@ export const createAgentRoute = (needs: Dependencies): Endpoint =>
       method: 'post',
       path: PATH,
       who: AGENTS_WRITE,
+      applicationScope: 'account',
       body: closed({ name: agentName, ...agentFields }),
       ok: AgentShape,
       status: 201,
@@ -110,6 +111,7 @@ export const changeAgentRoute = (needs: Dependencies): Endpoint =>
       method: 'patch',
       path: `${PATH}/{id}`,
       who: AGENTS_WRITE,
+      applicationScope: 'account',
       params: AgentId,
       body: Type.Object(
         {
@@ -175,6 +177,7 @@ export const deleteAgentRoute = (
       method: 'delete',
       path: `${PATH}/{id}`,
       who: AGENTS_WRITE,
+      applicationScope: 'account',
       params: AgentId,
       ok: closed({ status: Type.Literal('agent deleted') }),
       refusals: { not_found: 404 },

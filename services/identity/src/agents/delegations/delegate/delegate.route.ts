@@ -11,6 +11,7 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
 import { requestHash, reusedKey, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
+import { users } from '../../../accounts/accounts.module.ts';
 import { futureMoment } from '../../../credentials/credentials.module.ts';
 import { badField, closed, USERS_ONLY } from '../../../http/answers.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
@@ -35,6 +36,7 @@ const PATH = '/api/v1/me/delegations';
 const COMMON = {
   tag: 'Self-service',
   who: ['user'],
+  applicationScope: 'account',
   tenant: 'optional',
   area: 'user',
   notTaken: USERS_ONLY,
@@ -78,7 +80,7 @@ export const grantDelegationRoute = (
       waitsFor: ['delegations'],
     },
     async (request) => {
-      const { id: userId, tenantId, impersonatedBy, clientId } = request.principal;
+      const { id: userId, tenantId, impersonatedBy, clientId, issuedAt } = request.principal;
       // Somebody who impersonates the user, or one of the user's apps, may not let agents act for them.
       if (impersonatedBy !== null || clientId !== null) return { refused: 'forbidden' };
       const { body } = request;
@@ -99,9 +101,11 @@ export const grantDelegationRoute = (
         created_at: command.now.toISOString(),
         request_hash,
       };
-      const decided = await needs.streams.decideOn(delegations, id, command, (before) =>
-        grantDelegation(grant, before),
-      );
+      const decided = await needs.streams.decideOnBasis(delegations, id, command, {
+        restsOn: { user: { stream: users, id: userId } },
+        decide: (_before, { user }) => grantDelegation(grant, { user, issuedAt }),
+      });
+      if (!decided.accepted) return { refused: decided.reason };
       const [granted] = decided.events;
       if (granted?.type !== 'DelegationGranted') throw new Error('a delegation was not granted');
       const { request_hash: firstHash, ...data } = granted.data;

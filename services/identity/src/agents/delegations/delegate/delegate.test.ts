@@ -1,5 +1,6 @@
 import { given } from '@cardea/testing';
 import { describe, it } from 'vitest';
+import type { User } from '../../../accounts/users/user.ts';
 import { type DelegationEvent, delegations } from '../delegation.ts';
 import { grantDelegation, withdrawDelegation } from './delegate.ts';
 
@@ -12,13 +13,25 @@ const withdrawn: DelegationEvent = {
   data: { ...about, withdrawn_at: now.toISOString() },
 };
 
+const user = { status: 'active', tokensBefore: 100 } as User;
+
 describe('a delegation', () => {
   it('is given anew however often, also after it was taken back', () => {
     for (const history of [[], [granted], [granted, withdrawn]]) {
       given(delegations, ...history)
-        .when((delegation) => grantDelegation(data, delegation))
+        .when(() => grantDelegation(data, { user, issuedAt: 100 }))
         .accepts(granted);
     }
+  });
+
+  it('is given by no token that was taken back meanwhile', () => {
+    given(delegations)
+      .when(() => grantDelegation(data, { user, issuedAt: 99 }))
+      .refuses('forbidden');
+    const disabled = { ...user, status: 'disabled' } as User;
+    given(delegations)
+      .when(() => grantDelegation(data, { user: disabled, issuedAt: 100 }))
+      .refuses('forbidden');
   });
 
   it('is taken back once, and by nobody but the user who gave it', () => {

@@ -1,11 +1,16 @@
 /** A delegation is given, given again with other services, or withdrawn. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
+import type { User } from '../../../accounts/accounts.module.ts';
 import type { Delegation, DelegationData, DelegationEvent } from '../delegation.ts';
 
+/** Refused where the token that asks for it was taken back meanwhile, with the account or its rank. */
 export const grantDelegation = (
   command: DelegationData & { readonly request_hash: string | null },
-  _delegation: Delegation,
-): Decision<DelegationEvent, never> => accept({ type: 'DelegationGranted', data: command });
+  { user, issuedAt }: { readonly user: User; readonly issuedAt: number },
+): Decision<DelegationEvent, 'forbidden'> =>
+  user.status === 'active' && issuedAt >= user.tokensBefore
+    ? accept({ type: 'DelegationGranted', data: command })
+    : refuse('forbidden');
 
 export function withdrawDelegation(
   { userId, now }: { readonly userId: string; readonly now: Date },

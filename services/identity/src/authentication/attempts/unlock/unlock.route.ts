@@ -31,6 +31,7 @@ export const unlockRoute = (needs: Dependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/admin/users/{id}/unlock',
       who: ['admin'],
+      applicationScope: 'roles',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       body: closed({}),
       bodyOptional: true,

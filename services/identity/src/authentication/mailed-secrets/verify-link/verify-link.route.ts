@@ -2,7 +2,6 @@
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
-import { hostedPage } from '../../../adapters/hosted-page.ts';
 import { tenantOfToken } from '../../../adapters/link-token.ts';
 import {
   closed,
@@ -13,6 +12,7 @@ import {
 } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { MailOutbox } from '../../../mail/mail.module.ts';
+import { LinkQuery, linkAnswer, pastedToken, showLinkPage } from '../../../pages/link-page.ts';
 import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { signInBy, type VerifyDependencies } from '../mailed-secret.ts';
 
@@ -25,6 +25,13 @@ type Dependencies = VerifyDependencies &
 const PATH = '/api/v1/auth/magic-link/verify';
 const Body = closed({ token: Type.String() });
 type Asked = Request<object, object, Static<typeof Body>>;
+
+const REFUSALS = {
+  invalid_link: 401,
+  magic_link_login_disabled: 403,
+  link_expired: 410,
+  rate_limited: 429,
+} as const;
 
 export const verifyLinkRoute = (needs: Dependencies): Endpoint =>
   endpoint(
@@ -39,30 +46,34 @@ export const verifyLinkRoute = (needs: Dependencies): Endpoint =>
       area: 'user',
       retry: 'never',
       body: Body,
+      takesForm: true,
+      showsPages: true,
       ok: Type.Union([SignedInByMail, SecondFactorDue]),
-      refusals: {
-        invalid_link: 401,
-        magic_link_login_disabled: 403,
-        link_expired: 410,
-        rate_limited: 429,
-      },
+      refusals: REFUSALS,
       noStore: true,
       waitsFor: ['users'],
       recordsItsRefusals: true,
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
-    async (request) => {
-      const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
-      if (!byIp.allowed) return tooOften(byIp);
-      const tenantId = tenantOfToken(request.body.token) ?? '';
-      const tenant = await needs.workspaces.tenant(tenantId);
-      const named = request.tenantId === '' || request.tenantId === tenantId;
-      const answer =
-        tenant === undefined || !named ? INVALID : await verified(needs, request, tenant);
-      if ('refused' in answer) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
-      return answer;
+    async (given) => {
+      const token = pastedToken(given.body.token);
+      const request = { ...given, body: { token } };
+      const of = { kind: 'magic', request, refusals: REFUSALS, action: PATH, token } as const;
+      const tenantId = tenantOfToken(token) ?? '';
+      return linkAnswer(needs, { ...of, tenantId }, await answered(needs, request));
     },
   );
+
+async function answered(needs: Dependencies, request: Asked) {
+  const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
+  if (!byIp.allowed) return tooOften(byIp);
+  const tenantId = tenantOfToken(request.body.token) ?? '';
+  const tenant = await needs.workspaces.tenant(tenantId);
+  const named = request.tenantId === '' || request.tenantId === tenantId;
+  const answer = tenant === undefined || !named ? INVALID : await verified(needs, request, tenant);
+  if ('refused' in answer) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
+  return answer;
+}
 
 const INVALID = { refused: 'invalid_link' } as const;
 const DISABLED = { refused: 'magic_link_login_disabled' } as const;
@@ -92,7 +103,7 @@ async function verified(
 }
 
 /** Where the mail's link leads when the tenant has no page of its own. */
-export const magicLinkPageRoute = (): Endpoint =>
+export const magicLinkPageRoute = (needs: Pick<Dependencies, 'workspaces'>): Endpoint =>
   endpoint(
     {
       name: 'magic_link_page',
@@ -101,6 +112,7 @@ export const magicLinkPageRoute = (): Endpoint =>
       tag: 'Authentication',
       method: 'get',
       path: PATH,
+      query: LinkQuery,
       who: 'anyone',
       tenant: 'none',
       area: 'user',
@@ -108,5 +120,5 @@ export const magicLinkPageRoute = (): Endpoint =>
       okMediaType: 'text/html',
       refusals: {},
     },
-    async () => ({ raw: hostedPage('magic_link') }),
+    async (request) => showLinkPage(needs, 'magic', request, PATH),
   );

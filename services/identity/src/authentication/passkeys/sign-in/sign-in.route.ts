@@ -15,14 +15,14 @@ import { emailField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { begin, meet, type Refused, refuse } from '../../attempts/attempt.ts';
-import { countSignIn, type EndAttempt } from '../../attempts/end-attempt.ts';
+import { countSignIn, type EndAttempt, type MetAttemptOf } from '../../attempts/end-attempt.ts';
 import { passkeyFailed, passkeyFailures } from '../passkey-failure.ts';
 import { failureOf, INVALID_PASSKEY, refusalOfPasskey } from './sign-in.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly passkeys: Pick<Passkeys, 'request' | 'look' | 'use'>;
+  readonly passkeys: Pick<Passkeys, 'look' | 'request' | 'use'>;
   readonly endAttempt: Pick<EndAttempt, 'inSession'>;
 };
 
@@ -98,9 +98,29 @@ export const passkeySignInRoute = (needs: Dependencies): Endpoint =>
   );
 
 async function signedIn(needs: Dependencies, request: Asked, tenant: TenantFacts) {
+  const met = await passkeyAttempt(needs, request, tenant);
+  if ('refused' in met) return met;
+  const { attempt, command, readAt } = met;
+  const ended = await needs.endAttempt.inSession(attempt, { request, tenant, readAt }, command);
+  return ended.status === 'session'
+    ? { ok: ended.signedIn, wrote: ended.wrote }
+    : refusalOfPasskey(ended.status === 'refused' ? ended : refuse('invalid_credentials'));
+}
+
+export type ShownPasskey = Static<typeof Body>;
+type PasskeyRefusal =
+  | { readonly refused: 'challenge_expired' }
+  | ReturnType<typeof refusalOfPasskey>;
+
+/** The attempt with its passkey met; or the refusal, which is recorded. */
+export async function passkeyAttempt(
+  needs: Omit<Dependencies, 'endAttempt' | 'limits' | 'workspaces'>,
+  request: Request<unknown, unknown, ShownPasskey>,
+  tenant: TenantFacts,
+): Promise<PasskeyRefusal | MetAttemptOf<'passkeys'>> {
   const { challenge_id: challengeId, response } = request.body;
   const shown = await needs.passkeys.look({ challengeId, response }, tenant);
-  if (shown === 'expired') return { refused: 'challenge_expired' } as const;
+  if (shown === 'expired') return { refused: 'challenge_expired' };
   if ('invalid' in shown) {
     await recordFailure(needs, request, { tenant, userId: shown.userId, attempt: WRONG });
     return INVALID_PASSKEY;
@@ -117,17 +137,14 @@ async function signedIn(needs: Dependencies, request: Asked, tenant: TenantFacts
     await recordFailure(needs, request, { tenant, userId: shown.userId, attempt });
     return refusalOfPasskey(attempt);
   }
-  const ended = await needs.endAttempt.inSession(attempt, { request, tenant, readAt }, command);
-  return ended.status === 'session'
-    ? { ok: ended.signedIn, wrote: ended.wrote }
-    : refusalOfPasskey(ended.status === 'refused' ? ended : refuse('invalid_credentials'));
+  return { attempt, command, tenant, readAt };
 }
 
 const WRONG = refuse('invalid_credentials');
 
 async function recordFailure(
   needs: Pick<Dependencies, 'command' | 'streams'>,
-  request: Asked,
+  request: Request<unknown, unknown, ShownPasskey>,
   of: {
     readonly tenant: TenantFacts;
     readonly userId: string | null;

@@ -37,6 +37,7 @@ export const changePasswordRoute = (needs: Dependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/user/change-password',
       who: ['user'],
+      applicationScope: 'account',
       tenant: 'optional',
       area: 'user',
       body: closed({ current_password: Type.String(), new_password: newPasswordField }),

@@ -9,6 +9,7 @@ import {
 import { closed, message, PASSWORD_BODY_MAX_BYTES, tooOften } from '../../../http/answers.ts';
 import { emailField } from '../../../http/input-fields.ts';
 import { type MailOutbox, mailLimit } from '../../../mail/mail.module.ts';
+import { languageOf } from '../../../pages/texts.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'limits'> & {
@@ -50,7 +51,8 @@ export const forgotPasswordRoute = (needs: Dependencies): Endpoint =>
       });
       if (limited !== undefined) return tooOften(limited);
       const command = await needs.command(request, { tenantId: tenant.id });
-      const mail = { purpose: 'reset', email, emailHash, userId: null } as const;
+      const language = languageOf(request.headers);
+      const mail = { purpose: 'reset', email, emailHash, userId: null, language } as const;
       const wrote = await needs.mailOutbox.request(mail, command);
       return { ok: { message: SENT }, wrote };
     },

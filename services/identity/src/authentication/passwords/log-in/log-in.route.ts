@@ -9,8 +9,7 @@ import {
 } from '../../../http/answers.ts';
 import { emailField } from '../../../http/input-fields.ts';
 import type { EndAttempt } from '../../attempts/end-attempt.ts';
-import type { PasswordAttempt } from '../password-attempt.ts';
-import { refusalOfLogin } from './log-in.ts';
+import { type PasswordAttempt, refusalOfLogin } from './password-attempt.ts';
 
 type Dependencies = {
   readonly passwordAttempt: PasswordAttempt;

@@ -3,20 +3,23 @@ import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
+  endTokens,
   exists,
   isReusedPassword,
   type Passwords,
   passwordFault,
   setPassword,
+  tokensBeforeAt,
   type UserDirectory,
   users,
 } from '../../../accounts/accounts.module.ts';
-import { hostedPage } from '../../../adapters/hosted-page.ts';
 import { tenantOfToken } from '../../../adapters/link-token.ts';
 import { closed, message, PASSWORD_BODY_MAX_BYTES, tooOften } from '../../../http/answers.ts';
 import { newPasswordField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { MailOutbox } from '../../../mail/mail.module.ts';
+import { LinkQuery, linkAnswer, pastedToken, showLinkPage } from '../../../pages/link-page.ts';
+import { aliveSessions } from '../../../sessions/sessions.module.ts';
 import {
   TENANT_DEFAULTS,
   type TenantFacts,
@@ -33,8 +36,20 @@ type Dependencies = Pick<
   readonly passwords: Pick<Passwords, 'hash' | 'isBreached' | 'verify'>;
 };
 
+const PATH = '/api/v1/auth/reset-password';
 const Body = closed({ token: Type.String(), new_password: newPasswordField });
 type Asked = Request<object, object, Static<typeof Body>>;
+
+const REFUSALS = {
+  password_too_short: 400,
+  password_too_long: 400,
+  password_too_weak: 400,
+  password_breached: 400,
+  password_reused: 400,
+  invalid_reset_token: 401,
+  reset_token_expired: 410,
+  rate_limited: 429,
+} as const;
 
 export const resetPasswordRoute = (needs: Dependencies): Endpoint =>
   endpoint(
@@ -44,40 +59,41 @@ export const resetPasswordRoute = (needs: Dependencies): Endpoint =>
       summary: 'Set a new password by a mailed link',
       tag: 'Authentication',
       method: 'post',
-      path: '/api/v1/auth/reset-password',
+      path: PATH,
       who: 'anyone',
       tenant: 'optional',
       area: 'user',
       body: Body,
+      takesForm: true,
+      showsPages: true,
       ok: message,
-      refusals: {
-        password_too_short: 400,
-        password_too_long: 400,
-        password_too_weak: 400,
-        password_breached: 400,
-        password_reused: 400,
-        invalid_reset_token: 401,
-        reset_token_expired: 410,
-        rate_limited: 429,
-      },
+      refusals: REFUSALS,
       waitsFor: ['users'],
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
-    async (request) => {
-      const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
-      if (!byIp.allowed) return tooOften(byIp);
-      const { token, new_password: password } = request.body;
+    async (given) => {
+      const token = pastedToken(given.body.token);
+      const request = { ...given, body: { ...given.body, token } };
+      const of = { kind: 'reset', request, refusals: REFUSALS, action: PATH, token } as const;
       const tenantId = tenantOfToken(token) ?? '';
-      const tenant = await needs.workspaces.tenant(tenantId);
-      const policy = (tenant?.settings ?? TENANT_DEFAULTS).password_policy;
-      const fault = passwordFault(password, policy);
-      if (fault !== undefined) return { refused: fault };
-      const named = request.tenantId === '' || request.tenantId === tenantId;
-      const answer = tenant === undefined || !named ? INVALID : await reset(needs, request, tenant);
-      if ('refused' in answer) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
-      return answer;
+      return linkAnswer(needs, { ...of, tenantId }, await answered(needs, request));
     },
   );
+
+async function answered(needs: Dependencies, request: Asked) {
+  const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
+  if (!byIp.allowed) return tooOften(byIp);
+  const { token, new_password: password } = request.body;
+  const tenantId = tenantOfToken(token) ?? '';
+  const tenant = await needs.workspaces.tenant(tenantId);
+  const policy = (tenant?.settings ?? TENANT_DEFAULTS).password_policy;
+  const fault = passwordFault(password, policy);
+  if (fault !== undefined) return { refused: fault };
+  const named = request.tenantId === '' || request.tenantId === tenantId;
+  const answer = tenant === undefined || !named ? INVALID : await reset(needs, request, tenant);
+  if ('refused' in answer) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
+  return answer;
+}
 
 const INVALID = { refused: 'invalid_reset_token' } as const;
 const EXPIRED = { refused: 'reset_token_expired' } as const;
@@ -109,14 +125,19 @@ async function reset(
 
   const hash = await userDirectory.seal({ tenantId, userId }, 'password_hash', phc);
   if (hash === 'erased') return INVALID;
-  const set = { hash, by: 'reset', keep: null, now: command.now } as const;
-  const decided = await streams.decideOn(users, userId, command, (user) => setPassword(set, user));
+  const { now } = command;
+  const { length: count } = await aliveSessions(needs.database, { tenantId, userId, now });
+  const decided = await streams.decideOn(users, userId, command, (user) => {
+    const reclaim = { count, tokensBefore: tokensBeforeAt(needs.clock.now()) };
+    return setPassword({ hash, by: 'reset', keep: null, reclaim, now }, user);
+  });
   if (!decided.accepted || !exists(decided.state)) return INVALID;
-  return { ok: { message: 'password reset' }, wrote: decided.position };
+  const ended = await endTokens(needs, { tenantId, userId }, command, decided.events);
+  return { ok: { message: 'password reset' }, wrote: ended ?? decided.position };
 }
 
 /** Where the mail's link leads when the tenant has no page of its own. */
-export const resetPasswordPageRoute = (): Endpoint =>
+export const resetPasswordPageRoute = (needs: Pick<Dependencies, 'workspaces'>): Endpoint =>
   endpoint(
     {
       name: 'reset_password_page',
@@ -124,7 +145,8 @@ export const resetPasswordPageRoute = (): Endpoint =>
       summary: 'Page of the link to set a new password',
       tag: 'Authentication',
       method: 'get',
-      path: '/api/v1/auth/reset-password',
+      path: PATH,
+      query: LinkQuery,
       who: 'anyone',
       tenant: 'none',
       area: 'user',
@@ -132,5 +154,5 @@ export const resetPasswordPageRoute = (): Endpoint =>
       okMediaType: 'text/html',
       refusals: {},
     },
-    async () => ({ raw: hostedPage('reset') }),
+    async (request) => showLinkPage(needs, 'reset', request, PATH),
   );

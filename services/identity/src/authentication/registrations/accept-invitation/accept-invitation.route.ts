@@ -5,7 +5,6 @@ import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import type { ExistingUser, Join, Passwords } from '../../../accounts/accounts.module.ts';
-import { hostedPage } from '../../../adapters/hosted-page.ts';
 import { tenantOfToken } from '../../../adapters/link-token.ts';
 import {
   closed,
@@ -18,6 +17,7 @@ import {
 import { displayNameField, newPasswordField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { MailOutbox } from '../../../mail/mail.module.ts';
+import { LinkQuery, linkAnswer, pastedToken, showLinkPage } from '../../../pages/link-page.ts';
 import {
   TENANT_DEFAULTS,
   type TenantFacts,
@@ -50,6 +50,19 @@ const Body = closed({
 });
 type Asked = Request<object, object, Static<typeof Body>>;
 
+const REFUSALS = {
+  invalid_request: 400,
+  password_too_short: 400,
+  password_too_long: 400,
+  password_too_weak: 400,
+  password_breached: 400,
+  invalid_invitation: 401,
+  registration_closed: 403,
+  email_already_exists: 409,
+  invitation_expired: 410,
+  rate_limited: 429,
+} as const;
+
 export const acceptInvitationRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
@@ -63,43 +76,43 @@ export const acceptInvitationRoute = (needs: Dependencies): Endpoint =>
       tenant: 'optional',
       area: 'user',
       body: Body,
+      takesForm: true,
+      showsPages: true,
       ok: Type.Union([
         named('JoinedWithSession', closed({ user_id: Type.String(), ...tokenFields })),
         SignedInByMail,
         SecondFactorDue,
       ]),
-      refusals: {
-        invalid_request: 400,
-        password_too_short: 400,
-        password_too_long: 400,
-        password_too_weak: 400,
-        password_breached: 400,
-        invalid_invitation: 401,
-        registration_closed: 403,
-        email_already_exists: 409,
-        invitation_expired: 410,
-        rate_limited: 429,
-      },
+      refusals: REFUSALS,
       noStore: true,
       waitsFor: ['users', 'sessions', 'invitations'],
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
-    async (request) => {
-      const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
-      if (!byIp.allowed) return tooOften(byIp);
-      const tenantId = tenantOfToken(request.body.token) ?? '';
-      const tenant = await needs.workspaces.tenant(tenantId);
-      const read = acceptanceOf(request.body, (tenant ?? { settings: TENANT_DEFAULTS }).settings);
-      if ('refused' in read) return read;
-      const isNamed = request.tenantId === '' || request.tenantId === tenantId;
-      const answer =
-        tenant === undefined || !isNamed
-          ? INVALID_INVITATION
-          : await accepted(needs, request, { tenant, ...read.acceptance });
-      if ('refused' in answer) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
-      return answer;
+    async (given) => {
+      const token = pastedToken(given.body.token);
+      const request = { ...given, body: { ...given.body, token } };
+      const of = { kind: 'invitation', request, refusals: REFUSALS, action: PATH, token } as const;
+      const shown = { ...of, tenantId: tenantOfToken(token) ?? '' };
+      const displayName = given.body.display_name;
+      return linkAnswer(needs, { ...shown, displayName }, await answered(needs, request));
     },
   );
+
+async function answered(needs: Dependencies, request: Asked) {
+  const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
+  if (!byIp.allowed) return tooOften(byIp);
+  const tenantId = tenantOfToken(request.body.token) ?? '';
+  const tenant = await needs.workspaces.tenant(tenantId);
+  const read = acceptanceOf(request.body, (tenant ?? { settings: TENANT_DEFAULTS }).settings);
+  if ('refused' in read) return read;
+  const isNamed = request.tenantId === '' || request.tenantId === tenantId;
+  const answer =
+    tenant === undefined || !isNamed
+      ? INVALID_INVITATION
+      : await accepted(needs, request, { tenant, ...read.acceptance });
+  if ('refused' in answer) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
+  return answer;
+}
 
 type Accepting = Acceptance & { readonly tenant: TenantFacts };
 
@@ -156,7 +169,7 @@ async function signedIn(
 }
 
 /** Where the mail's link leads when the tenant has no page of its own. */
-export const acceptInvitationPageRoute = (): Endpoint =>
+export const acceptInvitationPageRoute = (needs: Pick<Dependencies, 'workspaces'>): Endpoint =>
   endpoint(
     {
       name: 'accept_invitation_page',
@@ -165,6 +178,7 @@ export const acceptInvitationPageRoute = (): Endpoint =>
       tag: 'Authentication',
       method: 'get',
       path: PATH,
+      query: LinkQuery,
       who: 'anyone',
       tenant: 'none',
       area: 'user',
@@ -172,5 +186,5 @@ export const acceptInvitationPageRoute = (): Endpoint =>
       okMediaType: 'text/html',
       refusals: {},
     },
-    async () => ({ raw: hostedPage('invitation') }),
+    async (request) => showLinkPage(needs, 'invitation', request, PATH),
   );

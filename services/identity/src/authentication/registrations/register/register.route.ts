@@ -23,6 +23,7 @@ import {
 import { displayNameField, emailField, newPasswordField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { MailOutbox } from '../../../mail/mail.module.ts';
+import { type Language, languageOf } from '../../../pages/texts.ts';
 import {
   type TenantFacts,
   tenantOfPublishableKey,
@@ -134,7 +135,9 @@ export const registerRoute = (needs: Dependencies): Endpoint =>
       if (await needs.passwords.isBreached(body.password, policy)) {
         return { refused: 'password_breached' };
       }
-      return await registered(needs, await needs.identify(request), { tenant, ...read.registrant });
+      const of = { tenant, ...read.registrant };
+      const answer = await registered(needs, await needs.identify(request), of);
+      return 'ok' in answer ? { ...answer, ofTenant: tenant.id } : answer;
     },
   );
 
@@ -162,6 +165,7 @@ type Making = Registering & {
   readonly userId: string;
   readonly emailHash: string;
   readonly passwordHash: string;
+  readonly language: Language | undefined;
   readonly command: Command;
 };
 
@@ -177,7 +181,8 @@ async function registered(needs: Dependencies, request: Asked, of: Registering) 
     tenantId: tenant.id,
     actor: { type: 'user', id: userId },
   });
-  const making = { ...of, userId, emailHash, passwordHash, command };
+  const language = languageOf(request.headers);
+  const making = { ...of, userId, emailHash, passwordHash, language, command };
   const created = await STEPS.account.run(needs, making);
   if (created.outcome === 'deleted') return alreadyCreated(userId);
   const mailed = await STEPS.mail.run(needs, making, created.outcome);

@@ -92,7 +92,8 @@ describe('the answer to a registration', () => {
 });
 
 describe('an address that is taken', () => {
-  const of = { email: 'ann@example.com', emailHash: 'h', userId: 'drawn' };
+  const language = 'de' as const;
+  const of = { email: 'ann@example.com', emailHash: 'h', userId: 'drawn', language };
 
   it('gets a mail as a new one does, which names no account', () => {
     expect(mailAfter('created', of)).toEqual({ purpose: 'verify', ...of });

@@ -1,4 +1,5 @@
 /** Who may register where, and what is answered and mailed, so that a taken address does not show. */
+
 import {
   displayName,
   emailAddress,
@@ -6,6 +7,7 @@ import {
   type ToAscii,
 } from '../../../accounts/accounts.module.ts';
 import { badField } from '../../../http/answers.ts';
+import type { Language } from '../../../pages/texts.ts';
 import { isUniform, type TenantSettings } from '../../../workspaces/workspaces.module.ts';
 import type { EndAttempt } from '../../attempts/end-attempt.ts';
 import { CHECK_YOUR_EMAIL } from '../taken-address.ts';
@@ -54,12 +56,17 @@ export function objectionTo(
 /** One mail either way: to confirm the address, or to tell its owner. */
 export const mailAfter = (
   outcome: 'created' | 'taken',
-  of: { readonly email: string; readonly emailHash: string; readonly userId: string },
+  of: {
+    readonly email: string;
+    readonly emailHash: string;
+    readonly userId: string;
+    readonly language: Language | undefined;
+  },
 ) => {
-  const { email, emailHash, userId } = of;
+  const { email, emailHash, userId, language } = of;
   return outcome === 'taken'
-    ? ({ purpose: 'notice', email, emailHash, userId: null } as const)
-    : ({ purpose: 'verify', email, emailHash, userId } as const);
+    ? ({ purpose: 'notice', email, emailHash, userId: null, language } as const)
+    : ({ purpose: 'verify', email, emailHash, userId, language } as const);
 };
 
 /** What a new account would have got, too, in a tenant that tells the two apart by nothing. */

@@ -22,6 +22,7 @@ import {
 } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { MailOutbox, MailRequest } from '../../../mail/mail.module.ts';
+import { type Language, languageOf } from '../../../pages/texts.ts';
 import { signupReservations } from '../../../streams/reservation.ts';
 import {
   DEPLOYMENT,
@@ -144,16 +145,20 @@ async function signedUp(needs: Dependencies, request: Asked, of: SignUp) {
   const passwordHash = await needs.passwords.hash(request.body.password);
   const actor = { type: 'user', id: userId } as const;
   const command = await needs.command(request, { tenantId, actor });
+  const language = languageOf(request.headers);
   const making = { ...of, userId, workspace, passwordHash, command };
   const reserved = await STEPS.reservation.run(needs, making);
-  if (!reserved.held) return await taken(needs, { ...of, tenantId: reserved.by.tenantId }, command);
+  if (!reserved.held) {
+    return await taken(needs, { ...of, language, tenantId: reserved.by.tenantId }, command);
+  }
   const tenant = await STEPS.tenant.run(needs, making);
   const created = await STEPS.account.run(needs, making);
   if (created.outcome === 'deleted') return alreadyCreated(userId);
   if (created.outcome === 'taken') throw new Error('an address is taken in a tenant just made');
   const { user } = created;
   await STEPS.application.run(needs, making);
-  const mail = { purpose: 'verify', email: of.email, emailHash: user.emailHash, userId } as const;
+  const { emailHash } = user;
+  const mail = { purpose: 'verify', email: of.email, emailHash, userId, language } as const;
   await STEPS.mail.run(needs, mail, command);
   const ended = await STEPS.session.run(needs, making, { request, user, tenant });
   return answerOfSignUp(ended, tenantId);
@@ -220,12 +225,17 @@ const newWorkspace = (
 /** As many appends as a success makes; the mail is one of them. */
 async function taken(
   needs: Dependencies,
-  { email, tenantId }: { readonly email: string; readonly tenantId: string },
+  of: {
+    readonly email: string;
+    readonly tenantId: string;
+    readonly language: Language | undefined;
+  },
   command: Command,
 ) {
+  const { email, tenantId, language } = of;
   const emailHash = await needs.userDirectory.hashOf(tenantId, email);
   const theirs = noticeIn(tenantId, command);
-  const mail = { purpose: 'notice', email, emailHash, userId: null } as const;
+  const mail = { purpose: 'notice', email, emailHash, userId: null, language } as const;
   const wrote = await STEPS.mail.run(needs, mail, theirs);
   const hidden = appendsOf(Object.values(STEPS)) - STEPS.mail.appends;
   await pad(needs, { ...theirs, id: command.id }, hidden);

@@ -2,31 +2,24 @@
  * Shows the second factor of a sign-in that waits for it, or enrols the one that it has to have; then it
  * ends as its first factor would have ended it.
  */
-import { named } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
 import {
   closed,
   credentialField,
   PASSWORD_BODY_MAX_BYTES,
+  SecondFactorMethod,
   SignedInWithSecondFactor,
-  tooOften,
 } from '../../../http/answers.ts';
-import { LIMITS } from '../../../http/limits.ts';
 import type { EndAttempt } from '../../attempts/end-attempt.ts';
-import {
-  commandOf,
-  pendingOf,
-  type SecondFactorDependencies,
-  secondFactorShown,
-} from '../show-second.ts';
+import { secondFactorChallenge } from '../challenge-second.ts';
+import { type SecondFactorDependencies, secondFactorShown } from '../show-second.ts';
 import { INVALID_TOKEN } from './verify.ts';
 
 type Dependencies = SecondFactorDependencies & {
   readonly endAttempt: Pick<EndAttempt, 'asBegun'>;
 };
 
-const Method = named('SecondFactorMethod', Type.Enum(['totp', 'recovery', 'passkey']));
 const COMMON = {
   tag: 'Authentication',
   method: 'post',
@@ -46,7 +39,7 @@ export const challengeRoute = (needs: Dependencies): Endpoint =>
       name: 'challenge_second_factor',
       summary: 'Prepare the second factor of a sign-in',
       path: '/api/v1/auth/mfa/challenge',
-      body: closed({ mfa_token: Type.String(), method: Method }),
+      body: closed({ mfa_token: Type.String(), method: SecondFactorMethod }),
       ok: closed({
         challenge_id: Type.String(),
         options: Type.Optional(Type.Object({}, { additionalProperties: true })),
@@ -58,36 +51,12 @@ export const challengeRoute = (needs: Dependencies): Endpoint =>
         rate_limited: 429,
       },
     },
-    async (request) => {
-      const pending = await pendingOf(needs, request);
-      if ('refused' in pending) return pending;
-      const { claims, attempt, tenant } = pending;
-      const taken = await needs.limits.take(LIMITS.secondFactorChallenges, claims.jti);
-      if (!taken.allowed) return tooOften(taken);
-      const { user } = attempt;
-      if (claims.due !== 'enrolment') {
-        if (request.body.method !== 'passkey') return { ok: { challenge_id: claims.jti } };
-        const { challengeId, options } = await needs.passkeys.request(user, tenant);
-        return { ok: { challenge_id: challengeId, options } };
-      }
-      const account = (await needs.userDirectory.emailOf(user)) ?? '';
-      if (request.body.method === 'passkey') {
-        const made = await needs.passkeys.creation({ user, account }, tenant);
-        return { ok: { challenge_id: made.challengeId, options: made.options } };
-      }
-      const enrolled = await needs.secondFactors.enrolTotp(
-        { user, name: null, account, issuer: tenant.displayName },
-        await commandOf(needs, request, claims),
-      );
-      if (enrolled === 'erased') return INVALID_TOKEN;
-      const { factorId, secret, url: otpauth_url } = enrolled;
-      return { ok: { challenge_id: factorId, options: { secret, otpauth_url } } };
-    },
+    (request) => secondFactorChallenge(needs, request),
   );
 
 const Verify = closed({
   mfa_token: Type.String(),
-  method: Method,
+  method: SecondFactorMethod,
   code: Type.Optional(Type.String({ maxLength: 64 })),
   challenge_id: Type.Optional(Type.String({ maxLength: 128 })),
   response: Type.Optional(credentialField),

@@ -14,6 +14,7 @@ const ann: ExistingUser = {
     epoch: 3,
     keepSid: null,
     revokedEpoch: 0,
+    reclaimedAt: null,
   },
   ...{ epochSince: '', createdAt: '', updatedAt: '', requestHash: null },
   secondFactors: { factors: [{ id: 'f1', type: 'totp' }], recoveryId: null },

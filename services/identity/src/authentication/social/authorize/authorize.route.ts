@@ -42,6 +42,7 @@ export const authorizeSocialRoute = (needs: Dependencies): Endpoint =>
       query: Type.Object({
         tenant_id: Type.String({ minLength: 1, maxLength: 128 }),
         redirect_uri: Type.Optional(Type.String({ maxLength: REDIRECT_CHARACTERS_MAX })),
+        interaction: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,128}$' })),
       }),
       status: 302,
       ok: closed({}),
@@ -60,7 +61,7 @@ export const authorizeSocialRoute = (needs: Dependencies): Endpoint =>
       if (tenant === undefined) return { refused: 'tenant_not_found' };
       const configured = await socialProvider(needs, tenant, provider);
       if (configured === undefined) return { refused: 'provider_not_configured' };
-      const { redirect_uri: redirectUri = null } = query;
+      const { redirect_uri: redirectUri = null, interaction } = query;
       const { allowed_redirect_uris: allowed } = tenant.settings;
       if (redirectUri !== null && !allowed.includes(redirectUri)) {
         return { refused: 'invalid_redirect_uri' };
@@ -71,7 +72,10 @@ export const authorizeSocialRoute = (needs: Dependencies): Endpoint =>
       const url = await needs.socialProviders.authorizationUrl(configured, checks, back);
       if (url === undefined) return UNAVAILABLE;
       const expiresAt = needs.clock.now().getTime() + SOCIAL_SIGN_IN_MS;
-      const pending = { ...checks, tenantId: tenant.id, provider, redirectUri, expiresAt };
+      const pending = {
+        ...{ ...checks, tenantId: tenant.id, provider, redirectUri, expiresAt },
+        ...(interaction === undefined ? {} : { interaction }),
+      };
       const headers = {
         Location: url.href,
         'Set-Cookie': socialCookie(pending, needs.socialKeys),

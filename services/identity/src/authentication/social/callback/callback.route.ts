@@ -13,6 +13,8 @@ import { drawLinkToken, onetimeIdOf } from '../../../adapters/link-token.ts';
 import type { SocialProviders } from '../../../adapters/social-providers.ts';
 import { closed, SecondFactorDue, tooOften } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
+import { frameOf, plainPage, send, wantsPage } from '../../../pages/page.ts';
+import { socialRefusalKey } from '../../../pages/texts.ts';
 import type {
   SocialProvider,
   TenantFacts,
@@ -28,6 +30,7 @@ import {
   pendingOfCookie,
   SOCIAL_SIGN_IN_MS,
 } from '../social-cookie.ts';
+import type { SocialHandover } from '../social-handover.ts';
 import {
   callbackUrl,
   ProviderParams,
@@ -44,6 +47,7 @@ type Dependencies = Parameters<typeof personHere>[0] &
     readonly socialProviders: Pick<SocialProviders, 'ask'>;
     readonly socialKeys: DerivedKeys;
     readonly endAttempt: Pick<EndAttempt, 'inSession'>;
+    readonly socialHandover: SocialHandover;
     readonly toAscii: ToAscii;
   };
 
@@ -69,28 +73,21 @@ export const socialCallbackRoute = (needs: Dependencies): Endpoint =>
       method: 'get',
       path: '/api/v1/auth/social/{provider}/callback',
       tenant: 'none',
+      showsPages: true,
       params: ProviderParams,
       query: Query,
       ok: Type.Union([SocialSignedIn, SecondFactorDue]),
       otherOk: { 302: closed({}) },
-      refusals: {
-        invalid_state: 400,
-        social_sign_in_failed: 401,
-        access_denied: 403,
-        email_not_verified: 403,
-        other_identity: 403,
-        registration_closed: 403,
-        user_inactive: 403,
-        provider_not_configured: 404,
-        rate_limited: 429,
-        provider_unavailable: 503,
-      },
+      refusals: REFUSALS,
       waitsFor: ['users', 'sessions'],
     },
     async (request) => {
       const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
       if (!byIp.allowed) return tooOften(byIp);
       const pending = await pendingOf(needs, request);
+      if (pending?.interaction !== undefined) {
+        return await handedOver(needs, request, { ...pending, interaction: pending.interaction });
+      }
       const answer =
         pending === undefined
           ? ({ refused: 'invalid_state' } as const)
@@ -98,6 +95,9 @@ export const socialCallbackRoute = (needs: Dependencies): Endpoint =>
       if ('refused' in answer) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
       const headers = { 'Set-Cookie': NO_SOCIAL_COOKIE };
       if (pending?.redirectUri === null || pending === undefined) {
+        if ('refused' in answer && wantsPage(request.headers)) {
+          return await refusalPage(needs, request, { answer, tenantId: pending?.tenantId ?? '' });
+        }
         return 'refused' in answer
           ? { ...answer, headers: { ...headers, ...('headers' in answer ? answer.headers : {}) } }
           : { ok: answer.ok, wrote: answer.wrote, headers };
@@ -129,12 +129,68 @@ async function pendingOf(
 const FAILED = { refused: 'social_sign_in_failed' } as const;
 const NOT_CONFIGURED = { refused: 'provider_not_configured' } as const;
 
+/** Who it is goes on to the page at which it was begun, whose cookie this address is not sent. */
+async function handedOver(
+  needs: Dependencies,
+  request: Returned,
+  pending: PendingSocialSignIn & { readonly interaction: string },
+) {
+  const found = await identified(needs, request, pending);
+  if ('refused' in found) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
+  const page = `${needs.settings.ISSUER}/oauth2/interaction/${pending.interaction}`;
+  const { provider, tenantId } = pending;
+  const Location =
+    'refused' in found
+      ? `${page}?${new URLSearchParams({ error: found.refused })}`
+      : `${page}/social?${new URLSearchParams({
+          code: await needs.socialHandover.put({ provider, tenantId, userId: found.user.id }),
+        })}`;
+  return { ok: {}, status: 302, headers: { 'Set-Cookie': NO_SOCIAL_COOKIE, Location } } as const;
+}
+
+const REFUSALS = {
+  invalid_state: 400,
+  social_sign_in_failed: 401,
+  access_denied: 403,
+  email_not_verified: 403,
+  other_identity: 403,
+  registration_closed: 403,
+  user_inactive: 403,
+  provider_not_configured: 404,
+  rate_limited: 429,
+  provider_unavailable: 503,
+} as const;
+
+async function refusalPage(
+  needs: Pick<Dependencies, 'workspaces'>,
+  { headers }: Returned,
+  of: {
+    readonly answer: { readonly refused: keyof typeof REFUSALS };
+    readonly tenantId: string;
+  },
+) {
+  const { refused } = of.answer;
+  const frame = frameOf(await needs.workspaces.tenant(of.tenantId), headers);
+  const text = frame.say(socialRefusalKey(refused));
+  const shown = plainPage(frame, frame.say('failed.title'), text);
+  return { raw: send(REFUSALS[refused], shown, { 'Set-Cookie': NO_SOCIAL_COOKIE }) };
+}
+
 async function signedIn(needs: Dependencies, request: Returned, pending: PendingSocialSignIn) {
+  const found = await identified(needs, request, pending);
+  return 'refused' in found ? found : await ended(needs, request, found);
+}
+
+async function identified(
+  needs: Dependencies,
+  request: Returned,
+  pending: PendingSocialSignIn,
+): Promise<Identified | NotIdentified> {
   const { provider } = pending;
   const tenant = await needs.workspaces.tenant(pending.tenantId);
   const configured = tenant && (await socialProvider(needs, tenant, provider));
   if (tenant === undefined || configured === undefined) return NOT_CONFIGURED;
-  if (request.query.error === 'access_denied') return { refused: 'access_denied' } as const;
+  if (request.query.error === 'access_denied') return { refused: 'access_denied' };
   const returned = new URL(callbackUrl(needs.settings, provider));
   for (const name of ['code', 'state', 'iss', 'error'] as const) {
     const value = request.query[name];
@@ -152,21 +208,24 @@ async function signedIn(needs: Dependencies, request: Returned, pending: Pending
   if (person === undefined) return FAILED;
   const readAt = needs.clock.now();
   const here = await personHere(needs, request, { tenant, person });
-  if ('refused' in here) return here;
-  return await ended(needs, request, { ...here, provider, tenant, readAt });
+  return 'refused' in here ? here : { ...here, provider, tenant, readAt };
 }
 
 type Here = Extract<Awaited<ReturnType<typeof personHere>>, { user: unknown }>;
+type Identified = Here & {
+  readonly provider: SocialProvider;
+  readonly tenant: TenantFacts;
+  readonly readAt: Date;
+};
 
-async function ended(
-  { endAttempt }: Dependencies,
-  request: Returned,
-  of: Here & {
-    readonly provider: SocialProvider;
-    readonly tenant: TenantFacts;
-    readonly readAt: Date;
-  },
-) {
+type NotIdentified =
+  | typeof FAILED
+  | typeof NOT_CONFIGURED
+  | typeof UNAVAILABLE
+  | { readonly refused: 'access_denied' }
+  | Exclude<Awaited<ReturnType<typeof personHere>>, Here>;
+
+async function ended({ endAttempt }: Dependencies, request: Returned, of: Identified) {
   const { user, isNew, command, provider, tenant, readAt } = of;
   const { settings } = tenant;
   const attempt = meet(begin({ via: 'login', first: provider, user, settings }), true);

@@ -8,7 +8,7 @@ import {
   pageQuery,
   Time,
 } from '@cardea/contracts';
-import { type Endpoint, endpoint } from '@cardea/http';
+import { type Endpoint, endpoint, endpointReadingAhead } from '@cardea/http';
 import { repeatAnswer, requestHash, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed } from '../../../http/answers.ts';
@@ -31,6 +31,7 @@ const PATH = '/api/v1/api-keys';
 const COMMON = {
   tag: 'API keys',
   who: ['admin'],
+  applicationScope: 'account',
   tenant: 'required',
   area: 'admin',
 } as const;
@@ -55,7 +56,7 @@ const scopeField = documented(Type.String({ maxLength: 64 }), {
 const GRACE_MAX_S = 86_400;
 
 export const createApiKeyRoute = (needs: Dependencies): Endpoint =>
-  endpoint(
+  endpointReadingAhead(
     {
       ...COMMON,
       name: 'create_api_key',
@@ -85,13 +86,13 @@ export const createApiKeyRoute = (needs: Dependencies): Endpoint =>
       idempotent: true,
       waitsFor: ['api_keys'],
     },
-    async (request) => {
-      const { body, tenantId, principal } = request;
+    async ({ body, tenantId }) => body.environment ?? (await environmentOf(needs, tenantId)),
+    async (request, environment) => {
+      const { body, principal } = request;
       if (!body.scopes.every(isScope)) return { refused: 'invalid_scope' };
       const command = await needs.command(request);
       const expiresAt = body.expires_at == null ? null : futureMoment(body.expires_at, command.now);
       if (expiresAt === undefined) return badField('expires_at', 'future date-time');
-      const environment = body.environment ?? (await environmentOf(needs, tenantId));
       const issued = drawKey(needs, request, { kind: 'svc', environment });
       const ownHash = await requestHash(needs, request);
       const data: ApiKeyData = {
@@ -105,9 +106,10 @@ export const createApiKeyRoute = (needs: Dependencies): Endpoint =>
         expires_at: expiresAt,
       };
       const issue = { ...data, hash: issued.secretHash, request_hash: ownHash };
-      const decided = await needs.streams.decideOn(apiKeys, issued.id, command, (key) =>
-        issueApiKey(issue, key),
-      );
+      const decided = await needs.streams.decideOn(apiKeys, issued.id, command, {
+        isNew: true,
+        decide: (key) => issueApiKey(issue, key),
+      });
       if (!decided.accepted || decided.repeated) {
         const { state } = decided;
         const requestHash = state.status === 'none' ? null : state.requestHash;

@@ -33,7 +33,13 @@ type Dependencies = Pick<
 };
 
 const PATH = '/api/v1/admin/resource-servers';
-const COMMON = { tag: 'Applications', who: ['admin'], tenant: 'required', area: 'admin' } as const;
+const COMMON = {
+  tag: 'Applications',
+  who: ['admin'],
+  applicationScope: 'account',
+  tenant: 'required',
+  area: 'admin',
+} as const;
 const SCOPES_MAX = 100;
 const DESCRIPTION_CHARACTERS_MAX = 256;
 const TTL_MIN_S = 60;

@@ -41,6 +41,7 @@ type Dependencies = Pick<
 export const APPLICATIONS = {
   tag: 'Applications',
   who: ['admin'],
+  applicationScope: 'account',
   tenant: 'required',
   area: 'admin',
 } as const;

@@ -3,6 +3,7 @@
  * end. The rules of its type hold for what it becomes, not only for what a request names.
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';
+import { isBrowserOrigin } from '@cardea/runtime';
 import { rotatedSecret } from '../../../streams/key-secret.ts';
 import type {
   Application,
@@ -13,7 +14,7 @@ import type {
   ExistingApplication,
   GrantType,
 } from '../application.ts';
-import { isOrigin, isRedirectUri } from '../redirect-uri.ts';
+import { isRedirectUri } from '../redirect-uri.ts';
 
 export type ApplicationFault = 'invalid_redirect_uri' | 'invalid_scope' | 'invalid_request';
 
@@ -36,7 +37,7 @@ export function applicationFault(
     return 'invalid_redirect_uri';
   }
   if (scopes.includes(ACCOUNT) && (!first_party || type === 'm2m')) return 'invalid_scope';
-  if (!fields.allowed_origins.every(isOrigin)) return 'invalid_request';
+  if (!fields.allowed_origins.every(isBrowserOrigin)) return 'invalid_request';
   const possible = defaultGrantTypes(type);
   const needed = possible[0] as GrantType;
   if (!grant_types.includes(needed) || !grant_types.every((grant) => possible.includes(grant))) {

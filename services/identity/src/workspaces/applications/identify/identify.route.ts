@@ -65,6 +65,7 @@ export const identifyRoute = (needs: Dependencies): Endpoint =>
       const offers = (method: string) => allowed.has(method) && METHODS_BUILT.has(method);
       const isSetUp = (provider: SocialProvider) => socialClient(tenant, provider) !== undefined;
       return {
+        ofTenant: tenant.id,
         ok: {
           tenant_id: tenant.id,
           tenant_slug: tenant.slug,

@@ -21,6 +21,7 @@ export const listApplicationsRoute = (needs: Dependencies): Endpoint =>
       method: 'get',
       path: '/api/v1/admin/applications',
       who: ['admin'],
+      applicationScope: 'account',
       tenant: 'required',
       area: 'admin',
       query: Type.Object(pageQuery),

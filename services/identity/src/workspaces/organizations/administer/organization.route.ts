@@ -19,6 +19,7 @@ const COMMON = {
   tag: 'Administration',
   path: '/api/v1/admin/organization',
   who: ['owner'],
+  applicationScope: 'roles',
   tenant: 'required',
   area: 'admin',
   ok: named(

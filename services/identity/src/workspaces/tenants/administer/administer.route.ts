@@ -31,6 +31,7 @@ export const getTenantRoute = (needs: Pick<Dependencies, 'workspaces'>): Endpoin
   endpoint(
     {
       ...TENANTS,
+      applicationScope: 'roles',
       name: 'get_tenant',
       summary: 'One tenant of the organization',
       method: 'get',
@@ -49,6 +50,7 @@ export const updateTenantRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...TENANTS,
+      applicationScope: 'roles',
       name: 'update_tenant',
       retry: 'safe',
       summary: 'Change a tenant of the organization',

@@ -1,14 +1,9 @@
 /** An owner changes a tenant and its settings; what is not named stays, and an equal value is no change. */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
+import type { Environment } from '../environment.ts';
 import { SOCIAL_PROVIDERS, secretName } from '../social-settings.ts';
-import type {
-  Environment,
-  Tenant,
-  TenantEvent,
-  TenantSettings,
-  TenantSettingsChange,
-} from '../tenant.ts';
+import type { Tenant, TenantEvent, TenantSettings, TenantSettingsChange } from '../tenant.ts';
 
 export type ChangeTenant = {
   readonly name?: string;

@@ -1,7 +1,8 @@
 /** The settings that an owner asks for, where a schema cannot say what is allowed. */
 import { badField } from '../../../http/answers.ts';
+import type { Environment } from '../environment.ts';
 import { isPage, pageUrl } from '../page-url.ts';
-import type { Environment, TenantSettingsChange } from '../tenant.ts';
+import type { TenantSettingsChange } from '../tenant.ts';
 
 const BUILT_IN: readonly string[] = ['member', 'admin', 'owner', 'system_admin'];
 

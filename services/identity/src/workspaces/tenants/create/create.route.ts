@@ -47,6 +47,7 @@ export const createTenantRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...TENANTS,
+      applicationScope: 'account',
       name: 'create_tenant',
       summary: 'Create a tenant of the organization',
       method: 'post',

@@ -17,6 +17,7 @@ export const deleteTenantRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...TENANTS,
+      applicationScope: 'account',
       name: 'delete_tenant',
       retry: 'safe',
       summary: 'Close a tenant, and delete it after 30 days',

@@ -8,13 +8,11 @@ import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { type TenantEvent, tenants } from '../tenant.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'database' | 'sealer'> & {
+type Dependencies = Pick<ServiceDependencies, 'sealer'> & {
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
   readonly snapshots: Pick<SnapshotCache, 'load'>;
   readonly workspaces: Pick<Workspaces, 'releaseSlug'>;
 };
-
-const PAGE_KEYS = 500;
 
 export const shredDeletedTenants = (needs: Dependencies) =>
   policy<TenantEvent>({
@@ -25,7 +23,7 @@ export const shredDeletedTenants = (needs: Dependencies) =>
         if (tenant.status === 'none') return;
         const command = needs.systemCommand(tenantId, 'shred tenant', eventId);
         await needs.workspaces.releaseSlug({ tenantId, slug: tenant.slug }, command);
-        await eraseKeys(needs, tenantId);
+        await needs.sealer.eraseTenant(tenantId);
       },
       ...ignoring(
         'the tenant is still there',
@@ -37,16 +35,3 @@ export const shredDeletedTenants = (needs: Dependencies) =>
       ),
     },
   });
-
-async function eraseKeys({ database, sealer }: Dependencies, tenantId: string): Promise<void> {
-  for (let erased = PAGE_KEYS; erased === PAGE_KEYS; ) {
-    const { rows } = await database.system.query<{ subject_id: string }>(
-      `SELECT subject_id FROM identity.subject_keys
-       WHERE tenant_id = $1 AND wrapped IS NOT NULL AND subject_id NOT LIKE 'context:%'
-       LIMIT $2`,
-      [tenantId, PAGE_KEYS],
-    );
-    for (const { subject_id } of rows) await sealer.erase(subject_id);
-    erased = rows.length;
-  }
-}

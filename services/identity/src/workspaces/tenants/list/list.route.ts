@@ -15,6 +15,7 @@ export const listTenantsRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...TENANTS,
+      applicationScope: 'roles',
       name: 'list_tenants',
       summary: 'List the tenants of the organization',
       method: 'get',

@@ -1,0 +1,158 @@
+/** backup: `cardea backup` of a million events compared with `pg_dump` of the same database. */
+import { execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+import type { Bench, BenchContext, Measured, Row, Side } from './harness.ts';
+import { familyMs } from './processor-time.ts';
+import { fillLog } from './relay-log.ts';
+
+const CARDEA = fileURLToPath(
+  new URL('../../../services/standalone/src/cardea.ts', import.meta.url),
+);
+const EVENTS = 1_000_000;
+const EVENTS_SMOKE = 2_000;
+/** Written one by one, as authz does; the others are copies of them under ids of their own. */
+const WRITTEN = 20_000;
+const SLOWER_MAX = 1.5;
+const SECRETS = {
+  JWT_SECRET: 'of-the-benchmark-and-long-enough-for-it',
+  ENCRYPTION_KEY: '0123456789abcdef'.repeat(4),
+  POSTGRES_PASSWORD: 'of-the-benchmark',
+  ADMIN_EMAIL: 'admin@cardea.local',
+  ADMIN_PASSWORD: 'of-the-benchmark',
+};
+
+export const benches: readonly Bench[] = [
+  { id: 'backup', title: 'a backup of a million events compared with pg_dump', run: backups },
+];
+
+async function backups(context: BenchContext): Promise<readonly Row[]> {
+  const url = await context.database();
+  const missing = await whyNoDump(url);
+  if (missing !== undefined) {
+    console.log(`  not run: ${missing}`);
+    return [];
+  }
+  const events = context.smoke ? EVENTS_SMOKE : EVENTS;
+  await fill(url, events);
+  const folder = mkdtempSync(join(tmpdir(), 'cardea-bench-backup-'));
+  context.onEnd(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'secrets.json'), JSON.stringify(SECRETS));
+  const side = (name: string, command: (to: string) => readonly string[]): Side => ({
+    name,
+    measure: async () => {
+      const to = join(folder, randomUUID());
+      const [program = '', ...args] = command(to);
+      const measured = await timed({ program, args, url, events });
+      const seconds = (measured.p50_ms / 1000).toFixed(1);
+      const cpuSeconds = (((measured.cpu_ms ?? 0) * events) / 1000).toFixed(1);
+      console.log(`  ${name}: ${seconds} s, CPU ${cpuSeconds} s, ${megabytes(to)} MB`);
+      rmSync(to, { recursive: true, force: true });
+      return measured;
+    },
+  });
+  const cardea = side('cardea backup', (to) => [
+    ...[process.execPath, CARDEA, 'backup', '--data', folder, '--out', to],
+  ]);
+  const dump = (name: string, ...format: readonly string[]): Side =>
+    side(name, (to) => ['pg_dump', ...format, '--file', to, '--dbname', url]);
+  const goal = { at_most: SLOWER_MAX };
+  const custom = dump('pg_dump --format=custom', '--format=custom');
+  const plain = dump('pg_dump', '--format=plain');
+  return [
+    await context.compare({
+      ...{ id: 'backup / pg_dump custom', subject: cardea, floor: custom },
+      ...{ figure: 'p50_ms', goal },
+    }),
+    // Without compression: what reading the rows costs at least.
+    await context.compare({
+      ...{ id: 'backup / pg_dump plain', subject: cardea, floor: plain },
+      ...{ figure: 'p50_ms', goal },
+    }),
+  ];
+}
+
+/** The program has to be at least as new as the server. */
+async function whyNoDump(url: string): Promise<string | undefined> {
+  const majorOf = (version: string): number => Number(/(\d+)\./.exec(version)?.[1]);
+  try {
+    const dump = majorOf(execFileSync('pg_dump', ['--version'], { encoding: 'utf8' }));
+    const server = majorOf(await answerTo(url, 'SHOW server_version'));
+    return dump >= server ? undefined : `pg_dump ${dump} is older than the server, ${server}`;
+  } catch {
+    return 'there is no pg_dump on the path';
+  }
+}
+
+async function answerTo(url: string, statement: string): Promise<string> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query({ text: statement, rowMode: 'array' });
+  await client.end();
+  return rows[0]?.[0];
+}
+
+async function fill(url: string, events: number): Promise<void> {
+  const written = Math.min(WRITTEN, events);
+  await fillLog(url, written);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  for (let copies = written; copies < events; copies += written) {
+    await client.query(COPY_EVENTS, [copies, events - copies]);
+  }
+  await client.query(STREAMS);
+  await client.query('VACUUM ANALYZE eventstore.events, eventstore.streams');
+  await client.end();
+}
+
+const COPY_EVENTS = `
+  INSERT INTO eventstore.events
+    (log, position, stream_id, revision, event_id, type, schema_version, time, data, metadata)
+  SELECT log, position + $1, 'tuple-' || id, revision, id, type, schema_version, time,
+         data || jsonb_build_object('tuple_id', id, 'object_id', id),
+         metadata || jsonb_build_object('requestId', gen_random_uuid())
+    FROM (SELECT *, gen_random_uuid() AS id FROM eventstore.events
+           ORDER BY log, position LIMIT least($2, ${WRITTEN})) AS original`;
+const STREAMS = `
+  INSERT INTO eventstore.streams (log, stream_id, previous, revision)
+  SELECT log, stream_id, 0, 1 FROM eventstore.events ON CONFLICT DO NOTHING`;
+
+type Timed = {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly url: string;
+  readonly events: number;
+};
+
+async function timed({ program, args, url, events }: Timed): Promise<Measured> {
+  // The server is a child of this process, too.
+  const usedBeforeMs = familyMs(process.pid);
+  const began = performance.now();
+  const child = spawn(program, args, {
+    env: { ...process.env, DATABASE_URL: url },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const [code] = await once(child, 'exit');
+  const tookMs = performance.now() - began;
+  const usedMs = familyMs(process.pid) - usedBeforeMs;
+  return {
+    per_second: events / (tookMs / 1000),
+    p50_ms: tookMs,
+    p99_ms: tookMs,
+    cpu_ms: usedMs / events,
+    errors: code === 0 ? 0 : 1,
+    count: events,
+  };
+}
+
+function megabytes(path: string): string {
+  const { size } = statSync(path);
+  const files = statSync(path).isDirectory() ? readdirSync(path) : [];
+  const bytes = files.reduce((sum, file) => sum + statSync(join(path, file)).size, size);
+  return (bytes / 1e6).toFixed(0);
+}

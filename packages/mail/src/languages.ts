@@ -1,0 +1,9 @@
+/** The languages of mails and pages. */
+export const LANGUAGES = ['en', 'de'] as const;
+export type Language = (typeof LANGUAGES)[number];
+/** Where nobody says which one they read. */
+export const DEFAULT_LANGUAGE: Language = 'en';
+
+/** Undefined for a language that nothing is written in. */
+export const knownLanguage = (tag: string): Language | undefined =>
+  LANGUAGES.find((language) => language === tag);

@@ -1,0 +1,43 @@
+import type { OtherListeners } from './leader-locks.ts';
+
+/**
+ * Notices that only other processes need, for this one knows already. While no other process listens none is
+ * sent; one that begins to listen is told at once what was kept from it.
+ */
+export type SparedNotices = {
+  /** Whether the next statement is to carry its notice. */
+  areDue(): boolean;
+  /** After a commit that concerns `subject`; `told`: with its notice. */
+  committed(subject: string, told: boolean): void;
+  end(): void;
+};
+
+/** `tell` sends a notice for each subject by a statement of its own. */
+export function sparedNotices(
+  others: OtherListeners,
+  tell: (subjects: readonly string[]) => Promise<void>,
+): SparedNotices {
+  const silent = new Set<string>();
+  const tellAll = async (): Promise<void> => {
+    const subjects = [...silent];
+    silent.clear();
+    try {
+      await tell(subjects);
+    } catch {
+      // The next commit tries again.
+      for (const subject of subjects) silent.add(subject);
+    }
+  };
+  const end = others.onHeard(() => {
+    if (silent.size > 0) void tellAll();
+  });
+  return {
+    areDue: others.arePossible,
+    committed: (subject, told) => {
+      if (!told) silent.add(subject);
+      // They may have come between the statement and its commit.
+      if (silent.size > 0 && others.arePossible()) void tellAll();
+    },
+    end,
+  };
+}

@@ -1,0 +1,96 @@
+/**
+ * Places of network addresses, out of a MaxMind database that the operator provides; without one, or with a
+ * broken one, no address has a place and nothing else changes. The file is read again when it changes.
+ */
+import { readFileSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import ipaddr from 'ipaddr.js';
+import { type CityResponse, Reader } from 'maxmind';
+import type { Clock, Logger } from './ports.ts';
+
+/** How often the file is looked at, when addresses are asked for. */
+export const GEOIP_CHECK_MS = 60_000;
+
+/** Names in English; the country as ISO 3166-1 alpha-2. Null: the database does not say. */
+export type GeoLocation = {
+  readonly city: string | null;
+  readonly region: string | null;
+  readonly country: string | null;
+};
+
+export type GeoIp = {
+  /** Undefined: nothing is known of it, or it is no public address. */
+  readonly locationOf: (address: string | null) => GeoLocation | undefined;
+};
+
+const NOWHERE: GeoIp = { locationOf: () => undefined };
+
+export function geoIp({
+  path,
+  clock,
+  log,
+}: {
+  readonly path: string | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Pick<Logger, 'warn'>;
+}): GeoIp {
+  if (path === undefined) return NOWHERE;
+  let reader: Reader<CityResponse> | undefined;
+  let checkedAt = clock.now().getTime();
+  let seen = '';
+  const use = (bytes: Buffer) => {
+    reader = new Reader<CityResponse>(bytes);
+  };
+  const broken = (error: unknown) => {
+    const { code } = error as { code?: string };
+    log.warn({ code: code ?? 'invalid' }, 'the database at GEOIP_DB_PATH cannot be read');
+  };
+  try {
+    use(readFileSync(path));
+  } catch (error) {
+    broken(error);
+  }
+  // The last one that could be read goes on.
+  const check = async (): Promise<void> => {
+    try {
+      const { mtimeMs, size } = await stat(path);
+      const now = `${mtimeMs} ${size}`;
+      if (now === seen) return;
+      seen = now;
+      use(await readFile(path));
+    } catch (error) {
+      broken(error);
+    }
+  };
+  return {
+    locationOf: (address) => {
+      const now = clock.now().getTime();
+      if (now - checkedAt >= GEOIP_CHECK_MS) {
+        checkedAt = now;
+        void check();
+      }
+      return reader === undefined || address === null ? undefined : found(reader, address);
+    },
+  };
+}
+
+function found(reader: Reader<CityResponse>, address: string): GeoLocation | undefined {
+  if (!ipaddr.isValid(address)) return undefined;
+  const ip = ipaddr.process(address);
+  if (ip.range() !== 'unicast') return undefined;
+  try {
+    const response = reader.get(ip.toString());
+    if (response === null) return undefined;
+    const { city, subdivisions, country } = response;
+    const place = {
+      city: city?.names?.en ?? null,
+      region: subdivisions?.[0]?.names?.en ?? null,
+      country: country?.iso_code ?? null,
+    };
+    return place.city === null && place.region === null && place.country === null
+      ? undefined
+      : place;
+  } catch {
+    return undefined; // a database that is torn inside
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * What each service may do in the shared cache, as users of Redis: read and write keys of its own prefixes,
+ * and read what it has to know of others. Only identity writes revocations and speaks on their channel.
+ */
+import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
+import { sha256 } from '@cardea/crypto';
+import type { Secret } from '@cardea/runtime';
+
+type Rights = {
+  /** Keys that it reads and writes. */
+  readonly own: readonly string[];
+  /** Keys of others that it reads. */
+  readonly reads: readonly string[];
+  /** Channels on which it speaks and listens. */
+  readonly speaks: readonly string[];
+};
+
+/** Patterns of Redis. All services have what {@link rightsOf} adds. */
+const RIGHTS: { readonly [service in ServiceName]: Rights } = {
+  identity: {
+    own: [
+      ...['rev:*', 'user:changed:*', 'agent:changed:*', 'agent_session:changed:*'],
+      ...['identity:*', 'vault:authority:*', 'op:*', 'social:*', 'webauthn:*'],
+    ],
+    reads: [],
+    speaks: ['rev', 'keys:changed', 'origins:changed'],
+  },
+  authz: { own: [], reads: [], speaks: [] },
+  vault: {
+    own: ['vault:epoch:*', 'vault:slot:*', 'vault:force:*'],
+    reads: ['vault:authority:*'],
+    speaks: [],
+  },
+  approval: { own: ['approval:*'], reads: [], speaks: ['approval:changed'] },
+  webhooks: { own: [], reads: [], speaks: [] },
+  audit: { own: ['audit-export:*'], reads: [], speaks: ['audit:ingested'] },
+};
+
+/** Facts of identity, revocations, and how far the relays have come. */
+const READ_BY_ALL = [
+  ...[
+    'rev:*',
+    'user:changed:*',
+    'agent:changed:*',
+    'agent_session:changed:*',
+    'identity:changed:*',
+  ],
+  'relay:*',
+];
+/** Where whoever may have missed revocations asks for them. */
+const ASKED_BY_ALL = 'rev:questions';
+const HEARD_BY_ALL = ['rev', 'keys:changed', 'origins:changed'];
+
+/** Those that the client sends, and those of its scripts. */
+const COMMANDS = [
+  ...['get', 'mget', 'set', 'getdel', 'del', 'exists', 'incrby', 'pttl', 'pexpire', 'eval'],
+  ...['publish', 'subscribe', 'unsubscribe', 'ping', 'info', 'select', 'client|setname'],
+];
+
+const rightsOf = (service: ServiceName): Rights => {
+  const { own, reads, speaks } = RIGHTS[service];
+  return {
+    own: [...own, `limit:${service}:*`, `relay:${service}`],
+    reads: [...new Set([...READ_BY_ALL, ...reads])].filter((key) => !own.includes(key)),
+    speaks: [...speaks, ASKED_BY_ALL],
+  };
+};
+
+export type CacheUser = {
+  readonly service: ServiceName;
+  readonly name: string;
+  readonly password: Secret;
+};
+
+/**
+ * The lines of an ACL file of Redis 7. `administrator` is the user of the deployment's own REDIS_URL; the
+ * default user is closed unless it is that one. Passwords stand in it as hashes.
+ */
+export function cacheUserLines(
+  administrator: { readonly name: string; readonly password: Secret },
+  users: readonly CacheUser[],
+): readonly string[] {
+  const all = `on ${hashed(administrator.password)} ~* &* +@all`;
+  const closed = administrator.name === 'default' ? [] : ['user default reset off'];
+  return [
+    ...closed,
+    `user ${administrator.name} reset ${all}`,
+    ...SERVICE_NAMES.flatMap((service) =>
+      users.filter((user) => user.service === service).map((user) => lineOf(user)),
+    ),
+  ];
+}
+
+function lineOf({ service, name, password }: CacheUser): string {
+  const { own, reads, speaks } = rightsOf(service);
+  const hears = [...HEARD_BY_ALL, ...speaks].map((channel) => `&${channel}`);
+  return [
+    `user ${name} reset on ${hashed(password)}`,
+    ...own.map((key) => `~${key}`),
+    ...reads.map((key) => `%R~${key}`),
+    ...speaks.map((channel) => `&${channel}`),
+    ...COMMANDS.map((command) => `+${command}`),
+    // A pattern of channels allows both, so listening alone is a selector of its own.
+    `(+subscribe ${[...new Set(hears)].join(' ')})`,
+  ].join(' ');
+}
+
+const hashed = (password: Secret): string => `#${sha256(password.reveal()).toString('hex')}`;

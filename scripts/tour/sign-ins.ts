@@ -1,0 +1,143 @@
+/** Steps 16 and 17: a user lets an application in and shuts it out again, and adds a second factor. */
+import { createHash, randomBytes } from 'node:crypto';
+import { as, type Cast, claims, PASSWORD, signIn } from './cast.ts';
+import { codeAt, STEP_MS } from './codes.ts';
+import { expect, type Player, type Reply } from './player.ts';
+
+const REDIRECT = 'https://shop.example/signed-in';
+const SCOPE = 'openid email';
+const STEPS_MAX = 8;
+
+const emailOf = ({ run }: Cast): string => `bob-${run}@example.com`;
+
+/** Sends what it was given, as a browser does: cookies by their path. */
+function browser(player: Player, issuer: string) {
+  const jar = new Map<string, { readonly value: string; readonly path: string }>();
+  return async (
+    method: 'GET' | 'POST',
+    to: string,
+    more: { readonly accept?: string; readonly body?: unknown } = {},
+  ): Promise<Reply> => {
+    const { pathname, search } = new URL(to, issuer);
+    const cookie = [...jar]
+      .filter(([, { path }]) => pathname.startsWith(path))
+      .map(([name, { value }]) => `${name}=${value}`)
+      .join('; ');
+    const headers = { accept: more.accept ?? 'text/html', cookie };
+    const reply = await player.look({
+      method,
+      path: `${pathname}${search}`,
+      headers: method === 'POST' ? { ...headers, origin: new URL(issuer).origin } : headers,
+      ...(more.body === undefined ? {} : { body: more.body }),
+    });
+    for (const line of reply.headers.getSetCookie()) {
+      const [pair = '', ...attributes] = line.split('; ');
+      const at = pair.indexOf('=');
+      const path = attributes.find((each) => /^path=/i.test(each))?.slice('path='.length) ?? '/';
+      jar.set(pair.slice(0, at), { value: pair.slice(at + 1), path });
+    }
+    return reply;
+  };
+}
+
+/** Goes through the pages of sign-in and consent until the application has its code. */
+async function codeOf(cast: Cast, issuer: string, authorize: string): Promise<string> {
+  const json = 'application/json';
+  const go = browser(cast.player, issuer);
+  let reply = await go('GET', authorize);
+  for (let step = 0; step < STEPS_MAX; step += 1) {
+    const location = reply.headers.get('location') ?? '';
+    if (location.startsWith(REDIRECT)) return new URL(location).searchParams.get('code') ?? '';
+    if (!location.includes('/oauth2/interaction/')) {
+      expect(location !== '', 'to be sent on', { status: reply.status, text: reply.text });
+      reply = await go('GET', location);
+      continue;
+    }
+    const asked = await go('GET', location, { accept: json });
+    const { pathname } = new URL(location, issuer);
+    const isLogin = asked.body?.prompt === 'login';
+    cast.player.tell(isLogin ? 'the page asks who they are' : 'the page asks for their consent');
+    const done = isLogin
+      ? await go('POST', `${pathname}/login`, {
+          accept: json,
+          body: { email: emailOf(cast), password: PASSWORD },
+        })
+      : await go('POST', `${pathname}/consent`, { accept: json, body: {} });
+    expect(done.status === 200, 'the page to go on', done.body);
+    reply = await go('GET', done.body.redirect_to);
+  }
+  throw new Error('the sign-in does not end');
+}
+
+export async function applicationSignsIn(cast: Cast): Promise<void> {
+  const { player } = cast;
+  player.step(16, 'A user lets an application in, and shuts it out again');
+  const admin = as(cast, cast.adminToken);
+  const application = { name: 'Shop', type: 'spa', redirect_uris: [REDIRECT] };
+  const made = await player.call(
+    { method: 'POST', path: '/api/v1/admin/applications', headers: admin, body: application },
+    201,
+    ['client_id', 'type'],
+  );
+  const { client_id } = made.body;
+  const configuration = { method: 'GET', path: '/.well-known/openid-configuration' };
+  const { issuer } = (await player.call(configuration, 200, ['issuer'])).body;
+  const verifier = randomBytes(32).toString('base64url');
+  const query = new URLSearchParams({
+    ...{ client_id, response_type: 'code', redirect_uri: REDIRECT, scope: SCOPE, state: 's' },
+    ...{ code_challenge: createHash('sha256').update(verifier).digest('base64url') },
+    code_challenge_method: 'S256',
+  });
+  const code = await codeOf(cast, issuer, `/oauth2/authorize?${query}`);
+  const exchange = {
+    method: 'POST',
+    path: '/oauth2/token',
+    body: new URLSearchParams({
+      ...{ grant_type: 'authorization_code', code, redirect_uri: REDIRECT, client_id },
+      code_verifier: verifier,
+    }),
+  };
+  const tokens = await player.call(exchange, 200, ['access_token', 'refresh_token', 'scope']);
+  const headers = { authorization: `Bearer ${tokens.body.access_token}` };
+  const userinfo = { method: 'GET', path: '/oauth2/userinfo', headers };
+  const info = await player.call(userinfo, 200, ['sub', 'email']);
+  expect(info.body.sub === cast.userId, 'the user who let it in', info.body.sub);
+
+  const user = as(cast, (await signIn(cast, emailOf(cast))).body.access_token);
+  const list = { method: 'GET', path: '/api/v1/auth/consents', headers: user };
+  const { consents } = (await player.call(list, 200, ['consents.0.scopes'])).body;
+  const withdraw = `/api/v1/auth/consents/${consents[0].id}`;
+  await player.call({ method: 'DELETE', path: withdraw, headers: user }, 200, ['status']);
+  await player.call(userinfo, 401);
+  cast.expectedAudit
+    .add('admin.application.create')
+    .add('consent.granted')
+    .add('oauth.authorized')
+    .add('consent.revoked');
+}
+
+export async function secondFactorIsAdded(cast: Cast): Promise<void> {
+  const { player } = cast;
+  player.step(17, 'A user adds an authenticator app, without which nobody signs in as them');
+  const user = as(cast, (await signIn(cast, emailOf(cast))).body.access_token);
+  const enrol = { method: 'POST', path: '/api/v1/me/mfa/totp', headers: user, body: {} };
+  const { factor_id, secret } = (await player.call(enrol, 201, ['factor_id', 'secret'])).body;
+  // A step is taken once; the one to come is taken already.
+  const codeIn = (ms: number) => codeAt(Date.now() + ms, secret);
+  const path = `/api/v1/me/mfa/totp/${factor_id}/confirm`;
+  const confirm = { method: 'POST', path, headers: user, body: { code: codeIn(0) } };
+  await player.call(confirm, 200, ['status']);
+
+  const due = await signIn(cast, emailOf(cast));
+  expect(due.body.access_token === undefined, 'no token before the second factor', due.body);
+  const show = (code: string) => ({
+    method: 'POST',
+    path: '/api/v1/auth/mfa/verify',
+    body: { mfa_token: due.body.mfa_token, method: 'totp', code },
+  });
+  await player.call(show('000000'), 401, ['error.code']);
+  const entered = await player.call(show(codeIn(STEP_MS)), 200, ['user_id']);
+  const { amr } = claims(entered.body.access_token);
+  expect(JSON.stringify(amr) === '["pwd","otp","mfa"]', 'both factors in the token', amr);
+  cast.expectedAudit.add('mfa.enrolled').add('mfa.verified').add('mfa.failure');
+}

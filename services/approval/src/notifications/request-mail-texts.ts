@@ -1,0 +1,100 @@
+/** What the mails about requests say, in each language. `{agent}` and `{count}` are filled in. */
+import type { Language } from '@cardea/mail';
+import type { Origin, Severity } from '../requests/requests.module.ts';
+
+export type RequestMailTexts = {
+  /** A user must not mistake their own or an administrator's request for one made by an agent. */
+  readonly asks: { readonly [origin in Origin]: string };
+  readonly reason: { readonly [origin in Origin]: string };
+  readonly subject: { readonly byAgent: string; readonly inItsName: string };
+  readonly severities: { readonly [severity in Severity]: string };
+  readonly first: string;
+  readonly action: string;
+  readonly service: string;
+  readonly fields: string;
+  readonly severity: string;
+  readonly openUntil: string;
+  readonly code: string;
+  readonly unexpected: string;
+  readonly several: {
+    readonly one: string;
+    readonly many: string;
+    readonly end: string;
+    readonly where: string;
+  };
+};
+
+const EN: RequestMailTexts = {
+  asks: {
+    vend: '{agent} asks for your decision.',
+    agent: '{agent} asks for your decision.',
+    admin: 'An administrator asks for your decision in the name of {agent}.',
+    self: 'You have asked yourself for this decision in the name of {agent}.',
+  },
+  reason: {
+    vend: 'Reason',
+    agent: 'The agent says',
+    admin: 'The administrator says',
+    self: 'You said',
+  },
+  subject: {
+    byAgent: 'Approval requested by {agent}',
+    inItsName: 'Approval requested in the name of {agent}',
+  },
+  severities: { low: 'low', medium: 'medium', high: 'high' },
+  first: 'It is the first request of this agent to you.',
+  action: 'Action',
+  service: 'Service',
+  fields: 'Fields',
+  severity: 'Severity',
+  openUntil: 'Open until',
+  code: 'Reference code',
+  unexpected: 'If you do not know what this is about, deny it or let it run out.',
+  several: {
+    one: '{count} more request waits',
+    many: '{count} more requests wait',
+    end: 'for your decision.',
+    where: 'You find them in the list of pending approvals.',
+  },
+};
+
+const DE: RequestMailTexts = {
+  asks: {
+    vend: '{agent} bittet um Ihre Entscheidung.',
+    agent: '{agent} bittet um Ihre Entscheidung.',
+    admin:
+      'Eine Administratorin oder ein Administrator bittet im Namen von {agent} um Ihre Entscheidung.',
+    self: 'Sie selbst haben im Namen von {agent} um diese Entscheidung gebeten.',
+  },
+  reason: {
+    vend: 'Begründung',
+    agent: 'Der Agent schreibt',
+    admin: 'Die Administration schreibt',
+    self: 'Sie schrieben',
+  },
+  subject: {
+    byAgent: '{agent} bittet um eine Freigabe',
+    inItsName: 'Im Namen von {agent} wird um eine Freigabe gebeten',
+  },
+  severities: { low: 'niedrig', medium: 'mittel', high: 'hoch' },
+  first: 'Es ist die erste Anfrage dieses Agenten an Sie.',
+  action: 'Aktion',
+  service: 'Dienst',
+  fields: 'Felder',
+  severity: 'Tragweite',
+  openUntil: 'Offen bis',
+  code: 'Vergleichscode',
+  unexpected:
+    'Wenn Sie nicht wissen, worum es geht, lehnen Sie die Anfrage ab oder lassen Sie sie verfallen.',
+  several: {
+    one: '{count} weitere Anfrage wartet',
+    many: '{count} weitere Anfragen warten',
+    end: 'auf Ihre Entscheidung.',
+    where: 'Sie finden sie in der Liste der offenen Freigaben.',
+  },
+};
+
+export const REQUEST_MAIL_TEXTS: { readonly [language in Language]: RequestMailTexts } = {
+  en: EN,
+  de: DE,
+};

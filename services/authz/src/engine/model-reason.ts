@@ -1,0 +1,79 @@
+/**
+ * Why a model allows something: the tuples from the principal up to the object. Where several would do, those
+ * are named that were found first; tuples of one object are looked at from the oldest on.
+ */
+import type { Fields } from '../tuples/relation.ts';
+import type { Budget, Walk } from './closure.ts';
+import { type Goal, goalKey } from './goal-parts.ts';
+import type { Goals, Grounds } from './model-goals.ts';
+import { impliedBy, shortened, wordFields } from './reason.ts';
+
+/** Paths that a reason prints: each relation that has to allow it as well has one of its own. */
+const PATHS_MAX = 8;
+
+type Path = {
+  readonly tuples: readonly Fields[];
+  readonly asked: string;
+  readonly granted: string;
+};
+export type ModelReason = {
+  /** Undefined where the principal has the relation by what it is, as `group#member` of its group. */
+  readonly reason: string | undefined;
+  readonly path: readonly Fields[];
+};
+
+/** Of a goal that is allowed; `pathsMax` cuts the path to what the reason prints. */
+export function* reasonOf(
+  goals: Goals,
+  asked: Goal,
+  { budget, isWhole }: { readonly budget: Budget; readonly isWhole: boolean },
+): Walk<ModelReason> {
+  const paths: Path[] = [];
+  const seen = new Set([goalKey(asked)]);
+  const open = [asked];
+  const add = (goal: Goal): void => {
+    if (!seen.has(goalKey(goal))) open.push(goal);
+    seen.add(goalKey(goal));
+  };
+  for (let at = 0; at < open.length && (isWhole || at < PATHS_MAX); at++) {
+    const path = yield* pathTo(goals, open[at] as Goal, { budget, beside: add });
+    paths.push(path);
+  }
+  const words = paths.filter(({ tuples }) => tuples.length > 0).slice(0, PATHS_MAX);
+  return {
+    reason: words.length === 0 ? undefined : words.map(wordPath).join(' AND '),
+    path: paths.flatMap(({ tuples }) => tuples),
+  };
+}
+
+/** From the object down to the principal; what has to hold beside it is told to `beside`. */
+function* pathTo(
+  goals: Goals,
+  end: Goal,
+  { budget, beside }: { readonly budget: Budget; readonly beside: (goal: Goal) => void },
+): Walk<Path> {
+  const tuples: Fields[] = [];
+  let asked = end.relation;
+  let granted: string | undefined;
+  for (let goal: Goal | undefined = end; goal !== undefined; ) {
+    budget.spend();
+    if (budget.pauseIsDue()) yield;
+    const grounds: Grounds = goals.groundsOf(goal);
+    const isAlone = grounds.direct === undefined && grounds.base === undefined;
+    // Where nothing but conditions decide, the first of them is what the path is about.
+    const [first, ...others] = isAlone ? grounds.beside : [grounds.base, ...grounds.beside];
+    if (isAlone && tuples.length === 0) asked = first?.relation ?? asked;
+    const tuple: Fields | undefined = grounds.direct ?? first?.over;
+    if (tuple !== undefined) tuples.push(tuple);
+    if (grounds.direct !== undefined || first?.isUserset === true) granted ??= goal.relation;
+    for (const other of others) if (other !== undefined) beside(other);
+    goal = first;
+  }
+  return { tuples: tuples.reverse(), asked, granted: granted ?? asked };
+}
+
+function wordPath({ tuples, asked, granted }: Path): string {
+  // `viewer.1` is a part of `viewer`, which an importer had to name.
+  const isPart = granted.startsWith(`${asked}.`);
+  return `${shortened(tuples, wordFields)}${isPart ? '' : impliedBy(granted, asked)}`;
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { turns } from './turns.ts';
+
+const LIMITS = { atOnce: 2, atOnceOfTenant: 1, waiting: 3, waitingOfTenant: 2 };
+
+/** Work that ends when it is told to, and how far each piece has come. */
+function pieces() {
+  const turn = turns(LIMITS);
+  const ends = new Map<string, () => void>();
+  const begun: string[] = [];
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  return {
+    begun,
+    settle,
+    start: (tenantId: string, name: string) =>
+      turn(tenantId, () => {
+        begun.push(name);
+        return new Promise<string>((resolve) => ends.set(name, () => resolve(name)));
+      }),
+    end: async (name: string) => {
+      ends.get(name)?.();
+      await settle();
+    },
+  };
+}
+
+describe('turns for long work', () => {
+  it('let one tenant take one, and the next tenant the other', async () => {
+    const { begun, start, end, settle } = pieces();
+    const all = [start('a', 'a1'), start('a', 'a2'), start('b', 'b1'), start('c', 'c1')];
+    await settle();
+    expect(begun).toEqual(['a1', 'b1']);
+    await end('b1');
+    // a2 came first, but its tenant has its turn.
+    expect(begun).toEqual(['a1', 'b1', 'c1']);
+    await end('a1');
+    await end('a2');
+    await end('c1');
+    expect(await Promise.all(all)).toEqual(['a1', 'a2', 'b1', 'c1']);
+  });
+
+  it('refuse what one tenant has too much of, while others wait', async () => {
+    const { begun, start, end, settle } = pieces();
+    const first = start('a', 'a1');
+    const waiting = [start('a', 'a2'), start('a', 'a3')];
+    expect(await start('a', 'a4')).toBe('overloaded');
+    const others = [start('b', 'b1'), start('c', 'c1')];
+    expect(await start('d', 'd1')).toBe('overloaded');
+    await settle();
+    expect(begun).toEqual(['a1', 'b1']);
+    for (const name of ['a1', 'b1', 'a2', 'c1', 'a3']) await end(name);
+    expect(await Promise.all([first, ...waiting, ...others])).toEqual([
+      'a1',
+      'a2',
+      'a3',
+      'b1',
+      'c1',
+    ]);
+  });
+
+  it('go on after work that failed', async () => {
+    const turn = turns(LIMITS);
+    await expect(turn('a', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    expect(await turn('a', async () => 'done')).toBe('done');
+  });
+});

@@ -1,0 +1,72 @@
+/**
+ * Publishes a model that is written in another product's language, for the command line: as the service
+ * itself, with the checks and the barrier of a model that an admin publishes.
+ */
+import { canonicalJson } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import { replicaTable } from '../adapters/replica-table.ts';
+import { noBarrier, writeBarrier } from '../engine/write-barrier.ts';
+import { models } from '../models/model.ts';
+import { publish } from '../models/publish/publish.ts';
+import { faultsOfModel, type ModelFault, type Types } from '../models/rules.ts';
+import { NotImportable } from './expression.ts';
+import { typesOfOpenFga } from './openfga.ts';
+import { typesOfZed } from './zed.ts';
+
+const LANGUAGES = { openfga: typesOfOpenFga, zed: typesOfZed } as const;
+export type ModelLanguage = keyof typeof LANGUAGES;
+export const MODEL_LANGUAGES = Object.keys(LANGUAGES) as readonly ModelLanguage[];
+
+export type ReadModel =
+  | { readonly types: Types }
+  /** `message` says in words what has no counterpart; `faults` name places of what it would be. */
+  | { readonly refused: 'not_importable'; readonly message: string }
+  | { readonly refused: 'model_invalid'; readonly faults: readonly ModelFault[] };
+
+export type Imported =
+  | { readonly version: number }
+  | { readonly refused: 'version_conflict' | 'model_unchanged' };
+
+/** The model as Cardea's own; nothing is stored. */
+export function readModel(text: string, language: ModelLanguage): ReadModel {
+  let types: Types;
+  try {
+    types = LANGUAGES[language](text);
+  } catch (error) {
+    if (!(error instanceof NotImportable)) throw error;
+    return { refused: 'not_importable', message: error.message };
+  }
+  const faults = faultsOfModel(types);
+  return faults.length > 0 ? { refused: 'model_invalid', faults } : { types };
+}
+
+/** The tenant's next version; after `expectedVersion`, where it is given. */
+export async function importModel(
+  { streams, systemCommand, ids, settings, database, clock }: ServiceDependencies,
+  of: {
+    readonly tenantId: string;
+    readonly types: Types;
+    readonly expectedVersion: number | undefined;
+  },
+): Promise<Imported> {
+  const { tenantId, types } = of;
+  const { state } = await streams.load(models, { tenantId, id: tenantId });
+  // A repeat of the same import is told from one that changes something.
+  if (canonicalJson(state.types) === canonicalJson(types)) return { refused: 'model_unchanged' };
+  const command = systemCommand(tenantId, 'import model', ids.next());
+  const expectedVersion = of.expectedVersion ?? state.version;
+  const decided = await streams.decideOn(models, tenantId, command, (model) =>
+    publish({ expectedVersion, types }, model),
+  );
+  if (!decided.accepted) return { refused: decided.reason };
+  const { position } = decided;
+  if (position !== undefined) {
+    const table = replicaTable(database);
+    const barrier =
+      settings.REDIS_URL === undefined
+        ? noBarrier
+        : writeBarrier({ table, ownId: () => undefined, clock });
+    await barrier.pass(position);
+  }
+  return { version: decided.state.version };
+}

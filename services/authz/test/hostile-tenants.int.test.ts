@@ -1,0 +1,97 @@
+/** What one tenant's model, tuples and questions may cost the others: nothing that they notice. */
+import { authzService } from '@cardea/authz';
+import { type ServiceFixture, serviceFixture, testDatabase } from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adminOf, type FgaClient, tuple } from './fga-client.ts';
+
+const MODEL = '/api/v1/fga/model';
+const BATCH = '/api/v1/fga/tuples/batch';
+const BATCH_TUPLES = 100;
+/** Folders in a row, each the parent of both its neighbours: the square of it is above the budget. */
+const FOLDERS = 1_000;
+const HOSTILE_CHECKS = 8;
+const OTHER_CHECKS = 20;
+const DRY_RUNS = 60;
+
+/** All folders depend on each other, and no short cut leads past the second condition. */
+const RING = {
+  user: {},
+  folder: {
+    relations: {
+      parent: { direct: ['folder'] },
+      live: { direct: ['user:*'] },
+      viewer: {
+        direct: ['user'],
+        union: [{ from: 'parent', relation: 'viewer' }],
+        intersect: ['live'],
+      },
+    },
+  },
+};
+
+const database = testDatabase();
+let fixture: ServiceFixture;
+let hostile: FgaClient;
+let other: FgaClient;
+
+beforeAll(async () => {
+  fixture = await serviceFixture({ databaseUrl: database.url, definitions: [authzService] });
+  hostile = adminOf(fixture, 'hostile');
+  other = adminOf(fixture, 'other');
+  const published = await hostile.rest.put(MODEL, { expected_version: 0, types: RING });
+  expect(published.status).toBe(200);
+  const texts = ['user:ann viewer folder:0'];
+  for (let at = 0; at < FOLDERS; at++) {
+    texts.push(`user:* live folder:${at}`);
+    // The neighbour above first: a walk from the lowest goes to the end before it comes back.
+    if (at + 1 < FOLDERS) texts.push(`folder:${at + 1} parent folder:${at}`);
+    if (at > 0) texts.push(`folder:${at - 1} parent folder:${at}`);
+  }
+  for (let at = 0; at < texts.length; at += BATCH_TUPLES) {
+    const writes = texts.slice(at, at + BATCH_TUPLES).map(tuple);
+    expect((await hostile.rest.post(BATCH, { writes })).status).toBe(200);
+  }
+  expect((await other.write('user:ann viewer document:d')).status).toBe(201);
+}, 120_000);
+afterAll(() => fixture?.stop());
+
+const checkIn = (fga: FgaClient, text: string) => fga.rest.post('/api/v1/fga/check', tuple(text));
+
+describe('authz 4 a tenant whose model is hostile', () => {
+  it('is told that its question is too large, while others get their answers', async () => {
+    let open = HOSTILE_CHECKS;
+    const asked = Array.from({ length: HOSTILE_CHECKS }, async () => {
+      const answer = await checkIn(hostile, 'user:ann viewer folder:0');
+      open -= 1;
+      return answer;
+    });
+    for (let at = 0; at < OTHER_CHECKS; at++) {
+      const { status, body } = await checkIn(other, 'user:ann viewer document:d');
+      expect([status, body.allowed]).toEqual([200, true]);
+    }
+    // All of the others' checks were answered before the last of these.
+    expect(open).toBeGreaterThan(0);
+    for (const { status, code, headers } of await Promise.all(asked)) {
+      expect([status, code]).toEqual([503, 'evaluation_budget_exceeded']);
+      expect(headers.get('retry-after')).toBe('1');
+    }
+  }, 120_000);
+});
+
+describe('authz 23 dry runs', () => {
+  it('of one tenant are refused past its share, and not those of another', async () => {
+    const dryRun = (fga: FgaClient) =>
+      fga.rest.post('/api/v1/fga/dry-run', { writes: [tuple('user:bob viewer document:d')] });
+    expect((await other.write('user:ann viewer document:e')).status).toBe(201);
+    const third = adminOf(fixture, 'third');
+    const many = Array.from({ length: DRY_RUNS }, () => dryRun(other));
+    expect((await dryRun(third)).status).toBe(200);
+    const answers = await Promise.all(many);
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(answers.filter(({ status }) => status === 200).length).toBe(DRY_RUNS - refused.length);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { code, headers } of refused) {
+      expect([code, headers.get('retry-after')]).toEqual(['overloaded', '1']);
+    }
+  });
+});

@@ -1,0 +1,52 @@
+/** Reserves the names of accounts: addresses, addresses of sign-up, and accounts elsewhere. */
+import { type Command, reserve, type Streams } from '@cardea/event-store';
+import { uuidFrom } from '@cardea/runtime';
+import {
+  type externalReservations,
+  type Owner,
+  printOwner,
+  readOwner,
+  type signupReservations,
+} from '../streams/reservation.ts';
+import { abandon, type ExistingUser, exists, users } from './users/user.ts';
+
+type Reservations = typeof signupReservations | typeof externalReservations;
+
+/** Whether `owner` now has the name. `command` must be of the tenant that the stream is in. */
+export type HoldName = (
+  noun: Reservations,
+  of: {
+    readonly id: string;
+    readonly owner: Owner;
+    /** An owner who has given it up holds it no longer. */
+    readonly isOwnedBy?: (user: ExistingUser) => boolean;
+  },
+  command: Command,
+) => Promise<{ readonly held: true } | { readonly held: false; readonly by: Owner }>;
+
+export function nameHolding(streams: Streams): HoldName {
+  /** True if the reservation's owner provably was and will never be created, or has given it up. */
+  const isOrphan = async (
+    { tenantId, userId }: Owner,
+    isOwnedBy: (user: ExistingUser) => boolean,
+    command: Command,
+  ) => {
+    const burial: Command = {
+      ...command,
+      id: uuidFrom(command.id, 'abandon', userId),
+      metadata: { ...command.metadata, tenantId },
+    };
+    const decided = await streams.decideOn(users, userId, burial, abandon);
+    return decided.accepted || (exists(decided.state) && !isOwnedBy(decided.state));
+  };
+
+  return async (noun, of, command) => {
+    const { id, owner, isOwnedBy = () => true } = of;
+    const value = { stream: noun, hash: id };
+    const reserved = await reserve(streams, value, printOwner(owner), {
+      command,
+      isOrphan: (by) => isOrphan(readOwner(by), isOwnedBy, command),
+    });
+    return reserved.reserved ? { held: true } : { held: false, by: readOwner(reserved.heldBy) };
+  };
+}

@@ -1,0 +1,59 @@
+/** Decides on each thing that was made or granted with an account before its owner reclaimed it. */
+import type { Decision, DomainEvent, Recorded, Stream } from '@cardea/event-store';
+import { decideOnRows, type ServiceDependencies } from '@cardea/service';
+import type { AccountReclaimed } from './reclaim.ts';
+
+type Dependencies = Pick<
+  ServiceDependencies,
+  'database' | 'positions' | 'streams' | 'systemCommand'
+>;
+
+/** Rows of a table of identity, whose projection has its name. */
+type MadeRows = {
+  readonly table: 'agent_keys' | 'agents' | 'api_keys' | 'consents' | 'delegations';
+  readonly userColumn: 'created_by' | 'user_id';
+  readonly timeColumn: 'created_at' | 'granted_at';
+  /** SQL: what has not ended yet. */
+  readonly open: string;
+};
+
+type Ending<State, E extends DomainEvent, Reason extends string> = {
+  readonly stream: Stream<State, E>;
+  readonly decide: (now: Date, state: State) => Decision<E, Reason>;
+};
+
+const PAGE_ROWS = 256;
+/** What was made before the event is in the table by then. */
+const CATCH_UP_MS = 10_000;
+
+export async function endMadeBeforeReclaim<State, E extends DomainEvent, Reason extends string>(
+  needs: Dependencies,
+  event: Recorded<AccountReclaimed>,
+  { table, userColumn, timeColumn, open }: MadeRows,
+  { stream, decide }: Ending<State, E, Reason>,
+): Promise<void> {
+  const { id: cause, position, data, metadata } = event;
+  const { tenantId } = metadata;
+  const page = async (after: string) => {
+    const { rows } = await needs.database.tenant(tenantId).query<{ id: string }>(
+      `SELECT id FROM identity.${table} WHERE tenant_id = $1 AND ${userColumn} = $2
+         AND ${timeColumn} <= $3 AND ${open} AND id > $4 ORDER BY id LIMIT $5`,
+      [tenantId, data.id, data.at, after, PAGE_ROWS],
+    );
+    return rows;
+  };
+  await decideOnRows(
+    needs,
+    {
+      ...{ projections: [table], position, waitMs: CATCH_UP_MS, pageRows: PAGE_ROWS, page },
+      ...{ keyOf: ({ id }: { readonly id: string }) => id, firstKey: '' },
+    },
+    {
+      stream,
+      decisionOn: ({ id }) => {
+        const command = needs.systemCommand(tenantId, 'take back', cause, id);
+        return { id, command, decide: (state) => decide(command.now, state) };
+      },
+    },
+  );
+}

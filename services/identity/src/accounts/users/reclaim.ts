@@ -1,0 +1,39 @@
+/**
+ * Whoever registered an address without proving it may be somebody else. When its owner proves it and takes
+ * the account, password, second factors and sessions of before end, and all that was made or granted with
+ * the account until then (`take-back-reclaimed` of agents, credentials and consents).
+ */
+import { factorRemoved } from './second-factors.ts';
+import type { ExistingUser, UserEvent } from './user.ts';
+
+export type Reclaim = {
+  /** Of the user's sessions, as the table has them. */
+  readonly count: number;
+  /** Unix seconds: access tokens of before are refused. */
+  readonly tokensBefore: number;
+};
+
+export type AccountReclaimed = Extract<UserEvent, { type: 'AccountReclaimed' }>;
+
+export function reclaimed(
+  user: ExistingUser,
+  { count, tokensBefore }: Reclaim,
+  now: Date,
+): readonly UserEvent[] {
+  const { id, epoch, secondFactors } = user;
+  const { factors } = secondFactors;
+  const removed = factors.map((factor, index) =>
+    factorRemoved(id, factor, { isLast: index === factors.length - 1, now }),
+  );
+  const data = {
+    ...{ id, epoch: epoch + 1, count, at: now.toISOString() },
+    tokens_before: Math.max(tokensBefore, user.tokensBefore),
+  };
+  return [...removed, { type: 'AccountReclaimed', data }];
+}
+
+/** Whether it was made before somebody else took the account, who has never agreed to it. */
+export const isBeforeReclaim = (
+  { reclaimedAt }: Pick<ExistingUser, 'reclaimedAt'>,
+  madeAt: string,
+): boolean => reclaimedAt !== null && new Date(madeAt) <= new Date(reclaimedAt);

@@ -1,0 +1,65 @@
+/**
+ * What a client signs to say who it is (RFC 7523), at the endpoints of our own. The library does the same at
+ * its endpoints, and both remember in one place what was said, so that nothing is taken at each of them once.
+ */
+import { sha256 } from '@cardea/crypto';
+import { createLocalJWKSet, decodeJwt, type JWK, type JWTVerifyOptions, jwtVerify } from 'jose';
+import type { ArtifactCache } from './artifact-cache.ts';
+
+export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+/** As the library takes them. */
+export const ASSERTION_ALGORITHMS = ['EdDSA', 'ES256', 'RS256', 'PS256'];
+/** Nothing is remembered for longer. */
+const LIFE_SECONDS_MAX = 3_600;
+const TOLERANCE_SECONDS = 15;
+const USED = 'ReplayDetection';
+
+/** Whom it names; nothing of it is proven. Undefined for what is no JWT. */
+export function assertedClient(assertion: string): string | undefined {
+  try {
+    return decodeJwt(assertion).sub;
+  } catch {
+    return undefined;
+  }
+}
+
+export type Asserted = {
+  readonly assertion: string;
+  readonly clientId: string;
+  readonly keys: readonly object[];
+  /** Any of them: the issuer, or the endpoint. */
+  readonly audience: readonly string[];
+  readonly now: Date;
+};
+
+/** True for the first of all who show it. */
+export async function isAsserted(
+  artifacts: Pick<ArtifactCache, 'use'>,
+  { assertion, clientId, keys, audience, now }: Asserted,
+): Promise<boolean> {
+  const claims = {
+    ...{ algorithms: ASSERTION_ALGORITHMS, issuer: clientId, subject: clientId },
+    ...{ audience: [...audience], currentDate: now, requiredClaims: ['exp', 'jti'] },
+    clockTolerance: TOLERANCE_SECONDS,
+  };
+  for (const jwk of keys) {
+    const said = await verified(assertion, jwk, claims);
+    if (said === undefined) continue;
+    const { jti = '', exp = 0 } = said;
+    const leftSeconds = exp - Math.floor(now.getTime() / 1_000) + TOLERANCE_SECONDS;
+    if (leftSeconds > LIFE_SECONDS_MAX) return false;
+    const id = sha256(`${clientId}${jti}`).toString('base64url');
+    return artifacts.use(USED, id, leftSeconds);
+  }
+  return false;
+}
+
+async function verified(assertion: string, jwk: object, claims: JWTVerifyOptions) {
+  try {
+    const key = createLocalJWKSet({ keys: [jwk as JWK] });
+    return (await jwtVerify(assertion, key, claims)).payload;
+  } catch {
+    // Of another key, changed, lapsed, or for somebody else.
+    return undefined;
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * After an account was reclaimed: what it let agents do is withdrawn, agent keys that were made with it are
+ * revoked, and agents that were made with it are suspended until an administrator resumes them.
+ */
+import { refuse } from '@cardea/event-store';
+import { policy } from '@cardea/service';
+import { type AccountReclaimed, endMadeBeforeReclaim } from '../accounts/accounts.module.ts';
+import { agentKeys, revokeAgentKey } from './agent-keys/agent-key.ts';
+import { changeAgent } from './agents/administer/administer.ts';
+import { agents } from './agents/agent.ts';
+import { withdrawDelegation } from './delegations/delegate/delegate.ts';
+import { delegations } from './delegations/delegation.ts';
+
+type Dependencies = Parameters<typeof endMadeBeforeReclaim>[0];
+
+const made = { userColumn: 'created_by', timeColumn: 'created_at' } as const;
+
+export const takeBackReclaimedAgents = (needs: Dependencies) =>
+  policy<AccountReclaimed>({
+    name: 'take_back_reclaimed_agents',
+    on: {
+      AccountReclaimed: async (event) => {
+        const { id: userId } = event.data;
+        await endMadeBeforeReclaim(
+          needs,
+          event,
+          {
+            ...{ table: 'delegations', open: 'withdrawn_at IS NULL' },
+            ...{ userColumn: 'user_id', timeColumn: 'created_at' },
+          },
+          {
+            stream: delegations,
+            decide: (now, delegation) => withdrawDelegation({ userId, now }, delegation),
+          },
+        );
+        const keys = { ...made, table: 'agent_keys', open: 'revoked_at IS NULL' } as const;
+        await endMadeBeforeReclaim(needs, event, keys, {
+          stream: agentKeys,
+          decide: (now, key) =>
+            key.status === 'none'
+              ? refuse('not_found')
+              : revokeAgentKey({ agentId: key.key.agent_id, now }, key),
+        });
+        const active = { ...made, table: 'agents', open: `status = 'active'` } as const;
+        await endMadeBeforeReclaim(needs, event, active, {
+          stream: agents,
+          decide: (now, agent) => changeAgent({ fields: {}, status: 'suspended', now }, agent),
+        });
+      },
+    },
+  });

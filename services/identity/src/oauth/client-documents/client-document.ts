@@ -1,0 +1,73 @@
+/**
+ * A client that describes itself by a document at its own address (Client ID Metadata Documents). Nobody has
+ * registered it, so of what the document says only a name and redirect URIs are taken: it is public, no tenant's
+ * own, and its user is asked every time.
+ */
+import { isRedirectUri } from '../../workspaces/workspaces.module.ts';
+
+export type ClientDocument = { readonly name: string; readonly redirectUris: readonly string[] };
+
+const NAME_CHARACTERS_MAX = 128;
+const REDIRECT_URIS_MAX = 50;
+const SCOPE = 'openid profile email offline_access';
+
+/** Whether an id is the address of a document, and no id of an application. */
+export const isDocumentId = (clientId: string): boolean => clientId.startsWith('https://');
+
+/** Undefined for what describes no client, or one that is not public. */
+export function readDocument(
+  id: string,
+  text: string,
+  isDevelopment: boolean,
+): ClientDocument | undefined {
+  const read = objectOf(text);
+  if (read === undefined || read['client_id'] !== id) return undefined;
+  const { token_endpoint_auth_method: method = 'none', grant_types, response_types } = read;
+  if (method !== 'none' || 'client_secret' in read) return undefined;
+  if (!isListWith(grant_types, 'authorization_code') || !isListWith(response_types, 'code')) {
+    return undefined;
+  }
+  const uris = read['redirect_uris'];
+  if (!Array.isArray(uris) || uris.length === 0 || uris.length > REDIRECT_URIS_MAX) {
+    return undefined;
+  }
+  const isFit = (uri: unknown) =>
+    typeof uri === 'string' && isRedirectUri(uri, { type: 'native', isDevelopment });
+  return uris.every(isFit)
+    ? { name: nameOf(read['client_name'], id), redirectUris: uris }
+    : undefined;
+}
+
+/** As the authorization server's library knows clients; nothing of it is the document's own choice. */
+export const documentMetadata = (id: string, { name, redirectUris }: ClientDocument) => ({
+  client_id: id,
+  client_name: name,
+  application_type: 'native',
+  redirect_uris: [...redirectUris],
+  response_types: ['code'],
+  grant_types: ['authorization_code', 'refresh_token'],
+  token_endpoint_auth_method: 'none',
+  scope: SCOPE,
+});
+
+function objectOf(text: string): { readonly [field: string]: unknown } | undefined {
+  try {
+    const read: unknown = JSON.parse(text);
+    return typeof read === 'object' && read !== null && !Array.isArray(read)
+      ? (read as { readonly [field: string]: unknown })
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** One that is not there holds the default of its standard. */
+const isListWith = (list: unknown, value: string): boolean =>
+  list === undefined || (Array.isArray(list) && list.includes(value));
+
+/** The host is the one name that the client cannot make up. */
+function nameOf(given: unknown, id: string): string {
+  const { host } = new URL(id);
+  const name = typeof given === 'string' ? given.replaceAll(/\p{C}/gu, '').trim() : '';
+  return name === '' ? host : `${name.slice(0, NAME_CHARACTERS_MAX)}`;
+}

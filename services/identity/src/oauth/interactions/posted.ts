@@ -1,0 +1,244 @@
+/** What the endpoints of an interaction share: whose page may post, and how a page or a program is answered. */
+import type { Request } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import Type, { type Static } from 'typebox';
+import type { HostedOutcome, HostedSignIn } from '../../authentication/authentication.module.ts';
+import { asPage, frameOf, type Html, page, plainPage, send } from '../../pages/page.ts';
+import { refusalKey } from '../../pages/texts.ts';
+import type { TextKey } from '../../pages/texts-en.ts';
+import type { KnownResources } from '../resource-servers/known-resources.ts';
+import type { OAuthClients } from '../server/clients.ts';
+import type { RunningServer } from '../server/running-server.ts';
+import type { UserConsents } from '../server/user-consents.ts';
+import { findInteraction, finish, type Interaction, keepProgress } from './interaction.ts';
+import { frameFor, interactionPage } from './interaction-page.ts';
+import { interactionView, type ViewDependencies } from './interaction-view.ts';
+import { recoveryCodesPage } from './sign-in-pages.ts';
+
+export type InteractionDependencies = Pick<ServiceDependencies, 'command' | 'settings'> &
+  ViewDependencies & {
+    readonly server: RunningServer;
+    readonly clients: Pick<OAuthClients, 'findFor'>;
+    readonly resources: KnownResources;
+    readonly userConsents: Pick<UserConsents, 'grant'>;
+    readonly hostedSignIn: HostedSignIn;
+  };
+
+export const PATH = '/oauth2/interaction/{uid}';
+export const Params = Type.Object({ uid: Type.String({ minLength: 1, maxLength: 128 }) });
+const BODY_MAX_BYTES = 16 * 1024;
+
+type Uid = Static<typeof Params>;
+export type AnyRequest = Request<Uid, object, unknown>;
+
+export const COMMON = {
+  tag: 'OAuth',
+  who: 'anyone',
+  tenant: 'none',
+  area: 'user',
+  oauthErrors: true,
+  params: Params,
+  noStore: true,
+  recordsItsRefusals: true,
+} as const;
+
+export const REFUSALS = {
+  interaction_not_found: 404,
+  tenant_not_found: 404,
+  access_denied: 403,
+  invalid_email: 400,
+  invalid_credentials: 401,
+  invalid_code: 401,
+  invalid_link: 401,
+  invalid_mfa_token: 401,
+  invalid_passkey: 401,
+  invalid_state: 401,
+  email_not_verified: 403,
+  login_disabled: 403,
+  password_login_disabled: 403,
+  passkeys_login_disabled: 403,
+  otp_login_disabled: 403,
+  user_inactive: 403,
+  code_expired: 410,
+  link_expired: 410,
+  challenge_expired: 410,
+  mfa_token_expired: 410,
+  enrolment_expired: 410,
+  too_many_attempts: 429,
+  rate_limited: 429,
+} as const;
+export type Code = keyof typeof REFUSALS;
+
+export const POST = {
+  ...COMMON,
+  method: 'post',
+  retry: 'never',
+  takesForm: true,
+  showsPages: true,
+  otherOk: { 303: Type.Object({}, { additionalProperties: false }) },
+  bodyLimitBytes: BODY_MAX_BYTES,
+  ok: Type.Object(
+    {
+      redirect_to: Type.Optional(Type.String()),
+      mfa_required: Type.Optional(Type.Literal(true)),
+      mfa_enrollment_required: Type.Optional(Type.Literal(true)),
+      mfa_methods: Type.Optional(Type.Array(Type.String())),
+      recovery_codes: Type.Optional(Type.Array(Type.String())),
+      challenge_id: Type.Optional(Type.String()),
+      options: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    },
+    { additionalProperties: false },
+  ),
+  refusals: REFUSALS,
+} as const;
+
+type Shown = { readonly raw: ReturnType<typeof send> };
+
+export const NOT_FOUND = { refused: 'interaction_not_found' } as const;
+const FOREIGN = { refused: 'access_denied' } as const;
+
+/** Undefined where the browser's cookie does not name it. */
+export const interactionOf = (
+  needs: InteractionDependencies,
+  { params, headers }: AnyRequest,
+): Promise<Interaction | undefined> => findInteraction(needs, params.uid, headers['cookie']);
+
+/**
+ * A cookie comes along whoever's page posts, so the page has to be ours. Pages that send no referrer have the
+ * origin `null` in a browser, which then says by a header of its own that it was the same one.
+ */
+export async function postedTo(
+  needs: InteractionDependencies,
+  request: AnyRequest,
+): Promise<Interaction | typeof FOREIGN | typeof NOT_FOUND> {
+  const { origin, 'sec-fetch-site': site } = request.headers;
+  const own = new URL(needs.settings.ISSUER).origin;
+  const isHidden = origin === undefined || origin === 'null';
+  const isOwn = isHidden ? site === 'same-origin' : origin === own;
+  if (!isOwn) return FOREIGN;
+  return (await interactionOf(needs, request)) ?? NOT_FOUND;
+}
+
+/** It is not shown whose page it was. */
+export async function failed<Refused extends typeof FOREIGN | typeof NOT_FOUND>(
+  { headers }: AnyRequest,
+  refusal: Refused,
+  text: TextKey = refusal.refused === 'access_denied' ? 'failed.foreign' : 'failed.lapsed',
+): Promise<Shown | Refused> {
+  if (!asPage(headers)) return refusal;
+  const frame = frameOf(undefined, headers);
+  const shown = plainPage(frame, frame.say('failed.title'), frame.say(text));
+  return { raw: send(REFUSALS[refusal.refused], shown) };
+}
+
+/** One page of the interaction, as far as it has come. */
+export async function showInteraction(
+  needs: InteractionDependencies,
+  request: AnyRequest,
+  interaction: Interaction,
+  more: { readonly refused?: string | undefined; readonly email?: string | undefined } = {},
+): Promise<Html> {
+  const view = await interactionView(needs, interaction);
+  const frame = frameFor(view, interaction, request.headers);
+  const { refused, email } = more;
+  return interactionPage(
+    {
+      ...{ frame, view, email, path: `/oauth2/interaction/${view.uid}` },
+      alert: refused === undefined ? undefined : frame.say(keyOf(refused)),
+      publicUrl: needs.settings.PUBLIC_URL,
+      tenantId: interaction.client.tenantId,
+    },
+    interaction,
+  );
+}
+
+const keyOf = (code: string) =>
+  refusalKey(code.endsWith('_login_disabled') ? 'login_disabled' : code);
+
+/** A sign-in that cannot go on begins again. */
+const LAPSED: ReadonlySet<string> = new Set(['invalid_mfa_token', 'mfa_token_expired']);
+
+/** What came of a factor: on to the application, to the next page, or to the same one with a reason. */
+export async function answered(
+  needs: InteractionDependencies,
+  request: AnyRequest,
+  of: {
+    readonly found: Interaction;
+    readonly signIn: (interaction: Interaction) => Promise<HostedOutcome>;
+    readonly email?: string | undefined;
+  },
+) {
+  const { found, signIn, email } = of;
+  const outcome = await signIn(found);
+  switch (outcome.status) {
+    case 'signed_in':
+      return signedIn(needs, request, { found, outcome });
+    case 'second_factor_due': {
+      const { mfaToken: token, shown: due } = outcome;
+      const isEnrolment = due.mfa_enrollment_required === true;
+      const methods = due.mfa_methods;
+      await keepProgress(found, { step: 'second_factor', token, methods, isEnrolment });
+      return asPage(request.headers) ? redirected(pageOf(request)) : { ok: due };
+    }
+    case 'refused':
+      return refusedAt(needs, request, { found, outcome, email });
+  }
+}
+
+export const pageOf = ({ params }: AnyRequest): string => `/oauth2/interaction/${params.uid}`;
+
+export const goOn = (request: AnyRequest, redirect_to: string, wrote?: bigint) =>
+  asPage(request.headers) ? redirected(redirect_to) : { ok: { redirect_to }, wrote };
+
+export const redirected = (to: string) => ({
+  raw: (response: {
+    readonly writeHead: (status: number, headers: { [name: string]: string }) => unknown;
+    readonly end: () => unknown;
+  }): void => {
+    response.writeHead(303, { Location: to, 'Cache-Control': 'no-store' });
+    response.end();
+  },
+});
+
+type Outcome<Status extends HostedOutcome['status']> = Extract<HostedOutcome, { status: Status }>;
+
+async function signedIn(
+  needs: InteractionDependencies,
+  request: AnyRequest,
+  { found, outcome }: { readonly found: Interaction; readonly outcome: Outcome<'signed_in'> },
+) {
+  const { session, recoveryCodes } = outcome;
+  const { user_id: accountId, auth_time: ts, amr, id: acr } = session;
+  // The library has one text that goes from the sign-in to the code: the session's id.
+  const login = { accountId, ts, amr: [...amr], acr, remember: true };
+  const redirect_to = await finish(needs, found, { login });
+  if (!asPage(request.headers)) {
+    const codes = recoveryCodes === undefined ? {} : { recovery_codes: [...recoveryCodes] };
+    return { ok: { redirect_to, ...codes } };
+  }
+  if (recoveryCodes === undefined) return redirected(redirect_to);
+  const view = await interactionView(needs, found);
+  const frame = frameFor(view, found, request.headers);
+  const shown = recoveryCodesPage(frame, { codes: recoveryCodes, to: redirect_to });
+  return { raw: send(200, page(frame, shown)) };
+}
+
+export async function refusedAt(
+  needs: InteractionDependencies,
+  request: AnyRequest,
+  of: {
+    readonly found: Interaction;
+    readonly outcome: Outcome<'refused'>;
+    readonly email?: string | undefined;
+  },
+) {
+  const { found, email } = of;
+  const { code, retryAfter } = of.outcome;
+  const headers = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
+  if (LAPSED.has(code)) await keepProgress(found, { step: 'restarted' });
+  if (!asPage(request.headers)) return { refused: code as Code, headers };
+  const progress = LAPSED.has(code) ? ({ step: 'restarted' } as const) : found.progress;
+  const more = { refused: code, email };
+  const shown = await showInteraction(needs, request, { ...found, progress }, more);
+  return { raw: send(REFUSALS[code as Code] ?? 400, shown, headers) };
+}

@@ -1,0 +1,243 @@
+/** The pages at which people sign in: the first factor, what was mailed, the second factor and its enrolment. */
+import { renderSVG } from 'uqr';
+import {
+  field,
+  form,
+  hidden,
+  mainButton,
+  orLine,
+  passkeyForm,
+  plainForm,
+} from '../../pages/fields.ts';
+import { html, type Markup, NOTHING, trusted } from '../../pages/markup.ts';
+import type { Frame, PageBody } from '../../pages/page.ts';
+import { PASSKEY_SCRIPT, TOKEN_SCRIPT } from '../../pages/scripts.ts';
+import type { Mailed, PendingSecondFactor } from './interaction.ts';
+import type { InteractionView } from './interaction-view.ts';
+
+export type At = {
+  readonly frame: Frame;
+  readonly view: InteractionView;
+  /** Of the interaction. */
+  readonly path: string;
+  readonly alert?: string | undefined;
+  /** What was typed before, where it is shown again. */
+  readonly email?: string | undefined;
+  /** Of the deployment, for the way to a provider. */
+  readonly publicUrl: string;
+  readonly tenantId: string;
+};
+
+const PROVIDER_NAMES: { readonly [provider: string]: string } = {
+  google: 'Google',
+  github: 'GitHub',
+  microsoft: 'Microsoft',
+};
+const EMAIL_CHARACTERS_MAX = 254;
+const CODE_CHARACTERS_MAX = 64;
+
+const abort = ({ frame, path }: At): Markup =>
+  plainForm(`${path}/abort`, frame.say('sign_in.abort'));
+const restart = ({ frame, path }: At, key: 'sign_in.other_way' | 'second.other_account'): Markup =>
+  plainForm(`${path}/restart`, frame.say(key));
+const passkey = (at: At, to: string, text: string, isMain = false): Markup =>
+  passkeyForm({
+    action: `${at.path}/${to}`,
+    challenge: `${at.path}/challenge`,
+    text,
+    failed: at.frame.say('passkey.failed'),
+    isMain,
+  });
+
+export function loginPage(at: At): PageBody {
+  const { frame, view, path } = at;
+  const { say } = frame;
+  const has = (method: string) => view.methods.includes(method);
+  const mailed = (['email_otp', 'magic_link'] as const).filter(has);
+  const others: Markup[] = [
+    ...(has('passkey') ? [passkey(at, 'login', say('sign_in.passkey'))] : []),
+    ...view.methods
+      .filter((method) => Object.hasOwn(PROVIDER_NAMES, method))
+      .map((provider) => providerLink(at, provider)),
+  ];
+  const byAddress =
+    has('password') || mailed.length > 0
+      ? form(`${path}/login`, ...addressFields(at, has('password'), mailed))
+      : NOTHING;
+  const none = view.methods.length === 0 ? html`<p>${say('sign_in.none')}</p>` : NOTHING;
+  const isApart = has('password') && mailed.length === 0 && others.length > 0;
+  const line = isApart ? orLine(say('or')) : NOTHING;
+  const ways = others.length > 0 ? html`<div class="ways">${others}</div>` : NOTHING;
+  return {
+    title: say('sign_in.title'),
+    body: html`<p class="muted">${say('sign_in.lead', { client: view.client.name })}</p>
+${none}${byAddress}${line}${ways}${abort(at)}`,
+    script: has('passkey') ? PASSKEY_SCRIPT : undefined,
+  };
+}
+
+/** The first button is what Enter presses; a code or a link needs no password. */
+function addressFields(
+  { frame: { say }, view, email, alert }: At,
+  hasPassword: boolean,
+  mailed: readonly ('email_otp' | 'magic_link')[],
+): readonly Markup[] {
+  // What went wrong elsewhere, as at a provider, is no fault of what is typed here.
+  const isInvalid = alert !== undefined && email !== undefined;
+  const address = field({
+    ...{ name: 'email', label: say('email'), type: 'email', autocomplete: 'username webauthn' },
+    ...{ value: email ?? view.login_hint ?? '', maxLength: EMAIL_CHARACTERS_MAX },
+    ...{ isFocused: alert === undefined, isInvalid },
+  });
+  const password = field({
+    ...{ name: 'password', label: say('password'), type: 'password' },
+    ...{ autocomplete: 'current-password', isInvalid },
+  });
+  const submit = html`<button class="main" name="method" value="password">${say('sign_in.submit')}</button>`;
+  const buttons = mailed.map((method, at) => {
+    const text = say(method === 'email_otp' ? 'sign_in.otp' : 'sign_in.magic_link');
+    const kind = !hasPassword && at === 0 ? html` class="main"` : NOTHING;
+    const unchecked = hasPassword ? html` formnovalidate` : NOTHING;
+    return html`<button${kind} name="method" value="${method}"${unchecked}>${text}</button>`;
+  });
+  const first = hasPassword ? [password, submit] : [];
+  const line = hasPassword && mailed.length > 0 ? [orLine(say('or'))] : [];
+  return [address, ...first, ...line, html`<div class="ways">${buttons}</div>`];
+}
+
+function providerLink({ frame, view, publicUrl, tenantId }: At, provider: string): Markup {
+  const query = new URLSearchParams({ tenant_id: tenantId, interaction: view.uid });
+  const href = `${publicUrl}/api/v1/auth/social/${provider}/authorize?${query}`;
+  const text = frame.say('sign_in.social', { provider: PROVIDER_NAMES[provider] ?? provider });
+  return html`<a class="button" href="${href}">${text}</a>`;
+}
+
+/** A code is typed here; a link leads to its own page. */
+export function mailedPage(at: At, { method, email }: Mailed): PageBody {
+  const { frame, path, alert } = at;
+  const { say } = frame;
+  const words = method === 'otp' ? 'otp' : 'link_sent';
+  const name = method === 'otp' ? 'email_otp' : 'magic_link';
+  const code = field({
+    ...{ name: 'code', label: say('otp.code'), autocomplete: 'one-time-code' },
+    ...{ isCode: 'letters', maxLength: CODE_CHARACTERS_MAX },
+    ...{ isFocused: true, isInvalid: alert !== undefined },
+  });
+  const typed =
+    method === 'otp'
+      ? form(`${path}/login`, hidden('method', name), code, mainButton(say('continue')))
+      : NOTHING;
+  const again = html`<form method="post" action="${path}/login">${hidden('method', name)}${hidden('email', email)}<button class="plain">${say(`${words}.again`)}</button></form>
+`;
+  return {
+    title: say(`${words}.title`),
+    body: html`<p>${say(`${words}.lead`, { email })}</p>
+${typed}${again}${restart(at, 'sign_in.other_way')}`,
+  };
+}
+
+/** Where the mailed link leads: pressing its button signs in, opening it does not. */
+export function magicLinkPage(at: At): PageBody {
+  const { say } = at.frame;
+  const token = field({ name: 'token', label: say('link.paste'), autocomplete: 'off' });
+  const parts = [hidden('method', 'magic_link'), token, mainButton(say('magic.submit'))];
+  return {
+    title: say('magic.title'),
+    body: html`<p>${say('magic.lead')}</p>
+${form(`${at.path}/login`, ...parts)}`,
+    script: TOKEN_SCRIPT,
+  };
+}
+
+export function secondFactorPage(at: At, { methods }: PendingSecondFactor): PageBody {
+  const { frame, path, alert } = at;
+  const { say } = frame;
+  const has = (method: string) => methods.includes(method);
+  const codeForm = (method: 'totp' | 'recovery', isFocused: boolean) =>
+    form(
+      `${path}/mfa`,
+      hidden('method', method),
+      field({
+        ...{ name: 'code', label: say(`second.${method}`), autocomplete: 'one-time-code' },
+        ...{ isCode: method === 'totp' ? 'digits' : 'letters', maxLength: CODE_CHARACTERS_MAX },
+        ...{ isFocused, isInvalid: alert !== undefined, id: `${method}-code` },
+      }),
+      mainButton(say('continue')),
+    );
+  const totp = has('totp') ? codeForm('totp', true) : NOTHING;
+  const key = has('passkey') ? passkey(at, 'mfa', say('second.passkey'), !has('totp')) : NOTHING;
+  const line = has('totp') && has('passkey') ? orLine(say('or')) : NOTHING;
+  const only =
+    has('passkey') && !has('totp')
+      ? html`<p data-without-passkey>${say('second.passkey_only')}</p>`
+      : NOTHING;
+  const recovery = has('recovery')
+    ? html`<details><summary>${say('second.recovery.open')}</summary>${codeForm('recovery', false)}</details>`
+    : NOTHING;
+  return {
+    title: say('second.title'),
+    body: html`<p>${say('second.lead')}</p>
+${totp}${line}${key}${only}${recovery}${restart(at, 'second.other_account')}`,
+    script: has('passkey') ? PASSKEY_SCRIPT : undefined,
+  };
+}
+
+export function enrolmentPage(at: At, { totp, methods }: PendingSecondFactor): PageBody {
+  const { frame, view, path } = at;
+  const { say } = frame;
+  if (totp !== undefined) return appPage(at, totp);
+  const app = form(
+    `${path}/challenge`,
+    hidden('method', 'totp'),
+    html`<button>${say('enrol.totp')}</button>`,
+  );
+  const key = methods.includes('passkey')
+    ? passkey(at, 'mfa', say('enrol.passkey'), true)
+    : NOTHING;
+  return {
+    title: say('enrol.title'),
+    body: html`<p>${say('enrol.lead', { tenant: view.tenant.display_name })}</p>
+${key}${app}${restart(at, 'second.other_account')}`,
+    script: PASSKEY_SCRIPT,
+  };
+}
+
+const SECRET_GROUP = /.{1,4}/g;
+
+function appPage(at: At, totp: NonNullable<PendingSecondFactor['totp']>): PageBody {
+  const { frame, path, alert } = at;
+  const { say } = frame;
+  const drawing = trusted(renderSVG(totp.url, { border: 1 }));
+  const code = field({
+    ...{ name: 'code', label: say('enrol.code'), autocomplete: 'one-time-code' },
+    ...{ isCode: 'digits', maxLength: CODE_CHARACTERS_MAX },
+    ...{ isFocused: true, isInvalid: alert !== undefined },
+  });
+  const parts = [
+    hidden('method', 'totp'),
+    hidden('challenge_id', totp.challengeId),
+    code,
+    mainButton(say('enrol.submit')),
+  ];
+  const secret = (totp.secret.match(SECRET_GROUP) ?? []).join(' ');
+  return {
+    title: say('enrol.totp'),
+    body: html`<p>${say('enrol.scan')}</p>
+<div class="qr" role="img" aria-label="${say('enrol.picture')}">${drawing}</div>
+<p>${say('enrol.key')} <code class="secret">${secret}</code></p>
+${form(`${path}/mfa`, ...parts)}${restart(at, 'second.other_account')}`,
+  };
+}
+
+export function recoveryCodesPage(
+  frame: Frame,
+  of: { readonly codes: readonly string[]; readonly to: string },
+): PageBody {
+  const { say } = frame;
+  return {
+    title: say('codes.title'),
+    body: html`<p>${say('codes.lead')}</p>
+<ul class="codes" aria-label="${say('codes.list')}">${of.codes.map((code) => html`<li>${code}</li>`)}</ul>
+<a class="button main" href="${of.to}">${say('codes.continue')}</a>`,
+  };
+}

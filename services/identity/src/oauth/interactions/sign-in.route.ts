@@ -1,0 +1,234 @@
+/** Signing in at the authorization server, factor by factor: by its pages' forms, or by JSON of a client of the same origin. */
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type, { type Static } from 'typebox';
+import type { HostedOutcome } from '../../authentication/authentication.module.ts';
+import { credentialField, SecondFactorMethod } from '../../http/answers.ts';
+import { asPage } from '../../pages/page.ts';
+import { languageOf } from '../../pages/texts.ts';
+import { type Interaction, keepProgress, type Progress } from './interaction.ts';
+import {
+  type AnyRequest,
+  answered,
+  type Code,
+  failed,
+  type InteractionDependencies,
+  PATH,
+  POST,
+  pageOf,
+  postedTo,
+  redirected,
+  refusedAt,
+} from './posted.ts';
+
+const EMAIL_CHARACTERS_MAX = 254;
+const PASSWORD_CHARACTERS_MAX = 1_024;
+const CODE_CHARACTERS_MAX = 64;
+const TOKEN_CHARACTERS_MAX = 2_048;
+const ID_CHARACTERS_MAX = 128;
+const RESPONSE_CHARACTERS_MAX = 12 * 1_024;
+
+const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
+/** As the browser's own object; a form has it as text. */
+const passkey = {
+  challenge_id: text(ID_CHARACTERS_MAX),
+  response: Type.Optional(
+    Type.Union([credentialField, Type.String({ maxLength: RESPONSE_CHARACTERS_MAX })]),
+  ),
+};
+
+const LogIn = Type.Object(
+  {
+    method: Type.Optional(Type.Enum(['password', 'email_otp', 'magic_link', 'passkey'])),
+    email: text(EMAIL_CHARACTERS_MAX),
+    password: text(PASSWORD_CHARACTERS_MAX),
+    code: text(CODE_CHARACTERS_MAX),
+    token: text(TOKEN_CHARACTERS_MAX),
+    ...passkey,
+  },
+  { additionalProperties: false },
+);
+
+export const interactionLoginRoute = (needs: InteractionDependencies): Endpoint =>
+  endpoint(
+    {
+      ...POST,
+      name: 'interaction_login',
+      summary: 'Sign in at the authorization server',
+      path: `${PATH}/login`,
+      body: LogIn,
+    },
+    async (request) => {
+      const found = await postedTo(needs, request);
+      if ('refused' in found) return failed(request, found);
+      const { email, method, code, token } = request.body;
+      const isMail = method === 'email_otp' || method === 'magic_link';
+      if (isMail && (code ?? token) === undefined) {
+        return mailed(needs, request, { found, method, email: email ?? '' });
+      }
+      const signIn = (own: Interaction) => signedInBy(needs, request, own);
+      return answered(needs, request, { found, signIn, email });
+    },
+  );
+
+/** By the first factor that was shown. */
+async function signedInBy(
+  { hostedSignIn }: InteractionDependencies,
+  given: AnyRequest & { readonly body: Static<typeof LogIn> },
+  { client, progress }: Interaction,
+): Promise<HostedOutcome> {
+  const { method = 'password', email = '', password = '', code = '', token = '' } = given.body;
+  const request = { ...given, tenantId: client.tenantId };
+  switch (method) {
+    case 'password':
+      return hostedSignIn.byPassword(request, { email, password });
+    case 'magic_link':
+      return hostedSignIn.byLink(request, { token });
+    case 'email_otp': {
+      const challengeId = progress.step === 'mailed' ? progress.challengeId : '';
+      return hostedSignIn.byCode(request, { challengeId, code });
+    }
+    case 'passkey': {
+      const shown = passkeyOf(given.body);
+      return shown === undefined
+        ? refusedBy('invalid_passkey')
+        : hostedSignIn.byPasskey(request, shown);
+    }
+  }
+}
+
+/** Sends the code or the link, whoever has the address, and goes on to the page that waits for it. */
+async function mailed(
+  needs: InteractionDependencies,
+  request: AnyRequest,
+  of: {
+    readonly found: Interaction;
+    readonly method: 'email_otp' | 'magic_link';
+    readonly email: string;
+  },
+) {
+  const { found, email } = of;
+  const method = of.method === 'email_otp' ? 'otp' : 'magic_link';
+  const own = { ...request, tenantId: found.client.tenantId };
+  const interaction = found.stored.uid;
+  const language = languageOf(request.headers, found.stored.params['ui_locales']);
+  const sent = await needs.hostedSignIn.mail(own, { email, method, interaction, language });
+  if ('status' in sent) return refusedAt(needs, request, { found, outcome: sent, email });
+  const { challenge_id } = sent;
+  await keepProgress(found, { step: 'mailed', method, email, challengeId: challenge_id });
+  return asPage(request.headers) ? redirected(pageOf(request)) : { ok: { challenge_id } };
+}
+
+const Second = Type.Object(
+  {
+    method: SecondFactorMethod,
+    code: Type.Optional(Type.String({ minLength: 1, maxLength: CODE_CHARACTERS_MAX })),
+    ...passkey,
+  },
+  { additionalProperties: false },
+);
+
+export const interactionMfaRoute = (needs: InteractionDependencies): Endpoint =>
+  endpoint(
+    {
+      ...POST,
+      name: 'interaction_mfa',
+      summary: 'Show the second factor at the authorization server',
+      path: `${PATH}/mfa`,
+      body: Second,
+    },
+    async (request) => {
+      const found = await postedTo(needs, request);
+      if ('refused' in found) return failed(request, found);
+      const signIn = async ({ client, progress }: Interaction) => {
+        if (progress.step !== 'second_factor') return refusedBy('invalid_mfa_token');
+        const { method, code, challenge_id } = request.body;
+        const shown = {
+          ...{ mfa_token: progress.token, method },
+          ...(code === undefined ? {} : { code }),
+          ...(challenge_id === undefined ? {} : { challenge_id }),
+          ...passkeyOf(request.body),
+        };
+        const own = { ...request, tenantId: client.tenantId };
+        return needs.hostedSignIn.bySecondFactor(own, shown);
+      };
+      return answered(needs, request, { found, signIn });
+    },
+  );
+
+/** What a browser needs for a passkey; or the key of an authenticator app that is enrolled. */
+export const interactionChallengeRoute = (needs: InteractionDependencies): Endpoint =>
+  endpoint(
+    {
+      ...POST,
+      name: 'interaction_challenge',
+      summary: 'Prepare a factor at the authorization server',
+      path: `${PATH}/challenge`,
+      body: Type.Object(
+        { method: Type.Enum(['totp', 'passkey']) },
+        { additionalProperties: false },
+      ),
+    },
+    async (request) => {
+      const found = await postedTo(needs, request);
+      if ('refused' in found) return failed(request, found);
+      const { client, progress } = found;
+      const { method } = request.body;
+      const own = { ...request, tenantId: client.tenantId };
+      const made =
+        progress.step === 'second_factor'
+          ? await needs.hostedSignIn.secondChallenge(own, { mfa_token: progress.token, method })
+          : await needs.hostedSignIn.passkeyChallenge(own, undefined);
+      if ('status' in made) return refusedAt(needs, request, { found, outcome: made });
+      const { challenge_id, options } = made;
+      const begun = totpOf(progress, made);
+      if (method === 'totp' && begun !== undefined) await keepProgress(found, begun);
+      if (asPage(request.headers)) return redirected(pageOf(request));
+      return {
+        ok: { challenge_id, ...(options === undefined ? {} : { options: { ...options } }) },
+      };
+    },
+  );
+
+function totpOf(
+  progress: Progress,
+  { challenge_id: challengeId, options }: { challenge_id: string; options?: object },
+): Progress | undefined {
+  const { secret, otpauth_url: url } = (options ?? {}) as { secret?: string; otpauth_url?: string };
+  if (progress.step !== 'second_factor' || secret === undefined || url === undefined) {
+    return undefined;
+  }
+  return { ...progress, totp: { challengeId, secret, url } };
+}
+
+type Credential = Static<typeof credentialField>;
+
+/** Undefined for what no browser has made; what is in it is checked by whoever verifies it. */
+function passkeyOf({
+  challenge_id,
+  response,
+}: {
+  readonly challenge_id?: string;
+  readonly response?: Credential | string;
+}): { readonly challenge_id: string; readonly response: Credential } | undefined {
+  if (challenge_id === undefined || response === undefined) return undefined;
+  if (typeof response !== 'string') return { challenge_id, response };
+  try {
+    const read: unknown = JSON.parse(response);
+    return isCredential(read) ? { challenge_id, response: read } : undefined;
+  } catch {
+    return undefined; // not even JSON
+  }
+}
+
+function isCredential(read: unknown): read is Credential {
+  if (typeof read !== 'object' || read === null) return false;
+  const { id, rawId, type, response } = read as { readonly [name: string]: unknown };
+  const texts = [id, rawId, type].every((each) => typeof each === 'string');
+  return texts && typeof response === 'object' && response !== null;
+}
+
+const refusedBy = (code: Code): HostedOutcome => ({
+  status: 'refused',
+  code,
+  retryAfter: undefined,
+});

@@ -1,0 +1,76 @@
+/** The pieces of which forms are made. */
+import { html, type Markup, NOTHING } from './markup.ts';
+
+type Field = {
+  readonly name: string;
+  /** Its name, unless the page has another field of that name. */
+  readonly id?: string;
+  readonly label: string;
+  readonly type?: 'text' | 'email' | 'password';
+  readonly autocomplete: string;
+  readonly value?: string | undefined;
+  readonly hint?: string;
+  /** A short code that is typed off something. */
+  readonly isCode?: 'digits' | 'letters';
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly isFocused?: boolean;
+  /** The page says what is wrong; the field names that as its description. */
+  readonly isInvalid?: boolean;
+  readonly isOptional?: boolean;
+};
+
+/** Each field has a label of its own, and its hint and the page's alert are its description. */
+export function field(of: Field): Markup {
+  const { name, id = name, label, type = 'text', hint, isCode, isInvalid = false } = of;
+  const described = [
+    ...(hint === undefined ? [] : [`${id}-hint`]),
+    ...(isInvalid ? ['alert'] : []),
+  ].join(' ');
+  const attributes = [
+    html` id="${id}" name="${name}" type="${type}" autocomplete="${of.autocomplete}"`,
+    ...(of.isOptional === true ? [] : [html` required`]),
+    ...(of.value === undefined ? [] : [html` value="${of.value}"`]),
+    ...(of.minLength === undefined ? [] : [html` minlength="${of.minLength}"`]),
+    ...(of.maxLength === undefined ? [] : [html` maxlength="${of.maxLength}"`]),
+    ...(isCode === 'digits' ? [html` inputmode="numeric"`] : []),
+    ...(isCode === undefined ? [] : [html` autocapitalize="characters" spellcheck="false"`]),
+    ...(described === '' ? [] : [html` aria-describedby="${described}"`]),
+    ...(isInvalid ? [html` aria-invalid="true"`] : []),
+    ...(of.isFocused === true && !isInvalid ? [html` autofocus`] : []),
+  ];
+  return html`<div class="field${isCode === undefined ? '' : ' code'}"><label for="${id}">${label}</label>
+<input${attributes}>${hint === undefined ? NOTHING : html`<span class="hint" id="${id}-hint">${hint}</span>`}</div>
+`;
+}
+
+export const hidden = (name: string, value: string): Markup =>
+  html`<input type="hidden" name="${name}" value="${value}">`;
+
+export const form = (action: string, ...parts: readonly Markup[]): Markup =>
+  html`<form method="post" action="${action}">${parts}</form>
+`;
+
+export const mainButton = (text: string): Markup => html`<button class="main">${text}</button>`;
+
+/** A form of one button that leads away from what the page asks for. */
+export const plainForm = (action: string, text: string): Markup =>
+  html`<form method="post" action="${action}"><button class="plain">${text}</button></form>
+`;
+
+export const orLine = (text: string): Markup => html`<div class="or">${text}</div>
+`;
+
+/**
+ * A passkey needs the browser's own programming interface: the form is shown by the script that can use it,
+ * which fills it in and sends it as any other.
+ */
+export const passkeyForm = (of: {
+  readonly action: string;
+  readonly challenge: string;
+  readonly text: string;
+  readonly failed: string;
+  readonly isMain?: boolean;
+}): Markup =>
+  html`<form method="post" action="${of.action}" data-challenge="${of.challenge}" hidden>${hidden('method', 'passkey')}${hidden('challenge_id', '')}${hidden('response', '')}<button${of.isMain === true ? html` class="main"` : NOTHING}>${of.text}</button><div class="alert" role="alert" hidden><p>${of.failed}</p></div></form>
+`;

@@ -1,0 +1,154 @@
+/**
+ * The pages that mailed links lead to. The secret is in the URL's fragment and is sent only after a click, so
+ * neither a scanner nor a preview consumes it. Without a script the link is pasted.
+ */
+import { isForm, type Request } from '@cardea/http';
+import Type, { type Static } from 'typebox';
+import { field, form, hidden, mainButton } from './fields.ts';
+import { html, type Markup } from './markup.ts';
+import { type Frame, frameOf, type Html, page, plainPage, type ShownTenant, send } from './page.ts';
+import { TOKEN_SCRIPT } from './scripts.ts';
+import { refusalKey } from './texts.ts';
+
+export type LinkPage = 'verify' | 'reset' | 'magic' | 'invitation';
+
+type LinkTenant = ShownTenant & {
+  readonly settings: { readonly password_policy: { readonly min: number } };
+};
+type Dependencies = {
+  readonly workspaces: { readonly tenant: (id: string) => Promise<LinkTenant | undefined> };
+};
+type AnyRequest = Request<unknown, unknown, unknown>;
+
+/** `token`: for whoever has no script, and so takes it out of the fragment by hand. */
+export const LinkQuery = Type.Object({
+  token: Type.Optional(Type.String()),
+  tenant_id: Type.Optional(Type.String({ maxLength: 128 })),
+  ui_locales: Type.Optional(Type.String({ maxLength: 256 })),
+});
+
+/** Where no tenant is known that asks for more. */
+const PASSWORD_CHARACTERS_MIN = 8;
+const NAME_CHARACTERS_MAX = 128;
+
+export type LinkForm = {
+  readonly action: string;
+  /** Where it is known already. */
+  readonly token?: string | undefined;
+  readonly displayName?: string | undefined;
+  readonly passwordMin?: number | undefined;
+  readonly alert?: string | undefined;
+};
+
+export function linkPage(frame: Frame, kind: LinkPage, of: LinkForm): Html {
+  const { say } = frame;
+  const takesTenant = html`<p${frame.tenantName === '' ? html` data-takes-tenant` : undefined}>${say(`${kind}.lead`)}</p>
+`;
+  const token =
+    of.token === undefined
+      ? field({ name: 'token', label: say('link.paste'), autocomplete: 'off' })
+      : hidden('token', of.token);
+  const parts = [token, ...ownFields(frame, kind, of), mainButton(say(`${kind}.submit`))];
+  return page(frame, {
+    title: say(`${kind}.title`),
+    body: html`${takesTenant}${form(of.action, ...parts)}`,
+    alert: of.alert,
+    script: of.token === undefined ? TOKEN_SCRIPT : undefined,
+  });
+}
+
+function ownFields({ say }: Frame, kind: LinkPage, of: LinkForm): readonly Markup[] {
+  const { passwordMin: minLength = PASSWORD_CHARACTERS_MIN } = of;
+  const hint = say('reset.hint', { min: String(minLength) });
+  const password = (name: string, label: string) =>
+    field({
+      ...{ name, label, type: 'password', autocomplete: 'new-password', hint, minLength },
+      isInvalid: of.alert !== undefined,
+    });
+  switch (kind) {
+    case 'verify':
+    case 'magic':
+      return [];
+    case 'reset':
+      return [password('new_password', say('reset.password'))];
+    case 'invitation':
+      return [
+        field({
+          ...{ name: 'display_name', label: say('invitation.name'), autocomplete: 'name' },
+          ...{ value: of.displayName, maxLength: NAME_CHARACTERS_MAX },
+        }),
+        password('password', say('password')),
+      ];
+  }
+}
+
+/** The page of a link whose tenant the query may name; what else is in it stays in the browser. */
+export async function showLinkPage(
+  { workspaces }: Dependencies,
+  kind: LinkPage,
+  request: Request<unknown, Static<typeof LinkQuery>, unknown>,
+  action: string,
+) {
+  const { query, headers } = request;
+  const tenant =
+    query.tenant_id === undefined ? undefined : await workspaces.tenant(query.tenant_id);
+  const frame = frameOf(tenant, headers, { uiLocales: query.ui_locales });
+  const passwordMin = tenant?.settings.password_policy.min;
+  return { raw: send(200, linkPage(frame, kind, { action, token: query.token, passwordMin })) };
+}
+
+type Answer = { readonly ok?: unknown; readonly refused?: string; readonly headers?: Headers };
+type Headers = { readonly [name: string]: string };
+
+/** Sent by our own form, an answer is a page; programs get it as it is. */
+export async function linkAnswer<A extends Answer>(
+  { workspaces }: Dependencies,
+  of: {
+    readonly kind: LinkPage;
+    readonly request: AnyRequest;
+    readonly refusals: { readonly [code: string]: number };
+    readonly action: string;
+    readonly tenantId: string;
+    readonly token: string;
+    readonly displayName?: string | undefined;
+  },
+  answer: A,
+) {
+  const { kind, request, refusals } = of;
+  if (!isForm(request.headers)) return answer;
+  const tenant = await workspaces.tenant(of.tenantId);
+  const frame = frameOf(tenant, request.headers);
+  const { say } = frame;
+  const { refused } = answer;
+  if (refused === undefined) {
+    const done = plainPage(frame, say(`${kind}.done.title`), say(`${kind}.done.lead`));
+    return { raw: send(200, done) };
+  }
+  const status = refusals[refused] ?? BAD_REQUEST;
+  if (DEAD.has(refused)) {
+    const dead = plainPage(frame, say('failed.title'), say('refused.invalid_link'));
+    return { raw: send(status, dead, answer.headers) };
+  }
+  const alert = say(refusalKey(refused));
+  const { action, token, displayName } = of;
+  const passwordMin = tenant?.settings.password_policy.min;
+  const again = linkPage(frame, kind, { action, token, displayName, passwordMin, alert });
+  return { raw: send(status, again, answer.headers) };
+}
+
+const BAD_REQUEST = 400;
+/** Nothing that is entered makes up for it. */
+const DEAD: ReadonlySet<string> = new Set([
+  'invalid_verification_token',
+  'invalid_reset_token',
+  'reset_token_expired',
+  'invalid_invitation',
+  'invitation_expired',
+  'invalid_link',
+  'link_expired',
+]);
+
+const TOKEN = /(?:^|[#?&])token=([^&\s]+)/;
+
+/** A form may have been given the whole link. */
+export const pastedToken = (text: string): string => TOKEN.exec(text.trim())?.[1] ?? text.trim();

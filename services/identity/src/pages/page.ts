@@ -1,0 +1,182 @@
+/**
+ * The one frame of all pages: plain HTML of the server in the tenant's colours and the reader's language.
+ * Style and script are named by their hashes, and nothing is loaded from elsewhere but the tenant's logo.
+ */
+import { sha256 } from '@cardea/crypto';
+import { isForm } from '@cardea/http';
+import { acceptsPage } from '../http/accepts-page.ts';
+import { type Branding, brandStyle } from './branding.ts';
+import { html, type Markup, NOTHING, trusted } from './markup.ts';
+import { STYLE } from './style.ts';
+import { DEFAULT_LANGUAGE, type Language, languageOf, type Say, sayIn } from './texts.ts';
+
+/** Who shows the page, and to whom. */
+export type Frame = {
+  readonly language: Language;
+  readonly say: Say;
+  /** Empty where no tenant is known. */
+  readonly tenantName: string;
+  readonly branding: Branding;
+};
+
+export type PageBody = {
+  readonly title: string;
+  readonly body: Markup;
+  /** What went wrong, which is read out first. */
+  readonly alert?: string | undefined;
+  readonly script?: string | undefined;
+  /** Browsers apply `form-action` to where a form's answer leads, too. */
+  readonly redirectUri?: string | undefined;
+};
+
+export type Html = { readonly html: string; readonly headers: { readonly [name: string]: string } };
+
+/** A tenant, as far as its pages show it. */
+export type ShownTenant = {
+  readonly displayName: string;
+  readonly settings: { readonly branding: Branding; readonly language: Language };
+};
+
+export function frameOf(
+  tenant: ShownTenant | undefined,
+  headers: { readonly [name: string]: string | undefined },
+  more: { readonly branding?: Branding; readonly uiLocales?: unknown } = {},
+): Frame {
+  const asked = languageOf(headers, more.uiLocales);
+  const language = asked ?? tenant?.settings.language ?? DEFAULT_LANGUAGE;
+  const own = Object.entries(more.branding ?? {}).filter(([, value]) => value !== null);
+  return {
+    language,
+    say: sayIn(language),
+    tenantName: tenant?.displayName ?? '',
+    branding: { ...tenant?.settings.branding, ...Object.fromEntries(own) },
+  };
+}
+
+const STYLE_HASH = hashOf(STYLE);
+
+export function page(frame: Frame, shown: PageBody): Html {
+  const { language, say, tenantName, branding } = frame;
+  const { title, alert, script } = shown;
+  const colors = brandStyle(branding);
+  const named = tenantName === '' ? title : `${title} · ${tenantName}`;
+  const document = html`<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<title>${alert === undefined ? named : `${say('error.prefix')}: ${named}`}</title>
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="robots" content="noindex">
+<style>${trusted(STYLE)}</style>
+<style>${trusted(colors)}</style>
+</head>
+<body>
+<main>
+${headOf(frame)}${alertOf(alert)}<h1>${title}</h1>
+${shown.body}
+</main>
+${footOf(frame)}${script === undefined ? NOTHING : html`<script>${trusted(script)}</script>`}
+</body>
+</html>`;
+  const policy = policyOf({ branding, colors, script, redirectUri: shown.redirectUri });
+  return { html: document.text, headers: { ...HEADERS, 'Content-Security-Policy': policy } };
+}
+
+const HEADERS = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Referrer-Policy': 'no-referrer',
+  'X-Frame-Options': 'DENY',
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+  Vary: 'Accept, Accept-Language',
+};
+
+function policyOf(of: {
+  readonly branding: Branding;
+  readonly colors: string;
+  readonly script: string | undefined;
+  readonly redirectUri: string | undefined;
+}): string {
+  const { colors, script, redirectUri } = of;
+  const logo = httpsUrl(of.branding.logo_url);
+  return [
+    `default-src 'none'`,
+    `style-src ${STYLE_HASH} ${hashOf(colors)}`,
+    ...(logo === undefined ? [] : [`img-src ${logo.origin}`]),
+    ...(script === undefined ? [] : [`script-src ${hashOf(script)}`, `connect-src 'self'`]),
+    `form-action 'self'${redirectUri === undefined ? '' : ` ${sourceOf(redirectUri)}`}`,
+    `frame-ancestors 'none'`,
+    `base-uri 'none'`,
+  ].join('; ');
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${sha256(text).toString('base64')}'`;
+}
+
+/** The origin of a redirect URI, or the scheme of an application on a device. */
+function sourceOf(uri: string): string {
+  const { protocol, origin } = new URL(uri);
+  return protocol === 'https:' || protocol === 'http:' ? origin : protocol;
+}
+
+const httpsUrl = (text: string | null | undefined): URL | undefined =>
+  text !== null && text !== undefined && URL.canParse(text) && text.startsWith('https://')
+    ? new URL(text)
+    : undefined;
+
+function headOf({ branding, tenantName }: Frame): Markup {
+  const logo = httpsUrl(branding.logo_url);
+  if (logo !== undefined) {
+    return html`<header><img src="${logo.href}" alt="${tenantName}"></header>
+`;
+  }
+  return tenantName === ''
+    ? NOTHING
+    : html`<header>${tenantName}</header>
+`;
+}
+
+/** Focused when the page opens: whoever listens hears it before the form. */
+const alertOf = (alert: string | undefined): Markup =>
+  alert === undefined
+    ? NOTHING
+    : html`<div class="alert" role="alert" id="alert" tabindex="-1" autofocus><p>${alert}</p></div>
+`;
+
+function footOf({ branding, say }: Frame): Markup {
+  const links = [
+    [say('foot.terms'), httpsUrl(branding.terms_url)?.href],
+    [say('foot.privacy'), httpsUrl(branding.privacy_url)?.href],
+    [say('foot.support'), branding.support_email && `mailto:${branding.support_email}`],
+  ] as const;
+  const shown = links.flatMap(([text, href]) =>
+    href === undefined || href === null || href === '' ? [] : [html`<a href="${href}">${text}</a>`],
+  );
+  return shown.length === 0
+    ? NOTHING
+    : html`<footer>${shown}</footer>
+`;
+}
+
+/** A page that says one thing and asks for nothing. */
+export const plainPage = (frame: Frame, title: string, lead: string): Html =>
+  page(frame, { title, body: html`<p>${lead}</p>` });
+
+type Response = {
+  readonly writeHead: (status: number, headers: { [name: string]: string | number }) => unknown;
+  readonly end: (text: string) => unknown;
+};
+
+export const send =
+  (status: number, { html: text, headers }: Html, more: { [name: string]: string } = {}) =>
+  (response: Response): void => {
+    response.writeHead(status, { ...headers, ...more, 'Content-Length': Buffer.byteLength(text) });
+    response.end(text);
+  };
+
+type Headers = { readonly [name: string]: string | undefined };
+
+export const wantsPage = (headers: Headers): boolean => acceptsPage(headers['accept']);
+/** Sent by a form of ours, or opened by a browser. */
+export const asPage = (headers: Headers): boolean => isForm(headers) || wantsPage(headers);

@@ -1,0 +1,90 @@
+/** The two scripts of the pages: one for passkeys, one for links whose secret is behind the `#`. */
+
+/** Written out rather than by `parseRequestOptionsFromJSON`, which browsers of before 2025 lack. */
+export const PASSKEY_SCRIPT = `
+const bytes = (text) => Uint8Array.from(
+  atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
+const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer)))
+  .replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+const listed = (list) => list?.map((each) => ({ ...each, id: bytes(each.id) }));
+const asked = (options) => ({
+  ...options,
+  challenge: bytes(options.challenge),
+  ...(options.user && { user: { ...options.user, id: bytes(options.user.id) } }),
+  ...(options.allowCredentials && { allowCredentials: listed(options.allowCredentials) }),
+  ...(options.excludeCredentials && { excludeCredentials: listed(options.excludeCredentials) }),
+});
+const shown = ({ id, rawId, type, authenticatorAttachment, response }, extensions) => ({
+  id, rawId: text(rawId), type, authenticatorAttachment, clientExtensionResults: extensions,
+  response: {
+    clientDataJSON: text(response.clientDataJSON),
+    ...(response.attestationObject && {
+      attestationObject: text(response.attestationObject),
+      transports: response.getTransports?.() ?? [],
+    }),
+    ...(response.authenticatorData && {
+      authenticatorData: text(response.authenticatorData),
+      signature: text(response.signature),
+      ...(response.userHandle && { userHandle: text(response.userHandle) }),
+    }),
+  },
+});
+const ask = async (form) => {
+  const answer = await fetch(form.dataset.challenge, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify({ method: 'passkey' }),
+  });
+  if (!answer.ok) throw new Error(String(answer.status));
+  const { challenge_id, options } = await answer.json();
+  const publicKey = asked(options);
+  const credential = options.user
+    ? await navigator.credentials.create({ publicKey })
+    : await navigator.credentials.get({ publicKey });
+  form.elements.challenge_id.value = challenge_id;
+  form.elements.response.value = JSON.stringify(
+    shown(credential, credential.getClientExtensionResults()));
+  form.submit();
+};
+if (window.PublicKeyCredential) {
+  for (const form of document.querySelectorAll('form[data-challenge]')) {
+    form.hidden = false;
+    form.addEventListener('submit', async (event) => {
+      event.preventDefault();
+      const button = form.querySelector('button');
+      const alert = form.querySelector('[role=alert]');
+      button.disabled = true;
+      alert.hidden = true;
+      try {
+        await ask(form);
+      } catch {
+        alert.hidden = false;
+        button.disabled = false;
+        button.focus();
+      }
+    });
+  }
+  for (const other of document.querySelectorAll('[data-without-passkey]')) other.hidden = true;
+}
+`.trim();
+
+/**
+ * Takes the secret from behind the '#', which no server sees, and lets the page be shown by the tenant that
+ * the secret names. Without it, the link is pasted into the field.
+ */
+export const TOKEN_SCRIPT = `
+const token = new URLSearchParams(location.hash.slice(1)).get('token');
+const own = new URLSearchParams(location.search);
+if (token) {
+  const tenant = token.split('.')[0];
+  if (!own.has('tenant_id')
+      && /^[A-Za-z0-9-]{1,128}$/.test(tenant) && document.querySelector('[data-takes-tenant]')) {
+    own.set('tenant_id', tenant);
+    location.replace(location.pathname + '?' + own + location.hash);
+  } else {
+    const field = document.querySelector('#token');
+    field.value = token;
+    field.closest('.field').hidden = true;
+  }
+}
+`.trim();

@@ -1,0 +1,82 @@
+/**
+ * The one style sheet of all pages. Colours of the tenant come in as custom properties, checked for contrast
+ * (`branding.ts`); everything that is touched is at least 44 px high.
+ */
+import { CARDS } from './branding.ts';
+
+export const STYLE = `
+*,*::before,*::after{box-sizing:border-box}
+:root{color-scheme:light dark;--card:${CARDS.light};--text:#1b1f24;--muted:#57606a;--line:#848d97;--soft:#d8dee4;
+--danger:#a40e26;--danger-soft:#fff0f1;--warn-soft:#fff8e1;--warn:#6b4700}
+@media(prefers-color-scheme:dark){:root{--card:${CARDS.dark};--text:#e8edf2;--muted:#a9b4c0;--line:#7d8894;
+--soft:#333c47;--danger:#ff9ba5;--danger-soft:#3a1418;--warn-soft:#33270a;--warn:#f2cc60}}
+html{background:var(--page);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,
+"Helvetica Neue",Arial,sans-serif;-webkit-text-size-adjust:100%}
+body{margin:0;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column;align-items:center;
+justify-content:center;padding:1.5rem 1rem;gap:1rem}
+main{width:100%;max-width:26rem;background:var(--card);border:1px solid var(--soft);border-radius:.75rem;
+padding:2rem;overflow-wrap:anywhere}
+header{margin:0 0 1.5rem;font-weight:600;min-height:1.5rem}
+header img{display:block;max-height:2.5rem;max-width:60%;object-fit:contain}
+@media(prefers-color-scheme:dark){header img{background:#fff;border-radius:.375rem;padding:.25rem .5rem}}
+h1{font-size:1.5rem;line-height:1.25;margin:0 0 .5rem}
+h2{font-size:1rem;line-height:1.4;margin:1.5rem 0 .5rem}
+p{margin:0 0 1rem}
+main>p:last-child{margin:0}
+.muted{color:var(--muted)}
+form{margin:0}
+form+form,form+.ways,.ways+form{margin-top:.75rem}
+.field{margin:0 0 1rem}
+label{display:block;font-weight:600;margin:0 0 .25rem}
+.hint{display:block;color:var(--muted);font-size:.875rem;margin:.25rem 0 0}
+input:not([type=checkbox]){display:block;width:100%;min-height:2.75rem;padding:.5rem .75rem;font:inherit;
+color:inherit;background:var(--card);border:1px solid var(--line);border-radius:.5rem}
+input[aria-invalid=true]{border-color:var(--danger)}
+.code input{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:1.25rem;
+letter-spacing:.15em}
+button,.button{display:block;width:100%;min-height:2.75rem;padding:.5rem 1rem;font:inherit;font-weight:600;
+text-align:center;text-decoration:none;cursor:pointer;border-radius:.5rem;border:1px solid var(--line);
+background:transparent;color:var(--text)}
+a.button{display:flex;align-items:center;justify-content:center}
+button.main,.button.main{background:var(--brand);color:var(--on-brand);border-color:var(--brand-line)}
+button:hover,.button:hover{filter:brightness(.94)}
+button:disabled{opacity:.6;cursor:default}
+button.plain{border:0;color:var(--link);text-decoration:underline;font-weight:400;padding:.5rem;width:auto;
+margin:0 auto}
+a{color:var(--link)}
+:focus-visible{outline:3px solid var(--link);outline-offset:2px}
+.ways{display:grid;gap:.75rem}
+.or{display:flex;align-items:center;gap:.75rem;color:var(--muted);margin:1.25rem 0}
+.or::before,.or::after{content:"";flex:1;border-top:1px solid var(--soft)}
+.alert,.note{border-radius:.5rem;padding:.75rem 1rem;margin:0 0 1.25rem;border:1px solid}
+.alert{color:var(--danger);background:var(--danger-soft);border-color:var(--danger)}
+.note{color:var(--warn);background:var(--warn-soft);border-color:var(--warn)}
+.alert p,.note p{margin:0}
+.account{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:0 1rem;
+border:1px solid var(--soft);border-radius:.5rem;padding:.25rem .25rem .25rem .75rem;margin:0 0 1.25rem}
+.account button.plain{margin:0;padding:.5rem 0}
+.account form{margin:0}
+ul.scopes{list-style:none;margin:0 0 1.25rem;padding:0;border:1px solid var(--soft);border-radius:.5rem}
+ul.scopes li{border-top:1px solid var(--soft);padding:.25rem .75rem}
+ul.scopes li:first-child{border-top:0}
+ul.scopes label,ul.scopes .fixed{display:flex;align-items:center;gap:.75rem;min-height:2.75rem;margin:0;
+font-weight:400}
+input[type=checkbox]{width:1.25rem;height:1.25rem;margin:0;flex:none;accent-color:var(--brand)}
+.fixed::before{content:"\\2713";width:1.25rem;flex:none;text-align:center}
+ul.codes{list-style:none;margin:0 0 1.25rem;padding:1rem;border:1px solid var(--soft);border-radius:.5rem;
+display:grid;grid-template-columns:repeat(auto-fill,minmax(9rem,1fr));gap:.25rem 1rem}
+ul.codes,.secret{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+.secret{display:block;user-select:all}
+.qr{width:12rem;margin:0 auto 1rem;background:#fff;padding:.5rem;border-radius:.5rem}
+.qr svg{display:block;width:100%;height:auto}
+details{margin:1rem 0}
+summary{cursor:pointer;color:var(--link);text-decoration:underline;min-height:2.75rem;padding:.625rem 0}
+footer{width:100%;max-width:26rem;display:flex;flex-wrap:wrap;gap:0 1.25rem;justify-content:center;
+font-size:.875rem}
+footer a{color:var(--page-text);padding:.75rem 0}
+[hidden]{display:none!important}
+@media(max-width:30rem){body{justify-content:flex-start;padding:0;gap:0}
+html{background:var(--card)}
+main{border:0;border-radius:0;padding:1.5rem 1.25rem;max-width:none}
+footer{padding:0 1.25rem 1.5rem}footer a{color:var(--link)}}
+`.trim();

@@ -1,0 +1,153 @@
+/** What the pages say in German. */
+import type { Texts } from './texts-en.ts';
+
+export const DE: Texts = {
+  'error.prefix': 'Fehler',
+  or: 'oder',
+  continue: 'Weiter',
+  email: 'E-Mail-Adresse',
+  password: 'Passwort',
+  'foot.terms': 'Nutzungsbedingungen',
+  'foot.privacy': 'Datenschutz',
+  'foot.support': 'Hilfe',
+
+  'sign_in.title': 'Anmelden',
+  'sign_in.lead': 'weiter zu {client}',
+  'sign_in.submit': 'Anmelden',
+  'sign_in.otp': 'Code per E-Mail senden',
+  'sign_in.magic_link': 'Link per E-Mail senden',
+  'sign_in.passkey': 'Mit Passkey anmelden',
+  'sign_in.social': 'Weiter mit {provider}',
+  'sign_in.other_way': 'Anders anmelden',
+  'sign_in.none':
+    'Hier ist keine Anmeldung eingerichtet. Bitte wenden Sie sich an Ihre Administration.',
+  'sign_in.abort': 'Abbrechen',
+  'passkey.failed':
+    'Der Passkey wurde nicht verwendet. Versuchen Sie es noch einmal oder wählen Sie einen anderen Weg.',
+
+  'otp.title': 'Code eingeben',
+  'otp.lead': 'Falls {email} hier ein Konto hat, ist ein Code unterwegs. Er gilt 10 Minuten.',
+  'otp.code': 'Code aus der E-Mail',
+  'otp.again': 'Neuen Code senden',
+  'link_sent.title': 'Sehen Sie in Ihre E-Mails',
+  'link_sent.lead':
+    'Falls {email} hier ein Konto hat, ist ein Link unterwegs. Öffnen Sie ihn innerhalb von 15 Minuten in diesem Browser.',
+  'link_sent.again': 'Neuen Link senden',
+
+  'second.title': 'Bestätigen Sie, dass Sie es sind',
+  'second.lead': 'Ihr Konto verlangt einen zweiten Schritt.',
+  'second.totp': 'Code aus Ihrer Authentifizierungs-App',
+  'second.recovery.open': 'Wiederherstellungscode verwenden',
+  'second.recovery': 'Wiederherstellungscode',
+  'second.passkey': 'Passkey verwenden',
+  'second.passkey_only':
+    'Dieser Schritt braucht einen Passkey und daher einen Browser mit eingeschaltetem JavaScript.',
+  'second.other_account': 'Neu beginnen',
+
+  'enrol.title': 'Zweiten Schritt einrichten',
+  'enrol.lead': '{tenant} verlangt bei jeder Anmeldung einen zweiten Schritt. Wählen Sie Ihren.',
+  'enrol.passkey': 'Passkey erstellen',
+  'enrol.totp': 'Authentifizierungs-App einrichten',
+  'enrol.scan': 'Scannen Sie dieses Bild mit Ihrer Authentifizierungs-App.',
+  'enrol.picture': 'QR-Code mit dem Schlüssel für Ihre Authentifizierungs-App',
+  'enrol.key': 'Oder geben Sie diesen Schlüssel in die App ein:',
+  'enrol.code': 'Code, den die App anzeigt',
+  'enrol.submit': 'Fertig',
+
+  'codes.title': 'Bewahren Sie Ihre Wiederherstellungscodes auf',
+  'codes.lead':
+    'Mit jedem davon können Sie sich einmal anmelden, falls Sie Ihren zweiten Schritt verlieren. Sie werden nicht wieder angezeigt.',
+  'codes.list': 'Wiederherstellungscodes',
+  'codes.continue': 'Aufbewahrt: weiter',
+
+  'consent.title': 'Zugriff erlauben?',
+  'consent.lead': '{client} möchte für Sie handeln. Sie werden zu {host} weitergeleitet.',
+  'consent.account': 'Angemeldet als {email}',
+  'consent.not_me': 'Das bin ich nicht',
+  'consent.scopes': 'Die Anwendung könnte:',
+  'consent.allow': 'Erlauben',
+  'consent.deny': 'Nicht erlauben',
+  'scope.openid': 'Wissen, wer Sie sind',
+  'scope.profile': 'Ihren Namen und Ihr Bild sehen',
+  'scope.email': 'Ihre E-Mail-Adresse sehen',
+  'scope.offline_access': 'Angemeldet bleiben, während Sie weg sind',
+  'scope.roles': 'Mit Ihren Rollen handeln',
+  'scope.account': 'In Ihrem Konto als Sie handeln',
+  'consent.device':
+    'Dies führt zu einem Programm auf Ihrem eigenen Gerät. Erlauben Sie es nur, wenn Sie gerade eines gestartet haben.',
+
+  'link.paste': 'Der Link aus der E-Mail oder der Teil nach „token=“',
+  'magic.title': 'Anmelden',
+  'magic.lead': 'Mit dem Knopf melden Sie sich mit dem Link aus Ihrer E-Mail an.',
+  'magic.submit': 'Anmelden',
+  'magic.done.title': 'Der Link ist gültig',
+  'magic.done.lead': 'Sie können diese Seite schließen und zur Anwendung zurückkehren.',
+  'magic.elsewhere':
+    'Öffnen Sie den Link in dem Browser, in dem Sie ihn angefordert haben, oder beginnen Sie in der Anwendung neu.',
+  'verify.title': 'E-Mail-Adresse bestätigen',
+  'verify.lead': 'Mit dem Knopf bestätigen Sie, dass die Adresse Ihnen gehört.',
+  'verify.submit': 'Bestätigen',
+  'verify.done.title': 'Ihre Adresse ist bestätigt',
+  'verify.done.lead': 'Sie können diese Seite schließen.',
+  'reset.title': 'Neues Passwort wählen',
+  'reset.lead': 'Sie werden überall abgemeldet.',
+  'reset.password': 'Neues Passwort',
+  'reset.hint': 'Mindestens {min} Zeichen.',
+  'reset.submit': 'Passwort setzen',
+  'reset.done.title': 'Ihr neues Passwort gilt',
+  'reset.done.lead': 'Sie können diese Seite schließen und sich damit anmelden.',
+  'invitation.title': 'Einladung annehmen',
+  'invitation.lead': 'Geben Sie Ihren Namen an und wählen Sie ein Passwort.',
+  'invitation.name': 'Name',
+  'invitation.submit': 'Annehmen',
+  'invitation.done.title': 'Willkommen',
+  'invitation.done.lead':
+    'Ihr Konto ist eingerichtet. Sie können diese Seite schließen und sich anmelden.',
+
+  'failed.title': 'Das hat nicht geklappt',
+  'failed.lapsed':
+    'Diese Seite ist abgelaufen. Kehren Sie zur Anwendung zurück und beginnen Sie neu.',
+  'failed.request':
+    'Die Anwendung hat Sie mit einer Anfrage hierher geschickt, die nicht beantwortet werden kann ({code}).',
+  'failed.foreign':
+    'Dieses Formular kam nicht von unserer eigenen Seite. Gehen Sie zurück und beginnen Sie neu.',
+
+  'refused.other': 'Das hat nicht geklappt. Prüfen Sie Ihre Eingabe.',
+  'refused.invalid_credentials': 'E-Mail-Adresse oder Passwort ist nicht richtig.',
+  'refused.invalid_email': 'Das ist keine E-Mail-Adresse.',
+  'refused.invalid_code': 'Dieser Code ist nicht richtig.',
+  'refused.code_expired': 'Dieser Code ist abgelaufen. Fordern Sie einen neuen an.',
+  'refused.invalid_passkey': 'Dieser Passkey wurde nicht angenommen.',
+  'refused.challenge_expired': 'Das hat zu lange gedauert. Versuchen Sie es noch einmal.',
+  'refused.enrolment_expired': 'Das hat zu lange gedauert. Beginnen Sie neu.',
+  'refused.invalid_mfa_token': 'Diese Anmeldung ist abgelaufen. Beginnen Sie neu.',
+  'refused.mfa_token_expired': 'Diese Anmeldung ist abgelaufen. Beginnen Sie neu.',
+  'refused.email_not_verified':
+    'Bestätigen Sie zuerst Ihre E-Mail-Adresse: Wir haben Ihnen eine E-Mail geschickt.',
+  'refused.login_disabled': 'Diese Art der Anmeldung ist hier nicht eingeschaltet.',
+  'refused.too_many_attempts': 'Zu viele Versuche. Versuchen Sie es später noch einmal.',
+  'refused.rate_limited': 'Zu viele Versuche. Versuchen Sie es später noch einmal.',
+  'refused.invalid_link': 'Dieser Link gilt nicht mehr. Fordern Sie einen neuen an.',
+  'refused.link_expired': 'Dieser Link ist abgelaufen. Fordern Sie einen neuen an.',
+  'refused.password_too_short': 'Dieses Passwort ist zu kurz.',
+  'refused.password_too_long': 'Dieses Passwort ist zu lang.',
+  'refused.password_too_weak': 'Dieses Passwort ist zu leicht zu erraten.',
+  'refused.password_breached':
+    'Dieses Passwort ist aus einem Datenleck bekannt. Wählen Sie ein anderes.',
+  'refused.password_reused': 'Dieses Passwort hatten Sie schon einmal. Wählen Sie ein anderes.',
+  'refused.email_already_exists': 'Diese Adresse hat schon ein Konto. Melden Sie sich an.',
+  'refused.registration_closed':
+    'Hier kann sich niemand selbst registrieren. Bitte wenden Sie sich an Ihre Administration.',
+  'refused.access_denied': 'Sie haben die Anmeldung abgebrochen.',
+  'refused.user_inactive':
+    'Dieses Konto ist nicht aktiv. Bitte wenden Sie sich an Ihre Administration.',
+  'refused.other_identity': 'Dieses Konto ist mit einem anderen Konto dieses Anbieters verknüpft.',
+  'refused.social_address': 'Der Anbieter bürgt nicht für Ihre E-Mail-Adresse.',
+  'refused.provider_not_configured': 'Dieser Anbieter ist hier nicht eingerichtet.',
+  'refused.provider_unavailable':
+    'Der Anbieter antwortet nicht. Versuchen Sie es später noch einmal.',
+  'refused.social_sign_in_failed':
+    'Die Anmeldung beim Anbieter ist nicht gelungen. Versuchen Sie es noch einmal.',
+  'refused.invalid_state':
+    'Diese Seite ist abgelaufen. Kehren Sie zur Anwendung zurück und beginnen Sie neu.',
+};

@@ -1,0 +1,19 @@
+/** Every origin that an application of any tenant allows: all processes keep a copy of this list. */
+import type { Peers, ServiceDependencies } from '@cardea/service';
+
+type Row = { readonly origin: string; readonly tenants: readonly string[] };
+
+export const originsOfTenants =
+  ({ database }: Pick<ServiceDependencies, 'database'>): Peers['identity']['origins'] =>
+  async () => {
+    const { rows } = await database.system.query<Row>({
+      name: 'identity_origins_of_tenants',
+      text: `SELECT origin, array_agg(DISTINCT application.tenant_id) AS tenants
+       FROM identity.applications application
+       JOIN identity.tenants tenant ON tenant.id = application.tenant_id
+       CROSS JOIN LATERAL unnest(application.allowed_origins) AS origin
+       WHERE application.deleted_at IS NULL AND tenant.deleted_at IS NULL
+       GROUP BY origin`,
+    });
+    return { origins: rows };
+  };

@@ -1,0 +1,124 @@
+/** What resource servers with `jose` see of a change of keys. */
+import { testDatabase, untilTrue } from '@cardea/testing';
+import { createRemoteJWKSet, customFetch, type JWTPayload, jwtVerify } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keyField } from '../src/streams/encrypted-fields.ts';
+import type { Account } from './identity-fixture.ts';
+import {
+  application,
+  authorized,
+  fetchOf,
+  type OAuthFixture,
+  oauthFixture,
+} from './oauth-fixture.ts';
+
+const ADMIN = { email: 'root@example.com', password: 'a password of the first one' };
+const KEYS = '/api/v1/admin/keys';
+const database = testDatabase();
+let fixture: OAuthFixture;
+let root: Account;
+beforeAll(async () => {
+  fixture = await oauthFixture(database.url, {
+    ADMIN_EMAIL: ADMIN.email,
+    ADMIN_PASSWORD: ADMIN.password,
+  });
+  const { rows } = await fixture.shared.database.system.query<{ tenant_id: string; id: string }>(
+    'SELECT tenant_id, id FROM identity.users LIMIT 1',
+  );
+  const [{ tenant_id: tenantId, id: userId } = { tenant_id: '', id: '' }] = rows;
+  const { body } = await fixture.rest.post('/api/v1/auth/login', ADMIN, { tenant: tenantId });
+  const { access_token: access, refresh_token: refresh } = body;
+  root = { tenantId, userId, email: ADMIN.email, access, refresh };
+});
+afterAll(async () => {
+  await fixture?.stop();
+});
+
+const signedIn = async (): Promise<Account> => {
+  const { body } = await fixture.rest.post('/api/v1/auth/login', ADMIN, { tenant: root.tenantId });
+  return { ...root, access: body.access_token, refresh: body.refresh_token };
+};
+
+/** A token of each class that other services get to see. */
+async function tokensNow(): Promise<{ readonly [name: string]: string }> {
+  const account = await signedIn();
+  const rest = fixture.as(account);
+  const login = account.access;
+  const refreshed = (await fixture.refresh(account.refresh)).body.access_token;
+  const client = await application(fixture, account);
+  const page = await authorized(fixture, {
+    client,
+    account: { ...account, email: ADMIN.email },
+    password: ADMIN.password,
+  });
+  const services = [{ service_name: 'billing', fields: ['*'] }];
+  const agent = await rest.post('/api/v1/agents', { name: `agent ${Math.random()}`, services });
+  const key = await rest.post(`/api/v1/agents/${agent.body.id}/keys`, { name: 'one' });
+  const session = await fixture.rest.post(
+    '/api/v1/agent/sessions',
+    { services: [{ service_name: 'billing', fields: ['api_key'] }] },
+    { bearer: key.body.key, tenant: root.tenantId },
+  );
+  return { login, refreshed, oauth: page.access_token, agent: session.body.data.agent_token };
+}
+
+describe('a resource server with jose', () => {
+  it('oauth 2 verifies tokens before, during and after a rotation, and none of a removed key', async () => {
+    const jwks = createRemoteJWKSet(new URL(`${fixture.issuer}/.well-known/jwks.json`), {
+      [customFetch]: fetchOf(fixture) as typeof fetch,
+      // A key that it does not know is looked for at once.
+      cooldownDuration: 0,
+    });
+    const verify = async (token: string): Promise<JWTPayload> =>
+      (
+        await jwtVerify(token, jwks, {
+          issuer: fixture.issuer,
+          audience: `${fixture.issuer}/api`,
+          typ: 'at+jwt',
+          algorithms: ['EdDSA'],
+        })
+      ).payload;
+    const verifyAll = async (tokens: { readonly [name: string]: string }) => {
+      for (const [name, text] of Object.entries(tokens)) {
+        expect([name, (await verify(text))['tid']]).toEqual([name, root.tenantId]);
+      }
+    };
+    const before = await tokensNow();
+    await verifyAll(before);
+    const rotated = await fixture.as(await signedIn()).post(`${KEYS}/rotate`);
+    expect(rotated.status).toBe(200);
+    await verifyAll(before);
+    const after = await tokensNow();
+    await verifyAll(after);
+    await verifyAll(before);
+    const revoked = await fixture.as(await signedIn()).post(`${KEYS}/rotate`, { revoke: true });
+    expect(revoked.status).toBe(200);
+    await verifyAll(await tokensNow());
+    for (const text of [...Object.values(before), ...Object.values(after)]) {
+      await expect(verify(text)).rejects.toThrow();
+    }
+  });
+
+  it('oauth 14 leaves nothing of a removed key that both secrets could open', async () => {
+    const { store, sealer } = fixture.host.needsOf('identity');
+    const added = (await store.readStream('keyring-main')).filter(
+      ({ type }) => type === 'KeyAdded',
+    );
+    const kids = (await fixture.rest.get('/.well-known/jwks.json')).body.keys.map(
+      ({ kid }: { kid: string }) => kid,
+    );
+    const open = async ({ data }: (typeof added)[number]) => {
+      const { kid, private: sealed } = data as { kid: string; private: never };
+      return { isRemoved: !kids.includes(kid), half: await sealer.open(sealed, keyField(kid)) };
+    };
+    const opened = await untilTrue(
+      async () => {
+        const all = await Promise.all(added.map(open));
+        return all.every(({ isRemoved, half }) => !isRemoved || half === null) ? all : undefined;
+      },
+      { what: 'removed keys to be erased' },
+    );
+    expect(opened.filter(({ isRemoved }) => isRemoved).length).toBeGreaterThan(0);
+    for (const { isRemoved, half } of opened) expect(half === null).toBe(isRemoved);
+  });
+});

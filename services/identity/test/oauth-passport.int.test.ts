@@ -1,0 +1,76 @@
+/** `passport-oauth2`, as a web application with a server uses it. */
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Strategy } from 'passport-oauth2';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { claimsOf } from './identity-fixture.ts';
+import { application, browser, oauthOfFile } from './oauth-fixture.ts';
+
+const { fixture, admin } = oauthOfFile();
+let web: Server;
+let home: string;
+beforeAll(async () => {
+  web = createServer();
+  await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+  home = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
+  const { client_id: clientID, client_secret: clientSecret = '' } = await application(
+    fixture,
+    admin,
+    { type: 'web', first_party: true, redirect_uris: [`${home}/callback`] },
+  );
+  const strategy = new Strategy(
+    {
+      ...{ clientID, clientSecret, callbackURL: `${home}/callback` },
+      authorizationURL: `${fixture.issuer}/oauth2/authorize`,
+      tokenURL: `${fixture.baseUrl}/oauth2/token`,
+      ...{ scope: ['openid', 'email'], state: true, pkce: true },
+    },
+    (access: string, refresh: string, _profile: unknown, done: (e: null, user: object) => void) =>
+      done(null, { access, refresh }),
+  );
+  const session: { [name: string]: unknown } = {};
+  web.on('request', (request: IncomingMessage & { [name: string]: unknown }, response) => {
+    Object.assign(request, { session, query: queryOf(request) });
+    const said = (status: number, body: unknown) => {
+      response.writeHead(status).end(JSON.stringify(body));
+    };
+    // As the middleware of passport does it: a copy of the strategy for each request.
+    const own = Object.assign(Object.create(strategy), {
+      success: (user: object) => said(200, user),
+      fail: (challenge: unknown, status = 401) => said(status, challenge),
+      error: (error: unknown) => said(400, { error: String(error) }),
+      redirect: (to: string) => response.writeHead(302, { location: to }).end(),
+      pass: () => said(404, {}),
+    });
+    own.authenticate(request, {});
+  });
+});
+afterAll(async () => {
+  web?.close();
+  web?.closeAllConnections();
+});
+
+const queryOf = ({ url = '' }: IncomingMessage) =>
+  Object.fromEntries(new URL(url, 'http://web').searchParams);
+
+describe('a web application with passport', () => {
+  it('oauth 1 signs a person in, with its secret, a state of its own and PKCE', async () => {
+    const sent = await fetch(`${home}/login`, { redirect: 'manual' });
+    const page = browser(fixture);
+    const to = new URL(sent.headers.get('location') ?? '');
+    expect(to.origin).toBe(fixture.issuer);
+    const { location } = await page.get(to.pathname + to.search);
+    const signed = await page.post(`${location}/login`, {
+      email: admin.email,
+      password: 'correct horse battery',
+    });
+    const back = new URL((await page.get(signed.body.redirect_to)).location);
+    const answer = await fetch(back);
+    expect(answer.status).toBe(200);
+    const { access, refresh } = (await answer.json()) as { access: string; refresh: string };
+    expect(claimsOf(access)).toMatchObject({ sub: admin.userId, scope: 'openid email' });
+    expect(refresh).toMatch(/^rt_/);
+    const again = await fetch(back);
+    expect(again.status).not.toBe(200);
+  });
+});

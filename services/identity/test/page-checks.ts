@@ -1,0 +1,92 @@
+/** What a page has to be for whoever sees it badly, or uses it without a mouse: asked of Chromium itself. */
+import type { Page } from 'playwright-core';
+
+const INTERACTIVE = new Set(['button', 'link', 'textbox', 'checkbox', 'radio', 'combobox']);
+
+type AxNode = {
+  readonly ignored: boolean;
+  readonly role?: { readonly value?: string };
+  readonly name?: { readonly value?: string };
+};
+
+/** Everything that is wrong with it, in words. */
+export async function faultsOf(page: Page): Promise<readonly string[]> {
+  // It stays: Chromium takes the page's authenticators away when a session of it ends.
+  const session = await page.context().newCDPSession(page);
+  const { nodes } = (await session.send('Accessibility.getFullAXTree')) as {
+    nodes: readonly AxNode[];
+  };
+  const shown = nodes.filter(({ ignored }) => !ignored);
+  const ofRole = (role: string) => shown.filter((node) => node.role?.value === role);
+  const nameless = shown
+    .filter(({ role }) => INTERACTIVE.has(role?.value ?? ''))
+    .filter(({ name }) => (name?.value ?? '').trim() === '')
+    .map(({ role }) => `a ${role?.value} without a name`);
+  const pictures = ofRole('image').filter(({ name }) => (name?.value ?? '') === '');
+  return [
+    ...nameless,
+    ...pictures.map(() => 'a picture without a name'),
+    ...(ofRole('main').length === 1 ? [] : ['not one main part']),
+    ...(await page.evaluate<string[]>(LOOKED_AT)),
+  ];
+}
+
+/** Runs in the page, and so is text: nothing of the browser's types is known here. */
+const LOOKED_AT = `(() => {
+  const TEXT_CONTRAST_MIN = 4.5;
+  const TARGET_MIN_PX = 24;
+  const rgb = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
+  const part = (value) => {
+    const share = value / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  };
+  const luminance = ([red, green, blue]) =>
+    0.2126 * part(red) + 0.7152 * part(green) + 0.0722 * part(blue);
+  const backdrop = (element) => {
+    if (element === null) return [255, 255, 255];
+    const color = rgb(getComputedStyle(element).backgroundColor);
+    return color.length === 3 || color[3] > 0 ? color : backdrop(element.parentElement);
+  };
+  const isShown = (element) => element.checkVisibility() && element.clientHeight > 0;
+  const faults = [];
+  if (!['en', 'de'].includes(document.documentElement.lang)) faults.push('no known language');
+  if (document.querySelectorAll('h1').length !== 1) faults.push('not one h1');
+  if (document.title.trim() === '') faults.push('no title');
+  if (document.documentElement.scrollWidth > innerWidth) faults.push('scrolls sideways');
+  for (const element of document.querySelectorAll('body *')) {
+    const text = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)
+      .map((node) => node.textContent.trim()).join('');
+    if (text === '' || !isShown(element) || element.closest('svg,script,style')) continue;
+    const color = luminance(rgb(getComputedStyle(element).color));
+    const back = luminance(backdrop(element));
+    const contrast = (Math.max(color, back) + 0.05) / (Math.min(color, back) + 0.05);
+    if (contrast < TEXT_CONTRAST_MIN) faults.push('contrast ' + contrast.toFixed(2) + ' of ' + text);
+  }
+  for (const target of document.querySelectorAll('button,a,summary,input:not([type=hidden])')) {
+    if (!isShown(target) || target.closest('label') !== null) continue;
+    const { height, width } = target.getBoundingClientRect();
+    if (Math.min(height, width) < TARGET_MIN_PX) faults.push('small: ' + target.outerHTML);
+  }
+  const alert = [...document.querySelectorAll('[role=alert]')].find(isShown);
+  if (alert && document.activeElement !== alert) faults.push('an alert out of focus');
+  return faults;
+})()`;
+
+const FOCUS_NOTHING = `document.activeElement?.blur(); getSelection()?.removeAllRanges();`;
+const TOP_OF_FOCUS = `document.activeElement === null || document.activeElement === document.body
+  ? undefined : document.activeElement.getBoundingClientRect().top + scrollY`;
+
+const TABS_MAX = 40;
+
+/** Positions from the top of what the Tab key reaches, in its order, until it leaves the page. */
+export async function tabOrder(page: Page): Promise<readonly number[]> {
+  await page.evaluate(FOCUS_NOTHING);
+  const tops: number[] = [];
+  for (let tab = 0; tab < TABS_MAX; tab += 1) {
+    await page.keyboard.press('Tab');
+    const top = await page.evaluate<number | undefined>(TOP_OF_FOCUS);
+    if (top === undefined) break;
+    tops.push(top);
+  }
+  return tops;
+}

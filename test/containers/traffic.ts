@@ -1,0 +1,99 @@
+/** Requests that go on while containers come and go, and which of them were lost. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { restDriver } from '@cardea/testing';
+
+export type Account = {
+  readonly email: string;
+  readonly tenant: string;
+  readonly bearer: string;
+};
+
+export type Traffic = {
+  /** Of each kind, how many were answered and what happened to the others. */
+  stop(): Promise<{ readonly answered: number; readonly lost: readonly string[] }>;
+};
+
+export const PASSWORD = 'correct horse battery staple';
+/** Of what is asked here; anything else, a token that ran out among it, says nothing about what was asked. */
+const ANSWERS = [200, 201, 204, 404];
+/** Between the requests of a kind: enough of them to meet each moment of a stop, on a machine that does more. */
+const PAUSE_MS = 50;
+const ANSWER_MS_MAX = 20_000;
+
+export async function signUp(baseUrl: string, email: string): Promise<Account> {
+  const body = { email, password: PASSWORD, company_name: email, display_name: 'Ada' };
+  const made = await restDriver({ baseUrl }).post('/api/v1/auth/signup', body);
+  if (made.status !== 201) throw new Error(`sign-up: ${made.status} ${made.text}`);
+  return { email, tenant: made.body.tenant_id, bearer: made.body.access_token };
+}
+
+/** The next one is sent a little after the last one was answered; `kinds` go on beside each other. */
+export function traffic(kinds: { readonly [kind: string]: () => Promise<number> }): Traffic {
+  let isOn = true;
+  let answered = 0;
+  const lost: string[] = [];
+  const began = performance.now();
+  const all = Object.entries(kinds).map(async ([kind, ask]) => {
+    while (isOn) {
+      await pause(PAUSE_MS);
+      const sent = performance.now();
+      const status = await ask().catch((error: unknown) => String(error));
+      if (typeof status === 'number' && ANSWERS.includes(status)) answered += 1;
+      else {
+        const at = `${((sent - began) / 1000).toFixed(1)} s`;
+        const tookMs = Math.round(performance.now() - sent);
+        lost.push(`${kind} at ${at}: ${status} in ${tookMs} ms`);
+      }
+    }
+  });
+  return {
+    async stop() {
+      isOn = false;
+      await Promise.all(all);
+      return { answered, lost };
+    },
+  };
+}
+
+/** What may be sent twice: a GET of each service, a PUT and a DELETE. */
+export function repeatable(
+  url: string,
+  account: Account,
+): { readonly [kind: string]: () => Promise<number> } {
+  const ask = (method: string, path: string, body?: object) => async (): Promise<number> => {
+    const response = await fetch(new URL(path, url), {
+      method,
+      headers: {
+        authorization: `Bearer ${account.bearer}`,
+        'x-service-tenant': account.tenant,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(ANSWER_MS_MAX),
+    });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  const secret = '/api/v1/vault/services/warehouse/secrets';
+  return {
+    'GET identity': ask('GET', '/api/v1/auth/me'),
+    'GET authz': ask('GET', '/api/v1/fga/model'),
+    'GET vault': ask('GET', '/api/v1/vault/services/warehouse'),
+    'GET approval': ask('GET', '/api/v1/ciba/pending'),
+    'GET webhooks': ask('GET', '/api/v1/webhooks'),
+    'GET audit': ask('GET', '/api/v1/audit/events'),
+    'PUT vault': ask('PUT', secret, { fields: { username: 'u', password: 'p' } }),
+    'DELETE webhooks': ask('DELETE', '/api/v1/webhooks/00000000-0000-4000-8000-000000000000'),
+  };
+}
+
+/** For {@link repeatable}: a service that the vault knows. */
+export async function registerService(baseUrl: string, account: Account, name = 'warehouse') {
+  const body = {
+    name,
+    credential_type: 'static',
+    fields: ['username', 'password'].map((field) => ({ name: field })),
+  };
+  const caller = { bearer: account.bearer, tenant: account.tenant };
+  return restDriver({ baseUrl, caller }).post('/api/v1/vault/services', body);
+}

@@ -1,0 +1,89 @@
+/** Tenants that are closed and deleted thirty days later, by processes that die on the way. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RestDriver, untilTrue } from '@cardea/testing';
+import { Client } from 'pg';
+import { afterAll, expect } from 'vitest';
+import { type Branch, branch, leftOf } from './branch.ts';
+
+const LATER = new URL('later.mjs', import.meta.url).href;
+const TENANTS = '/api/v1/admin/tenants';
+export const PLAYED_MS_MAX = 600_000;
+/** Less, so that what is left is told. */
+export const GONE_MS_MAX = 400_000;
+/** After keys were erased: the first time in its first life, the second in its second, and so on. */
+export const deadly = (deaths: number): string => `erase.after_key=kill@${deaths + 1}`;
+export const DAYS = 30;
+
+const folder = mkdtempSync(join(tmpdir(), 'cardea-later-'));
+/** Of the processes that are started with `env`; until it is set, they are as any other. */
+export function starts(name: string) {
+  const file = join(folder, name);
+  const set = (what: { readonly days?: number; readonly failPoints?: string }): void =>
+    writeFileSync(file, JSON.stringify(what));
+  set({});
+  return { set, env: { NODE_OPTIONS: `--import ${LATER}`, LATER_FILE: file } };
+}
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What is there of it before, so that nothing found afterwards means something. */
+const HELD = [
+  ...['agent_keys', 'agent_sessions', 'agents', 'api_keys', 'applications', 'delegations'],
+  ...['invitations', 'resource_servers', 'sessions', 'users'],
+].map((table) => `identity.${table}`);
+const ELSEWHERE = [
+  ...['approval.agents', 'approval.requests', 'approval.users', 'authz.tuples'],
+  ...['vault.agent_sessions', 'vault.agents', 'vault.grants', 'vault.secret_versions'],
+  ...['vault.services', 'vault.users', 'webhooks.webhooks'],
+];
+
+export async function closed(rest: RestDriver, of: { mailbox: string; databaseUrl: string }) {
+  const made = await branch(rest, of.mailbox);
+  await untilTrue(
+    async () => {
+      const left = await leftOf(of.databaseUrl, made.id);
+      return [...HELD, ...ELSEWHERE].every((table) => left.includes(table));
+    },
+    { what: 'all services have heard of it' },
+  );
+  const answer = await made.owner.delete(`${TENANTS}/${made.id}`);
+  expect(answer.status).toBe(202);
+  return made;
+}
+
+/** As if it had been closed thirty days earlier; a clock that runs ahead would unsettle the brokers. */
+export async function closeEarlier(databaseUrl: string, tenantId: string): Promise<void> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    // The log keeps its events from everybody else.
+    await client.query('SET session_replication_role = replica');
+    const { rowCount } = await client.query(
+      `UPDATE eventstore.events SET data = jsonb_set(data, '{shred_at}', to_jsonb(now()))
+       WHERE type = 'TenantClosed' AND stream_id = $1`,
+      [`tenant-${tenantId}`],
+    );
+    expect(rowCount).toBe(1);
+    await client.query('UPDATE identity.tenants SET shred_at = now() WHERE id = $1', [tenantId]);
+  } finally {
+    await client.end();
+  }
+}
+
+export async function isGone(databaseUrl: string, tenantId: string): Promise<boolean> {
+  const left = await leftOf(databaseUrl, tenantId);
+  if (left.length > 0) throw new Error(`left of it: ${left.join(', ')}`);
+  return true;
+}
+
+/** Whoever was signed up or reserved there may come again; others have noticed nothing. */
+export async function expectFree(rest: RestDriver, { owner, slug, email, ownerTenant }: Branch) {
+  const heir = await owner.post(TENANTS, { name: 'Heir', slug });
+  expect(heir.status).toBe(201);
+  const again = { email, password: 'a password that nobody guesses', company_name: 'Anew' };
+  expect((await rest.post('/api/v1/auth/signup', again)).body.access_token).toBeTypeOf('string');
+  expect((await owner.get(`${TENANTS}/${ownerTenant}`)).status).toBe(200);
+  const { events } = (await owner.get('/api/v1/audit/events')).body;
+  expect(events.map(({ type }: { type: string }) => type)).toContain('admin.tenant.create');
+}

@@ -6,13 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type Cluster,
-  lastOf,
-  ServiceEnded,
-  type ServiceProcess,
-  startCluster,
-} from '@cardea/cluster';
+import { type Cluster, lastOf, type ServiceProcess, startCluster } from '@cardea/cluster';
 import type { ServiceName } from '@cardea/contracts';
 import { needKafka, needRedis, type RestDriver, restDriver } from '@cardea/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
@@ -67,9 +61,9 @@ export function testCluster(of: {
     if (task.result?.state !== 'fail') return;
     const all = running?.processes ?? [];
     keepLogs(task.name, all);
-    const ended = all.filter(({ alive }) => !alive).map((each) => `${each.name}${lastOf(each)}`);
-    if (ended.length > 0)
-      throw new ServiceEnded(`ended meanwhile: ${ended.join('; ').replaceAll('\n', ' ')}`);
+    const told = JSON.stringify(task.result.errors);
+    const said = [...endedOf(all), ...refusedBy(all, told)];
+    if (said.length > 0) throw new Error(said.join('; ').replaceAll('\n', ' '));
   });
   afterAll(async () => {
     await running?.stop();
@@ -119,6 +113,24 @@ export async function company(rest: RestDriver): Promise<Company> {
   if (answer.status !== 201) throw new Error(`sign-up answered ${answer.status}`);
   const { tenant_id: tenant, access_token: bearer, user_id: userId } = answer.body;
   return { tenant, bearer, userId };
+}
+
+function endedOf(processes: readonly ServiceProcess[]): readonly string[] {
+  return processes
+    .filter(({ alive }) => !alive)
+    .map((each) => `ended meanwhile: ${each.name}${lastOf(each)}`);
+}
+
+/** What the processes logged of the requests whose ids the errors of a test name. */
+function refusedBy(processes: readonly ServiceProcess[], errors: string): readonly string[] {
+  const ids = new Set(errors.match(/\b[0-9a-f]{32}\b/g));
+  return processes.flatMap((each) =>
+    each
+      .output()
+      .split('\n')
+      .filter((line) => [...ids].some((id) => line.includes(id)))
+      .map((line) => `${each.name}: ${line}`),
+  );
 }
 
 function keepLogs(test: string, processes: readonly ServiceProcess[]): void {

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { type Failure, NOTHING, SLOWEST_SHOWN, type Step, type Tally } from './tally.ts';
 
-const WHY_CHARS_MAX = 300;
+const WHY_CHARS_MAX = 1000;
 /** Of what differs between what was expected and what came. */
 const DIFF_LINES_MAX = 12;
 /** Tests that `-t` excludes count as skipped too, but need not be listed. */

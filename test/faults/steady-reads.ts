@@ -1,5 +1,6 @@
 /** Repeatable requests, one after another at every service, and their results. */
 import type { RestDriver } from '@cardea/testing';
+import { repeatedAsTold } from './repeated-as-told.ts';
 
 const PATHS = [
   '/api/v1/auth/me',
@@ -15,6 +16,8 @@ const ANSWER_MS_MAX = 20_000;
 
 export type SteadyReads = {
   count(): number;
+  /** How often one was sent again because it was told to. */
+  repeats(): number;
   /** A sentence each. */
   readonly failures: readonly string[];
   stop(): Promise<void>;
@@ -24,11 +27,15 @@ export type SteadyReads = {
 export function steadyReads(rest: RestDriver): SteadyReads {
   const failures: string[] = [];
   let count = 0;
+  let repeats = 0;
+  const repeated = (): void => {
+    repeats += 1;
+  };
   let running = true;
   const read = async (path: string): Promise<void> => {
     while (running) {
-      const signal = AbortSignal.timeout(ANSWER_MS_MAX);
-      const told = await rest.get(path, { signal }).then(
+      const get = () => rest.get(path, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+      const told = await repeatedAsTold(get, repeated).then(
         ({ status, text }) => (status === 200 ? undefined : `${path} ${status} ${text}`),
         (error: Error) => `${path} ${error.message}`,
       );
@@ -40,6 +47,7 @@ export function steadyReads(rest: RestDriver): SteadyReads {
   const readers = PATHS.map(read);
   return {
     count: () => count,
+    repeats: () => repeats,
     failures,
     async stop() {
       running = false;

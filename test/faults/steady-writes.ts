@@ -1,10 +1,12 @@
 /**
  * Repeatable writes, at every service that has some: a creation is sent again under its key until it is
- * answered; a PUT or DELETE has to succeed at once, because the gateway repeats it by itself.
+ * answered; a PUT or DELETE is sent once, because the gateway repeats it by itself, unless its service says when to
+ * send it again.
  */
 import { randomUUID } from 'node:crypto';
 import { type RestAnswer, type RestDriver, untilTrue } from '@cardea/testing';
 import { expect } from 'vitest';
+import { repeatedAsTold } from './repeated-as-told.ts';
 
 const PAUSE_MS = 100;
 const ANSWER_MS_MAX = 20_000;
@@ -68,7 +70,7 @@ const KINDS: { readonly [service: string]: Kind } = {
 export type SteadyWrites = {
   /** By service: how many were created. */
   count(service: string): number;
-  /** Creations that were sent more than once. */
+  /** Creations that were sent more than once, and how often others were sent again because they were told to. */
   repeats(): number;
   /** A sentence each. */
   readonly failures: readonly string[];
@@ -83,10 +85,14 @@ export function steadyWrites(rest: RestDriver): SteadyWrites {
   const made = new Map(Object.keys(KINDS).map((service) => [service, 0]));
   let repeats = 0;
   let running = true;
+  const repeated = (): void => {
+    repeats += 1;
+  };
 
   const atOnce = async (method: string, path: string, body?: object): Promise<void> => {
-    const signal = AbortSignal.timeout(ANSWER_MS_MAX);
-    await rest.call(method, path, { body, signal }).then(
+    const send = () =>
+      rest.call(method, path, { body, signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+    await repeatedAsTold(send, repeated).then(
       ({ status, text }) => {
         if (status !== 200) failures.push(`${method} ${path} ${status} ${text}`);
       },

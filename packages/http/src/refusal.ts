@@ -128,6 +128,18 @@ export function refusalOfThrow(thrown: unknown): Refusal {
   return refusalOf('internal_error');
 }
 
+/** Names and codes of an error and its causes, outermost first, without any of their texts. */
+export function reasonOf(thrown: unknown): string {
+  const said: string[] = [];
+  let error = thrown;
+  for (let depth = 0; depth < CAUSES_MAX && error instanceof Error; depth += 1) {
+    const { code } = error as { code?: unknown };
+    said.push(typeof code === 'string' ? `${error.name} ${code}` : error.name);
+    error = error.cause;
+  }
+  return said.join(', caused by ');
+}
+
 function codeOfError(error: Error): PipelineCode | undefined {
   const named = Object.hasOwn(BY_NAME, error.name) ? BY_NAME[error.name] : undefined;
   if (named !== undefined) return named;

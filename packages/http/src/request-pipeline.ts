@@ -12,7 +12,14 @@ import type { Answer, HandlerAnswer, Request } from './endpoint.ts';
 import type { Outgoing } from './headers.ts';
 import type { HttpContext } from './http-context.ts';
 import { headerFaults, identified, isAppId, readInput, readStrings } from './input.ts';
-import { inEndpointCodes, invalid, messageOf, type Refusal, refusalOfThrow } from './refusal.ts';
+import {
+  inEndpointCodes,
+  invalid,
+  messageOf,
+  type Refusal,
+  reasonOf,
+  refusalOfThrow,
+} from './refusal.ts';
 import type { Route } from './route.ts';
 
 type RefusedRequest = {
@@ -242,16 +249,18 @@ async function writeRaw(
   });
 }
 
-/** Turns a throw into a response; the log gets the error's name and stack frames. */
+/** Turns a throw into a response; the log gets the error's name, and its stack frames if nobody expects it. */
 function answerThrow({ contract }: Route, http: HttpContext, error: unknown): void {
   // A failure after the client has disconnected needs no response.
   if (http.signal.aborted && http.response.destroyed) return;
   const refusal = refusalOfThrow(error);
   const { logger } = http.parts;
-  const fields = { request_id: http.requestId, operation: contract.name, err: error };
-  if (refusal.status === 500) logger.error(fields, 'a request failed');
-  else
-    logger.warn({ ...fields, err: undefined, code: refusal.code }, 'a request could not be served');
+  const fields = { request_id: http.requestId, operation: contract.name };
+  if (refusal.status === 500) logger.error({ ...fields, err: error }, 'a request failed');
+  else {
+    const { code } = refusal;
+    logger.warn({ ...fields, code, reason: reasonOf(error) }, 'a request could not be served');
+  }
   if (http.response.headersSent) http.response.destroy();
   else http.refuse(inEndpointCodes(refusal, contract));
 }

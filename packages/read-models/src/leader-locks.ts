@@ -19,6 +19,8 @@ const LOOK_EVERY_BEATS = 3;
 const APPLICATION_NAME = 'cardea-leader';
 /** Each session says here that it begins to listen. */
 const JOINED_CHANNEL = 'cardea_joined';
+/** Each session says here that it has given back a lock. */
+const RELEASED_CHANNEL = 'cardea_released';
 
 /** Whether other processes may hear what is told on this database. */
 export type OtherListeners = {
@@ -166,6 +168,7 @@ class Session implements LeaderLocks {
     client.on('end', () => this.#drop(client));
     client.on('notification', ({ channel, payload, processId }) => {
       if (channel === JOINED_CHANNEL && processId !== this.#pid) this.#heardOthers();
+      if (channel === RELEASED_CHANNEL && processId !== this.#pid) this.#wake();
       for (const listener of this.#listeners.get(channel) ?? []) listener(payload ?? '');
     });
     await client.connect();
@@ -173,7 +176,9 @@ class Session implements LeaderLocks {
     this.#pid = (client as Client & { readonly processID?: number }).processID;
     this.#heardOthers(); // those that joined while there was no session
     for (const channel of this.#listeners.keys()) await this.#subscribe(client, channel);
-    await this.#query(client, `LISTEN ${JOINED_CHANNEL}`);
+    for (const channel of [JOINED_CHANNEL, RELEASED_CHANNEL]) {
+      await this.#query(client, `LISTEN ${channel}`);
+    }
     await this.#query(client, `NOTIFY ${JOINED_CHANNEL}`);
     return client;
   }
@@ -238,8 +243,13 @@ class Session implements LeaderLocks {
     };
   }
 
+  /** Whoever waits elsewhere hears of it, so that a process that stops leaves no second without a leader. */
   async #unlock(client: Client, name: string): Promise<void> {
-    await this.#query(client, 'SELECT pg_advisory_unlock($1::bigint)', [lockKey(name)]);
+    await this.#query(client, 'SELECT pg_advisory_unlock($1::bigint), pg_notify($2, $3)', [
+      lockKey(name),
+      RELEASED_CHANNEL,
+      '',
+    ]);
   }
 
   /** One at a time: the driver wants the response of one query before the next. */

@@ -1,0 +1,23 @@
+/**
+ * A service on a busy machine may refuse a request for a moment, by 503 with `Retry-After`. That request is
+ * not lost, because its client is told to send it again. What the gateway could not deliver is lost.
+ */
+import type { RestAnswer } from '@cardea/testing';
+
+const REPEATS_MAX = 3;
+
+/** Sends it again as often as it is told to; `repeated` is called each time. */
+export async function repeatedAsTold(
+  send: () => Promise<RestAnswer>,
+  repeated: () => void,
+): Promise<RestAnswer> {
+  for (let repeats = 0; ; repeats += 1) {
+    const answer = await send();
+    const { status, headers } = answer;
+    const isOfGateway = headers.get('x-served-by') === 'gateway';
+    const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+    if (status !== 503 || isOfGateway || !(seconds >= 0) || repeats === REPEATS_MAX) return answer;
+    repeated();
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  }
+}

@@ -1,6 +1,6 @@
 /** Repeatable requests, one after another at every service, and their results. */
 import type { RestDriver } from '@cardea/testing';
-import { repeatedAsTold } from './repeated-as-told.ts';
+import { repeatWhenBusy } from './repeat-when-busy.ts';
 
 const PATHS = [
   '/api/v1/auth/me',
@@ -35,7 +35,7 @@ export function steadyReads(rest: RestDriver): SteadyReads {
   const read = async (path: string): Promise<void> => {
     while (running) {
       const get = () => rest.get(path, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
-      const told = await repeatedAsTold(get, repeated).then(
+      const told = await repeatWhenBusy(get, repeated).then(
         ({ status, text }) => (status === 200 ? undefined : `${path} ${status} ${text}`),
         (error: Error) => `${path} ${error.message}`,
       );

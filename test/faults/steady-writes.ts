@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { type RestAnswer, type RestDriver, untilTrue } from '@cardea/testing';
 import { expect } from 'vitest';
-import { repeatedAsTold } from './repeated-as-told.ts';
+import { repeatWhenBusy } from './repeat-when-busy.ts';
 
 const PAUSE_MS = 100;
 const ANSWER_MS_MAX = 20_000;
@@ -92,7 +92,7 @@ export function steadyWrites(rest: RestDriver): SteadyWrites {
   const atOnce = async (method: string, path: string, body?: object): Promise<void> => {
     const send = () =>
       rest.call(method, path, { body, signal: AbortSignal.timeout(ANSWER_MS_MAX) });
-    await repeatedAsTold(send, repeated).then(
+    await repeatWhenBusy(send, repeated).then(
       ({ status, text }) => {
         if (status !== 200) failures.push(`${method} ${path} ${status} ${text}`);
       },

@@ -8,11 +8,10 @@ import { denialRelay } from './denials.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { runLoop } from './loop-runner.ts';
 import type { Part } from './parts.ts';
+import { type Running, stopAll } from './running.ts';
 
 /** A starting process is ready once its projections have reached the logs' heads of its start. */
 const CATCH_UP_MS_MAX = 60_000;
-
-export type Running = { stop(): Promise<void> };
 
 /**
  * Revoked sessions and keys that have not expired yet: received from other processes, and stored as a whole
@@ -65,12 +64,7 @@ export async function startReadSide(part: Part, shared: Infrastructure): Promise
     clock: shared.clock,
     log: needs.log,
   });
-  return {
-    async stop() {
-      await projections.stop();
-      await positions.close();
-    },
-  };
+  return { stop: () => stopAll([{ stop: () => positions.close() }, projections]) };
 }
 
 export async function caughtUp({ definition, needs, positions, service }: Part): Promise<void> {
@@ -127,10 +121,5 @@ export async function startTurning(part: Part, shared: Infrastructure): Promise<
   for (const loop of [...service.loops, dayKeyErasure(definition, needs)]) {
     started.push(runLoop(loop, { loops, clock, log, locks }));
   }
-  return {
-    async stop() {
-      for (const running of started.toReversed()) await running.stop();
-      await service.stop?.();
-    },
-  };
+  return { stop: () => stopAll([{ stop: async () => service.stop?.() }, ...started]) };
 }

@@ -7,7 +7,6 @@ import type { Endpoint } from '@cardea/http';
 import type { Projection } from '@cardea/read-models';
 import {
   caughtUp,
-  type Running,
   startReadSide,
   startRetention,
   startRevocationLists,
@@ -19,6 +18,7 @@ import { internalListener } from './internal-listener.ts';
 import { runLoop } from './loop-runner.ts';
 import { buildParts, degradedOf, type HostOptions, type Part } from './parts.ts';
 import { mergedOffers } from './peers.ts';
+import { type Running, stopAll } from './running.ts';
 import type { ServiceDependencies } from './service.ts';
 import { refuseForeignKeys } from './wrapped-keys.ts';
 
@@ -55,14 +55,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   if (parts.length > 1) shared.database.resizeLoops(loopsOf(parts));
   const started: Running[] = [];
   const waitingFor = new Set<string>([...definitions.map(({ name }) => name), DOOR]);
-  const stopStarted = async (): Promise<void> => {
-    const failures: unknown[] = [];
-    // One that fails to stop, e.g. without a database, does not keep the others from stopping.
-    for (const running of started.toReversed()) {
-      await running.stop().catch((error: unknown) => failures.push(error));
-    }
-    if (failures.length > 0) throw failures[0];
-  };
+  const stopStarted = (): Promise<void> => stopAll(started);
   try {
     const server = apiServer(options, parts, origins);
     const probes = managementServer(options, parts, waitingFor);

@@ -35,6 +35,7 @@ import {
   systemRandom,
   uuidV7Ids,
 } from '@cardea/runtime';
+import { stopAll } from './running.ts';
 import { topicsOf } from './topics.ts';
 
 export type Infrastructure = {
@@ -98,13 +99,10 @@ export function infrastructure(given: Given): Infrastructure {
     storeFor: (name) => stores.forLog(name),
     publisher: topics.publisher,
     subscriberFor: topics.subscriberFor,
-    async close() {
-      await topics.close();
-      await locks.close();
-      await stores.close();
-      await cache.close();
-      await database.close();
-    },
+    close: () =>
+      stopAll(
+        [database, cache, stores, locks, topics].map((each) => ({ stop: () => each.close() })),
+      ),
   };
 }
 

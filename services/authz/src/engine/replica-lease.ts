@@ -110,6 +110,8 @@ export function replicaLease(needs: ReplicaLeaseDependencies): ReplicaLease {
         tick();
         if (own !== undefined) await turn(own, signal);
         else if (await needs.follower.reached(0n, START_WAIT_MS)) await register();
+        // The answer comes at once where the follower has stopped already.
+        else await clock.sleep(RENEW_EVERY_MS, signal);
       }
     } finally {
       const id = own?.id;

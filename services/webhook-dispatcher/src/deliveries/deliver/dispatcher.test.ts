@@ -15,6 +15,7 @@ import { Dispatcher } from './dispatcher.ts';
 const ID = '0198f3c2-0000-7000-8000-000000000001';
 const TENANT = 't';
 const SECOND = 1_000;
+const LOOKS_MAX = 10;
 
 /**
  * One due delivery, a receiver that answers 200, and a projection that applies nothing until the test
@@ -78,6 +79,8 @@ async function oneDelivery() {
     releaseMs: 0,
     behind: false,
     rowLocked: false,
+    /** Undefined while projections run. */
+    looksAfterTheirEnd: undefined as number | undefined,
   };
   const queue: Queue = {
     claim: async ({ now, leaseUntil }) => {
@@ -133,6 +136,11 @@ async function oneDelivery() {
     streams: commands,
     positions: {
       reached: async (_names, _position, ms) => {
+        if (world.looksAfterTheirEnd !== undefined) {
+          world.looksAfterTheirEnd += 1;
+          if (world.looksAfterTheirEnd > LOOKS_MAX) throw new Error('asks without a pause');
+          return false;
+        }
         if (!world.projected) await clock.sleep(ms);
         return world.projected;
       },
@@ -163,6 +171,22 @@ describe('the dispatcher', () => {
     stop.abort();
     await clock.advance(60 * SECOND);
     await Promise.all(running);
+  });
+
+  it('lets timers and signals through where projections stopped before it', async () => {
+    const { clock, dispatcher, world } = await oneDelivery();
+    world.looksAfterTheirEnd = 0;
+    const stop = new AbortController();
+    const running = dispatcher.run(stop.signal, () => undefined);
+    for (let second = 0; second < 4; second++) await clock.advance(SECOND);
+    expect(world.sent).toBe(1);
+    expect(world.looksAfterTheirEnd).toBeGreaterThan(1);
+    expect(world.looksAfterTheirEnd).toBeLessThan(LOOKS_MAX);
+    world.projected = true;
+    world.looksAfterTheirEnd = undefined;
+    stop.abort();
+    await clock.advance(60 * SECOND);
+    await running;
   });
 
   /** As its loop does: a turn that fails is started again. */

@@ -287,10 +287,11 @@ export class Dispatcher {
   async #recorded(claimed: Claimed, append: () => Promise<bigint | undefined>): Promise<Left> {
     const position = await this.#outcomes.append(claimed.deliveryId, append);
     if (position === undefined) return await this.#release(claimed);
-    while (
-      !(await this.#needs.positions.reached([DELIVERIES_TABLE], position, PROJECTION_WAIT_MS))
-    ) {
+    const { positions, clock } = this.#needs;
+    while (!(await positions.reached([DELIVERIES_TABLE], position, PROJECTION_WAIT_MS))) {
       if (this.#stopped) break;
+      // The answer comes at once where projections have stopped already.
+      await clock.sleep(BLOCKED_MS);
     }
     return 'done';
   }

@@ -7,7 +7,7 @@ import type { RestAnswer } from '@cardea/testing';
 const REPEATS_MAX = 3;
 
 /** Sends it again as often as it is told to; `repeated` is called each time. */
-export async function repeatedAsTold(
+export async function repeatWhenBusy(
   send: () => Promise<RestAnswer>,
   repeated: () => void,
 ): Promise<RestAnswer> {

@@ -1,0 +1,15 @@
+/** What was started, and how it is stopped. */
+
+export type Running = { stop(): Promise<void> };
+
+/**
+ * What was started last stops first. One that fails to stop, e.g. without a database, does not keep the
+ * others from stopping; the first failure is thrown in the end.
+ */
+export async function stopAll(started: readonly Running[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const running of started.toReversed()) {
+    await running.stop().catch((error: unknown) => failures.push(error));
+  }
+  if (failures.length > 0) throw failures[0];
+}

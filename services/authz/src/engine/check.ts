@@ -107,8 +107,10 @@ class GrantSearch {
   }
 
   found(): Found {
-    if (this.best !== undefined) return { allowed: true, ...this.best };
-    return this.#nearMiss === undefined ? DENIED : { allowed: false, ...this.#nearMiss };
+    const grant = this.best ?? this.#nearMiss;
+    if (grant === undefined) return DENIED;
+    const { record, principal, ancestor } = grant;
+    return { allowed: this.best !== undefined, record, principal, ancestor };
   }
 
   /**

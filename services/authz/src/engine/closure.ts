@@ -42,10 +42,13 @@ export class Budget {
 const FIRST_SIZE = 64;
 const STAMP_MAX = 0xffffffff;
 
+/** So many nodes lie side by side, and are searched faster than one mark is read from cold memory. */
+const SEARCHED_MAX = 16;
+
 /**
- * A set of nodes in the order in which a breadth-first walk reached them, with the path to each. A node's
- * mark is `base + slot`; raising the base invalidates all marks at once, so nothing is cleared between
- * runs.
+ * A set of nodes in the order in which a breadth-first walk reached them, with the path to each. A small set is
+ * searched. In a larger one each node has a mark, `base + slot`; raising the base invalidates all marks at once,
+ * so nothing is cleared between runs.
  */
 export class Closure {
   count = 0;
@@ -59,6 +62,7 @@ export class Closure {
   /** The slot whose list is being followed, and the last record of that list looked at; 0 before the first. */
   at = 0;
   lastRecord = 0;
+  /** Of a set that is larger than what is searched. */
   #marks = new Uint32Array(FIRST_SIZE);
   #base = 1;
 
@@ -76,11 +80,14 @@ export class Closure {
 
   /** The node's slot; below 0 if it is not in the set. */
   slotOf(node: number): number {
-    return (this.#marks[node] as number) - this.#base;
+    if (this.count > SEARCHED_MAX) return (this.#marks[node] as number) - this.#base;
+    let slot = this.count - 1;
+    while (slot >= 0 && this.nodes[slot] !== node) slot--;
+    return slot;
   }
 
   has(node: number): boolean {
-    return (this.#marks[node] as number) >= this.#base;
+    return this.slotOf(node) >= 0;
   }
 
   add(node: number, from: number, over: number, distance: number): void {
@@ -95,7 +102,14 @@ export class Closure {
     this.from[slot] = from;
     this.over[slot] = over;
     this.distance[slot] = distance;
-    this.#marks[node] = this.#base + slot;
+    if (slot === SEARCHED_MAX) this.#markAll();
+    else if (slot > SEARCHED_MAX) this.#marks[node] = this.#base + slot;
+  }
+
+  #markAll(): void {
+    for (let slot = 0; slot < this.count; slot++) {
+      this.#marks[this.nodes[slot] as number] = this.#base + slot;
+    }
   }
 }
 

@@ -38,6 +38,7 @@ export function pin(pid: number, core: number): void {
 
 const START_MS = 60_000;
 const LOOK_EVERY_MS = 100;
+const REPEATS_MAX = 5;
 const STOP_MS = 5_000;
 
 /** Starts a server on the first core, which ends with the benchmark; returns its pid once it answers. */
@@ -92,8 +93,15 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Sends one request; returns its body, or throws where the status is another. */
-export async function sent(origin: string, request: LoadRequest): Promise<string> {
+/**
+ * Sends one request, and again where a busy server says when; returns its body, or throws where the status is
+ * another. No rates are measured by it.
+ */
+export async function sent(
+  origin: string,
+  request: LoadRequest,
+  repeatsLeft = REPEATS_MAX,
+): Promise<string> {
   const response = await fetch(`${origin}${request.path}`, {
     method: request.method,
     headers: { 'content-type': 'application/json', ...request.headers },
@@ -101,6 +109,11 @@ export async function sent(origin: string, request: LoadRequest): Promise<string
   });
   const text = await response.text();
   if (response.status === request.status) return text;
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  if (response.status === 503 && seconds >= 0 && repeatsLeft > 0) {
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    return await sent(origin, request, repeatsLeft - 1);
+  }
   throw new Error(`${request.path}: status ${response.status}, ${text.slice(0, 300)}`);
 }
 

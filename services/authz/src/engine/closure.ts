@@ -65,13 +65,15 @@ export class Closure {
   /** Of a set that is larger than what is searched. */
   #marks = new Uint32Array(FIRST_SIZE);
   #base = 1;
+  #nodesMax = 0;
 
+  /** Empties it, for a graph of so many nodes. */
   begin(nodes: number): void {
     this.#base += this.count;
     this.count = 0;
     this.at = 0;
     this.lastRecord = 0;
-    if (nodes > this.#marks.length) this.#marks = grown(this.#marks, nodes);
+    this.#nodesMax = nodes;
     if (this.#base + nodes > STAMP_MAX) {
       this.#marks.fill(0);
       this.#base = 1;
@@ -107,6 +109,7 @@ export class Closure {
   }
 
   #markAll(): void {
+    if (this.#nodesMax > this.#marks.length) this.#marks = grown(this.#marks, this.#nodesMax);
     for (let slot = 0; slot < this.count; slot++) {
       this.#marks[this.nodes[slot] as number] = this.#base + slot;
     }

@@ -151,13 +151,13 @@ export function engineOf(needs: EngineDependencies, table: Engine): Engine {
     listObjects: (of, asked) =>
       answered(
         of,
-        (index) => listObjectsFor(index, asked),
+        (index, { scratch }) => listObjectsFor(index, asked, scratch),
         () => table.listObjects(of, asked),
       ),
     listUsers: (of, asked) =>
       answered(
         of,
-        (index) => listUsersFor(index, asked),
+        (index, { scratch }) => listUsersFor(index, asked, scratch),
         () => table.listUsers(of, asked),
       ),
   };

@@ -1,10 +1,10 @@
 import { numberOf, satisfying } from '../tuples/relation.ts';
 import {
   type Budget,
-  Closure,
+  type Closure,
   followMemberships,
   PAUSE_RECORDS,
-  Principals,
+  type Scratch,
   type Walk,
 } from './closure.ts';
 import type { Question } from './filter.ts';
@@ -13,18 +13,18 @@ import { OUT_GRANT, OUT_MEMBER, OUT_PARENT, type TupleGraph } from './tuple-grap
 
 /**
  * Every id of the type for which a check would be allowed, once, ascending by UTF-8 bytes. Pauses at each
- * `yield`, so it uses closures of its own; the graph must not change until it is done.
+ * `yield`; the graph must not change until it is done.
  */
 export function* listObjects(
   graph: TupleGraph,
   question: Question,
-  budget: Budget,
+  of: { readonly scratch: Scratch; readonly budget: Budget },
 ): Walk<string[]> {
   const type = graph.nodes.typeNamed(question.object_type);
   if (type === 0) return [];
-  const found = new Closure();
+  const found = of.scratch.ancestors;
   found.begin(graph.nodes.size);
-  yield* reach(graph, question, found, budget);
+  yield* reach(graph, question, { ...of, found });
 
   const ids: string[] = [];
   for (let slot = 0; slot < found.count; slot++) {
@@ -35,13 +35,18 @@ export function* listObjects(
   return yield* sortedByBytes(ids);
 }
 
-function* reach(graph: TupleGraph, question: Question, found: Closure, budget: Budget): Walk<void> {
+function* reach(
+  graph: TupleGraph,
+  question: Question,
+  of: { readonly scratch: Scratch; readonly budget: Budget; readonly found: Closure },
+): Walk<void> {
+  const { found, budget } = of;
   if (question.relation === 'parent') {
     const subject = graph.nodes.find(question.user_type, question.user_id);
     if (subject === 0) return;
     return yield* addObjects(graph, subject, { list: OUT_PARENT, found, budget });
   }
-  const principals = new Principals();
+  const { principals } = of.scratch;
   principals.start(graph, question);
   while (!followMemberships(graph, principals, budget)) yield;
   const list = question.relation === 'member' ? OUT_MEMBER : OUT_GRANT;

@@ -1,5 +1,5 @@
 import { type Fields, satisfying } from '../tuples/relation.ts';
-import { type Budget, Closure, PAUSE_RECORDS, type Walk } from './closure.ts';
+import { type Budget, type Closure, PAUSE_RECORDS, type Scratch, type Walk } from './closure.ts';
 import { sortedByBytes } from './sorted-by-bytes.ts';
 import { IN_GRANT, IN_MEMBER, IN_PARENT, type TupleGraph } from './tuple-graph.ts';
 
@@ -19,6 +19,7 @@ type Search = {
   readonly budget: Budget;
   /** Principals that are allowed, in the order in which the walk met them. */
   readonly allowed: Closure;
+  readonly ancestors: Closure;
 };
 
 /**
@@ -28,11 +29,11 @@ type Search = {
 export function* listUsers(
   graph: TupleGraph,
   question: UsersQuestion,
-  budget: Budget,
+  { scratch, budget }: { readonly scratch: Scratch; readonly budget: Budget },
 ): Walk<ListedUsers> {
-  const allowed = new Closure();
+  const { principals: allowed, ancestors } = scratch;
   allowed.begin(graph.nodes.size);
-  const search: Search = { graph, question, budget, allowed };
+  const search: Search = { graph, question, budget, allowed, ancestors };
   const object = graph.nodes.find(question.object_type, question.object_id);
   if (object !== 0) yield* addHolders(search, object);
   // A parent is exactly what was stored: no groups, no wildcards.
@@ -53,12 +54,11 @@ export function* listUsers(
 
 /** The subjects of the tuples that grant the relation on the object itself or, where it flows, above it. */
 function* addHolders(search: Search, object: number): Walk<void> {
-  const { graph, question, budget } = search;
+  const { graph, question, budget, ancestors } = search;
   const { relation } = question;
   if (relation === 'parent') return yield* addSubjects(search, object, { list: IN_PARENT });
   if (relation === 'member') return yield* addSubjects(search, object, { list: IN_MEMBER });
   const accepted = satisfying[relation];
-  const ancestors = new Closure();
   ancestors.begin(graph.nodes.size);
   ancestors.add(object, 0, 0, 0);
   for (let slot = 0; slot < ancestors.count; slot++) {

@@ -3,6 +3,7 @@
  * them is. In answers the one who acts comes first.
  */
 import type { Fields } from '../tuples/relation.ts';
+import type { Scratch } from './closure.ts';
 import { expectRelation } from './model-index.ts';
 import { name } from './reason.ts';
 import {
@@ -106,18 +107,26 @@ export function* filterFor(
   return common ?? [];
 }
 
-export function* listObjectsFor(index: TupleIndex, asked: ObjectsRequest): Walk<readonly string[]> {
+export function* listObjectsFor(
+  index: TupleIndex,
+  asked: ObjectsRequest,
+  scratch?: Scratch,
+): Walk<readonly string[]> {
   expectRelation(index, asked.relation);
   let common: readonly string[] | undefined;
   for (const question of eachOf(asked)) {
-    const ids = yield* index.listObjects(question);
+    const ids = yield* index.listObjects(question, scratch);
     const before: ReadonlySet<string> | undefined = common && new Set(common);
     common = before === undefined ? ids : ids.filter((id) => before.has(id));
   }
   return common ?? [];
 }
 
-export function* listUsersFor(index: TupleIndex, asked: UsersQuestion): Walk<ListedUsers> {
+export function* listUsersFor(
+  index: TupleIndex,
+  asked: UsersQuestion,
+  scratch?: Scratch,
+): Walk<ListedUsers> {
   expectRelation(index, asked.relation);
-  return yield* index.listUsers(asked);
+  return yield* index.listUsers(asked, scratch);
 }

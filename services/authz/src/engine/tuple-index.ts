@@ -63,8 +63,8 @@ export interface TupleIndex {
   /** For each id, in order, whether its check is allowed. */
   filter(question: Question, objectIds: readonly string[], run?: Run): Walk<readonly boolean[]>;
   /** All ids for which the check is allowed, once each, ascending by UTF-8 bytes. */
-  listObjects(question: Question): Walk<readonly string[]>;
-  listUsers(question: UsersQuestion): Walk<ListedUsers>;
+  listObjects(question: Question, scratch?: Scratch): Walk<readonly string[]>;
+  listUsers(question: UsersQuestion, scratch?: Scratch): Walk<ListedUsers>;
 }
 
 /** Runs that do not pause never interleave, so all tenants' indexes share this. */
@@ -85,7 +85,10 @@ export const savedTupleIndex = (saved: SavedGraph): TupleIndex =>
 
 function indexOf(graph: TupleGraph, { recordsMax, listRecordsMax }: Limits): TupleIndex {
   const newRun = (scratch = SHARED_SCRATCH): Run => ({ scratch, budget: new Budget(recordsMax) });
-  const newListBudget = () => new Budget(listRecordsMax);
+  const listing = (scratch = newScratch()): Run => ({
+    scratch,
+    budget: new Budget(listRecordsMax),
+  });
   return {
     get size() {
       return graph.size;
@@ -113,8 +116,8 @@ function indexOf(graph: TupleGraph, { recordsMax, listRecordsMax }: Limits): Tup
         : { ...checked, held: [graph.fieldsOf(found.record)] };
     },
     filter: (question, objectIds, run = newRun()) => filter({ graph, ...run }, question, objectIds),
-    listObjects: (question) => listObjects(graph, question, newListBudget()),
-    listUsers: (question) => listUsers(graph, question, newListBudget()),
+    listObjects: (question, scratch) => listObjects(graph, question, listing(scratch)),
+    listUsers: (question, scratch) => listUsers(graph, question, listing(scratch)),
   };
 }
 

@@ -20,7 +20,6 @@ export {
   RESTORING,
 } from './migrate.ts';
 export type { Migration, MigrationSet, NamedMigration } from './migration.ts';
-export { onceAvailable } from './once-available.ts';
 export { type PolicyReleaseOptions, releasePolicyStream } from './policy-release.ts';
 export { type PolicyRunnerOptions, type RunningPolicies, runPolicies } from './policy-runner.ts';
 export type { EventPolicy } from './policy-sink.ts';

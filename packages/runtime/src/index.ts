@@ -23,6 +23,7 @@ export { type LoggerOptions, type LogLevel, logger, type RootLogger } from './lo
 export { isLoopback, isLoopbackHost } from './loopback.ts';
 export { loops } from './loops.ts';
 export { measureProcess, metrics } from './metrics.ts';
+export { onceAvailable } from './once-available.ts';
 export {
   expectNoTransaction,
   NestedConnection,

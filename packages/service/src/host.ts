@@ -5,6 +5,7 @@
 import type { ServiceName } from '@cardea/contracts';
 import type { Endpoint } from '@cardea/http';
 import type { Projection } from '@cardea/read-models';
+import { onceAvailable } from '@cardea/runtime';
 import {
   caughtUp,
   startReadSide,
@@ -55,6 +56,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   if (parts.length > 1) shared.database.resizeLoops(loopsOf(parts));
   const started: Running[] = [];
   const waitingFor = new Set<string>([...definitions.map(({ name }) => name), DOOR]);
+  const patiently = (work: () => Promise<void>) => onceAvailable(work, shared.clock.sleep);
   const stopStarted = (): Promise<void> => stopAll(started);
   try {
     const server = apiServer(options, parts, origins);
@@ -62,15 +64,15 @@ export async function startHost(options: HostOptions): Promise<Host> {
     const { port: managementPort } = await probes.start();
     started.push(probes);
     await options.before?.(waitingFor);
-    await refuseForeignKeys({ ...shared, definitions });
+    await patiently(() => refuseForeignKeys({ ...shared, definitions }));
     started.push(await startRevocationLists(marks, verifier, shared));
     started.push(startRetention(shared), runLoop(origins.loop, shared));
     for (const part of parts) {
       started.push(await startReadSide(part, shared));
     }
     for (const part of parts) {
-      await caughtUp(part);
-      await part.service.start?.();
+      await patiently(() => caughtUp(part));
+      for (const start of part.service.starts) await patiently(start);
       started.push(await startTurning(part, shared));
       waitingFor.delete(part.definition.name);
     }

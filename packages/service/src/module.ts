@@ -15,7 +15,7 @@ export type Module = {
   /** The integration events for this module's own events. */
   readonly relay?: RelayHandlers;
   readonly loops?: readonly Loop[];
-  /** Runs before the first request, in the order of the list. */
+  /** Runs before the first request, in the order of the list; again while what it needs is unavailable. */
   readonly start?: () => Promise<void>;
   /** Runs in the reverse order. */
   readonly stop?: () => Promise<void>;
@@ -37,9 +37,7 @@ export function serviceOf(
     consumers: modules.flatMap(({ consumers }) => consumers ?? []),
     loops: modules.flatMap(({ loops }) => loops ?? []),
     relay: relayOf(modules),
-    start: async () => {
-      for (const { start } of modules) await start?.();
-    },
+    starts: modules.flatMap(({ start }) => start ?? []),
     stop: async () => {
       for (const { stop } of modules.toReversed()) await stop?.();
     },

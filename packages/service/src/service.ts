@@ -92,8 +92,11 @@ export type Service = {
   readonly loops: readonly Loop[];
   /** The process's own authenticator by default. */
   readonly authenticator?: Authenticator;
-  /** Runs before the first request: signing keys, bootstrap admin, warm indexes. */
-  readonly start?: () => Promise<void>;
+  /**
+   * Run before the first request, one after the other: signing keys, bootstrap admin, warm indexes. Each is
+   * called again while what it needs is unavailable.
+   */
+  readonly starts: readonly (() => Promise<void>)[];
   readonly stop?: () => Promise<void>;
   /** The noun of the streams that record its refusals; `denial` by default. */
   readonly denialNoun?: string;

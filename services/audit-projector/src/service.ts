@@ -27,7 +27,7 @@ export const auditService: ServiceDefinition = {
       consumers: [ingest({ ...needs, onMoved: progress.tell, geoIp: places })],
       policies: [],
       loops: [cleanupLoop(needs)],
-      start: progress.start,
+      starts: [progress.start],
       stop: progress.stop,
     };
   },

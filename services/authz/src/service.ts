@@ -63,6 +63,7 @@ export const authzService: ServiceDefinition = {
       consumers: [forgetPrincipals(needs)],
       policies: [],
       loops,
+      starts: [],
       stop,
       denialNoun: 'attempt',
     };

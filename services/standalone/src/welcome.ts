@@ -1,6 +1,6 @@
 /** Collects what the banner shows, and prints it. */
-import { type Database, onceAvailable } from '@cardea/read-models';
-import { type Settings, systemClock } from '@cardea/runtime';
+import type { Database } from '@cardea/read-models';
+import { onceAvailable, type Settings, systemClock } from '@cardea/runtime';
 import type { Host } from '@cardea/service';
 import { banner } from './banner.ts';
 

@@ -1,7 +1,6 @@
 /** Users: their accounts, passwords and roles, by themselves and by administrators. */
 
 import type { Authenticator, SignToken } from '@cardea/auth';
-import { onceAvailable } from '@cardea/read-models';
 import { metrics } from '@cardea/runtime';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { PasswordFunction } from '../adapters/argon2.ts';
@@ -175,7 +174,7 @@ export function accountsModule(given: Dependencies): AccountsModule {
     relay: { ...accountsRelay, ...invitationsRelay, ...impersonationsRelay },
     start: async () => {
       await needs.passwords.warmUp();
-      await onceAvailable(() => bootstrapAdmin(needs), needs.clock.sleep);
+      await bootstrapAdmin(needs);
     },
     measure: async () => metrics.hashQueueDepth.set(hashing.waiting()),
   };

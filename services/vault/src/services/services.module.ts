@@ -1,6 +1,5 @@
 /** Registered services with their secrets, encrypted under a key per tenant. */
 import { wrapKeys } from '@cardea/crypto';
-import { onceAvailable } from '@cardea/read-models';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import { type DataKeys, dataKeys } from '../adapters/data-keys.ts';
 import { type SecretStore, secretStore } from '../adapters/secret-store.ts';
@@ -62,7 +61,7 @@ export function servicesModule(needs: ServicesDependencies): {
     relay: servicesRelay,
     projections: [servicesProjection((tenantId) => void needs.epochs.changed(tenantId))],
     loops: [sweepSecrets(shared), keyRotation(shared)],
-    start: () => onceAvailable(() => parts.keys.checkCanary(), needs.clock.sleep),
+    start: () => parts.keys.checkCanary(),
   };
   return { module, parts, shredTenant: shredTenant(shared) };
 }

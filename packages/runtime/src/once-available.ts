@@ -1,11 +1,11 @@
-import { DatabaseUnavailable } from './database.ts';
+import { Outage } from './outage.ts';
 
 const TRIES_MAX = 15;
 const PAUSE_MS = 1_000;
 
 /**
  * For what a process does as it starts: that its database is too busy for a connection is no reason to end.
- * The work may run several times. Throws {@link DatabaseUnavailable} when the database stays away.
+ * The work may run several times. Throws the last {@link Outage} when what it needs stays away.
  */
 export async function onceAvailable<T>(
   work: () => Promise<T>,
@@ -15,7 +15,7 @@ export async function onceAvailable<T>(
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof DatabaseUnavailable) || tries === TRIES_MAX) throw error;
+      if (!(error instanceof Outage) || tries === TRIES_MAX) throw error;
       await sleep(PAUSE_MS);
     }
   }

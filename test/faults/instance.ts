@@ -10,6 +10,7 @@ import {
   type RestDriver,
   restDriver,
 } from '@cardea/testing';
+import { repeatWhenBusy } from './repeat-when-busy.ts';
 
 const MAIN = fileURLToPath(new URL('../../services/standalone/src/main.ts', import.meta.url));
 const START_MS_MAX = 180_000;
@@ -64,7 +65,9 @@ export async function instance(
     },
     async admin() {
       const { email, password } = ADMIN;
-      const answer = await rest.post('/api/v1/auth/login', { email, password }, { tenant });
+      const answer = await repeatWhenBusy(() =>
+        rest.post('/api/v1/auth/login', { email, password }, { tenant }),
+      );
       if (answer.status !== 200) throw new Error(`login answered ${answer.status}`);
       return { bearer: answer.body.access_token, tenant };
     },

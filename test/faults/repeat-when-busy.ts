@@ -6,10 +6,10 @@ import type { RestAnswer } from '@cardea/testing';
 
 const REPEATS_MAX = 3;
 
-/** Sends it again as often as it is told to; `repeated` is called each time. */
+/** Sends it again as often as the answers ask for it; `repeated` is called each time. */
 export async function repeatWhenBusy(
   send: () => Promise<RestAnswer>,
-  repeated: () => void,
+  repeated: () => void = () => undefined,
 ): Promise<RestAnswer> {
   for (let repeats = 0; ; repeats += 1) {
     const answer = await send();

@@ -23,6 +23,11 @@ import { answersOf, inOneTrip } from './one-trip.ts';
 import { openTransaction, statementOf } from './open-transaction.ts';
 
 const CONNECTION_WAIT_MS = 2000;
+/**
+ * So many are opened at the same time. A server that has much to do opens each of them late: if every loop of a
+ * starting process opened its own at once, none would be there in time, and all would try again.
+ */
+const OPENING_MAX = 4;
 const IDLE_IN_TRANSACTION_MS = 60_000;
 /** Longer than loops rest: opening a connection costs more than what most of them look for. */
 const IDLE_CONNECTION_MS = 60_000;
@@ -63,6 +68,9 @@ export type PoolState = {
 export class ConnectionPool {
   readonly #form: PoolForm;
   readonly #pool: Pool;
+  #size: number;
+  /** Those that were opened and are not closed. */
+  #open = 0;
   readonly #now: () => number;
   /** Did not answer a ROLLBACK. The driver may still call them idle: BEGIN goes with the first statement. */
   readonly #silent = new WeakSet<PoolClient>();
@@ -74,12 +82,20 @@ export class ConnectionPool {
     this.#form = form;
     this.#now = form.now;
     this.#pool = driverPool(form);
+    this.#size = form.size;
+    this.#pool.on('connect', () => {
+      this.#count(1);
+      this.#openForTheWaiting();
+    });
+    this.#pool.on('remove', () => this.#count(-1));
+    this.#count(0);
     metrics.poolTimeouts.inc({ pool: form.pool }, 0);
   }
 
   /** Sets the size; connections above it are closed when they are returned. */
   resize(size: number): void {
-    this.#pool.options.max = size;
+    this.#size = size;
+    this.#count(0);
   }
 
   /** Each statement is a transaction of its own; with settings they go with it. */
@@ -136,6 +152,21 @@ export class ConnectionPool {
 
   end(): Promise<void> {
     return this.#pool.end();
+  }
+
+  #count(opened: number): void {
+    this.#open += opened;
+    this.#pool.options.max = Math.min(this.#size, this.#open + OPENING_MAX);
+  }
+
+  /** One more than before may be opened now; the driver would wait for a new caller or for one that returns. */
+  #openForTheWaiting(): void {
+    const { waitingCount, totalCount, options } = this.#pool;
+    if (waitingCount === 0 || totalCount >= options.max) return;
+    outsideTransactions(() => this.#pool.connect()).then(
+      (client) => client.release(),
+      () => undefined,
+    );
   }
 
   #silentMs(): number {

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger as log, tcpProxy, testDatabase } from '@cardea/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openDatabase, type PostgresDatabase } from '../src/index.ts';
@@ -105,5 +108,42 @@ describe('a pool that gives out nothing', () => {
     await holding;
     await pidOf(one);
     expect(silentMs()).toBe(0);
+  });
+});
+
+describe('many callers at once', () => {
+  it('open four connections at the same time, so that a busy server has the first of them soon', async () => {
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const connectionString = `postgres://nobody@127.0.0.1:${port}/none`;
+    const one = openDatabase({ connectionString, loopsPoolSize: 20, log });
+    opened.push(one);
+    const asked = Array.from({ length: 20 }, () => one.system.query('SELECT 1'));
+    const refused = Promise.allSettled(asked);
+    await sleep(1_000);
+    expect(sockets.length).toBe(4);
+    const outcomes = await refused;
+    expect(outcomes.map(({ status }) => status)).toEqual(asked.map(() => 'rejected'));
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+
+  it('get one each, though nobody gives one back', async () => {
+    const one = openDatabase({ connectionString: database.url, loopsPoolSize: 20, log });
+    opened.push(one);
+    const all = Promise.withResolvers<void>();
+    let inside = 0;
+    const holding = Array.from({ length: 20 }, () =>
+      one.asSystem(async (sql) => {
+        const { rows } = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+        inside += 1;
+        if (inside === 20) all.resolve();
+        await all.promise;
+        return rows[0]?.pid;
+      }),
+    );
+    expect(new Set(await Promise.all(holding)).size).toBe(20);
   });
 });

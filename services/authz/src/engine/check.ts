@@ -66,9 +66,10 @@ function* checkFlowing(
   budget: Budget,
 ): Walk<Found> {
   const { principals, ancestors } = scratch;
-  const object = graph.nodes.find(fields.object_type, fields.object_id);
+  const { subject, object } = graph.nodes.ends(fields);
   if (object === 0) return DENIED;
-  principals.start(graph, fields);
+  graph.readAhead(subject, object);
+  principals.startAt(graph, subject, fields.user_type);
   while (!followMemberships(graph, principals, budget)) yield;
   if (principals.grantingCount === 0) return DENIED;
   const nearest = principals.distance[principals.granting[0] as number] as number;

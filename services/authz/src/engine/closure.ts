@@ -126,11 +126,16 @@ export class Principals extends Closure {
     graph: TupleGraph,
     subject: { readonly user_type: string; readonly user_id: string },
   ): void {
+    const { user_type, user_id } = subject;
+    this.startAt(graph, graph.nodes.find(user_type, user_id), user_type);
+  }
+
+  /** `start` is 0 where no tuple names the principal. */
+  startAt(graph: TupleGraph, start: number, type: string): void {
     this.begin(graph.nodes.size);
     this.grantingCount = 0;
-    const start = graph.nodes.find(subject.user_type, subject.user_id);
     if (start !== 0) this.#add(graph, { node: start, from: 0, record: 0, distance: 0 });
-    const wild = graph.nodes.wildcardOf(subject.user_type);
+    const wild = graph.nodes.wildcardOf(type);
     if (wild === 0 || wild === start) return;
     this.#add(graph, { node: wild, from: this.count, record: 0, distance: 0 });
   }

@@ -8,65 +8,71 @@ const UNIT_BYTES_MAX = 3;
 const ASCII_MAX = 0x7f;
 const encoder = new TextEncoder();
 
-/**
- * What is looked for: a number (0), the text's length in bytes (1), and its UTF-8, filled up with zeros. One
- * for the thread: it is only needed until the text was found or added.
- */
-const TEXT_AT = 2;
-let words = new Uint32Array(FIRST_TEXT_WORDS);
-let bytes = new Uint8Array(words.buffer, TEXT_AT * WORD_BYTES);
-let end = TEXT_AT;
-
-/** Encodes a number and a text for the calls that follow. */
-export function encode(number: number, text: string): void {
-  const bytesMax = text.length * UNIT_BYTES_MAX;
-  if (bytesMax > bytes.length) {
-    words = new Uint32Array(TEXT_AT + wordsOf(bytesMax));
-    bytes = new Uint8Array(words.buffer, TEXT_AT * WORD_BYTES);
-  }
-  let { length } = text;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit > ASCII_MAX) {
-      length = encoder.encodeInto(text, bytes).written;
-      break;
-    }
-    bytes[at] = unit;
-  }
-  for (let at = length; at % WORD_BYTES !== 0; at++) bytes[at] = 0;
-  words[0] = number;
-  words[1] = length;
-  end = TEXT_AT + wordsOf(length);
-}
-
-/**
- * HalfSipHash-1-3 of what is encoded under a secret seed. Tenants choose their ids: without
- * the seed one could find any number of ids of one hash, and each look-up would walk through them.
- */
-export function hashOfText([first, second]: Seed): number {
-  let v0 = first | 0;
-  let v1 = second | 0;
-  let v2 = 0x6c796765 ^ v0;
-  let v3 = 0x74656462 ^ v1;
-  for (let at = 0; at < end + LAST_ROUNDS; at++) {
-    const word = at < end ? (words[at] as number) : 0;
-    if (at === end) v2 ^= 0xff;
-    v3 ^= word;
-    v0 = (v0 + v1) | 0;
-    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
-    v0 = (v0 << 16) | (v0 >>> 16);
-    v2 = (v2 + v3) | 0;
-    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
-    v0 = (v0 + v3) | 0;
-    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
-    v2 = (v2 + v1) | 0;
-    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
-    v2 = (v2 << 16) | (v2 >>> 16);
-    v0 ^= word;
-  }
-  return (v1 ^ v3) >>> 0;
-}
 const LAST_ROUNDS = 3;
+/** Words of an id before its text. */
+const TEXT_AT = 2;
+
+/**
+ * An id that is looked for, as an arena has it: a number (0), the text's length in bytes (1), and its UTF-8,
+ * filled up with zeros. It is used again and again, one for each id that is needed at the same time.
+ */
+export class EncodedId {
+  words = new Uint32Array(FIRST_TEXT_WORDS);
+  /** Words in use. */
+  end = TEXT_AT;
+  #bytes = new Uint8Array(this.words.buffer, TEXT_AT * WORD_BYTES);
+
+  set(number: number, text: string): void {
+    const bytesMax = text.length * UNIT_BYTES_MAX;
+    if (bytesMax > this.#bytes.length) {
+      this.words = new Uint32Array(TEXT_AT + wordsOf(bytesMax));
+      this.#bytes = new Uint8Array(this.words.buffer, TEXT_AT * WORD_BYTES);
+    }
+    const bytes = this.#bytes;
+    let { length } = text;
+    for (let at = 0; at < text.length; at++) {
+      const unit = text.charCodeAt(at);
+      if (unit > ASCII_MAX) {
+        length = encoder.encodeInto(text, bytes).written;
+        break;
+      }
+      bytes[at] = unit;
+    }
+    for (let at = length; at % WORD_BYTES !== 0; at++) bytes[at] = 0;
+    this.words[0] = number;
+    this.words[1] = length;
+    this.end = TEXT_AT + wordsOf(length);
+  }
+
+  /**
+   * HalfSipHash-1-3 under a secret seed. Tenants choose their ids: without the seed one could find any number
+   * of ids of one hash, and each look-up would walk through them.
+   */
+  hash([first, second]: Seed): number {
+    const { words, end } = this;
+    let v0 = first | 0;
+    let v1 = second | 0;
+    let v2 = 0x6c796765 ^ v0;
+    let v3 = 0x74656462 ^ v1;
+    for (let at = 0; at < end + LAST_ROUNDS; at++) {
+      const word = at < end ? (words[at] as number) : 0;
+      if (at === end) v2 ^= 0xff;
+      v3 ^= word;
+      v0 = (v0 + v1) | 0;
+      v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
+      v0 = (v0 << 16) | (v0 >>> 16);
+      v2 = (v2 + v3) | 0;
+      v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
+      v0 = (v0 + v3) | 0;
+      v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
+      v2 = (v2 + v1) | 0;
+      v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
+      v2 = (v2 << 16) | (v2 >>> 16);
+      v0 ^= word;
+    }
+    return (v1 ^ v3) >>> 0;
+  }
+}
 
 /** Two random words. */
 export type Seed = readonly [number, number];
@@ -100,15 +106,15 @@ export class IdArena {
     return { state, words: [this.#words.subarray(0, this.#used)] };
   }
 
-  /** Stores what is encoded; returns its place. */
-  add(): number {
+  /** Returns the place of the new id. */
+  add({ words, end }: EncodedId): number {
     const place = this.#take(end);
     for (let at = 0; at < end; at++) this.#words[place + at] = words[at] as number;
     return place;
   }
 
-  /** True if what is encoded stands at the place. */
-  holds(place: number): boolean {
+  /** True if the id stands at the place. */
+  holds(place: number, { words, end }: EncodedId): boolean {
     for (let at = 0; at < end; at++) {
       if (this.#words[place + at] !== words[at]) return false;
     }

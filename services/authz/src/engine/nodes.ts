@@ -1,6 +1,6 @@
-import { WILDCARD } from '../tuples/relation.ts';
+import { type Fields, WILDCARD } from '../tuples/relation.ts';
 import { grown } from './growing.ts';
-import { encode, hashOfText, IdArena, type Saved, type Seed } from './id-arena.ts';
+import { EncodedId, IdArena, type Saved, type Seed } from './id-arena.ts';
 
 /** Words of a node: where its id stands, the hash of type and id, and what the graph keeps beside them. */
 const PLACE = 0;
@@ -9,9 +9,18 @@ const LISTS_AT = 2;
 /** Lists of tuples that a node has. */
 export const LISTS = 6;
 const WORDS = LISTS_AT + LISTS;
+/** Words of a slot: the hash, and the node; 0 is a gap. */
+const SLOT_WORDS = 2;
 
 const FIRST_SIZE = 32;
 const LOAD_MAX = 0.7;
+
+/** For the thread: what they contain is only needed until an id was found or added. */
+const FIRST = new EncodedId();
+const SECOND = new EncodedId();
+
+type EndFields = Pick<Fields, 'user_type' | 'user_id' | 'object_type' | 'object_id'>;
+type Ends = { readonly subject: number; readonly object: number };
 
 export type NodesState = {
   readonly typeNames: readonly string[];
@@ -41,7 +50,10 @@ export class Nodes {
   readonly #ids: IdArena;
   /** Together by node: what one look-up needs lies beside each other. A free node's hash is the next free one. */
   #words: Uint32Array;
-  /** Open addressing over (type, id): a node lies between its hash and the next gap. */
+  /**
+   * Open addressing over (type, id): a node lies between its hash and the next gap. Each slot is two words, the
+   * hash and the node, so that a search looks at no other node's memory.
+   */
   #slots: Uint32Array;
   #wildcards: number;
   #last: number;
@@ -60,7 +72,7 @@ export class Nodes {
     this.#freeTypes = [...state.freeTypes];
     this.#ids = new IdArena(ids === undefined ? undefined : { state: state.ids, words: [ids] });
     this.#words = own ?? new Uint32Array(FIRST_SIZE * WORDS);
-    this.#slots = slots ?? new Uint32Array(FIRST_SIZE);
+    this.#slots = slots ?? new Uint32Array(FIRST_SIZE * SLOT_WORDS);
     this.#last = state.last;
     this.#firstFree = state.firstFree;
     this.#count = state.count;
@@ -95,8 +107,25 @@ export class Nodes {
   find(type: string, id: string): number {
     const number = this.#types.get(type);
     if (number === undefined) return 0;
-    encode(number, id);
-    return this.#find(hashOfText(this.#seed));
+    FIRST.set(number, id);
+    return this.#find(FIRST, FIRST.hash(this.#seed));
+  }
+
+  /**
+   * Both ends of a question, 0 where no tuple names one. Their hashes first: then the processor waits for the
+   * memory of both at once.
+   */
+  ends(fields: EndFields): Ends {
+    const subjectType = this.typeNamed(fields.user_type);
+    const objectType = this.typeNamed(fields.object_type);
+    FIRST.set(subjectType, fields.user_id);
+    SECOND.set(objectType, fields.object_id);
+    const subjectHash = FIRST.hash(this.#seed);
+    const objectHash = SECOND.hash(this.#seed);
+    return {
+      subject: this.#find(FIRST, subjectHash),
+      object: this.#find(SECOND, objectHash),
+    };
   }
 
   /** A word that the graph keeps with a node: the newest tuple of one of its lists. */
@@ -138,11 +167,11 @@ export class Nodes {
   /** The node's number, assigned if needed. */
   use(type: string, id: string): number {
     const number = this.#types.get(type) ?? this.#newType(type);
-    encode(number, id);
-    const hash = hashOfText(this.#seed);
-    const node = this.#find(hash);
+    FIRST.set(number, id);
+    const hash = FIRST.hash(this.#seed);
+    const node = this.#find(FIRST, hash);
     if (node !== 0) return node;
-    const added = this.#newNode(hash);
+    const added = this.#newNode(FIRST, hash);
     this.#nodesOfType[number] = (this.#nodesOfType[number] as number) + 1;
     if (id !== WILDCARD) return added;
     this.#wild[number] = added;
@@ -185,13 +214,13 @@ export class Nodes {
     return this.#words[node * WORDS + HASH] as number;
   }
 
-  /** The node of the encoded type and id. */
-  #find(hash: number): number {
-    const mask = this.#slots.length - 1;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const node = this.#slots[slot] as number;
+  #find(id: EncodedId, hash: number): number {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    for (let at = (hash * SLOT_WORDS) & mask; ; at = (at + SLOT_WORDS) & mask) {
+      const node = slots[at + 1] as number;
       if (node === 0) return 0;
-      if (this.#hashOf(node) === hash && this.#ids.holds(this.#placeOf(node))) return node;
+      if (slots[at] === hash && this.#ids.holds(this.#placeOf(node), id)) return node;
     }
   }
 
@@ -204,13 +233,13 @@ export class Nodes {
     return type;
   }
 
-  #newNode(hash: number): number {
+  #newNode(id: EncodedId, hash: number): number {
     const node = this.#freeNode();
-    this.#words[node * WORDS + PLACE] = this.#ids.add();
+    this.#words[node * WORDS + PLACE] = this.#ids.add(id);
     this.#words[node * WORDS + HASH] = hash;
     this.#count++;
-    if (this.#count > this.#slots.length * LOAD_MAX) this.#growSlots();
-    else this.#place(node);
+    if (this.#count * SLOT_WORDS > this.#slots.length * LOAD_MAX) this.#growSlots();
+    this.#place(hash, node);
     return node;
   }
 
@@ -226,34 +255,41 @@ export class Nodes {
     return node;
   }
 
-  #place(node: number): void {
-    const mask = this.#slots.length - 1;
-    let slot = this.#hashOf(node) & mask;
-    while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
-    this.#slots[slot] = node;
+  #place(hash: number, node: number): void {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let at = (hash * SLOT_WORDS) & mask;
+    while (slots[at + 1] !== 0) at = (at + SLOT_WORDS) & mask;
+    slots[at] = hash;
+    slots[at + 1] = node;
   }
 
   #growSlots(): void {
-    this.#slots = new Uint32Array(this.#slots.length * 2);
-    for (let node = 1; node <= this.#last; node++) {
-      if (this.#placeOf(node) !== 0) this.#place(node);
+    const before = this.#slots;
+    this.#slots = new Uint32Array(before.length * 2);
+    for (let at = 0; at < before.length; at += SLOT_WORDS) {
+      const node = before[at + 1] as number;
+      if (node !== 0) this.#place(before[at] as number, node);
     }
   }
 
   /** Moves those that stand after it towards their hashes, so that no gap is left before any of them. */
   #removeSlot(node: number): void {
-    const mask = this.#slots.length - 1;
-    let gap = this.#hashOf(node) & mask;
-    while (this.#slots[gap] !== node) gap = (gap + 1) & mask;
-    for (let slot = (gap + 1) & mask; ; slot = (slot + 1) & mask) {
-      const other = this.#slots[slot] as number;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let gap = (this.#hashOf(node) * SLOT_WORDS) & mask;
+    while (slots[gap + 1] !== node) gap = (gap + SLOT_WORDS) & mask;
+    for (let at = (gap + SLOT_WORDS) & mask; ; at = (at + SLOT_WORDS) & mask) {
+      const hash = slots[at] as number;
+      const other = slots[at + 1] as number;
       if (other === 0) break;
-      const home = this.#hashOf(other) & mask;
-      if (((slot - home) & mask) < ((slot - gap) & mask)) continue;
-      this.#slots[gap] = other;
-      gap = slot;
+      const home = (hash * SLOT_WORDS) & mask;
+      if (((at - home) & mask) < ((at - gap) & mask)) continue;
+      slots[gap] = hash;
+      slots[gap + 1] = other;
+      gap = at;
     }
-    this.#slots[gap] = 0;
+    slots[gap + 1] = 0;
   }
 }
 

@@ -45,6 +45,8 @@ export class TupleGraph {
   readonly nodes: Nodes;
   readonly records: Records;
   readonly #seed: Seed;
+  /** What was read ahead; if it were not kept, the compiler would drop the reads. */
+  ahead = 0;
 
   constructor(seed: Seed, saved?: Saved<Omit<GraphState, 'seed'>>) {
     const nodes = saved && { state: saved.state.nodes, words: saved.words.slice(0, NODE_ARRAYS) };
@@ -84,6 +86,15 @@ export class TupleGraph {
   /** The newest record of a node's list, 0 if it is empty; the oldest is the newest one's successor. */
   newest(node: number, list: number): number {
     return this.nodes.newest(node, list);
+  }
+
+  /** Reads what a check of these two looks at first, so that the processor waits for all of it at once. */
+  readAhead(subject: number, object: number): void {
+    const { nodes, records } = this;
+    this.ahead =
+      records.subjectOf(nodes.newest(subject, OUT_MEMBER)) ^
+      records.subjectOf(nodes.newest(object, IN_PARENT)) ^
+      records.subjectOf(nodes.newest(object, IN_GRANT));
   }
 
   find(subject: number, object: number, relation: number): number {

@@ -17,6 +17,9 @@ serveMeasurements((seconds) =>
     : measureArrivals(perSecond, seconds, call),
 );
 
+/** Of an unexpected answer. */
+const SHOWN_CHARS = 300;
+
 async function call(): Promise<void> {
   const asked = requests[turn % requests.length];
   if (asked === undefined) throw new Error('a load has one request or more');
@@ -28,7 +31,10 @@ async function call(): Promise<void> {
     body: asked.body ?? null,
   });
   const text = await body.text();
-  if (statusCode !== asked.status) throw new Error(`status ${statusCode}, not ${asked.status}`);
+  if (statusCode !== asked.status) {
+    const shown = text.slice(0, SHOWN_CHARS);
+    throw new Error(`status ${statusCode}, not ${asked.status}: ${shown}`);
+  }
   if (checked && asked.contains !== undefined && !text.includes(asked.contains)) {
     throw new Error('the answer lacks what was expected of it');
   }

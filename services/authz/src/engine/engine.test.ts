@@ -55,3 +55,44 @@ it('asks the table where the index is not fresh', async () => {
   fresh.is = false;
   expect(await engine.check(of, held)).toEqual({ unanswered: 'overloaded' });
 });
+
+it('asks the table four checks at a time while an index loads, and then the index', async () => {
+  const clock = fakeClock('2026-01-01T00:00:00Z');
+  const loaded = Promise.withResolvers<void>();
+  const read = Promise.withResolvers<void>();
+  const tenants = new TenantIndexes({
+    changeOf: () => ({ kind: 'nothing' }),
+    sizeOf: async () => ({ tuples: 1_000_000, hasModel: false }),
+    load: async () => {
+      await loaded.promise;
+      const index = newTupleIndex();
+      index.write(held);
+      return { index, position: 7n, parked: new Set() };
+    },
+    eventsBetween: async function* () {},
+    position: () => 7n,
+    monotonicMs: () => clock.monotonicMs(),
+    bytesMax: Number.POSITIVE_INFINITY,
+  });
+  const follower = { position: 7n, floor: () => 0n } as unknown as Follower;
+  let asked = 0;
+  const slow = {
+    check: async () => {
+      asked += 1;
+      await read.promise;
+      return { value: { allowed: true, reason: 'from the table' }, position: 7n };
+    },
+  } as unknown as Engine;
+  const engine = engineOf({ follower, tenants, clock, isFresh: () => true }, slow);
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  const checks = Array.from({ length: 12 }, () => engine.check(of, held));
+  await settle();
+  expect(asked).toBe(4);
+  loaded.resolve();
+  await settle();
+  read.resolve();
+  const reasons = (await Promise.all(checks)).map((each) => 'value' in each && each.value.reason);
+  expect(reasons.filter((reason) => reason === 'from the table')).toHaveLength(4);
+  expect(reasons.filter((reason) => reason === 'user:ann viewer document:d')).toHaveLength(8);
+  expect(asked).toBe(4);
+});

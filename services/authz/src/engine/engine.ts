@@ -91,6 +91,18 @@ const LONG_WALKS: TurnLimits = {
   atOnceOfTenant: 1,
   waiting: 64,
   waitingOfTenant: 16,
+  waitMs: 10_000,
+};
+/**
+ * Checks and filters from the table: each costs hundreds of times as much as one from memory, and takes a
+ * connection that requests of all kinds share.
+ */
+const FROM_TABLE: TurnLimits = {
+  atOnce: 8,
+  atOnceOfTenant: 4,
+  waiting: 1_000,
+  waitingOfTenant: 500,
+  waitMs: WAIT_MS,
 };
 /** Tries while the index changes; the last one pauses the follower. */
 const WALKS_MAX = 3;
@@ -100,17 +112,15 @@ const LOADS_MAX = 3;
 
 /** Answers from memory; where that has no fresh index of the tenant, `table` does. */
 export function engineOf(needs: EngineDependencies, table: Engine): Engine {
-  const longWalks = turns(LONG_WALKS);
+  const longWalks = turns(LONG_WALKS, needs.clock);
+  const fromTable = turns(FROM_TABLE, needs.clock);
   const answered = <T>(
     of: Asking,
     start: Question<T>,
     elsewhere: () => Soon<Answered<T>>,
   ): Soon<Answered<T>> => {
     const complete = (short: FromMemory<{ readonly value: T } | undefined>): Soon<Answered<T>> => {
-      if (short === ELSEWHERE) {
-        if (of.asOf === undefined) metrics.tableAnswers.inc();
-        return elsewhere();
-      }
+      if (short === ELSEWHERE) return elsewhere();
       if ('unanswered' in short) return short;
       const { value, position } = short;
       return value === undefined ? inTurn(of, start) : { value: value.value, position };
@@ -123,27 +133,43 @@ export function engineOf(needs: EngineDependencies, table: Engine): Engine {
     const long = await longWalks(of.tenantId, walk).catch(unansweredBy);
     return long === 'overloaded' ? { unanswered: long } : long;
   };
+  const byTable =
+    <T>(of: Asking, read: () => Soon<Answered<T>>) =>
+    (): Soon<Answered<T>> => {
+      if (of.asOf === undefined) metrics.tableAnswers.inc();
+      return read();
+    };
+  /** One after the other; whose index is loaded when its turn comes is answered from that. */
+  const checked = <T>(
+    of: Asking,
+    start: Question<T>,
+    read: () => Soon<Answered<T>>,
+  ): Soon<Answered<T>> =>
+    answered(of, start, async () => {
+      const turn = await fromTable(of.tenantId, async () => answered(of, start, byTable(of, read)));
+      return turn === 'overloaded' ? { unanswered: turn } : turn;
+    });
   return {
     check: (of, asked) =>
-      answered(
+      checked(
         of,
         (index, run) => checkFor(index, asked, run),
         () => table.check(of, asked),
       ),
     checkAll: (of, asked) =>
-      answered(
+      checked(
         of,
         (index, run) => checkEach(index, asked, run),
         () => table.checkAll(of, asked),
       ),
     explain: (of, asked) =>
-      answered(
+      checked(
         of,
         (index, run) => explainFor(index, asked, run),
         () => table.explain(of, asked),
       ),
     filter: (of, asked) =>
-      answered(
+      checked(
         of,
         (index, run) => filterFor(index, asked, run),
         () => table.filter(of, asked),
@@ -152,13 +178,13 @@ export function engineOf(needs: EngineDependencies, table: Engine): Engine {
       answered(
         of,
         (index, { scratch }) => listObjectsFor(index, asked, scratch),
-        () => table.listObjects(of, asked),
+        byTable(of, () => table.listObjects(of, asked)),
       ),
     listUsers: (of, asked) =>
       answered(
         of,
         (index, { scratch }) => listUsersFor(index, asked, scratch),
-        () => table.listUsers(of, asked),
+        byTable(of, () => table.listUsers(of, asked)),
       ),
   };
 }

@@ -3,6 +3,7 @@
  * to it, and the index's own evaluator decides over them. Slower, and equal in every answer.
  */
 import type { Positions } from '@cardea/read-models';
+import type { Clock } from '@cardea/runtime';
 import type { Affected } from '../adapters/affected-tuples.ts';
 import type { Subgraphs } from '../adapters/subgraph.ts';
 import type { Fields } from '../tuples/relation.ts';
@@ -31,6 +32,7 @@ const LARGE_READS: TurnLimits = {
   atOnceOfTenant: 2,
   waiting: 64,
   waitingOfTenant: 16,
+  waitMs: 10_000,
 };
 /** Rows between two pauses. */
 const SLICE_ROWS = 512;
@@ -48,7 +50,7 @@ export type TableEngineDependencies = {
   readonly largeReads: Turns;
 };
 
-export const largeReads = (): Turns => turns(LARGE_READS);
+export const largeReads = (clock: Pick<Clock, 'after'>): Turns => turns(LARGE_READS, clock);
 
 export function tableEngine(needs: TableEngineDependencies): Engine {
   const { subgraphs, monotonicMs } = needs;

@@ -82,7 +82,7 @@ export function tupleEngine(needs: Dependencies): TupleEngine {
     const floor = follower.floor(tenantId);
     return end !== undefined && end < floor ? floor : end;
   };
-  const table = { positions, monotonicMs, bound, largeReads: largeReads() };
+  const table = { positions, monotonicMs, bound, largeReads: largeReads(clock) };
   return {
     follower,
     barrier: replicas.barrier,

@@ -1,16 +1,19 @@
+import { fakeClock } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
 import { turns } from './turns.ts';
 
-const LIMITS = { atOnce: 2, atOnceOfTenant: 1, waiting: 3, waitingOfTenant: 2 };
+const LIMITS = { atOnce: 2, atOnceOfTenant: 1, waiting: 3, waitingOfTenant: 2, waitMs: 2_000 };
 
 /** Work that ends when it is told to, and how far each piece has come. */
 function pieces() {
-  const turn = turns(LIMITS);
+  const clock = fakeClock('2026-01-01T00:00:00Z');
+  const turn = turns(LIMITS, clock);
   const ends = new Map<string, () => void>();
   const begun: string[] = [];
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   return {
     begun,
+    clock,
     settle,
     start: (tenantId: string, name: string) =>
       turn(tenantId, () => {
@@ -58,8 +61,23 @@ describe('turns for long work', () => {
     ]);
   });
 
+  it('refuse what has waited too long, and never begin it', async () => {
+    const { begun, clock, start, end, settle } = pieces();
+    const first = start('a', 'a1');
+    const late = start('a', 'a2');
+    await clock.advance(1_000);
+    const next = start('a', 'a3');
+    await clock.advance(1_000);
+    expect(await late).toBe('overloaded');
+    await end('a1');
+    await settle();
+    expect(begun).toEqual(['a1', 'a3']);
+    await end('a3');
+    expect(await Promise.all([first, next])).toEqual(['a1', 'a3']);
+  });
+
   it('go on after work that failed', async () => {
-    const turn = turns(LIMITS);
+    const turn = turns(LIMITS, fakeClock('2026-01-01T00:00:00Z'));
     await expect(turn('a', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
     expect(await turn('a', async () => 'done')).toBe('done');
   });

@@ -1,3 +1,5 @@
+import type { Clock } from '@cardea/runtime';
+
 /**
  * Turns for work that takes long: so much at once, and so much that waits; of one tenant less than of all, so
  * that a tenant whose questions are large keeps no other from asking.
@@ -7,14 +9,16 @@ export type TurnLimits = {
   readonly atOnceOfTenant: number;
   readonly waiting: number;
   readonly waitingOfTenant: number;
+  /** Work that has not begun after so long is refused. */
+  readonly waitMs: number;
 };
 
-/** `overloaded` where the work was not begun, because too much waits already. */
+/** `overloaded` where the work was not begun, because too much waits already or it has waited too long. */
 export type Turns = <T>(tenantId: string, work: () => Promise<T>) => Promise<T | 'overloaded'>;
 
 type Waiting = { readonly tenantId: string; readonly start: () => void };
 
-export function turns(limits: TurnLimits): Turns {
+export function turns(limits: TurnLimits, clock: Pick<Clock, 'after'>): Turns {
   const running = new Map<string, number>();
   let count = 0;
   const waiting: Waiting[] = [];
@@ -38,12 +42,26 @@ export function turns(limits: TurnLimits): Turns {
     begin(found.tenantId);
     found.start();
   };
+  /** False where the time is over first. */
+  const itsTurn = (tenantId: string): Promise<boolean> =>
+    new Promise((resolve) => {
+      const cancel = clock.after(limits.waitMs, () => {
+        waiting.splice(waiting.indexOf(one), 1);
+        resolve(false);
+      });
+      const start = (): void => {
+        cancel();
+        resolve(true);
+      };
+      const one = { tenantId, start };
+      waiting.push(one);
+    });
   return async (tenantId, work) => {
     if (mayRun(tenantId)) begin(tenantId);
     else {
       const own = waiting.filter((each) => each.tenantId === tenantId).length;
       if (waiting.length >= limits.waiting || own >= limits.waitingOfTenant) return 'overloaded';
-      await new Promise<void>((start) => waiting.push({ tenantId, start }));
+      if (!(await itsTurn(tenantId))) return 'overloaded';
     }
     try {
       return await work();

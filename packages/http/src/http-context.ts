@@ -8,6 +8,7 @@ import type { Contract } from './endpoint.ts';
 import { doubledHeaders, type Outgoing } from './headers.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { oauthErrorBody } from './oauth-error.ts';
+import type { OpenRequests } from './open-requests.ts';
 import type { Refusal } from './refusal.ts';
 import {
   type DefaultHeaders,
@@ -26,7 +27,7 @@ export type ServerParts = {
   readonly trusted: TrustedProxies;
   readonly defaultHeaders: DefaultHeaders;
   readonly draining: AbortSignal;
-  readonly open: Set<HttpContext>;
+  readonly open: OpenRequests<HttpContext>;
   readonly origins: AllowedOrigins;
 };
 
@@ -47,6 +48,8 @@ export class HttpContext {
   principal: Principal | undefined;
   /** The tenant that the answer is of, where neither credential nor header names it. */
   ofTenant: string | undefined;
+  /** Its place among the open requests. */
+  place = 0;
   /** True once nothing of the request is left to be read. */
   bodyIsRead = false;
   /** Kept: a library that a request is passed on to may take it out of the headers. */

@@ -19,6 +19,7 @@ import { type Listening, listen } from './listen.ts';
 import { isDirect } from './loopback-only.ts';
 import { httpMetrics } from './metrics.ts';
 import { isOddPath } from './odd-path.ts';
+import { OpenRequests } from './open-requests.ts';
 import { invalid, refusalOf, refusalOfThrow } from './refusal.ts';
 import { answerRequest } from './request-pipeline.ts';
 import { type Group, type PositionsPassed, type Route, routeOf } from './route.ts';
@@ -96,7 +97,7 @@ export function serve(options: ServeOptions): HttpServer {
     trusted: trustedProxies(options.trustedProxies),
     defaultHeaders: defaultHeadersFor(options.issuer),
     draining: draining.signal,
-    open: new Set(),
+    open: new OpenRequests(),
     origins: options.origins ?? NO_ORIGINS,
   };
   const denials = options.services.flatMap((service) => service.denials ?? []);
@@ -162,7 +163,7 @@ const NO_CALLERS: Authenticator = {
 };
 
 const abandonAll = ({ open }: ServerParts) => {
-  for (const http of open) http.abandon();
+  for (const http of open.all()) http.abandon();
 };
 
 const HTTP_CONTEXT: unique symbol = Symbol('HTTP context');

@@ -137,11 +137,15 @@ export async function houseOf(
 ): Promise<House> {
   const { tenantId } = owner;
   const rest = fixture.rest.as({ bearer: owner.access, tenant: tenantId });
-  const { body } = await rest.get('/api/v1/admin/applications');
+  // A sign-up waits 2 s at most for the tables, which a busy machine may exceed.
+  const application = await untilTrue(async () => {
+    const { body } = await rest.get('/api/v1/admin/applications');
+    return body.applications?.[0];
+  });
   const member = await users.addUser(owner, ['member']);
   const house = {
     tenantId,
-    publishableKey: body.applications[0].publishable_key,
+    publishableKey: application.publishable_key,
     owner,
     admin: await users.addUser(owner, ['admin']),
     member,

@@ -5,6 +5,8 @@ import { measureArrivals, measureCalls, serveMeasurements } from './harness.ts';
 import type { Load } from './http.ts';
 
 const CHECK_EVERY = 100;
+/** Of an unexpected answer. */
+const SHOWN_CHARS = 300;
 
 const [path = ''] = process.argv.slice(2);
 const { origin, connections, requests, perSecond } = JSON.parse(readFileSync(path, 'utf8')) as Load;
@@ -16,9 +18,6 @@ serveMeasurements((seconds) =>
     ? measureCalls(connections, seconds, call)
     : measureArrivals(perSecond, seconds, call),
 );
-
-/** Of an unexpected answer. */
-const SHOWN_CHARS = 300;
 
 async function call(): Promise<void> {
   const asked = requests[turn % requests.length];

@@ -84,18 +84,22 @@ export class ConnectionPool {
     this.#pool = driverPool(form);
     this.#size = form.size;
     this.#pool.on('connect', () => {
-      this.#count(1);
+      this.#open += 1;
+      this.#limit();
       this.#openForTheWaiting();
     });
-    this.#pool.on('remove', () => this.#count(-1));
-    this.#count(0);
+    this.#pool.on('remove', () => {
+      this.#open -= 1;
+      this.#limit();
+    });
+    this.#limit();
     metrics.poolTimeouts.inc({ pool: form.pool }, 0);
   }
 
   /** Sets the size; connections above it are closed when they are returned. */
   resize(size: number): void {
     this.#size = size;
-    this.#count(0);
+    this.#limit();
   }
 
   /** Each statement is a transaction of its own; with settings they go with it. */
@@ -154,8 +158,7 @@ export class ConnectionPool {
     return this.#pool.end();
   }
 
-  #count(opened: number): void {
-    this.#open += opened;
+  #limit(): void {
     this.#pool.options.max = Math.min(this.#size, this.#open + OPENING_MAX);
   }
 

@@ -233,12 +233,8 @@ export function* membershipIn(
 /** Only the stored tuple itself: no groups, no wildcard, no intermediate steps. */
 // biome-ignore lint/correctness/useYield: one look-up; the others pause.
 function* checkParent(graph: TupleGraph, fields: Fields): Walk<Found> {
-  const { nodes } = graph;
-  const record = graph.find(
-    nodes.find(fields.user_type, fields.user_id),
-    nodes.find(fields.object_type, fields.object_id),
-    numberOf.parent,
-  );
+  const { subject, object } = graph.nodes.ends(fields);
+  const record = graph.find(subject, object, numberOf.parent);
   return record === 0 ? DENIED : { allowed: true, record, principal: -1, ancestor: 0 };
 }
 

@@ -15,14 +15,15 @@ const held = {
 const of = { tenantId: 't', atLeast: undefined };
 const table = { check: async () => ({ unanswered: 'overloaded' }) } as unknown as Engine;
 
-/** An index that is at the end of its log. */
-function fixture() {
+/** An index that is at the end of its log, once it is loaded. */
+function fixture(given: { tuples?: number; loaded?: Promise<void>; table?: Engine } = {}) {
   const clock = fakeClock('2026-01-01T00:00:00Z');
   const fresh = { is: true };
   const tenants = new TenantIndexes({
     changeOf: () => ({ kind: 'nothing' }),
-    sizeOf: async () => ({ tuples: 1, hasModel: false }),
+    sizeOf: async () => ({ tuples: given.tuples ?? 1, hasModel: false }),
     load: async () => {
+      await given.loaded;
       const index = newTupleIndex();
       index.write(held);
       return { index, position: 7n, parked: new Set() };
@@ -33,7 +34,8 @@ function fixture() {
     bytesMax: Number.POSITIVE_INFINITY,
   });
   const follower = { position: 7n, floor: () => 0n } as unknown as Follower;
-  return { fresh, engine: engineOf({ follower, tenants, clock, isFresh: () => fresh.is }, table) };
+  const needs = { follower, tenants, clock, isFresh: () => fresh.is };
+  return { fresh, engine: engineOf(needs, given.table ?? table) };
 }
 
 it('answers from a loaded index at once, without a promise', async () => {
@@ -57,24 +59,8 @@ it('asks the table where the index is not fresh', async () => {
 });
 
 it('asks the table four checks at a time while an index loads, and then the index', async () => {
-  const clock = fakeClock('2026-01-01T00:00:00Z');
   const loaded = Promise.withResolvers<void>();
   const read = Promise.withResolvers<void>();
-  const tenants = new TenantIndexes({
-    changeOf: () => ({ kind: 'nothing' }),
-    sizeOf: async () => ({ tuples: 1_000_000, hasModel: false }),
-    load: async () => {
-      await loaded.promise;
-      const index = newTupleIndex();
-      index.write(held);
-      return { index, position: 7n, parked: new Set() };
-    },
-    eventsBetween: async function* () {},
-    position: () => 7n,
-    monotonicMs: () => clock.monotonicMs(),
-    bytesMax: Number.POSITIVE_INFINITY,
-  });
-  const follower = { position: 7n, floor: () => 0n } as unknown as Follower;
   let asked = 0;
   const slow = {
     check: async () => {
@@ -83,7 +69,7 @@ it('asks the table four checks at a time while an index loads, and then the inde
       return { value: { allowed: true, reason: 'from the table' }, position: 7n };
     },
   } as unknown as Engine;
-  const engine = engineOf({ follower, tenants, clock, isFresh: () => true }, slow);
+  const { engine } = fixture({ tuples: 1_000_000, loaded: loaded.promise, table: slow });
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   const checks = Array.from({ length: 12 }, () => engine.check(of, held));
   await settle();

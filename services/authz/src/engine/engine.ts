@@ -25,7 +25,7 @@ import {
   type UsersQuestion,
   type Walk,
 } from './tuple-index.ts';
-import { type TurnLimits, turns } from './turns.ts';
+import { type TurnLimits, type Turns, turns } from './turns.ts';
 
 export type Unanswered =
   | 'evaluation_budget_exceeded'
@@ -128,11 +128,8 @@ export function engineOf(needs: EngineDependencies, table: Engine): Engine {
     const asked = ask(needs, of, (index) => atOnce(start(index, index.run())));
     return asked instanceof Promise ? asked.then(complete) : complete(asked);
   };
-  const inTurn = async <T>(of: Asking, start: Question<T>): Promise<Answered<T>> => {
-    const walk = () => walkLong(needs, of.tenantId, start);
-    const long = await longWalks(of.tenantId, walk).catch(unansweredBy);
-    return long === 'overloaded' ? { unanswered: long } : long;
-  };
+  const inTurn = <T>({ tenantId }: Asking, start: Question<T>): Promise<Answered<T>> =>
+    answeredInTurn(longWalks, tenantId, () => walkLong(needs, tenantId, start)).catch(unansweredBy);
   const byTable =
     <T>(of: Asking, read: () => Soon<Answered<T>>) =>
     (): Soon<Answered<T>> => {
@@ -145,10 +142,9 @@ export function engineOf(needs: EngineDependencies, table: Engine): Engine {
     start: Question<T>,
     read: () => Soon<Answered<T>>,
   ): Soon<Answered<T>> =>
-    answered(of, start, async () => {
-      const turn = await fromTable(of.tenantId, async () => answered(of, start, byTable(of, read)));
-      return turn === 'overloaded' ? { unanswered: turn } : turn;
-    });
+    answered(of, start, () =>
+      answeredInTurn(fromTable, of.tenantId, async () => answered(of, start, byTable(of, read))),
+    );
   return {
     check: (of, asked) =>
       checked(
@@ -187,6 +183,16 @@ export function engineOf(needs: EngineDependencies, table: Engine): Engine {
         byTable(of, () => table.listUsers(of, asked)),
       ),
   };
+}
+
+/** Waits for the tenant's turn, and asks then. */
+export async function answeredInTurn<T>(
+  take: Turns,
+  tenantId: string,
+  ask: () => Promise<Answered<T>>,
+): Promise<Answered<T>> {
+  const answer = await take(tenantId, ask);
+  return answer === 'overloaded' ? { unanswered: answer } : answer;
 }
 
 /** There is no index of the tenant in memory that is fresh. */

@@ -38,13 +38,11 @@ export const impliedBy = (granted: string, asked: string): string =>
 
 /** The strongest relation that the principal does have, where it was not enough. */
 export function wordNearMiss(graph: TupleGraph, record: number, asked: Fields): string {
-  const { nodes } = graph;
   const subject = graph.records.subjectOf(record);
   const object = graph.records.objectOf(record);
-  const isAskedSubject = subject === nodes.find(asked.user_type, asked.user_id);
-  const isAskedObject = object === nodes.find(asked.object_type, asked.object_id);
-  const via = isAskedSubject ? '' : ` via ${nameOf(graph, subject)}`;
-  const on = isAskedObject ? '' : ` on ${nameOf(graph, object)}`;
+  const ends = graph.nodes.ends(asked);
+  const via = subject === ends.subject ? '' : ` via ${nameOf(graph, subject)}`;
+  const on = object === ends.object ? '' : ` on ${nameOf(graph, object)}`;
   return `held: ${graph.relationOf(record)}${via}${on}; needed: ${asked.relation}`;
 }
 

@@ -9,7 +9,7 @@ import type { Subgraphs } from '../adapters/subgraph.ts';
 import type { Fields } from '../tuples/relation.ts';
 import { newScratch } from './closure.ts';
 import { type DryRun, type DryRunQuestion, dryRun } from './dry-run.ts';
-import { type Answered, type Asking, type Engine, unansweredBy } from './engine.ts';
+import { type Answered, type Asking, answeredInTurn, type Engine, unansweredBy } from './engine.ts';
 import { inSlices } from './in-slices.ts';
 import { indexFor } from './model-index.ts';
 import {
@@ -134,14 +134,12 @@ function* fill(indexes: readonly TupleIndex[], tuples: readonly Fields[]): Walk<
 
 export type DryRuns = (of: Asking, question: DryRunQuestion) => Promise<Answered<DryRun>>;
 
-async function askInTurn<T>(
+const askInTurn = <T>(
   needs: Pick<TableEngineDependencies, 'positions' | 'bound' | 'largeReads'>,
   of: Asking,
   answer: () => Promise<T>,
-): Promise<Answered<T>> {
-  const answered = await needs.largeReads(of.tenantId, () => ask(needs, of, answer));
-  return answered === 'overloaded' ? { unanswered: answered } : answered;
-}
+): Promise<Answered<T>> =>
+  answeredInTurn(needs.largeReads, of.tenantId, () => ask(needs, of, answer));
 
 /** Waits for the table; the position is read before the rows, so that it never promises more than they show. */
 async function ask<T>(

@@ -121,8 +121,7 @@ export class TupleGraph {
 
   /** Deleting a missing tuple changes nothing. */
   delete(fields: Fields): void {
-    const subject = this.nodes.find(fields.user_type, fields.user_id);
-    const object = this.nodes.find(fields.object_type, fields.object_id);
+    const { subject, object } = this.nodes.ends(fields);
     const relation = numberOf[fields.relation];
     const record = this.find(subject, object, relation);
     if (record === 0) return;

@@ -11,6 +11,8 @@ const AGENTS_SMOKE = 4;
 const SESSIONS = 160;
 const SESSIONS_SMOKE = 4;
 const ACCOUNTS_MAX = 40;
+/** A grant lives for five minutes: only the last ones are surely alive. */
+const VENDED_MAX = 200;
 
 type Headers = { readonly [name: string]: string };
 type Call = { readonly headers: Headers; readonly status: number };
@@ -30,7 +32,14 @@ export type WriteRequests = {
   /** Of an agent session that nothing was vended to; as many as {@link agentSession} has started. */
   freshVend(): Promise<void>;
   hasFreshSessions(): boolean;
+  /** Of a session that has that grant already, each in its turn. */
+  liveVend(): Promise<void>;
 };
+/** The ones of agents. */
+export type VendRequests = Pick<
+  WriteRequests,
+  'agentSession' | 'freshVend' | 'hasFreshSessions' | 'liveVend'
+>;
 
 export type RequestsTo = {
   readonly base: string;
@@ -41,18 +50,7 @@ export type RequestsTo = {
 };
 
 export async function writeRequests(to: RequestsTo) {
-  const pool = new Pool(to.base, { connections: to.callers });
-  const send = async (path: string, body: Body, { headers, status }: Call): Promise<Answer> => {
-    const answer = await pool.request({
-      method: path.endsWith('/secrets') ? 'PUT' : 'POST',
-      path: `/api/v1/${path}`,
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    });
-    const text = await answer.body.text();
-    if (answer.statusCode === status) return JSON.parse(text);
-    throw new Error(`${path} answered ${answer.statusCode}: ${text.slice(0, 300)}`);
-  };
+  const { send, close } = sender(to);
   const [tenant, told] = [await company(send), await company(send)];
   const webhook = { url: to.receiver, events: ['user.created'] };
   await send('webhooks', webhook, { headers: told, status: 201 });
@@ -64,11 +62,33 @@ export async function writeRequests(to: RequestsTo) {
       ...(await signIns(send, tenant, to)),
       ...(await agents(send, tenant, to)),
     } satisfies WriteRequests,
-    close: () => pool.close(),
+    close,
   };
 }
 
+export async function vendRequests(to: Omit<RequestsTo, 'receiver'>) {
+  const { send, close } = sender(to);
+  const requests: VendRequests = await agents(send, await company(send), to);
+  return { requests, close };
+}
+
 type Send = (path: string, body: Body, call: Call) => Promise<Answer>;
+
+function sender({ base, callers }: Pick<RequestsTo, 'base' | 'callers'>) {
+  const pool = new Pool(base, { connections: callers });
+  const send: Send = async (path, body, { headers, status }) => {
+    const answer = await pool.request({
+      method: path.endsWith('/secrets') ? 'PUT' : 'POST',
+      path: `/api/v1/${path}`,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode === status) return JSON.parse(text);
+    throw new Error(`${path} answered ${answer.statusCode}: ${text.slice(0, 300)}`);
+  };
+  return { send, close: () => pool.close() };
+}
 
 const unique = (): string => randomBytes(8).toString('hex');
 
@@ -124,9 +144,10 @@ async function signIns(send: Send, admin: Headers, { smoke, callers }: RequestsT
   };
 }
 
-async function agents(send: Send, headers: Headers, { smoke }: RequestsTo) {
+async function agents(send: Send, headers: Headers, { smoke }: Pick<RequestsTo, 'smoke'>) {
   const own: Headers[] = [];
   const fresh: AgentSession[] = [];
+  const vended: AgentSession[] = [];
   const created = { headers, status: 201 };
   const service = { name: SERVICE, credential_type: 'static', fields: [{ name: 'password' }] };
   await send('vault/services', service, created);
@@ -138,6 +159,12 @@ async function agents(send: Send, headers: Headers, { smoke }: RequestsTo) {
     const { key } = await send(`agents/${agent.id}/keys`, { name: 'k' }, created);
     own.push({ ...headers, authorization: `Bearer ${key}` });
   }
+  const vend = async (session: AgentSession): Promise<void> => {
+    const path = `agent/sessions/${session.id}/credentials`;
+    const body = { service_name: SERVICE, fields: ['password'] };
+    const { data } = await send(path, body, { headers: session.headers, status: 200 });
+    if (data.fields.password !== 'kept') throw new Error('another value was vended');
+  };
   let turn = 0;
   return {
     agentSession: async () => {
@@ -153,10 +180,10 @@ async function agents(send: Send, headers: Headers, { smoke }: RequestsTo) {
     hasFreshSessions: () => fresh.length > 0,
     freshVend: async () => {
       const session = fresh.shift() as AgentSession;
-      const path = `agent/sessions/${session.id}/credentials`;
-      const body = { service_name: SERVICE, fields: ['password'] };
-      const { data } = await send(path, body, { headers: session.headers, status: 200 });
-      if (data.fields.password !== 'kept') throw new Error('another value was vended');
+      await vend(session);
+      vended.push(session);
+      if (vended.length > VENDED_MAX) vended.shift();
     },
+    liveVend: () => vend(vended[turn++ % vended.length] as AgentSession),
   };
 }

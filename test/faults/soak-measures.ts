@@ -7,6 +7,8 @@ import type { Timed, Written } from './soak-work.ts';
 
 const LOOK_EVERY_MS = 5_000;
 const PAGE = 1_000;
+/** Sixths of the time: whether memory still grows at the end, or caches were filling. */
+const MEMORY_SHOWN = 6;
 /** Caches fill first. */
 const WARM_UP_SHARE = 1 / 3;
 const MINUTE_MS = 60_000;
@@ -90,10 +92,13 @@ export function report(
     return `${kind.padEnd(14)}${String(all.length).padStart(7)}  p50${ms(all, 0.5)}  p99${ms(all, 0.99)}  ${thirds}`;
   });
   const [start, end] = [looks[0], looks.at(-1)];
+  const memory = Array.from({ length: MEMORY_SHOWN + 1 }, (_, at) =>
+    looks[Math.round(((looks.length - 1) * at) / MEMORY_SHOWN)]?.anonymousMb.toFixed(0),
+  );
   return [
     `R17: ${count} requests, ${(count / (forMs / 1000)).toFixed(0)}/s; times in ms`,
     ...kinds,
-    `anonymous memory ${start?.anonymousMb.toFixed(0)} → ${end?.anonymousMb.toFixed(0)} MB, ${memorySlope(looks).toFixed(2)} MB/min when warm; handles ${start?.handles} → ${end?.handles}; pool timeouts ${poolTimeouts}, nested connections ${nestedConnections}`,
+    `anonymous memory ${memory.join(' → ')} MB, ${memorySlope(looks).toFixed(2)} MB/min when warm; handles ${start?.handles} → ${end?.handles}; pool timeouts ${poolTimeouts}, nested connections ${nestedConnections}`,
   ];
 }
 

@@ -1,10 +1,9 @@
 /** B4: the cost of a check, compared with a server of the same kind that does nothing. */
 import type { Bench, BenchContext, Row } from './harness.ts';
 import { httpSide, type LoadRequest } from './http.ts';
-import { pairsOf, started } from './started.ts';
+import { expressNoop, pairsOf, started } from './started.ts';
 
 const WORKER = new URL('./fga-check.worker.ts', import.meta.url);
-const NOOP = new URL('./express-noop.worker.ts', import.meta.url);
 /** About as long as the response to a check. */
 const NOOP_ANSWER = '{"allowed":true,"reason":"user:a viewer document:d"}';
 const CONNECTIONS = [32, 1, 128] as const;
@@ -27,7 +26,7 @@ async function checks(context: BenchContext): Promise<readonly Row[]> {
     await context.database(),
     context.smoke ? 'smoke' : 'whole',
   );
-  const { origin: floorOrigin } = await started<{ origin: string }>(context, NOOP, NOOP_ANSWER);
+  const floorOrigin = await expressNoop(context, NOOP_ANSWER);
   const requests = questions.map(
     (body): LoadRequest => ({ method: 'POST', path: PATH, headers, body, status: 200 }),
   );

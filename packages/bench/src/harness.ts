@@ -104,7 +104,7 @@ export type Bench = {
 export async function measureCalls(
   callers: number,
   seconds: number,
-  operation: (caller: number) => Promise<void>,
+  operation: (caller: number) => Promise<unknown>,
   /** Ends the measurement before its time. */
   isExhausted: () => boolean = () => false,
 ): Promise<Measured> {

@@ -7,13 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Bench, type BenchContext, type Row, type Side, workerSide } from './harness.ts';
 import { httpSide } from './http.ts';
-import { started } from './started.ts';
+import { expressNoop, started } from './started.ts';
 
 const SERVER = new URL('./identity.worker.ts', import.meta.url);
 const SESSION_CLIENTS = new URL('./session-clients.worker.ts', import.meta.url);
 const ARGON2 = new URL('./argon2.worker.ts', import.meta.url);
 const APPEND = new URL('./append.worker.ts', import.meta.url);
-const NOOP = new URL('./express-noop.worker.ts', import.meta.url);
 const CLIENTS = 64;
 const CLIENTS_SMOKE = 8;
 const clientsOf = ({ smoke }: BenchContext): number => (smoke ? CLIENTS_SMOKE : CLIENTS);
@@ -73,9 +72,8 @@ async function logins(context: BenchContext): Promise<readonly Row[]> {
 async function refreshes(context: BenchContext): Promise<readonly Row[]> {
   const server = await identity(context, context.smoke ? CLIENTS_SMOKE : SESSIONS, 'cheap');
   const subject = await clients(context, server, 'refresh');
-  const { origin: noop } = await started<{ origin: string }>(context, NOOP, '{"access_token":"x"}');
   const floor = await httpSide(context, 'Express no-op POST', {
-    origin: noop,
+    origin: await expressNoop(context, '{"access_token":"x"}'),
     connections: clientsOf(context),
     requests: [{ method: 'POST', path: '/', body: '{"refresh_token":"rt_x"}', status: 200 }],
   });

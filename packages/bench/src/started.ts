@@ -6,9 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BenchContext } from './harness.ts';
 
+const EXPRESS_NOOP = new URL('./express-noop.worker.ts', import.meta.url);
+
 /** The pairs of a bench that a smoke run measures: each further one costs two processes. */
 export const pairsOf = <T>({ smoke }: BenchContext, all: readonly T[]): readonly T[] =>
   smoke ? all.slice(0, 1) : all;
+
+/** The origin of an Express server that reads JSON and gives this answer: a floor for endpoints. */
+export async function expressNoop(context: BenchContext, answer: string): Promise<string> {
+  return (await started<{ origin: string }>(context, EXPRESS_NOOP, answer)).origin;
+}
 
 /** Starts a server in a process of its own; returns the message that it sends when it is ready. */
 export async function started<Said>(

@@ -13,7 +13,7 @@ import { startLocalPostgres } from '@cardea/local-postgres';
 import { logger } from '@cardea/runtime';
 import { endsOfTables, type TopicEnds, temporaryInstance, untilLevel } from '@cardea/testing';
 import { Client } from 'pg';
-import type { BenchContext } from './harness.ts';
+import type { BenchContext, Goal } from './harness.ts';
 import { familyMs, processorMs } from './processor-time.ts';
 
 /** Nothing is refused for being asked often, and tokens outlive the run. */
@@ -30,6 +30,10 @@ export type WholeSystem = {
   /** Resolves when every position has reached its end, and nothing waits to be sent. */
   level(): Promise<void>;
 };
+
+/** Goals are those of standalone. */
+export const goalIn = ({ cluster }: BenchContext, goal: Goal): { readonly goal?: Goal } =>
+  cluster ? {} : { goal };
 
 export const wholeSystem = ({ shared }: BenchContext): Promise<WholeSystem> =>
   shared('the whole system', startWhole);

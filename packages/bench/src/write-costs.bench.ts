@@ -16,7 +16,7 @@ import {
   workerSide,
 } from './harness.ts';
 import { familyMs, poolThreadsMs } from './processor-time.ts';
-import { type WholeSystem, wholeSystem } from './whole-system.ts';
+import { goalIn, type WholeSystem, wholeSystem } from './whole-system.ts';
 import { type WriteRequests, writeRequests } from './write-requests.ts';
 
 const CALLERS = 4;
@@ -37,7 +37,7 @@ type Kind = {
   readonly name: string;
   /** Of the floor. */
   readonly at_most: number;
-  readonly call: (requests: WriteRequests, caller: number) => Promise<void>;
+  readonly call: (requests: WriteRequests, caller: number) => Promise<unknown>;
   /** Not measured. */
   readonly prepare?: (requests: WriteRequests, seconds: number) => Promise<unknown>;
   readonly isExhausted?: (requests: WriteRequests) => boolean;
@@ -80,10 +80,9 @@ async function costs(context: BenchContext): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const kind of KINDS) {
     const { side, lines } = costSide(system, requests, { ...kind, hashMs, idleMs });
-    const goal = context.cluster ? undefined : { at_most: kind.at_most };
     const id = `B16 ${kind.name}`;
     const pair = { id, subject: side, floor, figure: 'cpu_ms' as const };
-    const row = await context.compare(goal === undefined ? pair : { ...pair, goal });
+    const row = await context.compare({ ...pair, ...goalIn(context, { at_most: kind.at_most }) });
     const { cpu_ms: ms = Number.NaN, per_second } = row.subject_measured;
     console.log(`    ${ms.toFixed(2)} CPU-ms, ${per_second.toFixed(0)}/s${lines()}`);
     rows.push(row);

@@ -11,35 +11,30 @@ const AGENTS_SMOKE = 4;
 const SESSIONS = 160;
 const SESSIONS_SMOKE = 4;
 const ACCOUNTS_MAX = 40;
-/** A grant lives for five minutes: only the last ones are surely alive. */
-const VENDED_MAX = 200;
 
 type Headers = { readonly [name: string]: string };
 type Call = { readonly headers: Headers; readonly status: number };
 type Body = { readonly [name: string]: unknown };
 // biome-ignore lint/suspicious/noExplicitAny: the fields of an answer that is not described here
 type Answer = any;
-type AgentSession = { readonly id: string; readonly headers: Headers };
+export type AgentSession = { readonly id: string; readonly headers: Headers };
 
-export type WriteRequests = {
+export type VendRequests = {
+  agentSession(): Promise<void>;
+  /** Of an agent session that nothing was vended to; as many as {@link agentSession} has started. Answers which. */
+  freshVend(): Promise<AgentSession>;
+  hasFreshSessions(): boolean;
+  /** The same again. */
+  vend(session: AgentSession): Promise<void>;
+};
+export type WriteRequests = VendRequests & {
   tuple(): Promise<void>;
   refresh(): Promise<void>;
   logIn(caller: number): Promise<void>;
   user(): Promise<void>;
   /** In a tenant whose webhook is told of new users. */
   toldUser(): Promise<void>;
-  agentSession(): Promise<void>;
-  /** Of an agent session that nothing was vended to; as many as {@link agentSession} has started. */
-  freshVend(): Promise<void>;
-  hasFreshSessions(): boolean;
-  /** Of a session that has that grant already, each in its turn. */
-  liveVend(): Promise<void>;
 };
-/** The ones of agents. */
-export type VendRequests = Pick<
-  WriteRequests,
-  'agentSession' | 'freshVend' | 'hasFreshSessions' | 'liveVend'
->;
 
 export type RequestsTo = {
   readonly base: string;
@@ -147,7 +142,6 @@ async function signIns(send: Send, admin: Headers, { smoke, callers }: RequestsT
 async function agents(send: Send, headers: Headers, { smoke }: Pick<RequestsTo, 'smoke'>) {
   const own: Headers[] = [];
   const fresh: AgentSession[] = [];
-  const vended: AgentSession[] = [];
   const created = { headers, status: 201 };
   const service = { name: SERVICE, credential_type: 'static', fields: [{ name: 'password' }] };
   await send('vault/services', service, created);
@@ -181,9 +175,8 @@ async function agents(send: Send, headers: Headers, { smoke }: Pick<RequestsTo, 
     freshVend: async () => {
       const session = fresh.shift() as AgentSession;
       await vend(session);
-      vended.push(session);
-      if (vended.length > VENDED_MAX) vended.shift();
+      return session;
     },
-    liveVend: () => vend(vended[turn++ % vended.length] as AgentSession),
+    vend,
   };
 }

@@ -126,6 +126,8 @@ function introspections({ introspect, revocations, clock }: AuthenticatorDepende
   const held = expiringCache<string, Held>(clock, {
     entriesMax: INTROSPECTIONS_MAX,
     ttlMs: INTROSPECTION_MS,
+    // A key that was valid once is no guess, however long ago that was.
+    knownMs: Number.POSITIVE_INFINITY,
   });
   const asked = new Map<string, Promise<IntrospectedKey | undefined>>();
 

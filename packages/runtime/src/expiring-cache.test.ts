@@ -32,6 +32,38 @@ describe('a value that is kept for a while', () => {
     for (let n = 0; n < 2 * OPTIONS.entriesMax; n += 1) cache.set(`more ${n}`, n);
     expect(cache.wasSet('a')).toBe(false);
   });
+
+  it('stays while it is used, however many come after it', () => {
+    const { clock } = time();
+    const cache = expiringCache<string, number>(clock, OPTIONS);
+    cache.set('a', 1);
+    for (let n = 0; n < 10 * OPTIONS.entriesMax; n += 1) {
+      cache.set(`more ${n}`, n);
+      if (n % OPTIONS.entriesMax === 0) expect(cache.get('a')).toBe(1);
+    }
+  });
+
+  it('takes no room for long after its end, unless it has to stay known', () => {
+    const { at, clock } = time();
+    const cache = expiringCache<string, number>(clock, OPTIONS);
+    const knowing = expiringCache<string, number>(clock, { ...OPTIONS, knownMs: Infinity });
+    for (const each of [cache, knowing]) each.set('a', 1);
+    for (at.ms = 0; at.ms <= 2 * OPTIONS.ttlMs; at.ms += OPTIONS.ttlMs / 2) {
+      for (const each of [cache, knowing]) each.set('b', at.ms);
+    }
+    expect([cache.wasSet('a'), knowing.wasSet('a')]).toEqual([false, true]);
+    expect(knowing.get('a')).toBeUndefined();
+  });
+
+  it('of which one lives longer is never answered after its own end', () => {
+    const { at, clock } = time();
+    const cache = expiringCache<string, number>(clock, OPTIONS);
+    cache.set('a', 1, 3 * OPTIONS.ttlMs);
+    at.ms = 3 * OPTIONS.ttlMs - 1;
+    expect(cache.get('a')).toBe(1);
+    at.ms += 1;
+    expect(cache.get('a')).toBeUndefined();
+  });
 });
 
 describe('a value that is loaded', () => {

@@ -1,21 +1,24 @@
 /**
- * Values that a process keeps for a while and may lose at any time. The library decides which ones go
- * when there are too many; when one ends is measured by the monotonic clock, which the library's own
- * `maxAge` does not know.
+ * Values that a process keeps for a while and may lose at any time. They are held in two generations: an entry that
+ * is used moves to the recent one; when that is full or as old as an entry may get, it becomes the older one, and
+ * what was in there goes. So what ended takes no memory for long, and no turn of the event loop walks over all
+ * entries. Time is the monotonic clock's.
  */
-import QuickLRU from 'quick-lru';
 import type { Clock } from './ports.ts';
 
 export type ExpiringCacheOptions = {
-  /** The library holds up to twice as many. */
+  /** Up to twice as many are held. */
   readonly entriesMax: number;
   readonly ttlMs: number;
+  /** How long an ended entry is known to `wasSet`, at least; `ttlMs` by default. */
+  readonly knownMs?: number;
 };
 
 export interface ExpiringCache<Key, Value> {
   get(key: Key): Value | undefined;
+  /** One that lives longer than `ttlMs` may go before its end. */
   set(key: Key, value: Value, ttlMs?: number): void;
-  /** True also for an entry that has ended, until another takes its room. */
+  /** True also for an entry that has ended, while it is still held. */
   wasSet(key: Key): boolean;
   delete(key: Key): void;
   clear(): void;
@@ -23,23 +26,44 @@ export interface ExpiringCache<Key, Value> {
 
 export function expiringCache<Key, Value>(
   clock: Pick<Clock, 'monotonicMs'>,
-  options: ExpiringCacheOptions,
+  { entriesMax, ttlMs: usualMs, knownMs = usualMs }: ExpiringCacheOptions,
 ): ExpiringCache<Key, Value> {
   type Entry = { readonly value: Value; readonly endsMs: number };
-  const entries = new QuickLRU<Key, Entry>({ maxSize: options.entriesMax });
+  let recent = new Map<Key, Entry>();
+  let older = new Map<Key, Entry>();
+  let turnedMs = clock.monotonicMs();
+  const put = (key: Key, entry: Entry, nowMs: number): void => {
+    if (recent.size >= entriesMax || nowMs - turnedMs >= knownMs) {
+      // Nothing was put for so long that those of both have ended.
+      older = nowMs - turnedMs >= 2 * knownMs ? new Map() : recent;
+      recent = new Map();
+      turnedMs = nowMs;
+    }
+    recent.set(key, entry);
+  };
   return {
     get: (key) => {
-      const entry = entries.get(key);
-      return entry !== undefined && entry.endsMs > clock.monotonicMs() ? entry.value : undefined;
+      const nowMs = clock.monotonicMs();
+      const entry = recent.get(key);
+      if (entry !== undefined) return entry.endsMs > nowMs ? entry.value : undefined;
+      const unused = older.get(key);
+      if (unused === undefined || unused.endsMs <= nowMs) return undefined;
+      put(key, unused, nowMs);
+      return unused.value;
     },
-    set: (key, value, ttlMs = options.ttlMs) => {
-      entries.set(key, { value, endsMs: clock.monotonicMs() + ttlMs });
+    set: (key, value, ttlMs = usualMs) => {
+      const nowMs = clock.monotonicMs();
+      put(key, { value, endsMs: nowMs + ttlMs }, nowMs);
     },
-    wasSet: (key) => entries.has(key),
+    wasSet: (key) => recent.has(key) || older.has(key),
     delete: (key) => {
-      entries.delete(key);
+      recent.delete(key);
+      older.delete(key);
     },
-    clear: () => entries.clear(),
+    clear: () => {
+      recent = new Map();
+      older = new Map();
+    },
   };
 }
 

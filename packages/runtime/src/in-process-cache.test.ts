@@ -48,6 +48,18 @@ describe('the cache of one process', () => {
     expect(heard).toEqual(['one', 'one', 'two']);
   });
 
+  it('gives back the room of what has ended while others are written', async () => {
+    const cache = inProcessCache(clock, 20_000);
+    await cache.set('standing', 'x');
+    for (let n = 0; n < 4_000; n += 1) {
+      await cache.set(`short ${n}`, 'y', 100);
+      await clock.advance(1);
+    }
+    // Were those that ended still there, these would drop the oldest of all.
+    for (let n = 0; n < 17_000; n += 1) await cache.set(`long ${n}`, 'z', 10_000);
+    expect(await cache.get('standing')).toBe('x');
+  });
+
   it('drops the oldest beyond its limit and refuses once closed', async () => {
     const cache = inProcessCache(clock, 2);
     for (const key of ['a', 'b', 'c']) await cache.set(key, key);

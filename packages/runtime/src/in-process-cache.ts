@@ -2,8 +2,11 @@ import { type Cache, CacheUnavailable, type Clock } from './ports.ts';
 
 /** Beyond this many the oldest entries go: a cache may come back empty at any time. */
 const ENTRIES_MAX = 500_000;
-/** Every so many writes one walk over all entries drops what has run out. */
-const WRITES_PER_SWEEP = 10_000;
+/**
+ * After so many writes, and half as many as there are entries, one walk over all of them drops what has run out:
+ * what ended takes little room beside what has not, and a write pays for two steps of a walk.
+ */
+const WRITES_PER_SWEEP_MIN = 1_000;
 
 type Entry = { readonly value: string; readonly endsMs: number };
 type Listener = (message: string) => void;
@@ -33,8 +36,8 @@ export function inProcessCache(clock: Clock, entriesMax: number = ENTRIES_MAX): 
     const nowMs = clock.monotonicMs();
     entries.delete(key); // so that the order of the map is the order of the writes
     entries.set(key, { value, endsMs: ttlMs === undefined ? Infinity : nowMs + ttlMs });
-    writes += 1;
-    if (writes % WRITES_PER_SWEEP === 0) dropEnded(entries, nowMs);
+    writes = (writes + 1) % Math.ceil(WRITES_PER_SWEEP_MIN + entries.size / 2);
+    if (writes === 0) dropEnded(entries, nowMs);
     if (entries.size > entriesMax) dropOldest(entries);
   };
 

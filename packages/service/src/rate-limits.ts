@@ -5,7 +5,6 @@
 import { type Derive, hmac } from '@cardea/crypto';
 import { addressLimitKeys } from '@cardea/http';
 import { type Cache, type Clock, expiringCache, limitCounters } from '@cardea/runtime';
-import QuickLRU from 'quick-lru';
 
 export type RateLimit = {
   readonly name: string;
@@ -60,12 +59,11 @@ export function rateLimits(needs: RateLimitsDependencies): RateLimits {
   const prefix = owner === undefined ? 'limit' : `limit:${owner}`;
   const counters = limitCounters(cache, clock);
   const { current } = derive('JWT_SECRET', 'limit-key/v1');
-  const hidden = new QuickLRU<string, string>({ maxSize: HIDDEN_KEYS_MAX });
-  const networks = new QuickLRU<string, ReturnType<typeof addressLimitKeys>>({
-    maxSize: HIDDEN_KEYS_MAX,
-  });
+  const forEver = { entriesMax: HIDDEN_KEYS_MAX, ttlMs: Number.POSITIVE_INFINITY };
+  const hidden = expiringCache<string, string>(clock, forEver);
+  const networks = expiringCache<string, ReturnType<typeof addressLimitKeys>>(clock, forEver);
   /** The end of each counter's window. */
-  const usedUp = expiringCache<string, number>(clock, { entriesMax: USED_UP_MAX, ttlMs: 0 });
+  const usedUp = expiringCache<string, number>(clock, { ...forEver, entriesMax: USED_UP_MAX });
   // Keys are hashed, because a key may be a network address, which nobody should read in the cache.
   const hide = (key: string): string => {
     const mac = hmac(current, key).toString('base64url');

@@ -1,13 +1,14 @@
 /** The containers, started: what they may do, what they cost, and how they end. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { restDriver, testForm, untilTrue } from '@cardea/testing';
+import { restDriver, untilTrue } from '@cardea/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { docker } from '../../scripts/containers/docker.ts';
 import { SERVICES } from '../deploy/rules/rule.ts';
-import { type Deployment, deployment, keepLogs, type Running } from './deployment.ts';
+import { type Deployment, deployment, keepLogs } from './deployment.ts';
 import * as inspect from './inspection.ts';
 import { isWhole, needEngine } from './need-engine.ts';
+import { killAndWait, ROLLING_RESTARTS_MS_MAX, rollingRestarts } from './restarts.ts';
 import { type Account, PASSWORD, registerService, repeatable, signUp, traffic } from './traffic.ts';
 
 const needed = needEngine();
@@ -15,8 +16,6 @@ const IMAGES = [...SERVICES, 'standalone', 'gateway'];
 /** Above what they stand on. */
 const IMAGE_MIB_MAX = 120;
 const MIB = 1024 ** 2;
-const RESTARTS = testForm.long ? 20 : 2;
-const RESTART_MS_MAX = 120_000;
 const IDLE_MS = 30_000;
 const ANONYMOUS_MIB_MAX = 160;
 /** Twice of what they take on a machine that has nothing else to do. */
@@ -219,13 +218,13 @@ describe('with events in PostgreSQL', () => {
 
   it.runIf(isWhole)(
     'O9 loses no request that can be repeated while replicas are restarted',
-    { timeout: SERVICES.length * RESTARTS * RESTART_MS_MAX },
+    { timeout: ROLLING_RESTARTS_MS_MAX },
     async () => {
       await its().compose('up', '--wait', '--detach', ...scaled(2));
       await its().untilHealthy();
       const who = await knownTo(its());
       const going = traffic(repeatable(its().url, who));
-      const restarts = await restartInTurns(its(), RESTARTS / 2);
+      const restarts = await rollingRestarts(its());
       const { answered, lost } = await going.stop();
       console.log(
         `${answered} answered, ${lost.length} lost in ${restarts} restarts of replicas`,
@@ -267,33 +266,8 @@ describe('with events in PostgreSQL', () => {
   });
 });
 
-/** One replica after the other, of each service so often, or as long as the run was given; answers how many. */
-async function restartInTurns(deployed: Deployment, turns: number): Promise<number> {
-  const endMs = performance.now() + (testForm.minutes ?? Infinity) * 60_000;
-  let restarts = 0;
-  for (const service of Array.from({ length: turns }).flatMap(() => SERVICES)) {
-    for (const { id } of await deployed.containers(service)) {
-      if (performance.now() >= endMs) return restarts;
-      await docker('restart', '--time', '30', id);
-      await deployed.untilHealthy(service);
-      restarts += 1;
-    }
-  }
-  return restarts;
-}
-
 const seconds = (began: number): string => `${((performance.now() - began) / 1000).toFixed(0)} s`;
 const scaled = (count: number): readonly string[] =>
   SERVICES.flatMap((service) => ['--scale', `${service}=${count}`]);
 const inspectServices = (): readonly string[] =>
   [...SERVICES, 'standalone'].map((name) => `/app/services/${name}`);
-
-/** As a machine would: to the process itself, so that the engine takes it for a crash and starts it again. */
-async function killAndWait(deployed: Deployment, { id, service }: Running): Promise<void> {
-  const pid = Number(await docker('inspect', '--format', '{{.State.Pid}}', id));
-  const restarts = async () => Number(await docker('inspect', '--format', '{{.RestartCount}}', id));
-  const before = await restarts();
-  process.kill(pid, 'SIGKILL');
-  await untilTrue(async () => (await restarts()) > before, { what: `${service} starts again` });
-  await deployed.untilHealthy(service);
-}

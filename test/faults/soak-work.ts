@@ -5,24 +5,12 @@
 import type { RestAnswer, RestDriver } from '@cardea/testing';
 import { caughtUp } from './caught-up.ts';
 import type { Chance } from './chance.ts';
+import { type Agent, must, PASSWORD, SERVICE, type Session, type Tenant } from './soak-tenant.ts';
 
-export const AGENTS_PER_TENANT = 40;
 const CLIENTS = 8;
-const SERVICE = 'warehouse';
-const PASSWORD = 'a password that nobody guesses';
 /** A user deleted at once is rightly never announced. */
 const DELETED_AFTER_MS = 10_000;
-const WEBHOOK_EVENTS = ['user.created', 'user.deleted'];
-
-type Agent = { readonly key: string; session: Session | undefined };
-type Session = { readonly id: string; readonly capability: string };
-
-export type Tenant = {
-  readonly id: string;
-  readonly admin: RestDriver;
-  readonly agents: readonly Agent[];
-  readonly member: { readonly email: string };
-};
+const RENEWED_EVERY_MS = 240_000;
 
 /** What a soak verifies afterwards: nothing that was answered may be missing. */
 export type Written = {
@@ -43,32 +31,6 @@ export type Soak = {
   /** Waits until the last users are deleted, and ends. */
   stop(): Promise<void>;
 };
-
-export async function tenantOf(rest: RestDriver, name: string, receiver: string): Promise<Tenant> {
-  const email = `owner@${name}.example.com`;
-  const signUp = { email, password: PASSWORD, company_name: name };
-  const { body: owner } = await must(201, rest.post('/api/v1/auth/signup', signUp));
-  const id: string = owner.tenant_id;
-  const admin = rest.as({ bearer: owner.access_token, tenant: id });
-  const service = { name: SERVICE, credential_type: 'static', fields: [{ name: 'password' }] };
-  await must(201, admin.post('/api/v1/vault/services', service));
-  const secrets = { fields: { password: 'kept' } };
-  await must(200, admin.put(`/api/v1/vault/services/${SERVICE}/secrets`, secrets));
-  const webhook = { url: `${receiver}/${id}`, events: WEBHOOK_EVENTS };
-  await must(201, admin.post('/api/v1/webhooks', webhook));
-  const member = { email: `member@${name}.example.com` };
-  const user = { ...member, password: PASSWORD, email_verified: true };
-  await must(201, admin.post('/api/v1/admin/users', user));
-  const agents: Agent[] = [];
-  for (let at = 0; at < AGENTS_PER_TENANT; at += 1) {
-    const services = [{ service_name: SERVICE, fields: ['*'] }];
-    const agent = await must(201, admin.post('/api/v1/agents', { name: `agent ${at}`, services }));
-    const path = `/api/v1/agents/${agent.body.id}/keys`;
-    const { body } = await must(201, admin.post(path, { name: 'k' }));
-    agents.push({ key: body.key, session: undefined });
-  }
-  return { id, admin, agents, member };
-}
 
 /** Runs until it is stopped; two clients per tenant share only its agents. */
 export function soak(rest: RestDriver, tenants: readonly Tenant[], chance: Chance): Soak {
@@ -98,6 +60,9 @@ export function soak(rest: RestDriver, tenants: readonly Tenant[], chance: Chanc
     for (const { finish } of kinds) if (finish !== undefined) await step(finish);
   };
   const clients = Array.from({ length: CLIENTS }, (_, number) => client(number));
+  const renewing = setInterval(() => {
+    for (const tenant of tenants) tenant.renew().catch((error: unknown) => wrong.push(`${error}`));
+  }, RENEWED_EVERY_MS);
   return {
     written,
     times,
@@ -105,6 +70,7 @@ export function soak(rest: RestDriver, tenants: readonly Tenant[], chance: Chanc
     stop: async () => {
       running = false;
       await Promise.all(clients);
+      clearInterval(renewing);
     },
   };
 }
@@ -143,7 +109,6 @@ const kindsOf = (client: Client): readonly Kind[] => [
 ];
 
 function tupleKinds({ tenant, number, written, timed }: Client): readonly Kind[] {
-  const { admin } = tenant;
   let count = 0;
   const tupleOf = (object_id: string) => ({
     user_type: 'user',
@@ -159,7 +124,7 @@ function tupleKinds({ tenant, number, written, timed }: Client): readonly Kind[]
       work: async () => {
         const answer = await must(
           200,
-          timed('check', () => admin.post('/api/v1/fga/check', last())),
+          timed('check', () => tenant.admin.post('/api/v1/fga/check', last())),
         );
         if (answer.body.allowed !== count > 0) throw new Error(`check: ${answer.text}`);
       },
@@ -171,11 +136,11 @@ function tupleKinds({ tenant, number, written, timed }: Client): readonly Kind[]
         count += 1;
         await must(
           201,
-          timed('tuple written', () => admin.post('/api/v1/fga/tuples', last())),
+          timed('tuple written', () => tenant.admin.post('/api/v1/fga/tuples', last())),
         );
         written.tuplesWritten.add(last().object_id);
         if (before === undefined) return;
-        const remove = () => admin.call('DELETE', '/api/v1/fga/tuples', { body: before });
+        const remove = () => tenant.admin.call('DELETE', '/api/v1/fga/tuples', { body: before });
         await must(200, timed('tuple deleted', remove));
         written.tuplesDeleted.add(before.object_id);
       },
@@ -245,13 +210,12 @@ function agentKinds({ rest, tenant, agents, chance, timed }: Client): readonly K
 }
 
 function userKind({ tenant, number, written, timed }: Client): Kind {
-  const { admin } = tenant;
   const standing: { readonly id: string; readonly atMs: number }[] = [];
   let count = 0;
   const remove = async (id: string): Promise<void> => {
     await must(
       200,
-      timed('user deleted', () => admin.delete(`/api/v1/admin/users/${id}`)),
+      timed('user deleted', () => tenant.admin.delete(`/api/v1/admin/users/${id}`)),
     );
     written.usersDeleted.add(id);
   };
@@ -265,7 +229,8 @@ function userKind({ tenant, number, written, timed }: Client): Kind {
       }
       count += 1;
       const user = { email: `user${number}-${count}@example.com`, password: PASSWORD };
-      const create = () => admin.post('/api/v1/admin/users', { ...user, email_verified: true });
+      const create = () =>
+        tenant.admin.post('/api/v1/admin/users', { ...user, email_verified: true });
       const { body } = await must(201, timed('user created', create));
       written.usersCreated.add(body.id);
       standing.push({ id: body.id, atMs: performance.now() });
@@ -292,10 +257,4 @@ function readKinds({ tenant, chance, timed }: Client): readonly Kind[] {
     { share: 2, work: () => read('list', `/api/v1/${chance.oneOf(lists)}`)() },
     { share: 1, work: read('audit page', '/api/v1/audit/events') },
   ];
-}
-
-async function must(status: number, answering: Promise<RestAnswer>): Promise<RestAnswer> {
-  const answer = await answering;
-  if (answer.status === status) return answer;
-  throw new Error(`${answer.status} instead of ${status}: ${answer.text.slice(0, 300)}`);
 }

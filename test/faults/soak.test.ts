@@ -9,7 +9,8 @@ import { afterAll, expect, it } from 'vitest';
 import { chance } from './chance.ts';
 import { instance } from './instance.ts';
 import { auditTargets, measured, outOfBounds, printed, report } from './soak-measures.ts';
-import { soak, type Tenant, tenantOf, type Written } from './soak-work.ts';
+import { SIGNED_IN_MS, type Tenant, tenantOf } from './soak-tenant.ts';
+import { soak, type Written } from './soak-work.ts';
 
 const TENANTS = 4;
 const SHORT_MS = 60_000;
@@ -26,7 +27,7 @@ it('R17 eight clients at once get nothing but answers, and all that they did is 
   timeout: TEST_MS_MAX,
 }, async () => {
   sink = await webhookSink();
-  const cardea = await instance(fixture, { JWT_EXPIRY: '2h' });
+  const cardea = await instance(fixture, { JWT_EXPIRY: `${SIGNED_IN_MS / 1000}s` });
   const running = await cardea.start();
   const tenants: Tenant[] = [];
   for (let at = 0; at < TENANTS; at += 1) {

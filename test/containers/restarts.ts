@@ -1,0 +1,46 @@
+/** Containers that start again: told to, one replica after the other, or killed. */
+import { testForm, untilTrue } from '@cardea/testing';
+import { docker } from '../../scripts/containers/docker.ts';
+import { SERVICES } from '../deploy/rules/rule.ts';
+import type { Deployment, Running } from './deployment.ts';
+
+/** Of each service; in one of them each of its replicas starts again. */
+const ROLLING_RESTARTS = testForm.long ? 20 : 2;
+/** Services that are restarted beside each other: of each there is always one replica. */
+const SERVICES_AT_ONCE = 3;
+const RESTART_MS_MAX = 120_000;
+export const ROLLING_RESTARTS_MS_MAX = SERVICES.length * ROLLING_RESTARTS * RESTART_MS_MAX;
+
+/** So often, or as long as the run was given; answers how many replicas were restarted. */
+export async function rollingRestarts(deployed: Deployment): Promise<number> {
+  const endMs = performance.now() + (testForm.minutes ?? Infinity) * 60_000;
+  const services = Array.from({ length: ROLLING_RESTARTS }).flatMap(() => SERVICES);
+  const busy = new Set<string>();
+  let restarts = 0;
+  const lanes = Array.from({ length: SERVICES_AT_ONCE }, async () => {
+    for (let service = services.shift(); service !== undefined; service = services.shift()) {
+      const its = service;
+      await untilTrue(() => !busy.has(its), { deadlineMs: RESTART_MS_MAX, what: `${its} rests` });
+      busy.add(its);
+      for (const { id } of await deployed.containers(its)) {
+        if (performance.now() >= endMs) return;
+        await docker('restart', '--time', '30', id);
+        await deployed.untilHealthy(its);
+        restarts += 1;
+      }
+      busy.delete(its);
+    }
+  });
+  await Promise.all(lanes);
+  return restarts;
+}
+
+/** As a machine would: to the process itself, so that the engine takes it for a crash and starts it again. */
+export async function killAndWait(deployed: Deployment, { id, service }: Running): Promise<void> {
+  const pid = Number(await docker('inspect', '--format', '{{.State.Pid}}', id));
+  const restarts = async () => Number(await docker('inspect', '--format', '{{.RestartCount}}', id));
+  const before = await restarts();
+  process.kill(pid, 'SIGKILL');
+  await untilTrue(async () => (await restarts()) > before, { what: `${service} starts again` });
+  await deployed.untilHealthy(service);
+}

@@ -47,6 +47,10 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
     text: 'Address that all three ports are bound to.',
     otherwise: 'standalone: 127.0.0.1 and ::1',
   },
+  HTTP_FAST_PATH: {
+    group: 'process',
+    text: "`off` leads requests to paths without parameters through Express' router too, which finds them more slowly. Answers are the same.",
+  },
   SHUTDOWN_DELAY: {
     group: 'process',
     text: 'How long a process goes on taking requests after SIGTERM, while others still send it some.',

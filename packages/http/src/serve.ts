@@ -61,6 +61,8 @@ export type ServeOptions = {
   readonly port: number;
   /** Addresses to listen on; the second and later ones are skipped where the host lacks them. */
   readonly hosts: readonly string[];
+  /** False leads every request through Express' router; on by default. */
+  readonly fastPath?: boolean;
   /** Loopback-only endpoints are served on all addresses. */
   readonly sharesLoopbackOnly?: boolean;
   /** How long pending requests may take once the server stops, milliseconds. */
@@ -110,7 +112,8 @@ export function serve(options: ServeOptions): HttpServer {
   let listening: Listening | undefined;
   const showsLoopbackOnly = (request: IncomingMessage): boolean =>
     options.sharesLoopbackOnly === true || (listening?.onLoopback === true && isDirect(request));
-  const ways = { literal: literalRoutes(routes), router: routerOf(routes, showsLoopbackOnly) };
+  const literal = options.fastPath === false ? NO_LITERALS : literalRoutes(routes);
+  const ways = { literal, router: routerOf(routes, showsLoopbackOnly) };
   const handler = beforeRouting(ways, parts, options);
   const stopWaitMs = options.stopWaitMs ?? STOP_WAIT_MS;
   let flushing: NodeJS.Timeout | undefined;
@@ -213,8 +216,13 @@ function enter(route: Route, http: HttpContext, params: Params): void {
   void answerRequest(route, http, params);
 }
 
-/** By path and method. Express tries the pattern of one route after the other; these need none. */
+/**
+ * The fast path, by path and method. Express tries the pattern of one route after the other; these need none. From
+ * here on nothing differs, which `test/security/fast-path.test.ts` compares answer by answer.
+ */
 type LiteralRoutes = ReadonlyMap<string, ReadonlyMap<string, Route>>;
+
+const NO_LITERALS: LiteralRoutes = new Map();
 
 function literalRoutes(routes: readonly Route[]): LiteralRoutes {
   const literal = new Map<string, Map<string, Route>>();

@@ -125,6 +125,7 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
   ARGON2_MEMORY: { ...integer(8, 131_072), or: () => 19_456 },
   ARGON2_TIME: { ...integer(1, 10), or: () => 2 },
   HASH_CONCURRENCY: { ...integer(1, 256), or: (_, { cpus }) => Math.max(1, (cpus ?? 2) - 1) },
+  HTTP_FAST_PATH: { ...oneOf('on', 'off'), or: () => 'on' },
   SHUTDOWN_DELAY: {
     ...duration('0s', '5m', 1),
     or: (_, { standalone }) => (standalone ? 0 : 5000),

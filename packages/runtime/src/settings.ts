@@ -61,6 +61,8 @@ export type Settings = {
   readonly ARGON2_MEMORY: number;
   readonly ARGON2_TIME: number;
   readonly HASH_CONCURRENCY: number;
+  /** `off` leads every request through Express' router. */
+  readonly HTTP_FAST_PATH: 'on' | 'off';
   /** Milliseconds. */
   readonly SHUTDOWN_DELAY: number;
   /** Milliseconds. */

@@ -55,6 +55,7 @@ export function apiServer(
     registry: metrics.registry,
     port: options.port,
     hosts: options.hosts,
+    fastPath: settings.HTTP_FAST_PATH === 'on',
     sharesLoopbackOnly: options.sharesDevelopment === true,
   });
 }

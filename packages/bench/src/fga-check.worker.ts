@@ -15,11 +15,15 @@ const APPENDS_AT_ONCE = 256;
 /** For 200,000 tuples on a machine that others use too. */
 const CATCH_UP_MS = 1_200_000;
 
-const [databaseUrl = '', size, named] = process.argv.slice(2);
+const [databaseUrl = '', size, named, fastPath = 'on'] = process.argv.slice(2);
 const smoke = size === 'smoke';
 const compared = FGA_SETS.find((name) => name === named);
 const set = compared === undefined ? referenceSet(smoke ? 200 : 10) : fgaSet(compared, smoke);
-const fixture = await serviceFixture({ databaseUrl, definitions: [authzService] });
+const fixture = await serviceFixture({
+  databaseUrl,
+  definitions: [authzService],
+  env: { HTTP_FAST_PATH: fastPath },
+});
 process.on('disconnect', () => process.exit(0));
 
 await seed();

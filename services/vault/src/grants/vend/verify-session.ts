@@ -8,8 +8,9 @@ import type { ServiceDependencies } from '@cardea/service';
 import type QuickLRU from 'quick-lru';
 import type { Epochs } from '../../epochs.ts';
 import type { Facts, IdentityFactsRequest } from '../../identity-facts/fact-rows.ts';
+import type { KnownChanges } from '../../identity-facts/facts-cache.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
-import { type KnownChanges, REREAD_AFTER_MS } from '../../identity-facts/identity-facts.ts';
+import { REREAD_AFTER_MS } from '../../identity-facts/identity-facts.ts';
 import { grantCacheKey } from '../grant-key.ts';
 import { liveRevocations } from './live-revocations.ts';
 

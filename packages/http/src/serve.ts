@@ -6,11 +6,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
 import type { Clock, Ids, Logger } from '@cardea/runtime';
-import express, { type Router } from 'express';
 import type { Registry } from 'prom-client';
 import { trustedProxies } from './client-address.ts';
-
-import { type AllowedOrigins, isPreflight, NO_ORIGINS, preflightHeaders } from './cross-origin.ts';
+import { type AllowedOrigins, NO_ORIGINS } from './cross-origin.ts';
 import type { Denials } from './denials.ts';
 import type { Endpoint } from './endpoint.ts';
 import { HttpContext, type ServerParts } from './http-context.ts';
@@ -20,10 +18,10 @@ import { isDirect } from './loopback-only.ts';
 import { httpMetrics } from './metrics.ts';
 import { isOddPath } from './odd-path.ts';
 import { OpenRequests } from './open-requests.ts';
-import { invalid, refusalOf, refusalOfThrow } from './refusal.ts';
-import { answerRequest } from './request-pipeline.ts';
-import { type Group, type PositionsPassed, type Route, routeOf } from './route.ts';
+import { invalid, refusalOf } from './refusal.ts';
+import { type Group, type PositionsPassed, routeOf } from './route.ts';
 import { inOrder } from './route-order.ts';
+import { enter, NO_PARAMS, type Routing, routingOf } from './routing.ts';
 import { defaultHeadersFor } from './write-answer.ts';
 
 /** One service's endpoints with its own log, projections and store for refusals. */
@@ -112,9 +110,11 @@ export function serve(options: ServeOptions): HttpServer {
   let listening: Listening | undefined;
   const showsLoopbackOnly = (request: IncomingMessage): boolean =>
     options.sharesLoopbackOnly === true || (listening?.onLoopback === true && isDirect(request));
-  const literal = options.fastPath === false ? NO_LITERALS : literalRoutes(routes);
-  const ways = { literal, router: routerOf(routes, showsLoopbackOnly) };
-  const handler = beforeRouting(ways, parts, options);
+  const routing = routingOf(routes, {
+    fastPath: options.fastPath !== false,
+    showsLoopbackOnly,
+  });
+  const handler = beforeRouting(routing, parts, options);
   const stopWaitMs = options.stopWaitMs ?? STOP_WAIT_MS;
   let flushing: NodeJS.Timeout | undefined;
   let stopped: Promise<void> | undefined;
@@ -169,20 +169,14 @@ const abandonAll = ({ open }: ServerParts) => {
   for (const http of open.all()) http.abandon();
 };
 
-const HTTP_CONTEXT: unique symbol = Symbol('HTTP context');
-type WithContext = IncomingMessage & { [HTTP_CONTEXT]?: HttpContext };
-const httpOf = (request: IncomingMessage): HttpContext =>
-  (request as WithContext)[HTTP_CONTEXT] as HttpContext;
-
 /** Steps that are the same for every path; then the endpoint is found. */
 function beforeRouting(
-  { literal, router }: { readonly literal: LiteralRoutes; readonly router: Router },
+  { literal, byPattern }: Routing,
   parts: ServerParts,
   { name, internal }: Pick<ServeOptions, 'name' | 'internal'>,
 ): HttpServer['handler'] {
   return (request, response) => {
     const http = new HttpContext(request, response, parts, name);
-    (request as WithContext)[HTTP_CONTEXT] = http;
     const { headers, httpVersionMinor } = request;
     if (headers.host === undefined && httpVersionMinor > 0) {
       return http.refuse(invalid({ field: 'Host', rule: 'required' }));
@@ -198,97 +192,6 @@ function beforeRouting(
       return http.refuse(refusalOf('unauthenticated'));
     }
     if (route !== undefined) return http.within(() => enter(route, http, NO_PARAMS));
-    http.within(() =>
-      router(request as express.Request, response as express.Response, (error?: unknown) =>
-        unrouted(http, error),
-      ),
-    );
+    http.within(() => byPattern(http, request, response));
   };
-}
-
-type Params = { readonly [name: string]: string };
-
-const NO_PARAMS: Params = {};
-
-function enter(route: Route, http: HttpContext, params: Params): void {
-  http.contract = route.contract;
-  http.servedBy = route.group.service;
-  void answerRequest(route, http, params);
-}
-
-/**
- * The fast path, by path and method. Express tries the pattern of one route after the other; these need none. From
- * here on nothing differs, which `test/security/fast-path.test.ts` compares answer by answer.
- */
-type LiteralRoutes = ReadonlyMap<string, ReadonlyMap<string, Route>>;
-
-const NO_LITERALS: LiteralRoutes = new Map();
-
-function literalRoutes(routes: readonly Route[]): LiteralRoutes {
-  const literal = new Map<string, Map<string, Route>>();
-  for (const route of routes) {
-    const { path, method, loopbackOnly } = route.contract;
-    if (path.includes('{') || loopbackOnly === true) continue;
-    const methods = literal.get(path) ?? new Map<string, Route>();
-    literal.set(path, methods.set(method.toUpperCase(), route));
-  }
-  return literal;
-}
-
-/** Only Express' router: its application would add properties to every request and response that nothing here uses. */
-function routerOf(
-  routes: readonly Route[],
-  showsLoopbackOnly: (request: IncomingMessage) => boolean,
-): Router {
-  const router = express.Router({ caseSensitive: true, strict: true });
-  for (const [path, methods] of byPath(routes)) {
-    const at = router.route(path.replaceAll(/\{([a-zA-Z0-9_]+)\}/g, ':$1'));
-    if (methods.some(({ contract }) => contract.loopbackOnly === true)) {
-      at.all((request, _response, next) => {
-        if (showsLoopbackOnly(request)) return next();
-        httpOf(request).refuse(refusalOf('not_found'));
-      });
-    }
-    const contracts = methods.map(({ contract }) => contract);
-    at.options((request, _response, next) => {
-      if (!isPreflight(request)) return next();
-      const http = httpOf(request);
-      http.answer(204, undefined, {
-        ...http.headers(),
-        ...preflightHeaders(request, contracts, http.parts.origins),
-      });
-    });
-    for (const route of methods) {
-      at[route.contract.method]((request, _response) => {
-        enter(route, httpOf(request), request.params as Params);
-      });
-    }
-    const allow = methods.map(({ contract }) => contract.method.toUpperCase()).join(', ');
-    at.all((request, _response) =>
-      httpOf(request).refuse(refusalOf('method_not_allowed', { headers: { Allow: allow } })),
-    );
-  }
-  return router;
-}
-
-/** No route took the request, or the router threw. */
-function unrouted(http: HttpContext, error: unknown): void {
-  // The router throws a URIError for a parameter that cannot be decoded: answered with 404.
-  const isUnknown = error === undefined || error === null || error instanceof URIError;
-  const refusal = isUnknown ? refusalOf('not_found') : refusalOfThrow(error);
-  if (refusal.status === 500) http.parts.logger.error({ err: error }, 'a request failed');
-  http.refuse(refusal);
-}
-
-function byPath(routes: readonly Route[]): ReadonlyMap<string, readonly Route[]> {
-  const paths = new Map<string, Route[]>();
-  for (const route of routes) {
-    const { path, method } = route.contract;
-    const there = paths.get(path) ?? [];
-    if (there.some(({ contract }) => contract.method === method)) {
-      throw new Error(`two endpoints claim ${method.toUpperCase()} ${path}`);
-    }
-    paths.set(path, [...there, route]);
-  }
-  return paths;
 }

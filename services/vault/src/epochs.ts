@@ -45,7 +45,8 @@ const CACHED_ENTRIES_MAX = 10_000;
 /** Values of one kind, each with the epoch that was read before the value was loaded. */
 export interface EpochCache<T> {
   get(key: string, epoch: string | undefined): T | undefined;
-  put(key: string, epoch: string | undefined, value: T): void;
+  /** `tookMs`: since the value began to be loaded. */
+  put(key: string, epoch: string | undefined, value: T, tookMs?: number): void;
   /** The cached value, or else the result of `load`. */
   through(key: string, epoch: string | undefined, load: () => Promise<T>): Promise<T>;
   drop(key: string): void;

@@ -53,7 +53,8 @@ export function consumer<const From extends Events>(definition: {
   readonly name: string;
   readonly from: readonly From[];
   readonly on: EffectsOf<Heard<From>>;
-  readonly onCommitted?: () => void;
+  /** As in {@link Consumer}. */
+  readonly onCommitted?: (events: readonly Heard<From>[]) => void;
 }): Total<Consumer> {
   const { name, from, on, onCommitted } = definition;
   const effects = withoutIgnored<Effect<IntegrationEvent>>(on);
@@ -70,7 +71,7 @@ export function consumer<const From extends Events>(definition: {
     },
     statements: (events) =>
       inFewStatements(events.flatMap((event) => effects.get(event.type)?.apply?.(event) ?? [])),
-    ...(onCommitted && { onCommitted }),
+    ...(onCommitted && { onCommitted: (events) => onCommitted(events as never) }),
   });
 }
 

@@ -1,6 +1,6 @@
 /** Grants: which of a service's secrets an agent may use, in which session and until when. */
+import { expiringCache } from '@cardea/runtime';
 import { forgottenTenants, type Module, type ServiceDependencies } from '@cardea/service';
-import QuickLRU from 'quick-lru';
 import { type Epochs, epochCache } from '../epochs.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
 import type { PolicySet } from '../policies/policies.module.ts';
@@ -26,6 +26,8 @@ export type GrantsDependencies = Omit<ServiceDependencies, 'sealer' | 'bus' | 'r
   };
 
 const SESSIONS_MAX = 10_000;
+/** As long as agents usually hold a secret before they ask again. */
+const LAST_GRANT_KEY_MS = 300_000;
 const BURST_FACTOR = 2;
 const MINUTE_S = 60;
 
@@ -43,7 +45,10 @@ export function grantsModule(needs: GrantsDependencies): Module {
       policies: epochCache<PolicySet>(clock),
       grantKeys: epochCache<GrantKeyState>(clock),
     },
-    lastGrantKeys: new QuickLRU<string, string>({ maxSize: SESSIONS_MAX }),
+    lastGrantKeys: expiringCache<string, string>(clock, {
+      entriesMax: SESSIONS_MAX,
+      ttlMs: LAST_GRANT_KEY_MS,
+    }),
     sessionRate: bucket(clock, { perSecond: rate, burst: rate * BURST_FACTOR }),
     forceRate: bucket(clock, {
       perSecond: FORCED_PER_MINUTE_MAX / MINUTE_S,

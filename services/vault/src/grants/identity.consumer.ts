@@ -79,7 +79,7 @@ export const identityConsumer = (
       'approval.denied': { apply: keepAnswer },
       ...NO_CONCERN,
     },
-    onCommitted: () => vault.facts.forget(),
+    onCommitted: (events) => vault.facts.applied(events),
   });
 };
 

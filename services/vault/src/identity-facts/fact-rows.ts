@@ -20,14 +20,17 @@ export type AgentRow = {
   readonly owner_user_id: string | null | undefined;
 };
 
-export type Facts = {
+export type SessionFacts = {
   readonly session: SessionRow | undefined;
   /** Of the session that the token names. */
   readonly tokenEpoch: number | undefined;
+};
+export type AgentFacts = {
   readonly agent: AgentRow | undefined;
   /** Of the session's user; undefined if unknown, or if there is none. */
   readonly userStatus: string | undefined;
 };
+export type Facts = SessionFacts & AgentFacts;
 
 export type IdentityFactsRequest = {
   readonly tenantId: string;

@@ -7,6 +7,7 @@
 import type { CurrentFacts } from '@cardea/contracts';
 import { factCopies, type ServiceDependencies, type UserFacts } from '@cardea/service';
 import { epochCache } from '../epochs.ts';
+import { type AppliedEvent, concernSessionsAlone } from './applied-sessions.ts';
 import {
   type Facts,
   type IdentityFactsRequest,
@@ -14,15 +15,7 @@ import {
   readOwnerRow,
   readSessionRows,
 } from './fact-rows.ts';
-
-/** What the shared cache says of changes at identity: positions of its log, 0 where none was announced. */
-export type KnownChanges = {
-  /** Replaced at each change that narrows authority; entries cached under another epoch are void. */
-  readonly epoch: string;
-  readonly floor: bigint;
-  readonly agent: bigint;
-  readonly session: bigint;
-};
+import { factsCache, type KnownChanges } from './facts-cache.ts';
 
 export interface IdentityFacts {
   /**
@@ -46,8 +39,8 @@ export interface IdentityFacts {
     tenantId: string,
     approver: string | { readonly user_id: string },
   ): Promise<boolean>;
-  /** New events were applied in this process: cached entries are dropped. */
-  forget(): void;
+  /** These events were applied in this process: what they may have changed is dropped. */
+  applied(events: readonly AppliedEvent[]): void;
 }
 
 /** Pauses, counted from the first read, before a row that may lag is read again. */
@@ -62,7 +55,7 @@ type Dependencies = Pick<
 
 export function identityFacts(needs: Dependencies): IdentityFacts {
   const { database, clock } = needs;
-  const facts = epochCache<Facts>(clock);
+  const cache = factsCache(clock);
   const approvers = epochCache<UserFacts>(clock);
   const copies = factCopies(needs, CONSUMER);
 
@@ -86,13 +79,10 @@ export function identityFacts(needs: Dependencies): IdentityFacts {
     if (agent === undefined || changes.agent === 0n) return rows.facts;
     return { ...rows.facts, agent: { ...agent, changed_at: 'now' } };
   };
-  const read: IdentityFacts['read'] = (asked, changes, fresh = false) => {
+  const read: IdentityFacts['read'] = async (asked, changes, fresh = false) => {
     if (changes === undefined) return load(asked, undefined);
-    const key = JSON.stringify(Object.values(asked));
-    const { epoch, floor, agent, session } = changes;
-    const tag = `${epoch} ${floor} ${agent} ${session}`;
-    if (fresh) facts.drop(key);
-    return facts.through(key, tag, () => load(asked, changes));
+    const found = fresh ? undefined : cache.find(asked, changes);
+    return found ?? cache.loaded(asked, changes, () => load(asked, changes));
   };
   return {
     read,
@@ -124,9 +114,9 @@ export function identityFacts(needs: Dependencies): IdentityFacts {
       }
       return false;
     },
-    forget: () => {
-      facts.clear();
-      approvers.clear();
+    applied: (events) => {
+      cache.applied(events);
+      if (!concernSessionsAlone(events)) approvers.clear();
     },
   };
 }

@@ -1,10 +1,7 @@
 /** Who has to answer a request that a policy requires. */
 import type { IdentityFactsRequest } from '../identity-facts/fact-rows.ts';
-import {
-  type IdentityFacts,
-  isDisabled,
-  type KnownChanges,
-} from '../identity-facts/identity-facts.ts';
+import type { KnownChanges } from '../identity-facts/facts-cache.ts';
+import { type IdentityFacts, isDisabled } from '../identity-facts/identity-facts.ts';
 import type { ApprovalRequirement } from './evaluate-policies.ts';
 
 /** Why there is no approver, in cases that an administrator can correct. */

@@ -1,6 +1,5 @@
 /** A rate with a burst, per key and process. */
-import type { Clock } from '@cardea/runtime';
-import QuickLRU from 'quick-lru';
+import { type Clock, expiringCache } from '@cardea/runtime';
 
 const KEYS_MAX = 20_000;
 const SECOND_MS = 1_000;
@@ -10,7 +9,11 @@ export function bucket(
   clock: Pick<Clock, 'monotonicMs'>,
   { perSecond, burst }: { readonly perSecond: number; readonly burst: number },
 ): (key: string) => boolean {
-  const levels = new QuickLRU<string, { left: number; atMs: number }>({ maxSize: KEYS_MAX });
+  // A bucket that was left alone for so long is full, as one is that nobody used.
+  const levels = expiringCache<string, { left: number; atMs: number }>(clock, {
+    entriesMax: KEYS_MAX,
+    ttlMs: (burst / perSecond) * SECOND_MS,
+  });
   return (key) => {
     const nowMs = clock.monotonicMs();
     const before = levels.get(key) ?? { left: burst, atMs: nowMs };

@@ -8,7 +8,7 @@ import {
   type Revocations,
 } from '@cardea/auth';
 import { epochKey } from '../../epochs.ts';
-import type { KnownChanges } from '../../identity-facts/identity-facts.ts';
+import type { KnownChanges } from '../../identity-facts/facts-cache.ts';
 
 export type LiveRevocations = {
   /** The key or its agent is revoked. */

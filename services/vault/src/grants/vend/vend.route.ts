@@ -1,7 +1,6 @@
 import { type Endpoint, endpoint } from '@cardea/http';
-import { metrics, span } from '@cardea/runtime';
+import { type ExpiringCache, metrics, span } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
-import type QuickLRU from 'quick-lru';
 import Type from 'typebox';
 import type { SecretStore } from '../../adapters/secret-store.ts';
 import type { Epochs } from '../../epochs.ts';
@@ -33,7 +32,7 @@ type VendDependencies = Pick<
   /** False if the grant key is refreshed by force too often; used while the cache is unreachable. */
   readonly forceRate: (grantKeyId: string) => boolean;
   /** The grant key that a session requested last: it is likely to be the next one too. */
-  readonly lastGrantKeys: QuickLRU<string, string>;
+  readonly lastGrantKeys: ExpiringCache<string, string>;
   readonly caches: VendCaches;
   readonly refusals: RefusalRecorder;
   readonly reuse: ReuseCounter;

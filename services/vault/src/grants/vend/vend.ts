@@ -3,9 +3,8 @@
  * each call too, so an approval never preserves authority that was withdrawn since.
  */
 import { EventStoreUnavailable } from '@cardea/event-store';
-import { failpoint, uuidFrom } from '@cardea/runtime';
+import { type ExpiringCache, failpoint, uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
-import type QuickLRU from 'quick-lru';
 import type { SecretStore } from '../../adapters/secret-store.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { approverOf } from '../../policies/policies.module.ts';
@@ -40,7 +39,7 @@ type VendingDependencies = Pick<
   /** False if the grant key is refreshed by force too often; used while the cache is unreachable. */
   readonly forceRate: (grantKeyId: string) => boolean;
   /** The grant key that a session requested last: it is likely to be the next one too. */
-  readonly lastGrantKeys: QuickLRU<string, string>;
+  readonly lastGrantKeys: ExpiringCache<string, string>;
   readonly caches: VendCaches;
   readonly reuse: ReuseCounter;
   readonly secrets: SecretStore;

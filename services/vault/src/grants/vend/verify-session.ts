@@ -4,12 +4,13 @@
  */
 import type { AgentPrincipal, Capability } from '@cardea/auth';
 import type { Request } from '@cardea/http';
+import type { ExpiringCache } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
-import type QuickLRU from 'quick-lru';
 import type { Epochs } from '../../epochs.ts';
 import type { Facts, IdentityFactsRequest } from '../../identity-facts/fact-rows.ts';
+import type { KnownChanges } from '../../identity-facts/facts-cache.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
-import { type KnownChanges, REREAD_AFTER_MS } from '../../identity-facts/identity-facts.ts';
+import { REREAD_AFTER_MS } from '../../identity-facts/identity-facts.ts';
 import { grantCacheKey } from '../grant-key.ts';
 import { liveRevocations } from './live-revocations.ts';
 
@@ -17,7 +18,7 @@ type SessionDependencies = Pick<ServiceDependencies, 'authenticator' | 'revocati
   readonly epochs: Epochs;
   readonly facts: IdentityFacts;
   /** The grant key that a session requested last: it is likely to be the next one too. */
-  readonly lastGrantKeys: QuickLRU<string, string>;
+  readonly lastGrantKeys: ExpiringCache<string, string>;
   /** False if the session exceeds its vend rate. */
   readonly sessionRate: (session: string) => boolean;
 };

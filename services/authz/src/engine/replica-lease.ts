@@ -21,6 +21,8 @@ export type ReplicaLeaseDependencies = {
   readonly head: () => Promise<bigint>;
   /** Looks after the rows of others while there is nothing to wait for. */
   readonly look: () => Promise<void>;
+  /** Whether the last look found rows of others. */
+  readonly hasOthers: () => boolean;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
@@ -93,6 +95,8 @@ export function replicaLease(needs: ReplicaLeaseDependencies): ReplicaLease {
       if (!(await renew(registered))) return register();
       return needs.look();
     }
+    // Each renewal says how far this process is, which is soon enough while nobody waits for it.
+    if (!needs.hasOthers()) return clock.sleep(restMs, signal);
     if (needs.follower.position > registered.reported) {
       if (!(await report(registered))) await register();
       return;

@@ -124,6 +124,7 @@ function replicasOf(needs: Dependencies, follower: Follower): Replicas {
     follower,
     head: () => store.head(store.log),
     look: barrier.look,
+    hasOthers: barrier.hasOthers,
     clock,
     ids,
     log,

@@ -23,6 +23,8 @@ export type WriteBarrier = {
   readonly pass: (position: bigint) => Promise<void>;
   /** Keeps what is known of the rows up to date and removes dead ones, so that later changes wait less. */
   readonly look: () => Promise<void>;
+  /** Whether the rows that were read last have any but this process's own. */
+  readonly hasOthers: () => boolean;
   /** Of the table's channel; undefined when some may have been missed. */
   readonly notice: (payload: string | undefined) => void;
 };
@@ -105,6 +107,10 @@ export function writeBarrier({ table, ownId, clock }: WriteBarrierDependencies):
       await read();
       const own = ownId();
       if (await removeDead([...known.keys()].filter((id) => id !== own))) await read();
+    },
+    hasOthers: () => {
+      const own = ownId();
+      return [...known.keys()].some((id) => id !== own);
     },
     notice: (payload) => {
       const moved = payload === undefined ? undefined : readNotice(payload);

@@ -154,6 +154,8 @@ function flags(port: number, settings: LocalPostgresOptions['settings'] = {}): s
     unix_socket_directories: '',
     max_connections: String(CONNECTIONS_MAX),
     timezone: 'UTC',
+    // It wakes five times a second otherwise, also when nothing is written.
+    bgwriter_delay: '1s',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
     ...settings,

@@ -8,7 +8,7 @@
  * the sink park its stream, while all others continue. Nothing is skipped, and nothing blocks the rest.
  */
 import type { RecordedEvent } from '@cardea/event-store';
-import type { Clock, Logger, LoopWatch } from '@cardea/runtime';
+import { type Clock, type Logger, type LoopWatch, sharedRestMs } from '@cardea/runtime';
 import { type Checkpoint, Fenced } from './checkpoint.ts';
 import type { IdleCheckpoints } from './idle-checkpoints.ts';
 import { becomeActive, type Lease, type Leases } from './lease.ts';
@@ -143,9 +143,10 @@ export class LogFollower<Prepared = undefined> {
     const active = this.#active;
     try {
       const { isFull, generation } = await this.#takeNext(active);
-      const { reader, idleWaitMs = IDLE_WAIT_MS } = this.#needs;
+      const { reader, clock, idleWaitMs } = this.#needs;
       const rest = async (): Promise<void> => {
-        await reader.changed(generation, idleWaitMs, active.until, this.#resting(active));
+        const waitMs = idleWaitMs ?? sharedRestMs(clock, IDLE_WAIT_MS);
+        await reader.changed(generation, waitMs, active.until, this.#resting(active));
         await this.#needs.pace?.(active.until);
       };
       return { degraded: this.#degraded, rest: isFull ? undefined : rest };

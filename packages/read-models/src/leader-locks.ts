@@ -132,7 +132,10 @@ class Session implements LeaderLocks {
     this.#turning ??= outsideTransactions(() => this.#turn());
   }
 
-  /** Runs once per second, or when a caller wakes it: connects, and tries to lock the wanted names. */
+  /**
+   * Connects, and tries to lock the wanted names, once per second or when a caller wakes it; while nobody
+   * wants one, it runs for the heartbeat alone.
+   */
   async #turn(): Promise<void> {
     const { clock, log } = this.#options;
     let lastBeat = clock.monotonicMs();
@@ -152,7 +155,9 @@ class Session implements LeaderLocks {
         if (!failing) log.warn({ code: errorCode(error) }, 'leader session lost');
         failing = true;
       }
-      await clock.sleep(RETRY_MS, failing ? this.#stop.signal : this.#nudge.signal);
+      const beatMs = HEARTBEAT_MS - (clock.monotonicMs() - lastBeat);
+      const restMs = failing || this.#waiters.size > 0 ? RETRY_MS : Math.max(1, beatMs);
+      await clock.sleep(restMs, failing ? this.#stop.signal : this.#nudge.signal);
     }
   }
 

@@ -60,6 +60,7 @@ export { refuseBadSettings } from './refuse-bad-settings.ts';
 export { type Secret, secret } from './secret.ts';
 export { SeriesHistogram } from './series-histogram.ts';
 export type { Environment, SettingFault, Settings } from './settings.ts';
+export { sharedRestMs } from './shared-rest.ts';
 export { type Shutdown, type ShutdownDependencies, shutdown } from './shutdown.ts';
 export {
   currentTraceparent,

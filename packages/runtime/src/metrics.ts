@@ -136,7 +136,7 @@ export const metrics = {
 } as const;
 
 /** Each look wakes the process, also when it has nothing to do. */
-const DELAY_LOOK_MS = 100;
+const DELAY_LOOK_MS = 500;
 const NANOSECONDS_PER_MS = 1e6;
 
 type Process = { readonly version: string; readonly loops: Loops; readonly clock: Clock };

@@ -1,5 +1,5 @@
 /** Work that one replica repeats: at once when it gets the lease, then every `everyMs`. */
-import type { Clock } from '@cardea/runtime';
+import { type Clock, sharedRestMs } from '@cardea/runtime';
 import type { Loop } from './service.ts';
 
 /** A loop that sweeps rarely has to tick meanwhile, or it would count as stuck. */
@@ -26,7 +26,9 @@ export const sweeping = ({ name, everyMs, clock, sweep }: Sweep): Loop => ({
         await sweep(signal, tick);
       }
       const untilNextMs = everyMs - (clock.monotonicMs() - sweptMs);
-      await clock.sleep(Math.max(1, Math.min(untilNextMs, TICK_EVERY_MS)), signal);
+      const isSoon = untilNextMs <= TICK_EVERY_MS;
+      const restMs = isSoon ? untilNextMs : sharedRestMs(clock, TICK_EVERY_MS);
+      await clock.sleep(Math.max(1, Math.min(untilNextMs, restMs)), signal);
     }
   },
 });

@@ -5,11 +5,13 @@
  */
 import { accept, type Streams } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
-import type { Clock, Ids, Logger } from '@cardea/runtime';
+import { type Clock, type Ids, type Logger, wakeSignal } from '@cardea/runtime';
 import type { Loop, ServiceDependencies } from '@cardea/service';
 import { type CredentialReused, type GrantKeyState, grantKeys } from './grant-key.ts';
 
 const FLUSH_MS = 1_000;
+/** While nothing is counted. */
+const REST_MS = 10_000;
 const GRANTS_MAX = 10_000;
 const UNWRITTEN_MS_MAX = 60_000;
 
@@ -53,6 +55,7 @@ export function reuseCounter(needs: {
   let open = new Map<string, Count>();
   let closed: Count[] = [];
   let failingSinceMs: number | undefined;
+  const counted = wakeSignal(clock);
 
   const write = async ({ id, grantKeyId, grantId, request, times }: Count): Promise<void> => {
     const command = { ...(await needs.command(request)), id };
@@ -81,6 +84,7 @@ export function reuseCounter(needs: {
     count: (request, grantKeyId, grantId) => {
       const key = `${grantKeyId} ${grantId}`;
       const before = open.get(key);
+      if (open.size === 0) counted.wake();
       const id = before?.id ?? ids.next();
       open.set(key, { id, grantKeyId, grantId, request, times: (before?.times ?? 0) + 1 });
     },
@@ -95,6 +99,7 @@ export function reuseCounter(needs: {
           tick();
           await flush();
           await needs.alongside();
+          if (closed.length === 0) await counted.rest(REST_MS, signal);
           await clock.sleep(FLUSH_MS, signal);
         }
       },

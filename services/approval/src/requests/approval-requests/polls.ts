@@ -2,7 +2,7 @@
  * Long polls: each waits for one request to be decided. A poll is registered before the stream is read, so
  * that a decision in between is never missed.
  */
-import { type Cache, CacheUnavailable, type Clock, metrics } from '@cardea/runtime';
+import { type Cache, CacheUnavailable, type Clock, metrics, wakeSignal } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
 import {
   POLL_REREAD_MS,
@@ -37,6 +37,9 @@ export type Polls = {
   stop(): Promise<void>;
 };
 
+/** While nobody polls, the loop only shows that it is alive. */
+const NOBODY_MS = 10_000;
+
 type Caller = Pick<Wait<unknown>, 'id' | 'principal' | 'tenantId'>;
 type Waiter = { wake: () => void };
 
@@ -50,6 +53,7 @@ export function polls(needs: {
   const perPrincipal = new Map<string, number>();
   const perTenant = new Map<string, number>();
   let open = 0;
+  const opened = wakeSignal(clock);
   const wake = (id: string | undefined): void => {
     const woken = id === undefined ? [...waiting.values()] : [waiting.get(id) ?? []];
     for (const waiters of woken) for (const waiter of waiters) waiter.wake();
@@ -63,6 +67,7 @@ export function polls(needs: {
 
   const enter = ({ id, principal, tenantId }: Caller, waiter: Waiter) => {
     open += 1;
+    if (open === 1) opened.wake();
     metrics.longPollsOpen.inc();
     count(perPrincipal, principal, 1);
     count(perTenant, tenantId, 1);
@@ -99,7 +104,8 @@ export function polls(needs: {
         while (!signal.aborted) {
           tick();
           if (open > 0 && !(await answers(cache))) wake(undefined);
-          await clock.sleep(POLL_WITHOUT_CACHE_MS, signal);
+          if (open > 0) await clock.sleep(POLL_WITHOUT_CACHE_MS, signal);
+          else await opened.rest(NOBODY_MS, signal);
         }
       },
     },

@@ -34,6 +34,8 @@ const IDLE_MS = 10_000;
 const BLOCKED_MS = 1_000;
 const LEASE_MS = 60_000;
 const RENEW_EVERY_MS = 20_000;
+/** How often the renewing loop looks whether a lease has to be renewed. */
+const RENEW_LOOK_MS = 5_000;
 const PROJECTION_WAIT_MS = 60_000;
 /** What is on its way when the process stops may still come to its end. */
 const DRAIN_MS = 5_000;
@@ -125,7 +127,7 @@ export class Dispatcher {
     const { queue, clock } = this.#needs;
     while (!signal.aborted) {
       tick();
-      await clock.sleep(BLOCKED_MS, signal);
+      await clock.sleep(RENEW_LOOK_MS, signal);
       const now = clock.monotonicMs();
       if (now - this.#renewedMs < RENEW_EVERY_MS || this.#held.size === 0) continue;
       await queue.renew([...this.#held], this.#owner, this.#leaseEnd());

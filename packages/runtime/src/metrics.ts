@@ -135,8 +135,8 @@ export const metrics = {
   buildInfo: gauge('build_info', 'Always 1; the version is in the label.', 'version'),
 } as const;
 
-/** Each look wakes the process, also when it has nothing to do. */
-const DELAY_LOOK_MS = 500;
+/** Each look wakes the process, also when it has nothing to do; a pause that lasts as long is always seen. */
+const DELAY_LOOK_MS = 250;
 const NANOSECONDS_PER_MS = 1e6;
 
 type Process = { readonly version: string; readonly loops: Loops; readonly clock: Clock };

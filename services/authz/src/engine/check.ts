@@ -74,10 +74,10 @@ function* checkFlowing(
   budget: Budget,
 ): Walk<Found> {
   const { principals, ancestors } = scratch;
-  const { subject, object } = graph.nodes.ends(fields);
+  const { subject, object, wildcard } = graph.nodes.ends(fields);
   if (object === 0) return DENIED;
   graph.readAhead(subject, object);
-  principals.startAt(graph, subject, fields.user_type);
+  principals.startAt(graph, subject, wildcard);
   while (!followMemberships(graph, principals, budget)) yield;
   if (principals.grantingCount === 0) return DENIED;
   const nearest = principals.distance[principals.granting[0] as number] as number;

@@ -134,15 +134,15 @@ export class Principals extends Closure {
     subject: { readonly user_type: string; readonly user_id: string },
   ): void {
     const { user_type, user_id } = subject;
-    this.startAt(graph, graph.nodes.find(user_type, user_id), user_type);
+    const { nodes } = graph;
+    this.startAt(graph, nodes.find(user_type, user_id), nodes.wildcardOf(user_type));
   }
 
-  /** `start` is 0 where no tuple names the principal. */
-  startAt(graph: TupleGraph, start: number, type: string): void {
+  /** `start` is 0 where no tuple names the principal, `wild` where none names the wildcard of its type. */
+  startAt(graph: TupleGraph, start: number, wild: number): void {
     this.begin(graph.nodes.size);
     this.grantingCount = 0;
     if (start !== 0) this.add(start, 0, 0, 0);
-    const wild = graph.nodes.wildcardOf(type);
     if (wild === 0 || wild === start) return;
     this.add(wild, this.count, 0, 0);
   }

@@ -5,8 +5,6 @@ const WORD_BYTES = 4;
 const FIRST_TEXT_WORDS = 256;
 /** UTF-8 bytes that a UTF-16 unit may need. */
 const UNIT_BYTES_MAX = 3;
-const ASCII_MAX = 0x7f;
-const encoder = new TextEncoder();
 
 const LAST_ROUNDS = 3;
 /** Words of an encoded id before its text: the number of its type, and the text's length in bytes. */
@@ -20,7 +18,7 @@ export class EncodedId {
   words = new Uint32Array(FIRST_TEXT_WORDS);
   /** Words in use. */
   end = TEXT_AT;
-  #bytes = new Uint8Array(this.words.buffer, TEXT_AT * WORD_BYTES);
+  #bytes = Buffer.from(this.words.buffer);
 
   get type(): number {
     return this.words[0] as number;
@@ -33,17 +31,9 @@ export class EncodedId {
 
   set(type: number, text: string): void {
     this.#reserve(text.length * UNIT_BYTES_MAX);
-    const bytes = this.#bytes;
-    let { length } = text;
-    for (let at = 0; at < text.length; at++) {
-      const unit = text.charCodeAt(at);
-      if (unit > ASCII_MAX) {
-        length = encoder.encodeInto(text, bytes).written;
-        break;
-      }
-      bytes[at] = unit;
-    }
-    for (let at = length; at % WORD_BYTES !== 0; at++) bytes[at] = 0;
+    const start = TEXT_AT * WORD_BYTES;
+    const length = this.#bytes.write(text, start);
+    for (let at = length; at % WORD_BYTES !== 0; at++) this.#bytes[start + at] = 0;
     this.#finish(type, length);
   }
 
@@ -55,13 +45,15 @@ export class EncodedId {
   }
 
   text(): string {
-    return Buffer.from(this.words.buffer, TEXT_AT * WORD_BYTES, this.length).toString('utf8');
+    const start = TEXT_AT * WORD_BYTES;
+    return this.#bytes.toString('utf8', start, start + this.length);
   }
 
   #reserve(bytes: number): void {
-    if (bytes <= this.#bytes.length) return;
-    this.words = new Uint32Array(TEXT_AT + wordsOf(bytes));
-    this.#bytes = new Uint8Array(this.words.buffer, TEXT_AT * WORD_BYTES);
+    const end = TEXT_AT + wordsOf(bytes);
+    if (end <= this.words.length) return;
+    this.words = new Uint32Array(end);
+    this.#bytes = Buffer.from(this.words.buffer);
   }
 
   #finish(type: number, length: number): void {

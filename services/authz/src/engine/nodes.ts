@@ -8,7 +8,12 @@ const FIRST = new EncodedId();
 const SECOND = new EncodedId();
 
 type EndFields = Pick<Fields, 'user_type' | 'user_id' | 'object_type' | 'object_id'>;
-type Ends = { readonly subject: number; readonly object: number };
+type Ends = {
+  readonly subject: number;
+  readonly object: number;
+  /** The node of the wildcard of the subject's type. */
+  readonly wildcard: number;
+};
 
 export type NodesState = {
   readonly typeNames: readonly string[];
@@ -108,6 +113,7 @@ export class Nodes {
     return {
       subject: this.#find(FIRST, subjectHash),
       object: this.#find(SECOND, objectHash),
+      wildcard: this.#wild[subjectType] as number,
     };
   }
 

@@ -6,10 +6,8 @@ import { LISTS } from './tuple-lists.ts';
 const LISTS_AT = 0;
 const KIND = LISTS_AT + LISTS;
 const TEXT = KIND + 1;
-/** A cache line, which a UUID fills to the last byte. */
+/** As many bytes as a cache line has, which a UUID fills to the last. */
 const WORDS = 16;
-/** So that nodes begin where cache lines do: large arrays begin 16 bytes after that, by how malloc maps them. */
-const SHIFT = 12;
 
 /** Bytes of an id that stands in its node; a longer one stands in the arena, and its place in the node. */
 const OWN_BYTES_MAX = (WORDS - TEXT) * 4;
@@ -32,23 +30,23 @@ export class NodeWords {
 
   constructor(saved?: Saved<NodeWordsState>) {
     const ids = saved?.words[1];
-    this.#words = saved?.words[0] ?? new Uint32Array(SHIFT + FIRST_SIZE * WORDS);
+    this.#words = saved?.words[0] ?? new Uint32Array(FIRST_SIZE * WORDS);
     this.#ids = new IdArena(saved && ids && { state: saved.state.ids, words: [ids] });
   }
 
   /** Up to the node with the highest number. */
   save(last: number): Saved<NodeWordsState> {
     const ids = this.#ids.save();
-    const end = SHIFT + (last + 1) * WORDS;
+    const end = (last + 1) * WORDS;
     return { state: { ids: ids.state }, words: [this.#words.subarray(0, end), ...ids.words] };
   }
 
   list(node: number, list: number): number {
-    return this.#words[SHIFT + node * WORDS + LISTS_AT + list] as number;
+    return this.#words[node * WORDS + LISTS_AT + list] as number;
   }
 
   setList(node: number, list: number, record: number): void {
-    this.#words[SHIFT + node * WORDS + LISTS_AT + list] = record;
+    this.#words[node * WORDS + LISTS_AT + list] = record;
   }
 
   isFree(node: number): boolean {
@@ -61,7 +59,7 @@ export class NodeWords {
 
   isNamed(node: number, id: EncodedId): boolean {
     if (this.#kind(node) !== kindOf(id)) return false;
-    const at = SHIFT + node * WORDS + TEXT;
+    const at = node * WORDS + TEXT;
     const words = this.#words;
     if (id.length > OWN_BYTES_MAX) return this.#ids.holds(words[at] as number, id);
     for (let word = TEXT_AT; word < id.end; word++) {
@@ -72,7 +70,7 @@ export class NodeWords {
 
   /** Its lists are empty. */
   name(node: number, id: EncodedId): void {
-    const start = SHIFT + node * WORDS;
+    const start = node * WORDS;
     if (start + WORDS > this.#words.length) this.#words = grown(this.#words, start + WORDS);
     this.#words[start + KIND] = kindOf(id);
     if (id.length > OWN_BYTES_MAX) {
@@ -86,11 +84,12 @@ export class NodeWords {
 
   read(node: number, into: EncodedId): void {
     const kind = this.#kind(node);
-    const at = SHIFT + node * WORDS + TEXT;
+    const at = node * WORDS + TEXT;
     const length = kind & LENGTH_MASK;
     const type = kind >>> LENGTH_BITS;
     if (length !== LONGER) {
-      return into.copy(type, length, this.#words.subarray(at, at + wordsOf(length)));
+      into.copy(type, length, this.#words.subarray(at, at + wordsOf(length)));
+      return;
     }
     const place = this.#words[at] as number;
     into.copy(type, this.#ids.lengthAt(place), this.#ids.textAt(place));
@@ -98,11 +97,11 @@ export class NodeWords {
 
   /** The number that is kept with a free node. */
   nextFree(node: number): number {
-    return this.#words[SHIFT + node * WORDS + TEXT] as number;
+    return this.#words[node * WORDS + TEXT] as number;
   }
 
   free(node: number, next: number): void {
-    const start = SHIFT + node * WORDS;
+    const start = node * WORDS;
     if ((this.#kind(node) & LENGTH_MASK) === LONGER)
       this.#ids.remove(this.#words[start + TEXT] as number);
     this.#words[start + KIND] = FREE;
@@ -110,7 +109,7 @@ export class NodeWords {
   }
 
   #kind(node: number): number {
-    return this.#words[SHIFT + node * WORDS + KIND] as number;
+    return this.#words[node * WORDS + KIND] as number;
   }
 }
 

@@ -17,8 +17,6 @@ export const PREVIOUS_IN = 5;
 const NEXT_IN_BUCKET = 6;
 const SEQUENCE = 7;
 const WORDS = 8;
-/** So that records begin where halves of cache lines do: large arrays begin 16 bytes after that. */
-const SHIFT = 4;
 
 const RELATION_BITS = 3;
 const RELATION_MASK = 0b111;
@@ -46,7 +44,7 @@ export class Records {
 
   constructor(seed: number, saved?: Saved<RecordsState>) {
     this.#seed = seed;
-    this.#words = saved?.words[0] ?? new Uint32Array(SHIFT + FIRST_SIZE * WORDS);
+    this.#words = saved?.words[0] ?? new Uint32Array(FIRST_SIZE * WORDS);
     this.#buckets = saved?.words[1] ?? new Uint32Array(FIRST_SIZE);
     this.#last = saved?.state.last ?? 0;
     this.#firstFree = saved?.state.firstFree ?? 0;
@@ -62,7 +60,7 @@ export class Records {
         count: this.#count,
         lastSequence: this.#lastSequence,
       },
-      words: [this.#words.subarray(0, SHIFT + (this.#last + 1) * WORDS), this.#buckets],
+      words: [this.#words.subarray(0, (this.#last + 1) * WORDS), this.#buckets],
     };
   }
 
@@ -82,36 +80,36 @@ export class Records {
 
   /** 0 if the record is free. */
   subjectOf(record: number): number {
-    return this.#words[SHIFT + record * WORDS + SUBJECT] as number;
+    return this.#words[record * WORDS + SUBJECT] as number;
   }
 
   objectOf(record: number): number {
-    return (this.#words[SHIFT + record * WORDS + OBJECT] as number) >>> RELATION_BITS;
+    return (this.#words[record * WORDS + OBJECT] as number) >>> RELATION_BITS;
   }
 
   relationNumber(record: number): number {
-    return (this.#words[SHIFT + record * WORDS + OBJECT] as number) & RELATION_MASK;
+    return (this.#words[record * WORDS + OBJECT] as number) & RELATION_MASK;
   }
 
   /** Compares ages across lists, because numbers are used again. */
   sequenceOf(record: number): number {
-    return this.#words[SHIFT + record * WORDS + SEQUENCE] as number;
+    return this.#words[record * WORDS + SEQUENCE] as number;
   }
 
   nextOut(record: number): number {
-    return this.#words[SHIFT + record * WORDS + NEXT_OUT] as number;
+    return this.#words[record * WORDS + NEXT_OUT] as number;
   }
 
   nextIn(record: number): number {
-    return this.#words[SHIFT + record * WORDS + NEXT_IN] as number;
+    return this.#words[record * WORDS + NEXT_IN] as number;
   }
 
   get(record: number, word: number): number {
-    return this.#words[SHIFT + record * WORDS + word] as number;
+    return this.#words[record * WORDS + word] as number;
   }
 
   set(record: number, word: number, value: number): void {
-    this.#words[SHIFT + record * WORDS + word] = value;
+    this.#words[record * WORDS + word] = value;
   }
 
   /** The first record of a pair, 0 if it has none. */
@@ -122,13 +120,13 @@ export class Records {
 
   /** The same pair's next record, 0 after the last. */
   nextOfPair(record: number): number {
-    const next = this.#words[SHIFT + record * WORDS + NEXT_IN_BUCKET] as number;
+    const next = this.#words[record * WORDS + NEXT_IN_BUCKET] as number;
     return this.#ofPair(next, this.subjectOf(record), this.objectOf(record));
   }
 
   add(subject: number, object: number, relation: number): number {
     const record = this.#free();
-    const at = SHIFT + record * WORDS;
+    const at = record * WORDS;
     this.#words[at + SUBJECT] = subject;
     this.#words[at + OBJECT] = (object << RELATION_BITS) | relation;
     this.#words[at + SEQUENCE] = ++this.#lastSequence;
@@ -139,7 +137,7 @@ export class Records {
   }
 
   remove(record: number): void {
-    const at = SHIFT + record * WORDS;
+    const at = record * WORDS;
     const bucket =
       this.#hashOf(this.subjectOf(record), this.objectOf(record)) & (this.#buckets.length - 1);
     const next = this.#words[at + NEXT_IN_BUCKET] as number;
@@ -158,7 +156,7 @@ export class Records {
   #ofPair(from: number, subject: number, object: number): number {
     let record = from;
     while (record !== 0) {
-      const at = SHIFT + record * WORDS;
+      const at = record * WORDS;
       const isSame = this.#words[at + SUBJECT] === subject;
       if (isSame && (this.#words[at + OBJECT] as number) >>> RELATION_BITS === object)
         return record;
@@ -182,7 +180,7 @@ export class Records {
       return free;
     }
     const record = ++this.#last;
-    const length = SHIFT + (record + 1) * WORDS;
+    const length = (record + 1) * WORDS;
     if (length > this.#words.length) this.#words = grown(this.#words, length);
     return record;
   }

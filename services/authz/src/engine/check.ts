@@ -9,7 +9,9 @@ import {
   type Scratch,
   type Walk,
 } from './closure.ts';
-import { IN_GRANT, IN_MEMBER, type TupleGraph } from './tuple-graph.ts';
+import { GRANTS, NOT_COPIED } from './inner-lists.ts';
+import type { TupleGraph } from './tuple-graph.ts';
+import { IN_GRANT, IN_MEMBER } from './tuple-lists.ts';
 
 /** A path from principal to object, as records, with the record that grants. */
 export type Path = { readonly records: readonly number[]; readonly grant: number };
@@ -30,7 +32,13 @@ const DENIED: Found = { allowed: false, record: 0, principal: 0, ancestor: 0 };
 const WEAKNESS = [0, 1, 2, 4, 3] as const;
 
 /** A tuple that a path may use, and the slots of the two closures that it connects. */
-type Grant = { record: number; principal: number; ancestor: number; length: number };
+type Grant = {
+  readonly record: number;
+  readonly relation: number;
+  readonly principal: number;
+  readonly ancestor: number;
+  readonly length: number;
+};
 
 /** With more grants than this on one object it is cheaper to look each principal up. */
 export const walkMax = (principals: number): number => Math.min(4 * principals + 8, PAUSE_RECORDS);
@@ -66,10 +74,10 @@ function* checkFlowing(
   budget: Budget,
 ): Walk<Found> {
   const { principals, ancestors } = scratch;
-  const { subject, object } = graph.nodes.ends(fields);
+  const { subject, object, wildcard } = graph.nodes.ends(fields);
   if (object === 0) return DENIED;
   graph.readAhead(subject, object);
-  principals.startAt(graph, subject, fields.user_type);
+  principals.startAt(graph, subject, wildcard);
   while (!followMemberships(graph, principals, budget)) yield;
   if (principals.grantingCount === 0) return DENIED;
   const nearest = principals.distance[principals.granting[0] as number] as number;
@@ -120,6 +128,22 @@ class GrantSearch {
    */
   walk(): number {
     const { principals, ancestors } = this.#scratch;
+    const { inner } = this.#graph;
+    const copy = ancestors.isInner() ? inner.of(ancestors.nodes[ancestors.at] as number) : 0;
+    const count = copy === 0 ? NOT_COPIED : inner.count(copy, GRANTS);
+    if (count === NOT_COPIED) return this.#walkList();
+    this.#budget.spend(count);
+    let at = inner.start(copy, GRANTS);
+    for (let left = count; left > 0; left--) {
+      const principal = principals.slotOf(inner.endAt(at));
+      if (principal >= 0) this.#consider(inner.recordAt(at), inner.relationAt(at), principal);
+      at = inner.next(at);
+    }
+    return principals.grantingCount;
+  }
+
+  #walkList(): number {
+    const { principals, ancestors } = this.#scratch;
     const graph = this.#graph;
     const newest = graph.newest(ancestors.nodes[ancestors.at] as number, IN_GRANT);
     if (newest === 0) return principals.grantingCount;
@@ -130,7 +154,9 @@ class GrantSearch {
       record = graph.records.nextIn(record);
       this.#budget.spend();
       const principal = principals.slotOf(graph.records.subjectOf(record));
-      if (principal >= 0) this.#consider(record, principal);
+      if (principal >= 0) {
+        this.#consider(record, graph.records.relationNumber(record), principal);
+      }
     } while (record !== newest);
     return principals.grantingCount;
   }
@@ -145,15 +171,16 @@ class GrantSearch {
       const principal = principals.granting[at] as number;
       this.#budget.spend();
       let record = records.firstOfPair(principals.nodes[principal] as number, object);
-      for (; record !== 0; record = records.nextOfPair(record)) this.#consider(record, principal);
+      for (; record !== 0; record = records.nextOfPair(record)) {
+        this.#consider(record, records.relationNumber(record), principal);
+      }
     }
     return end;
   }
 
-  #consider(record: number, principal: number): void {
+  #consider(record: number, relation: number, principal: number): void {
     const graph = this.#graph;
     const { principals, ancestors } = this.#scratch;
-    const relation = graph.records.relationNumber(record);
     if (relation > numberOf.can_write) return;
     const isEnough = (this.#accepted & (1 << relation)) !== 0;
     const before = isEnough ? this.best : this.#nearMiss;
@@ -162,17 +189,16 @@ class GrantSearch {
     const length =
       (principals.distance[principal] as number) + 1 + (ancestors.distance[ancestor] as number);
     if (before !== undefined) {
-      const weaker = isEnough ? 0 : weaknessOf(graph, record) - weaknessOf(graph, before.record);
+      const weaker = isEnough ? 0 : weaknessOf(relation) - weaknessOf(before.relation);
       if (weaker > 0 || (weaker === 0 && !isPreferred(graph, { record, length }, before))) return;
     }
-    const grant: Grant = { record, principal, ancestor, length };
+    const grant: Grant = { record, relation, principal, ancestor, length };
     if (isEnough) this.best = grant;
     else this.#nearMiss = grant;
   }
 }
 
-const weaknessOf = (graph: TupleGraph, record: number): number =>
-  WEAKNESS[graph.records.relationNumber(record)] as number;
+const weaknessOf = (relation: number): number => WEAKNESS[relation] as number;
 
 /** Fewer tuples first, then the older grant. */
 function isPreferred(
@@ -207,7 +233,7 @@ export function* membershipIn(
   let best: Grant | undefined;
   const consider = (record: number, principal: number) => {
     const length = (principals.distance[principal] as number) + 1;
-    const grant: Grant = { record, principal, ancestor: 0, length };
+    const grant: Grant = { record, relation: numberOf.member, principal, ancestor: 0, length };
     if (best === undefined || isPreferred(graph, grant, best)) best = grant;
   };
   const newest = graph.newest(group, IN_MEMBER);

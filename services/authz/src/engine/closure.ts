@@ -1,5 +1,7 @@
 import { grown } from './growing.ts';
-import { IN_PARENT, OUT_GRANT, OUT_MEMBER, type TupleGraph } from './tuple-graph.ts';
+import { MEMBERSHIPS, NOT_COPIED, PARENTS } from './inner-lists.ts';
+import type { TupleGraph } from './tuple-graph.ts';
+import { IN_PARENT, OUT_GRANT, OUT_MEMBER } from './tuple-lists.ts';
 
 /** Tuple records that a check or a filter may look at. */
 export const RECORDS_MAX = 1_000_000;
@@ -88,6 +90,11 @@ export class Closure {
     return slot;
   }
 
+  /** True where the walk came to the slot over tuples: others will come to its node, too. */
+  isInner(): boolean {
+    return this.from[this.at] !== 0;
+  }
+
   has(node: number): boolean {
     return this.slotOf(node) >= 0;
   }
@@ -127,46 +134,35 @@ export class Principals extends Closure {
     subject: { readonly user_type: string; readonly user_id: string },
   ): void {
     const { user_type, user_id } = subject;
-    this.startAt(graph, graph.nodes.find(user_type, user_id), user_type);
+    const { nodes } = graph;
+    this.startAt(graph, nodes.find(user_type, user_id), nodes.wildcardOf(user_type));
   }
 
-  /** `start` is 0 where no tuple names the principal. */
-  startAt(graph: TupleGraph, start: number, type: string): void {
+  /** `start` is 0 where no tuple names the principal, `wild` where none names the wildcard of its type. */
+  startAt(graph: TupleGraph, start: number, wild: number): void {
     this.begin(graph.nodes.size);
     this.grantingCount = 0;
-    if (start !== 0) this.#add(graph, { node: start, from: 0, record: 0, distance: 0 });
-    const wild = graph.nodes.wildcardOf(type);
+    if (start !== 0) this.add(start, 0, 0, 0);
     if (wild === 0 || wild === start) return;
-    this.#add(graph, { node: wild, from: this.count, record: 0, distance: 0 });
+    this.add(wild, this.count, 0, 0);
   }
 
   /** The node that a membership leads to, and directly after it the wildcard of its type. */
-  enter(graph: TupleGraph, record: number): void {
-    const node = graph.records.objectOf(record);
+  enter(graph: TupleGraph, node: number, record: number): void {
     if (this.has(node)) return;
     const distance = (this.distance[this.at] as number) + 1;
-    this.#add(graph, { node, from: this.at + 1, record, distance });
+    this.add(node, this.at + 1, record, distance);
     const wild = graph.nodes.wildcardBeside(node);
     if (wild === 0 || this.has(wild)) return;
-    this.#add(graph, { node: wild, from: this.count, record: 0, distance });
+    this.add(wild, this.count, 0, distance);
   }
 
-  #add(
-    graph: TupleGraph,
-    {
-      node,
-      from,
-      record,
-      distance,
-    }: { node: number; from: number; record: number; distance: number },
-  ): void {
-    if (graph.newest(node, OUT_GRANT) !== 0) {
-      if (this.grantingCount >= this.granting.length) {
-        this.granting = grown(this.granting, this.grantingCount + 1);
-      }
-      this.granting[this.grantingCount++] = this.count;
+  /** A grant names the principal at `at`. */
+  addGranting(): void {
+    if (this.grantingCount >= this.granting.length) {
+      this.granting = grown(this.granting, this.grantingCount + 1);
     }
-    this.add(node, from, record, distance);
+    this.granting[this.grantingCount++] = this.at;
   }
 }
 
@@ -190,22 +186,44 @@ export const newScratch = (): Scratch => ({
  * `into.start` on; false where it has to be called again after a pause.
  */
 export function followMemberships(graph: TupleGraph, into: Principals, budget: Budget): boolean {
-  while (into.at < into.count) {
-    const newest = graph.newest(into.nodes[into.at] as number, OUT_MEMBER);
-    let record = into.lastRecord === 0 ? newest : into.lastRecord;
-    while (newest !== 0) {
-      record = graph.records.nextOut(record);
-      budget.spend();
-      into.enter(graph, record);
-      if (record === newest) break;
-      if (!budget.pauseIsDue()) continue;
+  const { inner } = graph;
+  for (; into.at < into.count; into.at++) {
+    if (budget.pauseIsDue()) return false;
+    const node = into.nodes[into.at] as number;
+    const copy = into.isInner() ? inner.of(node) : 0;
+    const count = copy === 0 ? NOT_COPIED : inner.count(copy, MEMBERSHIPS);
+    if (into.lastRecord === 0) {
+      const holds = copy === 0 ? graph.newest(node, OUT_GRANT) !== 0 : inner.holdsGrant(copy);
+      if (holds) into.addGranting();
+    }
+    if (count === NOT_COPIED) {
+      if (!followList(graph, into, budget)) return false;
+      continue;
+    }
+    budget.spend(count);
+    let at = inner.start(copy, MEMBERSHIPS);
+    for (let left = count; left > 0; left--) {
+      into.enter(graph, inner.endAt(at), inner.recordAt(at));
+      at = inner.next(at);
+    }
+  }
+  return true;
+}
+
+function followList(graph: TupleGraph, into: Principals, budget: Budget): boolean {
+  const newest = graph.newest(into.nodes[into.at] as number, OUT_MEMBER);
+  if (newest === 0) return true;
+  let record = into.lastRecord === 0 ? newest : into.lastRecord;
+  do {
+    record = graph.records.nextOut(record);
+    budget.spend();
+    into.enter(graph, graph.records.objectOf(record), record);
+    if (record !== newest && budget.pauseIsDue()) {
       into.lastRecord = record;
       return false;
     }
-    into.lastRecord = 0;
-    into.at++;
-    if (budget.pauseIsDue()) return false;
-  }
+  } while (record !== newest);
+  into.lastRecord = 0;
   return true;
 }
 
@@ -214,22 +232,40 @@ export function followMemberships(graph: TupleGraph, into: Principals, budget: B
  * it has to be called again after a pause.
  */
 export function addParents(graph: TupleGraph, into: Closure, budget: Budget): boolean {
-  const newest = graph.newest(into.nodes[into.at] as number, IN_PARENT);
-  if (newest !== 0) {
+  const { inner } = graph;
+  const copy = into.isInner() ? inner.of(into.nodes[into.at] as number) : 0;
+  const count = copy === 0 ? NOT_COPIED : inner.count(copy, PARENTS);
+  if (count === NOT_COPIED) {
+    if (!addListedParents(graph, into, budget)) return false;
+  } else {
     const distance = (into.distance[into.at] as number) + 1;
-    let record = into.lastRecord === 0 ? newest : into.lastRecord;
-    do {
-      record = graph.records.nextIn(record);
-      budget.spend();
-      const parent = graph.records.subjectOf(record);
-      if (!into.has(parent)) into.add(parent, into.at + 1, record, distance);
-      if (record !== newest && budget.pauseIsDue()) {
-        into.lastRecord = record;
-        return false;
-      }
-    } while (record !== newest);
-    into.lastRecord = 0;
+    budget.spend(count);
+    let at = inner.start(copy, PARENTS);
+    for (let left = count; left > 0; left--) {
+      const parent = inner.endAt(at);
+      if (!into.has(parent)) into.add(parent, into.at + 1, inner.recordAt(at), distance);
+      at = inner.next(at);
+    }
   }
   into.at++;
+  return true;
+}
+
+function addListedParents(graph: TupleGraph, into: Closure, budget: Budget): boolean {
+  const newest = graph.newest(into.nodes[into.at] as number, IN_PARENT);
+  if (newest === 0) return true;
+  const distance = (into.distance[into.at] as number) + 1;
+  let record = into.lastRecord === 0 ? newest : into.lastRecord;
+  do {
+    record = graph.records.nextIn(record);
+    budget.spend();
+    const parent = graph.records.subjectOf(record);
+    if (!into.has(parent)) into.add(parent, into.at + 1, record, distance);
+    if (record !== newest && budget.pauseIsDue()) {
+      into.lastRecord = record;
+      return false;
+    }
+  } while (record !== newest);
+  into.lastRecord = 0;
   return true;
 }

@@ -8,7 +8,8 @@ import {
   type Scratch,
   type Walk,
 } from './closure.ts';
-import { IN_GRANT, type TupleGraph } from './tuple-graph.ts';
+import type { TupleGraph } from './tuple-graph.ts';
+import { IN_GRANT } from './tuple-lists.ts';
 
 /** A check without its object. */
 export type Question = Omit<Fields, 'object_id'>;

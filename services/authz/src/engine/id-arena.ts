@@ -1,45 +1,63 @@
 import { grown } from './growing.ts';
 
-const FIRST_WORDS = 128;
+const FIRST_WORDS = 16;
 const WORD_BYTES = 4;
 const FIRST_TEXT_WORDS = 256;
 /** UTF-8 bytes that a UTF-16 unit may need. */
 const UNIT_BYTES_MAX = 3;
-const ASCII_MAX = 0x7f;
-const encoder = new TextEncoder();
 
 const LAST_ROUNDS = 3;
-/** Words of an id before its text. */
-const TEXT_AT = 2;
+/** Words of an encoded id before its text: the number of its type, and the text's length in bytes. */
+export const TEXT_AT = 2;
 
 /**
- * An id that is looked for, as an arena has it: a number (0), the text's length in bytes (1), and its UTF-8,
- * filled up with zeros. It is used again and again, one for each id that is needed at the same time.
+ * An id that is looked for: the number of its type (0), the text's length in bytes (1), and its UTF-8, filled up
+ * with zeros. It is used again and again, one for each id that is needed at the same time.
  */
 export class EncodedId {
   words = new Uint32Array(FIRST_TEXT_WORDS);
   /** Words in use. */
   end = TEXT_AT;
-  #bytes = new Uint8Array(this.words.buffer, TEXT_AT * WORD_BYTES);
+  #bytes = Buffer.from(this.words.buffer);
 
-  set(number: number, text: string): void {
-    const bytesMax = text.length * UNIT_BYTES_MAX;
-    if (bytesMax > this.#bytes.length) {
-      this.words = new Uint32Array(TEXT_AT + wordsOf(bytesMax));
-      this.#bytes = new Uint8Array(this.words.buffer, TEXT_AT * WORD_BYTES);
-    }
-    const bytes = this.#bytes;
-    let { length } = text;
-    for (let at = 0; at < text.length; at++) {
-      const unit = text.charCodeAt(at);
-      if (unit > ASCII_MAX) {
-        length = encoder.encodeInto(text, bytes).written;
-        break;
-      }
-      bytes[at] = unit;
-    }
-    for (let at = length; at % WORD_BYTES !== 0; at++) bytes[at] = 0;
-    this.words[0] = number;
+  get type(): number {
+    return this.words[0] as number;
+  }
+
+  /** Bytes of the text. */
+  get length(): number {
+    return this.words[1] as number;
+  }
+
+  set(type: number, text: string): void {
+    this.#reserve(text.length * UNIT_BYTES_MAX);
+    const start = TEXT_AT * WORD_BYTES;
+    const length = this.#bytes.write(text, start);
+    for (let at = length; at % WORD_BYTES !== 0; at++) this.#bytes[start + at] = 0;
+    this.#finish(type, length);
+  }
+
+  /** Takes an id of so many bytes as it is stored. */
+  copy(type: number, length: number, text: Uint32Array): void {
+    this.#reserve(length);
+    this.words.set(text, TEXT_AT);
+    this.#finish(type, length);
+  }
+
+  text(): string {
+    const start = TEXT_AT * WORD_BYTES;
+    return this.#bytes.toString('utf8', start, start + this.length);
+  }
+
+  #reserve(bytes: number): void {
+    const end = TEXT_AT + wordsOf(bytes);
+    if (end <= this.words.length) return;
+    this.words = new Uint32Array(end);
+    this.#bytes = Buffer.from(this.words.buffer);
+  }
+
+  #finish(type: number, length: number): void {
+    this.words[0] = type;
     this.words[1] = length;
     this.end = TEXT_AT + wordsOf(length);
   }
@@ -83,12 +101,11 @@ export type Saved<State> = { readonly state: State; readonly words: readonly Uin
 type ArenaState = { readonly used: number; readonly left: readonly (number | null)[] };
 
 /**
- * Texts as UTF-8, each after its number and its length, all beginning at whole words: so a text's place is one
- * number, and what a removed text leaves is taken by the next of as many words.
+ * Texts as UTF-8, each after its length, all beginning at whole words: so a text's place is one number, and what
+ * a removed text leaves is taken by the next of as many words.
  */
 export class IdArena {
   #words: Uint32Array;
-  #bytes: Buffer;
   /** Word 0 is no place. */
   #used: number;
   /** By number of words the place that was left last, where its own first word leads to the one before. */
@@ -96,7 +113,6 @@ export class IdArena {
 
   constructor(saved?: Saved<ArenaState>) {
     this.#words = saved?.words[0] ?? new Uint32Array(FIRST_WORDS);
-    this.#bytes = bytesOf(this.#words);
     this.#used = saved?.state.used ?? 1;
     this.#left = (saved?.state.left ?? []).map((place) => place ?? 0);
   }
@@ -106,32 +122,35 @@ export class IdArena {
     return { state, words: [this.#words.subarray(0, this.#used)] };
   }
 
-  /** Returns the place of the new id. */
-  add({ words, end }: EncodedId): number {
-    const place = this.#take(end);
-    for (let at = 0; at < end; at++) this.#words[place + at] = words[at] as number;
+  /** Returns the place of the new text. */
+  add({ words, end, length }: EncodedId): number {
+    const place = this.#take(end - TEXT_AT + 1);
+    this.#words[place] = length;
+    for (let at = TEXT_AT; at < end; at++) {
+      this.#words[place + at - TEXT_AT + 1] = words[at] as number;
+    }
     return place;
   }
 
-  /** True if the id stands at the place. */
-  holds(place: number, { words, end }: EncodedId): boolean {
-    for (let at = 0; at < end; at++) {
-      if (this.#words[place + at] !== words[at]) return false;
+  /** True if the text stands at the place. */
+  holds(place: number, { words, end, length }: EncodedId): boolean {
+    if (this.#words[place] !== length) return false;
+    for (let at = TEXT_AT; at < end; at++) {
+      if (this.#words[place + at - TEXT_AT + 1] !== words[at]) return false;
     }
     return true;
   }
 
-  numberAt(place: number): number {
+  lengthAt(place: number): number {
     return this.#words[place] as number;
   }
 
-  textAt(place: number): string {
-    const start = (place + TEXT_AT) * WORD_BYTES;
-    return this.#bytes.toString('utf8', start, start + (this.#words[place + 1] as number));
+  textAt(place: number): Uint32Array {
+    return this.#words.subarray(place + 1, place + 1 + wordsOf(this.lengthAt(place)));
   }
 
   remove(place: number): void {
-    const size = TEXT_AT + wordsOf(this.#words[place + 1] as number);
+    const size = 1 + wordsOf(this.lengthAt(place));
     this.#words[place] = this.#left[size] ?? 0;
     this.#left[size] = place;
   }
@@ -144,15 +163,9 @@ export class IdArena {
     }
     const place = this.#used;
     this.#used += size;
-    if (this.#used > this.#words.length) {
-      this.#words = grown(this.#words, this.#used);
-      this.#bytes = bytesOf(this.#words);
-    }
+    if (this.#used > this.#words.length) this.#words = grown(this.#words, this.#used);
     return place;
   }
 }
 
-const wordsOf = (length: number): number => (length + WORD_BYTES - 1) >> 2;
-
-const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array): Buffer =>
-  Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
+export const wordsOf = (length: number): number => (length + WORD_BYTES - 1) >> 2;

@@ -9,7 +9,8 @@ import {
 } from './closure.ts';
 import type { Question } from './filter.ts';
 import { sortedByBytes } from './sorted-by-bytes.ts';
-import { OUT_GRANT, OUT_MEMBER, OUT_PARENT, type TupleGraph } from './tuple-graph.ts';
+import type { TupleGraph } from './tuple-graph.ts';
+import { OUT_GRANT, OUT_MEMBER, OUT_PARENT } from './tuple-lists.ts';
 
 /**
  * Every id of the type for which a check would be allowed, once, ascending by UTF-8 bytes. Pauses at each

@@ -1,7 +1,8 @@
 import { type Fields, satisfying } from '../tuples/relation.ts';
 import { type Budget, type Closure, PAUSE_RECORDS, type Scratch, type Walk } from './closure.ts';
 import { sortedByBytes } from './sorted-by-bytes.ts';
-import { IN_GRANT, IN_MEMBER, IN_PARENT, type TupleGraph } from './tuple-graph.ts';
+import type { TupleGraph } from './tuple-graph.ts';
+import { IN_GRANT, IN_MEMBER, IN_PARENT } from './tuple-lists.ts';
 
 /** A check without its principal's id. */
 export type UsersQuestion = Omit<Fields, 'user_id'>;

@@ -1,26 +1,19 @@
 import { type Fields, WILDCARD } from '../tuples/relation.ts';
-import { grown } from './growing.ts';
-import { EncodedId, IdArena, type Saved, type Seed } from './id-arena.ts';
-
-/** Words of a node: where its id stands, the hash of type and id, and what the graph keeps beside them. */
-const PLACE = 0;
-const HASH = 1;
-const LISTS_AT = 2;
-/** Lists of tuples that a node has. */
-export const LISTS = 6;
-const WORDS = LISTS_AT + LISTS;
-/** Words of a slot: the hash, and the node; 0 is a gap. */
-const SLOT_WORDS = 2;
-
-const FIRST_SIZE = 32;
-const LOAD_MAX = 0.7;
+import { EncodedId, type Saved, type Seed } from './id-arena.ts';
+import { NodeSlots } from './node-slots.ts';
+import { NodeWords, type NodeWordsState } from './node-words.ts';
 
 /** For the thread: what they contain is only needed until an id was found or added. */
 const FIRST = new EncodedId();
 const SECOND = new EncodedId();
 
 type EndFields = Pick<Fields, 'user_type' | 'user_id' | 'object_type' | 'object_id'>;
-type Ends = { readonly subject: number; readonly object: number };
+type Ends = {
+  readonly subject: number;
+  readonly object: number;
+  /** The node of the wildcard of the subject's type. */
+  readonly wildcard: number;
+};
 
 export type NodesState = {
   readonly typeNames: readonly string[];
@@ -30,7 +23,7 @@ export type NodesState = {
   readonly last: number;
   readonly firstFree: number;
   readonly count: number;
-  readonly ids: ReturnType<IdArena['save']>['state'];
+  readonly words: NodeWordsState;
 };
 
 /**
@@ -46,23 +39,18 @@ export class Nodes {
   readonly #wild: number[];
   readonly #freeTypes: number[];
 
-  /** Each id with the number of its type. */
-  readonly #ids: IdArena;
-  /** Together by node: what one look-up needs lies beside each other. A free node's hash is the next free one. */
-  #words: Uint32Array;
-  /**
-   * Open addressing over (type, id): a node lies between its hash and the next gap. Each slot is two words, the
-   * hash and the node, so that a search looks at no other node's memory.
-   */
-  #slots: Uint32Array;
+  readonly #words: NodeWords;
+  readonly #slots: NodeSlots;
   #wildcards: number;
   #last: number;
   #firstFree: number;
   #count: number;
+  /** What was read ahead; if it were not kept, the compiler would drop the reads. */
+  ahead = 0;
 
   constructor(seed: Seed, saved?: Saved<NodesState>) {
-    const { state, words } = saved ?? { state: NO_NODES, words: [] };
-    const [own, slots, ids] = words;
+    const state = saved?.state ?? NO_NODES;
+    const [slots, ...words] = saved?.words ?? [];
     this.#seed = seed;
     this.#typeNames = [...state.typeNames];
     this.#types = new Map(state.typeNames.flatMap((name, type) => (name ? [[name, type]] : [])));
@@ -70,16 +58,15 @@ export class Nodes {
     this.#wild = [...state.wild];
     this.#wildcards = state.wild.filter((node) => node !== 0).length;
     this.#freeTypes = [...state.freeTypes];
-    this.#ids = new IdArena(ids === undefined ? undefined : { state: state.ids, words: [ids] });
-    this.#words = own ?? new Uint32Array(FIRST_SIZE * WORDS);
-    this.#slots = slots ?? new Uint32Array(FIRST_SIZE * SLOT_WORDS);
+    this.#words = new NodeWords(saved && { state: state.words, words });
+    this.#slots = new NodeSlots(slots);
     this.#last = state.last;
     this.#firstFree = state.firstFree;
     this.#count = state.count;
   }
 
   save(): Saved<NodesState> {
-    const ids = this.#ids.save();
+    const words = this.#words.save(this.#last);
     return {
       state: {
         typeNames: [...this.#typeNames],
@@ -89,9 +76,9 @@ export class Nodes {
         last: this.#last,
         firstFree: this.#firstFree,
         count: this.#count,
-        ids: ids.state,
+        words: words.state,
       },
-      words: [this.#words.subarray(0, (this.#last + 1) * WORDS), this.#slots, ...ids.words],
+      words: [this.#slots.words, ...words.words],
     };
   }
 
@@ -122,19 +109,21 @@ export class Nodes {
     SECOND.set(objectType, fields.object_id);
     const subjectHash = FIRST.hash(this.#seed);
     const objectHash = SECOND.hash(this.#seed);
+    this.ahead = this.#lineAt(subjectHash) ^ this.#lineAt(objectHash);
     return {
       subject: this.#find(FIRST, subjectHash),
       object: this.#find(SECOND, objectHash),
+      wildcard: this.#wild[subjectType] as number,
     };
   }
 
   /** A word that the graph keeps with a node: the newest tuple of one of its lists. */
   newest(node: number, list: number): number {
-    return this.#words[node * WORDS + LISTS_AT + list] as number;
+    return this.#words.list(node, list);
   }
 
   setNewest(node: number, list: number, record: number): void {
-    this.#words[node * WORDS + LISTS_AT + list] = record;
+    this.#words.setList(node, list, record);
   }
 
   /** Node of (type, "*"), 0 if there is none. */
@@ -144,19 +133,20 @@ export class Nodes {
 
   /** Node of the wildcard of a node's own type. */
   wildcardBeside(node: number): number {
-    return this.#wildcards === 0 ? 0 : (this.#wild[this.#typeOf(node)] as number);
+    return this.#wildcards === 0 ? 0 : (this.#wild[this.#words.typeOf(node)] as number);
   }
 
   typeOf(node: number): string {
-    return this.#typeNames[this.#typeOf(node)] as string;
+    return this.#typeNames[this.#words.typeOf(node)] as string;
   }
 
   idOf(node: number): string {
-    return this.#ids.textAt(this.#placeOf(node));
+    this.#words.read(node, FIRST);
+    return FIRST.text();
   }
 
   isOfType(node: number, type: number): boolean {
-    return this.#placeOf(node) !== 0 && this.#typeOf(node) === type;
+    return this.#words.typeOf(node) === type;
   }
 
   /** 0 if no tuple names it. */
@@ -181,12 +171,10 @@ export class Nodes {
 
   /** No tuple names it any more. */
   release(node: number): void {
-    const at = node * WORDS;
-    const type = this.#typeOf(node);
-    this.#removeSlot(node);
-    this.#ids.remove(this.#placeOf(node));
-    this.#words[at + PLACE] = 0;
-    this.#words[at + HASH] = this.#firstFree;
+    const type = this.#words.typeOf(node);
+    this.#words.read(node, FIRST);
+    this.#slots.remove(FIRST.hash(this.#seed), node);
+    this.#words.free(node, this.#firstFree);
     this.#firstFree = node;
     this.#count--;
     if (this.#wild[type] === node) {
@@ -201,27 +189,17 @@ export class Nodes {
     this.#freeTypes.push(type);
   }
 
-  /** 0 if the node is free. */
-  #placeOf(node: number): number {
-    return this.#words[node * WORDS + PLACE] as number;
-  }
-
-  #typeOf(node: number): number {
-    return this.#ids.numberAt(this.#placeOf(node));
-  }
-
-  #hashOf(node: number): number {
-    return this.#words[node * WORDS + HASH] as number;
-  }
-
   #find(id: EncodedId, hash: number): number {
     const slots = this.#slots;
-    const mask = slots.length - 1;
-    for (let at = (hash * SLOT_WORDS) & mask; ; at = (at + SLOT_WORDS) & mask) {
-      const node = slots[at + 1] as number;
-      if (node === 0) return 0;
-      if (slots[at] === hash && this.#ids.holds(this.#placeOf(node), id)) return node;
+    for (let at = slots.first(hash); ; at = slots.next(at)) {
+      const node = slots.nodeAt(at);
+      if (node === 0 || (slots.hashAt(at) === hash && this.#words.isNamed(node, id))) return node;
     }
+  }
+
+  /** Touches where a look-up will most likely end. */
+  #lineAt(hash: number): number {
+    return this.#words.list(this.#slots.nodeAt(this.#slots.first(hash)), 0);
   }
 
   #newType(name: string): number {
@@ -235,61 +213,17 @@ export class Nodes {
 
   #newNode(id: EncodedId, hash: number): number {
     const node = this.#freeNode();
-    this.#words[node * WORDS + PLACE] = this.#ids.add(id);
-    this.#words[node * WORDS + HASH] = hash;
+    this.#words.name(node, id);
     this.#count++;
-    if (this.#count * SLOT_WORDS > this.#slots.length * LOAD_MAX) this.#growSlots();
-    this.#place(hash, node);
+    this.#slots.add(hash, node, this.#count);
     return node;
   }
 
   #freeNode(): number {
     const free = this.#firstFree;
-    if (free !== 0) {
-      this.#firstFree = this.#hashOf(free);
-      return free;
-    }
-    const node = ++this.#last;
-    const length = (node + 1) * WORDS;
-    if (length > this.#words.length) this.#words = grown(this.#words, length);
-    return node;
-  }
-
-  #place(hash: number, node: number): void {
-    const slots = this.#slots;
-    const mask = slots.length - 1;
-    let at = (hash * SLOT_WORDS) & mask;
-    while (slots[at + 1] !== 0) at = (at + SLOT_WORDS) & mask;
-    slots[at] = hash;
-    slots[at + 1] = node;
-  }
-
-  #growSlots(): void {
-    const before = this.#slots;
-    this.#slots = new Uint32Array(before.length * 2);
-    for (let at = 0; at < before.length; at += SLOT_WORDS) {
-      const node = before[at + 1] as number;
-      if (node !== 0) this.#place(before[at] as number, node);
-    }
-  }
-
-  /** Moves those that stand after it towards their hashes, so that no gap is left before any of them. */
-  #removeSlot(node: number): void {
-    const slots = this.#slots;
-    const mask = slots.length - 1;
-    let gap = (this.#hashOf(node) * SLOT_WORDS) & mask;
-    while (slots[gap + 1] !== node) gap = (gap + SLOT_WORDS) & mask;
-    for (let at = (gap + SLOT_WORDS) & mask; ; at = (at + SLOT_WORDS) & mask) {
-      const hash = slots[at] as number;
-      const other = slots[at + 1] as number;
-      if (other === 0) break;
-      const home = (hash * SLOT_WORDS) & mask;
-      if (((at - home) & mask) < ((at - gap) & mask)) continue;
-      slots[gap] = hash;
-      slots[gap + 1] = other;
-      gap = at;
-    }
-    slots[gap + 1] = 0;
+    if (free === 0) return ++this.#last;
+    this.#firstFree = this.#words.nextFree(free);
+    return free;
   }
 }
 
@@ -301,5 +235,5 @@ const NO_NODES: NodesState = {
   last: 0,
   firstFree: 0,
   count: 0,
-  ids: { used: 1, left: [] },
+  words: { ids: { used: 1, left: [] } },
 };

@@ -14,8 +14,31 @@ const BARE = /^[A-Za-z0-9._~@/-]+$/;
  * The path, tuple by tuple as stored, with the implied relation in brackets if it is not the requested one.
  */
 export function wordPath(graph: TupleGraph, path: Path, asked: Fields): string {
-  const words = shortened(path.records, (record) => wordTuple(graph, record));
+  const names = namesIn(graph, path, asked);
+  const words = shortened(path.records, (record) => {
+    const subject = names(graph.records.subjectOf(record));
+    const object = names(graph.records.objectOf(record));
+    return `${subject} ${graph.relationOf(record)} ${object}`;
+  });
   return `${words}${impliedBy(graph.relationOf(path.grant), asked.relation)}`;
+}
+
+/** Names of a path's nodes. Its ends are as asked; the others come twice, one after the other. */
+function namesIn(graph: TupleGraph, { records }: Path, asked: Fields): (node: number) => string {
+  const subject = graph.records.subjectOf(records[0] as number);
+  const object = graph.records.objectOf(records.at(-1) as number);
+  // A path may also begin with the wildcard of the subject's type.
+  const isAsked = graph.nodes.wildcardBeside(subject) !== subject;
+  let node = 0;
+  let text = '';
+  return (next) => {
+    if (next === node) return text;
+    node = next;
+    if (next === object) text = name(asked.object_type, asked.object_id);
+    else if (next === subject && isAsked) text = name(asked.user_type, asked.user_id);
+    else text = nameOf(graph, next);
+    return text;
+  };
 }
 
 /** Of a long path, its two ends. */
@@ -44,12 +67,6 @@ export function wordNearMiss(graph: TupleGraph, record: number, asked: Fields): 
   const via = subject === ends.subject ? '' : ` via ${nameOf(graph, subject)}`;
   const on = object === ends.object ? '' : ` on ${nameOf(graph, object)}`;
   return `held: ${graph.relationOf(record)}${via}${on}; needed: ${asked.relation}`;
-}
-
-function wordTuple(graph: TupleGraph, record: number): string {
-  const subject = nameOf(graph, graph.records.subjectOf(record));
-  const object = nameOf(graph, graph.records.objectOf(record));
-  return `${subject} ${graph.relationOf(record)} ${object}`;
 }
 
 /** Of a model's tuple, whose subject may be `group#member`. */

@@ -1,6 +1,7 @@
 import { type Fields, numberOf, RELATIONS, type Relation } from '../tuples/relation.ts';
 import type { Saved, Seed } from './id-arena.ts';
-import { LISTS, Nodes, type NodesState } from './nodes.ts';
+import { InnerLists } from './inner-lists.ts';
+import { Nodes, type NodesState } from './nodes.ts';
 import {
   NEXT_IN,
   NEXT_OUT,
@@ -9,14 +10,7 @@ import {
   Records,
   type RecordsState,
 } from './records.ts';
-
-/** A node's six lists: three for tuples of which it is the subject (out), three for the object (in). */
-export const OUT_MEMBER = 0;
-export const OUT_PARENT = 1;
-export const OUT_GRANT = 2;
-export const IN_MEMBER = 3;
-export const IN_PARENT = 4;
-export const IN_GRANT = 5;
+import { IN_GRANT, IN_MEMBER, IN_PARENT, LISTS, OUT_MEMBER, outListOf } from './tuple-lists.ts';
 
 /** An index is read anew where a quarter of this many nodes or records and more is no longer in use. */
 const SPARSE_MIN = 10_000;
@@ -24,9 +18,6 @@ const SPARSE_SHARE = 0.25;
 const SEQUENCE_MAX = 0xffffffff;
 /** Far more tuples than one event of the log changes. */
 const SEQUENCES_LEFT_MIN = 1_000_000;
-
-const outListOf = (relation: number): number =>
-  relation === numberOf.member ? OUT_MEMBER : relation === numberOf.parent ? OUT_PARENT : OUT_GRANT;
 
 type GraphState = {
   readonly seed: Seed;
@@ -44,6 +35,8 @@ const NODE_ARRAYS = 3;
 export class TupleGraph {
   readonly nodes: Nodes;
   readonly records: Records;
+  /** Copies of short lists, from which walks read what they meet often. */
+  readonly inner: InnerLists;
   readonly #seed: Seed;
   /** What was read ahead; if it were not kept, the compiler would drop the reads. */
   ahead = 0;
@@ -54,6 +47,7 @@ export class TupleGraph {
     this.#seed = seed;
     this.nodes = new Nodes(seed, nodes);
     this.records = new Records(seed[0], records);
+    this.inner = new InnerLists(this.nodes, this.records);
   }
 
   /** Views of its arrays, which are right until the next change. */
@@ -167,6 +161,7 @@ export class TupleGraph {
       records.set(record, previous, newest);
     }
     nodes.setNewest(node, list, record);
+    this.inner.changed(node, list);
   }
 
   #unlink(node: number, list: number, record: number): void {
@@ -178,6 +173,7 @@ export class TupleGraph {
     records.set(after, previous, before);
     const newest = after === record ? 0 : before;
     if (nodes.newest(node, list) === record) nodes.setNewest(node, list, newest);
+    this.inner.changed(node, list);
   }
 }
 

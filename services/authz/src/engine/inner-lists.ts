@@ -1,0 +1,146 @@
+import { grown } from './growing.ts';
+import type { Nodes } from './nodes.ts';
+import type { Records } from './records.ts';
+import {
+  IN_GRANT,
+  IN_MEMBER,
+  IN_PARENT,
+  OUT_GRANT,
+  OUT_MEMBER,
+  OUT_PARENT,
+} from './tuple-lists.ts';
+
+/** Longer lists are not copied: to follow one costs little more a tuple than its copy. */
+const COPIED_MAX = 16;
+/** A head says how many tuples follow of each list, and whether the node is the subject of any grant. */
+const COUNT_BITS = 5;
+const COUNT_MASK = 0b11111;
+const HOLDS_GRANT = 1 << (3 * COUNT_BITS);
+/** The count of a list that was not copied. */
+export const NOT_COPIED = COUNT_MASK;
+/** Words of a copied tuple: its other end, and its record with the relation in the lowest bits. */
+const TUPLE_WORDS = 2;
+const RELATION_BITS = 3;
+const RELATION_MASK = 0b111;
+
+const FIRST_WORDS = 64;
+/** Words that copies may take, by the number of tuples; of a small index, at least so many. */
+const WORDS_PER_TUPLE_MAX = 1;
+const WORDS_MIN = 1_024;
+
+/** In a copy they follow each other in this order. */
+export const MEMBERSHIPS = 0;
+export const PARENTS = 1;
+export const GRANTS = 2;
+const COPIED = [OUT_MEMBER, IN_PARENT, IN_GRANT] as const;
+
+/**
+ * Copies of those lists that walks upward follow from groups and folders: many walks meet the same few of these,
+ * and a copy takes a fifth of the memory that its node and its records lie in, so that it stays in the
+ * processor's caches. A copy is made when a walk meets the node, and dropped when one of its lists changes.
+ */
+export class InnerLists {
+  readonly #nodes: Nodes;
+  readonly #records: Records;
+  /** By node the place of its copy; 0 for none. */
+  #places = new Uint32Array(0);
+  #words = new Uint32Array(0);
+  #used = 1;
+
+  constructor(nodes: Nodes, records: Records) {
+    this.#nodes = nodes;
+    this.#records = records;
+  }
+
+  /** The place of the node's copy, right until the next call. */
+  of(node: number): number {
+    const place = node < this.#places.length ? (this.#places[node] as number) : 0;
+    return place === 0 ? this.#copy(node) : place;
+  }
+
+  holdsGrant(place: number): boolean {
+    return ((this.#words[place] as number) & HOLDS_GRANT) !== 0;
+  }
+
+  /** How many tuples of the list there are, or {@link NOT_COPIED}. */
+  count(place: number, list: number): number {
+    return ((this.#words[place] as number) >>> (list * COUNT_BITS)) & COUNT_MASK;
+  }
+
+  /** Where the list's tuples begin. */
+  start(place: number, list: number): number {
+    let at = place + 1;
+    for (let before = 0; before < list; before++) {
+      const count = this.count(place, before);
+      if (count !== NOT_COPIED) at += count * TUPLE_WORDS;
+    }
+    return at;
+  }
+
+  /** The node at the other end of a tuple. */
+  endAt(at: number): number {
+    return this.#words[at] as number;
+  }
+
+  recordAt(at: number): number {
+    return (this.#words[at + 1] as number) >>> RELATION_BITS;
+  }
+
+  relationAt(at: number): number {
+    return (this.#words[at + 1] as number) & RELATION_MASK;
+  }
+
+  next(at: number): number {
+    return at + TUPLE_WORDS;
+  }
+
+  /** A tuple was added to the node's list, or removed from it. */
+  changed(node: number, list: number): void {
+    if (list !== OUT_PARENT && list !== IN_MEMBER && node < this.#places.length)
+      this.#places[node] = 0;
+  }
+
+  #copy(node: number): number {
+    const place = this.#take(1 + COPIED.length * COPIED_MAX * TUPLE_WORDS);
+    let head = this.#nodes.newest(node, OUT_GRANT) === 0 ? 0 : HOLDS_GRANT;
+    this.#used = place + 1;
+    for (const [at, list] of COPIED.entries())
+      head |= this.#copyList(node, list) << (at * COUNT_BITS);
+    this.#words[place] = head;
+    if (node >= this.#places.length) this.#places = grown(this.#places, this.#nodes.size);
+    this.#places[node] = place;
+    return place;
+  }
+
+  /** After what is used; returns the count. */
+  #copyList(node: number, list: number): number {
+    const newest = this.#nodes.newest(node, list);
+    if (newest === 0) return 0;
+    const records = this.#records;
+    let at = this.#used;
+    let record = newest;
+    for (let count = 1; count <= COPIED_MAX; count++) {
+      record = list === OUT_MEMBER ? records.nextOut(record) : records.nextIn(record);
+      this.#words[at] = list === OUT_MEMBER ? records.objectOf(record) : records.subjectOf(record);
+      this.#words[at + 1] = (record << RELATION_BITS) | records.relationNumber(record);
+      at += TUPLE_WORDS;
+      if (record !== newest) continue;
+      this.#used = at;
+      return count;
+    }
+    return NOT_COPIED;
+  }
+
+  /** Where they would take too much, all are dropped, also what is left of those that were dropped before. */
+  #take(size: number): number {
+    const max = Math.max(WORDS_MIN, this.#records.count * WORDS_PER_TUPLE_MAX);
+    if (this.#used + size > max) {
+      this.#places.fill(0);
+      this.#used = 1;
+    }
+    if (this.#used + size > this.#words.length) {
+      this.#words = grown(this.#words, Math.max(this.#used + size, FIRST_WORDS));
+    }
+    return this.#used;
+  }
+}

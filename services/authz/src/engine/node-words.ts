@@ -1,0 +1,117 @@
+import { grown } from './growing.ts';
+import { type EncodedId, IdArena, type Saved, TEXT_AT, wordsOf } from './id-arena.ts';
+import { LISTS } from './tuple-lists.ts';
+
+/** Words of a node: what the graph keeps with it, its type with its id's length, and the id. */
+const LISTS_AT = 0;
+const KIND = LISTS_AT + LISTS;
+const TEXT = KIND + 1;
+/** As many bytes as a cache line has, which a UUID fills to the last. */
+const WORDS = 16;
+
+/** Bytes of an id that stands in its node; a longer one stands in the arena, and its place in the node. */
+const OWN_BYTES_MAX = (WORDS - TEXT) * 4;
+const LENGTH_BITS = 6;
+const LENGTH_MASK = 0b111111;
+/** The length that is noted of a longer id. */
+const LONGER = LENGTH_MASK;
+/** A node's kind while it is free; otherwise types are numbered from 1. */
+const FREE = 0;
+
+const FIRST_SIZE = 16;
+
+export type NodeWordsState = { readonly ids: ReturnType<IdArena['save']>['state'] };
+
+/** What is known of each node, by its number. */
+export class NodeWords {
+  #words: Uint32Array;
+  /** Texts of long ids. */
+  readonly #ids: IdArena;
+
+  constructor(saved?: Saved<NodeWordsState>) {
+    const ids = saved?.words[1];
+    this.#words = saved?.words[0] ?? new Uint32Array(FIRST_SIZE * WORDS);
+    this.#ids = new IdArena(saved && ids && { state: saved.state.ids, words: [ids] });
+  }
+
+  /** Up to the node with the highest number. */
+  save(last: number): Saved<NodeWordsState> {
+    const ids = this.#ids.save();
+    const end = (last + 1) * WORDS;
+    return { state: { ids: ids.state }, words: [this.#words.subarray(0, end), ...ids.words] };
+  }
+
+  list(node: number, list: number): number {
+    return this.#words[node * WORDS + LISTS_AT + list] as number;
+  }
+
+  setList(node: number, list: number, record: number): void {
+    this.#words[node * WORDS + LISTS_AT + list] = record;
+  }
+
+  isFree(node: number): boolean {
+    return this.#kind(node) === FREE;
+  }
+
+  typeOf(node: number): number {
+    return this.#kind(node) >>> LENGTH_BITS;
+  }
+
+  isNamed(node: number, id: EncodedId): boolean {
+    if (this.#kind(node) !== kindOf(id)) return false;
+    const at = node * WORDS + TEXT;
+    const words = this.#words;
+    if (id.length > OWN_BYTES_MAX) return this.#ids.holds(words[at] as number, id);
+    for (let word = TEXT_AT; word < id.end; word++) {
+      if (words[at + word - TEXT_AT] !== id.words[word]) return false;
+    }
+    return true;
+  }
+
+  /** Its lists are empty. */
+  name(node: number, id: EncodedId): void {
+    const start = node * WORDS;
+    if (start + WORDS > this.#words.length) this.#words = grown(this.#words, start + WORDS);
+    this.#words[start + KIND] = kindOf(id);
+    if (id.length > OWN_BYTES_MAX) {
+      this.#words[start + TEXT] = this.#ids.add(id);
+      return;
+    }
+    for (let word = TEXT_AT; word < id.end; word++) {
+      this.#words[start + TEXT + word - TEXT_AT] = id.words[word] as number;
+    }
+  }
+
+  read(node: number, into: EncodedId): void {
+    const kind = this.#kind(node);
+    const at = node * WORDS + TEXT;
+    const length = kind & LENGTH_MASK;
+    const type = kind >>> LENGTH_BITS;
+    if (length !== LONGER) {
+      into.copy(type, length, this.#words.subarray(at, at + wordsOf(length)));
+      return;
+    }
+    const place = this.#words[at] as number;
+    into.copy(type, this.#ids.lengthAt(place), this.#ids.textAt(place));
+  }
+
+  /** The number that is kept with a free node. */
+  nextFree(node: number): number {
+    return this.#words[node * WORDS + TEXT] as number;
+  }
+
+  free(node: number, next: number): void {
+    const start = node * WORDS;
+    if ((this.#kind(node) & LENGTH_MASK) === LONGER)
+      this.#ids.remove(this.#words[start + TEXT] as number);
+    this.#words[start + KIND] = FREE;
+    this.#words[start + TEXT] = next;
+  }
+
+  #kind(node: number): number {
+    return this.#words[node * WORDS + KIND] as number;
+  }
+}
+
+const kindOf = ({ type, length }: EncodedId): number =>
+  ((type << LENGTH_BITS) | Math.min(length, LONGER)) >>> 0;

@@ -1,0 +1,15 @@
+import { numberOf } from '../tuples/relation.ts';
+
+/** A node's six lists: three for tuples of which it is the subject (out), three for the object (in). */
+export const OUT_MEMBER = 0;
+export const OUT_PARENT = 1;
+export const OUT_GRANT = 2;
+export const IN_MEMBER = 3;
+export const IN_PARENT = 4;
+export const IN_GRANT = 5;
+
+/** Lists that a node has. */
+export const LISTS = 6;
+
+export const outListOf = (relation: number): number =>
+  relation === numberOf.member ? OUT_MEMBER : relation === numberOf.parent ? OUT_PARENT : OUT_GRANT;

@@ -1,10 +1,10 @@
 export { build } from './build-query.ts';
 export type { Change } from './change.ts';
 export { foldByKey, patch, put, remove } from './change.ts';
+export { release } from './copy-out.ts';
 export type { Answers, Database, Queryable, Sql, Statement, Transaction } from './database.ts';
 export { DatabaseUnavailable } from './database.ts';
 export { makeDatabaseLogins } from './database-logins.ts';
-export { release } from './copy-out.ts';
 export {
   type LeaderLocks,
   type LeaderLocksOptions,

@@ -5,12 +5,21 @@ import { join } from 'node:path';
 import { Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
-import { type BlockRange, type CopiedTable, release, type TableLoad, type TableSnapshot } from '@cardea/read-models';
+import {
+  type BlockRange,
+  type CopiedTable,
+  release,
+  type TableLoad,
+  type TableSnapshot,
+} from '@cardea/read-models';
 import { damaged, type SavedTable } from './manifest.ts';
 
 const OWNER_ONLY = 0o600;
 const CHUNK_BYTES = 1 << 20;
-/** At its lowest level zstd costs an eighth of gzip's time, and comes out smaller. */
+/**
+ * At its lowest level zstd costs an eighth of gzip's time, and comes out smaller. A window of 128 KiB, which
+ * fits a processor's cache, takes a quarter off that and adds a hundredth of the size.
+ */
 const COMPRESSED = {
   chunkSize: CHUNK_BYTES,
   params: {
@@ -44,14 +53,11 @@ export async function savePart(
   });
   const to = createWriteStream(join(folder, file), { flags: 'wx', mode: OWNER_ONLY, flush: true });
   const compress = createZstdCompress(COMPRESSED);
-  await Promise.all([
-    pipeline(rows, releasedAfter(compress)),
-    pipeline(compress, measured, to),
-  ]);
+  await Promise.all([pipeline(rows, releasedAfter(compress)), pipeline(compress, measured, to)]);
   return { ...table, file, rows: rows.rowCount, bytes, sha256: hash.digest('hex') };
 }
 
-/** Writes to a compressor, and releases each page that it has read. */
+/** Writes to a compressor, and releases each page that it has read. Whatever fails ends the compressor, too. */
 function releasedAfter(compress: Writable): Writable {
   return new Writable({
     highWaterMark: 1,
@@ -62,6 +68,10 @@ function releasedAfter(compress: Writable): Writable {
       });
     },
     final: (next) => compress.end(next),
+    destroy: (error, next) => {
+      if (error !== null) compress.destroy(error);
+      next(error);
+    },
   });
 }
 

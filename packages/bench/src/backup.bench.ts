@@ -2,30 +2,13 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { Client } from 'pg';
+import { CARDEA, dataFolder, eventsOf, fill, withClient } from './backup-database.ts';
 import type { Bench, BenchContext, Measured, Row, Side } from './harness.ts';
 import { familyMs } from './processor-time.ts';
-import { fillLog } from './relay-log.ts';
 
-const CARDEA = fileURLToPath(
-  new URL('../../../services/standalone/src/cardea.ts', import.meta.url),
-);
-const EVENTS = 1_000_000;
-const EVENTS_SMOKE = 2_000;
-/** Written one by one, as authz does; the others are copies of them under ids of their own. */
-const WRITTEN = 20_000;
 const SLOWER_MAX = 1.5;
-const SECRETS = {
-  JWT_SECRET: 'of-the-benchmark-and-long-enough-for-it',
-  ENCRYPTION_KEY: '0123456789abcdef'.repeat(4),
-  POSTGRES_PASSWORD: 'of-the-benchmark',
-  ADMIN_EMAIL: 'admin@cardea.local',
-  ADMIN_PASSWORD: 'of-the-benchmark',
-};
 
 export const benches: readonly Bench[] = [
   { id: 'backup', title: 'a backup of a million events compared with pg_dump', run: backups },
@@ -38,11 +21,9 @@ async function backups(context: BenchContext): Promise<readonly Row[]> {
     console.log(`  not run: ${missing}`);
     return [];
   }
-  const events = context.smoke ? EVENTS_SMOKE : EVENTS;
+  const events = eventsOf(context);
   await fill(url, events);
-  const folder = mkdtempSync(join(tmpdir(), 'cardea-bench-backup-'));
-  context.onEnd(() => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(join(folder, 'secrets.json'), JSON.stringify(SECRETS));
+  const folder = dataFolder(context);
   const side = (name: string, command: (to: string) => readonly string[]): Side => ({
     name,
     measure: async () => {
@@ -82,45 +63,18 @@ async function whyNoDump(url: string): Promise<string | undefined> {
   const majorOf = (version: string): number => Number(/(\d+)\./.exec(version)?.[1]);
   try {
     const dump = majorOf(execFileSync('pg_dump', ['--version'], { encoding: 'utf8' }));
-    const server = majorOf(await answerTo(url, 'SHOW server_version'));
+    const server = majorOf(await versionOf(url));
     return dump >= server ? undefined : `pg_dump ${dump} is older than the server, ${server}`;
   } catch {
     return 'there is no pg_dump on the path';
   }
 }
 
-async function answerTo(url: string, statement: string): Promise<string> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query({ text: statement, rowMode: 'array' });
-  await client.end();
-  return rows[0]?.[0];
-}
-
-async function fill(url: string, events: number): Promise<void> {
-  const written = Math.min(WRITTEN, events);
-  await fillLog(url, written);
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  for (let copies = written; copies < events; copies += written) {
-    await client.query(COPY_EVENTS, [copies, events - copies]);
-  }
-  await client.query(STREAMS);
-  await client.query('VACUUM ANALYZE eventstore.events, eventstore.streams');
-  await client.end();
-}
-
-const COPY_EVENTS = `
-  INSERT INTO eventstore.events
-    (log, position, stream_id, revision, event_id, type, schema_version, time, data, metadata)
-  SELECT log, position + $1, 'tuple-' || id, revision, id, type, schema_version, time,
-         data || jsonb_build_object('tuple_id', id, 'object_id', id),
-         metadata || jsonb_build_object('requestId', gen_random_uuid())
-    FROM (SELECT *, gen_random_uuid() AS id FROM eventstore.events
-           ORDER BY log, position LIMIT least($2, ${WRITTEN})) AS original`;
-const STREAMS = `
-  INSERT INTO eventstore.streams (log, stream_id, previous, revision)
-  SELECT log, stream_id, 0, 1 FROM eventstore.events ON CONFLICT DO NOTHING`;
+const versionOf = (url: string): Promise<string> =>
+  withClient(url, async (client) => {
+    const { rows } = await client.query('SHOW server_version');
+    return rows[0]?.server_version;
+  });
 
 type Timed = {
   readonly program: string;

@@ -1,6 +1,7 @@
 export { build } from './build-query.ts';
 export type { Change } from './change.ts';
 export { foldByKey, patch, put, remove } from './change.ts';
+export { release } from './copy-out.ts';
 export type { Answers, Database, Queryable, Sql, Statement, Transaction } from './database.ts';
 export { DatabaseUnavailable } from './database.ts';
 export { makeDatabaseLogins } from './database-logins.ts';
@@ -57,6 +58,7 @@ export { eraseKeysOfDays, postgresSubjectKeys } from './subject-key-table.ts';
 export { countTable, orNull, table } from './table.ts';
 export {
   asOwner,
+  type BlockRange,
   type CopiedTable,
   openLoad,
   openSnapshot,

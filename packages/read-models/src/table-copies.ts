@@ -4,7 +4,8 @@
  */
 import type { Readable, Writable } from 'node:stream';
 import { Client } from 'pg';
-import { from, to } from 'pg-copy-streams';
+import { from } from 'pg-copy-streams';
+import { CopyOut } from './copy-out.ts';
 import type { Queryable } from './database.ts';
 import { asQueryable } from './owner-client.ts';
 import { SYSTEM_ROLE } from './roles.ts';
@@ -17,33 +18,62 @@ export type CopiedTable = {
   readonly days: readonly string[];
 };
 
+/** Blocks of a table, `to` excluded; without it up to the end. */
+export type BlockRange = { readonly from: number; readonly to?: number };
+
 export type TableSnapshot = Queryable & {
   /** Every table of these schemas; a partitioned one once. */
   tables(schemas: readonly string[]): Promise<readonly CopiedTable[]>;
-  /** Its rows; `rowCount` counts them once it has ended. One at a time. */
-  copyOut(table: CopiedTable): Readable & { readonly rowCount: number };
+  /** How many blocks it has; 0 of a partitioned one. */
+  blocksOf(table: CopiedTable): Promise<number>;
+  /** Its rows, in pages to release; `rowCount` counts them once it has ended. One at a time. */
+  copyOut(table: CopiedTable, blocks?: BlockRange): Readable & { readonly rowCount: number };
+  /** The same moment over another connection, to read at the same time. */
+  beside(): Promise<TableSnapshot>;
   close(): Promise<void>;
 };
 
 /** What is read comes from one moment, whatever is written meanwhile. */
-export async function openSnapshot(connectionString: string): Promise<TableSnapshot> {
+export const openSnapshot = (connectionString: string): Promise<TableSnapshot> =>
+  snapshotOf(connectionString);
+
+async function snapshotOf(connectionString: string, exported?: string): Promise<TableSnapshot> {
   const client = await connected(connectionString, { role: SYSTEM_ROLE });
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  if (exported !== undefined) {
+    await client.query(`SET TRANSACTION SNAPSHOT ${client.escapeLiteral(exported)}`);
+  }
   return {
     ...asQueryable(client),
     tables: async (schemas) => {
       const { rows } = await client.query<CopiedTable>(TABLES, [schemas]);
       return rows;
     },
+    blocksOf: async (table) => {
+      const { rows } = await client.query<{ blocks: number }>(BLOCKS, [nameOf(table)]);
+      return rows[0]?.blocks ?? 0;
+    },
     // Read by a statement, because COPY of a partitioned table itself would copy nothing.
-    copyOut: (table) =>
-      client.query(to(`COPY (SELECT ${columnsOf(table)} FROM ${nameOf(table)}) TO STDOUT`)),
+    copyOut: (table, blocks) => {
+      const rows = `SELECT ${columnsOf(table)} FROM ${nameOf(table)}${within(blocks)}`;
+      return client.query(new CopyOut(`COPY (${rows}) TO STDOUT`));
+    },
+    beside: async () => {
+      const { rows } = await client.query<{ id: string }>('SELECT pg_export_snapshot() AS id');
+      return snapshotOf(connectionString, rows[0]?.id);
+    },
     close: () => client.end(),
   };
 }
 
+function within(blocks: BlockRange | undefined): string {
+  if (blocks === undefined) return '';
+  const { from: first, to } = blocks;
+  return ` WHERE ctid >= '(${first},0)'${to === undefined ? '' : ` AND ctid < '(${to},0)'`}`;
+}
+
 export type TableLoad = Queryable & {
-  /** Takes out what migrations put into it, and lets its owner write past row-level security. */
+  /** Once: takes out what migrations put into it, and lets its owner write past row-level security. */
   prepare(table: CopiedTable): Promise<void>;
   copyIn(table: CopiedTable): Writable & { readonly rowCount: number };
   commit(): Promise<void>;
@@ -54,11 +84,14 @@ export type TableLoad = Queryable & {
 export async function openLoad(connectionString: string): Promise<TableLoad> {
   const client = await connected(connectionString);
   const forced = new Set<string>();
+  const prepared = new Set<string>();
   await client.query('BEGIN');
   return {
     ...asQueryable(client),
     prepare: async (table) => {
       const name = nameOf(table);
+      if (prepared.has(name)) return;
+      prepared.add(name);
       const { rows } = await client.query<{ forced: boolean }>(
         'SELECT relforcerowsecurity AS forced FROM pg_class WHERE oid = $1::regclass',
         [name],
@@ -126,3 +159,5 @@ const TABLES = `
   FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
   WHERE n.nspname = ANY($1) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
   ORDER BY n.nspname, c.relname`;
+const BLOCKS = `
+  SELECT (pg_relation_size($1::regclass) / current_setting('block_size')::int)::int AS blocks`;

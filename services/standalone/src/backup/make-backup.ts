@@ -17,7 +17,7 @@ import type { Deployment } from '../cli/deployment.ts';
 import { NotDone } from '../cli/failures.ts';
 import { services } from '../services.ts';
 import { FORMAT, keyIdsOf, type Manifest, type SavedTable, writeManifest } from './manifest.ts';
-import { saveTable } from './table-files.ts';
+import { saveTables } from './save-tables.ts';
 
 const OWNER_ONLY_FOLDER = 0o700;
 
@@ -37,12 +37,8 @@ export async function makeBackup(
   const snapshot = await openSnapshot(settings.DATABASE_URL.reveal());
   try {
     const migrations = await appliedIn(snapshot);
-    const tables: SavedTable[] = [];
-    for (const table of await tablesToSave(snapshot, deployment.parts())) {
-      const saved = await saveTable(snapshot, folder, table);
-      tables.push(saved);
-      onTable(saved);
-    }
+    const toSave = await tablesToSave(snapshot, deployment.parts());
+    const tables = await saveTables({ snapshot, folder, tables: toSave, onSaved: onTable });
     const manifest: Manifest = {
       format: FORMAT,
       version,

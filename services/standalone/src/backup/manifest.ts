@@ -11,12 +11,15 @@ import type { Settings } from '@cardea/runtime';
 import type { Infrastructure } from '@cardea/service';
 import { NotDone, WrongConfiguration } from '../cli/failures.ts';
 
-export const FORMAT = 1;
+/** Since 2 a table may be saved in parts. */
+export const FORMAT = 2;
+const FORMATS_READ: readonly number[] = [1, FORMAT];
 const FILE = 'manifest.json';
 const USE = 'backup/v1';
 const OWNER_ONLY = 0o600;
 const KEY_ID_CHARACTERS = 8;
 
+/** A table or, of a large one, the rows of one file. */
 export type SavedTable = CopiedTable & {
   readonly file: string;
   readonly rows: number;
@@ -26,7 +29,7 @@ export type SavedTable = CopiedTable & {
 };
 
 export type Manifest = {
-  readonly format: typeof FORMAT;
+  readonly format: number;
   readonly version: string;
   readonly created_at: string;
   /** With EventStoreDB the events are not in the backup: that has one of its own. */
@@ -68,7 +71,7 @@ export function readManifest(folder: string, keys: Keys): Manifest {
       key !== undefined && sameBytes(macOf(stored.manifest, key).toString('hex'), stored.mac),
   );
   if (!isGenuine) throw damaged('manifest.json was changed since it was written');
-  if (stored.manifest.format !== FORMAT) throw newer(stored.manifest.version);
+  if (!FORMATS_READ.includes(stored.manifest.format)) throw newer(stored.manifest.version);
   return stored.manifest;
 }
 

@@ -2,27 +2,46 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Transform } from 'node:stream';
+import { Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
-import type { CopiedTable, TableLoad, TableSnapshot } from '@cardea/read-models';
+import {
+  type BlockRange,
+  type CopiedTable,
+  release,
+  type TableLoad,
+  type TableSnapshot,
+} from '@cardea/read-models';
 import { damaged, type SavedTable } from './manifest.ts';
 
 const OWNER_ONLY = 0o600;
 const CHUNK_BYTES = 1 << 20;
-/** At its lowest level zstd costs an eighth of gzip's time, and comes out smaller. */
+/**
+ * At its lowest level zstd costs an eighth of gzip's time, and comes out smaller. A window of 128 KiB, which
+ * fits a processor's cache, takes a quarter off that and adds a hundredth of the size.
+ */
 const COMPRESSED = {
   chunkSize: CHUNK_BYTES,
-  params: { [constants.ZSTD_c_compressionLevel]: 1 },
+  params: {
+    [constants.ZSTD_c_compressionLevel]: 1,
+    [constants.ZSTD_c_windowLog]: 17,
+    [constants.ZSTD_c_hashLog]: 15,
+  },
 };
 
-export async function saveTable(
+/** The rows of one file: all of the table, or those of some blocks. */
+export type TablePart = {
+  readonly table: CopiedTable;
+  readonly file: string;
+  readonly blocks?: BlockRange;
+};
+
+export async function savePart(
   snapshot: Pick<TableSnapshot, 'copyOut'>,
   folder: string,
-  table: CopiedTable,
+  { table, file, blocks }: TablePart,
 ): Promise<SavedTable> {
-  const file = `${table.schema}.${table.name}.copy.zst`;
-  const rows = snapshot.copyOut(table);
+  const rows = snapshot.copyOut(table, blocks);
   const hash = createHash('sha256');
   let bytes = 0;
   const measured = new Transform({
@@ -33,28 +52,26 @@ export async function saveTable(
     },
   });
   const to = createWriteStream(join(folder, file), { flags: 'wx', mode: OWNER_ONLY, flush: true });
-  await pipeline(rows, gathered(), createZstdCompress(COMPRESSED), measured, to);
+  const compress = createZstdCompress(COMPRESSED);
+  await Promise.all([pipeline(rows, releasedAfter(compress)), pipeline(compress, measured, to)]);
   return { ...table, file, rows: rows.rowCount, bytes, sha256: hash.digest('hex') };
 }
 
-/** Each chunk to compress is handed to another thread, which costs more than to compress a small one. */
-function gathered(): Transform {
-  let chunks: Buffer[] = [];
-  let bytes = 0;
-  const taken = (): Buffer => {
-    const whole = Buffer.concat(chunks, bytes);
-    chunks = [];
-    bytes = 0;
-    return whole;
-  };
-  return new Transform({
-    transform: (chunk: Buffer, _encoding, next) => {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes < CHUNK_BYTES) next();
-      else next(null, taken());
+/** Writes to a compressor, and releases each page that it has read. Whatever fails ends the compressor, too. */
+function releasedAfter(compress: Writable): Writable {
+  return new Writable({
+    highWaterMark: 1,
+    write: (page: Buffer, _encoding, next) => {
+      compress.write(page, (error) => {
+        release(page);
+        next(error);
+      });
     },
-    flush: (next) => next(null, taken()),
+    final: (next) => compress.end(next),
+    destroy: (error, next) => {
+      if (error !== null) compress.destroy(error);
+      next(error);
+    },
   });
 }
 

@@ -35,12 +35,13 @@ export const backup: Command = {
       }),
     );
     const bytes = tables.reduce((sum, table) => sum + table.bytes, 0);
+    const count = new Set(tables.map(({ schema, name }) => `${schema}.${name}`)).size;
     return done(
       [
-        `Saved ${tables.length} tables, ${(bytes / 1e6).toFixed(1)} MB.`,
+        `Saved ${count} tables, ${(bytes / 1e6).toFixed(1)} MB.`,
         `It opens with ENCRYPTION_KEY ${keys.encryption_key} alone: keep that elsewhere.`,
       ],
-      { tables: tables.length, bytes, created_at, heads, keys },
+      { tables: count, bytes, created_at, heads, keys },
     );
   },
 };

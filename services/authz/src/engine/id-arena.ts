@@ -50,7 +50,7 @@ export class EncodedId {
   }
 
   #reserve(bytes: number): void {
-    const end = TEXT_AT + wordsOf(bytes);
+    const end = TEXT_AT + wordCountOf(bytes);
     if (end <= this.words.length) return;
     this.words = new Uint32Array(end);
     this.#bytes = Buffer.from(this.words.buffer);
@@ -59,7 +59,7 @@ export class EncodedId {
   #finish(type: number, length: number): void {
     this.words[0] = type;
     this.words[1] = length;
-    this.end = TEXT_AT + wordsOf(length);
+    this.end = TEXT_AT + wordCountOf(length);
   }
 
   /**
@@ -146,11 +146,11 @@ export class IdArena {
   }
 
   textAt(place: number): Uint32Array {
-    return this.#words.subarray(place + 1, place + 1 + wordsOf(this.lengthAt(place)));
+    return this.#words.subarray(place + 1, place + 1 + wordCountOf(this.lengthAt(place)));
   }
 
   remove(place: number): void {
-    const size = 1 + wordsOf(this.lengthAt(place));
+    const size = 1 + wordCountOf(this.lengthAt(place));
     this.#words[place] = this.#left[size] ?? 0;
     this.#left[size] = place;
   }
@@ -168,4 +168,4 @@ export class IdArena {
   }
 }
 
-export const wordsOf = (length: number): number => (length + WORD_BYTES - 1) >> 2;
+export const wordCountOf = (length: number): number => (length + WORD_BYTES - 1) >> 2;

@@ -1,7 +1,7 @@
 import { type Fields, WILDCARD } from '../tuples/relation.ts';
 import { EncodedId, type Saved, type Seed } from './id-arena.ts';
-import { NodeSlots } from './node-slots.ts';
-import { NodeWords, type NodeWordsState } from './node-words.ts';
+import { NodeHashes } from './node-hashes.ts';
+import { NodeTable, type NodeTableState } from './node-table.ts';
 
 /** For the thread: what they contain is only needed until an id was found or added. */
 const FIRST = new EncodedId();
@@ -23,7 +23,7 @@ export type NodesState = {
   readonly last: number;
   readonly firstFree: number;
   readonly count: number;
-  readonly words: NodeWordsState;
+  readonly words: NodeTableState;
 };
 
 /**
@@ -39,8 +39,8 @@ export class Nodes {
   readonly #wild: number[];
   readonly #freeTypes: number[];
 
-  readonly #words: NodeWords;
-  readonly #slots: NodeSlots;
+  readonly #words: NodeTable;
+  readonly #slots: NodeHashes;
   #wildcards: number;
   #last: number;
   #firstFree: number;
@@ -58,8 +58,8 @@ export class Nodes {
     this.#wild = [...state.wild];
     this.#wildcards = state.wild.filter((node) => node !== 0).length;
     this.#freeTypes = [...state.freeTypes];
-    this.#words = new NodeWords(saved && { state: state.words, words });
-    this.#slots = new NodeSlots(slots);
+    this.#words = new NodeTable(saved && { state: state.words, words });
+    this.#slots = new NodeHashes(slots);
     this.#last = state.last;
     this.#firstFree = state.firstFree;
     this.#count = state.count;

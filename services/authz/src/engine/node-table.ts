@@ -1,5 +1,5 @@
 import { grown } from './growing.ts';
-import { type EncodedId, IdArena, type Saved, TEXT_AT, wordsOf } from './id-arena.ts';
+import { type EncodedId, IdArena, type Saved, TEXT_AT, wordCountOf } from './id-arena.ts';
 import { LISTS } from './tuple-lists.ts';
 
 /** Words of a node: what the graph keeps with it, its type with its id's length, and the id. */
@@ -20,22 +20,22 @@ const FREE = 0;
 
 const FIRST_SIZE = 16;
 
-export type NodeWordsState = { readonly ids: ReturnType<IdArena['save']>['state'] };
+export type NodeTableState = { readonly ids: ReturnType<IdArena['save']>['state'] };
 
 /** What is known of each node, by its number. */
-export class NodeWords {
+export class NodeTable {
   #words: Uint32Array;
   /** Texts of long ids. */
   readonly #ids: IdArena;
 
-  constructor(saved?: Saved<NodeWordsState>) {
+  constructor(saved?: Saved<NodeTableState>) {
     const ids = saved?.words[1];
     this.#words = saved?.words[0] ?? new Uint32Array(FIRST_SIZE * WORDS);
     this.#ids = new IdArena(saved && ids && { state: saved.state.ids, words: [ids] });
   }
 
   /** Up to the node with the highest number. */
-  save(last: number): Saved<NodeWordsState> {
+  save(last: number): Saved<NodeTableState> {
     const ids = this.#ids.save();
     const end = (last + 1) * WORDS;
     return { state: { ids: ids.state }, words: [this.#words.subarray(0, end), ...ids.words] };
@@ -88,7 +88,7 @@ export class NodeWords {
     const length = kind & LENGTH_MASK;
     const type = kind >>> LENGTH_BITS;
     if (length !== LONGER) {
-      into.copy(type, length, this.#words.subarray(at, at + wordsOf(length)));
+      into.copy(type, length, this.#words.subarray(at, at + wordCountOf(length)));
       return;
     }
     const place = this.#words[at] as number;

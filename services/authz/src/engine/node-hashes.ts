@@ -7,7 +7,7 @@ const LOAD_MAX = 0.7;
  * Nodes by the hash of type and id, by open addressing: a node lies between its hash and the next gap. Each hash
  * stands beside its node, so that a search looks at no other node's memory.
  */
-export class NodeSlots {
+export class NodeHashes {
   words: Uint32Array;
   #mask: number;
 

@@ -53,7 +53,8 @@ export async function fill(url: string, events: number): Promise<void> {
 const COPY_EVENTS = `
   INSERT INTO eventstore.events
     (log, position, stream_id, revision, event_id, type, schema_version, time, data, metadata)
-  SELECT log, position + $1, 'tuple-' || id, revision, id, type, schema_version, time,
+  SELECT log, position + $1, 'tuple-' || encode(sha256(id::text::bytea), 'hex'), revision, id, type,
+         schema_version, time,
          data || jsonb_build_object('tuple_id', id, 'object_id', id),
          metadata || jsonb_build_object('requestId', gen_random_uuid())
     FROM (SELECT *, gen_random_uuid() AS id FROM eventstore.events

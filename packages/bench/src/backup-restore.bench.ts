@@ -10,7 +10,6 @@ export const benches: readonly Bench[] = [
   { id: 'backup-restore', title: 'a backup of a million events, restored', run: restores },
 ];
 
-/** Read models are compared with those that the same events are built into on the other side. */
 async function restores(context: BenchContext): Promise<readonly Row[]> {
   const original = await context.database();
   await fill(original, eventsOf(context));
@@ -25,9 +24,10 @@ async function restores(context: BenchContext): Promise<readonly Row[]> {
     console.log(`  cardea ${command}: ${((performance.now() - began) / 1000).toFixed(1)} s`);
   };
   const out = join(folder, 'backup');
+  await withClient(original, (client) => client.query(READ_TO_THE_END));
+  await cardea(original, 'projections', 'rebuild', '--all');
   await cardea(original, 'backup', '--out', out);
   await cardea(restored, 'restore', '--in', out);
-  await cardea(original, 'projections', 'rebuild', '--all');
   const [before, after] = await Promise.all([original, restored].map(contentOf));
   const tables = [...(before ?? [])];
   const differing = tables.filter(([name, content]) => after?.get(name)?.sha256 !== content.sha256);
@@ -40,6 +40,13 @@ async function restores(context: BenchContext): Promise<readonly Row[]> {
   console.log(`  restored: ${tables.length} tables, ${total} rows, byte-equal`);
   return [];
 }
+
+/** No process ran that would have built read models: a rebuild goes as far as their checkpoints. */
+const READ_TO_THE_END = `
+  INSERT INTO authz.projection_checkpoints (name, position)
+  SELECT name, (SELECT max(position) FROM eventstore.events)
+  FROM unnest(ARRAY['tuples', 'tuple_spans']) AS name
+  ON CONFLICT (name) DO UPDATE SET position = excluded.position`;
 
 async function emptyBeside(url: string): Promise<string> {
   const name = `bench_${randomBytes(6).toString('hex')}`;

@@ -1,5 +1,5 @@
 /** A log for the relay: tuples that a user wrote, with address and user agent encrypted. */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { contextLocation, neverErased, type Sealer, sealer, wrapKeys } from '@cardea/crypto';
 import { type NewEvent, postgresEventStore } from '@cardea/event-store';
 import { openDatabase, postgresSubjectKeys } from '@cardea/read-models';
@@ -36,12 +36,15 @@ export async function fillLog(connectionString: string, events: number): Promise
       Array.from({ length: Math.min(APPENDS_AT_ONCE, events - done) }, () => tupleWritten(seals)),
     );
     await store.append(
-      written.map((event) => ({ streamId: `tuple-${event.id}`, expected: 0, events: [event] })),
+      written.map((event) => ({ streamId: streamOf(event.id), expected: 0, events: [event] })),
     );
   }
   await seals.close();
   await store.close();
 }
+
+/** Named by a hash, as authz names the stream of a tuple. */
+const streamOf = (id: string): string => `tuple-${createHash('sha256').update(id).digest('hex')}`;
 
 async function tupleWritten(seals: Sealer): Promise<NewEvent> {
   const time = new Date();

@@ -10,8 +10,8 @@ import type { Loop, ServiceDependencies } from '@cardea/service';
 import { type CredentialReused, type GrantKeyState, grantKeys } from './grant-key.ts';
 
 const FLUSH_MS = 1_000;
-/** While nothing is counted. */
-const REST_MS = 10_000;
+/** While nothing is counted; with the second after it a turn still comes every 10 s. */
+const REST_MS = 9_000;
 const GRANTS_MAX = 10_000;
 const UNWRITTEN_MS_MAX = 60_000;
 

@@ -85,8 +85,8 @@ export class CopyOut extends Readable {
 }
 
 /**
- * Gives the memory of a buffer back that nobody reads any more. The collector would free it too, but each
- * 64 MB of them it walks the whole heap for that, which took half of a backup's processor time.
+ * Gives the memory of a buffer back that nobody reads any more. The collector would free it too, but it
+ * walks the whole heap for that again and again, which took nearly half of a backup's processor time.
  */
 export function release(buffer: Buffer): void {
   const { buffer: memory, byteLength } = buffer;

@@ -3,6 +3,7 @@ import {
   addParents,
   type Budget,
   type Closure,
+  copyAt,
   followMemberships,
   PAUSE_RECORDS,
   type Principals,
@@ -129,8 +130,8 @@ class GrantSearch {
   walk(): number {
     const { principals, ancestors } = this.#scratch;
     const { inner } = this.#graph;
-    const copy = ancestors.isInner() ? inner.of(ancestors.nodes[ancestors.at] as number) : 0;
-    const count = copy === 0 ? NOT_COPIED : inner.count(copy, GRANTS);
+    const copy = copyAt(this.#graph, ancestors);
+    const count = inner.count(copy, GRANTS);
     if (count === NOT_COPIED) return this.#walkList();
     this.#budget.spend(count);
     let at = inner.start(copy, GRANTS);

@@ -1,5 +1,5 @@
 import { grown } from './growing.ts';
-import { MEMBERSHIPS, NOT_COPIED, PARENTS } from './inner-lists.ts';
+import { MEMBERSHIPS, NO_COPY, NOT_COPIED, PARENTS } from './inner-lists.ts';
 import type { TupleGraph } from './tuple-graph.ts';
 import { IN_PARENT, OUT_GRANT, OUT_MEMBER } from './tuple-lists.ts';
 
@@ -190,10 +190,10 @@ export function followMemberships(graph: TupleGraph, into: Principals, budget: B
   for (; into.at < into.count; into.at++) {
     if (budget.pauseIsDue()) return false;
     const node = into.nodes[into.at] as number;
-    const copy = into.isInner() ? inner.of(node) : 0;
-    const count = copy === 0 ? NOT_COPIED : inner.count(copy, MEMBERSHIPS);
+    const copy = copyAt(graph, into);
+    const count = inner.count(copy, MEMBERSHIPS);
     if (into.lastRecord === 0) {
-      const holds = copy === 0 ? graph.newest(node, OUT_GRANT) !== 0 : inner.holdsGrant(copy);
+      const holds = copy === NO_COPY ? graph.newest(node, OUT_GRANT) !== 0 : inner.holdsGrant(copy);
       if (holds) into.addGranting();
     }
     if (count === NOT_COPIED) {
@@ -210,6 +210,11 @@ export function followMemberships(graph: TupleGraph, into: Principals, budget: B
   return true;
 }
 
+/** The copy of the lists of the node at `into.at`, where walks may meet that node again. */
+export const copyAt = ({ inner }: TupleGraph, into: Closure): number =>
+  into.isInner() ? inner.of(into.nodes[into.at] as number) : NO_COPY;
+
+/** Apart from {@link addListedParents}: one walk for both made a check a tenth slower. */
 function followList(graph: TupleGraph, into: Principals, budget: Budget): boolean {
   const newest = graph.newest(into.nodes[into.at] as number, OUT_MEMBER);
   if (newest === 0) return true;
@@ -233,8 +238,8 @@ function followList(graph: TupleGraph, into: Principals, budget: Budget): boolea
  */
 export function addParents(graph: TupleGraph, into: Closure, budget: Budget): boolean {
   const { inner } = graph;
-  const copy = into.isInner() ? inner.of(into.nodes[into.at] as number) : 0;
-  const count = copy === 0 ? NOT_COPIED : inner.count(copy, PARENTS);
+  const copy = copyAt(graph, into);
+  const count = inner.count(copy, PARENTS);
   if (count === NOT_COPIED) {
     if (!addListedParents(graph, into, budget)) return false;
   } else {

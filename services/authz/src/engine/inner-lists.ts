@@ -34,6 +34,10 @@ export const PARENTS = 1;
 export const GRANTS = 2;
 const COPIED = [OUT_MEMBER, IN_PARENT, IN_GRANT] as const;
 
+/** A place whose head says of every list that it was not copied. */
+export const NO_COPY = 0;
+const NOTHING_COPIED = HOLDS_GRANT - 1;
+
 /**
  * Copies of those lists that walks upward follow from groups and folders: many walks meet the same few of these,
  * and a copy takes a fifth of the memory that its node and its records lie in, so that it stays in the
@@ -42,9 +46,9 @@ const COPIED = [OUT_MEMBER, IN_PARENT, IN_GRANT] as const;
 export class InnerLists {
   readonly #nodes: Nodes;
   readonly #records: Records;
-  /** By node the place of its copy; 0 for none. */
+  /** By node the place of its copy, or {@link NO_COPY}. */
   #places = new Uint32Array(0);
-  #words = new Uint32Array(0);
+  #words = Uint32Array.of(NOTHING_COPIED);
   #used = 1;
 
   constructor(nodes: Nodes, records: Records) {
@@ -54,8 +58,8 @@ export class InnerLists {
 
   /** The place of the node's copy, right until the next call. */
   of(node: number): number {
-    const place = node < this.#places.length ? (this.#places[node] as number) : 0;
-    return place === 0 ? this.#copy(node) : place;
+    const place = node < this.#places.length ? (this.#places[node] as number) : NO_COPY;
+    return place === NO_COPY ? this.#copy(node) : place;
   }
 
   holdsGrant(place: number): boolean {
@@ -97,7 +101,7 @@ export class InnerLists {
   /** A tuple was added to the node's list, or removed from it. */
   changed(node: number, list: number): void {
     if (list !== OUT_PARENT && list !== IN_MEMBER && node < this.#places.length)
-      this.#places[node] = 0;
+      this.#places[node] = NO_COPY;
   }
 
   #copy(node: number): number {
@@ -120,8 +124,8 @@ export class InnerLists {
     let at = this.#used;
     let record = newest;
     for (let count = 1; count <= COPIED_MAX; count++) {
-      record = list === OUT_MEMBER ? records.nextOut(record) : records.nextIn(record);
-      this.#words[at] = list === OUT_MEMBER ? records.objectOf(record) : records.subjectOf(record);
+      record = records.nextOf(record, list);
+      this.#words[at] = records.otherEndOf(record, list);
       this.#words[at + 1] = (record << RELATION_BITS) | records.relationNumber(record);
       at += TUPLE_WORDS;
       if (record !== newest) continue;

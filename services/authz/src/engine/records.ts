@@ -1,5 +1,6 @@
 import { grown } from './growing.ts';
 import type { Saved } from './id-arena.ts';
+import { isOut } from './tuple-lists.ts';
 
 /**
  * Words of a record. Together they fill half a cache line, because a walk that follows a list needs both ends
@@ -102,6 +103,16 @@ export class Records {
 
   nextIn(record: number): number {
     return this.#words[record * WORDS + NEXT_IN] as number;
+  }
+
+  /** The next record of a list, the oldest after the newest. */
+  nextOf(record: number, list: number): number {
+    return isOut(list) ? this.nextOut(record) : this.nextIn(record);
+  }
+
+  /** The node that a record of a list leads to from the list's own. */
+  otherEndOf(record: number, list: number): number {
+    return isOut(list) ? this.objectOf(record) : this.subjectOf(record);
   }
 
   get(record: number, word: number): number {

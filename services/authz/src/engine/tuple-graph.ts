@@ -10,7 +10,15 @@ import {
   Records,
   type RecordsState,
 } from './records.ts';
-import { IN_GRANT, IN_MEMBER, IN_PARENT, LISTS, OUT_MEMBER, outListOf } from './tuple-lists.ts';
+import {
+  IN_GRANT,
+  IN_MEMBER,
+  IN_PARENT,
+  isOut,
+  LISTS,
+  OUT_MEMBER,
+  outListOf,
+} from './tuple-lists.ts';
 
 /** An index is read anew where a quarter of this many nodes or records and more is no longer in use. */
 const SPARSE_MIN = 10_000;
@@ -180,7 +188,7 @@ export class TupleGraph {
 const OUT = [NEXT_OUT, PREVIOUS_OUT] as const;
 const IN = [NEXT_IN, PREVIOUS_IN] as const;
 /** The words in which records of a list know their neighbours. */
-const neighbours = (list: number) => (list < IN_MEMBER ? OUT : IN);
+const neighbours = (list: number) => (isOut(list) ? OUT : IN);
 
 const isSparse = (used: number, of: number): boolean =>
   of > SPARSE_MIN && used < of * (1 - SPARSE_SHARE);

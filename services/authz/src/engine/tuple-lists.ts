@@ -8,6 +8,9 @@ export const IN_MEMBER = 3;
 export const IN_PARENT = 4;
 export const IN_GRANT = 5;
 
+/** Whether it is a list of tuples of which the node is the subject. */
+export const isOut = (list: number): boolean => list < IN_MEMBER;
+
 /** Lists that a node has. */
 export const LISTS = 6;
 

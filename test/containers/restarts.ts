@@ -14,23 +14,23 @@ export const ROLLING_RESTARTS_MS_MAX = SERVICES.length * ROLLING_RESTARTS * REST
 /** So often, or as long as the run was given; answers how many replicas were restarted. */
 export async function rollingRestarts(deployed: Deployment): Promise<number> {
   const endMs = performance.now() + (testForm.minutes ?? Infinity) * 60_000;
-  const services = Array.from({ length: ROLLING_RESTARTS }).flatMap(() => SERVICES);
-  const busy = new Set<string>();
   let restarts = 0;
-  const lanes = Array.from({ length: SERVICES_AT_ONCE }, async () => {
-    for (let service = services.shift(); service !== undefined; service = services.shift()) {
-      const its = service;
-      await untilTrue(() => !busy.has(its), { deadlineMs: RESTART_MS_MAX, what: `${its} rests` });
-      busy.add(its);
-      for (const { id } of await deployed.containers(its)) {
-        if (performance.now() >= endMs) return;
-        await docker('restart', '--time', '30', id);
-        await deployed.untilHealthy(its);
-        restarts += 1;
-      }
-      busy.delete(its);
+  const restartReplicas = async (service: string): Promise<void> => {
+    for (const { id } of await deployed.containers(service)) {
+      if (performance.now() >= endMs) return;
+      await docker('restart', '--time', '30', id);
+      await deployed.untilHealthy(service);
+      restarts += 1;
     }
-  });
+  };
+  const restartInTurn = async (services: readonly string[]): Promise<void> => {
+    for (let round = 0; round < ROLLING_RESTARTS; round++) {
+      for (const service of services) await restartReplicas(service);
+    }
+  };
+  const lanes = Array.from({ length: SERVICES_AT_ONCE }, (_, lane) =>
+    restartInTurn(SERVICES.filter((_service, at) => at % SERVICES_AT_ONCE === lane)),
+  );
   await Promise.all(lanes);
   return restarts;
 }

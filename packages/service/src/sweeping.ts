@@ -28,7 +28,7 @@ export const sweeping = ({ name, everyMs, clock, sweep }: Sweep): Loop => ({
       const untilNextMs = everyMs - (clock.monotonicMs() - sweptMs);
       const isSoon = untilNextMs <= TICK_EVERY_MS;
       const restMs = isSoon ? untilNextMs : sharedRestMs(clock, TICK_EVERY_MS);
-      await clock.sleep(Math.max(1, Math.min(untilNextMs, restMs)), signal);
+      await clock.sleep(Math.max(1, restMs), signal);
     }
   },
 });

@@ -58,6 +58,11 @@ export function writeBarrier({ table, ownId, clock }: WriteBarrierDependencies):
     waiting.moved();
   });
 
+  const others = (): readonly string[] => {
+    const own = ownId();
+    return [...known.keys()].filter((id) => id !== own);
+  };
+
   /** Those of the rows that have not reached the position. */
   const lagging = (ids: readonly string[], position: bigint): readonly string[] =>
     ids.filter((id) => (known.get(id)?.applied ?? position) < position);
@@ -78,9 +83,8 @@ export function writeBarrier({ table, ownId, clock }: WriteBarrierDependencies):
   const passed = async (position: bigint): Promise<void> => {
     const startMs = clock.monotonicMs();
     await read();
-    const own = ownId();
     // Who registers later than this reads the end of the log later than the change.
-    const awaited = [...known.keys()].filter((id) => id !== own);
+    const awaited = others();
     for (;;) {
       const late = lagging(awaited, position);
       if (late.length === 0) return;
@@ -105,13 +109,9 @@ export function writeBarrier({ table, ownId, clock }: WriteBarrierDependencies):
     },
     look: async () => {
       await read();
-      const own = ownId();
-      if (await removeDead([...known.keys()].filter((id) => id !== own))) await read();
+      if (await removeDead(others())) await read();
     },
-    hasOthers: () => {
-      const own = ownId();
-      return [...known.keys()].some((id) => id !== own);
-    },
+    hasOthers: () => others().length > 0,
     notice: (payload) => {
       const moved = payload === undefined ? undefined : readNotice(payload);
       const row = moved && known.get(moved.id);

@@ -22,7 +22,6 @@ export interface AppliedSessions {
   ): SessionFacts | undefined;
 }
 
-/** The library keeps up to twice as many. */
 const SESSIONS_MAX = 5_000;
 const CACHED_MS = 60_000;
 

@@ -1,7 +1,7 @@
 import { grown } from './growing.ts';
-import { MEMBERSHIPS, NO_COPY, NOT_COPIED, PARENTS } from './inner-lists.ts';
+import { NO_COPY, NOT_COPIED } from './inner-lists.ts';
 import type { TupleGraph } from './tuple-graph.ts';
-import { IN_PARENT, OUT_GRANT, OUT_MEMBER } from './tuple-lists.ts';
+import { endOf, IN_PARENT, MEMBERSHIPS, OUT_GRANT, OUT_MEMBER, PARENTS } from './tuple-lists.ts';
 
 /** Tuple records that a check or a filter may look at. */
 export const RECORDS_MAX = 1_000_000;
@@ -216,8 +216,15 @@ export const copyAt = ({ inner }: TupleGraph, into: Closure): number =>
 
 /** Apart from {@link addListedParents}: one walk for both made a check a tenth slower. */
 function followList(graph: TupleGraph, into: Principals, budget: Budget): boolean {
-  const newest = graph.newest(into.nodes[into.at] as number, OUT_MEMBER);
+  const node = into.nodes[into.at] as number;
+  const newest = graph.newest(node, OUT_MEMBER);
   if (newest === 0) return true;
+  const only = graph.only(node, MEMBERSHIPS);
+  if (only !== 0) {
+    budget.spend();
+    into.enter(graph, endOf(only), newest);
+    return true;
+  }
   let record = into.lastRecord === 0 ? newest : into.lastRecord;
   do {
     record = graph.records.nextOut(record);
@@ -257,9 +264,16 @@ export function addParents(graph: TupleGraph, into: Closure, budget: Budget): bo
 }
 
 function addListedParents(graph: TupleGraph, into: Closure, budget: Budget): boolean {
-  const newest = graph.newest(into.nodes[into.at] as number, IN_PARENT);
+  const node = into.nodes[into.at] as number;
+  const newest = graph.newest(node, IN_PARENT);
   if (newest === 0) return true;
   const distance = (into.distance[into.at] as number) + 1;
+  const only = graph.only(node, PARENTS);
+  if (only !== 0) {
+    budget.spend();
+    if (!into.has(endOf(only))) into.add(endOf(only), into.at + 1, newest, distance);
+    return true;
+  }
   let record = into.lastRecord === 0 ? newest : into.lastRecord;
   do {
     record = graph.records.nextIn(record);

@@ -1,14 +1,7 @@
 import { grown } from './growing.ts';
 import type { Nodes } from './nodes.ts';
 import type { Records } from './records.ts';
-import {
-  IN_GRANT,
-  IN_MEMBER,
-  IN_PARENT,
-  OUT_GRANT,
-  OUT_MEMBER,
-  OUT_PARENT,
-} from './tuple-lists.ts';
+import { IN_MEMBER, OUT_GRANT, OUT_PARENT, UPWARD } from './tuple-lists.ts';
 
 /** Longer lists are not copied: to follow one costs little more a tuple than its copy. */
 const COPIED_MAX = 16;
@@ -27,12 +20,6 @@ const FIRST_WORDS = 64;
 /** Words that copies may take, by the number of tuples; of a small index, at least so many. */
 const WORDS_PER_TUPLE_MAX = 1;
 const WORDS_MIN = 1_024;
-
-/** In a copy they follow each other in this order. */
-export const MEMBERSHIPS = 0;
-export const PARENTS = 1;
-export const GRANTS = 2;
-const COPIED = [OUT_MEMBER, IN_PARENT, IN_GRANT] as const;
 
 /** A place whose head says of every list that it was not copied. */
 export const NO_COPY = 0;
@@ -105,10 +92,11 @@ export class InnerLists {
   }
 
   #copy(node: number): number {
-    const place = this.#take(1 + COPIED.length * COPIED_MAX * TUPLE_WORDS);
+    const place = this.#take(1 + UPWARD.length * COPIED_MAX * TUPLE_WORDS);
     let head = this.#nodes.newest(node, OUT_GRANT) === 0 ? 0 : HOLDS_GRANT;
     this.#used = place + 1;
-    for (const [at, list] of COPIED.entries())
+    // In this order they follow each other.
+    for (const [at, list] of UPWARD.entries())
       head |= this.#copyList(node, list) << (at * COUNT_BITS);
     this.#words[place] = head;
     if (node >= this.#places.length) this.#places = grown(this.#places, this.#nodes.size);

@@ -1,13 +1,14 @@
 import { grown } from './growing.ts';
 import { type EncodedId, IdArena, type Saved, TEXT_AT, wordCountOf } from './id-arena.ts';
-import { LISTS } from './tuple-lists.ts';
+import { LISTS, UPWARD } from './tuple-lists.ts';
 
 /** Words of a node: what the graph keeps with it, its type with its id's length, and the id. */
 const LISTS_AT = 0;
-const KIND = LISTS_AT + LISTS;
+const ONLY_AT = LISTS_AT + LISTS;
+const KIND = ONLY_AT + UPWARD.length;
 const TEXT = KIND + 1;
-/** As many bytes as a cache line has, which a UUID fills to the last. */
-const WORDS = 16;
+/** A UUID fills them to the last. */
+const WORDS = TEXT + 9;
 
 /** Bytes of an id that stands in its node; a longer one stands in the arena, and its place in the node. */
 const OWN_BYTES_MAX = (WORDS - TEXT) * 4;
@@ -47,6 +48,14 @@ export class NodeTable {
 
   setList(node: number, list: number, record: number): void {
     this.#words[node * WORDS + LISTS_AT + list] = record;
+  }
+
+  only(node: number, upward: number): number {
+    return this.#words[node * WORDS + ONLY_AT + upward] as number;
+  }
+
+  setOnly(node: number, upward: number, link: number): void {
+    this.#words[node * WORDS + ONLY_AT + upward] = link;
   }
 
   isFree(node: number): boolean {

@@ -126,6 +126,15 @@ export class Nodes {
     this.#words.setList(node, list, record);
   }
 
+  /** The link of an upward list that has one tuple; otherwise 0. */
+  only(node: number, upward: number): number {
+    return this.#words.only(node, upward);
+  }
+
+  setOnly(node: number, upward: number, link: number): void {
+    this.#words.setOnly(node, upward, link);
+  }
+
   /** Node of (type, "*"), 0 if there is none. */
   wildcardOf(type: string): number {
     return this.#wild[this.typeNamed(type)] as number;

@@ -11,13 +11,15 @@ import {
   type RecordsState,
 } from './records.ts';
 import {
-  IN_GRANT,
+  GRANTS,
   IN_MEMBER,
-  IN_PARENT,
   isOut,
   LISTS,
-  OUT_MEMBER,
+  linkTo,
+  MEMBERSHIPS,
   outListOf,
+  PARENTS,
+  UPWARD,
 } from './tuple-lists.ts';
 
 /** An index is read anew where a quarter of this many nodes or records and more is no longer in use. */
@@ -90,13 +92,25 @@ export class TupleGraph {
     return this.nodes.newest(node, list);
   }
 
+  /**
+   * The link of an upward list that has one tuple, which is the newest one; otherwise 0. Most lists have one,
+   * and a walk need not read its record.
+   */
+  only(node: number, upward: number): number {
+    return this.nodes.only(node, upward);
+  }
+
   /** Reads what a check of these two looks at first, so that the processor waits for all of it at once. */
   readAhead(subject: number, object: number): void {
-    const { nodes, records } = this;
     this.ahead =
-      records.subjectOf(nodes.newest(subject, OUT_MEMBER)) ^
-      records.subjectOf(nodes.newest(object, IN_PARENT)) ^
-      records.subjectOf(nodes.newest(object, IN_GRANT));
+      this.#listAhead(subject, MEMBERSHIPS) ^
+      this.#listAhead(object, PARENTS) ^
+      this.#listAhead(object, GRANTS);
+  }
+
+  #listAhead(node: number, upward: number): number {
+    if (this.only(node, upward) !== 0) return 0;
+    return this.records.subjectOf(this.newest(node, UPWARD[upward] as number));
   }
 
   find(subject: number, object: number, relation: number): number {
@@ -169,7 +183,7 @@ export class TupleGraph {
       records.set(record, previous, newest);
     }
     nodes.setNewest(node, list, record);
-    this.inner.changed(node, list);
+    this.#changed(node, list);
   }
 
   #unlink(node: number, list: number, record: number): void {
@@ -181,7 +195,18 @@ export class TupleGraph {
     records.set(after, previous, before);
     const newest = after === record ? 0 : before;
     if (nodes.newest(node, list) === record) nodes.setNewest(node, list, newest);
+    this.#changed(node, list);
+  }
+
+  #changed(node: number, list: number): void {
+    const { nodes, records } = this;
     this.inner.changed(node, list);
+    const upward = UPWARD.findIndex((one) => one === list);
+    if (upward < 0) return;
+    const newest = nodes.newest(node, list);
+    const isOnly = newest !== 0 && records.nextOf(newest, list) === newest;
+    const link = linkTo(records.otherEndOf(newest, list), records.relationNumber(newest));
+    nodes.setOnly(node, upward, isOnly ? link : 0);
   }
 }
 

@@ -100,26 +100,22 @@ function indexOf(graph: TupleGraph, { recordsMax, listRecordsMax }: Limits): Tup
     delete: (tuple) => graph.delete(tuple),
     save: () => graph.save(),
     run: newRun,
-    *allows(fields, { scratch, budget } = newRun()) {
-      return (yield* check(graph, fields, scratch, budget)).allowed;
+    allows: (fields, run = newRun()) => check({ graph, ...run, answer: isAllowed }, fields),
+    check: (fields, { scratch, budget } = newRun()) => {
+      const answer = (found: Found) => worded(graph, found, { scratch, fields });
+      return check({ graph, scratch, budget, answer }, fields);
     },
-    *check(fields, { scratch, budget } = newRun()) {
-      const found = yield* check(graph, fields, scratch, budget);
-      return worded(graph, found, { scratch, fields });
-    },
-    *explain(fields, { scratch, budget } = newRun()) {
-      const found = yield* check(graph, fields, scratch, budget);
-      const checked = worded(graph, found, { scratch, fields });
-      if (found.record === 0) return checked;
-      return found.allowed
-        ? { ...checked, path: pathOf(scratch, found, fields).records.map((r) => graph.fieldsOf(r)) }
-        : { ...checked, held: [graph.fieldsOf(found.record)] };
+    explain: (fields, { scratch, budget } = newRun()) => {
+      const answer = (found: Found) => explained(graph, found, { scratch, fields });
+      return check({ graph, scratch, budget, answer }, fields);
     },
     filter: (question, objectIds, run = newRun()) => filter({ graph, ...run }, question, objectIds),
     listObjects: (question, scratch) => listObjects(graph, question, listing(scratch)),
     listUsers: (question, scratch) => listUsers(graph, question, listing(scratch)),
   };
 }
+
+const isAllowed = ({ allowed }: Found): boolean => allowed;
 
 function worded(
   graph: TupleGraph,
@@ -134,6 +130,18 @@ function worded(
       ? wordPath(graph, pathOf(scratch, found, fields), fields)
       : wordNearMiss(graph, record, fields),
   };
+}
+
+function explained(
+  graph: TupleGraph,
+  found: Found,
+  { scratch, fields }: { readonly scratch: Scratch; readonly fields: Fields },
+): Explained {
+  const checked = worded(graph, found, { scratch, fields });
+  if (found.record === 0) return checked;
+  return found.allowed
+    ? { ...checked, path: pathOf(scratch, found, fields).records.map((r) => graph.fieldsOf(r)) }
+    : { ...checked, held: [graph.fieldsOf(found.record)] };
 }
 
 /** Runs a walk to its end without pausing. */

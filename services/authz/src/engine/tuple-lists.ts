@@ -14,5 +14,19 @@ export const isOut = (list: number): boolean => list < IN_MEMBER;
 /** Lists that a node has. */
 export const LISTS = 6;
 
+/** The lists that walks upward follow, and their numbers among themselves. */
+export const UPWARD = [OUT_MEMBER, IN_PARENT, IN_GRANT] as const;
+export const MEMBERSHIPS = 0;
+export const PARENTS = 1;
+export const GRANTS = 2;
+
+/** A tuple as one of its nodes keeps it: the node at the other end, and the relation in the lowest bits. */
+const RELATION_BITS = 3;
+const RELATION_MASK = 0b111;
+export const linkTo = (node: number, relation: number): number =>
+  ((node << RELATION_BITS) | relation) >>> 0;
+export const endOf = (link: number): number => link >>> RELATION_BITS;
+export const relationOf = (link: number): number => link & RELATION_MASK;
+
 export const outListOf = (relation: number): number =>
   relation === numberOf.member ? OUT_MEMBER : relation === numberOf.parent ? OUT_PARENT : OUT_GRANT;

@@ -201,7 +201,7 @@ export class TupleGraph {
   #changed(node: number, list: number): void {
     const { nodes, records } = this;
     this.inner.changed(node, list);
-    const upward = UPWARD.findIndex((one) => one === list);
+    const upward = UPWARD.indexOf(list);
     if (upward < 0) return;
     const newest = nodes.newest(node, list);
     const isOnly = newest !== 0 && records.nextOf(newest, list) === newest;

@@ -15,7 +15,7 @@ export const isOut = (list: number): boolean => list < IN_MEMBER;
 export const LISTS = 6;
 
 /** The lists that walks upward follow, and their numbers among themselves. */
-export const UPWARD = [OUT_MEMBER, IN_PARENT, IN_GRANT] as const;
+export const UPWARD: readonly number[] = [OUT_MEMBER, IN_PARENT, IN_GRANT];
 export const MEMBERSHIPS = 0;
 export const PARENTS = 1;
 export const GRANTS = 2;

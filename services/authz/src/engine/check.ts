@@ -12,7 +12,7 @@ import {
 } from './closure.ts';
 import { NOT_COPIED } from './inner-lists.ts';
 import type { TupleGraph } from './tuple-graph.ts';
-import { endOf, GRANTS, IN_GRANT, IN_MEMBER, relationOf } from './tuple-lists.ts';
+import { GRANTS, IN_GRANT, IN_MEMBER, numberIn, relationIn } from './tuple-lists.ts';
 
 /** A path from principal to object, as records, with the record that grants. */
 export type Path = { readonly records: readonly number[]; readonly grant: number };
@@ -151,8 +151,8 @@ class GrantSearch {
     const only = graph.only(node, GRANTS);
     if (only !== 0) {
       this.#budget.spend();
-      const principal = principals.slotOf(endOf(only));
-      if (principal >= 0) this.#consider(newest, relationOf(only), principal);
+      const principal = principals.slotOf(numberIn(only));
+      if (principal >= 0) this.#consider(newest, relationIn(only), principal);
       return principals.grantingCount;
     }
     let steps = walkMax(principals.grantingCount);

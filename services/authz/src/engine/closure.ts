@@ -1,7 +1,7 @@
 import { grown } from './growing.ts';
 import { NO_COPY, NOT_COPIED } from './inner-lists.ts';
 import type { TupleGraph } from './tuple-graph.ts';
-import { endOf, IN_PARENT, MEMBERSHIPS, OUT_GRANT, OUT_MEMBER, PARENTS } from './tuple-lists.ts';
+import { IN_PARENT, MEMBERSHIPS, numberIn, OUT_GRANT, OUT_MEMBER, PARENTS } from './tuple-lists.ts';
 
 /** Tuple records that a check or a filter may look at. */
 export const RECORDS_MAX = 1_000_000;
@@ -222,7 +222,7 @@ function followList(graph: TupleGraph, into: Principals, budget: Budget): boolea
   const only = graph.only(node, MEMBERSHIPS);
   if (only !== 0) {
     budget.spend();
-    into.enter(graph, endOf(only), newest);
+    into.enter(graph, numberIn(only), newest);
     return true;
   }
   let record = into.lastRecord === 0 ? newest : into.lastRecord;
@@ -271,7 +271,7 @@ function addListedParents(graph: TupleGraph, into: Closure, budget: Budget): boo
   const only = graph.only(node, PARENTS);
   if (only !== 0) {
     budget.spend();
-    if (!into.has(endOf(only))) into.add(endOf(only), into.at + 1, newest, distance);
+    if (!into.has(numberIn(only))) into.add(numberIn(only), into.at + 1, newest, distance);
     return true;
   }
   let record = into.lastRecord === 0 ? newest : into.lastRecord;

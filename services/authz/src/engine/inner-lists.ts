@@ -1,7 +1,15 @@
 import { grown } from './growing.ts';
 import type { Nodes } from './nodes.ts';
 import type { Records } from './records.ts';
-import { IN_MEMBER, OUT_GRANT, OUT_PARENT, UPWARD } from './tuple-lists.ts';
+import {
+  IN_MEMBER,
+  numberIn,
+  OUT_GRANT,
+  OUT_PARENT,
+  relationIn,
+  UPWARD,
+  withRelation,
+} from './tuple-lists.ts';
 
 /** Longer lists are not copied: to follow one costs little more a tuple than its copy. */
 const COPIED_MAX = 16;
@@ -13,8 +21,6 @@ const HOLDS_GRANT = 1 << (3 * COUNT_BITS);
 export const NOT_COPIED = COUNT_MASK;
 /** Words of a copied tuple: its other end, and its record with the relation in the lowest bits. */
 const TUPLE_WORDS = 2;
-const RELATION_BITS = 3;
-const RELATION_MASK = 0b111;
 
 const FIRST_WORDS = 64;
 /** Words that copies may take, by the number of tuples; of a small index, at least so many. */
@@ -74,11 +80,11 @@ export class InnerLists {
   }
 
   recordAt(at: number): number {
-    return (this.#words[at + 1] as number) >>> RELATION_BITS;
+    return numberIn(this.#words[at + 1] as number);
   }
 
   relationAt(at: number): number {
-    return (this.#words[at + 1] as number) & RELATION_MASK;
+    return relationIn(this.#words[at + 1] as number);
   }
 
   next(at: number): number {
@@ -114,7 +120,7 @@ export class InnerLists {
     for (let count = 1; count <= COPIED_MAX; count++) {
       record = records.nextOf(record, list);
       this.#words[at] = records.otherEndOf(record, list);
-      this.#words[at + 1] = (record << RELATION_BITS) | records.relationNumber(record);
+      this.#words[at + 1] = withRelation(record, records.relationNumber(record));
       at += TUPLE_WORDS;
       if (record !== newest) continue;
       this.#used = at;

@@ -1,6 +1,6 @@
 import { grown } from './growing.ts';
 import type { Saved } from './id-arena.ts';
-import { isOut } from './tuple-lists.ts';
+import { isOut, numberIn, relationIn, withRelation } from './tuple-lists.ts';
 
 /**
  * Words of a record. Together they fill half a cache line, because a walk that follows a list needs both ends
@@ -19,8 +19,6 @@ const NEXT_IN_BUCKET = 6;
 const SEQUENCE = 7;
 const WORDS = 8;
 
-const RELATION_BITS = 3;
-const RELATION_MASK = 0b111;
 const FIRST_SIZE = 32;
 
 export type RecordsState = {
@@ -85,11 +83,11 @@ export class Records {
   }
 
   objectOf(record: number): number {
-    return (this.#words[record * WORDS + OBJECT] as number) >>> RELATION_BITS;
+    return numberIn(this.#words[record * WORDS + OBJECT] as number);
   }
 
   relationNumber(record: number): number {
-    return (this.#words[record * WORDS + OBJECT] as number) & RELATION_MASK;
+    return relationIn(this.#words[record * WORDS + OBJECT] as number);
   }
 
   /** Compares ages across lists, because numbers are used again. */
@@ -139,7 +137,7 @@ export class Records {
     const record = this.#free();
     const at = record * WORDS;
     this.#words[at + SUBJECT] = subject;
-    this.#words[at + OBJECT] = (object << RELATION_BITS) | relation;
+    this.#words[at + OBJECT] = withRelation(object, relation);
     this.#words[at + SEQUENCE] = ++this.#lastSequence;
     this.#count++;
     if (this.#count > this.#buckets.length) this.#growBuckets();
@@ -169,8 +167,7 @@ export class Records {
     while (record !== 0) {
       const at = record * WORDS;
       const isSame = this.#words[at + SUBJECT] === subject;
-      if (isSame && (this.#words[at + OBJECT] as number) >>> RELATION_BITS === object)
-        return record;
+      if (isSame && numberIn(this.#words[at + OBJECT] as number) === object) return record;
       record = this.#words[at + NEXT_IN_BUCKET] as number;
     }
     return 0;

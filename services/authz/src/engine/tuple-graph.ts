@@ -15,11 +15,11 @@ import {
   IN_MEMBER,
   isOut,
   LISTS,
-  linkTo,
   MEMBERSHIPS,
   outListOf,
   PARENTS,
   UPWARD,
+  withRelation,
 } from './tuple-lists.ts';
 
 /** An index is read anew where a quarter of this many nodes or records and more is no longer in use. */
@@ -205,7 +205,7 @@ export class TupleGraph {
     if (upward < 0) return;
     const newest = nodes.newest(node, list);
     const isOnly = newest !== 0 && records.nextOf(newest, list) === newest;
-    const link = linkTo(records.otherEndOf(newest, list), records.relationNumber(newest));
+    const link = withRelation(records.otherEndOf(newest, list), records.relationNumber(newest));
     nodes.setOnly(node, upward, isOnly ? link : 0);
   }
 }

@@ -20,13 +20,13 @@ export const MEMBERSHIPS = 0;
 export const PARENTS = 1;
 export const GRANTS = 2;
 
-/** A tuple as one of its nodes keeps it: the node at the other end, and the relation in the lowest bits. */
+/** A node or a record in one word with the relation of a tuple, which stands in the lowest bits. */
 const RELATION_BITS = 3;
 const RELATION_MASK = 0b111;
-export const linkTo = (node: number, relation: number): number =>
-  ((node << RELATION_BITS) | relation) >>> 0;
-export const endOf = (link: number): number => link >>> RELATION_BITS;
-export const relationOf = (link: number): number => link & RELATION_MASK;
+export const withRelation = (number: number, relation: number): number =>
+  ((number << RELATION_BITS) | relation) >>> 0;
+export const numberIn = (word: number): number => word >>> RELATION_BITS;
+export const relationIn = (word: number): number => word & RELATION_MASK;
 
 export const outListOf = (relation: number): number =>
   relation === numberOf.member ? OUT_MEMBER : relation === numberOf.parent ? OUT_PARENT : OUT_GRANT;

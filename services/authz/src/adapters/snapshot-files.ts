@@ -12,7 +12,7 @@ import { Compile } from 'typebox/compile';
 import type { SavedGraph } from '../engine/tuple-index.ts';
 
 /** Raise it with each change of what the arrays mean. */
-const FORMAT = 4;
+const FORMAT = 5;
 /** Read as written only on a machine of the same byte order. */
 const MAGIC = Uint32Array.of(0x44524143, 0x31414549, FORMAT, 0x01020304);
 const HMAC_BYTES = 32;

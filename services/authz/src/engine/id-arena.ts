@@ -1,7 +1,7 @@
 import { grown } from './growing.ts';
 
 const FIRST_WORDS = 16;
-const WORD_BYTES = 4;
+export const WORD_BYTES = 4;
 const FIRST_TEXT_WORDS = 256;
 /** UTF-8 bytes that a UTF-16 unit may need. */
 const UNIT_BYTES_MAX = 3;
@@ -18,7 +18,7 @@ export class EncodedId {
   words = new Uint32Array(FIRST_TEXT_WORDS);
   /** Words in use. */
   end = TEXT_AT;
-  #bytes = Buffer.from(this.words.buffer);
+  #bytes = bytesOf(this.words);
 
   get type(): number {
     return this.words[0] as number;
@@ -44,16 +44,11 @@ export class EncodedId {
     this.#finish(type, length);
   }
 
-  text(): string {
-    const start = TEXT_AT * WORD_BYTES;
-    return this.#bytes.toString('utf8', start, start + this.length);
-  }
-
   #reserve(bytes: number): void {
     const end = TEXT_AT + wordCountOf(bytes);
     if (end <= this.words.length) return;
     this.words = new Uint32Array(end);
-    this.#bytes = Buffer.from(this.words.buffer);
+    this.#bytes = bytesOf(this.words);
   }
 
   #finish(type: number, length: number): void {
@@ -149,6 +144,10 @@ export class IdArena {
     return this.#words.subarray(place + 1, place + 1 + wordCountOf(this.lengthAt(place)));
   }
 
+  text(place: number): string {
+    return bytesOf(this.textAt(place)).toString('utf8', 0, this.lengthAt(place));
+  }
+
   remove(place: number): void {
     const size = 1 + wordCountOf(this.lengthAt(place));
     this.#words[place] = this.#left[size] ?? 0;
@@ -169,3 +168,6 @@ export class IdArena {
 }
 
 export const wordCountOf = (length: number): number => (length + WORD_BYTES - 1) >> 2;
+
+export const bytesOf = (words: Uint32Array): Buffer =>
+  Buffer.from(words.buffer, words.byteOffset, words.byteLength);

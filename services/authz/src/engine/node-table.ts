@@ -1,5 +1,13 @@
 import { grown } from './growing.ts';
-import { type EncodedId, IdArena, type Saved, TEXT_AT, wordCountOf } from './id-arena.ts';
+import {
+  bytesOf,
+  type EncodedId,
+  IdArena,
+  type Saved,
+  TEXT_AT,
+  WORD_BYTES,
+  wordCountOf,
+} from './id-arena.ts';
 import { LISTS, UPWARD } from './tuple-lists.ts';
 
 /** Words of a node: what the graph keeps with it, its type with its id's length, and the id. */
@@ -11,9 +19,11 @@ const TEXT = KIND + 1;
 const WORDS = TEXT + 9;
 
 /** Bytes of an id that stands in its node; a longer one stands in the arena, and its place in the node. */
-const OWN_BYTES_MAX = (WORDS - TEXT) * 4;
-const LENGTH_BITS = 6;
+const OWN_BYTES_MAX = (WORDS - TEXT) * WORD_BYTES;
 const LENGTH_MASK = 0b111111;
+/** In a node's kind: reasons show the id as it is. */
+const PLAIN = 0b1000000;
+const TYPE_AT = 7;
 /** The length that is noted of a longer id. */
 const LONGER = LENGTH_MASK;
 /** A node's kind while it is free; otherwise types are numbered from 1. */
@@ -26,12 +36,14 @@ export type NodeTableState = { readonly ids: ReturnType<IdArena['save']>['state'
 /** What is known of each node, by its number. */
 export class NodeTable {
   #words: Uint32Array;
+  #bytes: Buffer;
   /** Texts of long ids. */
   readonly #ids: IdArena;
 
   constructor(saved?: Saved<NodeTableState>) {
     const ids = saved?.words[1];
     this.#words = saved?.words[0] ?? new Uint32Array(FIRST_SIZE * WORDS);
+    this.#bytes = bytesOf(this.#words);
     this.#ids = new IdArena(saved && ids && { state: saved.state.ids, words: [ids] });
   }
 
@@ -63,11 +75,16 @@ export class NodeTable {
   }
 
   typeOf(node: number): number {
-    return this.#kind(node) >>> LENGTH_BITS;
+    return this.#kind(node) >>> TYPE_AT;
+  }
+
+  /** Whether reasons show its id as it is. */
+  isPlain(node: number): boolean {
+    return (this.#kind(node) & PLAIN) !== 0;
   }
 
   isNamed(node: number, id: EncodedId): boolean {
-    if (this.#kind(node) !== kindOf(id)) return false;
+    if ((this.#kind(node) & ~PLAIN) >>> 0 !== kindOf(id)) return false;
     const at = node * WORDS + TEXT;
     const words = this.#words;
     if (id.length > OWN_BYTES_MAX) return this.#ids.holds(words[at] as number, id);
@@ -78,10 +95,13 @@ export class NodeTable {
   }
 
   /** Its lists are empty. */
-  name(node: number, id: EncodedId): void {
+  name(node: number, id: EncodedId, isPlain: boolean): void {
     const start = node * WORDS;
-    if (start + WORDS > this.#words.length) this.#words = grown(this.#words, start + WORDS);
-    this.#words[start + KIND] = kindOf(id);
+    if (start + WORDS > this.#words.length) {
+      this.#words = grown(this.#words, start + WORDS);
+      this.#bytes = bytesOf(this.#words);
+    }
+    this.#words[start + KIND] = isPlain ? kindOf(id) | PLAIN : kindOf(id);
     if (id.length > OWN_BYTES_MAX) {
       this.#words[start + TEXT] = this.#ids.add(id);
       return;
@@ -95,13 +115,21 @@ export class NodeTable {
     const kind = this.#kind(node);
     const at = node * WORDS + TEXT;
     const length = kind & LENGTH_MASK;
-    const type = kind >>> LENGTH_BITS;
+    const type = kind >>> TYPE_AT;
     if (length !== LONGER) {
       into.copy(type, length, this.#words.subarray(at, at + wordCountOf(length)));
       return;
     }
     const place = this.#words[at] as number;
     into.copy(type, this.#ids.lengthAt(place), this.#ids.textAt(place));
+  }
+
+  idOf(node: number): string {
+    const length = this.#kind(node) & LENGTH_MASK;
+    const at = node * WORDS + TEXT;
+    if (length === LONGER) return this.#ids.text(this.#words[at] as number);
+    const start = at * WORD_BYTES;
+    return this.#bytes.toString('utf8', start, start + length);
   }
 
   /** The number that is kept with a free node. */
@@ -123,4 +151,4 @@ export class NodeTable {
 }
 
 const kindOf = ({ type, length }: EncodedId): number =>
-  ((type << LENGTH_BITS) | Math.min(length, LONGER)) >>> 0;
+  ((type << TYPE_AT) | Math.min(length, LONGER)) >>> 0;

@@ -2,6 +2,7 @@ import { type Fields, WILDCARD } from '../tuples/relation.ts';
 import { EncodedId, type Saved, type Seed } from './id-arena.ts';
 import { NodeHashes } from './node-hashes.ts';
 import { NodeTable, type NodeTableState } from './node-table.ts';
+import { isPlain, shownId, shownPart } from './shown-names.ts';
 
 /** For the thread: what they contain is only needed until an id was found or added. */
 const FIRST = new EncodedId();
@@ -34,6 +35,8 @@ export class Nodes {
   readonly #seed: Seed;
   readonly #types: Map<string, number>;
   readonly #typeNames: string[];
+  /** As reasons show them. */
+  readonly #shownTypes: string[];
   /** By type, its nodes, and the node of (type, "*"); 0 if no tuple names it. */
   readonly #nodesOfType: number[];
   readonly #wild: number[];
@@ -53,6 +56,7 @@ export class Nodes {
     const [slots, ...words] = saved?.words ?? [];
     this.#seed = seed;
     this.#typeNames = [...state.typeNames];
+    this.#shownTypes = state.typeNames.map(shownPart);
     this.#types = new Map(state.typeNames.flatMap((name, type) => (name ? [[name, type]] : [])));
     this.#nodesOfType = [...state.nodesOfType];
     this.#wild = [...state.wild];
@@ -150,8 +154,13 @@ export class Nodes {
   }
 
   idOf(node: number): string {
-    this.#words.read(node, FIRST);
-    return FIRST.text();
+    return this.#words.idOf(node);
+  }
+
+  /** As reasons show it; the id where the caller has it already. */
+  nameOf(node: number, id = this.idOf(node)): string {
+    const type = this.#shownTypes[this.#words.typeOf(node)] as string;
+    return `${type}:${this.#words.isPlain(node) ? id : shownId(id)}`;
   }
 
   isOfType(node: number, type: number): boolean {
@@ -170,7 +179,7 @@ export class Nodes {
     const hash = FIRST.hash(this.#seed);
     const node = this.#find(FIRST, hash);
     if (node !== 0) return node;
-    const added = this.#newNode(FIRST, hash);
+    const added = this.#newNode(FIRST, hash, isPlain(id));
     this.#nodesOfType[number] = (this.#nodesOfType[number] as number) + 1;
     if (id !== WILDCARD) return added;
     this.#wild[number] = added;
@@ -215,14 +224,15 @@ export class Nodes {
     const type = this.#freeTypes.pop() ?? this.#typeNames.length;
     this.#types.set(name, type);
     this.#typeNames[type] = name;
+    this.#shownTypes[type] = shownPart(name);
     this.#nodesOfType[type] = 0;
     this.#wild[type] = 0;
     return type;
   }
 
-  #newNode(id: EncodedId, hash: number): number {
+  #newNode(id: EncodedId, hash: number, plain: boolean): number {
     const node = this.#freeNode();
-    this.#words.name(node, id);
+    this.#words.name(node, id, plain);
     this.#count++;
     this.#slots.add(hash, node, this.#count);
     return node;

@@ -5,7 +5,7 @@
 import type { Fields } from '../tuples/relation.ts';
 import type { Scratch } from './closure.ts';
 import { expectRelation } from './model-index.ts';
-import { name } from './reason.ts';
+import { shownName } from './shown-names.ts';
 import {
   type Checked,
   EvaluationBudgetExceeded,
@@ -90,7 +90,7 @@ function* together(
 const deniedTo = ({ user_type, user_id }: Principal, denied: Explained): Explained =>
   denied.reason === undefined
     ? denied
-    : { ...denied, reason: `${name(user_type, user_id)}: ${denied.reason}` };
+    : { ...denied, reason: `${shownName(user_type, user_id)}: ${denied.reason}` };
 
 export function* filterFor(
   index: TupleIndex,

@@ -1,14 +1,11 @@
-import { type Fields, WILDCARD } from '../tuples/relation.ts';
+import type { Fields } from '../tuples/relation.ts';
 import type { Path } from './check.ts';
+import { shownName } from './shown-names.ts';
 import type { TupleGraph } from './tuple-graph.ts';
 
-/** Characters of a type or an id. */
-const PART_LENGTH_MAX = 128;
 /** Longer paths show this many tuples at either end. */
 const PATH_TUPLES_MAX = 16;
 const PATH_ENDS = 8;
-
-const BARE = /^[A-Za-z0-9._~@/-]+$/;
 
 /**
  * The path, tuple by tuple as stored, with the implied relation in brackets if it is not the requested one.
@@ -34,9 +31,9 @@ function namesIn(graph: TupleGraph, { records }: Path, asked: Fields): (node: nu
   return (next) => {
     if (next === node) return text;
     node = next;
-    if (next === object) text = name(asked.object_type, asked.object_id);
-    else if (next === subject && isAsked) text = name(asked.user_type, asked.user_id);
-    else text = nameOf(graph, next);
+    if (next === object) text = graph.nodes.nameOf(next, asked.object_id);
+    else if (next === subject && isAsked) text = graph.nodes.nameOf(next, asked.user_id);
+    else text = graph.nodes.nameOf(next);
     return text;
   };
 }
@@ -64,36 +61,15 @@ export function wordNearMiss(graph: TupleGraph, record: number, asked: Fields): 
   const subject = graph.records.subjectOf(record);
   const object = graph.records.objectOf(record);
   const ends = graph.nodes.ends(asked);
-  const via = subject === ends.subject ? '' : ` via ${nameOf(graph, subject)}`;
-  const on = object === ends.object ? '' : ` on ${nameOf(graph, object)}`;
+  const via = subject === ends.subject ? '' : ` via ${graph.nodes.nameOf(subject)}`;
+  const on = object === ends.object ? '' : ` on ${graph.nodes.nameOf(object)}`;
   return `held: ${graph.relationOf(record)}${via}${on}; needed: ${asked.relation}`;
 }
 
 /** Of a model's tuple, whose subject may be `group#member`. */
 export function wordFields(tuple: Fields): string {
   const [type = '', ...relations] = tuple.user_type.split('#');
-  const subject = name(type, tuple.user_id);
-  const object = name(tuple.object_type, tuple.object_id);
+  const subject = shownName(type, tuple.user_id);
+  const object = shownName(tuple.object_type, tuple.object_id);
   return `${[subject, ...relations].join('#')} ${tuple.relation} ${object}`;
-}
-
-const nameOf = (graph: TupleGraph, node: number): string =>
-  name(graph.nodes.typeOf(node), graph.nodes.idOf(node));
-
-/** `type:id`. Parts that contain our own punctuation are quoted; long parts are cut. */
-export const name = (type: string, id: string): string =>
-  `${part(type)}:${id === WILDCARD ? id : part(id)}`;
-
-function part(text: string): string {
-  const isBare = BARE.test(text);
-  const short = cut(text);
-  return isBare ? short : JSON.stringify(short);
-}
-
-/** By characters, so that no surrogate pair is split. */
-function cut(text: string): string {
-  if (text.length <= PART_LENGTH_MAX) return text;
-  const characters = [...text];
-  if (characters.length <= PART_LENGTH_MAX) return text;
-  return `${characters.slice(0, PART_LENGTH_MAX).join('')}…`;
 }

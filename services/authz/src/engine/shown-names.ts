@@ -1,0 +1,27 @@
+import { WILDCARD } from '../tuples/relation.ts';
+
+/** Characters of a type or an id. */
+const PART_LENGTH_MAX = 128;
+const BARE = /^[A-Za-z0-9._~@/-]+$/;
+
+/** Whether reasons show a type or an id as it is. */
+export const isPlain = (text: string): boolean => text.length <= PART_LENGTH_MAX && BARE.test(text);
+
+/** `type:id`. Parts that contain our own punctuation are quoted; long parts are cut. */
+export const shownName = (type: string, id: string): string => `${shownPart(type)}:${shownId(id)}`;
+
+export const shownId = (id: string): string => (id === WILDCARD ? id : shownPart(id));
+
+export function shownPart(text: string): string {
+  if (isPlain(text)) return text;
+  const short = cut(text);
+  return BARE.test(text) ? short : JSON.stringify(short);
+}
+
+/** By characters, so that no surrogate pair is split. */
+function cut(text: string): string {
+  if (text.length <= PART_LENGTH_MAX) return text;
+  const characters = [...text];
+  if (characters.length <= PART_LENGTH_MAX) return text;
+  return `${characters.slice(0, PART_LENGTH_MAX).join('')}…`;
+}

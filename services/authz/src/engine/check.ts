@@ -2,32 +2,28 @@ import { type Fields, numberOf, satisfying } from '../tuples/relation.ts';
 import {
   addParents,
   type Budget,
-  type Closure,
   copyAt,
   followMemberships,
+  NO_SLOT,
   PAUSE_RECORDS,
   type Principals,
   type Scratch,
   type Walk,
 } from './closure.ts';
 import { NOT_COPIED } from './inner-lists.ts';
-import type { TupleGraph } from './tuple-graph.ts';
+import type { NodeTuple, TupleGraph } from './tuple-graph.ts';
 import { GRANTS, IN_GRANT, IN_MEMBER, numberIn, relationIn } from './tuple-lists.ts';
-
-/** A path from principal to object, as records, with the record that grants. */
-export type Path = { readonly records: readonly number[]; readonly grant: number };
 
 /** A grant that connects the two ends; where it is denied, the strongest one that was not enough. */
 export type Found = {
   readonly allowed: boolean;
-  /** 0: none. */
-  readonly record: number;
-  /** Slots of the principal and, for relations that flow, of the ancestor. */
+  readonly grant?: NodeTuple;
+  /** Slots of the principal and, for relations that flow, of the ancestor; below 0 where there is none. */
   readonly principal: number;
   readonly ancestor: number;
 };
 
-const DENIED: Found = { allowed: false, record: 0, principal: 0, ancestor: 0 };
+const DENIED: Found = { allowed: false, principal: NO_SLOT, ancestor: NO_SLOT };
 
 /** Strength of an insufficient grant, by relation number: editor, viewer, can_write, can_read. */
 const WEAKNESS = [0, 1, 2, 4, 3] as const;
@@ -118,8 +114,14 @@ class GrantSearch {
   found(): Found {
     const grant = this.best ?? this.#nearMiss;
     if (grant === undefined) return DENIED;
-    const { record, principal, ancestor } = grant;
-    return { allowed: this.best !== undefined, record, principal, ancestor };
+    const { relation, principal, ancestor } = grant;
+    const { principals, ancestors } = this.#scratch;
+    const tuple = {
+      subject: principals.nodes[principal] as number,
+      relation,
+      object: ancestors.nodes[ancestor] as number,
+    };
+    return { allowed: this.best !== undefined, grant: tuple, principal, ancestor };
   }
 
   /**
@@ -225,7 +227,10 @@ function* checkMember<T>({ graph, scratch, budget, answer }: Run<T>, fields: Fie
   principals.start(graph, fields);
   while (!followMemberships(graph, principals, budget)) yield;
   const best = yield* membershipIn(graph, { group, principals, budget });
-  return answer(best === undefined ? DENIED : { allowed: true, ...best });
+  if (best === undefined) return answer(DENIED);
+  const { relation, principal } = best;
+  const grant = { subject: principals.nodes[principal] as number, relation, object: group };
+  return answer({ allowed: true, grant, principal, ancestor: NO_SLOT });
 }
 
 /** The preferred tuple that makes one of the principals a member of the group. */
@@ -264,29 +269,28 @@ export function* membershipIn(
 // biome-ignore lint/correctness/useYield: one look-up; the others pause.
 function* checkParent<T>({ graph, answer }: Run<T>, fields: Fields): Walk<T> {
   const { subject, object } = graph.nodes.ends(fields);
-  const record = graph.find(subject, object, numberOf.parent);
-  const found = { allowed: true, record, principal: -1, ancestor: 0 };
-  return answer(record === 0 ? DENIED : found);
+  const relation = numberOf.parent;
+  if (graph.find(subject, object, relation) === 0) return answer(DENIED);
+  const grant = { subject, relation, object };
+  return answer({ allowed: true, grant, principal: NO_SLOT, ancestor: NO_SLOT });
 }
 
 /**
  * The path of an allowed check: member tuples from the principal up, the grant, then parent tuples down to the
- * object.
+ * object. All of it is known from the walk: the tuples' own records may be far away in memory.
  */
-export function pathOf({ principals, ancestors }: Scratch, found: Found, fields: Fields): Path {
-  const { record: grant } = found;
-  const up = fields.relation === 'parent' ? [] : recordsTo(principals, found.principal).reverse();
-  const flows = numberOf[fields.relation] <= numberOf.can_write;
-  const down = flows ? recordsTo(ancestors, found.ancestor) : [];
-  return { records: [...up, grant, ...down], grant };
-}
-
-/** The records of the path to a slot, the last first. */
-function recordsTo(closure: Closure, slot: number): number[] {
-  const records: number[] = [];
-  for (let at = slot + 1; at !== 0; at = closure.from[at - 1] as number) {
-    const record = closure.over[at - 1] as number;
-    if (record !== 0) records.push(record);
+export function pathOf({ principals, ancestors }: Scratch, found: Found): readonly NodeTuple[] {
+  const path: NodeTuple[] = [];
+  for (let slot = found.principal; slot >= 0; slot = principals.before(slot)) {
+    if (!principals.isOverTuple(slot)) continue;
+    const subject = principals.nodes[principals.before(slot)] as number;
+    path.push({ subject, relation: numberOf.member, object: principals.nodes[slot] as number });
   }
-  return records;
+  path.reverse();
+  if (found.grant !== undefined) path.push(found.grant);
+  for (let slot = found.ancestor; slot > 0; slot = ancestors.before(slot)) {
+    const object = ancestors.nodes[ancestors.before(slot)] as number;
+    path.push({ subject: ancestors.nodes[slot] as number, relation: numberOf.parent, object });
+  }
+  return path;
 }

@@ -44,6 +44,8 @@ export class Budget {
 const FIRST_SIZE = 64;
 const STAMP_MAX = 0xffffffff;
 
+/** Of what is in no closure. */
+export const NO_SLOT = -1;
 /** So many nodes lie side by side, and are searched faster than one mark is read from cold memory. */
 const SEARCHED_MAX = 16;
 
@@ -97,6 +99,16 @@ export class Closure {
 
   has(node: number): boolean {
     return this.slotOf(node) >= 0;
+  }
+
+  /** The slot that the walk came from; below 0 for the start. */
+  before(slot: number): number {
+    return (this.from[slot] as number) - 1;
+  }
+
+  /** False for the start, and for a wildcard, which comes with the node before it. */
+  isOverTuple(slot: number): boolean {
+    return this.over[slot] !== 0;
   }
 
   add(node: number, from: number, over: number, distance: number): void {

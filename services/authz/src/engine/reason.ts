@@ -1,39 +1,43 @@
-import type { Fields } from '../tuples/relation.ts';
-import type { Path } from './check.ts';
+import { type Fields, RELATIONS, type Relation } from '../tuples/relation.ts';
 import { shownName } from './shown-names.ts';
-import type { TupleGraph } from './tuple-graph.ts';
+import type { NodeTuple, TupleGraph } from './tuple-graph.ts';
 
 /** Longer paths show this many tuples at either end. */
 const PATH_TUPLES_MAX = 16;
 const PATH_ENDS = 8;
 
+type WordedPath = { readonly path: readonly NodeTuple[]; readonly grant: NodeTuple };
+
 /**
  * The path, tuple by tuple as stored, with the implied relation in brackets if it is not the requested one.
  */
-export function wordPath(graph: TupleGraph, path: Path, asked: Fields): string {
+export function wordPath(graph: TupleGraph, { path, grant }: WordedPath, asked: Fields): string {
   const names = namesIn(graph, path, asked);
-  const words = shortened(path.records, (record) => {
-    const subject = names(graph.records.subjectOf(record));
-    const object = names(graph.records.objectOf(record));
-    return `${subject} ${graph.relationOf(record)} ${object}`;
+  const words = shortened(path, ({ subject, relation, object }) => {
+    const from = names(subject);
+    return `${from} ${RELATIONS[relation]} ${names(object)}`;
   });
-  return `${words}${impliedBy(graph.relationOf(path.grant), asked.relation)}`;
+  return `${words}${impliedBy(relationName(grant), asked.relation)}`;
 }
 
 /** Names of a path's nodes. Its ends are as asked; the others come twice, one after the other. */
-function namesIn(graph: TupleGraph, { records }: Path, asked: Fields): (node: number) => string {
-  const subject = graph.records.subjectOf(records[0] as number);
-  const object = graph.records.objectOf(records.at(-1) as number);
+function namesIn(
+  { nodes }: TupleGraph,
+  path: readonly NodeTuple[],
+  asked: Fields,
+): (node: number) => string {
+  const subject = path[0]?.subject as number;
+  const object = path.at(-1)?.object;
   // A path may also begin with the wildcard of the subject's type.
-  const isAsked = graph.nodes.wildcardBeside(subject) !== subject;
+  const isAsked = nodes.wildcardBeside(subject) !== subject;
   let node = 0;
   let text = '';
   return (next) => {
     if (next === node) return text;
     node = next;
-    if (next === object) text = graph.nodes.nameOf(next, asked.object_id);
-    else if (next === subject && isAsked) text = graph.nodes.nameOf(next, asked.user_id);
-    else text = graph.nodes.nameOf(next);
+    if (next === object) text = nodes.nameOf(next, asked.object_id);
+    else if (next === subject && isAsked) text = nodes.nameOf(next, asked.user_id);
+    else text = nodes.nameOf(next);
     return text;
   };
 }
@@ -57,14 +61,14 @@ export const impliedBy = (granted: string, asked: string): string =>
   granted === asked ? '' : ` (${granted} implies ${asked})`;
 
 /** The strongest relation that the principal does have, where it was not enough. */
-export function wordNearMiss(graph: TupleGraph, record: number, asked: Fields): string {
-  const subject = graph.records.subjectOf(record);
-  const object = graph.records.objectOf(record);
-  const ends = graph.nodes.ends(asked);
-  const via = subject === ends.subject ? '' : ` via ${graph.nodes.nameOf(subject)}`;
-  const on = object === ends.object ? '' : ` on ${graph.nodes.nameOf(object)}`;
-  return `held: ${graph.relationOf(record)}${via}${on}; needed: ${asked.relation}`;
+export function wordNearMiss({ nodes }: TupleGraph, held: NodeTuple, asked: Fields): string {
+  const ends = nodes.ends(asked);
+  const via = held.subject === ends.subject ? '' : ` via ${nodes.nameOf(held.subject)}`;
+  const on = held.object === ends.object ? '' : ` on ${nodes.nameOf(held.object)}`;
+  return `held: ${relationName(held)}${via}${on}; needed: ${asked.relation}`;
 }
+
+const relationName = ({ relation }: NodeTuple): Relation => RELATIONS[relation] as Relation;
 
 /** Of a model's tuple, whose subject may be `group#member`. */
 export function wordFields(tuple: Fields): string {

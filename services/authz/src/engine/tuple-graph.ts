@@ -29,6 +29,13 @@ const SEQUENCE_MAX = 0xffffffff;
 /** Far more tuples than one event of the log changes. */
 const SEQUENCES_LEFT_MIN = 1_000_000;
 
+/** A tuple by the numbers of its ends and its relation. */
+export type NodeTuple = {
+  readonly subject: number;
+  readonly relation: number;
+  readonly object: number;
+};
+
 type GraphState = {
   readonly seed: Seed;
   readonly nodes: NodesState;
@@ -149,18 +156,12 @@ export class TupleGraph {
     if (object !== subject && !this.#isNamed(object)) this.nodes.release(object);
   }
 
-  relationOf(record: number): Relation {
-    return RELATIONS[this.records.relationNumber(record)] as Relation;
-  }
-
-  fieldsOf(record: number): Fields {
-    const { nodes, records } = this;
-    const subject = records.subjectOf(record);
-    const object = records.objectOf(record);
+  fieldsOf({ subject, relation, object }: NodeTuple): Fields {
+    const { nodes } = this;
     return {
       user_type: nodes.typeOf(subject),
       user_id: nodes.idOf(subject),
-      relation: this.relationOf(record),
+      relation: RELATIONS[relation] as Relation,
       object_type: nodes.typeOf(object),
       object_id: nodes.idOf(object),
     };

@@ -122,13 +122,13 @@ function worded(
   found: Found,
   { scratch, fields }: { readonly scratch: Scratch; readonly fields: Fields },
 ): Checked {
-  const { allowed, record } = found;
-  if (record === 0) return { allowed };
+  const { allowed, grant } = found;
+  if (grant === undefined) return { allowed };
   return {
     allowed,
     reason: allowed
-      ? wordPath(graph, pathOf(scratch, found, fields), fields)
-      : wordNearMiss(graph, record, fields),
+      ? wordPath(graph, { path: pathOf(scratch, found), grant }, fields)
+      : wordNearMiss(graph, grant, fields),
   };
 }
 
@@ -138,10 +138,10 @@ function explained(
   { scratch, fields }: { readonly scratch: Scratch; readonly fields: Fields },
 ): Explained {
   const checked = worded(graph, found, { scratch, fields });
-  if (found.record === 0) return checked;
+  if (found.grant === undefined) return checked;
   return found.allowed
-    ? { ...checked, path: pathOf(scratch, found, fields).records.map((r) => graph.fieldsOf(r)) }
-    : { ...checked, held: [graph.fieldsOf(found.record)] };
+    ? { ...checked, path: pathOf(scratch, found).map((tuple) => graph.fieldsOf(tuple)) }
+    : { ...checked, held: [graph.fieldsOf(found.grant)] };
 }
 
 /** Runs a walk to its end without pausing. */

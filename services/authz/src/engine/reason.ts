@@ -44,16 +44,17 @@ function namesIn(
 
 /** Of a long path, its two ends. */
 export function shortened<T>(path: readonly T[], word: (tuple: T) => string): string {
-  const hidden = path.length - 2 * PATH_ENDS;
-  const tuples =
-    path.length <= PATH_TUPLES_MAX
-      ? path.map(word)
-      : [
-          ...path.slice(0, PATH_ENDS).map(word),
-          `(${hidden} more)`,
-          ...path.slice(-PATH_ENDS).map(word),
-        ];
-  return tuples.join(' > ');
+  const hidden = path.length > PATH_TUPLES_MAX ? path.length - 2 * PATH_ENDS : 0;
+  let words = '';
+  for (let at = 0; at < path.length; at++) {
+    if (at > 0) words += ' > ';
+    if (at === PATH_ENDS && hidden > 0) {
+      words += `(${hidden} more) > `;
+      at += hidden;
+    }
+    words += word(path[at] as T);
+  }
+  return words;
 }
 
 /** Where what is granted is not what was asked for. */

@@ -37,7 +37,10 @@ const topicOfConsumer = (name: string): string => `cardea.${name}.events.v1`;
 
 const SEEDS = testForm.long ? 100 : 3;
 /** Most of each is waiting until the killed member is given up. */
-const AT_ONCE = 3;
+const AT_ONCE = 5;
+/** Longer than a consumer waits for an effect before it stores its position alone. */
+const SILENCE_MS = 1_500;
+const SILENT_EVERY = 8;
 const SEED_MS_MAX = 60_000;
 const STORED_MS_MAX = 30_000;
 
@@ -143,11 +146,12 @@ export function describeSkipping(fixture: () => Fixture): void {
       const stream = `thing-${(position * seed) % 5}`;
       const event = countedEvent(stream, position, position);
       const type = ['thing.noted', 'thing.ignored', 'thing.counted'][(position + seed) % 3] ?? '';
-      // Silence in between, so that positions are stored late.
-      const sends = position % 4 === 0 ? 'thing.ignored' : type;
-      sent.push(ofType(sends, event));
+      // What is noted right before a silence is noted again after a kill in it.
+      const isSilent = position % SILENT_EVERY === 0;
+      sent.push(ofType(isSilent ? 'thing.noted' : type, event));
       await publisher.publish(topic, sent.slice(-1));
-      await new Promise((resolve) => setTimeout(resolve, ((position * seed) % 5) * 60));
+      const pauseMs = isSilent ? SILENCE_MS : ((position * seed) % 5) * 20;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
     expect(await victim.ended).toBe('SIGKILL');
     const running = await subscriber.run(lateConsumerOf(name, topic, open().needs));

@@ -8,7 +8,7 @@ const pair = {
   floor: { name: 'floor' },
   goal: { at_least: 0.5 },
 } as const;
-const of = { loaded: 0, smoke: false };
+const of = { loadBefore: 0, smoke: false };
 
 describe('the row of a pair', () => {
   it('shows the ratio and its verdict', () => {

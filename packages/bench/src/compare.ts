@@ -1,20 +1,27 @@
 /** Pairs that alternate, and the verdict on their ratio. */
-import { availableParallelism, loadavg } from 'node:os';
+import { availableParallelism } from 'node:os';
 import type { Goal, Measured, Pair, Row, Side, Verdict } from './harness.ts';
 
 const ROUNDS = 5;
+/** Of each side: V8 compiles anew what is called often some 50,000 requests long. */
+const WARM_UP_SECONDS_MIN = 5;
 const SPREAD_MAX = 0.3;
 const CEILING_SHARE_MAX = 0.8;
 
-export async function compare(
-  pair: Pair,
-  { seconds, smoke }: { readonly seconds: number; readonly smoke: boolean },
-): Promise<Row> {
-  const loaded = loadavg()[0] ?? 0;
-  // A smoke run needs no warm-up.
+/** How rounds are measured. */
+export type Measuring = {
+  readonly seconds: number;
+  /** One round, without a warm-up. */
+  readonly smoke: boolean;
+  /** The machine's load before the run began. */
+  readonly loadBefore: number;
+};
+
+export async function compare(pair: Pair, how: Measuring): Promise<Row> {
+  const { seconds, smoke } = how;
   if (!smoke) {
-    await pair.floor.measure(seconds);
-    await pair.subject.measure(seconds);
+    await pair.floor.measure(warmUpSeconds(seconds));
+    await pair.subject.measure(warmUpSeconds(seconds));
   }
   const rounds: Round[] = [];
   for (let round = 0; round < roundsOf(smoke); round++) {
@@ -23,21 +30,22 @@ export async function compare(
       subject: await pair.subject.measure(seconds),
     });
   }
-  return judged(pair, rounds, { loaded, smoke });
+  return judged(pair, rounds, how);
 }
+
+export const warmUpSeconds = (seconds: number): number => Math.max(seconds, WARM_UP_SECONDS_MIN);
 
 export const roundsOf = (smoke: boolean): number => (smoke ? 1 : ROUNDS);
 
 export type Round = { readonly floor: Measured; readonly subject: Measured };
 
-/** The row of a pair; `loaded` is the machine's load before the first round. */
 export function judged(
   pair: Omit<Pair, 'subject' | 'floor'> & {
     readonly subject: Pick<Side, 'name'>;
     readonly floor: Pick<Side, 'name'>;
   },
   rounds: readonly Round[],
-  { loaded, smoke }: { readonly loaded: number; readonly smoke: boolean },
+  { loadBefore, smoke }: Pick<Measuring, 'loadBefore' | 'smoke'>,
 ): Row {
   const figure = pair.figure ?? 'per_second';
   const told = (side: Measured) => side[figure] ?? Number.NaN;
@@ -49,7 +57,7 @@ export function judged(
   const marks = [
     ...(smoke ? ['smoke'] : []),
     ...((max - min) / ratio > SPREAD_MAX ? ['spread'] : []),
-    ...(loaded > idleLoadMax() ? ['load'] : []),
+    ...(loadBefore > idleLoadMax() ? ['load'] : []),
     ...(subject.per_second > CEILING_SHARE_MAX * (pair.ceiling_per_second ?? Infinity)
       ? ['generator-bound']
       : []),
@@ -80,7 +88,7 @@ export const resultLine = (row: Row): string =>
 const wrongAnswers = ({ subject_measured, floor_measured }: Row): number =>
   subject_measured.errors + floor_measured.errors;
 
-/** Half the cores; this figure is read before the run's own work starts. */
+/** Half the cores. */
 const idleLoadMax = () => availableParallelism() / 2;
 
 function verdictOf(

@@ -79,8 +79,10 @@ export type BenchContext = {
   readonly cluster: boolean;
   /** Servers of others to compare with. */
   readonly against: readonly string[];
-  /** How long each measurement takes. */
+  /** How long each measurement takes, but for the warm-up, which may take longer. */
   readonly seconds: number;
+  /** The machine's load before the run began. */
+  readonly loadBefore: number;
   /** A fresh, migrated database on the run's server; the URL is the owner's. */
   readonly database: () => Promise<string>;
   /** Of that server's first process. */

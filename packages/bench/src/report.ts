@@ -43,7 +43,7 @@ type Box = {
   readonly load_before: number;
 };
 
-export async function describeMachine(server: BenchServer): Promise<Box> {
+export async function describeMachine(server: BenchServer, loadBefore: number): Promise<Box> {
   const git = (...args: string[]) => {
     try {
       return execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
@@ -60,7 +60,7 @@ export async function describeMachine(server: BenchServer): Promise<Box> {
     node: process.version,
     postgres: await settingsOf(server, SETTINGS),
     fdatasync_ms: fdatasyncMs(server.folder),
-    load_before: loadavg()[0] ?? 0,
+    load_before: loadBefore,
   };
 }
 

@@ -1,5 +1,6 @@
 /** Runs every `*.bench.ts` of this folder against one PostgreSQL and writes a table of ratios to `.cache/bench`. */
 import { readdir } from 'node:fs/promises';
+import { loadavg } from 'node:os';
 import { compare, resultLine } from './compare.ts';
 import type { Bench, BenchContext, Row, StartGateway } from './harness.ts';
 import { describeMachine, writeReport } from './report.ts';
@@ -31,16 +32,17 @@ export async function runBenches(run: BenchRun): Promise<boolean> {
     run.only?.some((name) => id === name || id.startsWith(`${name} `)) ?? true;
   const benches = all.filter(({ id }) => isNamed(id));
   if (benches.length === 0) throw new UnknownBench(`there is no bench called ${run.only}`);
+  const loadBefore = loadavg()[0] ?? 0;
   const server = await benchServer();
   const rows: Row[] = [];
   const forAll: Shared = { started: new Map(), closers: [] };
   let failed = broken;
   try {
-    const box = await describeMachine(server);
+    const box = await describeMachine(server, loadBefore);
     for (const bench of benches) {
       console.log(`${bench.id}: ${bench.title}`);
       try {
-        const measured = await runOne(bench, run, { server, forAll });
+        const measured = await runOne(bench, run, { server, forAll, loadBefore });
         const valid = measured.filter(({ verdict }) => verdict !== 'void');
         rows.push(...valid);
         failed ||= valid.length < measured.length;
@@ -64,19 +66,21 @@ type Shared = { readonly started: Map<string, Promise<unknown>>; readonly closer
 async function runOne(
   bench: Bench,
   run: BenchRun,
-  { server, forAll }: { readonly server: BenchServer; readonly forAll: Shared },
+  within: { readonly server: BenchServer; readonly forAll: Shared; readonly loadBefore: number },
 ): Promise<readonly Row[]> {
   const { smoke, cluster, seconds, against, startGateway } = run;
+  const { server, forAll, loadBefore } = within;
   const closers: Closers = [];
   const context: BenchContext = {
     smoke,
     cluster,
     against,
     seconds,
+    loadBefore,
     database: () => server.database(),
     postgresPid: server.pid,
     compare: async (pair) => {
-      const row = await compare(pair, { seconds, smoke });
+      const row = await compare(pair, { seconds, smoke, loadBefore });
       console.log(`  ${resultLine(row)}`);
       return row;
     },

@@ -1,6 +1,5 @@
 /** Sides that are measured in turn, each with its server's processor time. */
-import { loadavg } from 'node:os';
-import { judged, resultLine, roundsOf } from '../compare.ts';
+import { judged, resultLine, roundsOf, warmUpSeconds } from '../compare.ts';
 import type { BenchContext, Measured, Pair, Row, Side } from '../harness.ts';
 import { httpSide, type LoadRequest } from '../http.ts';
 import { familyMs, processorMs } from '../processor-time.ts';
@@ -32,32 +31,33 @@ export async function loaded(
 }
 
 /** All sides of one round after the other: what the machine does meanwhile falls on all of them. */
-export type Rounds = { readonly loaded: number; readonly of: readonly (readonly Measured[])[] };
+export type Rounds = readonly (readonly Measured[])[];
 
 export async function inTurn(context: BenchContext, sides: readonly Side[]): Promise<Rounds> {
   const { smoke, seconds } = context;
-  const loaded = loadavg()[0] ?? 0;
-  const of: Measured[][] = [];
+  const rounds: Measured[][] = [];
   for (let round = smoke ? 1 : 0; round <= roundsOf(smoke); round++) {
+    const isWarmUp = round === 0;
     const measured: Measured[] = [];
-    for (const side of sides) measured.push(await side.measure(seconds));
-    // The first round is the warm-up.
-    if (round > 0) of.push(measured);
+    for (const side of sides) {
+      measured.push(await side.measure(isWarmUp ? warmUpSeconds(seconds) : seconds));
+    }
+    if (!isWarmUp) rounds.push(measured);
   }
-  return { loaded, of };
+  return rounds;
 }
 
 export function rowOf(
-  { smoke }: BenchContext,
+  context: BenchContext,
   pair: Pick<Pair, 'id' | 'goal' | 'figure'> & Record<'subject' | 'floor', { name: string }>,
-  { loaded, of }: Rounds,
+  measured: Rounds,
   at: number,
 ): Row {
-  const rounds = of.map((round) => ({
+  const rounds = measured.map((round) => ({
     subject: round[0] as Measured,
     floor: round[at] as Measured,
   }));
-  const row = judged(pair, rounds, { loaded, smoke });
+  const row = judged(pair, rounds, context);
   console.log(`  ${row.floor} / ${resultLine(row)}`);
   return row;
 }

@@ -12,7 +12,7 @@ import {
 } from './closure.ts';
 import { NOT_COPIED } from './inner-lists.ts';
 import type { NodeTuple, TupleGraph } from './tuple-graph.ts';
-import { GRANTS, IN_GRANT, IN_MEMBER, numberIn, relationIn } from './tuple-lists.ts';
+import { GRANTS, IN_GRANT, IN_MEMBER, isOfSeveral, numberIn, relationIn } from './tuple-lists.ts';
 
 /** A grant that connects the two ends; where it is denied, the strongest one that was not enough. */
 export type Found = {
@@ -28,10 +28,8 @@ const DENIED: Found = { allowed: false, principal: NO_SLOT, ancestor: NO_SLOT };
 /** Strength of an insufficient grant, by relation number: editor, viewer, can_write, can_read. */
 const WEAKNESS = [0, 1, 2, 4, 3] as const;
 
-/** A tuple that a path may use, and the slots of the two closures that it connects. */
-type Grant = {
-  readonly record: number;
-  readonly relation: number;
+/** A tuple that a path may use, the slots of the two closures that it connects, and the path's tuples. */
+type Grant = NodeTuple & {
   readonly principal: number;
   readonly ancestor: number;
   readonly length: number;
@@ -80,7 +78,7 @@ function* checkFlowing<T>(run: Run<T>, fields: Fields): Walk<T> {
 
   const search = new GrantSearch(graph, scratch, budget, satisfying[fields.relation]);
   ancestors.begin(graph.nodes.size);
-  ancestors.add(object, 0, 0, 0);
+  ancestors.add(object, 0, 0);
   while (ancestors.at < ancestors.count) {
     const shortest = (ancestors.distance[ancestors.at] as number) + 1 + nearest;
     if (search.best !== undefined && shortest > search.best.length) break;
@@ -114,14 +112,8 @@ class GrantSearch {
   found(): Found {
     const grant = this.best ?? this.#nearMiss;
     if (grant === undefined) return DENIED;
-    const { relation, principal, ancestor } = grant;
-    const { principals, ancestors } = this.#scratch;
-    const tuple = {
-      subject: principals.nodes[principal] as number,
-      relation,
-      object: ancestors.nodes[ancestor] as number,
-    };
-    return { allowed: this.best !== undefined, grant: tuple, principal, ancestor };
+    const { principal, ancestor } = grant;
+    return { allowed: this.best !== undefined, grant, principal, ancestor };
   }
 
   /**
@@ -135,11 +127,10 @@ class GrantSearch {
     const count = inner.count(copy, GRANTS);
     if (count === NOT_COPIED) return this.#walkList();
     this.#budget.spend(count);
-    let at = inner.start(copy, GRANTS);
-    for (let left = count; left > 0; left--) {
+    const start = inner.start(copy, GRANTS);
+    for (let at = start; at < start + count; at++) {
       const principal = principals.slotOf(inner.endAt(at));
-      if (principal >= 0) this.#consider(inner.recordAt(at), inner.relationAt(at), principal);
-      at = inner.next(at);
+      if (principal >= 0) this.#consider(inner.relationAt(at), principal);
     }
     return principals.grantingCount;
   }
@@ -148,15 +139,15 @@ class GrantSearch {
     const { principals, ancestors } = this.#scratch;
     const graph = this.#graph;
     const node = ancestors.nodes[ancestors.at] as number;
-    const newest = graph.newest(node, IN_GRANT);
-    if (newest === 0) return principals.grantingCount;
-    const only = graph.only(node, GRANTS);
-    if (only !== 0) {
+    const head = graph.head(node, IN_GRANT);
+    if (head === 0) return principals.grantingCount;
+    if (!isOfSeveral(head)) {
       this.#budget.spend();
-      const principal = principals.slotOf(numberIn(only));
-      if (principal >= 0) this.#consider(newest, relationIn(only), principal);
+      const principal = principals.slotOf(numberIn(head));
+      if (principal >= 0) this.#consider(relationIn(head), principal);
       return principals.grantingCount;
     }
+    const newest = numberIn(head);
     let steps = walkMax(principals.grantingCount);
     let record = newest;
     do {
@@ -164,9 +155,7 @@ class GrantSearch {
       record = graph.records.nextIn(record);
       this.#budget.spend();
       const principal = principals.slotOf(graph.records.subjectOf(record));
-      if (principal >= 0) {
-        this.#consider(record, graph.records.relationNumber(record), principal);
-      }
+      if (principal >= 0) this.#consider(graph.records.relationNumber(record), principal);
     } while (record !== newest);
     return principals.grantingCount;
   }
@@ -182,14 +171,13 @@ class GrantSearch {
       this.#budget.spend();
       let record = records.firstOfPair(principals.nodes[principal] as number, object);
       for (; record !== 0; record = records.nextOfPair(record)) {
-        this.#consider(record, records.relationNumber(record), principal);
+        this.#consider(records.relationNumber(record), principal);
       }
     }
     return end;
   }
 
-  #consider(record: number, relation: number, principal: number): void {
-    const graph = this.#graph;
+  #consider(relation: number, principal: number): void {
     const { principals, ancestors } = this.#scratch;
     if (relation > numberOf.can_write) return;
     const isEnough = (this.#accepted & (1 << relation)) !== 0;
@@ -198,11 +186,13 @@ class GrantSearch {
     const ancestor = ancestors.at;
     const length =
       (principals.distance[principal] as number) + 1 + (ancestors.distance[ancestor] as number);
+    const subject = principals.nodes[principal] as number;
+    const object = ancestors.nodes[ancestor] as number;
+    const grant: Grant = { subject, relation, object, principal, ancestor, length };
     if (before !== undefined) {
       const weaker = isEnough ? 0 : weaknessOf(relation) - weaknessOf(before.relation);
-      if (weaker > 0 || (weaker === 0 && !isPreferred(graph, { record, length }, before))) return;
+      if (weaker > 0 || (weaker === 0 && !isPreferred(this.#graph, grant, before))) return;
     }
-    const grant: Grant = { record, relation, principal, ancestor, length };
     if (isEnough) this.best = grant;
     else this.#nearMiss = grant;
   }
@@ -211,26 +201,21 @@ class GrantSearch {
 const weaknessOf = (relation: number): number => WEAKNESS[relation] as number;
 
 /** Fewer tuples first, then the older grant. */
-function isPreferred(
-  graph: TupleGraph,
-  grant: { readonly record: number; readonly length: number },
-  before: Grant,
-): boolean {
+function isPreferred(graph: TupleGraph, grant: Grant, before: Grant): boolean {
   if (grant.length !== before.length) return grant.length < before.length;
-  return graph.records.sequenceOf(grant.record) < graph.records.sequenceOf(before.record);
+  return graph.sequenceOf(grant) < graph.sequenceOf(before);
 }
 
 function* checkMember<T>({ graph, scratch, budget, answer }: Run<T>, fields: Fields): Walk<T> {
   const { principals } = scratch;
   const group = graph.nodes.find(fields.object_type, fields.object_id);
-  if (group === 0 || graph.newest(group, IN_MEMBER) === 0) return answer(DENIED);
+  if (group === 0 || graph.isEmpty(group, IN_MEMBER)) return answer(DENIED);
   principals.start(graph, fields);
   while (!followMemberships(graph, principals, budget)) yield;
   const best = yield* membershipIn(graph, { group, principals, budget });
   if (best === undefined) return answer(DENIED);
-  const { relation, principal } = best;
-  const grant = { subject: principals.nodes[principal] as number, relation, object: group };
-  return answer({ allowed: true, grant, principal, ancestor: NO_SLOT });
+  const { principal } = best;
+  return answer({ allowed: true, grant: best, principal, ancestor: NO_SLOT });
 }
 
 /** The preferred tuple that makes one of the principals a member of the group. */
@@ -240,9 +225,11 @@ export function* membershipIn(
 ): Walk<Grant | undefined> {
   const { group, principals, budget } = of;
   let best: Grant | undefined;
-  const consider = (record: number, principal: number) => {
+  const consider = (principal: number) => {
+    const subject = principals.nodes[principal] as number;
     const length = (principals.distance[principal] as number) + 1;
-    const grant: Grant = { record, relation: numberOf.member, principal, ancestor: 0, length };
+    const tuple = { subject, relation: numberOf.member, object: group };
+    const grant: Grant = { ...tuple, principal, ancestor: NO_SLOT, length };
     if (best === undefined || isPreferred(graph, grant, best)) best = grant;
   };
   const newest = graph.newest(group, IN_MEMBER);
@@ -252,14 +239,14 @@ export function* membershipIn(
     record = graph.records.nextIn(record);
     budget.spend();
     const slot = principals.slotOf(graph.records.subjectOf(record));
-    if (slot >= 0) consider(record, slot);
+    if (slot >= 0) consider(slot);
     if (record === newest) return best;
   }
   // So many members that it is cheaper to look each principal up.
   for (let slot = 0; newest !== 0 && slot < principals.count; slot++) {
     budget.spend();
-    const found = graph.find(principals.nodes[slot] as number, group, numberOf.member);
-    if (found !== 0) consider(found, slot);
+    const subject = principals.nodes[slot] as number;
+    if (graph.find(subject, group, numberOf.member) !== 0) consider(slot);
     if (budget.pauseIsDue()) yield;
   }
   return best;

@@ -1,7 +1,15 @@
 import { grown } from './growing.ts';
 import { NO_COPY, NOT_COPIED } from './inner-lists.ts';
 import type { TupleGraph } from './tuple-graph.ts';
-import { IN_PARENT, MEMBERSHIPS, numberIn, OUT_GRANT, OUT_MEMBER, PARENTS } from './tuple-lists.ts';
+import {
+  IN_PARENT,
+  isOfSeveral,
+  MEMBERSHIPS,
+  numberIn,
+  OUT_GRANT,
+  OUT_MEMBER,
+  PARENTS,
+} from './tuple-lists.ts';
 
 /** Tuple records that a check or a filter may look at. */
 export const RECORDS_MAX = 1_000_000;
@@ -59,8 +67,6 @@ export class Closure {
   nodes = new Uint32Array(FIRST_SIZE);
   /** Slot that the walk came from, plus one; 0 for the start. */
   from = new Uint32Array(FIRST_SIZE);
-  /** Record that led to the node; 0 if none did. */
-  over = new Uint32Array(FIRST_SIZE);
   /** Tuples between the start and the node. */
   distance = new Uint32Array(FIRST_SIZE);
   /** The slot whose list is being followed, and the last record of that list looked at; 0 before the first. */
@@ -108,20 +114,19 @@ export class Closure {
 
   /** False for the start, and for a wildcard, which comes with the node before it. */
   isOverTuple(slot: number): boolean {
-    return this.over[slot] !== 0;
+    const before = this.before(slot);
+    return before >= 0 && this.distance[before] !== this.distance[slot];
   }
 
-  add(node: number, from: number, over: number, distance: number): void {
+  add(node: number, from: number, distance: number): void {
     const slot = this.count++;
     if (slot >= this.nodes.length) {
       this.nodes = grown(this.nodes, this.count);
       this.from = grown(this.from, this.count);
-      this.over = grown(this.over, this.count);
       this.distance = grown(this.distance, this.count);
     }
     this.nodes[slot] = node;
     this.from[slot] = from;
-    this.over[slot] = over;
     this.distance[slot] = distance;
     if (slot === SEARCHED_MAX) this.#markAll();
     else if (slot > SEARCHED_MAX) this.#marks[node] = this.#base + slot;
@@ -154,19 +159,19 @@ export class Principals extends Closure {
   startAt(graph: TupleGraph, start: number, wild: number): void {
     this.begin(graph.nodes.size);
     this.grantingCount = 0;
-    if (start !== 0) this.add(start, 0, 0, 0);
+    if (start !== 0) this.add(start, 0, 0);
     if (wild === 0 || wild === start) return;
-    this.add(wild, this.count, 0, 0);
+    this.add(wild, this.count, 0);
   }
 
   /** The node that a membership leads to, and directly after it the wildcard of its type. */
-  enter(graph: TupleGraph, node: number, record: number): void {
+  enter(graph: TupleGraph, node: number): void {
     if (this.has(node)) return;
     const distance = (this.distance[this.at] as number) + 1;
-    this.add(node, this.at + 1, record, distance);
+    this.add(node, this.at + 1, distance);
     const wild = graph.nodes.wildcardBeside(node);
     if (wild === 0 || this.has(wild)) return;
-    this.add(wild, this.count, 0, distance);
+    this.add(wild, this.count, distance);
   }
 
   /** A grant names the principal at `at`. */
@@ -205,7 +210,7 @@ export function followMemberships(graph: TupleGraph, into: Principals, budget: B
     const copy = copyAt(graph, into);
     const count = inner.count(copy, MEMBERSHIPS);
     if (into.lastRecord === 0) {
-      const holds = copy === NO_COPY ? graph.newest(node, OUT_GRANT) !== 0 : inner.holdsGrant(copy);
+      const holds = copy === NO_COPY ? !graph.isEmpty(node, OUT_GRANT) : inner.holdsGrant(copy);
       if (holds) into.addGranting();
     }
     if (count === NOT_COPIED) {
@@ -213,11 +218,8 @@ export function followMemberships(graph: TupleGraph, into: Principals, budget: B
       continue;
     }
     budget.spend(count);
-    let at = inner.start(copy, MEMBERSHIPS);
-    for (let left = count; left > 0; left--) {
-      into.enter(graph, inner.endAt(at), inner.recordAt(at));
-      at = inner.next(at);
-    }
+    const start = inner.start(copy, MEMBERSHIPS);
+    for (let at = start; at < start + count; at++) into.enter(graph, inner.endAt(at));
   }
   return true;
 }
@@ -229,19 +231,19 @@ export const copyAt = ({ inner }: TupleGraph, into: Closure): number =>
 /** Apart from {@link addListedParents}: one walk for both made a check a tenth slower. */
 function followList(graph: TupleGraph, into: Principals, budget: Budget): boolean {
   const node = into.nodes[into.at] as number;
-  const newest = graph.newest(node, OUT_MEMBER);
-  if (newest === 0) return true;
-  const only = graph.only(node, MEMBERSHIPS);
-  if (only !== 0) {
+  const head = graph.head(node, OUT_MEMBER);
+  if (head === 0) return true;
+  if (!isOfSeveral(head)) {
     budget.spend();
-    into.enter(graph, numberIn(only), newest);
+    into.enter(graph, numberIn(head));
     return true;
   }
+  const newest = numberIn(head);
   let record = into.lastRecord === 0 ? newest : into.lastRecord;
   do {
     record = graph.records.nextOut(record);
     budget.spend();
-    into.enter(graph, graph.records.objectOf(record), record);
+    into.enter(graph, graph.records.objectOf(record));
     if (record !== newest && budget.pauseIsDue()) {
       into.lastRecord = record;
       return false;
@@ -264,11 +266,10 @@ export function addParents(graph: TupleGraph, into: Closure, budget: Budget): bo
   } else {
     const distance = (into.distance[into.at] as number) + 1;
     budget.spend(count);
-    let at = inner.start(copy, PARENTS);
-    for (let left = count; left > 0; left--) {
+    const start = inner.start(copy, PARENTS);
+    for (let at = start; at < start + count; at++) {
       const parent = inner.endAt(at);
-      if (!into.has(parent)) into.add(parent, into.at + 1, inner.recordAt(at), distance);
-      at = inner.next(at);
+      if (!into.has(parent)) into.add(parent, into.at + 1, distance);
     }
   }
   into.at++;
@@ -277,21 +278,21 @@ export function addParents(graph: TupleGraph, into: Closure, budget: Budget): bo
 
 function addListedParents(graph: TupleGraph, into: Closure, budget: Budget): boolean {
   const node = into.nodes[into.at] as number;
-  const newest = graph.newest(node, IN_PARENT);
-  if (newest === 0) return true;
+  const head = graph.head(node, IN_PARENT);
+  if (head === 0) return true;
   const distance = (into.distance[into.at] as number) + 1;
-  const only = graph.only(node, PARENTS);
-  if (only !== 0) {
+  if (!isOfSeveral(head)) {
     budget.spend();
-    if (!into.has(numberIn(only))) into.add(numberIn(only), into.at + 1, newest, distance);
+    if (!into.has(numberIn(head))) into.add(numberIn(head), into.at + 1, distance);
     return true;
   }
+  const newest = numberIn(head);
   let record = into.lastRecord === 0 ? newest : into.lastRecord;
   do {
     record = graph.records.nextIn(record);
     budget.spend();
     const parent = graph.records.subjectOf(record);
-    if (!into.has(parent)) into.add(parent, into.at + 1, record, distance);
+    if (!into.has(parent)) into.add(parent, into.at + 1, distance);
     if (record !== newest && budget.pauseIsDue()) {
       into.lastRecord = record;
       return false;

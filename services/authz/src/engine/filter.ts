@@ -9,7 +9,7 @@ import {
   type Walk,
 } from './closure.ts';
 import type { TupleGraph } from './tuple-graph.ts';
-import { IN_GRANT } from './tuple-lists.ts';
+import { IN_GRANT, isOfSeveral, numberIn, relationIn } from './tuple-lists.ts';
 
 /** A check without its object. */
 export type Question = Omit<Fields, 'object_id'>;
@@ -77,7 +77,7 @@ function* hasMember({ graph, scratch, budget }: Run, group: number): Walk<boolea
   const { principals } = scratch;
   const slot = principals.slotOf(group);
   if (slot < 0) return false;
-  if (principals.over[slot] !== 0) return true;
+  if (principals.isOverTuple(slot)) return true;
   return (yield* membershipIn(graph, { group, principals, budget })) !== undefined;
 }
 
@@ -87,7 +87,7 @@ function* isReached(run: Run, object: number): Walk<boolean> {
   const { principals, ancestors, fruitless } = run.scratch;
   if (principals.grantingCount === 0) return false;
   ancestors.begin(graph.nodes.size);
-  ancestors.add(object, 0, 0, 0);
+  ancestors.add(object, 0, 0);
   while (ancestors.at < ancestors.count) {
     const node = ancestors.nodes[ancestors.at] as number;
     if (fruitless.has(node)) {
@@ -101,7 +101,7 @@ function* isReached(run: Run, object: number): Walk<boolean> {
   }
   for (let slot = 0; slot < ancestors.count; slot++) {
     const node = ancestors.nodes[slot] as number;
-    if (!fruitless.has(node)) fruitless.add(node, 0, 0, 0);
+    if (!fruitless.has(node)) fruitless.add(node, 0, 0);
   }
   return false;
 }
@@ -109,15 +109,20 @@ function* isReached(run: Run, object: number): Walk<boolean> {
 /** Whether the object has a grant for one of the principals; undefined if it has too many to be walked. */
 function walkGrants(run: Run, object: number): boolean | undefined {
   const { graph, scratch, budget } = run;
-  const newest = graph.newest(object, IN_GRANT);
-  if (newest === 0) return false;
+  const head = graph.head(object, IN_GRANT);
+  if (head === 0) return false;
+  if (!isOfSeveral(head)) {
+    budget.spend();
+    return isEnough(run, relationIn(head)) && scratch.principals.has(numberIn(head));
+  }
+  const newest = numberIn(head);
   let steps = walkMax(scratch.principals.grantingCount);
   let record = newest;
   do {
     if (steps-- === 0) return undefined;
     record = graph.records.nextIn(record);
     budget.spend();
-    if (!isAccepted(run, record)) continue;
+    if (!isEnough(run, graph.records.relationNumber(record))) continue;
     if (scratch.principals.has(graph.records.subjectOf(record))) return true;
   } while (record !== newest);
   return false;
@@ -138,9 +143,9 @@ function hasPair(run: Run, subject: number, object: number): boolean {
   run.budget.spend();
   let record = records.firstOfPair(subject, object);
   for (; record !== 0; record = records.nextOfPair(record))
-    if (isAccepted(run, record)) return true;
+    if (isEnough(run, records.relationNumber(record))) return true;
   return false;
 }
 
-const isAccepted = ({ graph, accepted }: Run, record: number): boolean =>
-  (accepted & (1 << graph.records.relationNumber(record))) !== 0;
+const isEnough = ({ accepted }: Run, relation: number): boolean =>
+  (accepted & (1 << relation)) !== 0;

@@ -3,6 +3,7 @@ import type { Nodes } from './nodes.ts';
 import type { Records } from './records.ts';
 import {
   IN_MEMBER,
+  isOfSeveral,
   numberIn,
   OUT_GRANT,
   OUT_PARENT,
@@ -13,14 +14,12 @@ import {
 
 /** Longer lists are not copied: to follow one costs little more a tuple than its copy. */
 const COPIED_MAX = 16;
-/** A head says how many tuples follow of each list, and whether the node is the subject of any grant. */
+/** A copy begins with how many tuples follow of each list, and whether the node is the subject of any grant. */
 const COUNT_BITS = 5;
 const COUNT_MASK = 0b11111;
 const HOLDS_GRANT = 1 << (3 * COUNT_BITS);
 /** The count of a list that was not copied. */
 export const NOT_COPIED = COUNT_MASK;
-/** Words of a copied tuple: its other end, and its record with the relation in the lowest bits. */
-const TUPLE_WORDS = 2;
 
 const FIRST_WORDS = 64;
 /** Words that copies may take, by the number of tuples; of a small index, at least so many. */
@@ -69,26 +68,18 @@ export class InnerLists {
     let at = place + 1;
     for (let before = 0; before < list; before++) {
       const count = this.count(place, before);
-      if (count !== NOT_COPIED) at += count * TUPLE_WORDS;
+      if (count !== NOT_COPIED) at += count;
     }
     return at;
   }
 
   /** The node at the other end of a tuple. */
   endAt(at: number): number {
-    return this.#words[at] as number;
-  }
-
-  recordAt(at: number): number {
-    return numberIn(this.#words[at + 1] as number);
+    return numberIn(this.#words[at] as number);
   }
 
   relationAt(at: number): number {
-    return relationIn(this.#words[at + 1] as number);
-  }
-
-  next(at: number): number {
-    return at + TUPLE_WORDS;
+    return relationIn(this.#words[at] as number);
   }
 
   /** A tuple was added to the node's list, or removed from it. */
@@ -98,8 +89,8 @@ export class InnerLists {
   }
 
   #copy(node: number): number {
-    const place = this.#take(1 + UPWARD.length * COPIED_MAX * TUPLE_WORDS);
-    let head = this.#nodes.newest(node, OUT_GRANT) === 0 ? 0 : HOLDS_GRANT;
+    const place = this.#take(1 + UPWARD.length * COPIED_MAX);
+    let head = this.#nodes.head(node, OUT_GRANT) === 0 ? 0 : HOLDS_GRANT;
     this.#used = place + 1;
     // In this order they follow each other.
     for (const [at, list] of UPWARD.entries())
@@ -112,18 +103,23 @@ export class InnerLists {
 
   /** After what is used; returns the count. */
   #copyList(node: number, list: number): number {
-    const newest = this.#nodes.newest(node, list);
-    if (newest === 0) return 0;
+    const head = this.#nodes.head(node, list);
+    if (head === 0) return 0;
+    const start = this.#used;
+    if (!isOfSeveral(head)) {
+      this.#words[start] = head;
+      this.#used++;
+      return 1;
+    }
     const records = this.#records;
-    let at = this.#used;
+    const newest = numberIn(head);
     let record = newest;
     for (let count = 1; count <= COPIED_MAX; count++) {
       record = records.nextOf(record, list);
-      this.#words[at] = records.otherEndOf(record, list);
-      this.#words[at + 1] = withRelation(record, records.relationNumber(record));
-      at += TUPLE_WORDS;
+      const relation = records.relationNumber(record);
+      this.#words[start + count - 1] = withRelation(records.otherEndOf(record, list), relation);
       if (record !== newest) continue;
-      this.#used = at;
+      this.#used += count;
       return count;
     }
     return NOT_COPIED;

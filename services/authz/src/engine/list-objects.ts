@@ -60,7 +60,7 @@ function* reach(
   if (numberOf[question.relation] > numberOf.can_write) return;
   for (let slot = 0; slot < found.count; slot++) {
     const node = found.nodes[slot] as number;
-    if (graph.newest(node, OUT_PARENT) !== 0) {
+    if (!graph.isEmpty(node, OUT_PARENT)) {
       yield* addObjects(graph, node, { list: OUT_PARENT, found, budget });
     }
     if (slot % PAUSE_RECORDS === PAUSE_RECORDS - 1) yield;
@@ -83,6 +83,6 @@ function* addObjects(
     const bit = 1 << graph.records.relationNumber(record);
     if (of.accepted !== undefined && (of.accepted & bit) === 0) continue;
     const object = graph.records.objectOf(record);
-    if (!of.found.has(object)) of.found.add(object, 0, 0, 0);
+    if (!of.found.has(object)) of.found.add(object, 0, 0);
   } while (record !== newest);
 }

@@ -61,7 +61,7 @@ function* addHolders(search: Search, object: number): Walk<void> {
   if (relation === 'member') return yield* addSubjects(search, object, { list: IN_MEMBER });
   const accepted = satisfying[relation];
   ancestors.begin(graph.nodes.size);
-  ancestors.add(object, 0, 0, 0);
+  ancestors.add(object, 0, 0);
   for (let slot = 0; slot < ancestors.count; slot++) {
     const node = ancestors.nodes[slot] as number;
     yield* addSubjects(search, node, { list: IN_GRANT, accepted });
@@ -90,7 +90,7 @@ function* addAllOfType({ graph, budget, allowed }: Search, name: string): Walk<v
   const type = graph.nodes.typeNamed(name);
   for (let node = 1; node < graph.nodes.size; node++) {
     if (node % NODES_PER_RECORD === 0) budget.spend();
-    if (graph.nodes.isOfType(node, type) && !allowed.has(node)) allowed.add(node, 0, 0, 0);
+    if (graph.nodes.isOfType(node, type) && !allowed.has(node)) allowed.add(node, 0, 0);
     if (node % PAUSE_RECORDS === 0) yield;
   }
 }
@@ -112,6 +112,6 @@ function* addSubjects(
     const bit = 1 << graph.records.relationNumber(record);
     if (of.accepted !== undefined && (of.accepted & bit) === 0) continue;
     const subject = graph.records.subjectOf(record);
-    if (!allowed.has(subject)) allowed.add(subject, 0, 0, 0);
+    if (!allowed.has(subject)) allowed.add(subject, 0, 0);
   } while (record !== newest);
 }

@@ -121,22 +121,13 @@ export class Nodes {
     };
   }
 
-  /** A word that the graph keeps with a node: the newest tuple of one of its lists. */
-  newest(node: number, list: number): number {
-    return this.#words.list(node, list);
+  /** Of one of its lists, which are the graph's. */
+  head(node: number, list: number): number {
+    return this.#words.head(node, list);
   }
 
-  setNewest(node: number, list: number, record: number): void {
-    this.#words.setList(node, list, record);
-  }
-
-  /** The link of an upward list that has one tuple; otherwise 0. */
-  only(node: number, upward: number): number {
-    return this.#words.only(node, upward);
-  }
-
-  setOnly(node: number, upward: number, link: number): void {
-    this.#words.setOnly(node, upward, link);
+  setHead(node: number, list: number, head: number): void {
+    this.#words.setHead(node, list, head);
   }
 
   /** Node of (type, "*"), 0 if there is none. */
@@ -217,7 +208,7 @@ export class Nodes {
 
   /** Touches where a look-up will most likely end. */
   #lineAt(hash: number): number {
-    return this.#words.list(this.#slots.nodeAt(this.#slots.first(hash)), 0);
+    return this.#words.head(this.#slots.nodeAt(this.#slots.first(hash)), 0);
   }
 
   #newType(name: string): number {

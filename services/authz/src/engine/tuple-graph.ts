@@ -11,14 +11,17 @@ import {
   type RecordsState,
 } from './records.ts';
 import {
-  GRANTS,
+  headOfSeveral,
+  IN_GRANT,
   IN_MEMBER,
+  IN_PARENT,
+  isOfSeveral,
   isOut,
   LISTS,
-  MEMBERSHIPS,
+  numberIn,
+  OUT_MEMBER,
   outListOf,
-  PARENTS,
-  UPWARD,
+  relationIn,
   withRelation,
 } from './tuple-lists.ts';
 
@@ -46,8 +49,8 @@ export type SavedGraph = Saved<GraphState>;
 const NODE_ARRAYS = 3;
 
 /**
- * One tenant's tuples. Each node has six circular lists of records whose head is the newest: adding is one
- * step, and a walk that starts at the head's successor meets the oldest first.
+ * One tenant's tuples. Each node has six circular lists of records, of which it knows the newest: adding is one
+ * step, and a walk that starts at its successor meets the oldest first.
  */
 export class TupleGraph {
   readonly nodes: Nodes;
@@ -94,30 +97,35 @@ export class TupleGraph {
     );
   }
 
-  /** The newest record of a node's list, 0 if it is empty; the oldest is the newest one's successor. */
-  newest(node: number, list: number): number {
-    return this.nodes.newest(node, list);
+  head(node: number, list: number): number {
+    return this.nodes.head(node, list);
   }
 
-  /**
-   * The link of an upward list that has one tuple, which is the newest one; otherwise 0. Most lists have one,
-   * and a walk need not read its record.
-   */
-  only(node: number, upward: number): number {
-    return this.nodes.only(node, upward);
+  isEmpty(node: number, list: number): boolean {
+    return this.head(node, list) === 0;
+  }
+
+  /** The newest record of a node's list, 0 if it is empty; the oldest is the newest one's successor. */
+  newest(node: number, list: number): number {
+    const head = this.head(node, list);
+    if (head === 0) return 0;
+    const number = numberIn(head);
+    if (isOfSeveral(head)) return number;
+    const [subject, object] = isOut(list) ? [node, number] : [number, node];
+    return this.find(subject, object, relationIn(head));
   }
 
   /** Reads what a check of these two looks at first, so that the processor waits for all of it at once. */
   readAhead(subject: number, object: number): void {
     this.ahead =
-      this.#listAhead(subject, MEMBERSHIPS) ^
-      this.#listAhead(object, PARENTS) ^
-      this.#listAhead(object, GRANTS);
+      this.#listAhead(subject, OUT_MEMBER) ^
+      this.#listAhead(object, IN_PARENT) ^
+      this.#listAhead(object, IN_GRANT);
   }
 
-  #listAhead(node: number, upward: number): number {
-    if (this.only(node, upward) !== 0) return 0;
-    return this.records.subjectOf(this.newest(node, UPWARD[upward] as number));
+  #listAhead(node: number, list: number): number {
+    const head = this.head(node, list);
+    return isOfSeveral(head) ? this.records.subjectOf(numberIn(head)) : 0;
   }
 
   find(subject: number, object: number, relation: number): number {
@@ -128,6 +136,11 @@ export class TupleGraph {
       record = records.nextOfPair(record);
     }
     return record;
+  }
+
+  /** The age of a tuple that there is. */
+  sequenceOf({ subject, relation, object }: NodeTuple): number {
+    return this.records.sequenceOf(this.find(subject, object, relation));
   }
 
   /** The tuple becomes the newest. Writing an existing tuple changes nothing. */
@@ -168,14 +181,14 @@ export class TupleGraph {
   }
 
   #isNamed(node: number): boolean {
-    for (let list = 0; list < LISTS; list++) if (this.newest(node, list) !== 0) return true;
+    for (let list = 0; list < LISTS; list++) if (!this.isEmpty(node, list)) return true;
     return false;
   }
 
   #link(node: number, list: number, record: number): void {
-    const { nodes, records } = this;
+    const { records } = this;
     const [next, previous] = neighbours(list);
-    const newest = nodes.newest(node, list);
+    const newest = this.newest(node, list);
     const oldest = newest === 0 ? record : records.get(newest, next);
     records.set(record, next, oldest);
     records.set(oldest, previous, record);
@@ -183,31 +196,31 @@ export class TupleGraph {
       records.set(newest, next, record);
       records.set(record, previous, newest);
     }
-    nodes.setNewest(node, list, record);
-    this.#changed(node, list);
+    this.#setNewest(node, list, record);
   }
 
   #unlink(node: number, list: number, record: number): void {
-    const { nodes, records } = this;
+    const { records } = this;
     const [next, previous] = neighbours(list);
     const after = records.get(record, next);
     const before = records.get(record, previous);
+    const newest = this.newest(node, list);
     records.set(before, next, after);
     records.set(after, previous, before);
-    const newest = after === record ? 0 : before;
-    if (nodes.newest(node, list) === record) nodes.setNewest(node, list, newest);
-    this.#changed(node, list);
+    if (after === record) this.#setHead(node, list, 0);
+    else this.#setNewest(node, list, newest === record ? before : newest);
   }
 
-  #changed(node: number, list: number): void {
-    const { nodes, records } = this;
+  #setNewest(node: number, list: number, record: number): void {
+    const { records } = this;
+    const isOnly = records.nextOf(record, list) === record;
+    const link = withRelation(records.otherEndOf(record, list), records.relationNumber(record));
+    this.#setHead(node, list, isOnly ? link : headOfSeveral(record));
+  }
+
+  #setHead(node: number, list: number, head: number): void {
+    this.nodes.setHead(node, list, head);
     this.inner.changed(node, list);
-    const upward = UPWARD.indexOf(list);
-    if (upward < 0) return;
-    const newest = nodes.newest(node, list);
-    const isOnly = newest !== 0 && records.nextOf(newest, list) === newest;
-    const link = withRelation(records.otherEndOf(newest, list), records.relationNumber(newest));
-    nodes.setOnly(node, upward, isOnly ? link : 0);
   }
 }
 

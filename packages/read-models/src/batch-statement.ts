@@ -34,41 +34,58 @@ const ELSEWHERE = 'the checkpoint stands elsewhere';
 export const isElsewhere = (error: unknown): boolean =>
   error instanceof Error && error.message.includes(ELSEWHERE);
 
+/** A part of a batch: its values, and its text, which depends on nothing but its shape. */
+type Step = {
+  readonly shape: string;
+  readonly literals: readonly string[];
+  /** Takes a placeholder for each literal, in order. */
+  readonly text: (placeholder: () => string) => string;
+};
+
 export function batchStatement(batch: Batch): Statement {
-  const values: unknown[] = [];
+  const steps = batch.changes.flatMap(({ table, changes }) =>
+    stepsOf({ name: `${batch.schema}.${table.name}`, table }, byKind(changes)),
+  );
+  const values: unknown[] = steps.flatMap(({ literals }) => literals);
   const parameter = (value: unknown): string => `$${values.push(value)}`;
-  const steps: string[] = [];
-  let patched = false;
-  for (const { table, changes } of batch.changes) {
-    const target = { name: `${batch.schema}.${table.name}`, table };
-    const { puts, patches, removes, adds } = byKind(changes);
-    if (puts.length > 0) steps.push(putStep(target, puts, parameter));
-    if (adds.length > 0) steps.push(addStep(target, adds, parameter));
-    for (const group of patches) steps.push(patchStep(target, group, parameter));
-    if (removes.length > 0) steps.push(removeStep(target, removes, parameter));
-    if (patches.length > 0) patched = true;
-  }
   const of = { ...batch, kind: 'projection' as const };
-  if (batch.parked.length > 0) {
-    steps.push(parkStep({ ...of, owner: ownerOf(of) }, batch.parked, parameter));
-  }
+  const parking =
+    batch.parked.length > 0
+      ? [parkStep({ ...of, owner: ownerOf(of) }, batch.parked, parameter)]
+      : [];
   const moved = moveStep(of, parameter);
   const notice = batch.told
     ? `, pg_notify('${POSITIONS_CHANNEL}', ${parameter(`${batch.schema} ${batch.name} ${batch.to}`)})`
     : '';
-  const text = `WITH moved AS (${moved})${steps.map((step, index) => `, step${index} AS (${step})`).join('')}
+  const text = (): string => {
+    let placeholders = 0;
+    const texts = steps.map((step) => step.text(() => `$${++placeholders}`));
+    return `WITH moved AS (${moved})${[...texts, ...parking].map((step, index) => `, step${index} AS (${step})`).join('')}
     SELECT CASE WHEN n = 0 THEN concat('${ELSEWHERE}: ', n)::int END,
       set_config('synchronous_commit', 'off', true)${notice}
     FROM (SELECT count(*) AS n FROM moved) AS moves`;
+  };
+  const patched = steps.some(({ shape }) => shape.startsWith(PATCH));
   // Each combination of patched columns has its own text: together too many to keep all prepared.
-  const isCommon = (steps.length === 1 || !patched) && batch.parked.length === 0;
-  return isCommon ? { name: statementName(text), text, values } : { text, values };
+  const isCommon = (steps.length === 1 || !patched) && parking.length === 0;
+  if (!isCommon) return { text: text(), values };
+  const shape = [batch.schema, batch.told, ...steps.map((step) => step.shape)].join('; ');
+  return { ...commonStatement(shape, text), values };
 }
 
-const statementName = (text: string): string => `batch_${hash('sha256', text).slice(0, 24)}`;
+/** By shape: most batches of a projection have one of a few. */
+const commonStatements = new Map<string, { readonly name: string; readonly text: string }>();
+
+function commonStatement(shape: string, textOf: () => string) {
+  const known = commonStatements.get(shape);
+  if (known !== undefined) return known;
+  const text = textOf();
+  const made = { name: `batch_${hash('sha256', text).slice(0, 24)}`, text };
+  commonStatements.set(shape, made);
+  return made;
+}
 
 type Target = { readonly name: string; readonly table: Table };
-type Parameter = (value: unknown) => string;
 type Put = Extract<RowChange, { kind: 'put' }>;
 type Patch = Extract<RowChange, { kind: 'patch' }>;
 type Remove = Extract<RowChange, { kind: 'remove' }>;
@@ -111,57 +128,85 @@ function group(groups: Map<string, PatchGroup>, patch: Patch): void {
   found.patches.push(patch);
 }
 
-function putStep({ name, table }: Target, puts: readonly Put[], parameter: Parameter): string {
+const PATCH = 'patch ';
+
+function stepsOf(
+  target: Target,
+  { puts, adds, patches, removes }: ReturnType<typeof byKind>,
+): Step[] {
+  return [
+    ...(puts.length > 0 ? [putStep(target, puts)] : []),
+    ...(adds.length > 0 ? [addStep(target, adds)] : []),
+    ...patches.map((group) => patchStep(target, group)),
+    ...(removes.length > 0 ? [removeStep(target, removes)] : []),
+  ];
+}
+
+function putStep({ name, table }: Target, puts: readonly Put[]): Step {
   const columns = Object.keys(table.columns);
   const rows = puts.map((put) => put.row);
-  const rest = columns.filter((column) => !table.key.includes(column));
-  const update = rest.map((column) => `${id(column)} = excluded.${id(column)}`).join(', ');
-  return `INSERT INTO ${name} (${columns.map(id).join(', ')})
-    SELECT ${casts(table, columns)} FROM ${unnest(table, columns, rows, parameter)}
+  const text: Step['text'] = (placeholder) => {
+    const rest = columns.filter((column) => !table.key.includes(column));
+    const update = rest.map((column) => `${id(column)} = excluded.${id(column)}`).join(', ');
+    return `INSERT INTO ${name} (${columns.map(id).join(', ')})
+    SELECT ${casts(table, columns)} FROM ${unnest(table, columns, placeholder)}
     WHERE EXISTS (SELECT FROM moved)
     ON CONFLICT (${table.key.map(id).join(', ')}) DO ${update === '' ? 'NOTHING' : `UPDATE SET ${update}`}`;
+  };
+  return { shape: `put ${name}`, literals: literalsOf(table, columns, rows), text };
 }
 
-function addStep({ name, table }: Target, adds: readonly Add[], parameter: Parameter): string {
+function addStep({ name, table }: Target, adds: readonly Add[]): Step {
   const columns = Object.keys(table.columns);
   const rows = adds.map(({ of, amounts }) => ({ ...of, ...amounts }));
-  const counts = columns.filter((column) => !table.key.includes(column));
-  const sums = counts.map((column) => `${id(column)} = t.${id(column)} + excluded.${id(column)}`);
-  return `INSERT INTO ${name} AS t (${columns.map(id).join(', ')})
-    SELECT ${casts(table, columns)} FROM ${unnest(table, columns, rows, parameter)}
+  const text: Step['text'] = (placeholder) => {
+    const counts = columns.filter((column) => !table.key.includes(column));
+    const sums = counts.map((column) => `${id(column)} = t.${id(column)} + excluded.${id(column)}`);
+    return `INSERT INTO ${name} AS t (${columns.map(id).join(', ')})
+    SELECT ${casts(table, columns)} FROM ${unnest(table, columns, placeholder)}
     WHERE EXISTS (SELECT FROM moved)
     ON CONFLICT (${table.key.map(id).join(', ')}) DO UPDATE SET ${sums.join(', ')}`;
+  };
+  return { shape: `add ${name}`, literals: literalsOf(table, columns, rows), text };
 }
 
-function patchStep(target: Target, { columns, patches }: PatchGroup, parameter: Parameter): string {
-  const { name, table } = target;
+function patchStep({ name, table }: Target, { columns, patches }: PatchGroup): Step {
   const rows = patches.map((patch) => ({ ...patch.columns, ...patch.of }));
   const all = [...table.key, ...columns.filter((column) => !table.key.includes(column))];
-  const update = columns.map((column) => `${id(column)} = ${cast(table, column)}`).join(', ');
-  return `UPDATE ${name} AS t SET ${update} FROM ${unnest(table, all, rows, parameter)}
+  const text: Step['text'] = (placeholder) => {
+    const update = columns.map((column) => `${id(column)} = ${cast(table, column)}`).join(', ');
+    return `UPDATE ${name} AS t SET ${update} FROM ${unnest(table, all, placeholder)}
     WHERE ${sameKey(table)} AND EXISTS (SELECT FROM moved)`;
+  };
+  const shape = `${PATCH}${name} ${columns.join()}`;
+  return { shape, literals: literalsOf(table, all, rows), text };
 }
 
-function removeStep({ name, table }: Target, removes: readonly Remove[], parameter: Parameter) {
+function removeStep({ name, table }: Target, removes: readonly Remove[]): Step {
   const keys = removes.map((remove) => remove.of);
-  return `DELETE FROM ${name} AS t USING ${unnest(table, table.key, keys, parameter)}
+  const text: Step['text'] = (
+    placeholder,
+  ) => `DELETE FROM ${name} AS t USING ${unnest(table, table.key, placeholder)}
     WHERE ${sameKey(table)} AND EXISTS (SELECT FROM moved)`;
+  return { shape: `remove ${name}`, literals: literalsOf(table, table.key, keys), text };
 }
 
-function unnest(
+const literalsOf = (
   table: Table,
   columns: readonly string[],
   rows: readonly Record<string, unknown>[],
-  parameter: Parameter,
-): string {
-  const arrays = columns.map((column) => {
-    const type = typeOf(table, column);
-    const literal = arrayLiteral(
-      type,
+): readonly string[] =>
+  columns.map((column) =>
+    arrayLiteral(
+      typeOf(table, column),
       rows.map((row) => row[column]),
-    );
-    return `${parameter(literal)}::${parameterType(type)}`;
-  });
+    ),
+  );
+
+function unnest(table: Table, columns: readonly string[], placeholder: () => string): string {
+  const arrays = columns.map(
+    (column) => `${placeholder()}::${parameterType(typeOf(table, column))}`,
+  );
   return `unnest(${arrays.join(', ')}) AS u(${columns.map(id).join(', ')})`;
 }
 

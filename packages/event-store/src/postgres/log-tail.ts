@@ -3,6 +3,8 @@ import type { Log, RecordedEvent } from '../event-store.ts';
 
 /** The newest events of a log that stay in memory; a reader further back reads the table. */
 const TAIL_EVENTS_MAX = 1000;
+/** So many more stay, until the oldest of them go together: to remove any moves all others. */
+const SURPLUS_EVENTS_MAX = 250;
 /** Batches of this process that wait for events committed before them; with more, the table is read. */
 const AHEAD_BATCHES_MAX = 16;
 
@@ -141,7 +143,7 @@ class LogTail {
       else known.push(...batch.filter(({ position }) => position > end));
     }
     const surplus = known.length - TAIL_EVENTS_MAX;
-    if (surplus <= 0) return;
+    if (surplus <= SURPLUS_EVENTS_MAX) return;
     this.#from = known[surplus - 1]?.position ?? this.#from;
     known.splice(0, surplus);
   }

@@ -76,10 +76,10 @@ async function costs(context: BenchContext): Promise<readonly Row[]> {
   const to = { base: system.base, callers: CALLERS, smoke, receiver: sink.url };
   const { requests, close } = await writeRequests(to);
   context.onEnd(close);
-  if (!smoke) await warmUp(requests);
   const floor = await floorSide(context);
   const hashMs = await hashMsOf(context);
   const idleMs = await idleMsPerSecond(system, smoke ? IDLE_SECONDS_SMOKE : IDLE_SECONDS);
+  if (!smoke) await warmUp(requests);
   const rows: Row[] = [];
   for (const kind of KINDS) {
     const { side, lines } = costSide(system, requests, { ...kind, hashMs, idleMs });

@@ -5,7 +5,7 @@ import { Pool } from 'undici';
 const PASSWORD = 'a password for the bench';
 const SERVICE = 'warehouse';
 /** An agent may start 120 sessions a minute. */
-const AGENTS = 640;
+const AGENTS = 320;
 const AGENTS_SMOKE = 4;
 /** A session may be refreshed 300 times a minute. */
 const SESSIONS = 160;

@@ -82,3 +82,27 @@ it('asks the table four checks at a time while an index loads, and then the inde
   expect(reasons.filter((reason) => reason === 'user:ann viewer document:d')).toHaveLength(8);
   expect(asked).toBe(4);
 });
+
+it('answers from the index what was too large for the table while it was loaded', async () => {
+  const loaded = Promise.withResolvers<void>();
+  const read = Promise.withResolvers<void>();
+  const tooLarge = async () => {
+    await read.promise;
+    return { unanswered: 'evaluation_budget_exceeded' };
+  };
+  const small = { listObjects: tooLarge, check: tooLarge } as unknown as Engine;
+  const { engine, fresh } = fixture({ tuples: 1_000_000, loaded: loaded.promise, table: small });
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  const lists = engine.listObjects(of, held);
+  const checks = engine.check(of, held);
+  await settle();
+  loaded.resolve();
+  await settle();
+  read.resolve();
+  expect(await lists).toEqual({ value: ['d'], position: 7n });
+  expect(await checks).toMatchObject({ value: { allowed: true } });
+  fresh.is = false;
+  expect(await engine.listObjects(of, held)).toEqual({
+    unanswered: 'evaluation_budget_exceeded',
+  });
+});

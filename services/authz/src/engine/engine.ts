@@ -110,8 +110,14 @@ const HOLD_MS = 250;
 /** Times that a request loads a tenant whose index is evicted again before it is used. */
 const LOADS_MAX = 3;
 
-/** Answers from memory; where that has no fresh index of the tenant, `table` does. */
-export function engineOf(needs: EngineDependencies, table: Engine): Engine {
+/** From memory by `start`; where that has no fresh index of the tenant, by `read` from the table. */
+type Answering = <T>(
+  of: Asking,
+  start: Question<T>,
+  read: () => Soon<Answered<T>>,
+) => Soon<Answered<T>>;
+
+function answering(needs: EngineDependencies): Record<'checked' | 'listed', Answering> {
   const longWalks = turns(LONG_WALKS, needs.clock);
   const fromTable = turns(FROM_TABLE, needs.clock);
   const answered = <T>(
@@ -130,21 +136,26 @@ export function engineOf(needs: EngineDependencies, table: Engine): Engine {
   };
   const inTurn = <T>({ tenantId }: Asking, start: Question<T>): Promise<Answered<T>> =>
     answeredInTurn(longWalks, tenantId, () => walkLong(needs, tenantId, start)).catch(unansweredBy);
-  const byTable =
-    <T>(of: Asking, read: () => Soon<Answered<T>>) =>
-    (): Soon<Answered<T>> => {
+  /** The table's own engine has turns for lists. */
+  const listed: Answering = (of, start, read) =>
+    answered(of, start, async () => {
       if (of.asOf === undefined) metrics.tableAnswers.inc();
-      return read();
-    };
+      const answer = await read();
+      // What is too large for the table may have an index by the time that the table gives up.
+      if (!('unanswered' in answer) || answer.unanswered !== TOO_LARGE) return answer;
+      return needs.tenants.loaded(of.tenantId) ? answered(of, start, () => answer) : answer;
+    });
   /** One after the other; whose index is loaded when its turn comes is answered from that. */
-  const checked = <T>(
-    of: Asking,
-    start: Question<T>,
-    read: () => Soon<Answered<T>>,
-  ): Soon<Answered<T>> =>
+  const checked: Answering = (of, start, read) =>
     answered(of, start, () =>
-      answeredInTurn(fromTable, of.tenantId, async () => answered(of, start, byTable(of, read))),
+      answeredInTurn(fromTable, of.tenantId, async () => listed(of, start, read)),
     );
+  return { checked, listed };
+}
+
+/** Answers from memory; where that has no fresh index of the tenant, `table` does. */
+export function engineOf(needs: EngineDependencies, table: Engine): Engine {
+  const { checked, listed } = answering(needs);
   return {
     check: (of, asked) =>
       checked(
@@ -171,16 +182,16 @@ export function engineOf(needs: EngineDependencies, table: Engine): Engine {
         () => table.filter(of, asked),
       ),
     listObjects: (of, asked) =>
-      answered(
+      listed(
         of,
         (index, { scratch }) => listObjectsFor(index, asked, scratch),
-        byTable(of, () => table.listObjects(of, asked)),
+        () => table.listObjects(of, asked),
       ),
     listUsers: (of, asked) =>
-      answered(
+      listed(
         of,
         (index, { scratch }) => listUsersFor(index, asked, scratch),
-        byTable(of, () => table.listUsers(of, asked)),
+        () => table.listUsers(of, asked),
       ),
   };
 }
@@ -195,6 +206,7 @@ export async function answeredInTurn<T>(
   return answer === 'overloaded' ? { unanswered: answer } : answer;
 }
 
+const TOO_LARGE = 'evaluation_budget_exceeded';
 /** There is no index of the tenant in memory that is fresh. */
 const ELSEWHERE = 'elsewhere';
 type FromMemory<T> = Answered<T> | typeof ELSEWHERE;
@@ -295,8 +307,6 @@ function evaluated<T>(evaluate: () => T, position: bigint): Answered<T> {
 
 export function unansweredBy(error: unknown): NotAnswered {
   if (error instanceof UnknownRelation) return { unanswered: 'unknown_relation', at: error.at };
-  if (error instanceof EvaluationBudgetExceeded) {
-    return { unanswered: 'evaluation_budget_exceeded' };
-  }
+  if (error instanceof EvaluationBudgetExceeded) return { unanswered: TOO_LARGE };
   throw error;
 }

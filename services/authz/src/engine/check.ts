@@ -4,7 +4,7 @@ import {
   type Budget,
   copyAt,
   followMemberships,
-  NO_SLOT,
+  NOT_REACHED,
   PAUSE_RECORDS,
   type Principals,
   type Scratch,
@@ -23,7 +23,7 @@ export type Found = {
   readonly ancestor: number;
 };
 
-const DENIED: Found = { allowed: false, principal: NO_SLOT, ancestor: NO_SLOT };
+const DENIED: Found = { allowed: false, principal: NOT_REACHED, ancestor: NOT_REACHED };
 
 /** Strength of an insufficient grant, by relation number: editor, viewer, can_write, can_read. */
 const WEAKNESS = [0, 1, 2, 4, 3] as const;
@@ -215,7 +215,7 @@ function* checkMember<T>({ graph, scratch, budget, answer }: Run<T>, fields: Fie
   const best = yield* membershipIn(graph, { group, principals, budget });
   if (best === undefined) return answer(DENIED);
   const { principal } = best;
-  return answer({ allowed: true, grant: best, principal, ancestor: NO_SLOT });
+  return answer({ allowed: true, grant: best, principal, ancestor: NOT_REACHED });
 }
 
 /** The preferred tuple that makes one of the principals a member of the group. */
@@ -229,7 +229,7 @@ export function* membershipIn(
     const subject = principals.nodes[principal] as number;
     const length = (principals.distance[principal] as number) + 1;
     const tuple = { subject, relation: numberOf.member, object: group };
-    const grant: Grant = { ...tuple, principal, ancestor: NO_SLOT, length };
+    const grant: Grant = { ...tuple, principal, ancestor: NOT_REACHED, length };
     if (best === undefined || isPreferred(graph, grant, best)) best = grant;
   };
   const newest = graph.newest(group, IN_MEMBER);
@@ -259,7 +259,7 @@ function* checkParent<T>({ graph, answer }: Run<T>, fields: Fields): Walk<T> {
   const relation = numberOf.parent;
   if (graph.find(subject, object, relation) === 0) return answer(DENIED);
   const grant = { subject, relation, object };
-  return answer({ allowed: true, grant, principal: NO_SLOT, ancestor: NO_SLOT });
+  return answer({ allowed: true, grant, principal: NOT_REACHED, ancestor: NOT_REACHED });
 }
 
 /**

@@ -52,8 +52,8 @@ export class Budget {
 const FIRST_SIZE = 64;
 const STAMP_MAX = 0xffffffff;
 
-/** Of what is in no closure. */
-export const NO_SLOT = -1;
+/** Instead of a slot. */
+export const NOT_REACHED = -1;
 /** So many nodes lie side by side, and are searched faster than one mark is read from cold memory. */
 const SEARCHED_MAX = 16;
 

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { webhookSink } from '@cardea/testing';
-import { median } from './compare.ts';
+import { median, warmUpSeconds } from './compare.ts';
 import {
   type Bench,
   type BenchContext,
@@ -25,8 +25,6 @@ const ARGON2 = new URL('./argon2.worker.ts', import.meta.url);
 /** The parameters of `ARGON2_MEMORY` and `ARGON2_TIME` unless they are set. */
 const HASHING = JSON.stringify({ memoryCost: 19_456, timeCost: 2, concurrency: 1 });
 const HASH_SECONDS_MAX = 1;
-/** Of each kind before the first is measured: they share most of what V8 has to compile. */
-const WARM_UP_SECONDS = 5;
 const IDLE_SECONDS = 10;
 const IDLE_SECONDS_SMOKE = 0.3;
 const MS_PER_SECOND = 1000;
@@ -72,14 +70,14 @@ async function costs(context: BenchContext): Promise<readonly Row[]> {
   const system = await wholeSystem(context);
   const sink = await webhookSink();
   context.onEnd(() => sink.close());
-  const { smoke } = context;
+  const { smoke, seconds } = context;
   const to = { base: system.base, callers: CALLERS, smoke, receiver: sink.url };
   const { requests, close } = await writeRequests(to);
   context.onEnd(close);
   const floor = await floorSide(context);
   const hashMs = await hashMsOf(context);
   const idleMs = await idleMsPerSecond(system, smoke ? IDLE_SECONDS_SMOKE : IDLE_SECONDS);
-  if (!smoke) await warmUp(requests);
+  if (!smoke) await warmUp(requests, warmUpSeconds(seconds));
   const rows: Row[] = [];
   for (const kind of KINDS) {
     const { side, lines } = costSide(system, requests, { ...kind, hashMs, idleMs });
@@ -94,10 +92,11 @@ async function costs(context: BenchContext): Promise<readonly Row[]> {
   return rows;
 }
 
-async function warmUp(requests: WriteRequests): Promise<void> {
+/** All kinds before the first is measured: they share most of what V8 has to compile. */
+async function warmUp(requests: WriteRequests, seconds: number): Promise<void> {
   for (const kind of KINDS) {
-    await kind.prepare?.(requests, WARM_UP_SECONDS);
-    await measureCalls(CALLERS, WARM_UP_SECONDS, ...callsOf(requests, kind));
+    await kind.prepare?.(requests, seconds);
+    await measureCalls(CALLERS, seconds, ...callsOf(requests, kind));
   }
 }
 

@@ -36,6 +36,7 @@ export const isElsewhere = (error: unknown): boolean =>
 
 /** A part of a batch: its values, and its text, which depends on nothing but its shape. */
 type Step = {
+  readonly kind: RowChange['kind'];
   readonly shape: string;
   readonly literals: readonly string[];
   /** Takes a placeholder for each literal, in order. */
@@ -65,11 +66,15 @@ export function batchStatement(batch: Batch): Statement {
       set_config('synchronous_commit', 'off', true)${notice}
     FROM (SELECT count(*) AS n FROM moved) AS moves`;
   };
-  const patched = steps.some(({ shape }) => shape.startsWith(PATCH));
+  const patched = steps.some(({ kind }) => kind === 'patch');
   // Each combination of patched columns has its own text: together too many to keep all prepared.
   const isCommon = (steps.length === 1 || !patched) && parking.length === 0;
   if (!isCommon) return { text: text(), values };
-  const shape = [batch.schema, batch.told, ...steps.map((step) => step.shape)].join('; ');
+  const shape = [
+    batch.schema,
+    batch.told,
+    ...steps.map(({ kind, shape }) => `${kind} ${shape}`),
+  ].join('; ');
   return { ...commonStatement(shape, text), values };
 }
 
@@ -128,8 +133,6 @@ function group(groups: Map<string, PatchGroup>, patch: Patch): void {
   found.patches.push(patch);
 }
 
-const PATCH = 'patch ';
-
 function stepsOf(
   target: Target,
   { puts, adds, patches, removes }: ReturnType<typeof byKind>,
@@ -153,7 +156,7 @@ function putStep({ name, table }: Target, puts: readonly Put[]): Step {
     WHERE EXISTS (SELECT FROM moved)
     ON CONFLICT (${table.key.map(id).join(', ')}) DO ${update === '' ? 'NOTHING' : `UPDATE SET ${update}`}`;
   };
-  return { shape: `put ${name}`, literals: literalsOf(table, columns, rows), text };
+  return { kind: 'put', shape: name, literals: literalsOf(table, columns, rows), text };
 }
 
 function addStep({ name, table }: Target, adds: readonly Add[]): Step {
@@ -167,7 +170,7 @@ function addStep({ name, table }: Target, adds: readonly Add[]): Step {
     WHERE EXISTS (SELECT FROM moved)
     ON CONFLICT (${table.key.map(id).join(', ')}) DO UPDATE SET ${sums.join(', ')}`;
   };
-  return { shape: `add ${name}`, literals: literalsOf(table, columns, rows), text };
+  return { kind: 'add', shape: name, literals: literalsOf(table, columns, rows), text };
 }
 
 function patchStep({ name, table }: Target, { columns, patches }: PatchGroup): Step {
@@ -178,8 +181,8 @@ function patchStep({ name, table }: Target, { columns, patches }: PatchGroup): S
     return `UPDATE ${name} AS t SET ${update} FROM ${unnest(table, all, placeholder)}
     WHERE ${sameKey(table)} AND EXISTS (SELECT FROM moved)`;
   };
-  const shape = `${PATCH}${name} ${columns.join()}`;
-  return { shape, literals: literalsOf(table, all, rows), text };
+  const shape = `${name} ${columns.join()}`;
+  return { kind: 'patch', shape, literals: literalsOf(table, all, rows), text };
 }
 
 function removeStep({ name, table }: Target, removes: readonly Remove[]): Step {
@@ -188,7 +191,7 @@ function removeStep({ name, table }: Target, removes: readonly Remove[]): Step {
     placeholder,
   ) => `DELETE FROM ${name} AS t USING ${unnest(table, table.key, placeholder)}
     WHERE ${sameKey(table)} AND EXISTS (SELECT FROM moved)`;
-  return { shape: `remove ${name}`, literals: literalsOf(table, table.key, keys), text };
+  return { kind: 'remove', shape: name, literals: literalsOf(table, table.key, keys), text };
 }
 
 const literalsOf = (

@@ -15,21 +15,16 @@ import type { NodeTuple, TupleGraph } from './tuple-graph.ts';
 import { GRANTS, IN_GRANT, IN_MEMBER, isOfSeveral, numberIn, relationIn } from './tuple-lists.ts';
 
 /** A grant that connects the two ends; where it is denied, the strongest one that was not enough. */
-export type Found = {
-  readonly allowed: boolean;
-  readonly grant?: NodeTuple;
-  /** Slots of the principal and, for relations that flow, of the ancestor; below 0 where there is none. */
-  readonly principal: number;
-  readonly ancestor: number;
-};
+export type Found = { readonly allowed: boolean; readonly grant?: Grant };
 
-const DENIED: Found = { allowed: false, principal: NOT_REACHED, ancestor: NOT_REACHED };
+const DENIED: Found = { allowed: false };
 
 /** Strength of an insufficient grant, by relation number: editor, viewer, can_write, can_read. */
 const WEAKNESS = [0, 1, 2, 4, 3] as const;
 
-/** A tuple that a path may use, the slots of the two closures that it connects, and the path's tuples. */
-type Grant = NodeTuple & {
+/** A tuple that a path may use, and how many tuples the path has. */
+export type Grant = NodeTuple & {
+  /** Slots of the two closures that it connects: of the principal and, for relations that flow, of the ancestor. */
   readonly principal: number;
   readonly ancestor: number;
   readonly length: number;
@@ -111,9 +106,7 @@ class GrantSearch {
 
   found(): Found {
     const grant = this.best ?? this.#nearMiss;
-    if (grant === undefined) return DENIED;
-    const { principal, ancestor } = grant;
-    return { allowed: this.best !== undefined, grant, principal, ancestor };
+    return grant === undefined ? DENIED : { allowed: this.best !== undefined, grant };
   }
 
   /**
@@ -213,9 +206,7 @@ function* checkMember<T>({ graph, scratch, budget, answer }: Run<T>, fields: Fie
   principals.start(graph, fields);
   while (!followMemberships(graph, principals, budget)) yield;
   const best = yield* membershipIn(graph, { group, principals, budget });
-  if (best === undefined) return answer(DENIED);
-  const { principal } = best;
-  return answer({ allowed: true, grant: best, principal, ancestor: NOT_REACHED });
+  return answer(best === undefined ? DENIED : { allowed: true, grant: best });
 }
 
 /** The preferred tuple that makes one of the principals a member of the group. */
@@ -258,24 +249,25 @@ function* checkParent<T>({ graph, answer }: Run<T>, fields: Fields): Walk<T> {
   const { subject, object } = graph.nodes.ends(fields);
   const relation = numberOf.parent;
   if (graph.find(subject, object, relation) === 0) return answer(DENIED);
-  const grant = { subject, relation, object };
-  return answer({ allowed: true, grant, principal: NOT_REACHED, ancestor: NOT_REACHED });
+  const tuple = { subject, relation, object };
+  const grant: Grant = { ...tuple, principal: NOT_REACHED, ancestor: NOT_REACHED, length: 1 };
+  return answer({ allowed: true, grant });
 }
 
 /**
  * The path of an allowed check: member tuples from the principal up, the grant, then parent tuples down to the
  * object. All of it is known from the walk: the tuples' own records may be far away in memory.
  */
-export function pathOf({ principals, ancestors }: Scratch, found: Found): readonly NodeTuple[] {
+export function pathOf({ principals, ancestors }: Scratch, grant: Grant): readonly NodeTuple[] {
   const path: NodeTuple[] = [];
-  for (let slot = found.principal; slot >= 0; slot = principals.before(slot)) {
+  for (let slot = grant.principal; slot >= 0; slot = principals.before(slot)) {
     if (!principals.isOverTuple(slot)) continue;
     const subject = principals.nodes[principals.before(slot)] as number;
     path.push({ subject, relation: numberOf.member, object: principals.nodes[slot] as number });
   }
   path.reverse();
-  if (found.grant !== undefined) path.push(found.grant);
-  for (let slot = found.ancestor; slot > 0; slot = ancestors.before(slot)) {
+  path.push(grant);
+  for (let slot = grant.ancestor; slot > 0; slot = ancestors.before(slot)) {
     const object = ancestors.nodes[ancestors.before(slot)] as number;
     path.push({ subject: ancestors.nodes[slot] as number, relation: numberOf.parent, object });
   }

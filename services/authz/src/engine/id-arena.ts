@@ -34,14 +34,9 @@ export class EncodedId {
     const start = TEXT_AT * WORD_BYTES;
     const length = this.#bytes.write(text, start);
     for (let at = length; at % WORD_BYTES !== 0; at++) this.#bytes[start + at] = 0;
-    this.#finish(type, length);
-  }
-
-  /** Takes an id of so many bytes as it is stored. */
-  copy(type: number, length: number, text: Uint32Array): void {
-    this.#reserve(length);
-    this.words.set(text, TEXT_AT);
-    this.#finish(type, length);
+    this.words[0] = type;
+    this.words[1] = length;
+    this.end = TEXT_AT + wordCountOf(length);
   }
 
   #reserve(bytes: number): void {
@@ -49,12 +44,6 @@ export class EncodedId {
     if (end <= this.words.length) return;
     this.words = new Uint32Array(end);
     this.#bytes = bytesOf(this.words);
-  }
-
-  #finish(type: number, length: number): void {
-    this.words[0] = type;
-    this.words[1] = length;
-    this.end = TEXT_AT + wordCountOf(length);
   }
 
   /**
@@ -136,22 +125,19 @@ export class IdArena {
     return true;
   }
 
-  lengthAt(place: number): number {
-    return this.#words[place] as number;
-  }
-
-  textAt(place: number): Uint32Array {
-    return this.#words.subarray(place + 1, place + 1 + wordCountOf(this.lengthAt(place)));
-  }
-
   text(place: number): string {
-    return bytesOf(this.textAt(place)).toString('utf8', 0, this.lengthAt(place));
+    const start = (place + 1) * WORD_BYTES;
+    return bytesOf(this.#words).toString('utf8', start, start + this.#lengthAt(place));
   }
 
   remove(place: number): void {
-    const size = 1 + wordCountOf(this.lengthAt(place));
+    const size = 1 + wordCountOf(this.#lengthAt(place));
     this.#words[place] = this.#left[size] ?? 0;
     this.#left[size] = place;
+  }
+
+  #lengthAt(place: number): number {
+    return this.#words[place] as number;
   }
 
   #take(size: number): number {
@@ -167,7 +153,7 @@ export class IdArena {
   }
 }
 
-export const wordCountOf = (length: number): number => (length + WORD_BYTES - 1) >> 2;
+const wordCountOf = (length: number): number => (length + WORD_BYTES - 1) >> 2;
 
 export const bytesOf = (words: Uint32Array): Buffer =>
   Buffer.from(words.buffer, words.byteOffset, words.byteLength);

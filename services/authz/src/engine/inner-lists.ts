@@ -26,7 +26,7 @@ const FIRST_WORDS = 64;
 const WORDS_PER_TUPLE_MAX = 1;
 const WORDS_MIN = 1_024;
 
-/** A place whose head says of every list that it was not copied. */
+/** A place that says of every list that it was not copied. */
 export const NO_COPY = 0;
 const NOTHING_COPIED = HOLDS_GRANT - 1;
 
@@ -90,12 +90,12 @@ export class InnerLists {
 
   #copy(node: number): number {
     const place = this.#take(1 + UPWARD.length * COPIED_MAX);
-    let head = this.#nodes.head(node, OUT_GRANT) === 0 ? 0 : HOLDS_GRANT;
+    let counts = this.#nodes.head(node, OUT_GRANT) === 0 ? 0 : HOLDS_GRANT;
     this.#used = place + 1;
     // In this order they follow each other.
     for (const [at, list] of UPWARD.entries())
-      head |= this.#copyList(node, list) << (at * COUNT_BITS);
-    this.#words[place] = head;
+      counts |= this.#copyList(node, list) << (at * COUNT_BITS);
+    this.#words[place] = counts;
     if (node >= this.#places.length) this.#places = grown(this.#places, this.#nodes.size);
     this.#places[node] = place;
     return place;

@@ -1,13 +1,5 @@
 import { grown } from './growing.ts';
-import {
-  bytesOf,
-  type EncodedId,
-  IdArena,
-  type Saved,
-  TEXT_AT,
-  WORD_BYTES,
-  wordCountOf,
-} from './id-arena.ts';
+import { bytesOf, type EncodedId, IdArena, type Saved, TEXT_AT, WORD_BYTES } from './id-arena.ts';
 import { LISTS } from './tuple-lists.ts';
 
 /**
@@ -109,19 +101,6 @@ export class NodeTable {
     for (let word = TEXT_AT; word < id.end; word++) {
       this.#words[start + TEXT + word - TEXT_AT] = id.words[word] as number;
     }
-  }
-
-  read(node: number, into: EncodedId): void {
-    const kind = this.#kind(node);
-    const at = node * WORDS + TEXT;
-    const length = kind & LENGTH_MASK;
-    const type = kind >>> TYPE_AT;
-    if (length !== LONGER) {
-      into.copy(type, length, this.#words.subarray(at, at + wordCountOf(length)));
-      return;
-    }
-    const place = this.#words[at] as number;
-    into.copy(type, this.#ids.lengthAt(place), this.#ids.textAt(place));
   }
 
   idOf(node: number): string {

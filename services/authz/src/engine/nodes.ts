@@ -181,7 +181,7 @@ export class Nodes {
   /** No tuple names it any more. */
   release(node: number): void {
     const type = this.#words.typeOf(node);
-    this.#words.read(node, FIRST);
+    FIRST.set(type, this.#words.idOf(node));
     this.#slots.remove(FIRST.hash(this.#seed), node);
     this.#words.free(node, this.#firstFree);
     this.#firstFree = node;

@@ -127,7 +127,7 @@ function worded(
   return {
     allowed,
     reason: allowed
-      ? wordPath(graph, { path: pathOf(scratch, found), grant }, fields)
+      ? wordPath(graph, { path: pathOf(scratch, grant), grant }, fields)
       : wordNearMiss(graph, grant, fields),
   };
 }
@@ -138,10 +138,11 @@ function explained(
   { scratch, fields }: { readonly scratch: Scratch; readonly fields: Fields },
 ): Explained {
   const checked = worded(graph, found, { scratch, fields });
-  if (found.grant === undefined) return checked;
-  return found.allowed
-    ? { ...checked, path: pathOf(scratch, found).map((tuple) => graph.fieldsOf(tuple)) }
-    : { ...checked, held: [graph.fieldsOf(found.grant)] };
+  const { allowed, grant } = found;
+  if (grant === undefined) return checked;
+  return allowed
+    ? { ...checked, path: pathOf(scratch, grant).map((tuple) => graph.fieldsOf(tuple)) }
+    : { ...checked, held: [graph.fieldsOf(grant)] };
 }
 
 /** Runs a walk to its end without pausing. */

@@ -48,7 +48,7 @@ export {
 } from './handlers.ts';
 export { logNumber } from './postgres/log-number.ts';
 export { eventStoreMigrations } from './postgres/migrations.ts';
-export { otherProcesses } from './postgres/other-processes.ts';
+export { otherProcesses, sessionName } from './postgres/other-processes.ts';
 export {
   type PostgresEventStoreOptions,
   type PostgresEventStores,

@@ -1,5 +1,5 @@
 /** Who is told of appends: other processes, where there are any. */
-import { postgresEventStore } from '@cardea/event-store';
+import { type Log, otherProcesses, postgresEventStore, sessionName } from '@cardea/event-store';
 import { heardNotices, testDatabase, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
@@ -7,11 +7,17 @@ import { newAppend } from './store-fixture.ts';
 
 const LOG = 'identity';
 const CHANNEL = 'cardea_events';
+/** Other processes' sessions are counted once in nine seconds. */
+const WAIT_MS = 30_000;
+const TEST_MS_MAX = 60_000;
 
 const database = testDatabase();
 
-const opened = () => {
-  const store = postgresEventStore({ connectionString: database.url, log: LOG });
+const opened = (service?: Log) => {
+  const store = postgresEventStore({
+    ...{ connectionString: database.url, log: service ?? LOG },
+    service,
+  });
   onTestFinished(() => store.close());
   return store;
 };
@@ -45,6 +51,49 @@ it('a process that is alone tells nobody of its appends, and tells the next one 
 
   await first.append([newAppend()]);
   await untilTrue(async () => (await notices.taken()).some((payload) => payload === seen[1]));
+});
+
+it('processes of other services are not told', { timeout: TEST_MS_MAX }, async () => {
+  const notices = await heardNotices(database.url, CHANNEL);
+  const mine = opened('identity');
+  await mine.subscribe('identity', () => {});
+  const theirs = opened('vault');
+  await theirs.subscribe('vault', () => {});
+  await untilTrue(
+    async () => {
+      await Promise.all([mine, theirs].map((store) => store.append([newAppend()])));
+      return (await notices.taken()).length === 0;
+    },
+    { deadlineMs: WAIT_MS },
+  );
+});
+
+it('a replica is whoever runs the same service, alone or with all others', async () => {
+  const kind = 'cardea test';
+  const sessionOf = async (service?: Log): Promise<Client> => {
+    const client = new Client({
+      connectionString: database.url,
+      application_name: sessionName(kind, service),
+    });
+    await client.connect();
+    onTestFinished(() => client.end());
+    return client;
+  };
+  const own = await sessionOf('identity');
+  const { rows } = await own.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const seenBy = async (service?: Log) => {
+    const others = otherProcesses({ kind, service, own: () => rows.map(({ pid }) => pid) });
+    expect([others.arePossible(), others.areReplicasPossible()]).toEqual([true, true]);
+    await others.look(async (query) => (await own.query(query)).rows);
+    return [others.arePossible(), others.areReplicasPossible()];
+  };
+  expect(await seenBy('identity')).toEqual([false, false]);
+  await sessionOf('vault');
+  expect(await seenBy('identity')).toEqual([true, false]);
+  expect(await seenBy('vault')).toEqual([true, true]);
+  expect(await seenBy()).toEqual([true, true]);
+  await sessionOf();
+  expect(await seenBy('identity')).toEqual([true, true]);
 });
 
 it('a process that begins to listen late still says so', async () => {

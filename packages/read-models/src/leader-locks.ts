@@ -3,7 +3,8 @@
  * notices (LISTEN). When the session ends, all its locks are lost; it reconnects by itself.
  */
 import { createHash } from 'node:crypto';
-import { otherProcesses } from '@cardea/event-store';
+import type { ServiceName } from '@cardea/contracts';
+import { otherProcesses, sessionName } from '@cardea/event-store';
 import { errorCode, type Lease, type Leases } from '@cardea/log-follower';
 import { type Clock, type Logger, outsideTransactions } from '@cardea/runtime';
 import { Client } from 'pg';
@@ -15,8 +16,8 @@ const CONNECT_MS = 2000;
 const NAMES_MAX = 1000;
 /** Other processes' sessions are counted this often. */
 const LOOK_EVERY_BEATS = 3;
-/** By which the server shows these sessions. */
-const APPLICATION_NAME = 'cardea-leader';
+/** As which the server shows these sessions. */
+const SESSION_KIND = 'cardea-leader';
 /** Each session says here that it begins to listen. */
 const JOINED_CHANNEL = 'cardea_joined';
 /** Each session says here that it has given back a lock. */
@@ -32,12 +33,17 @@ export type OtherListeners = {
 
 /** A lease is lost when the session ends: another process may already have taken over. */
 export interface LeaderLocks extends Leases {
+  /** Of any service. */
   readonly others: OtherListeners;
+  /** Those that run a service which runs here, too. */
+  readonly replicas: OtherListeners;
   close(): Promise<void>;
 }
 
 export type LeaderLocksOptions = {
   readonly connectionString: string;
+  /** The one that runs here; undefined where several do. */
+  readonly service?: ServiceName | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -65,24 +71,27 @@ class Session implements LeaderLocks {
   #nudge = new AbortController();
   #pid: number | undefined;
   #beatsToLook = 0;
-  readonly #others = otherProcesses({
-    name: APPLICATION_NAME,
-    own: () => (this.#pid === undefined ? [] : [this.#pid]),
-  });
+  readonly #others: ReturnType<typeof otherProcesses>;
   readonly #onOthers = new Set<() => void>();
-  readonly others: OtherListeners = {
-    arePossible: this.#others.arePossible,
-    onHeard: (listener) => {
+  readonly others: OtherListeners;
+  readonly replicas: OtherListeners;
+
+  constructor(options: LeaderLocksOptions) {
+    this.#options = options;
+    this.#others = otherProcesses({
+      kind: SESSION_KIND,
+      service: options.service,
+      own: () => (this.#pid === undefined ? [] : [this.#pid]),
+    });
+    const onHeard = (listener: () => void): (() => void) => {
       const own = (): void => listener();
       this.#onOthers.add(own);
       return () => {
         this.#onOthers.delete(own);
       };
-    },
-  };
-
-  constructor(options: LeaderLocksOptions) {
-    this.#options = options;
+    };
+    this.others = { arePossible: this.#others.arePossible, onHeard };
+    this.replicas = { arePossible: this.#others.areReplicasPossible, onHeard };
   }
 
   hold(name: string, signal: AbortSignal): Promise<Lease | undefined> {
@@ -164,7 +173,7 @@ class Session implements LeaderLocks {
   async #connect(): Promise<Client> {
     const client = new Client({
       connectionString: this.#options.connectionString,
-      application_name: APPLICATION_NAME,
+      application_name: sessionName(SESSION_KIND, this.#options.service),
       connectionTimeoutMillis: CONNECT_MS,
       query_timeout: QUERY_MS,
       keepAlive: true,

@@ -133,7 +133,7 @@ function runOne(
 
 /** Tells what each projection has applied, as far as it is stored. */
 const positionNotices = ({ database, leader }: RunnerOptions): SparedNotices =>
-  sparedNotices(leader.others, async (schemas) => {
+  sparedNotices(leader.replicas, async (schemas) => {
     for (const schema of schemas) {
       await database.system.query(
         `SELECT pg_notify('${POSITIONS_CHANNEL}', concat_ws(' ', '${schema}', name, position))

@@ -51,3 +51,33 @@ it('a process that is alone sends no notices of its projections, and tells the n
   await untilTrue(async () => second.positions.passed('things') >= next);
   expect(await notices.taken()).toContain(`things things ${next}`);
 });
+
+it('processes of other services are not told of projections', {
+  timeout: TEST_MS_MAX,
+}, async () => {
+  const notices = await heardNotices(test.url, CHANNEL);
+  const store = postgresEventStore({ connectionString: test.url, log: LOG });
+  onTestFinished(() => store.close());
+  const mine = await runThings(test.url, {
+    ...{ projections: [thingsProjection()], store },
+    service: 'identity',
+  });
+  onTestFinished(() => mine.stop());
+  const theirs = await runThings(test.url, { projections: [], store, service: 'vault' });
+  onTestFinished(() => theirs.stop());
+  let made = 0;
+  await untilTrue(
+    async () => {
+      made += 1;
+      const said = event('ThingMade', { id: `silent-${made}`, name: 'a' });
+      const [outcome] = await store.append([
+        { streamId: `silent-${made}`, expected: 'any', events: [said] },
+      ]);
+      if (outcome?.appended !== true) throw new Error('refused');
+      expect(await mine.positions.reached(['things'], outcome.position, WAIT_MS)).toBe(true);
+      return (await notices.taken()).length === 0;
+    },
+    { deadlineMs: WAIT_MS },
+  );
+  expect(mine.leader.others.arePossible()).toBe(true);
+});

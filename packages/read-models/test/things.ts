@@ -1,6 +1,7 @@
 /** A test service with one kind of stream, one table, and a projection that can be made to fail. */
+
 import { randomUUID } from 'node:crypto';
-import type { Json } from '@cardea/contracts';
+import type { Json, ServiceName } from '@cardea/contracts';
 import type { Log, NewEvent, RecordedEvent } from '@cardea/event-store';
 import {
   countTable,
@@ -137,14 +138,15 @@ export const event = (type: string, data: ThingData, tenantId = TENANT): NewEven
   metadata: { tenantId, actor: { type: 'system', id: 'test' } },
 });
 
-export type RunThings = Pick<RunnerOptions, 'projections' | 'store'> & Partial<RunnerOptions>;
+export type RunThings = Pick<RunnerOptions, 'projections' | 'store'> &
+  Partial<RunnerOptions> & { readonly service?: ServiceName };
 
 /** The parts of one process: pools, leader session, positions, and running projections. */
 export async function runThings(connectionString: string, given: RunThings) {
   const log = silentLogger;
   const clock = systemClock;
   const database = openDatabase({ connectionString, log });
-  const leader = leaderLocks({ connectionString, clock, log });
+  const leader = leaderLocks({ connectionString, service: given.service, clock, log });
   const positions = openPositions({ schema: SCHEMA, database, leader, clock, log });
   const watched = loops(clock);
   const running = await runProjections({

@@ -82,8 +82,8 @@ export function infrastructure(given: Given): Infrastructure {
     ...{ connectionString, log, clock, service: given.service },
     poolSize: settings.DATABASE_POOL_SIZE,
   });
-  const locks = leaderLocks({ connectionString, clock, log });
-  const stores = storesOf(settings, rolesOf(given.service).app, log);
+  const locks = leaderLocks({ connectionString, service: given.service, clock, log });
+  const stores = storesOf(given);
   const cache = given.cache ?? cacheOf(settings, clock, log);
   const topics = topicsOf({ settings, database, locks, cache, clock, loops: loopWatches, log });
   return {
@@ -106,16 +106,17 @@ export function infrastructure(given: Given): Infrastructure {
   };
 }
 
-function storesOf(
-  settings: Settings,
-  role: string,
-  logger: RootLogger,
-): PostgresEventStores | EventStoreDbStores {
+function storesOf({
+  settings,
+  service,
+  log: logger,
+}: Given): PostgresEventStores | EventStoreDbStores {
   const { DATABASE_URL, EVENTSTORE_URL: url } = settings;
   if (url !== undefined) return eventStoreDbStores({ url: url.reveal(), logger });
   return postgresEventStores({
     connectionString: DATABASE_URL.reveal(),
-    role,
+    role: rolesOf(service).app,
+    service,
     logger,
   });
 }

@@ -5,13 +5,14 @@ import {
   type QueryConfig,
   type QueryResultRow,
 } from 'pg';
-import { EventStoreUnavailable } from '../event-store.ts';
+import { EventStoreUnavailable, type Log } from '../event-store.ts';
+import { sessionName } from './other-processes.ts';
 
 /** Together below the 10 s within which every call of the product ends. */
 const CONNECT_TIMEOUT_MS = 4000;
 const QUERY_TIMEOUT_MS = 5000;
-/** By which the server shows the sessions of event stores. */
-export const APPLICATION_NAME = 'cardea event store';
+/** As which the server shows the sessions of event stores. */
+export const SESSION_KIND = 'cardea event store';
 
 /**
  * Planner settings of the event store: a poll that was prepared while the table was empty would otherwise
@@ -26,6 +27,8 @@ export type ConnectionOptions = {
   readonly connectionString: string;
   /** The role that the connection takes; the login role when undefined. */
   readonly role?: string | undefined;
+  /** Whose process it is; undefined where several services run. */
+  readonly service?: Log | undefined;
   /** More `-c name=value` settings. */
   readonly settings?: string;
 };
@@ -89,11 +92,12 @@ export function connection(
   };
 }
 
-function clientConfig({ connectionString, role, settings = '' }: ConnectionOptions): ClientConfig {
+function clientConfig(options: ConnectionOptions): ClientConfig {
+  const { connectionString, role, service, settings = '' } = options;
   return {
     connectionString,
     options: [PLANNER, role === undefined ? '' : `-c role=${role}`, settings].join(' '),
-    application_name: APPLICATION_NAME,
+    application_name: sessionName(SESSION_KIND, service),
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,

@@ -3,7 +3,7 @@ import { SERVICE_NAMES } from '@cardea/contracts';
 import type { Logger } from '@cardea/runtime';
 import type { QueryConfig, QueryResultRow } from 'pg';
 import type { Log } from '../event-store.ts';
-import { APPLICATION_NAME, type ConnectionOptions, connection } from './connection.ts';
+import { type ConnectionOptions, connection, SESSION_KIND } from './connection.ts';
 import { logNumber } from './log-number.ts';
 import { JOINED, type OwnSessions, otherProcesses } from './other-processes.ts';
 
@@ -31,7 +31,7 @@ export type NoticesDependencies = {
 };
 
 /**
- * Wakes subscribers in this process directly, and those in other processes by NOTIFY, where there are any.
+ * Wakes subscribers in this process directly, and those in other replicas by NOTIFY, where there are any.
  * An append carries the notice itself, but not more than one in a while: commits with a notice queue at one
  * lock of the server.
  */
@@ -50,11 +50,12 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
     wake(log);
   };
 
-  const others = otherProcesses({ name: APPLICATION_NAME, own: own.all });
+  const others = otherProcesses({ kind: SESSION_KIND, service: options.service, own: own.all });
   let beatsToPoll = 0;
   const line = noticeLine(options, {
     own,
     isListening: () => listeners.size > 0,
+    isFollowed: (log) => listeners.has(log),
     onOpened: () => {
       beatsToPoll = 0; // notices may have been missed
     },
@@ -64,7 +65,7 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
     },
     onLog: hear,
   });
-  const tellOthers = teller(line.say, others.arePossible);
+  const tellOthers = teller(line.say, others.areReplicasPossible);
 
   const poll = async () => {
     const before = new Map(seen);
@@ -109,6 +110,8 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
 type LineDependencies = {
   readonly own: OwnSessions;
   readonly isListening: () => boolean;
+  /** Whether anything here follows the log. */
+  readonly isFollowed: (log: Log) => boolean;
   readonly onOpened: () => void;
   /** Other processes were heard of, or may have been missed. */
   readonly onOthers: () => void;
@@ -117,13 +120,14 @@ type LineDependencies = {
 
 /** The session in which this process hears and tells. The first thing that it tells is that it listens. */
 function noticeLine(options: ConnectionOptions, needs: LineDependencies) {
-  const { own, isListening, onOpened, onOthers, onLog } = needs;
+  const { own, isListening, isFollowed, onOpened, onOthers, onLog } = needs;
   let hasJoined = false;
   const line = connection({ ...options, settings: '-c synchronous_commit=off' }, async (client) => {
     client.on('notification', ({ processId, payload }) => {
       if (own.has(processId)) return;
-      onOthers();
       const log = SERVICE_NAMES.find((name) => String(logNumber(name)) === payload);
+      // Whoever tells of a log that is not followed here is no replica.
+      if (log === undefined || isFollowed(log)) onOthers();
       if (log !== undefined) onLog(log);
     });
     client.on('end', onOthers);
@@ -164,7 +168,7 @@ async function keepBeating(
 }
 
 /** A failed notice is ignored: the poll of the other processes replaces it. */
-function teller(say: (query: QueryConfig) => Promise<unknown>, areOthersPossible: () => boolean) {
+function teller(say: (query: QueryConfig) => Promise<unknown>, areReplicasPossible: () => boolean) {
   const lastMs = new Map<Log, number>();
   const untold = new Map<Log, NodeJS.Timeout>();
   /** Logs with appends that nobody was told of, because nobody was there. */
@@ -184,11 +188,11 @@ function teller(say: (query: QueryConfig) => Promise<unknown>, areOthersPossible
   };
   return {
     isDue: (log: Log): boolean =>
-      areOthersPossible() &&
+      areReplicasPossible() &&
       performance.now() - (lastMs.get(log) ?? Number.NEGATIVE_INFINITY) >= NOTICE_GAP_MS,
     stored: (log: Log, isTold: boolean): void => {
       if (isTold) told(log);
-      else if (areOthersPossible()) later(log);
+      else if (areReplicasPossible()) later(log);
       else silent.add(log);
     },
     /** Others may be there now. */

@@ -1,20 +1,30 @@
 /**
  * Whether other processes use the database, and so may wait for notices: without them none is sent. One
  * that starts says so, and is told at once what it may have missed; one that has ended, or that is of a
- * release that said nothing, is found among the server's sessions.
+ * release that said nothing, is found among the server's sessions. A notice wakes every session of the
+ * database that listens to anything, so what concerns one service alone is not told for the sake of others.
  */
+import type { ServiceName } from '@cardea/contracts';
 import type { Client, QueryConfig } from 'pg';
 import type { Connection } from './connection.ts';
 
 /** The payload of the notice with which a process begins to listen. */
 export const JOINED = 'joined';
 
-/** Sessions of other processes, on the same database. */
+/** The `application_name` of a session, by which its process is found; of all services without one. */
+export const sessionName = (kind: string, service: ServiceName | undefined): string =>
+  service === undefined ? kind : `${kind} ${service}`;
+
+/** Sessions of other processes, on the same database. A process that runs all services is a replica of each. */
 const OTHERS: Pick<QueryConfig, 'name' | 'text'> = {
   name: 'other-sessions',
-  text: `SELECT count(*)::integer AS others FROM pg_catalog.pg_stat_activity
-    WHERE datname = current_database() AND application_name = $1 AND pid <> ALL ($2::integer[])`,
+  text: `SELECT count(*)::integer AS others,
+      count(*) FILTER (WHERE $3::text IS NULL OR application_name IN ($1, $1 || ' ' || $3))::integer AS replicas
+    FROM pg_catalog.pg_stat_activity
+    WHERE datname = current_database() AND (application_name = $1 OR starts_with(application_name, $1 || ' '))
+      AND pid <> ALL ($2::integer[])`,
 };
+type Counted = { readonly others: number; readonly replicas: number };
 
 /** The sessions of this process: their notices need not be heard here. */
 export function ownSessions() {
@@ -32,27 +42,32 @@ export function ownSessions() {
 }
 export type OwnSessions = ReturnType<typeof ownSessions>;
 
-/** `sessions`: the `application_name` of those by which a process is found, and which of them are its own. */
+/** `sessions`: of which kind those are by which a process is found, and which of them are its own. */
 export function otherProcesses(sessions: {
-  readonly name: string;
+  readonly kind: string;
+  /** The one that runs here; undefined: all. */
+  readonly service: ServiceName | undefined;
   readonly own: () => readonly number[];
 }) {
-  let isPossible = true;
+  /** Undefined while it is unknown. */
+  let counted: Counted | undefined;
   let heard = 0;
   return {
     /** True also while that is unknown. */
-    arePossible: (): boolean => isPossible,
+    arePossible: (): boolean => counted?.others !== 0,
+    /** Those that run a service which runs here, too. True also while that is unknown. */
+    areReplicasPossible: (): boolean => counted?.replicas !== 0,
     /** One was heard of, or may have been missed. */
     heard: (): void => {
       heard += 1;
-      isPossible = true;
+      counted = undefined;
     },
     /** Looks for their sessions. One that begins to listen meanwhile counts, whatever was found. */
     look: async (query: Connection['query']): Promise<void> => {
       const before = heard;
-      const values = [sessions.name, sessions.own()];
-      const [row] = await query<{ readonly others: number }>({ ...OTHERS, values });
-      isPossible = heard !== before || row?.others !== 0;
+      const values = [sessions.kind, sessions.own(), sessions.service ?? null];
+      const [row] = await query<Counted>({ ...OTHERS, values });
+      counted = heard === before ? row : undefined;
     },
   };
 }

@@ -38,7 +38,7 @@ function fixture() {
   let asked = 0;
   let counted = 0;
   const subject = authenticator({
-    verifier: { verify: async () => ({ bad: 'invalid' }), drop: () => {} },
+    verifier: { verify: async () => ({ bad: 'invalid' }), drop: () => {}, signedHere: () => {} },
     introspect: async (credential) => {
       asked += 1;
       return known.get(credential);

@@ -13,8 +13,11 @@ export type SignToken = (typ: string, claims: object) => string;
 /** Of one key and a handful of types. */
 const HEADERS_MAX = 16;
 
-/** EdDSA, synchronously: a signature costs less than the way through the thread pool. */
-export function signer(keys: SigningKeys): SignToken {
+/**
+ * EdDSA, synchronously: a signature costs less than the way through the thread pool. `signedHere` is told of
+ * each token.
+ */
+export function signer(keys: SigningKeys, signedHere?: (token: string) => void): SignToken {
   const headers = new Map<string, string>();
   const headerOf = (typ: string, kid: string): string => {
     const name = `${typ} ${kid}`;
@@ -28,7 +31,9 @@ export function signer(keys: SigningKeys): SignToken {
   return (typ, claims) => {
     const { kid, privateKey } = keys.active();
     const signed = `${headerOf(typ, kid)}.${base64url(JSON.stringify(claims))}`;
-    return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`;
+    const token = `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`;
+    signedHere?.(token);
+    return token;
   };
 }
 

@@ -98,6 +98,40 @@ describe('the verifier of a process', () => {
     expect(await verifier.verify('access', own)).toMatchObject(OK);
   });
 
+  it('takes a token that was signed here without its signature, and everything else about it as ever', async () => {
+    const { clock, verifier, token, published, ended, missing } = fixture();
+    /** As a signer whose signature is wrong: only what was signed here can pass. */
+    const unsigned = (more: object = {}): string => {
+      const [header, payload] = token(published[0], more).split('.');
+      return `${header}.${payload}.${Buffer.alloc(64, 1).toString('base64url')}`;
+    };
+    const own = unsigned({ jti: 'own' });
+    expect(await verifier.verify('access', own)).toEqual({ bad: 'invalid' });
+    verifier.signedHere(own);
+    expect(await verifier.verify('capability', own)).toEqual({ bad: 'invalid' });
+    expect(await verifier.verify('access', unsigned({ jti: 'other' }))).toEqual({ bad: 'invalid' });
+    expect(await verifier.verify('access', own)).toMatchObject(OK);
+    missing.are = true;
+    ended.add('user-1');
+    expect(await verifier.verify('access', own)).toEqual({ bad: 'invalid' });
+    missing.are = false;
+
+    const late = unsigned({ jti: 'late' });
+    verifier.signedHere(late);
+    await clock.advance(1_000_000);
+    expect(await verifier.verify('access', late)).toEqual({ bad: 'invalid' });
+    const elsewhere = unsigned({ jti: 'elsewhere', iss: 'https://other.example' });
+    verifier.signedHere(elsewhere);
+    expect(await verifier.verify('access', elsewhere)).toEqual({ bad: 'invalid' });
+
+    const removed = unsigned({ jti: 'removed' });
+    verifier.signedHere(removed);
+    published[0] = generateSigningKey();
+    verifier.drop();
+    verifier.signedHere(removed);
+    expect(await verifier.verify('access', removed)).toEqual({ bad: 'invalid' });
+  });
+
   it('fetches the keys once for many tokens that come at once', async () => {
     const { verifier, token, fetches } = fixture();
     const tokens = Array.from({ length: 20 }, (_, n) => token(undefined, { jti: `j${n}` }));

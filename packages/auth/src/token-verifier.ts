@@ -30,6 +30,8 @@ export interface TokenVerifier {
     /** Of the token, where the caller has it. */
     digest?: string,
   ): Accepted | Promise<Accepted>;
+  /** To be told of each token that this process signs: the first to present it is spared a signature. */
+  signedHere(token: string): void;
   /** Forgets keys and verified tokens. */
   drop(): void;
 }
@@ -44,16 +46,20 @@ export type LiveRevocations = Pick<Revocations, 'isRevoked' | 'subscriptionEpoch
 export function tokenVerifier(needs: TokenVerifierDependencies): TokenVerifier {
   const { clock, issuer, revocations } = needs;
   const keys = keySet(needs.jwks, clock);
-  const seen = expiringCache<string, VerifiedClaims>(clock, {
-    entriesMax: CACHED_TOKENS_MAX,
-    ttlMs: CACHED_TOKEN_MS,
-  });
+  const asLong = { entriesMax: CACHED_TOKENS_MAX, ttlMs: CACHED_TOKEN_MS };
+  const seen = expiringCache<string, VerifiedClaims>(clock, asLong);
+  /** By digest. Whether their key still counts is looked up all the same. */
+  const signed = expiringCache<string, true>(clock, asLong);
   let drops = 0;
   const nowSeconds = (): number => clock.now().getTime() / 1000;
 
-  const verified = async (tokenClass: TokenClass, token: string): Promise<Verified> => {
-    const check = (): Verified =>
-      verifyToken(token, { tokenClass, issuer, keyOf: keys.held, nowSeconds: nowSeconds() });
+  const verified = async (
+    tokenClass: TokenClass,
+    token: string,
+    digest: string,
+  ): Promise<Verified> => {
+    const by = { tokenClass, issuer, keyOf: keys.held, isSignedHere: signed.get(digest) === true };
+    const check = (): Verified => verifyToken(token, { ...by, nowSeconds: nowSeconds() });
     const first = check();
     if ('ok' in first || first.bad !== 'unknown_key') return first;
     return (await keys.find(first.kid)) === undefined ? first : check();
@@ -74,30 +80,33 @@ export function tokenVerifier(needs: TokenVerifierDependencies): TokenVerifier {
   const verifiedAnew = async (
     tokenClass: TokenClass,
     token: string,
-    name: string,
+    digest: string,
   ): Promise<Accepted> => {
     const before = drops;
-    const result = await verified(tokenClass, token);
+    const result = await verified(tokenClass, token, digest);
     if ('bad' in result) return result.bad === 'unknown_key' ? { bad: 'invalid' } : result;
-    if (before === drops) seen.set(name, result.ok);
+    if (before === drops) seen.set(nameOf(tokenClass, digest), result.ok);
     return believed(tokenClass, result.ok);
   };
 
   return {
     verify: (tokenClass, token, digest = credentialDigest(token)) => {
-      const name = `${tokenClass} ${digest}`;
-      const claims = seen.get(name);
-      if (claims === undefined) return verifiedAnew(tokenClass, token, name);
+      const claims = seen.get(nameOf(tokenClass, digest));
+      if (claims === undefined) return verifiedAnew(tokenClass, token, digest);
       if (isExpired(claims, nowSeconds())) return { bad: 'expired', claims };
       return believed(tokenClass, claims);
     },
+    signedHere: (token) => signed.set(credentialDigest(token), true),
     drop: () => {
       drops += 1;
       keys.drop();
       seen.clear();
+      signed.clear();
     },
   };
 }
+
+const nameOf = (tokenClass: TokenClass, digest: string): string => `${tokenClass} ${digest}`;
 
 /** Drops what the verifier holds whenever keys were removed, or may have been; answers how to stop listening. */
 export const dropOnKeysChanged = (

@@ -65,10 +65,9 @@ export function buildParts({
   peers = {},
   elsewhere = {},
 }: HostOptions): Built {
-  const { settings, clock, cache } = shared;
+  const { settings, clock, cache, derive } = shared;
   const offers: Offers[] = [peers];
   const ask = peersOf(offers);
-  const { derive } = shared;
   const owner = settings.INTERNAL_KEY === undefined ? undefined : shared.service;
   const limits = rateLimits({ cache, clock, derive, factor: settings.RATE_LIMIT_FACTOR, owner });
   const marks = revocations({
@@ -123,6 +122,7 @@ export function buildParts({
       bus: subscriber,
       sealer: seals,
       authenticator: door,
+      verifier,
       revocations: marks,
       clock,
       ids: shared.ids,

@@ -1,4 +1,4 @@
-import type { Authenticator, MirroredRevocations } from '@cardea/auth';
+import type { Authenticator, MirroredRevocations, TokenVerifier } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
 import type { Consumer, RelayHandlers, Subscriber } from '@cardea/event-bus';
@@ -53,6 +53,8 @@ export type ServiceDependencies = {
   readonly bus: Pick<Subscriber, 'appliedThrough' | 'ends' | 'applied'>;
   readonly sealer: Sealer;
   readonly authenticator: Authenticator;
+  /** Of this process; whoever signs tokens tells it. */
+  readonly verifier: Pick<TokenVerifier, 'signedHere'>;
   readonly revocations: MirroredRevocations;
   readonly clock: Clock;
   readonly ids: Ids;

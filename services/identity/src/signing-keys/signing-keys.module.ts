@@ -26,6 +26,7 @@ type Dependencies = Pick<
   | 'settings'
   | 'streams'
   | 'systemCommand'
+  | 'verifier'
 >;
 
 export function signingKeysModule(needs: Dependencies): {

@@ -8,6 +8,7 @@ import {
   type SigningKey,
   type SignToken,
   signer,
+  type TokenVerifier,
 } from '@cardea/auth';
 import { DEPLOYMENT_TENANT } from '@cardea/contracts';
 import type { DerivedKeys, Sealer } from '@cardea/crypto';
@@ -86,6 +87,8 @@ type Dependencies = {
   readonly clock: Pick<Clock, 'now'>;
   readonly cache: Pick<Cache, 'publish' | 'subscribe'>;
   readonly kek: DerivedKeys;
+  /** Of this process. */
+  readonly verifier?: Pick<TokenVerifier, 'signedHere'>;
   readonly rotateAfterMs: number;
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
 };
@@ -151,7 +154,7 @@ export function signingKeys(needs: Dependencies): SigningKeys {
     revoke: (command) => revoked(tools, command),
     reseal: () => reseal(tools),
     sealedUnder: async (key) => (await tools.halves.open(key)).under,
-    sign: signer({ active: () => current().key }),
+    sign: signer({ active: () => current().key }, needs.verifier?.signedHere),
     active: () => current().key,
     jwks,
     latestJwks: async () => {

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { newAppend } from './store-fixture.ts';
 
 const LOG = 'identity';
-const CHANNEL = 'cardea_events';
+const CHANNEL = 'cardea_events_1';
 /** Other processes' sessions are counted once in nine seconds. */
 const WAIT_MS = 30_000;
 const TEST_MS_MAX = 60_000;

@@ -25,7 +25,7 @@ export class Fenced extends Error {
  * NOTIFY with `<schema> <name> <position>`: a projection has applied events up to a position. Those that
  * had nothing to apply are told together, as `<schema>:<name>=<position>,…`.
  */
-export const POSITIONS_CHANNEL = 'cardea_positions';
+export const positionsChannel = (schema: string): string => `cardea_positions_${schema}`;
 
 /** Names a checkpoint: `<schema>.<kind>_checkpoints`, and `<kind>:<name>` in `parked_events`. */
 export type CheckpointOf = {
@@ -118,7 +118,7 @@ export async function moveCheckpoints(
 ): Promise<ReadonlySet<string>> {
   const all = [...moves];
   const notice = of.told
-    ? `, pg_notify('${POSITIONS_CHANNEL}',
+    ? `, pg_notify('${positionsChannel(of.schema)}',
           '${of.schema}:' || string_agg(concat(name, '=', position), ','))`
     : '';
   const { rows } = await sql.query<{ names: readonly string[] }>(

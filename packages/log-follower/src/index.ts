@@ -9,7 +9,7 @@ export {
   moveCheckpoints,
   moveStep,
   ownerOf,
-  POSITIONS_CHANNEL,
+  positionsChannel,
 } from './checkpoint.ts';
 export { errorCode, isConnectionLost, isOutage, NotCaughtUp } from './failures.ts';
 export { type FollowedIndex, followedIndex } from './followed-index.ts';

@@ -9,8 +9,8 @@ import {
   moveStep,
   ownerOf,
   type ParkedEvent,
-  POSITIONS_CHANNEL,
   parkStep,
+  positionsChannel,
 } from '@cardea/log-follower';
 import { arrayLiteral, castOf, parameterType } from './array-parameter.ts';
 import type { Change } from './change.ts';
@@ -56,7 +56,7 @@ export function batchStatement(batch: Batch): Statement {
       : [];
   const moved = moveStep(of, parameter);
   const notice = batch.told
-    ? `, pg_notify('${POSITIONS_CHANNEL}', ${parameter(`${batch.schema} ${batch.name} ${batch.to}`)})`
+    ? `, pg_notify('${positionsChannel(batch.schema)}', ${parameter(`${batch.schema} ${batch.name} ${batch.to}`)})`
     : '';
   const text = (): string => {
     let placeholders = 0;

@@ -2,7 +2,7 @@
  * How far each projection of a service has come, as known to this process: immediately for those that it
  * runs itself, by one notice per batch for the others, and by polling the checkpoints while a caller waits.
  */
-import { errorCode, POSITIONS_CHANNEL, waiters } from '@cardea/log-follower';
+import { errorCode, positionsChannel, waiters } from '@cardea/log-follower';
 import { type Clock, expectNoTransaction, type Logger, outsideTransactions } from '@cardea/runtime';
 import type { Database } from './database.ts';
 import type { LeaderLocks } from './leader-locks.ts';
@@ -63,7 +63,7 @@ export function openPositions(options: PositionsOptions): PositionBoard {
     looking = undefined;
   };
 
-  const unlisten = options.leader.listen(POSITIONS_CHANNEL, (payload) => {
+  const unlisten = options.leader.listen(positionsChannel(schema), (payload) => {
     if (payload === undefined) {
       look().catch(() => {}); // the session is new; callers that wait poll again
       for (const listener of [...listeners.values()].flat()) listener();

@@ -8,7 +8,7 @@ import {
   type LogReader,
   moveCheckpoints,
   openLogReader,
-  POSITIONS_CHANNEL,
+  positionsChannel,
 } from '@cardea/log-follower';
 import { type Clock, type Logger, type Loops, pacing } from '@cardea/runtime';
 import type { Database } from './database.ts';
@@ -136,7 +136,7 @@ const positionNotices = ({ database, leader }: RunnerOptions): SparedNotices =>
   sparedNotices(leader.replicas, async (schemas) => {
     for (const schema of schemas) {
       await database.system.query(
-        `SELECT pg_notify('${POSITIONS_CHANNEL}', concat_ws(' ', '${schema}', name, position))
+        `SELECT pg_notify('${positionsChannel(schema)}', concat_ws(' ', '${schema}', name, position))
          FROM ${schema}.projection_checkpoints`,
       );
     }

@@ -9,7 +9,7 @@ import {
   ownerOf,
   PAGE_EVENTS_MAX,
   PARKED_CHANNEL,
-  POSITIONS_CHANNEL,
+  positionsChannel,
 } from '@cardea/log-follower';
 import type { Logger } from '@cardea/runtime';
 import { Client } from 'pg';
@@ -165,7 +165,7 @@ async function swap(build: Build): Promise<void> {
     [projection.name, checkpoint.position.toString()],
   );
   await owner.query(
-    `SELECT pg_notify('${PARKED_CHANNEL}', $1), pg_notify('${POSITIONS_CHANNEL}', $2)`,
+    `SELECT pg_notify('${PARKED_CHANNEL}', $1), pg_notify('${positionsChannel(schema)}', $2)`,
     [`${schema} ${parkedOwner}`, `${schema} ${projection.name} ${checkpoint.position}`],
   );
   await owner.query('COMMIT');

@@ -4,7 +4,7 @@ import { heardNotices, testDatabase, untilTrue } from '@cardea/testing';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { event, LOG, migrateThings, runThings, thingsProjection } from './things.ts';
 
-const CHANNEL = 'cardea_positions';
+const CHANNEL = 'cardea_positions_things';
 const WAIT_MS = 30_000;
 const TEST_MS_MAX = 60_000;
 const test = testDatabase();

@@ -5,6 +5,7 @@ import { migration as appendOnBasis } from '../../migrations/0003-append-on-basi
 import { migration as appendOnBasisQuickly } from '../../migrations/0004-append-on-basis-quickly.ts';
 import { migration as ownLogs } from '../../migrations/0010-own-logs.ts';
 import { migration as ownLogsQuickly } from '../../migrations/0011-own-logs-quickly.ts';
+import { migration as noticesByLog } from '../../migrations/0012-notices-by-log.ts';
 
 /** The migrations of schema `eventstore`, each with the text of its file, which must not change once applied. */
 export const eventStoreMigrations: readonly {
@@ -30,6 +31,7 @@ export const eventStoreMigrations: readonly {
     source: sourceOf('0011-own-logs-quickly'),
     ...ownLogsQuickly,
   },
+  { name: '0012-notices-by-log', source: sourceOf('0012-notices-by-log'), ...noticesByLog },
 ];
 
 function sourceOf(name: string): string {

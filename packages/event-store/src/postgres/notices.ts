@@ -7,10 +7,10 @@ import { type ConnectionOptions, connection, SESSION_KIND } from './connection.t
 import { logNumber } from './log-number.ts';
 import { JOINED, type OwnSessions, otherProcesses } from './other-processes.ts';
 
-const CHANNEL = 'cardea_events';
-const NOTIFY = 'SELECT pg_notify($1, $2)';
-const LISTEN = { text: `LISTEN ${CHANNEL}` };
-const JOIN = { name: 'notify', text: NOTIFY, values: [CHANNEL, JOINED] };
+/** One of each log: the server sends a notice to whoever listens to its channel, whatever it says. */
+const channelOf = (log: Log): string => `cardea_events_${logNumber(log)}`;
+const NOTIFY = 'SELECT pg_notify(channel, $2) FROM unnest($1::text[]) AS channel';
+const BEAT: QueryConfig = { name: 'beat', text: 'SELECT 1' };
 /** A lost session is opened again by then, and the heads are looked at. */
 const HEARTBEAT_MS = 3000;
 /** A notice may be lost with the process that was to send it; the poll then finds the events. */
@@ -54,8 +54,7 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
   let beatsToPoll = 0;
   const line = noticeLine(options, {
     own,
-    isListening: () => listeners.size > 0,
-    isFollowed: (log) => listeners.has(log),
+    followed: () => [...listeners.keys()],
     onOpened: () => {
       beatsToPoll = 0; // notices may have been missed
     },
@@ -82,6 +81,12 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
     beatsToPoll = beatsToPoll === 0 ? POLL_EVERY_BEATS - 1 : beatsToPoll - 1;
   };
 
+  /** A failure is left to the next beat. */
+  const beatAtOnce = async (): Promise<void> => {
+    beatsToPoll = 0; // what came before it was listened to has to be looked for
+    await beat().catch(() => {});
+  };
+
   return {
     isDue: tellOthers.isDue,
     /** Events up to `position` were stored by this process; `told`: with a notice. */
@@ -93,8 +98,10 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
     subscribe: async (log: Log, onAppend: () => void): Promise<() => Promise<void>> => {
       const listener = () => onAppend(); // a new function, so that one `onAppend` may subscribe twice
       const all = listeners.get(log) ?? new Set();
+      const isFirst = !listeners.has(log);
       listeners.set(log, all.add(listener));
-      beating ??= keepBeating(beat, stopping.signal, logger);
+      if (beating === undefined) beating = keepBeating(beat, stopping.signal, logger);
+      else if (isFirst) void beatAtOnce();
       return async () => {
         all.delete(listener);
       };
@@ -109,35 +116,39 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
 
 type LineDependencies = {
   readonly own: OwnSessions;
-  readonly isListening: () => boolean;
-  /** Whether anything here follows the log. */
-  readonly isFollowed: (log: Log) => boolean;
+  /** The logs that something here follows. */
+  readonly followed: () => readonly Log[];
   readonly onOpened: () => void;
   /** Other processes were heard of, or may have been missed. */
   readonly onOthers: () => void;
   readonly onLog: (log: Log) => void;
 };
 
-/** The session in which this process hears and tells. The first thing that it tells is that it listens. */
+/** The session in which this process hears and tells. The first thing that it tells of a log is that it listens. */
 function noticeLine(options: ConnectionOptions, needs: LineDependencies) {
-  const { own, isListening, isFollowed, onOpened, onOthers, onLog } = needs;
-  let hasJoined = false;
+  const { own, followed, onOpened, onOthers, onLog } = needs;
+  const joined = new Set<Log>();
+  const unjoined = (): readonly Log[] => followed().filter((log) => !joined.has(log));
+  const join = async (logs: readonly Log[], ask: (query: QueryConfig) => Promise<unknown>) => {
+    const channels = logs.map(channelOf);
+    await ask({ text: channels.map((channel) => `LISTEN ${channel}`).join('; ') });
+    for (const log of logs) joined.add(log);
+    await ask({ name: 'notify', text: NOTIFY, values: [channels, JOINED] });
+  };
   const line = connection({ ...options, settings: '-c synchronous_commit=off' }, async (client) => {
     client.on('notification', ({ processId, payload }) => {
       if (own.has(processId)) return;
+      onOthers();
       const log = SERVICE_NAMES.find((name) => String(logNumber(name)) === payload);
-      // Whoever tells of a log that is not followed here is no replica.
-      if (log === undefined || isFollowed(log)) onOthers();
       if (log !== undefined) onLog(log);
     });
     client.on('end', onOthers);
     await own.add(client);
     onOpened();
     onOthers();
-    hasJoined = isListening();
-    if (!hasJoined) return;
-    await client.query(LISTEN);
-    await client.query(JOIN);
+    joined.clear();
+    const logs = unjoined();
+    if (logs.length > 0) await join(logs, (query) => client.query(query));
   });
   let turn: Promise<unknown> = Promise.resolve();
   const say = <Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> => {
@@ -148,9 +159,9 @@ function noticeLine(options: ConnectionOptions, needs: LineDependencies) {
   return {
     say,
     listen: async (): Promise<void> => {
-      await say(LISTEN);
-      if (!hasJoined) await say(JOIN);
-      hasJoined = true;
+      await say(BEAT); // a session that it opens joins by itself
+      const logs = unjoined();
+      if (logs.length > 0) await join(logs, say);
     },
     close: () => line.close(),
   };
@@ -180,7 +191,7 @@ function teller(say: (query: QueryConfig) => Promise<unknown>, areReplicasPossib
   };
   const tell = async (log: Log): Promise<void> => {
     told(log);
-    const values = [CHANNEL, String(logNumber(log))];
+    const values = [[channelOf(log)], String(logNumber(log))];
     await say({ name: 'notify', text: NOTIFY, values }).catch(() => {});
   };
   const later = (log: Log): void => {

@@ -12,12 +12,15 @@ const APPENDS = `
 DO $$
 DECLARE
   made text;
+  changed text;
 BEGIN
   FOR made IN
     SELECT pg_get_functiondef(p.oid) FROM pg_proc p
      WHERE p.pronamespace = 'eventstore'::regnamespace AND p.proname IN ('append_batch', 'append_event')
   LOOP
-    EXECUTE replace(made, 'pg_notify(''cardea_events'', for_log::text)',
+    changed := replace(made, 'pg_notify(''cardea_events'', for_log::text)',
       'pg_notify(''cardea_events_'' || for_log, for_log::text)');
+    IF changed = made THEN RAISE EXCEPTION 'a function that appends tells nobody'; END IF;
+    EXECUTE changed;
   END LOOP;
 END $$`;

@@ -6,7 +6,7 @@ import {
   type QueryResultRow,
 } from 'pg';
 import { EventStoreUnavailable, type Log } from '../event-store.ts';
-import { sessionName } from './other-processes.ts';
+import { sessionName } from './session-name.ts';
 
 /** Together below the 10 s within which every call of the product ends. */
 const CONNECT_TIMEOUT_MS = 4000;

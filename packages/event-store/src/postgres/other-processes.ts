@@ -11,10 +11,6 @@ import type { Connection } from './connection.ts';
 /** The payload of the notice with which a process begins to listen. */
 export const JOINED = 'joined';
 
-/** The `application_name` of a session, by which its process is found; of all services without one. */
-export const sessionName = (kind: string, service: ServiceName | undefined): string =>
-  service === undefined ? kind : `${kind} ${service}`;
-
 /** Sessions of other processes, on the same database. A process that runs all services is a replica of each. */
 const OTHERS: Pick<QueryConfig, 'name' | 'text'> = {
   name: 'other-sessions',

@@ -91,13 +91,29 @@ describe('a service as a process of its own', () => {
     await untilTrue(async () => (await probe('/readyz')).status === 200, { what: 'it is ready' });
     expect((await probe('/startupz')).status).toBe(200);
     expect((await fetch(`http://127.0.0.1:${ports[0]}/health`)).status).toBe(200);
+    // By these names other processes know that it is no replica of theirs.
+    const sessions = await withOwner((client) =>
+      client.query<{ name: string }>(
+        `SELECT DISTINCT application_name AS name FROM pg_stat_activity
+         WHERE datname = current_database() AND application_name LIKE 'cardea%' ORDER BY 1`,
+      ),
+    );
+    const names = sessions.rows.map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(['cardea event store authz', 'cardea-leader authz']),
+    );
+    expect(names).not.toContain('cardea event store');
+    expect(names).not.toContain('cardea-leader');
     expect(await serving.end('SIGTERM'), serving.output()).toBe(0);
   });
 });
 
-async function withOwner(work: (client: Client) => Promise<unknown>): Promise<void> {
+async function withOwner<T>(work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: database.url });
   await client.connect();
-  await work(client);
-  await client.end();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
 }

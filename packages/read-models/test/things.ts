@@ -1,5 +1,4 @@
 /** A test service with one kind of stream, one table, and a projection that can be made to fail. */
-
 import { randomUUID } from 'node:crypto';
 import type { Json, ServiceName } from '@cardea/contracts';
 import type { Log, NewEvent, RecordedEvent } from '@cardea/event-store';

@@ -81,10 +81,10 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
     beatsToPoll = beatsToPoll === 0 ? POLL_EVERY_BEATS - 1 : beatsToPoll - 1;
   };
 
-  /** A failure is left to the next beat. */
-  const beatAtOnce = async (): Promise<void> => {
-    beatsToPoll = 0; // what came before it was listened to has to be looked for
-    await beat().catch(() => {});
+  /** What came before a log was listened to has to be looked for. */
+  const listenAtOnce = async (): Promise<void> => {
+    await line.listen();
+    await poll();
   };
 
   return {
@@ -101,7 +101,7 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
       const isFirst = !listeners.has(log);
       listeners.set(log, all.add(listener));
       if (beating === undefined) beating = keepBeating(beat, stopping.signal, logger);
-      else if (isFirst) void beatAtOnce();
+      else if (isFirst) listenAtOnce().catch(() => {}); // the next beat tries again
       return async () => {
         all.delete(listener);
       };

@@ -7,6 +7,7 @@
 import type { ServiceName } from '@cardea/contracts';
 import type { Client, QueryConfig } from 'pg';
 import type { Connection } from './connection.ts';
+import { sessionName } from './session-name.ts';
 
 /** The payload of the notice with which a process begins to listen. */
 export const JOINED = 'joined';
@@ -15,9 +16,9 @@ export const JOINED = 'joined';
 const OTHERS: Pick<QueryConfig, 'name' | 'text'> = {
   name: 'other-sessions',
   text: `SELECT count(*)::integer AS others,
-      count(*) FILTER (WHERE $3::text IS NULL OR application_name IN ($1, $1 || ' ' || $3))::integer AS replicas
+      count(*) FILTER (WHERE $3::text = $1 OR application_name IN ($1, $3))::integer AS replicas
     FROM pg_catalog.pg_stat_activity
-    WHERE datname = current_database() AND (application_name = $1 OR starts_with(application_name, $1 || ' '))
+    WHERE datname = current_database() AND starts_with(application_name, $1)
       AND pid <> ALL ($2::integer[])`,
 };
 type Counted = { readonly others: number; readonly replicas: number };
@@ -48,6 +49,7 @@ export function otherProcesses(sessions: {
   /** Undefined while it is unknown. */
   let counted: Counted | undefined;
   let heard = 0;
+  const ownName = sessionName(sessions.kind, sessions.service);
   return {
     /** True also while that is unknown. */
     arePossible: (): boolean => counted?.others !== 0,
@@ -61,7 +63,7 @@ export function otherProcesses(sessions: {
     /** Looks for their sessions. One that begins to listen meanwhile counts, whatever was found. */
     look: async (query: Connection['query']): Promise<void> => {
       const before = heard;
-      const values = [sessions.kind, sessions.own(), sessions.service ?? null];
+      const values = [sessions.kind, sessions.own(), ownName];
       const [row] = await query<Counted>({ ...OTHERS, values });
       counted = heard === before ? row : undefined;
     },

@@ -172,7 +172,7 @@ export const postgresSide = (url: string): PostgresSide => {
   const database = openDatabase({ connectionString: url, log: quiet });
   const locks = leaderLocks({ connectionString: url, clock: systemClock, log: quiet });
   const watched = loops(systemClock);
-  const tails = topicTails();
+  const tails = topicTails(systemClock);
   const publisher = postgresPublisher({ database, tails, locks });
   const needs = {
     database,

@@ -32,7 +32,7 @@ type Dependencies = {
 };
 
 export function topicsOf({ settings, ...needs }: Dependencies): Topics {
-  const { database, locks, log } = needs;
+  const { database, locks, clock, log } = needs;
   const shared = { ...needs, shared: sharedTransactions(database) };
   const subscribers: Subscriber[] = [];
   const kept = (subscriber: Subscriber): Subscriber => {
@@ -44,7 +44,7 @@ export function topicsOf({ settings, ...needs }: Dependencies): Topics {
     await publisher.close();
   };
   if (settings.KAFKA_BROKERS === undefined) {
-    const tails = topicTails();
+    const tails = topicTails(clock);
     const publisher = postgresPublisher({ database, tails, locks });
     const members = busMembers({ ...shared, bus: database });
     const bus = { bus: database, members, tails, deadLetters: publisher };

@@ -172,11 +172,17 @@ function placed(
     const offset = next.get(record.partition);
     if (offset === undefined) return [];
     next.set(record.partition, offset + 1n);
-    let read: unknown;
-    const value = (): unknown => {
-      read ??= JSON.parse(json);
-      return read;
-    };
-    return { ...record, topic, offset, value };
+    return { ...record, topic, offset, value: parsedOnce(json) };
   });
+}
+
+/** The text goes when it is parsed, and nothing else of its batch is kept with it. */
+function parsedOnce(json: string): () => unknown {
+  let text: string | undefined = json;
+  let value: unknown;
+  return () => {
+    if (text !== undefined) value = JSON.parse(text);
+    text = undefined;
+    return value;
+  };
 }

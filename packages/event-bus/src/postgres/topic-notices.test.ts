@@ -18,7 +18,7 @@ function notices(isUrgent?: Consumer['isUrgent']) {
   };
   const types = ['thing.made', 'thing.moved'];
   const of = { topics: ['things'], types, ...(isUrgent && { isUrgent }) };
-  const tails = topicTails();
+  const tails = topicTails(clock);
   const reader = topicNotices(of, { clock, locks: { listen }, tails });
   reader.unread(); // at first nothing was read
   const stop = new AbortController();

@@ -1,3 +1,4 @@
+import { fakeClock } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
 import { type SentRecord, topicTails } from './topic-tails.ts';
 
@@ -7,6 +8,7 @@ const record = (offset: number, partition = LANE.partition): SentRecord => ({
   ...{ key: 'k', type: 'thing.made', position: String(offset), part: 0 },
   value: () => ({ offset }),
 });
+const tailsAt = (clock = fakeClock('2031-01-01T00:00:00Z')) => topicTails(clock);
 const records = (from: number, to: number, partition?: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => record(from + index, partition));
 
@@ -15,7 +17,7 @@ describe('the tail of a topic', () => {
     tails.after(LANE, next)?.map(({ offset }) => Number(offset));
 
   it('has what was published here, from the offset that is wanted', () => {
-    const tails = topicTails();
+    const tails = tailsAt();
     expect(offsetsAfter(tails, 0n)).toEqual([]);
     tails.published('things', [...records(5, 6), ...records(0, 9, 4), record(7)]);
     expect(offsetsAfter(tails, 5n)).toEqual([5, 6, 7]);
@@ -25,13 +27,13 @@ describe('the tail of a topic', () => {
   });
 
   it('sends whoever is further back to the table', () => {
-    const tails = topicTails();
+    const tails = tailsAt();
     tails.published('things', records(5, 6));
     expect(offsetsAfter(tails, 4n)).toBeUndefined();
   });
 
   it('sends to the table where others have published in between', () => {
-    const tails = topicTails();
+    const tails = tailsAt();
     tails.published('things', records(5, 6));
     tails.published('things', records(8, 9));
     expect(offsetsAfter(tails, 7n)).toBeUndefined();
@@ -39,7 +41,7 @@ describe('the tail of a topic', () => {
   });
 
   it('is not set back by an answer that comes late', () => {
-    const tails = topicTails();
+    const tails = tailsAt();
     tails.published('things', records(7, 8));
     tails.published('things', records(5, 6));
     expect(offsetsAfter(tails, 5n)).toBeUndefined();
@@ -47,12 +49,25 @@ describe('the tail of a topic', () => {
   });
 
   it('keeps the last ones of all partitions, and knows what it has forgotten', () => {
-    const tails = topicTails();
+    const tails = tailsAt();
     tails.published('things', records(0, 2));
     tails.published('things', records(0, 2047, 4));
     expect(offsetsAfter(tails, 2n)).toBeUndefined();
     expect(offsetsAfter(tails, 3n)).toEqual([]);
     tails.published('things', [record(3)]);
     expect(offsetsAfter(tails, 3n)).toEqual([3]);
+  });
+
+  it('forgets what everybody has had the time to read', async () => {
+    const clock = fakeClock('2031-01-01T00:00:00Z');
+    const tails = tailsAt(clock);
+    tails.published('things', records(0, 2));
+    await clock.advance(1_999);
+    tails.published('things', [record(3)]);
+    expect(offsetsAfter(tails, 0n)).toEqual([0, 1, 2, 3]);
+    await clock.advance(1);
+    tails.published('things', [record(4)]);
+    expect(offsetsAfter(tails, 2n)).toBeUndefined();
+    expect(offsetsAfter(tails, 3n)).toEqual([3, 4]);
   });
 });

@@ -4,10 +4,13 @@
  * between, reads the table.
  */
 import { randomUUID } from 'node:crypto';
+import type { Clock } from '@cardea/runtime';
 import { type Lane, laneKey } from '../consuming/consumer-positions.ts';
 
-/** Of one topic, all partitions together: what a reader that is woken once a second has not read yet. */
-const TAIL_RECORDS_MAX = 2048;
+/** Who handles none of what was published reads once a second. */
+const TAIL_MS = 2_000;
+/** Of one topic, all partitions together, besides the last batch. */
+const TAIL_RECORDS_MAX = 2_048;
 
 /** A record as it was sent, with the offset that it got. */
 export type SentRecord = Lane & {
@@ -48,13 +51,15 @@ type LaneTail = {
   readonly records: SentRecord[];
 };
 
+type Batch = { readonly records: readonly SentRecord[]; readonly atMs: number };
+
 /** No type begins like this. */
 const newName = (): string => `@${randomUUID()}`;
 
-export const topicTails = (): TopicTails => {
+export const topicTails = (clock: Pick<Clock, 'monotonicMs'>): TopicTails => {
   const lanes = new Map<string, LaneTail>();
-  /** By topic, in the order in which they were added. */
-  const added = new Map<string, SentRecord[]>();
+  /** By topic, the oldest first. */
+  const batches = new Map<string, Batch[]>();
   const listeners = new Set<TailListener>();
   let publisher = newName();
 
@@ -72,6 +77,18 @@ export const topicTails = (): TopicTails => {
     tail.records.shift();
     tail.from += 1n;
   };
+  const keep = (topic: string, latest: Batch): void => {
+    const all = batches.get(topic) ?? [];
+    batches.set(topic, all);
+    all.push(latest);
+    let count = all.reduce((sum, { records }) => sum + records.length, 0);
+    for (let oldest = all[0]; oldest !== undefined; oldest = all[0]) {
+      count -= oldest.records.length;
+      if (count < TAIL_RECORDS_MAX && latest.atMs - oldest.atMs < TAIL_MS) return;
+      for (const record of oldest.records) forget(record);
+      all.shift();
+    }
+  };
   const tell: TailListener = (topic, records) => {
     for (const listener of [...listeners]) listener(topic, records);
   };
@@ -82,12 +99,8 @@ export const topicTails = (): TopicTails => {
     },
     published: (topic, records) => {
       if (records.length === 0) return;
-      const all = added.get(topic) ?? [];
-      added.set(topic, all);
       for (const record of records) add(record);
-      all.push(...records);
-      const surplus = Math.max(0, all.length - TAIL_RECORDS_MAX);
-      for (const record of all.splice(0, surplus)) forget(record);
+      keep(topic, { records, atMs: clock.monotonicMs() });
       tell(topic, records);
     },
     uncertain: (topic) => {

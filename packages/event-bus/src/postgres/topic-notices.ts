@@ -4,7 +4,7 @@ import { type Clock, wakeSignal } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
 import { tenantOf } from '../partition.ts';
 import { BUS_NOTICES } from './migrations.ts';
-import type { TopicTails } from './topic-tails.ts';
+import { PATIENT_EVERY_MS, type TopicTails } from './topic-tails.ts';
 
 export type TopicNotices = {
   wake(): void;
@@ -21,7 +21,6 @@ export type TopicNotices = {
 
 /** The session that hears the notices wakes all when it may have missed one. */
 const POLL_MS = 10_000;
-const PATIENT_EVERY_MS = 1000;
 
 type Published = { readonly type: string | null; readonly tenantId?: string };
 

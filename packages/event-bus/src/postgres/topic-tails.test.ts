@@ -8,7 +8,8 @@ const record = (offset: number, partition = LANE.partition): SentRecord => ({
   ...{ key: 'k', type: 'thing.made', position: String(offset), part: 0 },
   value: () => ({ offset }),
 });
-const tailsAt = (clock = fakeClock('2031-01-01T00:00:00Z')) => topicTails(clock);
+const START = '2031-01-01T00:00:00Z';
+const newTails = () => topicTails(fakeClock(START));
 const records = (from: number, to: number, partition?: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => record(from + index, partition));
 
@@ -17,7 +18,7 @@ describe('the tail of a topic', () => {
     tails.after(LANE, next)?.map(({ offset }) => Number(offset));
 
   it('has what was published here, from the offset that is wanted', () => {
-    const tails = tailsAt();
+    const tails = newTails();
     expect(offsetsAfter(tails, 0n)).toEqual([]);
     tails.published('things', [...records(5, 6), ...records(0, 9, 4), record(7)]);
     expect(offsetsAfter(tails, 5n)).toEqual([5, 6, 7]);
@@ -27,13 +28,13 @@ describe('the tail of a topic', () => {
   });
 
   it('sends whoever is further back to the table', () => {
-    const tails = tailsAt();
+    const tails = newTails();
     tails.published('things', records(5, 6));
     expect(offsetsAfter(tails, 4n)).toBeUndefined();
   });
 
   it('sends to the table where others have published in between', () => {
-    const tails = tailsAt();
+    const tails = newTails();
     tails.published('things', records(5, 6));
     tails.published('things', records(8, 9));
     expect(offsetsAfter(tails, 7n)).toBeUndefined();
@@ -41,7 +42,7 @@ describe('the tail of a topic', () => {
   });
 
   it('is not set back by an answer that comes late', () => {
-    const tails = tailsAt();
+    const tails = newTails();
     tails.published('things', records(7, 8));
     tails.published('things', records(5, 6));
     expect(offsetsAfter(tails, 5n)).toBeUndefined();
@@ -49,18 +50,20 @@ describe('the tail of a topic', () => {
   });
 
   it('keeps the last ones of all partitions, and knows what it has forgotten', () => {
-    const tails = tailsAt();
+    const tails = newTails();
     tails.published('things', records(0, 2));
     tails.published('things', records(0, 2047, 4));
     expect(offsetsAfter(tails, 2n)).toBeUndefined();
     expect(offsetsAfter(tails, 3n)).toEqual([]);
     tails.published('things', [record(3)]);
     expect(offsetsAfter(tails, 3n)).toEqual([3]);
+    expect(tails.after({ ...LANE, partition: 4 }, 0n)).toBeUndefined();
+    expect(tails.after({ ...LANE, partition: 4 }, 1n)).toHaveLength(2047);
   });
 
   it('forgets what everybody has had the time to read', async () => {
-    const clock = fakeClock('2031-01-01T00:00:00Z');
-    const tails = tailsAt(clock);
+    const clock = fakeClock(START);
+    const tails = topicTails(clock);
     tails.published('things', records(0, 2));
     await clock.advance(1_999);
     tails.published('things', [record(3)]);

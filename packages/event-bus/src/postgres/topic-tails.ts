@@ -7,10 +7,11 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '@cardea/runtime';
 import { type Lane, laneKey } from '../consuming/consumer-positions.ts';
 
-/** Who handles none of what was published reads once a second. */
-const TAIL_MS = 2_000;
-/** Of one topic, all partitions together, besides the last batch. */
-const TAIL_RECORDS_MAX = 2_048;
+/** When a reader reads that handles none of what was published, or is in no hurry. */
+export const PATIENT_EVERY_MS = 1000;
+const TAIL_MS = 2 * PATIENT_EVERY_MS;
+/** Of one topic, all partitions together. */
+const TAIL_RECORDS_MAX = 2048;
 
 /** A record as it was sent, with the offset that it got. */
 export type SentRecord = Lane & {
@@ -51,15 +52,13 @@ type LaneTail = {
   readonly records: SentRecord[];
 };
 
-type Batch = { readonly records: readonly SentRecord[]; readonly atMs: number };
-
 /** No type begins like this. */
 const newName = (): string => `@${randomUUID()}`;
 
 export const topicTails = (clock: Pick<Clock, 'monotonicMs'>): TopicTails => {
   const lanes = new Map<string, LaneTail>();
-  /** By topic, the oldest first. */
-  const batches = new Map<string, Batch[]>();
+  /** By topic, in the order in which they were added. */
+  const added = new Map<string, { readonly record: SentRecord; readonly atMs: number }[]>();
   const listeners = new Set<TailListener>();
   let publisher = newName();
 
@@ -77,18 +76,6 @@ export const topicTails = (clock: Pick<Clock, 'monotonicMs'>): TopicTails => {
     tail.records.shift();
     tail.from += 1n;
   };
-  const keep = (topic: string, latest: Batch): void => {
-    const all = batches.get(topic) ?? [];
-    batches.set(topic, all);
-    all.push(latest);
-    let count = all.reduce((sum, { records }) => sum + records.length, 0);
-    for (let oldest = all[0]; oldest !== undefined; oldest = all[0]) {
-      count -= oldest.records.length;
-      if (count < TAIL_RECORDS_MAX && latest.atMs - oldest.atMs < TAIL_MS) return;
-      for (const record of oldest.records) forget(record);
-      all.shift();
-    }
-  };
   const tell: TailListener = (topic, records) => {
     for (const listener of [...listeners]) listener(topic, records);
   };
@@ -99,8 +86,16 @@ export const topicTails = (clock: Pick<Clock, 'monotonicMs'>): TopicTails => {
     },
     published: (topic, records) => {
       if (records.length === 0) return;
-      for (const record of records) add(record);
-      keep(topic, { records, atMs: clock.monotonicMs() });
+      const nowMs = clock.monotonicMs();
+      const all = added.get(topic) ?? [];
+      added.set(topic, all);
+      for (const record of records) {
+        add(record);
+        all.push({ record, atMs: nowMs });
+      }
+      const ended = all.findIndex(({ atMs }) => nowMs - atMs < TAIL_MS);
+      const surplus = Math.max(ended, all.length - TAIL_RECORDS_MAX);
+      for (const { record } of all.splice(0, surplus)) forget(record);
       tell(topic, records);
     },
     uncertain: (topic) => {

@@ -22,7 +22,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts'],
+          include: ['{packages,services,scripts}/*/src/**/*.test.ts'],
           exclude: ['**/*.int.test.ts'],
           setupFiles: ['test/properties.setup.ts', ...everywhere],
           // Milliseconds each; a property over thousands of cases may meet a busy machine.

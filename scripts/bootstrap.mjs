@@ -95,7 +95,7 @@ function isInstalled() {
 /** Changes when any input of an installation does. */
 function stampOf() {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
-  const manifests = ['packages', 'services'].flatMap((folder) =>
+  const manifests = ['packages', 'services', 'scripts'].flatMap((folder) =>
     readdirSync(join(root, folder))
       .sort()
       .map((name) => join(folder, name, 'package.json')),

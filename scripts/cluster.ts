@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import {
   type Cluster,
+  type Addresses as ClusterAddresses,
   fetchKafka,
   lastOf,
   missingPrograms,
@@ -109,17 +110,20 @@ async function start(given: Options): Promise<void> {
     !folder.greeted &&
     settings['ENV'] !== 'production' &&
     isLoopbackHost(settings['HOST'] ?? HOST);
+  const addresses = cluster.addresses();
   process.stdout.write(
     banner({
-      url: cluster.addresses().gateway,
+      publicUrl: addresses.gateway,
+      localUrl: addresses.gateway,
       managementUrl: `of each process: ${join(folder.path, 'cluster.json')}`,
-      ...(await firstTenant(cluster.addresses().postgres)),
+      ...(await firstTenant(addresses.postgres)),
       adminEmail: settings['ADMIN_EMAIL'] ?? generated.ADMIN_EMAIL,
       adminPassword: shown ? generated.ADMIN_PASSWORD : undefined,
       ownPassword: ownAdmin,
-      mail: `${cluster.addresses().mailbox}/dev/mailbox`,
+      mail: `${addresses.mailbox}/dev/mailbox`,
       dataFolder: folder.path,
       temporary: given.temp,
+      more: serversAndProcesses(addresses),
     }),
   );
   folder.markGreeted();
@@ -208,3 +212,19 @@ const options = readOptions(process.argv.slice(2));
 if ('wrong' in options) fail(`${options.wrong}\n\n${USAGE}`, EXIT_USAGE);
 else if (options.help) process.stdout.write(USAGE);
 else await run(options);
+
+/** Hosts and ports alone: a URL of a server may hold its password. */
+function serversAndProcesses(addresses: ClusterAddresses): readonly (readonly [string, string])[] {
+  const hostOf = (url: string): string => new URL(url).host;
+  return [
+    ['PostgreSQL', hostOf(addresses.postgres)],
+    ['Redis', hostOf(addresses.redis)],
+    ['Kafka', addresses.kafka ?? 'none: topics are tables of PostgreSQL'],
+    ...Object.entries(addresses.services).flatMap(([service, processes]) =>
+      processes.map(
+        ({ api, management, pid }) =>
+          [service, `${api}  (process ${pid}, health and metrics at ${management})`] as const,
+      ),
+    ),
+  ];
+}

@@ -1,20 +1,7 @@
 /** Tests that names use the field's terms, and that files and folders which comments and documents refer to exist. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize, resolve } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-
-const root = resolve(import.meta.dirname, '..');
-const NOT_OURS = new Set(['node_modules', '.git', '.cache', '.cardea']);
-const files = filesBelow('.').map((file) => file.slice(2));
-const text = (file: string): string => readFileSync(join(root, file), 'utf8');
-
-function filesBelow(folder: string): string[] {
-  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
-    if (NOT_OURS.has(entry.name)) return [];
-    const path = `${folder}/${entry.name}`;
-    return entry.isDirectory() ? filesBelow(path) : [path];
-  });
-}
+import { files, NOT_OURS, text } from './test/repository-files.ts';
 
 /** Words that no name may contain; the right-hand side is what to write instead. */
 const REFUSED: { readonly [word: string]: string } = {
@@ -89,8 +76,14 @@ const KEPT: { readonly [name: string]: string } = {
   '0200-machines.ts': 'the names of migrations stand in every database',
 };
 
+/** Terms of standards that contain such a word; the word alone stays refused. */
+const TERMS = ['token exchange'];
+
 /** The words of a name in any case, each between spaces. */
 const wordsOf = (name: string): string =>
+  TERMS.reduce((words, term) => words.replaceAll(` ${term} `, ' '), allWordsOf(name));
+
+const allWordsOf = (name: string): string =>
   ` ${name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
@@ -132,6 +125,14 @@ describe('names', () => {
     const code = files.filter((file) => file.endsWith('.ts'));
     for (const name of code.flatMap(exportsOf)) names.add(name);
     expect(Object.keys(KEPT).filter((name) => !names.has(name))).toEqual([]);
+  });
+});
+
+describe('comments', () => {
+  it('begin with a sentence of their own, not in the middle of one', () => {
+    const begins = /^\s*(?:\/\*\*|\*|\/\/) (?:Of|Whose) /m;
+    const wrong = files.filter((file) => file.endsWith('.ts') && begins.test(text(file)));
+    expect(wrong).toEqual([]);
   });
 });
 
@@ -235,6 +236,7 @@ function foldersIn(file: string): string[] {
 
 /** What looks like a folder and is none of the repository, with what it is. */
 const NO_FOLDERS: { readonly [path: string]: string } = {
+  'application/x-ndjson': 'a media type',
   'application/json': 'a media type',
   'text/html': 'a media type',
   'cardea/vault': 'an image',

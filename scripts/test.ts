@@ -28,7 +28,7 @@ const PROJECTS = [
 ];
 const WITHOUT_SERVERS = ['unit', 'deploy', 'containers'];
 const TALLY_FILE = '.cache/test/tallies.json';
-/** Of all processes that tests start, vitest's own included. */
+/** The compile cache of all processes that tests start, vitest's own included. */
 const COMPILED = resolve('.cache/compiled');
 const BENCH = 'scripts/bench.ts';
 const USAGE_EXIT = 2;

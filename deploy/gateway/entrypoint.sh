@@ -7,6 +7,7 @@
 #   <SERVICE>_UPSTREAM        host:port of IDENTITY, AUTHZ, VAULT, APPROVAL, WEBHOOKS, AUDIT
 #   UPSTREAM_SUFFIX           behind each name that has no dot, for nginx searches no domains
 #   RESOLVER_ADDRESS          name server; the container's own
+#   RESOLVER_FAMILY           ipv4, ipv6 or both: addresses that services are reached at; those that the container has
 #   WORKERS                   2; `auto` counts the cores of the whole host
 #   GATEWAY_LOG               /dev/stdout
 set -eu
@@ -24,9 +25,24 @@ case $name_server in
   \[*) ;;
   *:*:*) name_server="[$name_server]" ;;
 esac
+# Addresses of a family that the container has none of would only cost the wait for their failure.
+has_ipv4() { awk 'NR > 1 { found = 1 } END { exit !found }' "$network/route" 2>/dev/null; }
+has_ipv6() { awk '$4 == "00" && $6 != "lo" { found = 1 } END { exit !found }' "$network/if_inet6" 2>/dev/null; }
+network=${GATEWAY_NETWORK:-/proc/net}
+family=${RESOLVER_FAMILY:-}
+if [ -z "$family" ]; then
+  family=both
+  has_ipv6 || family=ipv4
+  has_ipv4 || ! has_ipv6 || family=ipv6
+fi
+case $family in
+  ipv4) families=' ipv6=off' ;;
+  ipv6) families=' ipv4=off' ;;
+  *) families= ;;
+esac
 # A replica that came or went is known soon; until then its silence costs a second. A name server that does not
 # answer is asked again as soon, not after nginx's 30 s.
-export RESOLVER="resolver ${name_server:-127.0.0.1} valid=2s ipv6=off; resolver_timeout 2s;"
+export RESOLVER="resolver ${name_server:-127.0.0.1} valid=2s$families; resolver_timeout 2s;"
 
 port=${PORT:-8080}
 LISTEN="listen $port;"

@@ -13,7 +13,7 @@ export type Engine = {
 
 /** Everything that is made once: look-alikes of base images, the data of our own engine, Compose. */
 export const CACHE = resolve('.cache/containers');
-/** Of our own engine; short, because paths of sockets are. */
+/** The socket of our own engine; its path is short, because paths of sockets have to be. */
 const SOCKET = 'unix:///run/cardea-engine.sock';
 const RUN_FOLDER = '/run/cardea-engine';
 const PACKAGES = ['docker.io', 'iptables', 'mmdebstrap'];
@@ -51,7 +51,7 @@ async function install(): Promise<void> {
 
 async function startEngine(): Promise<Engine> {
   process.env['DOCKER_HOST'] = SOCKET;
-  // Of an earlier run that was killed.
+  // An earlier run that was killed has left it.
   const running = await engineVersion();
   const pidFile = join(RUN_FOLDER, 'pid');
   if (running === undefined) {

@@ -15,7 +15,7 @@ import { output } from './docker.ts';
 export type LookAlike = {
   /** Its folder in `bases/`. */
   readonly name: string;
-  /** Of its own: nobody may take it for the image in whose place it stands. */
+  /** It has a name of its own: nobody may take it for the image in whose place it stands. */
   readonly image: string;
   readonly versions: { readonly [what: string]: string };
   prepare(folder: string): Promise<void>;

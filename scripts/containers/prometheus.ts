@@ -23,7 +23,7 @@ export async function buildPrometheus(): Promise<void> {
     module: `github.com/prometheus/prometheus@${VERSION}`,
     folder: BIN,
     programs: { [PROMTOOL]: './cmd/promtool', [SERVER]: './cmd/prometheus' },
-    // Of its ways to find what it scrapes, ours alone: those of clouds are most of the whole.
+    // Builds our way alone to find what it scrapes: those of clouds are most of the whole.
     prepare: (copy) =>
       writeFileSync(
         join(copy, 'plugins/plugins.go'),

@@ -23,7 +23,7 @@ export const startedBy = (of: {
   ...(of.upperCaseCodes ? [`set $given_up ${GIVEN_UP_IN_CAPITALS};`] : []),
 ];
 
-/** Of the server: what holds unless a route says otherwise. */
+/** What holds for the server unless a route says otherwise. */
 export const ends: readonly string[] = [
   'recursive_error_pages on;',
   `set $given_up ${GIVEN_UP};`,

@@ -59,7 +59,7 @@ export function errorMaps(): readonly string[] {
     ...lines(
       block('map "$status $request_uri" $allow', [
         'default "";',
-        String.raw`"~^405 /(?:openapi\.json|asyncapi\.json|docs)" "GET, HEAD";`,
+        String.raw`"~^405 /(?:openapi\.json|asyncapi\.json|docs|favicon\.ico|(?:\?.*)?$)" "GET, HEAD";`,
       ]),
     ),
   ];
@@ -75,8 +75,11 @@ export const errorPlaces = (): readonly string[] => [
   ]),
 ];
 
-const ownBody = (code: string) =>
-  `'{"error":{"code":"${code}","message":"$error_message","request_id":"$request_id"}}'`;
+const ownBody = (code: string, details = '') =>
+  `'{"error":{"code":"${code}","message":"$error_message","request_id":"$request_id"${details}}}'`;
+
+/** As a service says it of bytes that are no request. */
+const MALFORMED_DETAILS = ',"details":[{"field":"request","rule":"form"}]';
 
 /** Status 200 stands for the status of the error that nginx redirected here. */
 const errorPlace = (
@@ -93,6 +96,6 @@ const errorPlace = (
       'add_header Retry-After $retry_after always;',
       'add_header Allow $allow always;',
       ...before,
-      `return ${status} ${ownBody(code)};`,
+      `return ${status} ${ownBody(code, status === 400 ? MALFORMED_DETAILS : '')};`,
     ]),
   );

@@ -28,7 +28,7 @@ export type GatewayToStart = Omit<GatewayOptions, 'port' | 'folder' | 'staticFol
 export type Gateway = {
   readonly url: string;
   readonly port: number;
-  /** Of the master process. */
+  /** The id of the master process. */
   readonly pid: number;
   /** Configuration and logs; deleted by {@link stop}. */
   readonly folder: string;

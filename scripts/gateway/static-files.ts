@@ -11,6 +11,12 @@ type StaticFile = {
 
 /** Files beside the configuration that the gateway serves. */
 const STATIC_FILES: readonly StaticFile[] = [
+  {
+    path: '/favicon.ico',
+    file: 'favicon.svg',
+    type: 'image/svg+xml',
+    headers: [['Cache-Control', `public, max-age=${documentation.bundleMaxAgeSeconds}`]],
+  },
   { path: '/openapi.json', file: 'openapi.json', type: 'application/json; charset=utf-8' },
   { path: '/asyncapi.json', file: 'asyncapi.json', type: 'application/json; charset=utf-8' },
   {
@@ -31,16 +37,32 @@ const STATIC_FILES: readonly StaticFile[] = [
   },
 ];
 
-export const staticPaths: readonly string[] = STATIC_FILES.map(({ path }) => path);
+export const staticPaths: readonly string[] = ['/', ...STATIC_FILES.map(({ path }) => path)];
 
-export const staticLocations = (): readonly string[] => STATIC_FILES.flatMap(staticFile);
+export const staticLocations = (): readonly string[] => [
+  ...homePage(),
+  ...STATIC_FILES.flatMap(staticFile),
+];
+
+const GET_ALONE = ['if ($request_method !~ ^(?:GET|HEAD)$) {', '    return 405;', '}'];
+
+/** Written out, because nginx takes a path that ends with a slash for a folder. */
+const homePage = (): readonly string[] =>
+  lines(
+    block('location = /', [
+      ...GET_ALONE,
+      'default_type "text/html; charset=utf-8";',
+      ...DEFAULT_HEADERS,
+      `add_header Content-Security-Policy "${documentation.homePolicy}" always;`,
+      'add_header Referrer-Policy "no-referrer" always;',
+      `return 200 '${documentation.home.replaceAll('\n', '')}';`,
+    ]),
+  );
 
 const staticFile = ({ path, file, type, headers = [] }: StaticFile): readonly string[] =>
   lines(
     block(`location = ${path}`, [
-      'if ($request_method !~ ^(?:GET|HEAD)$) {',
-      '    return 405;',
-      '}',
+      ...GET_ALONE,
       `alias \${STATIC}/${file};`,
       'types { }',
       `default_type "${type}";`,

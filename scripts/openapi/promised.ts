@@ -32,7 +32,7 @@ export type Document = {
 export type Field = {
   /** Its types, or its values where they are counted. */
   readonly is: readonly string[];
-  /** Of an input: it has to be sent. Of an answer: it is always there. */
+  /** A field of an input has to be sent; a field of an answer is always there. */
   readonly required?: true;
 };
 /** By place: `query limit`, `body /name`, `/users/-/id`. */

@@ -264,6 +264,11 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
     readBy: 'authz',
     text: 'Folder for indexes of more than 50,000 tuples, so that a start does not read them from the table. Of one process alone; its files have the ids of tuples in clear.',
   },
+  VAULT_REVEAL: {
+    group: 'areas',
+    readBy: 'vault',
+    text: 'Whether administrators may read values back, of services whose `reveal` is set. Each reading is recorded before the value leaves.',
+  },
   VAULT_SESSION_RATE: {
     group: 'areas',
     readBy: 'vault',

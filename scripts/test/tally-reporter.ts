@@ -5,7 +5,7 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { type Failure, NOTHING, SLOWEST_SHOWN, type Step, type Tally } from './tally.ts';
 
 const WHY_CHARS_MAX = 1000;
-/** Of what differs between what was expected and what came. */
+/** How much is shown of what differs between what was expected and what came. */
 const DIFF_LINES_MAX = 12;
 /** Tests that `-t` excludes count as skipped too, but need not be listed. */
 const isFiltered = process.env['TALLY_FILTERED'] === 'yes';
@@ -85,7 +85,7 @@ function brokenParts(module: TestModule): Failure[] {
   ];
 }
 
-/** Of each error: the first line of its message and of its causes' messages, and what differs. */
+/** For each error: the first line of its message and of its causes' messages, and what differs. */
 function failed(test: string, ...errors: readonly unknown[]): Failure {
   const why = errors.flatMap((error) => [...messagesOf(error), ...differencesOf(error)]);
   return { test, why: why.join('; ') };

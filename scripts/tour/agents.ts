@@ -5,6 +5,7 @@
 import { type Agent, as, type Cast } from './cast.ts';
 import { expect, type Reply } from './player.ts';
 
+const OLD_VALUE = 'a-value-from-before-the-rotation';
 const SECRET_VALUE = 'a-value-that-only-the-agent-may-see';
 const FIELDS = ['username', 'password'];
 
@@ -43,7 +44,10 @@ export async function agentIsMade(cast: Cast): Promise<Agent> {
 
 export async function secretIsKept(cast: Cast): Promise<void> {
   const { player } = cast;
-  player.step(9, 'A service and its secret are registered; nothing ever reads the secret back');
+  player.step(
+    9,
+    'A service and its secret are registered, and a pending version is promoted; no answer shows a value',
+  );
   const headers = as(cast, cast.adminToken);
   const service = '/api/v1/vault/services';
   await player.call(
@@ -60,11 +64,20 @@ export async function secretIsKept(cast: Cast): Promise<void> {
     201,
     ['name', 'credential_type'],
   );
-  const fields = { username: 'svc-deploy', password: SECRET_VALUE, admin_password: 'not-granted' };
-  const put = await player.call(
-    { method: 'PUT', path: `${service}/warehouse/secrets`, headers, body: { fields } },
+  const fields = { username: 'svc-deploy', password: OLD_VALUE, admin_password: 'not-granted' };
+  const secrets = { method: 'PUT', path: `${service}/warehouse/secrets`, headers };
+  await player.call({ ...secrets, body: { fields } }, 200, ['service_name']);
+  const pending = { fields: { password: SECRET_VALUE }, stage: 'pending' };
+  const put = await player.call({ ...secrets, body: pending }, 200, ['fields.0.stage']);
+  await player.call(
+    {
+      method: 'POST',
+      path: `${service}/warehouse/promote`,
+      headers,
+      body: { versions: { password: 2 } },
+    },
     200,
-    ['service_name'],
+    ['fields.0.version', 'fields.0.replaced'],
   );
   const read = await player.call({ method: 'GET', path: `${service}/warehouse`, headers }, 200, [
     'fields.1.name',
@@ -75,7 +88,10 @@ export async function secretIsKept(cast: Cast): Promise<void> {
     'the value in no answer',
     'it stood there',
   );
-  cast.expectedAudit.add('vault.service_created').add('vault.secret_written');
+  cast.expectedAudit
+    .add('vault.service_created')
+    .add('vault.secret_written')
+    .add('vault.secret_promoted');
 }
 
 export async function agentAsks(cast: Cast, agent: Agent): Promise<Session> {

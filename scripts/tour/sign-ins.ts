@@ -1,14 +1,17 @@
 /** Steps 16 and 17: a user lets an application in and shuts it out again, and adds a second factor. */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto';
 import { as, type Cast, claims, PASSWORD, signIn } from './cast.ts';
 import { codeAt, STEP_MS } from './codes.ts';
 import { expect, type Player, type Reply } from './player.ts';
 
 const REDIRECT = 'https://shop.example/signed-in';
+const SIGNED_OUT = 'https://shop.example/signed-out';
 const SCOPE = 'openid email';
 const STEPS_MAX = 8;
 
 const emailOf = ({ run }: Cast): string => `bob-${run}@example.com`;
+
+type Browser = ReturnType<typeof browser>;
 
 /** Sends what it was given, as a browser does: cookies by their path. */
 function browser(player: Player, issuer: string) {
@@ -41,9 +44,12 @@ function browser(player: Player, issuer: string) {
 }
 
 /** Goes through the pages of sign-in and consent until the application has its code. */
-async function codeOf(cast: Cast, issuer: string, authorize: string): Promise<string> {
+async function codeOf(
+  cast: Cast,
+  go: Browser,
+  { issuer, authorize }: { readonly issuer: string; readonly authorize: string },
+): Promise<string> {
   const json = 'application/json';
-  const go = browser(cast.player, issuer);
   let reply = await go('GET', authorize);
   for (let step = 0; step < STEPS_MAX; step += 1) {
     const location = reply.headers.get('location') ?? '';
@@ -73,7 +79,12 @@ export async function applicationSignsIn(cast: Cast): Promise<void> {
   const { player } = cast;
   player.step(16, 'A user lets an application in, and shuts it out again');
   const admin = as(cast, cast.adminToken);
-  const application = { name: 'Shop', type: 'spa', redirect_uris: [REDIRECT] };
+  const application = {
+    name: 'Shop',
+    type: 'spa',
+    redirect_uris: [REDIRECT],
+    post_logout_redirect_uris: [SIGNED_OUT],
+  };
   const made = await player.call(
     { method: 'POST', path: '/api/v1/admin/applications', headers: admin, body: application },
     201,
@@ -84,16 +95,24 @@ export async function applicationSignsIn(cast: Cast): Promise<void> {
   const { issuer } = (await player.call(configuration, 200, ['issuer'])).body;
   const verifier = randomBytes(32).toString('base64url');
   const query = new URLSearchParams({
-    ...{ client_id, response_type: 'code', redirect_uri: REDIRECT, scope: SCOPE, state: 's' },
-    ...{ code_challenge: createHash('sha256').update(verifier).digest('base64url') },
+    client_id,
+    response_type: 'code',
+    redirect_uri: REDIRECT,
+    scope: SCOPE,
+    state: 's',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
   });
-  const code = await codeOf(cast, issuer, `/oauth2/authorize?${query}`);
+  const go = browser(player, issuer);
+  const code = await codeOf(cast, go, { issuer, authorize: `/oauth2/authorize?${query}` });
   const exchange = {
     method: 'POST',
     path: '/oauth2/token',
     body: new URLSearchParams({
-      ...{ grant_type: 'authorization_code', code, redirect_uri: REDIRECT, client_id },
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: REDIRECT,
+      client_id,
       code_verifier: verifier,
     }),
   };
@@ -102,6 +121,7 @@ export async function applicationSignsIn(cast: Cast): Promise<void> {
   const userinfo = { method: 'GET', path: '/oauth2/userinfo', headers };
   const info = await player.call(userinfo, 200, ['sub', 'email']);
   expect(info.body.sub === cast.userId, 'the user who let it in', info.body.sub);
+  await isSignedByRs256(player, tokens.body.id_token);
 
   const user = as(cast, (await signIn(cast, emailOf(cast))).body.access_token);
   const list = { method: 'GET', path: '/api/v1/auth/consents', headers: user };
@@ -109,11 +129,49 @@ export async function applicationSignsIn(cast: Cast): Promise<void> {
   const withdraw = `/api/v1/auth/consents/${consents[0].id}`;
   await player.call({ method: 'DELETE', path: withdraw, headers: user }, 200, ['status']);
   await player.call(userinfo, 401);
+  await browserSignsOut(player, go, { query, idToken: tokens.body.id_token });
   cast.expectedAudit
     .add('admin.application.create')
     .add('consent.granted')
     .add('oauth.authorized')
     .add('consent.revoked');
+}
+
+async function isSignedByRs256(player: Player, idToken: string): Promise<void> {
+  const [header = '', payload = '', signature = ''] = idToken.split('.');
+  const { alg, kid } = JSON.parse(Buffer.from(header, 'base64url').toString('utf8'));
+  const { keys } = (await player.call({ method: 'GET', path: '/oauth2/jwks' }, 200)).body;
+  const key = keys.find((each: { readonly kid: string }) => each.kid === kid);
+  const isRight =
+    alg === 'RS256' &&
+    verify(
+      'sha256',
+      Buffer.from(`${header}.${payload}`),
+      createPublicKey({ key, format: 'jwk' }),
+      Buffer.from(signature, 'base64url'),
+    );
+  expect(isRight, 'an id_token signed by a published RSA key', { alg, kid });
+  player.tell('the id_token is verified by its RSA key');
+}
+
+async function browserSignsOut(
+  player: Player,
+  go: Browser,
+  of: { readonly query: URLSearchParams; readonly idToken: string },
+): Promise<void> {
+  const end = new URLSearchParams({
+    id_token_hint: of.idToken,
+    post_logout_redirect_uri: SIGNED_OUT,
+    state: 's',
+  });
+  const done = await go('GET', `/oauth2/session/end?${end}`);
+  const location = done.headers.get('location');
+  expect(location === `${SIGNED_OUT}?state=s`, 'to be sent back signed out', location);
+  const silent = new URLSearchParams({ ...Object.fromEntries(of.query), prompt: 'none' });
+  const asked = await go('GET', `/oauth2/authorize?${silent}`);
+  const error = new URL(asked.headers.get('location') ?? '').searchParams.get('error');
+  expect(error === 'login_required', 'nobody to be signed in', error);
+  player.tell('the browser is signed out, and asked to sign in again');
 }
 
 export async function secondFactorIsAdded(cast: Cast): Promise<void> {

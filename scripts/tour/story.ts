@@ -1,6 +1,6 @@
 /**
- * The product's story in eighteen steps: a company signs up, its users sign in, an agent requests a
- * secret, a user approves it, an application is let in, a second factor is added, and every step is in the audit log.
+ * The product's story in nineteen steps: a company signs up, its users sign in, an agent requests a
+ * secret, a user approves it, an application is let in, a second factor is added, a machine reads, and every step is in the audit log.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -12,6 +12,7 @@ import {
 } from './agents.ts';
 import { as, type Cast } from './cast.ts';
 import { webhookIsSet, webhooksArrived } from './hooks.ts';
+import { machineReadsAudit } from './machine-client.ts';
 import { expect, type Player, pollUntil, type Reply } from './player.ts';
 import { receiver } from './receiver.ts';
 import { keyHasScopes, relationsDecide } from './relations.ts';
@@ -50,6 +51,7 @@ export async function playStory(player: Player, mailbox: string | undefined): Pr
     await sessionEnds(cast);
     await applicationSignsIn(cast);
     await secondFactorIsAdded(cast);
+    await machineReadsAudit(cast);
     await auditTellsAll(cast);
   } finally {
     await cast.hooks.close();
@@ -68,7 +70,7 @@ async function doorIsOpen({ player }: Cast): Promise<void> {
 
 async function auditTellsAll(cast: Cast): Promise<void> {
   const { player } = cast;
-  player.step(18, 'The audit log lists every step, and the CSV the same rows');
+  player.step(19, 'The audit log lists every step, and the CSV the same rows');
   const headers = as(cast, cast.adminToken);
   const path = '/api/v1/audit/events?limit=1000';
   const types = (reply: Reply) => reply.body.events.map((event: { type: string }) => event.type);

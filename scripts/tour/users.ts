@@ -101,7 +101,11 @@ async function confirmByMail(cast: Cast, email: string, mailbox: string): Promis
   expect(link !== undefined, 'a mail with a link', 'none');
   const token = new URLSearchParams(new URL(link).hash.slice(1)).get('token');
   expect(token !== null, 'the token in the fragment of the link', link);
-  const verify = { method: 'POST', path: '/api/v1/auth/verify-email', body: { token } };
+  const verify = {
+    method: 'POST',
+    path: '/api/v1/auth/verify-email',
+    body: { token, password: PASSWORD },
+  };
   await player.call(verify, 200, ['status']);
   await player.call(verify, 422, ['error.code']);
   cast.expectedAudit.add('email.verified');

@@ -9,7 +9,15 @@ import { type Deployment, deployment, keepLogs } from './deployment.ts';
 import * as inspect from './inspection.ts';
 import { isWhole, needEngine } from './need-engine.ts';
 import { killAndWait, ROLLING_RESTARTS_MS_MAX, rollingRestarts } from './restarts.ts';
-import { type Account, PASSWORD, registerService, repeatable, signUp, traffic } from './traffic.ts';
+import {
+  type Account,
+  PASSWORD,
+  registerService,
+  repeatable,
+  signInAgain,
+  signUp,
+  traffic,
+} from './traffic.ts';
 
 const needed = needEngine();
 const IMAGES = [...SERVICES, 'standalone', 'gateway'];
@@ -20,6 +28,9 @@ const IDLE_MS = 30_000;
 const ANONYMOUS_MIB_MAX = 160;
 /** Twice of what they take on a machine that has nothing else to do. */
 const IDLE_PERCENT_MAX = 20;
+
+/** Sooner than a sign-in stops being recent. */
+const SIGNED_IN_AGAIN_EVERY_MS = 240_000;
 
 const baseOf = (variable: string): string =>
   needed().bases.find((base) => base.variable === variable)?.image ?? '';
@@ -46,7 +57,10 @@ describe('with events in PostgreSQL', () => {
     return its();
   };
   const knownTo = async (deployed: Deployment): Promise<Account> => {
-    if (account !== undefined) return account;
+    if (account !== undefined) {
+      account = await signInAgain(deployed.url, account);
+      return account;
+    }
     account = await signUp(deployed.url, 'ada@example.com');
     expect((await registerService(deployed.url, account)).status).toBe(201);
     return account;
@@ -158,7 +172,7 @@ describe('with events in PostgreSQL', () => {
         ],
         ...[
           '/app/packages/testing',
-          '/app/packages/bench',
+          '/app/scripts/bench',
           '/app/.env',
           '/app/test',
           '/root/.npm',
@@ -222,9 +236,13 @@ describe('with events in PostgreSQL', () => {
     async () => {
       await its().compose('up', '--wait', '--detach', ...scaled(2));
       await its().untilHealthy();
-      const who = await knownTo(its());
-      const going = traffic(repeatable(its().url, who));
+      let who = await knownTo(its());
+      const renewing = setInterval(async () => {
+        who = await signInAgain(its().url, who).catch(() => who);
+      }, SIGNED_IN_AGAIN_EVERY_MS);
+      const going = traffic(repeatable(its().url, () => who));
       const restarts = await rollingRestarts(its());
+      clearInterval(renewing);
       const { answered, lost } = await going.stop();
       console.log(
         `${answered} answered, ${lost.length} lost in ${restarts} restarts of replicas`,

@@ -25,7 +25,7 @@ export type Deployment = {
   /** Where make-env.sh put the secrets. */
   readonly secrets: string;
   compose(...args: readonly string[]): Promise<string>;
-  /** Of one service, or of all; those that ended, too. */
+  /** The containers of one service, or of all; those that ended, too. */
   containers(service?: string): Promise<readonly Running[]>;
   /** Waits until all of a service, or of everything, answer their health checks. */
   untilHealthy(service?: string): Promise<void>;
@@ -69,7 +69,7 @@ export async function deployment(
     const all = (JSON.parse(await docker('inspect', ...ids)) as readonly Inspected[]).map(running);
     return all.filter((each) => service === undefined || each.service === service);
   };
-  // Of a run that was killed.
+  // A run that was killed has left it.
   await compose('down', '--volumes', '--remove-orphans', '--timeout', '1');
   return {
     url: `http://127.0.0.1:${port}`,

@@ -2,7 +2,7 @@
 import { docker, ended } from '../../scripts/containers/docker.ts';
 import type { Deployment, Running } from './deployment.ts';
 
-/** Of ours, as the compose file confines them. */
+/** Our containers, as the compose file confines them. */
 export const OURS = [
   ...['identity', 'authz', 'vault', 'approval', 'webhook-dispatcher', 'audit-projector'],
   ...['gateway', 'mailbox', 'migrate'],

@@ -4,7 +4,7 @@ import { docker } from '../../scripts/containers/docker.ts';
 import { SERVICES } from '../deploy/rules/rule.ts';
 import type { Deployment, Running } from './deployment.ts';
 
-/** Of each service; in one of them each of its replicas starts again. */
+/** How often each service is restarted; each time each of its replicas starts again. */
 const ROLLING_RESTARTS = testForm.long ? 20 : 2;
 /** Services that are restarted beside each other: of each there is always one replica. */
 const SERVICES_AT_ONCE = 3;

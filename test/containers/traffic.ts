@@ -9,12 +9,12 @@ export type Account = {
 };
 
 export type Traffic = {
-  /** Of each kind, how many were answered and what happened to the others. */
+  /** For each kind: how many were answered, and what happened to the others. */
   stop(): Promise<{ readonly answered: number; readonly lost: readonly string[] }>;
 };
 
 export const PASSWORD = 'correct horse battery staple';
-/** Of what is asked here; anything else, a token that ran out among it, says nothing about what was asked. */
+/** The statuses that answer what is asked here; any other, as of a token that ran out, says nothing about it. */
 const ANSWERS = [200, 201, 204, 404];
 /** Between the requests of a kind: enough of them to meet each moment of a stop, on a machine that does more. */
 const PAUSE_MS = 50;
@@ -25,6 +25,15 @@ export async function signUp(baseUrl: string, email: string): Promise<Account> {
   const made = await restDriver({ baseUrl }).post('/api/v1/auth/signup', body);
   if (made.status !== 201) throw new Error(`sign-up: ${made.status} ${made.text}`);
   return { email, tenant: made.body.tenant_id, bearer: made.body.access_token };
+}
+
+/** With a token of now: changes of the vault ask for a sign-in of the last ten minutes. */
+export async function signInAgain(baseUrl: string, account: Account): Promise<Account> {
+  const body = { email: account.email, password: PASSWORD };
+  const caller = { tenant: account.tenant };
+  const answer = await restDriver({ baseUrl, caller }).post('/api/v1/auth/login', body);
+  if (answer.status !== 200) throw new Error(`sign-in: ${answer.status} ${answer.text}`);
+  return { ...account, bearer: answer.body.access_token };
 }
 
 /** The next one is sent a little after the last one was answered; `kinds` go on beside each other. */
@@ -58,14 +67,14 @@ export function traffic(kinds: { readonly [kind: string]: () => Promise<number> 
 /** What may be sent twice: a GET of each service, a PUT and a DELETE. */
 export function repeatable(
   url: string,
-  account: Account,
+  account: () => Account,
 ): { readonly [kind: string]: () => Promise<number> } {
   const ask = (method: string, path: string, body?: object) => async (): Promise<number> => {
     const response = await fetch(new URL(path, url), {
       method,
       headers: {
-        authorization: `Bearer ${account.bearer}`,
-        'x-service-tenant': account.tenant,
+        authorization: `Bearer ${account().bearer}`,
+        'x-service-tenant': account().tenant,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

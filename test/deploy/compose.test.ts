@@ -86,7 +86,7 @@ describe('docker-compose.yml', () => {
 const FIXED_IN_COMPOSE = [
   ...['PORT', 'MANAGEMENT_PORT', 'INTERNAL_PORT', 'HOST', 'CARDEA_DATA'],
   ...['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS'],
-  // Of one service: in a file of its own.
+  // One service has it in a file of its own.
   ...['INTERNAL_KEY', 'INTERNAL_BEARERS'],
 ];
 /** Who reads a setting, where the page of settings says so; commands run in the container `migrate`. */

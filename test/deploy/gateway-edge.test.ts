@@ -66,6 +66,8 @@ describe('O5 what no service answers', () => {
 
   it('is a document, to be looked at only', async () => {
     for (const path of [
+      '/',
+      '/favicon.ico',
       '/openapi.json',
       '/asyncapi.json',
       '/docs',

@@ -75,7 +75,7 @@ describe('the committed template of the gateway', () => {
 
   it('S25 have no place for what is not public', () => {
     const shown = places.map(({ matcher }) => matcher).join('\n');
-    expect(shown).not.toMatch(/internal|\/dev|metrics|livez|readyz|startupz|loglevel/);
+    expect(shown).not.toMatch(/internal|\/dev\b|metrics|livez|readyz|startupz|loglevel/);
   });
 
   it('match whole paths, and answer 404 to all others', () => {
@@ -187,13 +187,14 @@ describe('nginx', () => {
         UPSTREAM_SUFFIX: '.cardea.svc.cluster.local',
         VAULT_UPSTREAM: 'vault.example.com:9000',
         RESOLVER_ADDRESS: 'fd00::10',
+        RESOLVER_FAMILY: 'both',
       },
     });
     const config = readFileSync(join(run, 'nginx.conf'), 'utf8');
     for (const line of [
       'server webhook-dispatcher.cardea.svc.cluster.local:8080 resolve max_fails=0;',
       'server vault.example.com:9000 resolve max_fails=0;',
-      'resolver [fd00::10] valid=2s ipv6=off; resolver_timeout 2s;',
+      'resolver [fd00::10] valid=2s; resolver_timeout 2s;',
       'set_real_ip_from 10.0.0.0/8; set_real_ip_from 192.168.0.0/16;',
       'add_header Strict-Transport-Security "max-age=31536000" always;',
       'proxy_read_timeout 45s;',

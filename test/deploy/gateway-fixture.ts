@@ -89,8 +89,9 @@ export function faultsOf(answer: RawAnswer, status: number, code: string): reado
   hold(headers['content-type'] === 'application/json; charset=utf-8', 'Content-Type');
   hold(headers['x-content-type-options'] === 'nosniff', 'nosniff');
   const body = `{"error":{"code":"${code}","message":"`;
+  const details = status === 400 ? ',"details":[{"field":"request","rule":"form"}]' : '';
   hold(
-    answer.body.startsWith(body) && answer.body.endsWith(`.","request_id":"${id}"}}`),
+    answer.body.startsWith(body) && answer.body.endsWith(`.","request_id":"${id}"${details}}}`),
     answer.body,
   );
   return wrong;

@@ -6,7 +6,10 @@ import { product, version } from '../../scripts/gateway/files.ts';
 
 const { common, services } = await product();
 const own = [...common, ...services.flatMap(({ endpoints }) => endpoints)];
-const documents = documentEndpoints({ endpoints: own, version, publicUrl: 'https://example.com' });
+const documents = documentEndpoints({
+  ...{ endpoints: own, version, publicUrl: 'https://example.com' },
+  isDevelopment: false,
+});
 const open = [...own, ...documents]
   .map(({ contract }) => contract)
   .filter(({ who, internal, path }) => who === 'anyone' && (!internal || isOfDocument(path)));

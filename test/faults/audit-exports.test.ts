@@ -23,7 +23,7 @@ const STALLED_KB = (TENANTS * STALLED_EACH * ROWS * 2 * LONG_CHARS) / 1024;
 const RSS_GROWTH_KB_MAX = STALLED_KB / 4;
 const ANSWER_MS_MAX = 5_000;
 const TEST_MS_MAX = 600_000;
-/** Of the other client, between its rounds. */
+/** How long the other client waits between its rounds. */
 const PAUSE_MS = 20;
 const PATH = '/api/v1/audit/events.csv';
 

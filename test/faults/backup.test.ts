@@ -115,7 +115,7 @@ function mayBeThere(sure: readonly Write[], sent: readonly Write[]): Acked<Write
   return { acked: sure, refused: [], unknown: sent.filter(({ name }) => !names.has(name)) };
 }
 
-/** Of what was written after the backup nothing is left. */
+/** Expects that nothing is left of what was written after the backup. */
 async function expectNone(rest: RestDriver, lost: readonly Write[]): Promise<void> {
   expect(lost.length).toBeGreaterThan(0);
   const names = new Set(lost.map(({ name }) => name));

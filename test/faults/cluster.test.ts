@@ -24,7 +24,7 @@ const TURNS = testForm.long ? 10 : 1;
 const TURN_MS_MAX = 300_000;
 const POLLS = 200;
 const STOP_MS_MAX = 25_000;
-/** Of all reads, those that were told to come again: none on a machine with time. */
+/** The share of reads that may be told to come again: none on a machine with time. */
 const REPEATED_MAX = 0.02;
 /** First the one with the polls, because they end by themselves after a while. */
 const SERVICES: readonly ServiceName[] = [

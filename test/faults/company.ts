@@ -92,10 +92,10 @@ export async function company(rest: RestDriver, tenant: string, account: Account
     person,
     apiKey,
     machine,
-    /** Of a session that no other test uses. */
+    /** A token of a session that no other test uses. */
     refreshToken: async (): Promise<string> =>
       (await must(200, open.post('/api/v1/auth/login', account))).body.refresh_token,
-    /** Of a session that was revoked. */
+    /** A token of a session that was revoked. */
     revokedRefreshToken: async (): Promise<string> => {
       const { body } = await must(200, open.post('/api/v1/auth/login', account));
       const own = admin.as({ bearer: body.access_token });

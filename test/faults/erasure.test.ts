@@ -155,7 +155,8 @@ async function openedAt(
   sealed: Sealed,
   of: { readonly field: string; readonly streamId: string },
 ): Promise<string | null | undefined> {
-  const places = [of.streamId, 'context'].flatMap((streamId) =>
+  // The keys of all rings are sealed as of the ring of EdDSA; the id of a key is in its subject.
+  const places = [of.streamId, 'context', 'keyring-main'].flatMap((streamId) =>
     [of.field, ...FIELDS].map((field) => ({ streamId, field })),
   );
   for (const place of places) {

@@ -52,14 +52,15 @@ describe('O8 R20 a loop that has stopped turning', () => {
           wrong ??= error;
         });
         const said = await readiness(cardea);
-        return said.code === 503 ? said : undefined;
+        // A busy machine may be late with another loop for a while.
+        const failed = Object.entries(said.checks).filter(([, { status }]) => status === 'failed');
+        const isOne = failed.length === 1 && failed[0]?.[0].startsWith('projection:') === true;
+        return said.code === 503 && isOne ? said : undefined;
       },
-      { deadlineMs: SEEN_MS_MAX, what: 'readiness misses a loop' },
+      { deadlineMs: SEEN_MS_MAX, what: 'readiness misses one projection, and nothing else' },
     );
     expect(wrong).toBeUndefined();
     expect(notReady.status).toBe('not_ready');
-    const failed = Object.entries(notReady.checks).filter(([, check]) => check.status === 'failed');
-    expect(failed.map(([name]) => name)).toEqual([expect.stringMatching(/^projection:/)]);
     expect((await fetch(`${cardea.management}/livez`)).status).toBe(200);
     await running.end('SIGKILL');
   });

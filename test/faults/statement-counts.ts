@@ -1,7 +1,7 @@
 /** Statements of one request, told apart: what it waits for itself, and what follows from it. */
 import type { Logged, LoggedStatement } from './statement-log.ts';
 
-/** Of one play. */
+/** The statements that one play took. */
 export type Counts = {
   /** On the connections of requests and decisions, those of policies and consumers included. */
   readonly own: number;

@@ -10,7 +10,7 @@ import { Client } from 'pg';
 export type LoggedStatement = {
   /** The connection's `application_name`. */
   readonly sender: string;
-  /** Of a prepared statement. */
+  /** The name of a prepared statement. */
   readonly name: string;
   readonly text: string;
   /** Reads or appends that share it: how many meet in one is chance. */

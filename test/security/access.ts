@@ -35,7 +35,7 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^\w+ \/oauth2\//, PUBLIC],
   [/^\w+ \/(user|me)\//, optional('user')],
   // Administration.
-  [/^\w+ \/admin\/(applications|resource-servers)/, required('admin')],
+  [/^\w+ \/admin\/(applications|resource-servers|scopes)/, required('admin')],
   [/^\w+ \/admin\/invitations/, required('admin')],
   [/^(GET|PATCH) \/admin\/organization$/, required('owner')],
   [/^\w+ \/admin\/keys/, required('system_admin')],
@@ -53,7 +53,8 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^(GET|DELETE) \/agent\/sessions/, required('user agent_key agent_token')],
   // Tuples (`docs/contract.md` 5.4).
   [/^(POST|DELETE) \/fga\/tuples(\/batch)?$/, required('admin api_key:fga:write')],
-  [/^\w+ \/fga\/model/, required('admin')],
+  [/^GET \/fga\/model$/, AREA_READ('model')],
+  [/^\w+ \/fga\/model/, AREA_WRITE('model')],
   [/^POST \/fga\/dry-run$/, required('admin api_key:fga:write')],
   [/^\w+ \/fga\//, required('user agent_token api_key:fga:read')],
   // Approval requests (`docs/contract.md` 4.6); agents are let through as far as the answer that a user has
@@ -67,6 +68,7 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^GET \/vault\/grants/, required('admin api_key:vault:read agent_key')],
   [/^DELETE \/vault\/grants/, required('admin api_key:vault:write agent_key')],
   [/^(GET \/vault\/|POST \/vault\/approval-policies\/evaluate$)/, AREA_READ('vault')],
+  [/^POST \/vault\/services\/\{name\}\/secrets\/\{field\}\/reveal$/, required('admin')],
   [/^\w+ \/vault\//, AREA_WRITE('vault')],
   // Webhooks and the audit log (`docs/contract.md` 5.5).
   [/^\w+ \/webhooks/, required('admin')],

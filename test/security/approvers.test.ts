@@ -3,6 +3,7 @@ import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SERVICE_GRANT, startSession } from './agents-and-keys.ts';
 import { type Fortress, fortress } from './fortress.ts';
+import { mailedToken } from './samples/identity.ts';
 import { expectStatus, PASSWORD, type Person } from './users.ts';
 
 const START_MS_MAX = 240_000;
@@ -53,6 +54,14 @@ async function register(): Promise<Person> {
   const body = { email, password: PASSWORD };
   expectStatus(await world.rest.post('/api/v1/auth/register', body, { tenant }), 201);
   return world.logIn({ tenantId: tenant, email });
+}
+
+/** A vouch requires a proven address. */
+async function proven(person: Person): Promise<Person> {
+  const token = await mailedToken(world, person.email, /confirm/i);
+  const options = { bearer: person.access };
+  expectStatus(await world.rest.post('/api/v1/auth/verify-email', { token }, options), 200);
+  return person;
 }
 
 async function session(person: Person) {
@@ -110,7 +119,7 @@ describe('S12 an agent that is its own human', () => {
   );
 
   it('S12 gets it by a person for whom an administrator vouches, and for no longer than they do', async () => {
-    const person = await register();
+    const person = await proven(await register());
     const { rest } = world;
     const vouch = async (vouched: boolean) => {
       const path = `/api/v1/admin/users/${person.userId}`;

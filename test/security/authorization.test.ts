@@ -5,6 +5,7 @@ import { access } from './access.ts';
 import { type CallerName, type TestCaller, testCallers, type Verdict, verdict } from './callers.ts';
 import { catalogueOf, type Entry, successOf } from './catalogue.ts';
 import { type Fortress, fortress } from './fortress.ts';
+import { machineRules } from './machine-rules.ts';
 import { type Ask, send, titleOf } from './sample.ts';
 
 const database = testDatabase();
@@ -25,6 +26,20 @@ it('S1 each endpoint takes whom the documents let in, and nobody else', () => {
   const documented = contracts.map(({ title }) => {
     const right = access.find(([form]) => form.test(title))?.[1];
     return { title, tenant: right?.tenant, who: right?.who.split(' ').sort().join(' ') };
+  });
+  expect(contracts).toEqual(documented);
+});
+
+it('S1 each endpoint that takes a role or a key takes machines as the documents say', () => {
+  const takesRoleOrKey = /\b(admin|owner|system_admin|api_key:\S+)/;
+  const contracts = world.host.endpoints
+    .filter(({ contract: { who } }) => who !== 'anyone' && takesRoleOrKey.test(who.join(' ')))
+    .map(({ contract }) => {
+      const title = titleOf({ contract }).replace('/api/v1', '');
+      return { title, machine: contract.machine };
+    });
+  const documented = contracts.map(({ title }) => {
+    return { title, machine: machineRules.find(([form]) => form.test(title))?.[1] };
   });
   expect(contracts).toEqual(documented);
 });

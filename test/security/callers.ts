@@ -1,5 +1,5 @@
 /** All kinds of callers of tenant A's endpoints, and the refusal that each gets without the right. */
-import type { Caller, Contract } from '@cardea/http';
+import { type Caller, type Contract, machineScopeOf } from '@cardea/http';
 import type { Call } from '@cardea/testing';
 import { scopesOf } from './agents-and-keys.ts';
 import type { Fortress, House } from './fortress.ts';
@@ -20,6 +20,7 @@ export type CallerName =
   | 'key write'
   | 'key scopeless'
   | 'key of B'
+  | 'machine'
   | 'agent key'
   | 'agent key with capability'
   | 'agent token'
@@ -29,6 +30,7 @@ type Kind =
   | { readonly is: 'nobody' }
   | { readonly is: 'user'; readonly roles: readonly string[] }
   | { readonly is: 'api_key'; readonly scopes: readonly string[] }
+  | { readonly is: 'client'; readonly roles: readonly string[]; readonly scopes: readonly string[] }
   | { readonly is: 'agent'; readonly via: 'key' | 'token' };
 
 export type TestCaller = {
@@ -47,12 +49,13 @@ export function testCallers(world: Fortress): readonly TestCaller[] {
     person('admin', a.admin),
     person('member', a.member),
     // Its access token is valid until it expires (`docs/contract.md` 4.2): until then it allows what it did
-    // before.
+    // before, but for what requires a recent sign-in.
     person('revoked session', world.revoked),
     person('admin of B', b.admin),
     person('member of B', b.member),
     nobody(a, 'expired', world.expired),
     nobody(a, 'forged', forged(a.owner.access)),
+    ...(world.machine === undefined ? [] : [machine(a, world.machine)]),
     ...agentsAndKeys(a, b),
   ];
 }
@@ -83,6 +86,13 @@ function agentsAndKeys(a: House, b: House): readonly TestCaller[] {
     agentToken('agent token of B', b.tenantId, b.agentsAndKeys.agent.token),
   ];
 }
+
+const machine = ({ tenantId }: House, bearer: string): TestCaller => ({
+  name: 'machine',
+  kind: { is: 'client', roles: [], scopes: [] },
+  tenantId,
+  credentials: { bearer },
+});
 
 const agentToken = (name: CallerName, tenantId: string, bearer: string): TestCaller => ({
   name,
@@ -128,13 +138,13 @@ export type Verdict =
  */
 export function verdict(
   contract: Contract,
-  { kind, tenantId }: TestCaller,
+  { name, kind, tenantId }: TestCaller,
   tenant: string,
 ): Verdict {
   const { who } = contract;
   if (who === 'anyone') return { passes: true };
   if (kind.is === 'nobody') return refused(contract, 401, 'unauthenticated');
-  const takes = takesKind(who, kind);
+  const takes = takesKind(contract, kind);
   const other = notTakenAs(contract, kind);
   if (!takes && other?.status === 401) return { passes: false, ...other };
   if (tenantId !== tenant) return refused(contract, 403, 'tenant_mismatch');
@@ -146,11 +156,21 @@ export function verdict(
   ) {
     return refused(contract, 403, 'forbidden');
   }
+  if (kind.is === 'client') {
+    const scope = machineScopeOf(contract);
+    if (scope !== undefined && !kind.scopes.includes(scope)) {
+      return { ...refused(contract, 403, 'insufficient_scope'), scope };
+    }
+  }
   if (kind.is === 'api_key') {
     const scopes = who.filter(isScope).map((each) => each.slice('api_key:'.length));
     if (!scopes.some((scope) => kind.scopes.includes(scope))) {
       return { ...refused(contract, 403, 'insufficient_scope'), scope: scopes[0] as string };
     }
+  }
+  // The sign-in of a session that has ended is none.
+  if (name === 'revoked session' && contract.stepUp === 'users') {
+    return refused(contract, 401, 'step_up_required');
   }
   return { passes: true };
 }
@@ -158,12 +178,18 @@ export function verdict(
 const isScope = (caller: Caller): boolean => caller.startsWith('api_key:');
 const ROLES: readonly Caller[] = ['user', 'admin', 'owner', 'system_admin'];
 
-function takesKind(who: readonly Caller[], kind: Exclude<Kind, { is: 'nobody' }>): boolean {
+function takesKind(
+  { who, machine = 'never' }: Contract,
+  kind: Exclude<Kind, { is: 'nobody' }>,
+): boolean {
+  if (who === 'anyone') return true;
   switch (kind.is) {
     case 'user':
       return who.some((caller) => ROLES.includes(caller));
     case 'api_key':
       return who.some(isScope);
+    case 'client':
+      return machine !== 'never';
     case 'agent':
       return who.includes(kind.via === 'key' ? 'agent_key' : 'agent_token');
   }

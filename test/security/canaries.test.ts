@@ -14,6 +14,7 @@ import { send, titleOf } from './sample.ts';
 import { mailedToken } from './samples/identity.ts';
 import { type Canary, canariesOf, hits, type Location } from './search.ts';
 import { pendingSignIn } from './second-factors.ts';
+import { storyOfVersions } from './story-of-versions.ts';
 import { expectStatus, PASSWORD } from './users.ts';
 
 const ADMIN_PASSWORD = 'canary-Zx81-of-the-first-administrator';
@@ -85,7 +86,8 @@ async function storyOfPeople(): Promise<void> {
   const body = { email, password: PASSWORD, display_name: 'Guest' };
   expectStatus(await rest.post('/api/v1/auth/register', body, { tenant }), 201);
   const confirm = await mailedToken(world, email, /confirm/i);
-  expectStatus(await rest.post('/api/v1/auth/verify-email', { token: confirm }), 200);
+  const proof = { token: confirm, password: PASSWORD };
+  expectStatus(await rest.post('/api/v1/auth/verify-email', proof), 200);
   refused(await rest.post('/api/v1/auth/verify-email', { token: confirm }), 422);
   expectStatus(await rest.post('/api/v1/auth/forgot-password', { email }, { tenant }), 200);
   const token = await mailedToken(world, email, /password/i);
@@ -155,6 +157,7 @@ async function storyOfTheVault(): Promise<void> {
   );
   expectStatus(vended, 200);
   expect(vended.body.data.fields).toEqual({ api_key: VAULT_VALUE });
+  await storyOfVersions(admin, { remember, refused });
 }
 
 async function storyOfWebhooks(): Promise<void> {

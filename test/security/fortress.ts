@@ -38,24 +38,33 @@ export type Fortress = ServiceFixture &
   Users & {
     readonly a: House;
     readonly b: House;
-    /** Of A; undefined in a world created over HTTP alone, which gives nobody that role. */
+    /** An administrator of A; undefined in a world created over HTTP alone, which gives nobody that role. */
     readonly systemAdmin: Person | undefined;
-    /** Of an administrator of A, signed long ago. */
+    /** A token of an administrator of A, signed long ago. */
     readonly expired: string;
-    /** Of a member of A whose session was revoked since. */
+    /** Token of an application of A in its own name, with neither role nor scope; undefined in a world as above. */
+    readonly machine: string | undefined;
+    /** A member of A whose session was revoked since. */
     readonly revoked: Person;
+    readonly issuer: string;
+    /** Moves the product's time, in milliseconds from now. */
+    readonly clock: { shift(ms: number): void };
     readonly lines: readonly string[];
     readonly mailFolder: string;
     /** Receiver of webhooks. */
     readonly receiver: WebhookSink;
+    /** Gives the people of both houses tokens of now: changes of settings ask for a recent sign-in. */
+    signInAgain(): Promise<void>;
   };
 
 type Options = {
   readonly databaseUrl: string;
   readonly env?: { readonly [name: string]: string };
+  /** Who is the owner of A, and was made at the start; else somebody who signs up. */
+  readonly founder?: Pick<Person, 'tenantId' | 'email'>;
 };
 
-export async function fortress({ databaseUrl, env = {} }: Options): Promise<Fortress> {
+export async function fortress({ databaseUrl, env = {}, ...options }: Options): Promise<Fortress> {
   const mailFolder = await mkdtemp(join(tmpdir(), 'cardea-security-'));
   const receiver = await webhookSink();
   const lines: string[] = [];
@@ -69,13 +78,16 @@ export async function fortress({ databaseUrl, env = {} }: Options): Promise<Fort
       ARGON2_TIME: '1',
       PUBLIC_URL: ISSUER,
       CARDEA_DATA: mailFolder,
+      VAULT_REVEAL: 'on',
       ...env,
     },
     onLog: (line) => lines.push(line),
   });
   const users = usersOf(fixture.rest);
   clock.shift(LONG_AGO_MS);
-  const founder = await users.signUp('Acme');
+  const founder = await (options.founder === undefined
+    ? users.signUp('Acme')
+    : users.logIn(options.founder));
   const expired = founder.access;
   clock.shift(0);
   const a = await houseOf(fixture, users, await users.logIn(founder));
@@ -87,12 +99,20 @@ export async function fortress({ databaseUrl, env = {} }: Options): Promise<Fort
     a,
     b,
     systemAdmin: await systemAdminOf(fixture, users, a),
+    machine: await machineTokenOf(fixture, a.owner),
     expired,
     revoked,
+    issuer: ISSUER,
+    clock,
     lines,
     mailFolder,
     receiver,
     ...users,
+    async signInAgain() {
+      for (const person of [a, b].flatMap(({ owner, admin, member }) => [owner, admin, member])) {
+        Object.assign(person, await users.logIn(person));
+      }
+    },
     async stop() {
       await fixture.stop();
       await receiver.close();
@@ -169,6 +189,23 @@ async function untilHeard(rest: RestDriver, { member, agentsAndKeys }: House): P
     },
     { what: 'approval has heard of person and agent' },
   );
+}
+
+async function machineTokenOf(
+  { rest, baseUrl }: Pick<ServiceFixture, 'rest' | 'baseUrl'>,
+  { access, tenantId }: Person,
+): Promise<string> {
+  const fields = { name: 'CI', type: 'm2m' };
+  const by = { bearer: access, tenant: tenantId };
+  const made = await rest.post('/api/v1/admin/applications', fields, by);
+  expectStatus(made, 201);
+  const { client_id, client_secret } = made.body;
+  const form = { grant_type: 'client_credentials', client_id, client_secret };
+  const body = new URLSearchParams(form);
+  const answer = await fetch(`${baseUrl}/oauth2/token`, { method: 'POST', body });
+  const { access_token: token } = (await answer.json()) as { readonly access_token?: string };
+  if (token === undefined) throw new Error(`no token for a machine: ${answer.status}`);
+  return token;
 }
 
 async function endSession(rest: RestDriver, person: Person): Promise<void> {

@@ -3,19 +3,32 @@
  * as in its sample and with each field that gives power; what an answer yields is used from then on.
  */
 import type { Endpoint } from '@cardea/http';
-import type { TSchema } from 'typebox';
-import { SERVICE_GRANT } from './agents-and-keys.ts';
+import { rankOf } from '../../services/identity/src/ranks/ranks.ts';
 import { catalogueOf, type Entry } from './catalogue.ts';
 import type { Fortress } from './fortress.ts';
+import type { Victims } from './harm.ts';
 import { type Ask, send, titleOf } from './sample.ts';
-import { claimsOf, PASSWORD, type Person } from './users.ts';
+import { claimsOf } from './users.ts';
+import { ATTACKER, OWN_PASSWORD, powersFor } from './worth-trying.ts';
 
-export const OWN_PASSWORD = 'known to whoever searches';
 const ROUNDS_MAX = 6;
-/** Of one collection; more of a kind give no more access. */
+/** How many ids of one collection are used; more of a kind give no more access. */
 const OWN_IDS_MAX = 3;
 
-const TOO_MUCH = ['an administrator', 'somebody else', 'another key'];
+/** The credentials of people, by the rank of their roles. */
+export const USER_KINDS = [
+  'a member',
+  'an administrator',
+  'an owner',
+  'a system administrator',
+] as const;
+/** What no API key may come to. */
+const ABOVE_KEYS = [
+  ...USER_KINDS.slice(1),
+  'somebody else',
+  'another key',
+  'a machine with rights',
+];
 
 type Found = {
   readonly what: string;
@@ -28,9 +41,18 @@ export type Reached = {
   /** The credentials obtained in the end, and `a secret` if a value of the vault was returned. */
   readonly found: ReadonlySet<string>;
 };
-export type Victims = { readonly users: readonly Person[]; readonly agentIds: readonly string[] };
+export type Start = {
+  readonly bearer: string;
+  /** What it is called in the results. */
+  readonly what: string;
+  /** Kinds that are not searched from: what they reach is known from a search of their own. */
+  readonly known?: readonly string[];
+  /** Kinds and powers that end the search, because it must not come to them. */
+  readonly above: readonly string[];
+};
 type Search = {
   readonly world: Fortress;
+  readonly start: Start;
   readonly victims: Victims;
   readonly secret: string;
   readonly found: Map<string, Found>;
@@ -39,25 +61,34 @@ type Search = {
   readonly answered: Map<string, boolean>;
   readonly tried: Set<string>;
   readonly calls: Map<string, Set<string>>;
-  secretSeen: boolean;
+  /** What is no credential: a value of the vault, an application, settings. */
+  readonly powers: Set<string>;
 };
 
-/** `secret` is in the service that {@link SERVICE_GRANT} names. */
-export async function reachOf(
+/** What an API key comes to. `secret` is in the service of `SERVICE_GRANT`. */
+export const reachOfKey = (
   world: Fortress,
   key: string,
+  of: { readonly victims: Victims; readonly secret: string },
+): Promise<Reached> =>
+  reachOf(world, { bearer: key, what: 'the key', above: [...ABOVE_KEYS, 'a secret'] }, of);
+
+export async function reachOf(
+  world: Fortress,
+  start: Start,
   of: { readonly victims: Victims; readonly secret: string },
 ): Promise<Reached> {
   const search: Search = {
     world,
+    start,
     ...of,
-    found: new Map([[key, { what: 'the key', bearer: key }]]),
+    found: new Map([[start.bearer, start]]),
     ids: new Map(),
     emails: new Set(of.victims.users.map(({ email }) => email)),
     answered: new Map(),
     tried: new Set(),
     calls: new Map(),
-    secretSeen: false,
+    powers: new Set(),
   };
   const entries = catalogueOf(world).filter(({ endpoint }) => endpoint.contract.who !== 'anyone');
   const isDelete = ({ endpoint }: Entry) => endpoint.contract.method === 'delete';
@@ -69,13 +100,13 @@ export async function reachOf(
   }
   // Last, because otherwise what was created would be deleted before it was used.
   await tryAll(search, last);
-  const found = new Set([...search.found.values()].map(({ what }) => what));
-  return { calls: search.calls, found: search.secretSeen ? found.add('a secret') : found };
+  const found = [...search.found.values()].map(({ what }) => what);
+  return { calls: search.calls, found: new Set([...found, ...search.powers]) };
 }
 
-/** More than any one scope may give; a caller who has it needs no further search. */
-const isFound = ({ found, secretSeen }: Search): boolean =>
-  secretSeen || [...found.values()].some(({ what }) => TOO_MUCH.includes(what));
+/** More than may be reached; a caller who has it needs no further search. */
+const isFound = ({ found, powers, start: { above } }: Search): boolean =>
+  [...[...found.values()].map(({ what }) => what), ...powers].some((what) => above.includes(what));
 
 const sizeOf = ({ found, ids }: Search): number => found.size + [...ids.values()].flat().length;
 
@@ -146,8 +177,9 @@ const collectionOf = (path: string): string => path.split('/{')[0] ?? path;
 
 function idsFor({ ids, victims }: Search, path: string): readonly string[] {
   if (!path.includes('{')) return [];
-  const own = ids.get(collectionOf(path)) ?? [];
-  switch (collectionOf(path)) {
+  const collection = collectionOf(path);
+  const own = [...(ids.get(collection) ?? []), ...(victims.ids?.[collection] ?? [])];
+  switch (collection) {
     case '/api/v1/admin/users':
       return [...own, ...victims.users.map(({ userId }) => userId)];
     case '/api/v1/agents':
@@ -155,43 +187,6 @@ function idsFor({ ids, victims }: Search, path: string): readonly string[] {
     default:
       return own;
   }
-}
-
-/**
- * Each field of the body that gives power, with every value worth trying, and all at once; the unchanged
- * sample first.
- */
-function powersFor(
-  { world, victims, ids }: Search,
-  body: TSchema | undefined,
-): readonly (object | undefined)[] {
-  const users = victims.users.map(({ userId }) => userId);
-  const worth: { readonly [field: string]: readonly unknown[] } = {
-    roles: [['admin'], ['member', 'owner'], ['system_admin', 'owner', 'admin']],
-    scopes: [['users:write', 'agents:write', 'vault:grant', 'vault:write']],
-    services: [[SERVICE_GRANT]],
-    owner_user_id: users,
-    user_id: users,
-    agent_id: ids.get('/api/v1/agents') ?? [],
-    vouched: [true],
-    status: ['active'],
-    password: [OWN_PASSWORD],
-    new_password: [OWN_PASSWORD],
-    email: [`taken.over@${world.a.tenantId}.example.com`],
-    enabled: [false],
-  };
-  const fields = Object.keys((body as { properties?: object } | undefined)?.properties ?? {});
-  const wanted = fields.filter((field) => (worth[field] ?? []).length > 0);
-  const alone = wanted.flatMap((field) =>
-    (worth[field] ?? []).map((value): object => ({ [field]: value })),
-  );
-  // Most of them are created with an address of their own.
-  const together = wanted.filter((field) => field !== 'email');
-  const most = Math.max(0, ...together.map((field) => worth[field]?.length ?? 0));
-  const all = Array.from({ length: together.length > 1 ? most : 0 }, (_, n): object =>
-    Object.fromEntries(together.map((field) => [field, worth[field]?.[n] ?? worth[field]?.at(-1)])),
-  );
-  return [undefined, ...alone, ...all];
 }
 
 type Learnt = {
@@ -202,11 +197,14 @@ type Learnt = {
 };
 
 async function learn(search: Search, by: Found, { entry, ask, body, text }: Learnt): Promise<void> {
-  if (text.includes(search.secret)) search.secretSeen = true;
+  if (text.includes(search.secret)) search.powers.add('a secret');
   const data = ((body as { data?: object } | undefined)?.data ?? body ?? {}) as {
     readonly [field: string]: unknown;
   };
   const { contract } = entry.endpoint;
+  // Whoever may read it does not have it yet.
+  const power = contract.method === 'get' ? undefined : powerOf(search, data);
+  if (power !== undefined) search.powers.add(power);
   if (contract.method === 'post' && typeof data['id'] === 'string') {
     const of = contract.path.replace(/\/\{.*$/, '');
     const own = search.ids.get(of) ?? [];
@@ -216,6 +214,8 @@ async function learn(search: Search, by: Found, { entry, ask, body, text }: Lear
     const value = data[field];
     if (typeof value === 'string') hold(search, value);
   }
+  const machine = await machineToken(search, ask, data);
+  if (machine !== undefined) hold(search, machine);
   const capability = data['capability_token'];
   if (typeof capability === 'string') {
     const headers = { 'x-service-token': capability };
@@ -227,6 +227,34 @@ async function learn(search: Search, by: Found, { entry, ask, body, text }: Lear
   const { email, password, new_password } = (ask.body ?? {}) as { readonly [name: string]: string };
   if (email !== undefined) search.emails.add(email);
   if (password === OWN_PASSWORD || new_password === OWN_PASSWORD) await signIn(search);
+}
+
+/** The token of an application whose secret the answer shows; undefined where it speaks for nobody but people. */
+async function machineToken(
+  { world }: Search,
+  { params }: Ask,
+  data: { readonly [field: string]: unknown },
+): Promise<string | undefined> {
+  const { client_secret: secret, client_id: id = params?.['id'] } = data;
+  if (typeof secret !== 'string' || typeof id !== 'string') return undefined;
+  const form = { grant_type: 'client_credentials', client_id: id, client_secret: secret };
+  const body = new URLSearchParams(form);
+  const answer = await fetch(`${world.baseUrl}/oauth2/token`, { method: 'POST', body });
+  const { access_token: token } = (await answer.json()) as { readonly access_token?: string };
+  return token;
+}
+
+/** Powers over people that are no credential; a tenant of one's own making has nobody above its maker. */
+function powerOf(
+  { world }: Search,
+  data: { readonly [field: string]: unknown },
+): string | undefined {
+  const { redirect_uris: uris, first_party: isOurs, scopes, settings, id } = data;
+  const acts = isOurs === true || (Array.isArray(scopes) && scopes.includes('roles'));
+  if (Array.isArray(uris) && acts) return 'an application that acts for people';
+  const appUrl = (settings as { readonly app_url?: unknown } | undefined)?.app_url;
+  const isTheirs = appUrl === ATTACKER && id === world.a.tenantId;
+  return isTheirs ? 'the settings of the tenant' : undefined;
 }
 
 /** As every user whose address is known, with the password that was set. */
@@ -244,6 +272,7 @@ async function signIn(search: Search): Promise<void> {
 /** One of a kind is enough, except of kinds that nobody should get. */
 function hold(search: Search, bearer: string): void {
   const what = kindOf(search, bearer);
+  if (search.start.known?.includes(what)) return;
   const known = [...search.found.values()].filter((found) => found.what === what).length;
   if (known < OWN_IDS_MAX) search.found.set(bearer, { what, bearer });
 }
@@ -253,29 +282,10 @@ function kindOf({ victims }: Search, bearer: string): string {
   if (bearer.startsWith('agk_')) return 'an agent key';
   const claims = claimsOf(bearer);
   if (claims['agent_id'] !== undefined) return 'an agent';
-  if (victims.users.some(({ userId }) => userId === claims['sub'])) return 'somebody else';
-  const roles = claims['roles'] as readonly string[];
-  return roles.every((role) => role === 'member') ? 'a member' : 'an administrator';
-}
-
-/** What must not have happened to users who existed before. */
-export async function harmTo(
-  { rest, a, logIn }: Fortress,
-  { users }: Victims,
-): Promise<readonly string[]> {
-  const admin = rest.as({ bearer: a.owner.access, tenant: a.tenantId });
-  const harm: string[] = [];
-  for (const person of users) {
-    const { status, body } = await admin.get(`/api/v1/admin/users/${person.userId}`);
-    const isMember = person.roles.every((role) => role === 'member');
-    if (status !== 200 || body.status !== 'active') {
-      if (!isMember) harm.push('closed or deleted an administrator');
-      continue;
-    }
-    if (body.roles.join() !== person.roles.join()) harm.push('changed roles');
-    if (body.email !== person.email) harm.push('changed an address');
-    if (body.vouched !== true) harm.push('took back a vouch');
-    await logIn(person).catch(() => harm.push(`changed a password that was ${PASSWORD}`));
+  if (claims['client_id'] === claims['sub']) {
+    const { roles, scope } = claims as { roles: readonly string[]; scope: string };
+    return roles.length > 0 || scope !== '' ? 'a machine with rights' : 'a machine';
   }
-  return harm;
+  if (victims.users.some(({ userId }) => userId === claims['sub'])) return 'somebody else';
+  return USER_KINDS[rankOf(claims['roles'] as readonly string[])] ?? 'nobody';
 }

@@ -16,7 +16,7 @@ export type Sample = {
   readonly by: CallerName;
   /** Creates what the request is about first, so that it succeeds each time. */
   readonly ask: (world: Fortress) => Ask | Promise<Ask>;
-  /** Of the success, if it differs from the contract's. */
+  /** The status of the success, if it differs from the contract's. */
   readonly status?: number;
   /** Status for an id that nobody has; 404 unless stated. */
   readonly unknown?: number;

@@ -1,15 +1,18 @@
 /** A scope allows what its description names, and no chain of calls leads further. */
 import { testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SERVICE_GRANT } from './agents-and-keys.ts';
 import { type Fortress, fortress } from './fortress.ts';
-import { harmTo, type Reached, reachOf, type Victims } from './reach.ts';
+import { harmTo, type Victims } from './harm.ts';
+import { type Reached, reachOfKey } from './reach.ts';
 import { expectStatus } from './users.ts';
 
 const SECRET = 'the value that no scope names';
 const SCOPES = [
   'fga:read',
   'fga:write',
+  'model:read',
+  'model:write',
   'users:read',
   'users:write',
   'agents:read',
@@ -22,6 +25,9 @@ const SCOPES = [
 
 /** The first row that matches a call gives the words that the description must contain. */
 const NAMED: readonly (readonly [RegExp, RegExp])[] = [
+  [/^GET \/fga\/model$/, /^read the model/i],
+  [/^PUT \/fga\/model$/, /replace the model/i],
+  [/^POST \/fga\/model\/dry-run$/, /which checks another model would answer/i],
   [/^(GET|POST) \/fga\/(tuples|check|dry-run|filter|list-objects|list-users)/, /tuples/i],
   [/^DELETE \/fga\/tuples/, /delete relationship tuples/i],
   [/^GET \/admin\/users/, /^read the accounts/i],
@@ -29,6 +35,7 @@ const NAMED: readonly (readonly [RegExp, RegExp])[] = [
   [/^POST \/admin\/users\/\{id\}\/revoke-sessions$/, /end their sessions/i],
   [/^POST \/admin\/users\/\{id\}\/reset-password$/, /mail them a link/i],
   [/^PATCH \/admin\/users/, /change the name and picture .*disable, enable/i],
+  [/^DELETE \/admin\/users\/\{id\}\/sessions/, /end their sessions/i],
   [/^DELETE \/admin\/users/, /delete them/i],
   [/^GET \/agents/, /^read the agents/i],
   [/^POST \/agents$/, /make agents/i],
@@ -38,6 +45,8 @@ const NAMED: readonly (readonly [RegExp, RegExp])[] = [
   [/^GET \/vault\//, /^read which services/i],
   [/^POST \/vault\/approval-policies\/evaluate$/, /^read which services/i],
   [/^\w+ \/vault\/services\/\{name\}\/secrets$/, /write secrets/i],
+  [/^POST \/vault\/services\/\{name\}\/(promote|rollback)$/, /promote, roll back .*versions/i],
+  [/^DELETE \/vault\/services\/\{name\}\/secrets\//, /destroy their versions/i],
   [/^\w+ \/vault\/services/, /register, change and delete services/i],
   [/^\w+ \/vault\/approval-policies/, /make, change and remove approval policies/i],
   [/^DELETE \/vault\/grants/, /revoke grants/i],
@@ -71,6 +80,8 @@ afterAll(async () => {
   await world?.stop();
 });
 
+beforeEach(() => world.signInAgain());
+
 async function victims(): Promise<Victims> {
   const { rest, a, addUser } = world;
   const admin = rest.as({ bearer: a.owner.access, tenant: a.tenantId });
@@ -91,7 +102,7 @@ async function reach(...scopes: readonly string[]): Promise<Reached & { harm: re
   const made = await admin.post('/api/v1/api-keys', { name: scopes.join(), scopes });
   expectStatus(made, 201);
   const of = { victims: await victims(), secret: SECRET };
-  const reached = await reachOf(world, made.body.key, of);
+  const reached = await reachOfKey(world, made.body.key, of);
   return { ...reached, harm: await harmTo(world, of.victims) };
 }
 

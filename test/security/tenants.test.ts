@@ -162,7 +162,7 @@ function counterpart(name: string): TestCaller {
   return { ...named(name), tenantId: b.tenantId, credentials: found };
 }
 
-/** Of the same form, with its last characters changed. */
+/** An id of the same form, with its last characters changed. */
 const alike = (id: string): string =>
   id
     .replaceAll(/[0-9a-zA-Z](?=.{0,7}$)/g, (letter) => (/[0-9]/.test(letter) ? '9' : 'z'))
@@ -202,7 +202,7 @@ function rawSend(
         response.on('error', reject);
         response.on('end', () => {
           const text = Buffer.concat(chunks).toString();
-          const isJson = response.headers['content-type']?.includes('json') === true;
+          const isJson = /\bjson\b/.test(response.headers['content-type'] ?? '');
           const code = isJson ? JSON.parse(text).error?.code : undefined;
           resolve({ status: response.statusCode ?? 0, text, code });
         });

@@ -11,9 +11,9 @@ const SERVICES = [{ service_name: 'warehouse', fields: ['password'] }];
 export type Branch = {
   readonly id: string;
   readonly slug: string;
-  /** Of its first administrator. */
+  /** The address of its first administrator. */
   readonly email: string;
-  /** Of the organization. */
+  /** Calls as the owner of the organization. */
   readonly owner: RestDriver;
   readonly ownerTenant: string;
 };
@@ -126,7 +126,7 @@ const STAYS: readonly RegExp[] = [
   /^eventstore\./,
   // Records run out within a week.
   /^bus\./,
-  // Whose keys were erased, so that nobody makes them again.
+  // Subjects whose keys were erased, so that nobody makes them again.
   /^\w+\.subject_keys$/,
   /^vault\.tenant_keys$/,
   // Tokens of the tenant are refused as long as one could be valid.

@@ -32,7 +32,7 @@ const SECRETS = {
   JWT_SECRET: randomBytes(32).toString('hex'),
   ENCRYPTION_KEY: randomBytes(32).toString('hex'),
 };
-const processes = testCluster({ replicas: 2, env: SECRETS });
+const processes = testCluster({ replicas: 2, env: { ...SECRETS, VAULT_REVEAL: 'on' } });
 const besides = processFixture();
 const CARDEA = fileURLToPath(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
 /** What an admin may read at each service. */

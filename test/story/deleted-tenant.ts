@@ -17,7 +17,7 @@ export const deadly = (deaths: number): string => `erase.after_key=kill@${deaths
 export const DAYS = 30;
 
 const folder = mkdtempSync(join(tmpdir(), 'cardea-later-'));
-/** Of the processes that are started with `env`; until it is set, they are as any other. */
+/** Gives settings to the processes that are started with `env`; until it is set, they are as any other. */
 export function starts(name: string) {
   const file = join(folder, name);
   const set = (what: { readonly days?: number; readonly failPoints?: string }): void =>

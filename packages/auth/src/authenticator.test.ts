@@ -2,7 +2,7 @@ import { issueKey } from '@cardea/crypto';
 import { fakeClock } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
 import { allowedFrom, authenticator } from './authenticator.ts';
-import type { IntrospectedKey, Revocation, UserPrincipal } from './principal.ts';
+import type { ClientPrincipal, IntrospectedKey, Revocation, UserPrincipal } from './principal.ts';
 
 const HERE = '192.0.2.1';
 const MISSES_MAX = 10;
@@ -37,6 +37,7 @@ function fixture() {
   const live = new Set<string>();
   let asked = 0;
   let counted = 0;
+  let beingTried = 0;
   const subject = authenticator({
     verifier: { verify: async () => ({ bad: 'invalid' }), drop: () => {}, signedHere: () => {} },
     introspect: async (credential) => {
@@ -55,12 +56,17 @@ function fixture() {
       },
     },
     misses: {
-      recall: () => room(counted < MISSES_MAX),
-      count: async () => {
-        counted += 1;
-        return room(counted <= MISSES_MAX);
+      take: async () => {
+        if (counted + beingTried >= MISSES_MAX) return { allowed: false, retryAfterSeconds: 7 };
+        beingTried += 1;
+        const end = async (by: number) => {
+          beingTried -= 1;
+          counted += by;
+        };
+        return { allowed: true, giveBack: () => end(0), keep: () => end(1) };
       },
     },
+    dpop: { isProven: async () => false, read: () => undefined },
     clock,
   });
   return {
@@ -75,9 +81,6 @@ function fixture() {
     counted: () => counted,
   };
 }
-
-const room = (allowed: boolean) =>
-  allowed ? ({ allowed } as const) : ({ allowed, retryAfterSeconds: 7 } as const);
 
 describe('a caller whose role is asked for', () => {
   const admin: UserPrincipal = {
@@ -114,6 +117,41 @@ describe('a caller whose role is asked for', () => {
     expect(await subject.confirm(seen)).toBe(seen);
     live.add('rank:root');
     expect(await subject.confirm(seen)).toBeUndefined();
+  });
+
+  it('P3 shows no sign-in once its session has ended', async () => {
+    const { subject, live, looked } = fixture();
+    const signedIn = { ...admin, sessionId: 's1', authTime: 90 };
+    expect(await subject.confirm(signedIn)).toBe(signedIn);
+    expect(looked).toContainEqual({ kind: 'sid', id: 's1' });
+    live.add('sid:s1');
+    expect(await subject.confirm(signedIn)).toEqual({ ...signedIn, authTime: null });
+    live.add('user:ann');
+    expect(await subject.confirm(signedIn)).toBeUndefined();
+  });
+
+  it('P3 shows no sign-in without a session once the sign-ins of its user have ended', async () => {
+    const { subject, live, looked } = fixture();
+    const signedIn = { ...admin, authTime: 90 };
+    expect(await subject.confirm(signedIn)).toBe(signedIn);
+    expect(looked).toContainEqual({ kind: 'signin', id: 'ann', at: 100 });
+    live.add('signin:ann');
+    expect(await subject.confirm(signedIn)).toEqual({ ...signedIn, authTime: null });
+  });
+
+  it('standards 2 of a machine is looked up live, and ends with its client', async () => {
+    const { subject, live, looked } = fixture();
+    const machine: ClientPrincipal = {
+      ...{ kind: 'client', id: 'ci', tenantId: 't1', appId: 'ci' },
+      ...{ roles: ['admin'], scopes: ['audit:read'], issuedAt: 100 },
+    };
+    expect(await subject.confirm(machine)).toBe(machine);
+    expect(looked).toContainEqual({ kind: 'rank', id: 'ci', at: 100 });
+    for (const mark of ['key:ci', 'rank:ci', 'tenant:t1']) {
+      live.clear();
+      live.add(mark);
+      expect(await subject.confirm(machine)).toBeUndefined();
+    }
   });
 
   it('is not looked up where it has no role to lose', async () => {

@@ -4,15 +4,20 @@ import { type Clock, expiringCache } from '@cardea/runtime';
 import { connectionDigests } from './credential-digest.ts';
 import type {
   Authenticator,
+  ClientPrincipal,
   IntrospectedKey,
   KeyMisses,
+  PossessionProof,
   Principal,
   Revocation,
   Revocations,
   TooManyMisses,
+  Unproven,
+  UserPrincipal,
 } from './principal.ts';
-import { capabilityOf, principalOf } from './principal-of.ts';
-import type { Accepted, TokenVerifier } from './token-verifier.ts';
+import { boundKeyOf, capabilityOf, principalOf } from './principal-of.ts';
+import type { DpopProofs } from './tokens/dpop-proof.ts';
+import type { Accepted, TokenVerifier } from './tokens/token-verifier.ts';
 
 /**
  * How long an introspection answer of identity is used without asking again; a revocation ends it at
@@ -27,6 +32,7 @@ export type AuthenticatorDependencies = {
   readonly introspect: (credential: string) => Promise<IntrospectedKey | undefined>;
   readonly revocations: Pick<Revocations, 'isRevoked' | 'subscriptionEpoch' | 'look'>;
   readonly misses: KeyMisses;
+  readonly dpop: DpopProofs;
   readonly clock: Clock;
 };
 
@@ -38,25 +44,24 @@ export function authenticator(needs: AuthenticatorDependencies): Authenticator {
   const byKey = keyHolders(needs);
   const digestOf = connectionDigests();
   return {
-    authenticate: (bearer, ip, connection) => {
-      const digest = digestOf(bearer, connection);
-      if (bearer.startsWith('svc_') || bearer.startsWith('agk_')) return byKey(bearer, digest, ip);
-      const verified = needs.verifier.verify('access', bearer, digest);
-      return verified instanceof Promise ? verified.then(accepted) : accepted(verified);
+    authenticate: (credential, ip, connection, possession) => {
+      const digest = digestOf(credential, connection);
+      if (credential.startsWith('svc_') || credential.startsWith('agk_')) {
+        return possession === undefined ? byKey(credential, digest, ip) : INVALID_TOKEN;
+      }
+      const verified = needs.verifier.verify('access', credential, digest);
+      const accept = (token: Accepted) => accepted(needs.dpop, token, { digest, possession });
+      return verified instanceof Promise ? verified.then(accept) : accept(verified);
     },
     confirm: async (principal) => {
-      if (principal.kind !== 'user') return principal;
-      const persons = [principal.id, principal.impersonatedBy].flatMap((id): Revocation[] =>
-        id === null
-          ? []
-          : [
-              { kind: 'user', id },
-              { kind: 'rank', id, at: principal.issuedAt },
-            ],
-      );
-      const list: Revocation[] = [...persons, { kind: 'tenant', id: principal.tenantId }];
-      const { revoked } = await needs.revocations.look(list);
-      return revoked.includes(true) ? undefined : principal;
+      switch (principal.kind) {
+        case 'user':
+          return confirmedUser(needs.revocations, principal);
+        case 'client':
+          return confirmedMachine(needs.revocations, principal);
+        default:
+          return principal;
+      }
     },
     capability: async (token) => {
       const verified = await needs.verifier.verify('capability', token);
@@ -71,35 +76,100 @@ export function authenticator(needs: AuthenticatorDependencies): Authenticator {
   };
 }
 
-const accepted = (verified: Accepted): Principal | undefined =>
-  'ok' in verified ? principalOf(verified.ok) : undefined;
+async function confirmedUser(
+  { look }: Pick<Revocations, 'look'>,
+  principal: UserPrincipal,
+): Promise<UserPrincipal | undefined> {
+  const { id, impersonatedBy, issuedAt: at, tenantId, authTime } = principal;
+  const users = impersonatedBy === null ? [id] : [id, impersonatedBy];
+  const ofToken: readonly Revocation[] = [
+    ...users.flatMap((user): Revocation[] => [
+      { kind: 'user', id: user },
+      { kind: 'rank', id: user, at },
+    ]),
+    { kind: 'tenant', id: tenantId },
+  ];
+  const ofSignIn = authTime === null ? [] : [signInOf(principal)];
+  const { revoked } = await look([...ofToken, ...ofSignIn]);
+  if (revoked.slice(0, ofToken.length).includes(true)) return undefined;
+  return revoked.includes(true) ? { ...principal, authTime: null } : principal;
+}
+
+/** What the sign-in of a token ends with: its session, or what ends the sign-ins of its user. */
+const signInOf = ({ id, issuedAt: at, sessionId }: UserPrincipal): Revocation =>
+  sessionId === null ? { kind: 'signin', id, at } : { kind: 'sid', id: sessionId };
+
+const INVALID_TOKEN = { kind: 'unproven', error: 'invalid_token' } as const;
+const INVALID_PROOF = { kind: 'unproven', error: 'invalid_dpop_proof' } as const;
+
+/** A token that is bound to a key comes with a proof of that key, and any other token without one. */
+function accepted(
+  dpop: DpopProofs,
+  verified: Accepted,
+  {
+    digest,
+    possession,
+  }: { readonly digest: string; readonly possession: PossessionProof | undefined },
+): Principal | Unproven | undefined | Promise<Principal | Unproven | undefined> {
+  if (!('ok' in verified)) return possession === undefined ? undefined : INVALID_TOKEN;
+  const thumbprint = boundKeyOf(verified.ok);
+  if (possession === undefined) {
+    return thumbprint === undefined ? principalOf(verified.ok) : INVALID_TOKEN;
+  }
+  if (thumbprint === undefined) return INVALID_TOKEN;
+  const { proof, method, path } = possession;
+  const proven = dpop.isProven(proof, { method, path, thumbprint, tokenDigest: digest });
+  return proven.then((isProven) => (isProven ? principalOf(verified.ok) : INVALID_PROOF));
+}
+
+async function confirmedMachine(
+  { look }: Pick<Revocations, 'look'>,
+  principal: ClientPrincipal,
+): Promise<ClientPrincipal | undefined> {
+  const { id, issuedAt: at, tenantId } = principal;
+  const { revoked } = await look([
+    { kind: 'key', id },
+    { kind: 'rank', id, at },
+    { kind: 'tenant', id: tenantId },
+  ]);
+  return revoked.includes(true) ? undefined : principal;
+}
 
 type Authenticated = Principal | TooManyMisses | undefined;
 
 /**
- * A key that is taken costs no count, and one that was taken here before is asked for however many
- * others missed from its address: a neighbour's guesses stop nobody who works.
+ * A key that this process does not know is charged to its address before anybody is asked, and the charge is
+ * given back if the key is accepted. One that was accepted here before is looked up however many others
+ * missed from its address: a neighbour's guesses stop nobody who works.
  */
 function keyHolders(needs: AuthenticatorDependencies) {
   const { misses } = needs;
   const introspected = introspections(needs);
   const missed = async (ip: string): Promise<Authenticated> => {
-    const counted = await misses.count(ip);
-    return counted.allowed ? undefined : tooMany(counted);
+    const taken = await misses.take(ip);
+    if (!taken.allowed) return tooMany(taken);
+    await taken.keep();
+    return undefined;
   };
-  const find = async (bearer: string, name: string, ip: string): Promise<Authenticated> => {
-    if (!introspected.wasKnown(name)) {
-      const room = misses.recall(ip);
-      if (!room.allowed) return tooMany(room);
-    }
-    // The checksum first: a typo costs neither a look-up nor a call.
-    const holder =
-      parseKey(bearer) === undefined ? undefined : await introspected.find(bearer, name);
-    return holder?.principalFrom(ip) ?? missed(ip);
+  // The checksum first: a typo costs neither a look-up nor a call.
+  const find = async (bearer: string, name: string, ip: string) =>
+    parseKey(bearer) === undefined
+      ? undefined
+      : (await introspected.find(bearer, name))?.principalFrom(ip);
+  const tried = async (bearer: string, name: string, ip: string): Promise<Authenticated> => {
+    if (introspected.wasKnown(name)) return (await find(bearer, name, ip)) ?? missed(ip);
+    const taken = await misses.take(ip);
+    if (!taken.allowed) return tooMany(taken);
+    const principal = await find(bearer, name, ip).catch(async (error) => {
+      await taken.giveBack();
+      throw error;
+    });
+    await (principal === undefined ? taken.keep() : taken.giveBack());
+    return principal;
   };
   return (bearer: string, name: string, ip: string): Authenticated | Promise<Authenticated> => {
     const current = introspected.current(name);
-    if (current === undefined) return find(bearer, name, ip);
+    if (current === undefined) return tried(bearer, name, ip);
     return current.principalFrom(ip) ?? missed(ip);
   };
 }

@@ -10,7 +10,7 @@ export const credentialDigest = (credential: string): string =>
  * long that takes does not tell how far two of them are alike.
  */
 export function connectionDigests(digestOf = credentialDigest) {
-  /** Of each connection the credential that came last. Weak: it is forgotten with its connection. */
+  /** The credential that came last on each connection. It is forgotten together with the connection. */
   const lastOf = new WeakMap<object, ReadonlyMap<string, string>>();
   return (credential: string, connection: object | undefined): string => {
     const known = connection && lastOf.get(connection)?.get(credential);

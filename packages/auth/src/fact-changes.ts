@@ -28,12 +28,16 @@ export const authorityKey = (tenantId: string): string => `vault:authority:${ten
  */
 export const CHANGES_FLOOR = 'identity:changed:through';
 
-/** Topics keep events for so long; whoever lags by more has lost some. */
-export const CHANGED_TTL_MS = 7 * 24 * 3_600_000;
+/** Far longer than it takes identity to raise the floor past the change. */
+export const CHANGED_TTL_MS = 2 * 3_600_000;
+/** Raised each minute. */
+export const CHANGES_FLOOR_TTL_MS = 7 * 24 * 3_600_000;
+/** Far longer than any process caches under one value. */
+const AUTHORITY_TTL_MS = 600_000;
 
 /** The position first: who reads the new epoch and then loads what it keeps must find it. */
 export async function tellChange(cache: Cache, change: FactChange): Promise<void> {
   const { tenantId, kind, id, position, narrows } = change;
   await cache.raise(changedKey(kind, id), position, CHANGED_TTL_MS);
-  if (narrows) await cache.set(authorityKey(tenantId), randomUUID());
+  if (narrows) await cache.set(authorityKey(tenantId), randomUUID(), AUTHORITY_TTL_MS);
 }

@@ -3,44 +3,56 @@ export {
   authorityKey,
   CHANGED_TTL_MS,
   CHANGES_FLOOR,
+  CHANGES_FLOOR_TTL_MS,
   changedKey,
   type FactChange,
   type FactKind,
 } from './fact-changes.ts';
-export type { JwkSet } from './key-set.ts';
 export type {
   AgentPrincipal,
   ApiKeyPrincipal,
+  Authentication,
   Authenticator,
   Capability,
+  ClientPrincipal,
   Ended,
   IntrospectedKey,
   KeyMisses,
   Looked,
+  PossessionProof,
   Principal,
   RefillRevocations,
   Revocation,
   RevocationKind,
   Revocations,
   TooManyMisses,
+  Unproven,
   UserPrincipal,
 } from './principal.ts';
-export { capabilityOf, principalOf } from './principal-of.ts';
+export { boundKeyOf, capabilityOf, isOfMachine, principalOf } from './principal-of.ts';
 export {
   type MirroredRevocations,
   type RevocationsDependencies,
   revocations,
-} from './revocations.ts';
-export { type SigningKeys, type SignToken, signer } from './signer.ts';
+} from './revocations/revocations.ts';
+export {
+  DPOP_ALGORITHMS,
+  DPOP_PROOF_MAX_BYTES,
+  type DpopProofDependencies,
+  type DpopProofs,
+  dpopProofs,
+} from './tokens/dpop-proof.ts';
+export { jwkThumbprint } from './tokens/jwk-thumbprint.ts';
+export type { JwkSet } from './tokens/key-set.ts';
+export { type SigningKeys, type SignToken, signer } from './tokens/signer.ts';
 export {
   exportPrivateKey,
   generateSigningKey,
-  importPrivateKey,
   importPublicJwk,
   type PublicJwk,
   publicJwk,
   type SigningKey,
-} from './signing-key.ts';
+} from './tokens/signing-key.ts';
 export {
   type AgentClaims,
   type CapabilityClaims,
@@ -51,7 +63,7 @@ export {
   TOKEN_CLASSES,
   type TokenClass,
   type VerifiedClaims,
-} from './token-claims.ts';
+} from './tokens/token-claims.ts';
 export {
   type Accepted,
   dropOnKeysChanged,
@@ -60,10 +72,10 @@ export {
   type TokenVerifier,
   type TokenVerifierDependencies,
   tokenVerifier,
-} from './token-verifier.ts';
+} from './tokens/token-verifier.ts';
 export {
   CLOCK_TOLERANCE_S,
   type Verified,
   type VerifyDependencies,
   verifyToken,
-} from './verify-token.ts';
+} from './tokens/verify-token.ts';

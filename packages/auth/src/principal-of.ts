@@ -1,13 +1,38 @@
-import type { AgentPrincipal, Capability, Principal, UserPrincipal } from './principal.ts';
-import type { VerifiedClaims } from './token-claims.ts';
+import type {
+  AgentPrincipal,
+  Capability,
+  ClientPrincipal,
+  Principal,
+  UserPrincipal,
+} from './principal.ts';
+import type { VerifiedClaims } from './tokens/token-claims.ts';
 
 /**
- * Who speaks with an access token. An agent whenever an agent is named in it, whatever its `sub`; a
- * user only otherwise. Undefined for claims that no token of ours has.
+ * Who speaks with an access token. An agent whenever an agent is named in it, whatever its `sub`; a machine if
+ * its subject is its client; a user only otherwise. Undefined for claims that no token of ours has.
  */
 export function principalOf(claims: VerifiedClaims): Principal | undefined {
   const agent = claims['agent_id'] !== undefined || claims['agent_session_id'] !== undefined;
-  return agent ? agentOf(claims) : userOf(claims);
+  if (agent) return agentOf(claims);
+  return isOfMachine(claims) ? machineOf(claims) : userOf(claims);
+}
+
+/** A client that speaks for itself is no user. */
+export const isOfMachine = (claims: VerifiedClaims): boolean => claims['client_id'] === claims.sub;
+
+function machineOf(claims: VerifiedClaims): ClientPrincipal | undefined {
+  const roles = textsOf(claims['roles']);
+  const isOfUser = ['act', 'sid', 'auth_time'].some((claim) => claims[claim] !== undefined);
+  if (roles === undefined || isOfUser) return undefined;
+  return {
+    kind: 'client',
+    id: claims.sub,
+    tenantId: claims.tid,
+    roles,
+    scopes: (textOf(claims['scope']) ?? '').split(' ').filter((scope) => scope !== ''),
+    appId: claims.sub,
+    issuedAt: claims.iat,
+  };
 }
 
 function agentOf(claims: VerifiedClaims): AgentPrincipal | undefined {
@@ -28,9 +53,9 @@ function agentOf(claims: VerifiedClaims): AgentPrincipal | undefined {
 
 function userOf(claims: VerifiedClaims): UserPrincipal | undefined {
   const clientId = textOf(claims['client_id']);
-  if (clientId === claims.sub) return undefined; // a client that speaks for itself is no user
   const impersonatedBy = subjectOf(claims['act']);
   if (claims['act'] !== undefined && impersonatedBy === null) return undefined;
+  const boundKey = boundKeyOf(claims);
   return {
     kind: 'user',
     id: claims.sub,
@@ -43,10 +68,18 @@ function userOf(claims: VerifiedClaims): UserPrincipal | undefined {
     appId: textOf(claims['app_id']),
     clientId,
     ...(clientId === null ? {} : { scopes: (textOf(claims['scope']) ?? '').split(' ') }),
+    ...(boundKey === undefined ? {} : { boundKey }),
     impersonatedBy,
     issuedAt: claims.iat,
     expiresAt: claims.exp,
   };
+}
+
+/** The thumbprint of the key to which a token is bound (RFC 9449, 6.1). */
+export function boundKeyOf({ cnf }: VerifiedClaims): string | undefined {
+  if (cnf === undefined) return undefined;
+  // A binding that cannot be read is one that no proof matches.
+  return textOf((cnf as { jkt?: unknown } | null)?.jkt) ?? '';
 }
 
 /** Undefined for claims that no capability token of ours has. */

@@ -1,7 +1,7 @@
 import type { FactChange } from './fact-changes.ts';
 
 /** Who calls, as authentication found. Only a `user` is a person acting for themselves. */
-export type Principal = UserPrincipal | AgentPrincipal | ApiKeyPrincipal;
+export type Principal = UserPrincipal | AgentPrincipal | ApiKeyPrincipal | ClientPrincipal;
 
 export type UserPrincipal = {
   readonly kind: 'user';
@@ -12,13 +12,15 @@ export type UserPrincipal = {
   readonly roles: readonly string[];
   /** `sid`; null for tokens without a session. */
   readonly sessionId: string | null;
-  /** Unix seconds of the last strong sign-in. */
+  /** Unix seconds of the last strong sign-in. Null: none is known, or its session has ended. */
   readonly authTime: number | null;
   readonly appId: string | null;
   /** The application that got the token; null for the user's own sign-in. */
   readonly clientId: string | null;
   /** What the user let that application do; nothing more is done in their name. */
   readonly scopes?: readonly string[];
+  /** Thumbprint of the key to which the token is bound. */
+  readonly boundKey?: string;
   /** The admin behind an impersonation token; such a caller may not decide approvals. */
   readonly impersonatedBy: string | null;
   /** Unix seconds. */
@@ -51,6 +53,20 @@ export type ApiKeyPrincipal = {
   readonly appId: string | null;
 };
 
+/** A machine: an application that calls in its own name. It is neither a user nor an agent. */
+export type ClientPrincipal = {
+  readonly kind: 'client';
+  /** Its client id. */
+  readonly id: string;
+  readonly tenantId: string;
+  readonly roles: readonly string[];
+  readonly scopes: readonly string[];
+  /** Its own id again: what it does is done through no other application. */
+  readonly appId: string;
+  /** Unix seconds. */
+  readonly issuedAt: number;
+};
+
 /** What a session's capability token allows (`docs/design/tokens.md`, Token classes). */
 export type Capability = {
   readonly tenantId: string;
@@ -81,40 +97,60 @@ type Standing = {
   readonly stamp?: string;
 };
 
-/** Too many keys from this caller's address were not taken. */
+/** Too many keys from this caller's address were wrong. */
 export type TooManyMisses = {
   readonly kind: 'too_many_misses';
   readonly retryAfterSeconds: number;
 };
 
-/** Counts by address the keys that were not taken. */
-export type KeyMisses = {
-  /** Whether an address may try a key that is not known here; asks nobody. */
-  readonly recall: (ip: string) => Room;
-  /** Counts a miss; what it answers holds for this one. */
-  readonly count: (ip: string) => Promise<Room>;
+/** What came with a credential of the scheme `DPoP`: the proof, and the request that it has to be for. */
+export type PossessionProof = {
+  readonly proof: string;
+  readonly method: string;
+  readonly path: string;
 };
-type Room =
-  | { readonly allowed: true }
+
+/** The token is bound to a key, and the request does not prove that its caller has that key; or the reverse. */
+export type Unproven = {
+  readonly kind: 'unproven';
+  /** RFC 9449, 7.1. */
+  readonly error: 'invalid_token' | 'invalid_dpop_proof';
+};
+
+/** Counts by address the keys that were not accepted. */
+export type KeyMisses = {
+  /** Charges an address before a key is looked up; what is neither given back nor kept stays charged. */
+  readonly take: (ip: string) => Promise<Taken>;
+};
+type Taken =
+  | {
+      readonly allowed: true;
+      readonly giveBack: () => Promise<void>;
+      readonly keep: () => Promise<void>;
+    }
   | { readonly allowed: false; readonly retryAfterSeconds: number };
+
+export type Authentication = Principal | TooManyMisses | Unproven | undefined;
 
 /** Turns what a caller presents into who it is. Never throws for a bad credential. */
 export interface Authenticator {
   /**
-   * The credential of an `Authorization: Bearer` header: an access token, an `svc_` key or an `agk_`
-   * key. `undefined`: missing, malformed, forged, expired, revoked. `ip` is tested against an agent
+   * The credential of an `Authorization` header: an access token, an `svc_` key or an `agk_` key; with a
+   * `possession`, where the scheme of that header is `DPoP`. `undefined`: missing, malformed, forged, expired, revoked. `ip` is tested against an agent
    * key's CIDRs, and keys that are not taken are counted by it. A credential that a `connection` repeats is
-   * not hashed again. A promise only where something has to be awaited: a credential that is known here is
+   * not hashed again. Throws CacheUnavailable where a proof cannot be compared with earlier ones. A promise only where something has to be awaited: a credential that is known here is
    * answered at once.
    */
   authenticate(
-    bearer: string,
+    credential: string,
     ip: string,
     connection?: object,
-  ): Principal | TooManyMisses | undefined | Promise<Principal | TooManyMisses | undefined>;
+    possession?: PossessionProof,
+  ): Authentication | Promise<Authentication>;
   /**
    * The same caller as of now, for what only a role allows: whether the token still counts is looked up
-   * live. `undefined`: it does not. Throws when that cannot be found out.
+   * live. `undefined`: it does not. A sign-in whose session has ended is no longer shown. Throws when that
+   * cannot be found out.
    */
   confirm(principal: Principal): Promise<Principal | undefined>;
   /** A capability token; vending needs to distinguish `expired` from `invalid`. */
@@ -128,7 +164,8 @@ export interface Authenticator {
 
 /**
  * What ends a credential before its time (`rev:<kind>:<id>`), in the shared cache and mirrored in every
- * process. `rank` ends those access tokens of a user that were issued before a time, `tenant` whatever is of it.
+ * process. `rank` ends those access tokens of a user or machine that were issued before a time, `signin` only the sign-in
+ * that such a token without a session shows, `tenant` whatever is of it.
  */
 export type RevocationKind =
   | 'sid'
@@ -138,21 +175,28 @@ export type RevocationKind =
   | 'agent'
   | 'asid'
   | 'rank'
+  | 'signin'
   | 'tenant'
   /** A consent in one epoch: `<id>.<epoch>`. */
   | 'consent';
 export type Revocation = {
   readonly kind: RevocationKind;
   readonly id: string;
-  /** Of `rank` alone, Unix seconds: the time before which issued tokens end; when asked, the token's own. */
+  /**
+   * Unix seconds, for the kinds of {@link isTimed}: tokens issued before this time have ended. In a question it
+   * is the time at which the token was issued.
+   */
   readonly at?: number;
 };
+/** True for a kind whose entry applies to tokens that were issued before its time. */
+export const isTimed = (kind: RevocationKind): boolean => kind === 'rank' || kind === 'signin';
 /** All revocations that still count: those of the last JWT_EXPIRY + 1 h. */
 export type RefillRevocations = () => Promise<readonly Revocation[]>;
 export interface Revocations {
   /**
-   * When it resolves, the revocation is in the cache and published to all processes. While the cache is
-   * away, it is a pending write until the cache is back, in processes that keep the list filled.
+   * When it resolves, the revocation is in force everywhere: in the cache and published to all processes,
+   * or, in processes that keep the list filled, a pending write of which the others know that something
+   * is missing, so that they ask identity. Throws CacheUnavailable where they cannot be told.
    */
   add(kind: RevocationKind, ids: readonly string[], at?: number): Promise<void>;
   remove(kind: RevocationKind, ids: readonly string[]): Promise<void>;
@@ -161,6 +205,8 @@ export interface Revocations {
    * a revocation.
    */
   changed(change: FactChange): Promise<void>;
+  /** Throws CacheUnavailable while an earlier change of this process may not be in force everywhere. */
+  settled(): Promise<void>;
   /**
    * Looked up in this process's copy, without a round trip. True is always right; false is right while
    * {@link subscriptionEpoch} is a number.
@@ -182,7 +228,7 @@ export interface Revocations {
 }
 export type Looked = {
   readonly revoked: readonly boolean[];
-  /** Of the further keys; undefined where the cache cannot be believed. */
+  /** The values of the further keys; undefined where the cache cannot be believed. */
   readonly values: readonly (string | undefined)[] | undefined;
 };
 /** What identity's streams say: which of these are revoked, ended, disabled or deleted. Throws when it cannot be asked. */

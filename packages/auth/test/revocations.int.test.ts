@@ -1,11 +1,26 @@
 /** Revocations between processes when the Redis between them goes, comes back empty, or comes back as it was. */
-import { type Cache, redisCache, systemClock } from '@cardea/runtime';
-import { needRedis, type RedisServer, silentLogger, startRedis, untilTrue } from '@cardea/testing';
+import {
+  type Cache,
+  type CacheAlarm,
+  CacheUnavailable,
+  redisCache,
+  systemClock,
+} from '@cardea/runtime';
+import {
+  needRedis,
+  type RedisServer,
+  redisSays,
+  silentLogger,
+  startRedis,
+  testAlarm,
+  untilTrue,
+} from '@cardea/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type MirroredRevocations, type Revocation, revocations } from '../src/index.ts';
 
 const HOUR_MS = 3_600_000;
 const WELL_AGAIN_MS = 60_000;
+const PASSWORD = 'of this file';
 
 needRedis();
 let server: RedisServer;
@@ -14,11 +29,14 @@ let tables: Revocation[];
 /** How often identity was asked because revocations may have been missed. */
 let asked: number;
 let processes: Process[];
+/** What goes round the cache. */
+let alarm: CacheAlarm;
 beforeEach(async () => {
-  server = await startRedis();
+  server = await startRedis({ password: PASSWORD });
   tables = [];
   asked = 0;
   processes = [];
+  alarm = testAlarm();
 });
 afterEach(async () => {
   await Promise.all(processes.map((each) => each.stop()));
@@ -33,7 +51,12 @@ type Process = {
 
 async function start(of: { readonly keeps?: true; readonly url?: string } = {}): Promise<Process> {
   const url = of.url ?? server.url;
-  const cache = redisCache({ url, clock: systemClock, log: silentLogger });
+  const cache = redisCache({
+    url,
+    clock: systemClock,
+    log: silentLogger,
+    alarm: { ...alarm, raise: () => alarm.raise() },
+  });
   const list = revocations({
     cache,
     clock: systemClock,
@@ -133,7 +156,7 @@ describe('a revocation between processes', () => {
         expect(await isRevokedLive(process, revocation)).toBe(true);
       }
     }
-    server = await startRedis({ port });
+    server = await startRedis({ port, password: PASSWORD });
     const untilBack = performance.now() + WELL_AGAIN_MS;
     do {
       await nextTurn();
@@ -159,7 +182,7 @@ describe('a revocation between processes', () => {
     const { port } = server;
     await server.kill();
     await restore(identity, ANN);
-    server = await startRedis({ port });
+    server = await startRedis({ port, password: PASSWORD });
     await untilTrue(() => identity.cache.ping().then(() => true));
     await untilWhole(identity, other);
     for (const process of [identity, other]) {
@@ -204,7 +227,7 @@ describe('a revocation between processes', () => {
     await revoke(identity, KEY);
     expect(await isRevoked(other, KEY)).toBe(true);
     expect(await isRevoked(other, ANN)).toBe(false);
-    server = await startRedis({ port: server.port });
+    server = await startRedis({ port: server.port, password: PASSWORD });
     await untilWhole(identity, other);
     expect(other.list.isRevoked('key', 'k1')).toBe(true);
   });
@@ -219,5 +242,31 @@ describe('a revocation between processes', () => {
       false,
       2,
     ]);
+  });
+
+  it('H1 holds everywhere at once though Redis takes no writes, and no longer than that', async () => {
+    const [identity, other] = [await start({ keeps: true }), await start()];
+    await untilWhole(identity, other);
+    expect(await redisSays(server.url, ['CONFIG', 'SET', 'maxmemory', '1'])).toBe('+OK');
+    await revoke(identity, ANN);
+    expect([await isRevoked(other, ANN), await isRevokedLive(other, ANN)]).toEqual([true, true]);
+    expect(await redisSays(server.url, ['CONFIG', 'SET', 'maxmemory', '0'])).toBe('+OK');
+    await untilWhole(identity, other);
+    expect(await other.cache.get('rev:user:ann')).toBe('1');
+  });
+
+  it('H1 is refused until the others can be told, also when it is repeated', async () => {
+    const identity = await start({ keeps: true });
+    await untilWhole(identity);
+    const raise = alarm.raise;
+    alarm = {
+      ...alarm,
+      raise: () => Promise.reject(new CacheUnavailable('The database is away too.')),
+    };
+    expect(await redisSays(server.url, ['CONFIG', 'SET', 'maxmemory', '1'])).toBe('+OK');
+    await expect(revoke(identity, ANN)).rejects.toThrow(CacheUnavailable);
+    await expect(identity.list.settled()).rejects.toThrow(CacheUnavailable);
+    alarm = { ...alarm, raise };
+    await identity.list.settled();
   });
 });

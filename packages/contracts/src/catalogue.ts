@@ -1,10 +1,10 @@
-import { approvalEvents } from './approval.ts';
-import { auditEvents } from './audit.ts';
-import { authzEvents } from './authz.ts';
-import { identityEvents } from './identity.ts';
+import { approvalEvents } from './events/approval.ts';
+import { auditEvents } from './events/audit.ts';
+import { authzEvents } from './events/authz.ts';
+import { identityEvents } from './events/identity.ts';
+import { vaultEvents } from './events/vault.ts';
+import { webhooksEvents } from './events/webhooks.ts';
 import type { IntegrationEventKind } from './integration-event.ts';
-import { vaultEvents } from './vault.ts';
-import { webhooksEvents } from './webhooks.ts';
 
 /** The published events of all services: what relays may send and consumers can read. */
 export const EVENT_CATALOGUE = {

@@ -1,5 +1,3 @@
-export { actionDenied } from './action-denied.ts';
-export { approvalEvents } from './approval.ts';
 export {
   APPROVAL_TTL_SECONDS_MAX,
   approvalCalls,
@@ -7,9 +5,9 @@ export {
   type ConsumedApproval,
   type OpenApproval,
   type OpenedApproval,
-} from './approval-calls.ts';
-export { auditEvents } from './audit.ts';
-export { authzEvents } from './authz.ts';
+} from './calls/approval-calls.ts';
+export { type CurrentFacts, type FactsRequest, identityCalls } from './calls/identity-calls.ts';
+export type { AnswerOf, Ask, InternalCall, RequestOf } from './calls/internal-call.ts';
 export { EVENT_CATALOGUE, kindOf } from './catalogue.ts';
 export { contextSchema } from './context.ts';
 export { BOOTSTRAP_TENANT_ID, DEPLOYMENT_TENANT } from './deployment.ts';
@@ -22,21 +20,32 @@ export type {
   ServiceName,
 } from './envelope.ts';
 export { SERVICE_NAMES, TOPIC_PARTITIONS, topicOf } from './envelope.ts';
-export { ERROR_DETAILS } from './error-details.ts';
+export { ERROR_DETAILS, FAULTS_BY_CODE } from './error-details.ts';
 export { COMMON_ERRORS, type CommonErrorCode } from './errors.ts';
-export { nullable, PERSONAL_DATA, type PersonalData } from './fields.ts';
-export type { IdentityEventData, IdentityEventType } from './identity.ts';
-export { IDENTITY_AUDIT_ONLY, identityEvents } from './identity.ts';
-export { serviceGrant } from './identity-agents-and-keys.ts';
-export { type CurrentFacts, type FactsRequest, identityCalls } from './identity-calls.ts';
-export type { MailPurpose, UserCreatedVia, UserStatus } from './identity-users.ts';
+export { actionDenied } from './events/action-denied.ts';
+export { approvalEvents } from './events/approval.ts';
+export { auditEvents } from './events/audit.ts';
+export { authzEvents } from './events/authz.ts';
+export type { IdentityEventData, IdentityEventType } from './events/identity.ts';
+export { IDENTITY_AUDIT_ONLY, identityEvents } from './events/identity.ts';
+export { serviceGrant } from './events/identity-agents-and-keys.ts';
+export type { MailPurpose, UserCreatedVia, UserStatus } from './events/identity-users.ts';
 export {
   loginSession,
   MAIL_PURPOSES,
   USER_CREATED_VIA,
   USER_STATUSES,
   userSnapshot,
-} from './identity-users.ts';
+} from './events/identity-users.ts';
+export { LISTENS_TO } from './events/topic-readers.ts';
+export { vaultEvents } from './events/vault.ts';
+export {
+  type WebhookEvent,
+  type WebhookPayload,
+  webhookPayloads,
+} from './events/webhook-payloads.ts';
+export { webhooksEvents } from './events/webhooks.ts';
+export { nullable, PERSONAL_DATA, type PersonalData } from './fields.ts';
 export { instantOf } from './instant.ts';
 export type {
   DataOf,
@@ -45,10 +54,11 @@ export type {
   IntegrationEvents,
 } from './integration-event.ts';
 export { integrationEvents } from './integration-event.ts';
-export type { AnswerOf, Ask, InternalCall, RequestOf } from './internal-call.ts';
+export { MACHINE_SCOPES, type MachineScope } from './machine-scopes.ts';
 export {
   documented,
   ErrorBody,
+  exactText,
   NullableTime,
   named,
   PAGE_OFFSET_MAX,
@@ -58,7 +68,3 @@ export {
   pageQuery,
   Time,
 } from './rest.ts';
-export { LISTENS_TO } from './topic-readers.ts';
-export { vaultEvents } from './vault.ts';
-export { type WebhookEvent, type WebhookPayload, webhookPayloads } from './webhook-payloads.ts';
-export { webhooksEvents } from './webhooks.ts';

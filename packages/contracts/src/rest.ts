@@ -19,6 +19,15 @@ export const documented = <Schema extends TSchema>(
   keywords: { readonly [keyword: string]: unknown },
 ): Schema => ({ ...schema, documented: keywords });
 
+/**
+ * For a property named as an id that holds text of others, or an id whose case matters to the caller: UUIDs in
+ * it are read as they are written. Without it, `id`, `*_id` and `*_ids` are read in lower case.
+ */
+export const exactText = <Schema extends TSchema>(schema: Schema): Schema => ({
+  ...schema,
+  exactText: true,
+});
+
 /** A time in a response: RFC 3339 in UTC. */
 export const Time = Type.String({ format: 'date-time' });
 export const NullableTime = Type.Union([Time, Type.Null()]);

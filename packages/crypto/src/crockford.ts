@@ -1,3 +1,5 @@
+import { typedCode } from './typed-code.ts';
+
 /** Base 32 that people can read out: no I, L, O, U; lower and upper case are the same. */
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const BITS = 5;
@@ -19,8 +21,8 @@ export function crockford(bytes: Buffer): string {
   return text;
 }
 
-/** As it was printed, whatever a person made of it: case, hyphens, spaces, O, I and L. */
+/** As it was printed, whatever a person made of it: case, dashes, spaces, O, I and L. */
 export function readCrockford(text: string): string | undefined {
-  const plain = text.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1');
+  const plain = typedCode(text).toUpperCase().replace(/O/g, '0').replace(/[IL]/g, '1');
   return /^[0-9A-HJKMNP-TV-Z]+$/.test(plain) ? plain : undefined;
 }

@@ -9,7 +9,16 @@ export {
   parseKey,
   printKey,
   secretHash,
-} from './credential-keys.ts';
+} from './credentials/credential-keys.ts';
+export {
+  isGenuineRefreshToken,
+  issueRefreshToken,
+  parseRefreshToken,
+  printRefreshToken,
+  type RefreshToken,
+} from './credentials/refresh-token.ts';
+export { type ServiceLogin, serviceLogins } from './credentials/service-login.ts';
+export { serviceSecrets } from './credentials/service-secrets.ts';
 export { crockford, readCrockford } from './crockford.ts';
 export {
   type DeploymentSecrets,
@@ -25,13 +34,6 @@ export {
 export { hmac, sameBytes, sha256, sha256Of } from './digest.ts';
 export { decrypt, encrypt, type FieldBinding, headerOf, Tampered } from './envelope.ts';
 export { lengthPrefixed } from './framing.ts';
-export {
-  isGenuineRefreshToken,
-  issueRefreshToken,
-  parseRefreshToken,
-  printRefreshToken,
-  type RefreshToken,
-} from './refresh-token.ts';
 export { foreignKey, knownWrapKey, rewrap, UnknownWrapKey, type WrappedKey } from './rewrap.ts';
 export type { FieldLocation, Sealed, Sealer, SubjectKeyRow, SubjectKeyTable } from './sealed.ts';
 export { contextLocation, neverErased } from './sealed.ts';
@@ -42,5 +44,4 @@ export {
   sealer,
   subjectKeyLocation,
 } from './sealer.ts';
-export { type ServiceLogin, serviceLogins } from './service-login.ts';
-export { serviceSecrets } from './service-secrets.ts';
+export { typedCode } from './typed-code.ts';

@@ -3,7 +3,7 @@
  * key erases the person from an immutable log.
  */
 export type Sealed = {
-  /** Whose key: `user:<id>`, `tenant:<id>`, `webhook:<id>`, `context:<tenant>:<UTC day>` … */
+  /** Names whose key it is: `user:<id>`, `tenant:<id>`, `webhook:<id>`, `context:<tenant>:<UTC day>` … */
   readonly subject: string;
   /** base64url of version, nonce, ciphertext and tag. */
   readonly box: string;

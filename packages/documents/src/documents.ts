@@ -18,6 +18,7 @@ export const servedDocuments = ({ endpoints, version }: Product): Documents =>
     // Clients resolve the server's URL against the URL of the document.
     ['openapi.json', json(openApi({ endpoints, version, publicUrl: '/' }))],
     ['asyncapi.json', json(asyncApi(publishedTopics(), version))],
+    ['favicon.svg', documentation.icon],
     ['docs.html', documentation.page],
     ['start.js', documentation.start],
   ]);

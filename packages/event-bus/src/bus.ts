@@ -1,9 +1,9 @@
 import type { IntegrationEvent } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
-import type { Log, RecordedEvent } from '@cardea/event-store';
+import type { AnyStream, Log, RecordedEvent } from '@cardea/event-store';
 import type { Statement, Transaction } from '@cardea/read-models';
 import type { AppliedOffsets } from './consuming/consumer-positions.ts';
-import type { PartitionEnds } from './partition-ends.ts';
+import type { LapsedPartition, PartitionEnds } from './partition-ends.ts';
 
 /** An integration event as stored on a topic. */
 export type BusRecord = {
@@ -26,6 +26,11 @@ export interface Publisher {
     events: readonly IntegrationEvent[],
     checkpoint: { readonly log: Log; readonly position: bigint },
   ): Promise<void>;
+  /**
+   * The first and the next offset of each partition, once everything that this publisher was given has
+   * arrived; a partition without records may be missing. Throws an outage where there is no such topic.
+   */
+  ends(topic: string): Promise<readonly PartitionEnds[]>;
   close(): Promise<void>;
 }
 
@@ -100,6 +105,8 @@ export interface Subscriber {
   ends(topics: readonly string[]): Promise<readonly PartitionEnds[]>;
   /** The offsets that this consumer has applied; events that wait on parked streams count as applied. */
   applied(consumer: string, topics: readonly string[]): Promise<AppliedOffsets>;
+  /** Partitions whose next records the topic has lost before this consumer has read them. */
+  lapsed(consumer: string, topics: readonly string[]): Promise<readonly LapsedPartition[]>;
   /** Records of each topic that this consumer has not applied. */
   lag(consumer: string, topics: readonly string[]): Promise<ReadonlyMap<string, number>>;
   close(): Promise<void>;
@@ -121,7 +128,9 @@ export type RelayMapper = (
       sealed: Sealed,
       place: { readonly streamId: string; readonly field: string },
     ): Promise<string | null>;
-    /** The stream's events up to and with this one. */
+    /** The state of the event's stream, up to and with this event. */
+    stateAt(stream: AnyStream): Promise<unknown>;
+    /** The stream's events up to and with this one; for streams that are short by design. */
     history(): Promise<readonly RecordedEvent[]>;
   },
 ) => Promise<Mapped | readonly Mapped[] | undefined> | Mapped | readonly Mapped[] | undefined;

@@ -41,7 +41,7 @@ export {
 export { type KafkaUser, makeKafkaUsers } from './kafka/users.ts';
 export { beginEpoch, type EpochConsumer } from './new-epoch.ts';
 export { keyOf, partitionOf } from './partition.ts';
-export { hasPassed, type PartitionEnds } from './partition-ends.ts';
+export { hasPassed, type LapsedPartition, type PartitionEnds } from './partition-ends.ts';
 export { busMembers, type Members } from './postgres/members.ts';
 export { type BusMigration, busMigrations } from './postgres/migrations.ts';
 export { postgresPublisher } from './postgres/publisher.ts';
@@ -53,7 +53,7 @@ export { relayPositionKey } from './relay/position-note.ts';
 export { type RunningRelay, startRelay } from './relay/relay.ts';
 export type { RelayDependencies, RelayedBatch } from './relay/relay-dependencies.ts';
 export { type RelayHandlers, type RelayTools, relay } from './relay/relay-handlers.ts';
-export { type ReplayDependencies, replayLog } from './relay/replay.ts';
+export { askForReplay, type Replay } from './relay/replay.ts';
 export {
   AUDIT_CHECKPOINTS_TOPIC,
   CONSUMERS,

@@ -40,7 +40,8 @@ export async function beginEpoch(
     const position = await lowestOf(sql, topicOf(log), consumers);
     from.set(log, position);
     await sql.query(
-      'UPDATE bus.relay_checkpoints SET position = least(position, $2) WHERE log = $1',
+      `UPDATE bus.relay_checkpoints SET position = least(position, $2),
+         replay_from = NULL, replayed_from = NULL WHERE log = $1`,
       [log, String(position)],
     );
   }

@@ -1,4 +1,9 @@
-import { type AppliedOffsets, laneKey, NOTHING_APPLIED } from './consuming/consumer-positions.ts';
+import {
+  type AppliedOffsets,
+  type LanePosition,
+  laneKey,
+  NOTHING_APPLIED,
+} from './consuming/consumer-positions.ts';
 
 /** Where a partition begins, and the offset that its next record will get. */
 export type PartitionEnds = {
@@ -15,6 +20,37 @@ export type PartitionEnds = {
 export const hasPassed = (ends: readonly PartitionEnds[], applied: AppliedOffsets): boolean =>
   ends.every((end) => {
     const next = (applied.get(laneKey(end)) ?? NOTHING_APPLIED.offset) + 1n;
-    const isLapsed = next > 0n && next < end.low;
-    return isLapsed || next >= end.high || end.low >= end.high;
+    return isLapsed(end, next) || next >= end.high || end.low >= end.high;
   });
+
+/** The topic forgot the next record of a reader before it was read, or was made anew. */
+export const isLapsed = ({ low, high }: PartitionEnds, next: bigint): boolean =>
+  next > 0n && (next < low || next > high);
+
+export type LapsedPartition = {
+  readonly topic: string;
+  readonly partition: number;
+  /** The last position in the source's log that was applied. */
+  readonly position: bigint;
+};
+
+export const lapsedAmong = (
+  ends: readonly PartitionEnds[],
+  positions: ReadonlyMap<string, LanePosition>,
+): readonly LapsedPartition[] =>
+  ends.flatMap((end) => {
+    const { offset, position } = positions.get(laneKey(end)) ?? NOTHING_APPLIED;
+    const { topic, partition } = end;
+    return isLapsed(end, offset + 1n) ? [{ topic, partition, position }] : [];
+  });
+
+const LAPSED_NAMED_MAX = 12;
+
+/** As readiness shows it; `lanes` are names as `laneKey` makes them. */
+export const lapsedReason = (lanes: Iterable<string>): string => {
+  const names = [...lanes];
+  const more =
+    names.length > LAPSED_NAMED_MAX ? `, and ${names.length - LAPSED_NAMED_MAX} more` : '';
+  const named = names.slice(0, LAPSED_NAMED_MAX).join(', ');
+  return `records lapsed before they were read, cardea relay replay brings them back: ${named}${more}`;
+};

@@ -176,6 +176,7 @@ export const postgresSide = (url: string): PostgresSide => {
   const publisher = postgresPublisher({ database, tails, locks });
   const needs = {
     database,
+    bus: database,
     schema: 'identity',
     deadLetters: publisher,
     shared: sharedTransactions(database),
@@ -183,7 +184,7 @@ export const postgresSide = (url: string): PostgresSide => {
     clock: systemClock,
     log: quiet,
   };
-  const members = busMembers({ ...needs, bus: database, locks, loops: watched });
+  const members = busMembers({ ...needs, locks, loops: watched });
   const subscriberOn = (bus: Database): Subscriber =>
     postgresSubscriber({ ...needs, bus, locks, members, tails, loops: watched });
   const subscriber = subscriberOn(database);

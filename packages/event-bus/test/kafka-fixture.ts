@@ -32,6 +32,7 @@ export const kafkaSide = (
   const publisher = kafkaPublisher(client);
   const needs = {
     database,
+    bus: database,
     schema: 'identity',
     shared: sharedTransactions(database),
     deadLetters: publisher,

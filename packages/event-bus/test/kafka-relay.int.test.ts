@@ -12,8 +12,8 @@ import {
   untilTrue,
 } from '@cardea/testing';
 import type { Client } from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTopics, kafkaClient, readTopic } from '../src/index.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTopics, forgetting, kafkaClient, readTopic, remakeTopics } from '../src/index.ts';
 import {
   connect,
   countingConsumer,
@@ -24,6 +24,7 @@ import {
   upTo,
 } from './bus-fixture.ts';
 import { kafkaSide } from './kafka-fixture.ts';
+import { loseAndReplay } from './lost-records-suite.ts';
 import { appendRound, relaySide } from './relay-fixture.ts';
 import { describeRelay } from './relay-suite.ts';
 
@@ -63,6 +64,33 @@ describeRelay('Kafka', () => ({
   eventsOn: async (topic) =>
     (await readTopic(clientOf(), topic)).map(({ event }) => event as IntegrationEvent),
 }));
+
+describe('H3 records that Kafka lost before they were read', () => {
+  const lose = {
+    'were deleted': async (topic: string) => {
+      const admin = clientOf().connect().admin();
+      await admin.connect();
+      const ends = await admin.fetchTopicOffsets(topic);
+      const partitions = ends.map(({ partition, high }) => ({ partition, offset: high }));
+      await admin.deleteTopicRecords({ topic, partitions });
+      await admin.disconnect();
+    },
+    'went with their topic': async (topic: string) => {
+      await remakeTopics(clientOf(), { replication: 1, topics: [forgetting(topic)] });
+    },
+  };
+  const logs = { 'were deleted': 'vault', 'went with their topic': 'webhooks' } as const;
+  it.each(['were deleted', 'went with their topic'] as const)(
+    'and that %s are published again, and applied once each, in order',
+    { timeout: 240_000 },
+    async (how) => {
+      await loseAndReplay({
+        ...{ url: database.url, client, log: logs[how], lose: lose[how] },
+        openBus: () => kafkaSide(database.url, brokers()),
+      });
+    },
+  );
+});
 
 it('a broker that is killed under load loses nothing and doubles no effect', {
   timeout: (KILLS + 2) * 60_000,

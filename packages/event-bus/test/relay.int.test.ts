@@ -1,8 +1,9 @@
 import type { IntegrationEvent } from '@cardea/contracts';
 import { processFixture, testDatabase } from '@cardea/testing';
 import type { Client } from 'pg';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, it } from 'vitest';
 import { connect, EFFECTS, postgresSide } from './bus-fixture.ts';
+import { loseAndReplay } from './lost-records-suite.ts';
 import { describeRelay } from './relay-suite.ts';
 
 const database = testDatabase();
@@ -29,3 +30,15 @@ describeRelay('Postgres', () => ({
     return rows.map(({ value }) => value);
   },
 }));
+
+it('H3 records that a table forgot before they were read are published again', {
+  timeout: 120_000,
+}, async () => {
+  await loseAndReplay({
+    ...{ url: database.url, client, log: 'identity' },
+    openBus: () => postgresSide(database.url),
+    lose: async (topic) => {
+      await client.query('DELETE FROM bus.records WHERE topic = $1', [topic]);
+    },
+  });
+});

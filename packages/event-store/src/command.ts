@@ -1,6 +1,6 @@
 import type { Decision } from './decision.ts';
 import type { DomainEvent, EventMetadata, RecordedEvent, Stream } from './event-store.ts';
-import type { Basis, BasisStates, Loaded } from './snapshots.ts';
+import type { Basis, BasisStates, Loaded } from './states/snapshots.ts';
 
 /**
  * Who requests a change, when, and under which id. The ids of its events are derived from (command id,
@@ -80,7 +80,7 @@ export interface Streams {
     rule: {
       readonly restsOn: B;
       readonly decide: (state: State, basis: BasisStates<B>) => Decision<E, Reason>;
-      /** As for `decideOn`. */
+      /** Means what it means for `decideOn`. */
       readonly isNew?: boolean;
     },
   ): Promise<Decided<State, E, Reason>>;
@@ -95,7 +95,7 @@ export interface Streams {
       readonly id: string;
       readonly command: Command;
       readonly decide: Decide<State, E, Reason>;
-      /** As for `decideOn`. */
+      /** Means what it means for `decideOn`. */
       readonly isNew?: boolean;
     }[],
   ): Promise<readonly Decided<State, E, Reason>[]>;

@@ -22,6 +22,8 @@ export type EventMetadata = {
   readonly correlationId?: string;
   readonly ip?: Sealed;
   readonly userAgent?: Sealed;
+  /** The stream's state after this event; see `stored-states.ts`. Its form names the code that made it. */
+  readonly stored?: { readonly form: string; readonly state: unknown };
 };
 
 export type NewEvent = {
@@ -43,6 +45,11 @@ export type RecordedEvent = NewEvent & {
   readonly recordedVersion?: number;
   /** Position in the log. For comparison only, without arithmetic: only one adapter's are without gaps. */
   readonly position: bigint;
+  /**
+   * Why `data` is not usable: it cannot be decoded, or not be converted to today's version. Only reads of
+   * whole logs return such events, so that one of them does not hide all others; their stream is parked.
+   */
+  readonly fault?: unknown;
 };
 
 /** Revision that the stream must be at; 0 = must not exist. */
@@ -75,8 +82,11 @@ export type AppendOutcome =
     }
   | { readonly appended: false; readonly actualRevision: number };
 
-/** What to read of a stream: its events from a revision (1) on, or its last event alone. */
-export type StreamRead = { readonly streamId: string; readonly from: number | 'last' };
+/**
+ * What to read of a stream: a page of its events from a revision (1) on; its last event alone; or its last
+ * {@link STREAM_TAIL_EVENTS} events, in order.
+ */
+export type StreamRead = { readonly streamId: string; readonly from: number | 'last' | 'tail' };
 
 /**
  * A service's access to its own log (writing) and to any log (reading). Appends are durable when they
@@ -87,7 +97,10 @@ export interface EventStore {
   readonly log: Log;
   /** Each append succeeds or fails by itself; the outcomes have the order of the appends. */
   append(appends: readonly Append[]): Promise<readonly AppendOutcome[]>;
-  /** Events of a stream in order, from revision `from` (1) on; empty when there is none. */
+  /**
+   * Events of a stream in order, from revision `from` (1) on: {@link STREAM_PAGE_EVENTS} at most, and fewer
+   * only where the stream ends. `streamPages` reads all of them.
+   */
   readStream(streamId: string, from?: number): Promise<readonly RecordedEvent[]>;
   readLast(streamId: string): Promise<RecordedEvent | undefined>;
   /**

@@ -8,14 +8,16 @@ import {
   type Stream,
   streamIdOf,
 } from './event-store.ts';
-import { stateAfter } from './handlers.ts';
+import { stateFrom } from './states/folding.ts';
 import {
+  firstRead,
   type Loaded,
   type NamedStream,
   ofTenant,
+  type Snapshot,
   type SnapshotCache,
   snapshotsOf,
-} from './snapshots.ts';
+} from './states/snapshots.ts';
 
 export type Task<State, E extends DomainEvent, Reason extends string> = {
   readonly stream: Stream<State, E>;
@@ -38,12 +40,23 @@ export type DecideDependencies = { readonly store: EventStore; readonly snapshot
 export function assumptionOf<State, E extends DomainEvent, Reason extends string>(
   { store, snapshots }: DecideDependencies,
   { stream, streamId, command, isNew }: Task<State, E, Reason>,
-): Loaded<State> | undefined {
+): Before<State> | undefined {
   const cached = snapshots.get(store.log, streamId, stream);
-  if (cached === undefined) return isNew ? { state: stream.initial, revision: 0 } : undefined;
-  const { tenantId } = command.metadata;
-  return cached.tenantId === tenantId ? ofTenant(stream, cached, tenantId) : undefined;
+  if (cached === undefined) return isNew ? beforeOf(stream, undefined) : undefined;
+  return cached.tenantId === command.metadata.tenantId ? beforeOf(stream, cached) : undefined;
 }
+
+/** The state that a decision is made on, of a stream that exists or not. */
+export type Before<State> = Loaded<State> & Pick<Snapshot<State>, 'storedAt'>;
+
+export const beforeOf = <State>(
+  { initial }: { readonly initial: State },
+  snapshot: Snapshot<unknown> | undefined,
+): Before<State> => ({
+  state: snapshot === undefined ? initial : (snapshot.state as State),
+  revision: snapshot?.revision ?? 0,
+  storedAt: snapshot?.storedAt ?? 0,
+});
 
 /** The streams that the decision rests on: from the cache where they are in it, and nothing is to be fresh. */
 export async function basisOf<State, E extends DomainEvent, Reason extends string>(
@@ -71,28 +84,25 @@ export async function basisOf<State, E extends DomainEvent, Reason extends strin
   };
 }
 
-/** The stream as it is now: whole, since an earlier event may show that the command was carried out before. */
+/** A stream as it is now, and the last events of it that were read. */
+export type Past = {
+  readonly before: Snapshot<unknown> | undefined;
+  readonly events: readonly RecordedEvent[];
+};
+
+/** The stream as it is now. */
 export async function readPast<State, E extends DomainEvent, Reason extends string>(
   { store, snapshots }: DecideDependencies,
   { stream, streamId, command }: Task<State, E, Reason>,
-): Promise<readonly RecordedEvent[]> {
-  const { tenantId } = command.metadata;
-  const from = stream.stateCarrying ? 'last' : 1;
-  const [read = []] = await store.readStreams([{ streamId, from }]);
-  const past = ownedBy(tenantId, read);
-  if (past.length > 0)
-    snapshots.put(store.log, streamId, stream, { ...replayed(stream, past), tenantId });
-  return past;
+): Promise<Past> {
+  const [events = []] = await store.readStreams([firstRead(stream, streamId, undefined)]);
+  const before = await stateFrom(store, { stream, streamId }, events, undefined);
+  // A stream of another tenant reads as one that does not exist.
+  if (before?.tenantId !== command.metadata.tenantId) return { before: undefined, events: [] };
+  snapshots.put(store.log, streamId, stream, before);
+  return { before, events };
 }
 
-/** No events where the stream belongs to another tenant: it reads as one that does not exist. */
+/** No events where the stream belongs to another tenant. */
 export const ownedBy = (tenantId: string, events: readonly RecordedEvent[]) =>
   events[0]?.metadata.tenantId === tenantId ? events : [];
-
-export function replayed<State, E extends DomainEvent>(
-  stream: Stream<State, E>,
-  past: readonly RecordedEvent[],
-): Loaded<State> {
-  const events = stream.stateCarrying ? past.slice(-1) : past;
-  return { state: stateAfter(stream, events), revision: past.at(-1)?.revision ?? 0 };
-}

@@ -64,6 +64,14 @@ export {
   reservation,
   reserve,
 } from './reservations.ts';
-export { type Loaded, type SnapshotCache, snapshotCache } from './snapshots.ts';
+export { stateThrough } from './states/folding.ts';
+export {
+  type AnyStream,
+  type Loaded,
+  type Snapshot,
+  type SnapshotCache,
+  snapshotCache,
+} from './states/snapshots.ts';
+export { STREAM_PAGE_EVENTS, STREAM_TAIL_EVENTS, streamPages } from './states/stream-pages.ts';
 export { streams } from './streams.ts';
 export { upcasting } from './upcasting.ts';

@@ -31,6 +31,7 @@ export const reservation = (noun: string): Stream<Reservation, ReservationEvent>
   noun,
   initial: { status: 'free' },
   evolve: evolveReservation,
+  stateCarrying: true,
 });
 
 function evolveReservation(_: Reservation, { type, data }: ReservationEvent): Reservation {

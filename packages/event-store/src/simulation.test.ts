@@ -62,7 +62,7 @@ it('R21 F6 commands of several processes take effect once each, whatever fails b
         streams(
           faulty(logs, scheduler, () => left.shift() ?? 'well'),
           {
-            clock: { sleep: () => sleep() },
+            clock: { monotonicMs: () => 0, sleep: () => sleep() },
           },
         ),
       );

@@ -1,10 +1,10 @@
 import { inMemoryEventStore, inMemoryLogs } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
+import { turns } from './appends/turns.ts';
 import type { Command } from './command.ts';
 import { accept, refuse } from './decision.ts';
 import { type EventStore, EventStoreUnavailable, type Stream } from './event-store.ts';
 import { streams } from './streams.ts';
-import { turns } from './turns.ts';
 import { upcasting } from './upcasting.ts';
 
 type Counted = { type: 'Counted'; data: { by: number } };
@@ -27,7 +27,7 @@ const command = (id: string, tenantId = 'acme'): Command => ({
   metadata: { tenantId, actor: { type: 'user', id: 'ann' } },
 });
 const at = { tenantId: 'acme', id: 'a' };
-const quick = { clock: { sleep: async () => {} } };
+const quick = { clock: { monotonicMs: () => 0, sleep: async () => {} } };
 
 describe('a command', () => {
   it('is decided on the state that its stream folds to', async () => {

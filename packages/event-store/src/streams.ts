@@ -1,18 +1,21 @@
 import { setTimeout as sleepMs } from 'node:timers/promises';
-import { type Clock, currentTraceparent, metrics, span } from '@cardea/runtime';
+import { type Clock, currentTraceparent, metrics, span, systemClock } from '@cardea/runtime';
+import { changeLimit } from './appends/change-limit.ts';
+import { decideOnce, decideOnceOnMany } from './appends/decide-once.ts';
+import { turns } from './appends/turns.ts';
 import type { Decided, Streams } from './command.ts';
-import { decideOnce, decideOnceOnMany } from './decide-once.ts';
 import {
   type DomainEvent,
   type EventStore,
   EventStoreOverloaded,
   EventStoreUnavailable,
+  type RecordedEvent,
   streamIdOf,
   WriteContention,
 } from './event-store.ts';
 import { type DecideDependencies, ownedBy, type Task } from './grounds.ts';
-import { ofTenant, type SnapshotCache, snapshotCache, snapshotsOf } from './snapshots.ts';
-import { turns } from './turns.ts';
+import { ofTenant, type SnapshotCache, snapshotCache, snapshotsOf } from './states/snapshots.ts';
+import { streamPages } from './states/stream-pages.ts';
 
 /** How often a command is decided before it gives up because of other writers. */
 const CONFLICTS_MAX = 3;
@@ -26,7 +29,7 @@ const CONFLICT_PAUSE_MS = 15;
 const FAILURE_PAUSE_MS = 100;
 
 type Options = {
-  readonly clock?: Pick<Clock, 'sleep'>;
+  readonly clock?: Pick<Clock, 'monotonicMs' | 'sleep'>;
   /** From 0 to 1, for the random part of pauses. */
   readonly random?: () => number;
   /** That of the process; one of its own by default. */
@@ -39,11 +42,21 @@ export function streams(store: EventStore, options: Options = {}): Streams {
   const pause = pauses(options);
   const needs: DecideDependencies = { store, snapshots: options.snapshots ?? snapshotCache() };
 
-  const carriedOut = <State, E extends DomainEvent, Reason extends string>(
+  const limit = changeLimit(store.log, options.clock ?? systemClock);
+
+  const carriedOut = async <State, E extends DomainEvent, Reason extends string>(
     task: Task<State, E, Reason>,
     fresh = false,
-  ) =>
-    watched(task, () => inTurn(task.streamId, () => untilDecided(needs, { task, fresh }, pause)));
+  ) => {
+    const decided = await watched(task, () =>
+      inTurn(task.streamId, async () => {
+        limit.check(task);
+        return await untilDecided(needs, { task, fresh }, pause);
+      }),
+    );
+    limit.changed(task, decided);
+    return decided;
+  };
 
   return {
     load: async (stream, { tenantId, id }) => {
@@ -63,7 +76,8 @@ export function streams(store: EventStore, options: Options = {}): Streams {
       return cached && { ...ofTenant(stream, cached, cached.tenantId), tenantId: cached.tenantId };
     },
     history: async (stream, of) => {
-      const events = await store.readStream(streamIdOf(stream, of.id));
+      const events: RecordedEvent[] = [];
+      for await (const page of streamPages(store, streamIdOf(stream, of.id))) events.push(...page);
       return ownedBy(of.tenantId, events);
     },
     decideOn: (stream, id, command, rule) =>
@@ -94,12 +108,14 @@ export function streams(store: EventStore, options: Options = {}): Streams {
         streamId: streamIdOf(stream, id),
         ...rest,
       }));
+      for (const task of tasks) limit.check(task);
       const tried = await decideOnceOnMany(needs, tasks);
       return await Promise.all(
         tasks.map((task, index) => {
           const decided = tried[index];
           if (decided === undefined || typeof decided === 'string') return carriedOut(task, true);
           metrics.commands.inc({ command: stream.noun, outcome: outcomeOf(decided) });
+          limit.changed(task, decided);
           return decided;
         }),
       );

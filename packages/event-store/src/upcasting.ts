@@ -12,7 +12,17 @@ export function upcasting(store: EventStore, streams: readonly StreamForms[]): E
     forms.set(stream.noun, stream);
   }
   const formsOf = (streamId: string) => forms.get(streamId.slice(0, streamId.indexOf('-')));
-  const today = (event: RecordedEvent) => upcast(event, formsOf(event.streamId));
+  const today = (event: RecordedEvent) => {
+    if (event.fault !== undefined) throw event.fault;
+    return upcast(event, formsOf(event.streamId));
+  };
+  const todayOrFault = (event: RecordedEvent): RecordedEvent => {
+    try {
+      return today(event);
+    } catch (fault) {
+      return { ...event, fault };
+    }
+  };
   const own = (log: string) => {
     if (log !== store.log) throw new Error(`${store.log} does not know the streams of ${log}`);
   };
@@ -32,11 +42,11 @@ export function upcasting(store: EventStore, streams: readonly StreamForms[]): E
       (await store.readStreams(reads)).map((events) => events.map(today)),
     readLog: async (log, after, limit) => {
       own(log);
-      return (await store.readLog(log, after, limit)).map(today);
+      return (await store.readLog(log, after, limit)).map(todayOrFault);
     },
     followLog: async (log, after, limit) => {
       own(log);
-      return (await store.followLog(log, after, limit)).map(today);
+      return (await store.followLog(log, after, limit)).map(todayOrFault);
     },
     head: (log) => store.head(log),
     subscribe: (log, onAppend) => store.subscribe(log, onAppend),

@@ -1,4 +1,11 @@
-import { EventIdTaken, type EventStore, type RecordedEvent } from '@cardea/event-store';
+import {
+  EventIdTaken,
+  type EventStore,
+  type RecordedEvent,
+  STREAM_PAGE_EVENTS,
+  STREAM_TAIL_EVENTS,
+  streamPages,
+} from '@cardea/event-store';
 import { untilTrue } from '@cardea/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describeBasis } from './basis.ts';
@@ -6,6 +13,7 @@ import { describeOrder } from './order.ts';
 import { type EventStoreFixture, newAppend, newEvent, newStream } from './store-fixture.ts';
 
 const FOLLOWED_EVENTS = 60;
+const EVENTS_PER_APPEND = 200;
 
 export function describeEventStore(adapter: string, fixture: () => EventStoreFixture): void {
   describe(`event store, ${adapter}`, () => {
@@ -196,6 +204,30 @@ function describeReads(stores: Stores): void {
     expect(found[0]).toEqual((await store.readStream(long)).slice(1));
     expect(await store.readStreams([])).toEqual([]);
   });
+
+  it('C4 reads a stream of any length, in pages, and its last events alone', async () => {
+    const { store } = stores();
+    const streamId = newStream();
+    const length = STREAM_PAGE_EVENTS + STREAM_TAIL_EVENTS + 1;
+    for (let stored = 0; stored < length; stored += EVENTS_PER_APPEND) {
+      const count = Math.min(EVENTS_PER_APPEND, length - stored);
+      const events = Array.from({ length: count }, (_, n) => newEvent({ n: stored + n }));
+      await store.append([{ streamId, expected: stored, events }]);
+    }
+    const revisions = (events: readonly RecordedEvent[]) => events.map(({ revision }) => revision);
+    const upTo = (last: number, from = 1) =>
+      Array.from({ length: last - from + 1 }, (_, index) => from + index);
+    expect(revisions(await store.readStream(streamId))).toEqual(upTo(STREAM_PAGE_EVENTS));
+    const pages = [];
+    for await (const page of streamPages(store, streamId)) pages.push(...revisions(page));
+    expect(pages).toEqual(upTo(length));
+    const [tail = [], whole = []] = await store.readStreams([
+      { streamId, from: 'tail' },
+      { streamId, from: STREAM_PAGE_EVENTS },
+    ]);
+    expect(revisions(tail)).toEqual(upTo(length, length - STREAM_TAIL_EVENTS + 1));
+    expect(revisions(whole)).toEqual(upTo(length, STREAM_PAGE_EVENTS));
+  }, 30_000);
 
   it('reads any log in order, as much of it as asked', async () => {
     const { store } = stores();

@@ -1,29 +1,28 @@
-export { isForm } from './body.ts';
-export type { ApplicationScope, Caller, Who } from './caller.ts';
-export { type CatalogueEntry, catalogue } from './catalogue.ts';
-export { addressLimitKeys, networkOf } from './client-network.ts';
+export { addressLimitKeys, networkOf } from './context/client-network.ts';
+export type { AllowedOrigins } from './context/cross-origin.ts';
 export {
-  CONSISTENCY_WAIT_MS,
-  printToken,
-} from './consistency.ts';
-export type { AllowedOrigins } from './cross-origin.ts';
-export type { Denial, Denials } from './denials.ts';
-export { documentation, documentEndpoints } from './document-endpoints.ts';
+  type ApplicationScope,
+  applicationScopeOf,
+  type Caller,
+  type MachineRule,
+  machineScopeOf,
+  type Who,
+} from './contract/caller.ts';
 export type {
   Answer,
-  Area,
   Authorize,
   Contract,
   Endpoint,
   Request,
   TenantRule,
-} from './endpoint.ts';
-export { endpoint, endpointReadingAhead } from './endpoint.ts';
-export { type HealthDependencies, healthEndpoints } from './health.ts';
-export type { Identify } from './idempotency.ts';
-export { canonicalJson, readJson } from './json.ts';
-export { PortTaken } from './listen.ts';
-export { type Management, type ManagementDependencies, management } from './management.ts';
+} from './contract/endpoint.ts';
+export { endpoint, endpointReadingAhead } from './contract/endpoint.ts';
+export { documentation, documentEndpoints } from './documents/document-endpoints.ts';
+export { isForm } from './input/body.ts';
+export type { Identify } from './input/idempotency.ts';
+export { canonicalJson, readJson } from './input/json.ts';
+export { answerValidator } from './input/validation.ts';
+export { type CatalogueEntry, catalogue } from './openapi/catalogue.ts';
 export { type DocumentOf, openApi } from './openapi/openapi.ts';
 export {
   type AddressGuard,
@@ -51,12 +50,23 @@ export {
   type UrlVerdict,
   validateUrl,
 } from './outbound/target-url.ts';
-export { messageOf, Overloaded, refusalOfThrow } from './refusal.ts';
+export type { Area, OwnDenial } from './own-denial.ts';
+export { possessionChallenge } from './pipeline/authorize.ts';
+export {
+  CONSISTENCY_WAIT_MS,
+  printToken,
+} from './pipeline/consistency.ts';
+export { stepUpHeaders } from './pipeline/step-up.ts';
+export { type Denial, type Denials, isRecorded } from './refusals/denials.ts';
+export { messageOf, Overloaded, refusalOfThrow } from './refusals/refusal.ts';
+export { type RefusedWrites, refusedWrites } from './refusals/refused-writes.ts';
+export { type HealthDependencies, healthEndpoints } from './server/health.ts';
+export { PortTaken } from './server/listen.ts';
+export { type Management, type ManagementDependencies, management } from './server/management.ts';
 export {
   type HttpServer,
   type Internal,
   type ServeOptions,
   type ServiceHttp,
   serve,
-} from './serve.ts';
-export { answerValidator } from './validation.ts';
+} from './server/serve.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clientAddress, trustedProxies } from './client-address.ts';
-import { printToken, readTokens } from './consistency.ts';
-import { isOddPath } from './odd-path.ts';
-import { readQuery } from './query.ts';
-import { inOrder } from './route-order.ts';
+import { clientAddress, trustedProxies } from './context/client-address.ts';
+import { inOrder } from './contract/route-order.ts';
+import { readQuery } from './input/query.ts';
+import { printToken, readTokens } from './pipeline/consistency.ts';
+import { isOddPath } from './pipeline/odd-path.ts';
 
 describe('a consistency token', () => {
   it('F3 says the position that it was made of', () => {
@@ -111,6 +111,21 @@ describe('the address of a client', () => {
       trusted: proxies,
       wanted: '10.0.0.1',
     },
+    ...[
+      ['an address with a port', '1.2.3.4:47011', '1.2.3.4'],
+      ['an address in brackets with a port', '[2001:db8::1]:47011', '2001:db8::1'],
+      ['an address in brackets', '[2001:db8::1]', '2001:db8::1'],
+      ['a bare address with many colons', '2001:db8::1', '2001:db8::1'],
+      ['a proxy of ours with a port', '1.2.3.4, 10.0.0.2:8080', '1.2.3.4'],
+      ['no brackets around an IPv4 address', '[1.2.3.4]:80', '10.0.0.1'],
+      ['no port of letters', '1.2.3.4:http', '10.0.0.1'],
+    ].map(([name = '', forwarded = '', wanted = '']) => ({
+      name,
+      remote: '10.0.0.1',
+      forwarded,
+      trusted: proxies,
+      wanted,
+    })),
     {
       name: 'v4 in v6 clothes',
       remote: '::ffff:10.0.0.1',

@@ -17,7 +17,10 @@ const publicUrl = 'https://id.example.com';
 
 let fixture: HttpFixture;
 beforeAll(async () => {
-  const documents = documentEndpoints({ endpoints: documented, version, publicUrl });
+  const documents = documentEndpoints({
+    ...{ endpoints: documented, version, publicUrl },
+    isDevelopment: true,
+  });
   fixture = await startHttpFixture([...documented, ...documents], {
     issuer: publicUrl,
     trustedProxies: ['127.0.0.1'],
@@ -59,11 +62,46 @@ describe('every answer', () => {
       (await fixture.call('POST', path, as === undefined ? {} : { as })).headers.get(
         'www-authenticate',
       );
-    const metadata = `resource_metadata="${publicUrl}/.well-known/oauth-protected-resource"`;
+    const metadata = `resource_metadata="${publicUrl}/.well-known/oauth-protected-resource/api"`;
     expect(await challenge(notes)).toBe(`Bearer ${metadata}`);
     expect(await challenge(`${notes}/stale/approve`, 'member')).toBe(
       `Bearer error="insufficient_user_authentication", ${metadata}`,
     );
+  });
+  it('says with a 401 that a token is bound to a key, and takes it with a proof of this request [oauth 39]', async () => {
+    const member = { kind: 'api_key', id: 'k1', tenantId: 't1', scopes: [] } as const;
+    const bound = await startHttpFixture([...sample], {
+      issuer: publicUrl,
+      authenticator: {
+        authenticate: (_token, _ip, _connection, possession) => {
+          if (possession === undefined) return { kind: 'unproven', error: 'invalid_token' };
+          const { proof, method, path } = possession;
+          return proof === `${method} ${path}`
+            ? { ...member, environment: 'live', appId: null }
+            : { kind: 'unproven', error: 'invalid_dpop_proof' };
+        },
+        confirm: async (principal) => principal,
+        capability: async () => ({ bad: 'invalid' }),
+      },
+    });
+    const by = (headers: { [name: string]: string }) =>
+      bound.call('POST', `${notes}?a=b`, { headers });
+    const says = (error: string) =>
+      `DPoP error="${error}", algs="ES256 EdDSA Ed25519 RS256 PS256", resource_metadata="${publicUrl}/.well-known/oauth-protected-resource/api"`;
+    try {
+      const asBearer = await by({ authorization: 'Bearer t' });
+      expect([asBearer.status, asBearer.body.error.code]).toEqual([401, 'unauthenticated']);
+      expect(asBearer.headers.get('www-authenticate')).toBe(says('invalid_token'));
+      for (const headers of [{}, { dpop: 'other' }]) {
+        const refused = await by({ authorization: 'dpop t', ...headers });
+        expect(refused.status).toBe(401);
+        expect(refused.headers.get('www-authenticate')).toBe(says('invalid_dpop_proof'));
+      }
+      const proven = await by({ authorization: 'DPoP t', dpop: `POST ${notes}` });
+      expect(proven.status).toBe(403);
+    } finally {
+      await bound.stop();
+    }
   });
   it('says nothing of a crash but its request id, and when to come back', async () => {
     const crash = await make({ text: 'crash' });
@@ -73,7 +111,8 @@ describe('every answer', () => {
   });
   it('names field and rule, never what was sent', async () => {
     const { body, text } = await make({ text: '', canary: 'canary' });
-    expect(body.error.details).toHaveLength(1);
+    const fields = body.error.details.map(({ field }: { field: string }) => field);
+    expect(fields.toSorted()).toEqual(['body', 'text']);
     expect(text).not.toContain('canary');
   });
   it('takes request id and address from a trusted proxy', async () => {
@@ -176,9 +215,9 @@ describe('health', () => {
       version,
     });
     const db = await fixture.call('GET', '/health/db', { tenant: null });
-    expect([db.status, db.body.status]).toEqual([503, 'unavailable']);
+    expect([db.status, db.body.status, db.body.version]).toEqual([503, 'unavailable', version]);
     const cache = await fixture.call('GET', '/health/cache', { tenant: null });
-    expect(cache.body).toMatchObject({ status: 'ok', mode: 'in_process' });
+    expect(cache.body).toMatchObject({ status: 'ok', mode: 'in_process', version });
   });
 });
 

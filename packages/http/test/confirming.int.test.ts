@@ -23,15 +23,31 @@ const handle = async ({ principal }: { readonly principal: unknown }) => {
   duringHandling();
   return { ok: { seen: principal } };
 };
-const post = { ...common, method: 'post', applicationScope: 'account' } as const;
+const post = { ...common, method: 'post', class: 'things', applicationScope: 'account' } as const;
 const endpoints = [
-  endpoint({ ...post, name: 'change', path: '/api/v1/change', who: ['admin'] }, handle),
   endpoint(
-    { ...post, name: 'secret', path: '/api/v1/secret', who: ['admin'], showsSecret: true },
+    { ...post, name: 'change', path: '/api/v1/change', who: ['admin'], machine: 'users:write' },
+    handle,
+  ),
+  endpoint(
+    {
+      ...post,
+      name: 'secret',
+      path: '/api/v1/secret',
+      who: ['admin'],
+      machine: 'never',
+      showsSecret: true,
+    },
     handle,
   ),
   endpointReadingAhead(
-    { ...post, name: 'ahead', path: '/api/v1/ahead', who: ['admin', 'api_key:fga:read'] },
+    {
+      ...post,
+      name: 'ahead',
+      path: '/api/v1/ahead',
+      who: ['admin', 'api_key:fga:read'],
+      machine: 'never',
+    },
     async ({ principal, body }) => `${principal.id} ${body.text}`,
     async (_request, read) => {
       handled += 1;
@@ -39,6 +55,11 @@ const endpoints = [
     },
   ),
   endpoint({ ...post, name: 'own', path: '/api/v1/own', who: ['user'] }, handle),
+  ...(['users', 'applications'] as const).map((stepUp) => {
+    const setting = { ...common, method: 'post', class: 'settings', who: ['user'] } as const;
+    const path = `/api/v1/signed-in-${stepUp}`;
+    return endpoint({ ...setting, name: `signed_in_${stepUp}`, path, stepUp }, handle);
+  }),
 ];
 
 let fixture: HttpFixture;
@@ -119,5 +140,18 @@ describe('a write that a role allows', () => {
     });
     expect(await status).toBe(401);
     expect([confirmed, handled]).toEqual([1, 0]);
+  });
+});
+
+describe('a call that requires a recent sign-in', () => {
+  it('P3 is refused, without a role too, once the session of the sign-in has ended', async () => {
+    const signedIn = '/api/v1/signed-in-users';
+    expect((await ask(signedIn, 'signed-in')).status).toBe(200);
+    fixture.confirm = (principal) =>
+      principal.kind === 'user' ? { ...principal, authTime: null } : principal;
+    const { status, body } = await ask(signedIn, 'signed-in');
+    expect([status, body.error?.code ?? body.code, handled]).toEqual([401, 'step_up_required', 1]);
+    expect((await ask('/api/v1/signed-in-applications', 'signed-in')).status).toBe(200);
+    expect((await ask('/api/v1/change')).status).toBe(200);
   });
 });

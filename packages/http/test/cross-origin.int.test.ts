@@ -123,7 +123,7 @@ describe('a preflight', () => {
     expect(headers.get(ALLOW)).toBe(OURS);
     expect(headers.get('access-control-allow-methods')).toBe('POST, GET, HEAD');
     expect(headers.get('access-control-allow-headers')).toBe(
-      'Authorization, Content-Type, X-Service-Tenant, Idempotency-Key, X-Service-App-Id, X-Service-Consistency',
+      'Authorization, DPoP, Content-Type, X-Service-Tenant, Idempotency-Key, X-Service-App-Id, X-Service-Consistency, traceparent, tracestate, baggage, b3, sentry-trace',
     );
     expect(headers.get('access-control-max-age')).toBe('600');
     const reading = await preflight(OURS, '/api/v1/notes', 'GET');
@@ -149,6 +149,6 @@ describe('a preflight', () => {
 
   it('is none without an origin or a method', async () => {
     const answer = await fixture.call('OPTIONS', '/api/v1/notes', { headers: { origin: OURS } });
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST, GET']);
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST, GET, HEAD']);
   });
 });

@@ -30,6 +30,7 @@ export type HttpFixture = {
   readonly denials: Denial[];
   readonly waits: { projections: readonly string[]; position: bigint }[];
   readonly stop: () => Promise<void>;
+  readonly drain: () => void;
   /** Whether waiting for a projection succeeds. */
   level: boolean;
   /** The current state of a caller whose role is checked again. */
@@ -104,6 +105,7 @@ export async function startHttpFixture(
     level: true,
     confirm: (principal) => principal,
     stop: server.stop,
+    drain: server.drain,
     call: (method, path, call = {}) => call_(`http://127.0.0.1:${port}${path}`, method, call),
   };
   return fixture;

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import {
   type AddressInfo,
   createServer as createTcpServer,
+  type Socket,
   type Server as TcpServer,
 } from 'node:net';
 import { excerptOf, type Outbound, outbound } from '@cardea/http';
@@ -55,6 +56,23 @@ afterAll(async () => {
   silent.close();
 });
 
+/** Writes bytes of its own for each request that arrives. */
+async function rawReceiver(answer: (socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    // The requests here are small enough for one packet.
+    socket.on('data', () => answer(socket));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const close = () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return { server, close };
+}
+
 const sent = (by: Outbound, path: string, at: number, scheme = 'http') =>
   by.send({
     url: `${scheme}://127.0.0.1:${at}${path}`,
@@ -106,6 +124,40 @@ describe('a request of ours', () => {
       [0, 'connect_timeout'],
       [0, 'timeout'],
     ]);
+  });
+  it.each([
+    { name: '100 Continue', interim: ['100 Continue'] },
+    {
+      name: 'several',
+      interim: ['100 Continue', '102 Processing', '103 Early Hints', '100 Continue'],
+    },
+  ])('accepts interim answers that it did not ask for: $name', async ({ interim }) => {
+    const lines = interim.map((status) => `HTTP/1.1 ${status}\r\n\r\n`).join('');
+    const receiver = await rawReceiver((socket) => {
+      socket.write(lines);
+      setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'), 20);
+    });
+    const ok = { status: 200, body: Buffer.from('ok') };
+    expect(await post('/', port(receiver.server))).toMatchObject(ok);
+    // The connection stays in step with its answers.
+    expect(await post('/', port(receiver.server))).toMatchObject(ok);
+    receiver.close();
+  });
+  it('does not wait longer for an answer because of interim ones', async () => {
+    const receiver = await rawReceiver((socket) => {
+      const timer = setInterval(() => socket.write('HTTP/1.1 100 Continue\r\n\r\n'), 50);
+      socket.once('close', () => clearInterval(timer));
+    });
+    const answer = await postInHaste('/', port(receiver.server));
+    expect(answer).toMatchObject({ status: 0, error: 'timeout' });
+    receiver.close();
+  });
+  it('refuses a change of protocol that it did not ask for', async () => {
+    const receiver = await rawReceiver((socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n');
+    });
+    expect(await post('/', port(receiver.server))).toMatchObject({ status: 0, error: 'reset' });
+    receiver.close();
   });
   it('shows of a body only what can be printed', () => {
     expect(excerptOf(Buffer.from('a\u0000b\nc\u200b\u202ed é'))).toBe('abcd é');

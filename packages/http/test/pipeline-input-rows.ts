@@ -34,6 +34,25 @@ export const whatRows: readonly Row[] = [
     status: 201,
   },
   {
+    name: 'a parameter that nobody knows',
+    call: {
+      as: 'member',
+      body: '{"text":"x"}',
+      headers: { 'content-type': 'Application/JSON; profile="a;b" ; v=2' },
+    },
+    status: 201,
+  },
+  {
+    name: 'another charset after a parameter that nobody knows',
+    call: {
+      as: 'member',
+      body: '{"text":"x"}',
+      headers: { 'content-type': 'application/json; v=2; charset=utf-16' },
+    },
+    status: 415,
+    code: 'unsupported_media_type',
+  },
+  {
     name: 'gzip',
     call: {
       as: 'member',

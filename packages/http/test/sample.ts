@@ -1,5 +1,11 @@
 /** One endpoint per rule of the request pipeline, and one caller of each kind, identified by the credential. */
-import type { AgentPrincipal, ApiKeyPrincipal, Principal, UserPrincipal } from '@cardea/auth';
+import type {
+  AgentPrincipal,
+  ApiKeyPrincipal,
+  ClientPrincipal,
+  Principal,
+  UserPrincipal,
+} from '@cardea/auth';
 import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
 
@@ -38,15 +44,31 @@ const key = (...scopes: string[]): ApiKeyPrincipal => ({
   appId: null,
 });
 
+const machine = (roles: readonly string[], scopes: readonly string[]): ClientPrincipal => ({
+  kind: 'client',
+  id: 'ci',
+  tenantId: 't1',
+  roles,
+  scopes,
+  appId: 'ci',
+  issuedAt: 0,
+});
+
 /** Principals by credential. */
 export const callers: { readonly [credential: string]: Principal } = {
   member: user(),
+  'signed-in': user({ authTime: Math.floor(Date.now() / 1_000) }),
   admin: user({ id: 'root', roles: ['member', 'admin'] }),
   foreign: user({ tenantId: 't2' }),
   'agent-token': agent('token'),
   'agk-key': agent('key'),
   'svc-read': key('fga:read'),
   'svc-none': key(),
+  machine: machine([], []),
+  'machine-role': machine(['admin'], []),
+  'machine-other-role': machine(['member', 'owner'], ['users:write']),
+  'machine-scope': machine([], ['users:write']),
+  'machine-both': machine(['admin'], ['audit:read', 'users:write']),
 };
 
 const Text = Type.String({ minLength: 1, maxLength: 64 });
@@ -70,6 +92,8 @@ export const sample: readonly Endpoint[] = [
       method: 'post',
       path: '/api/v1/notes',
       who: ['user', 'api_key:notes:write'],
+      machine: 'never',
+      class: 'things',
       applicationScope: 'account',
       body: Note,
       status: 201,
@@ -94,6 +118,8 @@ export const sample: readonly Endpoint[] = [
       method: 'get',
       path: '/api/v1/notes',
       who: ['admin', 'agent_token', 'api_key:fga:read'],
+      machine: 'any',
+      class: 'things',
       applicationScope: 'account',
       query: Type.Object({
         limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 50 })),
@@ -112,6 +138,7 @@ export const sample: readonly Endpoint[] = [
       method: 'post',
       path: '/api/v1/notes/{id}/approve',
       who: ['user'],
+      class: 'things',
       applicationScope: 'account',
       params: Type.Object({ id: Type.String() }),
       body: Type.Object({ code: Type.Optional(Type.String()) }),
@@ -138,6 +165,7 @@ export const sample: readonly Endpoint[] = [
       path: '/api/v1/me/notes',
       tenant: 'optional',
       who: ['user'],
+      class: 'things',
       applicationScope: 'account',
       notTaken: { agent: { status: 401, code: 'user_session_required' } },
       refusals: {},
@@ -151,6 +179,7 @@ export const sample: readonly Endpoint[] = [
       method: 'get',
       path: '/api/v1/notes/template',
       who: ['user'],
+      class: 'things',
       applicationScope: 'account',
       noStore: false,
       refusals: {},

@@ -28,7 +28,7 @@ describe('bytes that no client would send', () => {
     ],
     ['400', 'two lengths', `${head([json, 'Content-Length: 5', 'Content-Length: 6'])}{"a":}`],
     ['400', 'a folded header', head([json, 'X-A: b\r\n c'])],
-    ['400', 'a header of 100 KB', head([`X-A: ${'x'.repeat(100_000)}`])],
+    ['431', 'a header of 100 KB', head([`X-A: ${'x'.repeat(100_000)}`])],
     ['400', 'no HTTP', 'hello there, this is no HTTP at all\r\n\r\n'],
     ['400', 'no host', 'GET /api/v1/open HTTP/1.1\r\nConnection: close\r\n\r\n'],
     [
@@ -58,7 +58,9 @@ describe('bytes that no client would send', () => {
       `${head([close, json, 'Content-Encoding: gzip', 'Content-Length: 4'])}\x1f\x8b\x08\x00`,
     ],
     ['404', 'a way up', head([close], 'GET /api/v1/../v1/notes HTTP/1.1')],
-    ['404', 'a whole URL', head([close], 'GET http://x/health HTTP/1.1')],
+    ['404', 'a whole URL of nothing', head([close], 'GET http://x/nowhere HTTP/1.1')],
+    ['404', 'a whole URL with a way up', head([close], 'GET http://x/api/v1/../v1/notes HTTP/1.1')],
+    ['401', 'a whole URL', head([close], 'GET http://x/api/v1/me/notes?limit=1 HTTP/1.1')],
     [
       '401',
       'two credentials',
@@ -157,6 +159,7 @@ describe('the management port', () => {
     let monotonicMs = 0;
     let database = true;
     let silentMs = 0;
+    let refused: string | undefined;
     let level: 'info' | 'debug' | 'warn' | 'error' = 'info';
     const time = { ...clock, monotonicMs: () => monotonicMs };
     const watched = loops(time);
@@ -173,6 +176,7 @@ describe('the management port', () => {
           { pool: 'loops', silentMs },
         ],
       },
+      refusedWrites: { reason: () => refused },
       waitingFor: () => waitingFor,
       logLevel: {
         get: () => level,
@@ -205,6 +209,13 @@ describe('the management port', () => {
         { status: 'degraded', reason: 'kafka away' },
       ]);
       relay.degraded(undefined);
+      refused = 'disk_full';
+      const full = await get('/readyz');
+      expect([full.status, JSON.parse(full.text).checks.writes]).toEqual([
+        503,
+        { status: 'failed', reason: 'disk_full' },
+      ]);
+      refused = undefined;
       database = false;
       monotonicMs = 5_001;
       expect(JSON.parse((await get('/readyz')).text).checks.database.status).toBe('failed');

@@ -17,7 +17,7 @@ import { type ServerProcess, serverOf, stopServer } from './server-process.ts';
 export type LocalPostgresOptions = {
   /** Where the cluster lives. As root it may end up elsewhere: see {@link LocalPostgres.folder}. */
   readonly dataFolder: string;
-  /** Of the superuser `postgres`; the same at every start. */
+  /** The password of the superuser `postgres`, which stays the same at every start. */
   readonly password: string;
   /** The cluster goes too when the process ends before the server is ready. */
   readonly temporary?: boolean;
@@ -32,7 +32,7 @@ export type LocalPostgres = {
   readonly pid: number;
   /** The cluster's real folder. */
   readonly folder: string;
-  /** Of the superuser; database `postgres` unless named. */
+  /** Connects as the superuser, to the database `postgres` unless another is named. */
   connectionString(database?: string): string;
   createDatabase(name: string, template?: string): Promise<void>;
   /** Returns when the server is gone. Synchronous: fit for `process.on('exit')`. */

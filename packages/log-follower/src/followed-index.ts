@@ -5,15 +5,15 @@
  */
 import type { EventStore, RecordedEvent } from '@cardea/event-store';
 import type { Clock, Logger, LoopWatch } from '@cardea/runtime';
-import type { Checkpoint } from './checkpoint.ts';
-import { errorCode, isOutage } from './failures.ts';
-import { LogFollower, type Sink } from './follower.ts';
+import type { Checkpoint } from './checkpoints/checkpoint.ts';
+import { LogFollower } from './follower.ts';
 import { openLogReader } from './log-reader.ts';
+import type { Sink } from './sink.ts';
 import { waiters } from './waiters.ts';
 
 /** The server is asked this often whether there is more, where freshness is measured by it. */
 const LOOK_MS = 1000;
-/** The same where nothing is measured by it. */
+/** The pause between two looks where nothing is measured by them. */
 const REST_MS = 10_000;
 /** A timer may end this much early. */
 const TIMER_SLACK_MS = 10;
@@ -50,17 +50,6 @@ export function followedIndex(needs: FollowedIndexDependencies): FollowedIndex {
   const parked: Checkpoint['parked'] = new Map();
   let position = -1n;
 
-  const take = (event: RecordedEvent): void => {
-    if (parked.has(event.streamId)) return;
-    try {
-      needs.take(event);
-    } catch (error) {
-      if (isOutage(error)) throw error;
-      parked.set(event.streamId, event.position);
-      const fields = { stream_id: event.streamId, event_type: event.type, code: errorCode(error) };
-      log.error({ index: name, ...fields }, 'stream parked');
-    }
-  };
   const begin = async (): Promise<void> => {
     if (position < 0n) position = await needs.start();
   };
@@ -74,9 +63,18 @@ export function followedIndex(needs: FollowedIndexDependencies): FollowedIndex {
       async ({ events, through }) =>
       async () => {
         for (let held = needs.heldBy?.(); held !== undefined; held = needs.heldBy?.()) await held;
-        for (const event of events) if (event.position > position) take(event);
-        position = through;
+        for (const event of events) {
+          if (event.position <= position) continue;
+          if (!parked.has(event.streamId)) needs.take(event);
+          position = event.position;
+        }
+        if (through > position) position = through;
       },
+    // The checkpoint is in memory too.
+    setAside: async (event) => {
+      parked.set(event.streamId, event.position);
+      position = event.position;
+    },
     moved: () => waiting.moved(),
     atEnd: async (askedAtMs) => {
       if (askedAtMs !== undefined) await needs.atEnd?.(askedAtMs);

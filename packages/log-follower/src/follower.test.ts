@@ -2,11 +2,12 @@ import type { NewEvent } from '@cardea/event-store';
 import { fakeClock, type Logger, Outage } from '@cardea/runtime';
 import { inMemoryEventStore } from '@cardea/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Checkpoint, Fenced } from './checkpoint.ts';
-import { LogFollower, type Sink } from './follower.ts';
-import { idleCheckpoints } from './idle-checkpoints.ts';
+import { type Checkpoint, Fenced } from './checkpoints/checkpoint.ts';
+import { idleCheckpoints } from './checkpoints/idle-checkpoints.ts';
+import { LogFollower } from './follower.ts';
 import type { Leases } from './lease.ts';
 import { openLogReader } from './log-reader.ts';
+import type { Sink } from './sink.ts';
 
 const LOG = 'vault' as const;
 const IDLE_STORE_MS = 25;
@@ -68,6 +69,10 @@ function world() {
         move(checkpoint, through);
         applied.push(...events.map(({ position }) => position));
       };
+    },
+    setAside: async ({ streamId, position }, _error, checkpoint) => {
+      parked.set(streamId, position);
+      move(checkpoint, position);
     },
     idle,
     moved: (position) => told.push(position),

@@ -4,17 +4,20 @@
  *
  * Only one process follows, under a lease; the others stand by. There are two kinds of failures (see
  * `failures.ts`). After an outage everything that is kept in memory is dropped, the checkpoint is read
- * again and the batch is tried again, with a pause that grows to 5 s. An event that cannot be applied makes
- * the sink park its stream, while all others continue. Nothing is skipped, and nothing blocks the rest.
+ * again and the batch is tried again, with a pause that grows to 5 s. Any other failure blames an event: the
+ * batch is halved until that event is found, its stream is parked, and all others continue. Nothing is
+ * skipped, and nothing blocks the rest.
  */
 import type { RecordedEvent } from '@cardea/event-store';
 import { type Clock, type Logger, type LoopWatch, sharedRestMs } from '@cardea/runtime';
-import { type Checkpoint, Fenced } from './checkpoint.ts';
-import type { IdleCheckpoints } from './idle-checkpoints.ts';
+import { type Checkpoint, Fenced } from './checkpoints/checkpoint.ts';
+import { errorCode, isOutage } from './failures/failures.ts';
+import { PARKED_CHANNEL } from './failures/parked-events.ts';
+import { applyOrSetAside } from './failures/set-aside.ts';
 import { becomeActive, type Lease, type Leases } from './lease.ts';
 import { type LogReader, PAGE_EVENTS_MAX, type Resting } from './log-reader.ts';
-import { PARKED_CHANNEL } from './parked-events.ts';
 import { runUntil, type Turn } from './run-until.ts';
+import { type Batch, faultIn, type Sink } from './sink.ts';
 
 /** A store's session that hears notices wakes all when it may have missed one. */
 const IDLE_WAIT_MS = 10_000;
@@ -22,48 +25,6 @@ const STANDBY_MS = 1000;
 const LAG_DEGRADED_MS = 60_000;
 /** A parked stream may be repaired without a notice, so the checkpoint is read again this often. */
 const PARKED_LOOK_MS = 60_000;
-
-export type Batch<Prepared> = {
-  readonly events: readonly RecordedEvent[];
-  readonly prepared: Prepared;
-  /** Position of the last event. */
-  readonly through: bigint;
-  /** True when there are more events after this batch. */
-  readonly isFull: boolean;
-};
-
-/** Writes changes and checkpoint atomically; parks what cannot be applied, throws outages. */
-export type Changes = () => Promise<void>;
-
-/** Applies the events. Anything that it throws but {@link Fenced} is logged and the batch is tried again. */
-export interface Sink<Prepared = undefined> {
-  /** Reads the checkpoint from the database: what is in memory may be outdated. */
-  load(): Promise<Checkpoint>;
-  /** Work on a batch that can be done while the previous one is being applied. */
-  prepare(events: readonly RecordedEvent[], checkpoint: Checkpoint): Promise<Prepared>;
-  /**
-   * Returns what the batch changes here, or undefined when only the checkpoint moves, later, through `idle`.
-   * What has an effect elsewhere is done before; it must be repeatable.
-   */
-  changes(
-    batch: Batch<Prepared>,
-    checkpoint: Checkpoint,
-    signal: AbortSignal,
-  ): Promise<Changes | undefined>;
-  /**
-   * True where `changes` would return undefined without doing anything: a follower that rests is not woken for
-   * such events. Not for sinks with `atEnd`.
-   */
-  ignores?(events: readonly RecordedEvent[], checkpoint: Checkpoint): boolean;
-  /** Stores checkpoints that moved over batches without changes. */
-  readonly idle?: IdleCheckpoints;
-  /** Called when everything up to the position has taken effect, with the last events. */
-  moved?(position: bigint, events: readonly RecordedEvent[]): void;
-  /** Called when the log had no further events at the time of the read. */
-  atEnd?(askedAtMs: number | undefined): Promise<void> | void;
-  /** Waits for work that was started and has not finished. */
-  settle?(): Promise<void>;
-}
 
 export type FollowerDependencies = {
   /** The name of its checkpoint, where one is stored. */
@@ -84,7 +45,9 @@ export type FollowerDependencies = {
   readonly pace?: (signal: AbortSignal) => Promise<void>;
 };
 
-type Read<Prepared> = Batch<Prepared> & {
+type Read<Prepared> = Omit<Batch<Prepared>, 'prepared'> & {
+  /** Undefined where it failed; it is tried again when the batch is taken. */
+  readonly prepared: { readonly value: Prepared } | undefined;
   readonly generation: number;
   readonly askedAtMs: number | undefined;
 };
@@ -184,7 +147,7 @@ export class LogFollower<Prepared = undefined> {
     const lost = this.#lease === undefined ? [] : [this.#lease.lost];
     const answered = this.#unanswered.filter(({ position }) => position <= checkpoint.position);
     this.#unanswered = [];
-    this.#sink.moved?.(checkpoint.position, answered);
+    this.#tellMoved(checkpoint.position, answered);
     return {
       checkpoint,
       until: AbortSignal.any([stop, this.#outdated.signal, ...lost]),
@@ -218,9 +181,21 @@ export class LogFollower<Prepared = undefined> {
   async #read({ checkpoint }: Active<Prepared>, after: bigint): Promise<Read<Prepared>> {
     const page = await this.#needs.reader.page(after);
     const { events } = page;
-    const prepared = await this.#sink.prepare(events, checkpoint);
+    const prepared = await this.#prepared(events, checkpoint).catch((error: unknown) => {
+      if (isOutage(error)) throw error;
+      return undefined;
+    });
     const through = events.at(-1)?.position ?? after;
     return { ...page, prepared, through, isFull: events.length === PAGE_EVENTS_MAX };
+  }
+
+  async #prepared(
+    events: readonly RecordedEvent[],
+    checkpoint: Checkpoint,
+  ): Promise<{ readonly value: Prepared }> {
+    const fault = faultIn(events, this.#sink, checkpoint);
+    if (fault !== undefined) throw fault;
+    return { value: await this.#sink.prepare(events, checkpoint) };
   }
 
   #readAhead(active: Active<Prepared>, after: bigint): Promise<Read<Prepared>> {
@@ -229,7 +204,30 @@ export class LogFollower<Prepared = undefined> {
     return next;
   }
 
-  async #take(active: Active<Prepared>, batch: Batch<Prepared>): Promise<void> {
+  async #take(active: Active<Prepared>, batch: Read<Prepared>): Promise<void> {
+    await applyOrSetAside(batch.events, {
+      apply: async (some) => {
+        active.until.throwIfAborted();
+        // A failure may come after the commit: what has taken effect is not applied again.
+        const events = some.filter(({ position }) => position > active.checkpoint.position);
+        if (events.length === 0) {
+          const through = some.at(-1)?.position ?? active.passed;
+          this.#passed(active, { events: some, through, isFull: false });
+          return;
+        }
+        const isWhole = events.length === batch.events.length;
+        const prepared =
+          (isWhole ? batch.prepared : undefined) ??
+          (await this.#prepared(events, active.checkpoint));
+        const through = events.at(-1)?.position ?? batch.through;
+        const isFull = isWhole && batch.isFull;
+        await this.#apply(active, { events, prepared: prepared.value, through, isFull });
+      },
+      setAside: (event, error) => this.#setAside(active, event, error),
+    });
+  }
+
+  async #apply(active: Active<Prepared>, batch: Batch<Prepared>): Promise<void> {
     const { checkpoint } = active;
     const change = await this.#sink.changes(batch, checkpoint, active.until);
     if (change === undefined) {
@@ -241,6 +239,23 @@ export class LogFollower<Prepared = undefined> {
     await change();
     this.#unanswered = [];
     this.#passed(active, batch);
+  }
+
+  async #setAside(active: Active<Prepared>, event: RecordedEvent, error: unknown): Promise<void> {
+    active.until.throwIfAborted(); // the failure may come from that
+    const { checkpoint } = active;
+    const { streamId, position, type } = event;
+    await this.#sink.idle?.settle(this.#needs.name);
+    await this.#sink.setAside(event, error, checkpoint);
+    if (!checkpoint.parked.has(streamId)) checkpoint.parked.set(streamId, position);
+    this.#needs.log.error(
+      { stream_id: streamId, event_type: type, position: String(position), code: errorCode(error) },
+      'stream parked',
+    );
+    // What was prepared meanwhile does not know that the stream is parked.
+    await active.next?.catch(() => {});
+    active.next = undefined;
+    this.#passed(active, { events: [event], through: position, isFull: false });
   }
 
   #resting(active: Active<Prepared>): Resting | undefined {
@@ -270,7 +285,16 @@ export class LogFollower<Prepared = undefined> {
   #passed(active: Active<Prepared>, batch: Passed): void {
     active.passed = batch.through;
     this.#tell(active, batch);
-    this.#sink.moved?.(batch.through, batch.events);
+    this.#tellMoved(batch.through, batch.events);
+  }
+
+  /** The events have taken effect: a listener cannot undo that. */
+  #tellMoved(position: bigint, events: readonly RecordedEvent[]): void {
+    try {
+      this.#sink.moved?.(position, events);
+    } catch (error) {
+      this.#needs.log.error({ code: errorCode(error) }, 'a listener of a follower failed');
+    }
   }
 
   /** Parked streams and a long lag both deserve an alarm; neither is an outage. */

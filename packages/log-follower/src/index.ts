@@ -1,4 +1,3 @@
-export { type BackOff, backOff } from './back-off.ts';
 export {
   type Checkpoint,
   type CheckpointOf,
@@ -10,13 +9,16 @@ export {
   moveStep,
   ownerOf,
   positionsChannel,
-} from './checkpoint.ts';
-export { errorCode, isConnectionLost, isOutage, NotCaughtUp } from './failures.ts';
-export { type FollowedIndex, followedIndex } from './followed-index.ts';
-export { type Batch, LogFollower, type Sink } from './follower.ts';
-export { type IdleCheckpoints, idleCheckpoints } from './idle-checkpoints.ts';
-export type { Lease, Leases } from './lease.ts';
-export { type LogReader, openLogReader, PAGE_EVENTS_MAX } from './log-reader.ts';
+} from './checkpoints/checkpoint.ts';
+export { type IdleCheckpoints, idleCheckpoints } from './checkpoints/idle-checkpoints.ts';
+export { type BackOff, backOff } from './failures/back-off.ts';
+export {
+  asOutage,
+  errorCode,
+  isConnectionLost,
+  isOutage,
+  NotCaughtUp,
+} from './failures/failures.ts';
 export {
   discardParkedStream,
   PARKED_CHANNEL,
@@ -32,6 +34,12 @@ export {
   unpark,
   waitingEvents,
   waitingPositions,
-} from './parked-events.ts';
+} from './failures/parked-events.ts';
+export { applyOrSetAside } from './failures/set-aside.ts';
+export { type FollowedIndex, followedIndex } from './followed-index.ts';
+export { LogFollower } from './follower.ts';
+export type { Lease, Leases } from './lease.ts';
+export { type LogReader, openLogReader, PAGE_EVENTS_MAX } from './log-reader.ts';
 export { runUntil, type Turn } from './run-until.ts';
+export type { Batch, Sink } from './sink.ts';
 export { waiters } from './waiters.ts';

@@ -1,5 +1,5 @@
 import type { Clock, Logger, LoopWatch } from '@cardea/runtime';
-import { backOff } from './back-off.ts';
+import { backOff } from './failures/back-off.ts';
 
 /** The result of one iteration of a loop. */
 export type Turn = {

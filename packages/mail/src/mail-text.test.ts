@@ -1,30 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { mailText } from './mail-text.ts';
+import { escapeHtml, untrustedText } from './mail-text.ts';
 
-describe('the text of a mail', () => {
-  it('says the same in plain text and in HTML', () => {
-    const { subject, text, html } = mailText('Confirm', [
-      'Hello,',
-      { label: 'Follow', link: 'https://app.example/verify#token=a' },
-    ]);
-    expect(subject).toBe('Confirm');
-    expect(text).toBe('Hello,\n\nFollow: https://app.example/verify#token=a\n');
-    expect(html).toContain('<p>Hello,</p>');
-    expect(html).toContain('<p><a href="https://app.example/verify#token=a">Follow</a></p>');
+describe('words of strangers', () => {
+  it('are one line of 60 characters, without schemes and what nobody sees', () => {
+    const words = untrustedText(`Bank\u202e \r\n https://evil.example/login?${'x'.repeat(100)}`);
+    expect(words).toMatch(/^Bank evil\.example\/login\?x+…$/);
+    expect([...words]).toHaveLength(60);
   });
 
-  it('shows a code beside its label', () => {
-    const { text, html } = mailText('Code', [{ label: 'Your code', code: '<1>' }]);
-    expect(text).toBe('Your code: <1>\n');
-    expect(html).toContain('<p>Your code: <b>&#60;1&#62;</b></p>');
-  });
-
-  it('gives what people wrote no power: no header, no tag, no attribute', () => {
-    const { subject, html } = mailText('a\r\nBcc: x@example.com', [
-      '<script>alert(1)</script>',
-      { label: '<b>', link: 'https://x.example/"onclick="' },
-    ]);
-    expect(subject).toBe('a Bcc: x@example.com');
-    expect(html).not.toMatch(/<script>|<b>|"onclick/);
+  it('are no markup', () => {
+    expect(escapeHtml(`<a href="x" title='y'>&`)).toBe(
+      '&#60;a href=&#34;x&#34; title=&#39;y&#39;&#62;&#38;',
+    );
   });
 });

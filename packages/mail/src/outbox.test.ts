@@ -23,7 +23,7 @@ function fixture(send: (job: Job) => Promise<void>, more: Partial<Outbox<Job>> =
   const queue: Job[] = [];
   const outbox: Outbox<Job> = {
     name: 'mail',
-    due: async (until, limit) =>
+    due: async ({ until }, limit) =>
       queue
         .filter(({ at }) => at <= until)
         .sort((a, b) => a.at.getTime() - b.at.getTime())

@@ -14,8 +14,11 @@ const REST_MS = 10_000;
 export type Outbox<Job extends { readonly attempts: number }> = {
   /** The name of the loop. */
   readonly name: string;
-  /** Jobs that are due until then, the earliest first. */
-  readonly due: (until: Date, limit: number) => Promise<readonly Job[]>;
+  /** Jobs in the order in which they are sent: those that are due now, then those that are due until then. */
+  readonly due: (
+    period: { readonly now: Date; readonly until: Date },
+    limit: number,
+  ) => Promise<readonly Job[]>;
   readonly dueAt: (job: Job) => Date;
   /** Jobs of one line are sent one after another, different lines at the same time. */
   readonly lineOf: (job: Job) => string;
@@ -54,7 +57,8 @@ export function outboxLoop<Job extends { readonly attempts: number }>(
       while (!signal.aborted) {
         tick();
         const now = needs.clock.now();
-        const jobs = await outbox.due(new Date(now.getTime() + REST_MS), BATCH_MAX);
+        const until = new Date(now.getTime() + REST_MS);
+        const jobs = await outbox.due({ now, until }, BATCH_MAX);
         const due = jobs.filter((job) => outbox.dueAt(job) <= now);
         if (outbox.cannotSend !== undefined && due.length > 0 && !told) {
           needs.log.error({}, outbox.cannotSend);
@@ -62,9 +66,8 @@ export function outboxLoop<Job extends { readonly attempts: number }>(
         }
         const moved = outbox.cannotSend === undefined && (await sendAll(outbox, needs, due));
         if (moved && due.length === BATCH_MAX) continue;
-        const next = jobs[due.length];
-        const untilNextMs =
-          next === undefined ? REST_MS : outbox.dueAt(next).getTime() - now.getTime();
+        const later = jobs.filter((job) => outbox.dueAt(job) > now).map(outbox.dueAt);
+        const untilNextMs = Math.min(REST_MS, ...later.map((at) => at.getTime() - now.getTime()));
         await needs.signal.rest(due.length > 0 ? POLL_MS : Math.max(untilNextMs, 1), signal);
       }
     },

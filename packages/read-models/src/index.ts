@@ -1,61 +1,4 @@
-export { build } from './build-query.ts';
-export type { Change } from './change.ts';
-export { foldByKey, patch, put, remove } from './change.ts';
-export { release } from './copy-out.ts';
-export type { Answers, Database, Queryable, Sql, Statement, Transaction } from './database.ts';
-export { DatabaseUnavailable } from './database.ts';
-export { makeDatabaseLogins } from './database-logins.ts';
-export {
-  type LeaderLocks,
-  type LeaderLocksOptions,
-  leaderLocks,
-  lockKey,
-} from './leader-locks.ts';
-export {
-  type MigrateOptions,
-  MigrationRefused,
-  type MigrationState,
-  migrate,
-  pendingMigrations,
-  plannedMigrations,
-  RESTORING,
-} from './migrate.ts';
-export type { Migration, MigrationSet, NamedMigration } from './migration.ts';
-export { type PolicyReleaseOptions, releasePolicyStream } from './policy-release.ts';
-export { type PolicyRunnerOptions, type RunningPolicies, runPolicies } from './policy-runner.ts';
-export type { EventPolicy } from './policy-sink.ts';
-export { openPositions, type PositionBoard, type PositionsOptions } from './positions.ts';
-export {
-  type DatabaseOptions,
-  openDatabase,
-  type PostgresDatabase,
-} from './postgres-database.ts';
-export {
-  type Positions,
-  type Projection,
-  type ProjectionTools,
-  projection,
-  type Table,
-  type TableChange,
-} from './projection.ts';
-export {
-  type ReleaseOptions,
-  releaseProjectionStream,
-} from './projection-release.ts';
-export {
-  type ProjectionState,
-  type RunnerOptions,
-  type RunningProjections,
-  runProjections,
-} from './projection-runner.ts';
-export { type Privilege, protectTable } from './protect-table.ts';
-export { type RebuildOptions, type Rebuilt, rebuildProjection } from './rebuild.ts';
-export { beginRestore, endRestore, isRestoreMigration, isRestoring } from './restoring.ts';
-export { APP_ROLE, rolesOf, SYSTEM_ROLE } from './roles.ts';
-export { type SharedTransactions, sharedTransactions } from './shared-transactions.ts';
-export { sparedNotices } from './spared-notices.ts';
-export { eraseKeysOfDays, postgresSubjectKeys } from './subject-key-table.ts';
-export { countTable, orNull, table } from './table.ts';
+export { release } from './copies/copy-out.ts';
 export {
   asOwner,
   type BlockRange,
@@ -64,7 +7,81 @@ export {
   openSnapshot,
   type TableLoad,
   type TableSnapshot,
-} from './table-copies.ts';
+} from './copies/table-copies.ts';
+export { build } from './database/build-query.ts';
+export type {
+  Answers,
+  Database,
+  Queryable,
+  Sql,
+  Statement,
+  Transaction,
+} from './database/database.ts';
+export { DatabaseUnavailable } from './database/database.ts';
+export { dueInTurns, tenantsIn } from './database/due-in-turns.ts';
+export {
+  type DatabaseOptions,
+  openDatabase,
+  type PostgresDatabase,
+} from './database/postgres-database.ts';
+export { type SharedTransactions, sharedTransactions } from './database/shared-transactions.ts';
+export {
+  type LeaderLocks,
+  type LeaderLocksOptions,
+  leaderLocks,
+  lockKey,
+} from './leaders/leader-locks.ts';
+export { refuseSharedSessions, SharedSessions } from './leaders/own-sessions.ts';
+export { sparedNotices } from './leaders/spared-notices.ts';
+export { type PolicyReleaseOptions, releasePolicyStream } from './policies/policy-release.ts';
+export {
+  type PolicyRunnerOptions,
+  type RunningPolicies,
+  runPolicies,
+} from './policies/policy-runner.ts';
+export type { EventPolicy } from './policies/policy-sink.ts';
+export type { Change } from './projections/change.ts';
+export { foldByKey, patch, put, remove } from './projections/change.ts';
+export {
+  openPositions,
+  type PositionBoard,
+  type PositionsOptions,
+} from './projections/positions.ts';
+export {
+  type Positions,
+  type Projection,
+  type ProjectionTools,
+  projection,
+  type Table,
+  type TableChange,
+} from './projections/projection.ts';
+export {
+  type ReleaseOptions,
+  releaseProjectionStream,
+} from './projections/projection-release.ts';
+export {
+  type ProjectionState,
+  type RunnerOptions,
+  type RunningProjections,
+  runProjections,
+} from './projections/projection-runner.ts';
+export { type RebuildOptions, type Rebuilt, rebuildProjection } from './projections/rebuild.ts';
+export { countTable, orNull, table } from './projections/table.ts';
+export { makeDatabaseLogins } from './schema/database-logins.ts';
+export {
+  type MigrateOptions,
+  MigrationRefused,
+  type MigrationState,
+  migrate,
+  pendingMigrations,
+  plannedMigrations,
+  RESTORING,
+} from './schema/migrate.ts';
+export type { Migration, MigrationSet, NamedMigration } from './schema/migration.ts';
+export { type Privilege, protectTable } from './schema/protect-table.ts';
+export { beginRestore, endRestore, isRestoreMigration, isRestoring } from './schema/restoring.ts';
+export { APP_ROLE, rolesOf, SYSTEM_ROLE } from './schema/roles.ts';
+export { eraseKeysOfDays, postgresSubjectKeys } from './subject-key-table.ts';
 export {
   foreignKeysOf,
   rewrapTable,

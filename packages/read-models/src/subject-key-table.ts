@@ -1,8 +1,8 @@
 /** The keys of encrypted fields of one service, in the table `subject_keys` of its schema. */
 import type { SubjectKeyRow, SubjectKeyTable } from '@cardea/crypto';
 import { expectNoTransaction } from '@cardea/runtime';
-import type { Database } from './database.ts';
-import { perTurn } from './per-turn.ts';
+import type { Database } from './database/database.ts';
+import { perTurn } from './database/per-turn.ts';
 
 type Row = { subject_id: string; tenant_id: string; wrapped: Buffer | null; kek_id: string };
 

@@ -4,7 +4,7 @@
  */
 import { type FieldBinding, rewrap, subjectKeyLocation, type WrapKeys } from '@cardea/crypto';
 import { failpoint } from '@cardea/runtime';
-import type { Database } from './database.ts';
+import type { Database } from './database/database.ts';
 
 export type WrappedKeyTable = {
   /** With its schema; rewrapping changes its columns `wrapped` and `kek_id`. */

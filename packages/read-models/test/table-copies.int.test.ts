@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { testDatabase } from '@cardea/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CopyOut } from '../src/copy-out.ts';
+import { CopyOut } from '../src/copies/copy-out.ts';
 import { openLoad, openSnapshot } from '../src/index.ts';
 
 const ROWS = 20_000;

@@ -101,6 +101,20 @@ export function uuidV5(namespace: string, name: string): string {
   );
 }
 
+const UUID_CHARACTERS = 36;
+const STORED_UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const ANY_UUID = new RegExp(STORED_UUID, 'i');
+
+/** True for a UUID as Cardea makes and stores it: in lower case. */
+export const isUuid = (text: string): boolean => STORED_UUID.test(text);
+
+/**
+ * An id as it is stored. .NET and SQL Server print UUIDs in capitals; the case of any other text belongs to
+ * the text.
+ */
+export const storedId = (text: string): string =>
+  text.length === UUID_CHARACTERS && ANY_UUID.test(text) ? text.toLowerCase() : text;
+
 /** Sets version and variant and prints the 16 bytes. */
 function formatted(bytes: Buffer, version: number): string {
   bytes[6] = ((bytes[6] as number) & 0x0f) | (version << 4);

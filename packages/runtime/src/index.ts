@@ -1,13 +1,15 @@
-export { isBrowserOrigin } from './browser-origin.ts';
-export { type FakeClock, fakeClock, systemClock } from './clock.ts';
-export { isCommonPassword } from './common-passwords.ts';
-export { hookImports } from './driver-spans.ts';
 export {
   type ExpiringCache,
   expiringCache,
   type LoadingCache,
   loadingCache,
-} from './expiring-cache.ts';
+} from './cache/expiring-cache.ts';
+export { inProcessCache } from './cache/in-process-cache.ts';
+export { type LimitCounters, limitCounters, sharedTokenBucket } from './cache/limit-counters.ts';
+export { CACHE_PROBE, type RedisCacheOptions, redisCache } from './cache/redis-cache.ts';
+export { sharedRestMs } from './cache/shared-rest.ts';
+export { writeOrDistrust } from './cache/write-or-distrust.ts';
+export { type FakeClock, fakeClock, systemClock } from './clock.ts';
 export {
   armFailPoints,
   type FailPoint,
@@ -16,26 +18,25 @@ export {
   parseFailPoints,
 } from './failpoint.ts';
 export { GEOIP_CHECK_MS, type GeoIp, type GeoLocation, geoIp } from './geo-ip.ts';
-export { systemRandom, uuidFrom, uuidV5, uuidV7Ids } from './ids.ts';
-export { inProcessCache } from './in-process-cache.ts';
-export { type LimitCounters, limitCounters, sharedTokenBucket } from './limit-counters.ts';
-export { type LoggerOptions, type LogLevel, logger, type RootLogger } from './logger.ts';
-export { isLoopback, isLoopbackHost } from './loopback.ts';
-export { loops } from './loops.ts';
-export { measureProcess, metrics } from './metrics.ts';
-export { onceAvailable } from './once-available.ts';
+export { isUuid, storedId, systemRandom, uuidFrom, uuidV5, uuidV7Ids } from './ids.ts';
+export { FairQueue, type FairQueueForm, FairShares, type GiveBack } from './loops/fair-shares.ts';
+export { inTurns } from './loops/in-turns.ts';
+export { loops } from './loops/loops.ts';
+export { onceAvailable } from './loops/once-available.ts';
 export {
   expectNoTransaction,
   NestedConnection,
   outsideTransactions,
   throwOnNestedConnections,
   transactionTag,
-} from './open-transaction.ts';
+} from './loops/open-transaction.ts';
+export { type Pacing, pacing } from './loops/pacing.ts';
+export { type Shutdown, type ShutdownDependencies, shutdown } from './loops/shutdown.ts';
+export { type WakeSignal, wakeSignal } from './loops/wake-signal.ts';
 export { Outage } from './outage.ts';
-export { type Pacing, pacing } from './pacing.ts';
-export { type PlaintextServer, plaintextServers, warnOfPlaintext } from './plaintext.ts';
 export type {
   Cache,
+  CacheAlarm,
   Clock,
   Gap,
   Ids,
@@ -45,8 +46,17 @@ export type {
   Random,
   TokenBucket,
 } from './ports.ts';
-export { CacheUnavailable } from './ports.ts';
-export { type PublicError, publicError } from './public-error.ts';
+export { CacheRefusesWrites, CacheUnavailable } from './ports.ts';
+export { cleaned, cut, isClean, isHonestName } from './sanitize-text.ts';
+export {
+  FORBIDDEN_SCHEMES,
+  isBrowserOrigin,
+  type OriginRule,
+  originRule,
+} from './settings/browser-origin.ts';
+export { isCommonPassword } from './settings/common-passwords.ts';
+export { isLoopback, isLoopbackHost, withoutBrackets } from './settings/loopback.ts';
+export { type PlaintextServer, plaintextServers, warnOfPlaintext } from './settings/plaintext.ts';
 export {
   formatFaults,
   type ReadOptions,
@@ -54,14 +64,16 @@ export {
   readSettings,
   SETTING_FORMS,
   takeSettings,
-} from './read-settings.ts';
-export { type RedisCacheOptions, redisCache } from './redis-cache.ts';
-export { refuseBadSettings } from './refuse-bad-settings.ts';
-export { type Secret, secret } from './secret.ts';
-export { SeriesHistogram } from './series-histogram.ts';
-export type { Environment, SettingFault, Settings } from './settings.ts';
-export { sharedRestMs } from './shared-rest.ts';
-export { type Shutdown, type ShutdownDependencies, shutdown } from './shutdown.ts';
+} from './settings/read-settings.ts';
+export { refuseBadSettings } from './settings/refuse-bad-settings.ts';
+export { type Secret, secret } from './settings/secret.ts';
+export type { Environment, SettingFault, Settings } from './settings/settings.ts';
+export { hookImports } from './telemetry/driver-spans.ts';
+export { type LoggerOptions, type LogLevel, logger, type RootLogger } from './telemetry/logger.ts';
+export { measureProcess, metrics } from './telemetry/metrics.ts';
+export { type PublicError, publicError } from './telemetry/public-error.ts';
+export { SeriesHistogram } from './telemetry/series-histogram.ts';
+export { sqlConditionOf } from './telemetry/sql-conditions.ts';
 export {
   currentTraceparent,
   type RequestSpan,
@@ -70,5 +82,4 @@ export {
   type SpanOptions,
   span,
   startTelemetry,
-} from './telemetry.ts';
-export { type WakeSignal, wakeSignal } from './wake-signal.ts';
+} from './telemetry/telemetry.ts';

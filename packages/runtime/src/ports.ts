@@ -31,7 +31,8 @@ export interface Logger {
 
 /**
  * The shared cache: Redis, or a map in the process. It may come back empty at any time, so nothing
- * stands only here. Every call either answers within a second or throws {@link CacheUnavailable}.
+ * stands only here. Every call either answers within a second or throws {@link CacheUnavailable}, reads
+ * included while the cache refuses writes.
  */
 export interface Cache {
   readonly mode: 'redis' | 'in_process';
@@ -68,8 +69,23 @@ export interface Cache {
     listener: (message: string) => void,
     gap?: Gap,
   ): Promise<() => Promise<void>>;
+  /**
+   * Makes every process stop using what it copied from the cache, over a way that does not lead through
+   * the cache. Whoever could not write what others rely on calls it before answering. When it resolves,
+   * the others were told; it throws CacheUnavailable when they cannot be told.
+   */
+  distrust(): Promise<void>;
+  /** Writes a probe: a cache that only reads counts as unavailable. */
   ping(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A way from each process to all others that does not lead through the cache. */
+export interface CacheAlarm {
+  /** Resolves once the alarm was sent to all processes; throws an Outage when it cannot be sent. */
+  raise(): Promise<void>;
+  /** The listener is also called when alarms may have been missed. Returns the function that ends it. */
+  onRaised(listener: () => void): () => void;
 }
 
 export type TokenBucket = {
@@ -86,7 +102,12 @@ export type Gap = {
 };
 
 export class CacheUnavailable extends Outage {
-  override readonly name = 'CacheUnavailable';
+  override readonly name: string = 'CacheUnavailable';
+}
+
+/** The cache still answers reads, which counts for nothing: others may not have been able to write. */
+export class CacheRefusesWrites extends CacheUnavailable {
+  override readonly name = 'CacheRefusesWrites';
 }
 
 /**

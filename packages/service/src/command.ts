@@ -55,7 +55,7 @@ export const commandOfSystem =
     metadata: { tenantId, actor: { type: 'system', id: service } },
   });
 
-/** The actor in an audit row (`docs/contract.md` 2.12): API keys and unknown callers act as `system`. */
+/** The actor in an audit row (`docs/contract.md` 2.12): API keys, machines and unknown callers act as `system`. */
 export function actorOf(
   principal: Principal | undefined,
   asksForRole: boolean,
@@ -72,6 +72,7 @@ export function actorOf(
         ? { type: 'agent', id: principal.id }
         : { type: 'user', id: principal.userId };
     case 'api_key':
+    case 'client':
       return { type: 'system', id: principal.id };
   }
 }

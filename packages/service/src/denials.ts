@@ -6,7 +6,7 @@ import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import { accept, type Stream } from '@cardea/event-store';
 import type { Area, Denial, Denials } from '@cardea/http';
-import { refusalsPerMinute } from './refusals-per-minute.ts';
+import { refusalsPerMinute } from './limits/refusals-per-minute.ts';
 import type { ServiceDependencies } from './service.ts';
 
 export type ActionDenied = {

@@ -22,7 +22,7 @@ export const forgottenTenants: Stream<'known' | 'forgotten', TenantForgotten> = 
 type Dependencies = Pick<ServiceDependencies, 'systemCommand'> & {
   readonly streams: Pick<Streams, 'decideOn'>;
 };
-/** Of identity. */
+/** Identity's event that a tenant was deleted. */
 type Deletion = { readonly tenantId: string; readonly id: string };
 
 export async function forgetTenant(

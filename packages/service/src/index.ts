@@ -1,7 +1,5 @@
 export { ORIGINS_CHANGED } from './allowed-origins.ts';
-export { relayOf } from './background-work.ts';
 export { actorOf, appOf } from './command.ts';
-export { type FactCopies, factCopies, type UserFacts } from './fact-copies.ts';
 export {
   forgetTenant,
   forgottenTenants,
@@ -9,7 +7,13 @@ export {
   type TenantForgotten,
   tenantRowsDeleted,
 } from './forgotten-tenants.ts';
-export { type Host, startHost } from './host.ts';
+export { relayOf } from './host/background-work.ts';
+export { type Host, startHost } from './host/host.ts';
+export { type Given, type Infrastructure, infrastructure } from './host/infrastructure.ts';
+export { type ListedEndpoints, listEndpoints } from './host/list-endpoints.ts';
+export { migrateServices, migrationSetsOf, NotMigrated } from './host/migrations.ts';
+export { buildParts, type HostOptions, type Part } from './host/parts.ts';
+export { runService, type ServiceProcess } from './host/run-service.ts';
 export {
   alreadyCreated,
   newId,
@@ -17,26 +21,50 @@ export {
   requestHash,
   reusedKey,
 } from './idempotent-create.ts';
-export { type Given, type Infrastructure, infrastructure } from './infrastructure.ts';
-export { internalBearers } from './internal-bearer.ts';
-export { type ListedEndpoints, listEndpoints } from './list-endpoints.ts';
+export { ownSecrets } from './keys/own-secrets.ts';
+export {
+  type CountedKeys,
+  countedKeys,
+  refuseForeignKeys,
+  rewrapKeys,
+} from './keys/wrapped-keys.ts';
+export { exportLimit } from './limits/export-limit.ts';
+export {
+  ACCOUNT_BLOCKS_MS,
+  ACCOUNT_WINDOW_MS,
+  type AccountRecord,
+  accountFailuresMax,
+  accountLevel,
+  type Guessed,
+  isAccountBlocked,
+  missedAt,
+  noFailures,
+  openedAt,
+} from './limits/growing-blocks.ts';
+export {
+  type Allowed,
+  type Charge,
+  type RateLimit,
+  type RateLimits,
+  type Refused,
+  rateLimits,
+  type Taken,
+} from './limits/rate-limits.ts';
+export { type RefusalsPerMinute, refusalsPerMinute } from './limits/refusals-per-minute.ts';
+export { answerExport, sendExport } from './limits/send-export.ts';
+export { type Sweep, sweeping } from './limits/sweeping.ts';
+export { CACHE_FAMILIES, type CacheFamily } from './logins/cache-families.ts';
 export {
   cacheUsersFile,
   loginSettingsOf,
   makeLogins,
   ownEnvironment,
 } from './logins/service-logins.ts';
-export { migrateServices, migrationSetsOf, NotMigrated } from './migrations.ts';
 export { type Module, serviceOf } from './module.ts';
-export { ownSecrets } from './own-secrets.ts';
 export { decideOnRows, pagesOf } from './paged-decisions.ts';
-export { buildParts, type HostOptions, type Part } from './parts.ts';
-export { PeerUnavailable, UnexpectedAnswer } from './peer-unavailable.ts';
-export type { Offers, Peers } from './peers.ts';
+export { type FactCopies, factCopies, type UserFacts } from './peers/fact-copies.ts';
+export { internalBearers } from './peers/internal-bearer.ts';
+export { PeerUnavailable, UnexpectedAnswer } from './peers/peer-unavailable.ts';
+export type { Offers, Peers } from './peers/peers.ts';
 export { type Policy, policy } from './policy.ts';
-export { type RateLimit, type RateLimits, rateLimits, type Taken } from './rate-limits.ts';
-export { type RefusalsPerMinute, refusalsPerMinute } from './refusals-per-minute.ts';
-export { runService, type ServiceProcess } from './run-service.ts';
 export type { Loop, Service, ServiceDefinition, ServiceDependencies } from './service.ts';
-export { type Sweep, sweeping } from './sweeping.ts';
-export { type CountedKeys, countedKeys, refuseForeignKeys, rewrapKeys } from './wrapped-keys.ts';

@@ -3,7 +3,7 @@ import type { Consumer, RelayHandlers } from '@cardea/event-bus';
 import { madeTotal, type Total } from '@cardea/event-store';
 import type { Endpoint } from '@cardea/http';
 import type { Projection } from '@cardea/read-models';
-import { mergedOffers, type Offers } from './peers.ts';
+import { mergedOffers, type Offers } from './peers/peers.ts';
 import type { Policy } from './policy.ts';
 import type { Loop, Service } from './service.ts';
 

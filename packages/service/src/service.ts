@@ -19,9 +19,9 @@ import type {
   WrappedKeyTable,
 } from '@cardea/read-models';
 import type { Cache, Clock, Ids, Logger, Loops, Random, Settings } from '@cardea/runtime';
-import type { Offers, Peers } from './peers.ts';
+import type { RateLimits } from './limits/rate-limits.ts';
+import type { Offers, Peers } from './peers/peers.ts';
 import type { Policy } from './policy.ts';
-import type { RateLimits } from './rate-limits.ts';
 
 /** A loop that runs for as long as the process lives: sweeper, dispatcher, timer. */
 export type Loop = {
@@ -53,7 +53,7 @@ export type ServiceDependencies = {
   readonly bus: Pick<Subscriber, 'appliedThrough' | 'ends' | 'applied'>;
   readonly sealer: Sealer;
   readonly authenticator: Authenticator;
-  /** Of this process; whoever signs tokens tells it. */
+  /** The verifier of this process; whoever signs a token tells it so. */
   readonly verifier: Pick<TokenVerifier, 'signedHere'>;
   readonly revocations: MirroredRevocations;
   readonly clock: Clock;

@@ -4,7 +4,7 @@ import { openDatabase, type PostgresDatabase, postgresSubjectKeys } from '@carde
 import { armFailPoints, fakeClock, parseFailPoints, secret } from '@cardea/runtime';
 import { silentLogger, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dayKeyErasure } from '../src/day-keys.ts';
+import { dayKeyErasure } from '../src/keys/day-keys.ts';
 
 const DAY_MS = 24 * 3600_000;
 const DAYS = 400;

@@ -6,10 +6,10 @@ import { deriveFrom } from '@cardea/crypto';
 import { refusalOfThrow } from '@cardea/http';
 import { type Logger, secret, systemClock, uuidV7Ids } from '@cardea/runtime';
 import { afterEach, describe, expect, it } from 'vitest';
-import { internalBearers } from '../src/internal-bearer.ts';
-import { internalListener } from '../src/internal-listener.ts';
-import type { Offers, Peers } from '../src/peers.ts';
-import { peersOverHttp } from '../src/peers-over-http.ts';
+import { internalBearers } from '../src/peers/internal-bearer.ts';
+import { internalListener } from '../src/peers/internal-listener.ts';
+import type { Offers, Peers } from '../src/peers/peers.ts';
+import { peersOverHttp } from '../src/peers/peers-over-http.ts';
 
 const OLD = 'an old secret of the deployment, long enough';
 const NEW = 'a new secret of the deployment, long enough';

@@ -1,42 +1,59 @@
 export { type Acked, type AckedSet, ackedSet } from './acked-set.ts';
-export { type FixtureProcess, type ProcessToStart, startProcess } from './child-process.ts';
-export { ContractBroken } from './contract-check.ts';
-export type { EndpointValue } from './endpoint-match.ts';
 export {
   type FakeEventStore,
   type FakeFaults,
   startFakeEventStore,
-} from './fake-event-store.ts';
-export { countedIds, numberedId, seededRandom } from './fixed.ts';
-export type { FixtureTokens } from './fixture-tokens.ts';
-export { freePort, freePorts } from './free-ports.ts';
-export { type GeoRow, writeGeoDatabase } from './geo-database.ts';
-export { given } from './given.ts';
-export { heardNotices } from './heard-notices.ts';
+} from './fakes/fake-event-store.ts';
+export { type GeoRow, writeGeoDatabase } from './fakes/geo-database.ts';
 export {
   type InMemoryLogs,
   inMemoryEventStore,
   inMemoryLogs,
-} from './in-memory-event-store.ts';
+} from './fakes/in-memory-event-store.ts';
+export { type TcpProxy, tcpProxy } from './fakes/tcp-proxy.ts';
+export {
+  type Received,
+  type SinkAnswer,
+  type WebhookSink,
+  webhookSink,
+} from './fakes/webhook-sink.ts';
+export { countedIds, numberedId, seededRandom } from './fixed.ts';
+export { given } from './given.ts';
+export { heardNotices } from './heard-notices.ts';
+export {
+  type FixtureProcess,
+  type ProcessToStart,
+  startProcess,
+} from './processes/child-process.ts';
+export { childrenOf, descendantsOf, procText, threadsOf } from './processes/process-family.ts';
+export { type ProcessFixture, processFixture } from './processes/process-fixture.ts';
+export { type ReferenceSet, type ReferenceTuple, referenceSet } from './reference-tuples.ts';
+export { ContractBroken } from './rest/contract-check.ts';
+export type { EndpointValue } from './rest/endpoint-match.ts';
+export type { FixtureTokens } from './rest/fixture-tokens.ts';
+export { type Call, type RestAnswer, type RestDriver, restDriver } from './rest/rest-driver.ts';
+export {
+  type FixtureEvent,
+  type FixtureOptions,
+  type ServiceFixture,
+  serviceFixture,
+} from './rest/service-fixture.ts';
+export { freePort, freePorts } from './servers/free-ports.ts';
 export {
   KafkaNotStarted,
   type KafkaOptions,
   type KafkaServer,
   startKafka,
   whyNoKafka,
-} from './kafka-server.ts';
-export { postgresSetup } from './postgres-setup.ts';
-export { childrenOf, descendantsOf, procText, threadsOf } from './process-family.ts';
-export { type ProcessFixture, processFixture } from './process-fixture.ts';
-export { redisSays } from './redis-says.ts';
+} from './servers/kafka-server.ts';
+export { postgresSetup } from './servers/postgres-setup.ts';
+export { redisSays } from './servers/redis-says.ts';
 export {
   RedisNotStarted,
   type RedisOptions,
   type RedisServer,
   startRedis,
-} from './redis-server.ts';
-export { type ReferenceSet, type ReferenceTuple, referenceSet } from './reference-tuples.ts';
-export { type Call, type RestAnswer, type RestDriver, restDriver } from './rest-driver.ts';
+} from './servers/redis-server.ts';
 export {
   isRequired,
   type Missing,
@@ -45,18 +62,9 @@ export {
   serverSetup,
   takeVariable,
   withoutServer,
-} from './run-server.ts';
-export {
-  type FixtureEvent,
-  type FixtureOptions,
-  type ServiceFixture,
-  serviceFixture,
-} from './service-fixture.ts';
-export { silentLogger } from './silent-logger.ts';
-export { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
-export { type Instance, temporaryInstance } from './temporary-instance.ts';
-export { type TestDatabase, testDatabase } from './test-database.ts';
-export { type TestForm, testForm } from './test-form.ts';
+} from './servers/run-server.ts';
+export { type Instance, temporaryInstance } from './servers/temporary-instance.ts';
+export { type TestDatabase, testDatabase } from './servers/test-database.ts';
 export {
   handDownKafka,
   type KafkaOfRun,
@@ -65,13 +73,13 @@ export {
   startKafkaOfRun,
   type TestKafka,
   testKafka,
-} from './test-kafka.ts';
+} from './servers/test-kafka.ts';
 export {
   handDown,
   type MigrateTemplate,
   type PostgresOfRun,
   startPostgresOfRun,
-} from './test-postgres.ts';
+} from './servers/test-postgres.ts';
 export {
   handDownRedis,
   needRedis,
@@ -80,8 +88,10 @@ export {
   startRedisOfRun,
   type TestRedis,
   testRedis,
-} from './test-redis.ts';
+} from './servers/test-redis.ts';
+export { silentLogger } from './silent-logger.ts';
+export { testAlarm } from './test-alarm.ts';
+export { type TestForm, testForm } from './test-form.ts';
 export { mannWhitney, medianOf } from './two-samples.ts';
 export { endsOfTables, type TopicEnds, untilLevel } from './until-level.ts';
 export { untilTrue } from './until-true.ts';
-export { type Received, type SinkAnswer, type WebhookSink, webhookSink } from './webhook-sink.ts';

@@ -77,11 +77,14 @@ describe('a vend that waits for a person', () => {
   });
 
   it('approval 15 cools down after a denial, and the third within an hour mutes the agent', async () => {
-    const { ann, bot, id: tenant } = await fixture.people('fifteen');
+    const { id: tenant } = await fixture.people('fifteen');
+    /** With a new token, because the clock moves on as long as a token lives. */
+    const ann = () =>
+      fixture.rest.as({ tenant, bearer: fixture.tokens.user({ tenantId: tenant, id: 'ann' }) });
     const denied = async (digest: string) => {
       const opened = await fixture.open(tenant, { digest });
       expect(opened.outcome).toBe('opened');
-      expect((await ann.post(`${REQUESTS}/${opened['id']}/deny`)).status).toBe(200);
+      expect((await ann().post(`${REQUESTS}/${opened['id']}/deny`)).status).toBe(200);
     };
     await denied('a');
     expect((await fixture.open(tenant, { digest: 'a' })).outcome).toBe('cooling_down');
@@ -90,9 +93,11 @@ describe('a vend that waits for a person', () => {
     await denied('a');
     await denied('b');
     await untilTrue(async () => (await fixture.open(tenant, { digest: 'c' })).outcome === 'muted');
-    const asked = await bot.post(REQUESTS, wanted());
+    const bot = { id: 'bot', sessionId: 's1', userId: 'ann' };
+    const bearer = fixture.tokens.agent({ tenantId: tenant, ...bot });
+    const asked = await fixture.rest.as({ tenant, bearer }).post(REQUESTS, wanted());
     expect(`${asked.status} ${asked.code}`).toBe('403 agent_muted');
-    expect((await ann.post(REQUESTS, wanted())).status).toBe(201);
+    expect((await ann().post(REQUESTS, wanted())).status).toBe(201);
     fixture.clock.move(61 * MINUTE_MS);
     expect((await fixture.open(tenant, { digest: 'c2' })).outcome).toBe('opened');
   });

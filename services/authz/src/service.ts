@@ -1,13 +1,13 @@
 /** The authz service: relationship tuples, and checks, filters and lists over them. */
 
 import type { ServiceDefinition } from '@cardea/service';
-import { tupleEngine } from './engine/tuple-engine.ts';
 import { currentModels } from './models/current-models.ts';
 import { dryRunModelRoute } from './models/dry-run/dry-run-model.route.ts';
 import { models } from './models/model.ts';
 import { publishModelRoute } from './models/publish/publish.route.ts';
 import { showModelRoute } from './models/show/show.route.ts';
 import { noOpWrites } from './no-op-writes/no-op-write.ts';
+import { tupleEngine } from './replicas/tuple-engine.ts';
 import { changeTuplesRoute } from './tuples/change/change-many.route.ts';
 import { deleteTupleRoute } from './tuples/change/delete.route.ts';
 import { writeTuple } from './tuples/change/write.route.ts';
@@ -34,7 +34,7 @@ export {
 export const authzService: ServiceDefinition = {
   name: 'authz',
   streams: [tuples, noOpWrites, models],
-  migrations: new URL('../migrations/', import.meta.url),
+  migrations: new URL('../migrations', import.meta.url),
   build: (needs) => {
     const current = currentModels(needs.streams);
     const { engine, dryRun, follower, barrier, acknowledged, loops, stop } = tupleEngine({

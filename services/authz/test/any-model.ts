@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { newModelIndex } from '../src/engine/model-index.ts';
 import type { TupleIndex } from '../src/engine/tuple-index.ts';
-import { faultsOfModel, type Rule, type Term, type Types } from '../src/models/rules.ts';
-import type { Fields } from '../src/tuples/relation.ts';
+import type { Fields } from '../src/relations/relation.ts';
+import { faultsOfModel, type Rule, type Term, type Types } from '../src/relations/rules.ts';
 import type { ModelTuple } from './naive-model.ts';
 
 export const MODELS = 300;
@@ -55,6 +55,29 @@ export const anyTuple: fc.Arbitrary<ModelTuple> = fc.record({
   relation: fc.constantFrom(...NAMES),
   object_type: fc.constantFrom('group', 'doc'),
   object_id: fc.constantFrom(...IDS),
+});
+/** All of a type and single ones of it, joined by conditions: what lists of users have to tell apart. */
+const joined: fc.Arbitrary<Rule> = fc.record({
+  direct: fc.subarray(['user', 'user:*', 'group#r'], { minLength: 1 }),
+  intersect: terms(2),
+  exclude: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: terms(1) }),
+});
+const joinedOwn = fc.record({
+  r: joined,
+  s: joined,
+  t: joined,
+  up: fc.constant({ direct: ['group', 'doc'] }),
+});
+export const joinedModel: fc.Arbitrary<Types> = fc
+  .record({ group: joinedOwn, doc: joinedOwn })
+  .map(({ group, doc }) => ({ user: {}, group: { relations: group }, doc: { relations: doc } }))
+  .filter((types) => faultsOfModel(types).length === 0);
+export const userTuple: fc.Arbitrary<ModelTuple> = fc.record({
+  user_type: fc.constantFrom('user', 'user', 'user', 'group#r', 'doc'),
+  user_id: fc.constantFrom('a', 'b', '*'),
+  relation: fc.constantFrom(...NAMES),
+  object_type: fc.constantFrom('group', 'doc'),
+  object_id: fc.constantFrom('a', 'b'),
 });
 export const fieldsOf = (tuple: ModelTuple): Fields => tuple as Fields;
 

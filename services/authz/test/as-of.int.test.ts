@@ -11,7 +11,7 @@ import {
 } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { finished, type TupleIndex } from '../src/engine/tuple-index.ts';
-import type { Fields } from '../src/tuples/relation.ts';
+import type { Fields } from '../src/relations/relation.ts';
 import { adminOf, type FgaClient, fgaClient, tuple } from './fga-client.ts';
 import { naiveIndex } from './naive-index.ts';
 

@@ -4,7 +4,7 @@ import { type ServiceFixture, serviceFixture, testDatabase } from '@cardea/testi
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { finished } from '../src/engine/tuple-index.ts';
-import { RELATIONS } from '../src/tuples/relation.ts';
+import { RELATIONS } from '../src/relations/relation.ts';
 import { adminOf, type FgaClient, type Fields, fgaClient, tuple } from './fga-client.ts';
 import { naiveIndex } from './naive-index.ts';
 

@@ -250,7 +250,7 @@ describe('authz 23 batch of changes', () => {
       { field: 'deletes.0', rule: 'repeated' },
     ]);
     expect(await detailsOf({ writes: [changed(1), { ...changed(2), user_id: '' }] })).toEqual([
-      { field: 'writes.1.user_id', rule: 'min_length' },
+      { field: 'writes.1.user_id', rule: 'min_length', limit: 1 },
     ]);
     const many = Array.from({ length: 60 }, (_, at) => changed(at));
     const others = Array.from({ length: 41 }, (_, at) => changed(at + 60));

@@ -1,8 +1,8 @@
 /** What one tenant's model, tuples and questions may cost the others: nothing that they notice. */
 import { authzService } from '@cardea/authz';
-import { type ServiceFixture, serviceFixture, testDatabase } from '@cardea/testing';
+import { type ServiceFixture, serviceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { adminOf, type FgaClient, tuple } from './fga-client.ts';
+import { adminOf, type FgaClient, type Fields, tuple } from './fga-client.ts';
 
 const MODEL = '/api/v1/fga/model';
 const BATCH = '/api/v1/fga/tuples/batch';
@@ -49,13 +49,17 @@ beforeAll(async () => {
     if (at + 1 < FOLDERS) texts.push(`folder:${at + 1} parent folder:${at}`);
     if (at > 0) texts.push(`folder:${at - 1} parent folder:${at}`);
   }
-  for (let at = 0; at < texts.length; at += BATCH_TUPLES) {
-    const writes = texts.slice(at, at + BATCH_TUPLES).map(tuple);
-    expect((await hostile.rest.post(BATCH, { writes })).status).toBe(200);
-  }
+  await writeAll(hostile, texts.map(tuple));
   expect((await other.write('user:ann viewer document:d')).status).toBe(201);
 }, 120_000);
 afterAll(() => fixture?.stop());
+
+async function writeAll({ rest }: FgaClient, tuples: readonly Fields[]): Promise<void> {
+  for (let at = 0; at < tuples.length; at += BATCH_TUPLES) {
+    const writes = tuples.slice(at, at + BATCH_TUPLES);
+    expect((await rest.post(BATCH, { writes })).status).toBe(200);
+  }
+}
 
 const checkIn = (fga: FgaClient, text: string) => fga.rest.post('/api/v1/fga/check', tuple(text));
 
@@ -106,4 +110,57 @@ describe('authz 23 dry runs', () => {
       expect([code, headers.get('retry-after')]).toEqual(['overloaded', '1']);
     }
   });
+});
+
+/** So many relations, each a union of the one before, and so many objects that have them. */
+async function chained(tenant: string, relations: number, objects: number): Promise<FgaClient> {
+  const fga = adminOf(fixture, tenant);
+  const rules: { [relation: string]: object } = { r0: { direct: ['user'] } };
+  for (let at = 1; at < relations; at++) rules[`r${at}`] = { union: [`r${at - 1}`] };
+  const types = { user: {}, doc: { relations: rules } };
+  const published = await fga.rest.put(MODEL, { expected_version: 0, types });
+  expect([published.status, published.code]).toEqual([200, undefined]);
+  const texts = Array.from({ length: objects }, (_, at) => `user:u${at % 60} r0 doc:${at}`);
+  await writeAll(fga, texts.map(tuple));
+  return fga;
+}
+const DRY_RUN = '/api/v1/fga/dry-run';
+const STOPPED_MS = 15_000;
+
+describe('C2 a request that would compute for half an hour', () => {
+  it('ends when its time is over, and answers in part where it can', async () => {
+    const fga = await chained('long', 240, 600);
+    const { status, body } = await fga.rest.post(DRY_RUN, {
+      writes: [tuple('user:new r0 doc:1')],
+    });
+    expect([status, body.complete]).toEqual([200, false]);
+  }, 120_000);
+
+  it('ends when its client is gone', async () => {
+    const fga = await chained('gone', 240, 600);
+    const client = new AbortController();
+    const body = { writes: [tuple('user:new r0 doc:1')] };
+    const asked = fga.rest.post(DRY_RUN, body, { signal: client.signal });
+    setTimeout(() => client.abort(), 300);
+    await expect(asked).rejects.toThrow();
+    const startMs = performance.now();
+    await untilTrue(async () => {
+      const before = performance.eventLoopUtilization();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return performance.eventLoopUtilization(before).utilization < 0.7;
+    });
+    expect(performance.now() - startMs).toBeLessThan(STOPPED_MS);
+    expect((await fga.check('user:u1 r0 doc:1')).body.allowed).toBe(true);
+  }, 120_000);
+});
+
+describe('C3 a list over as many relations as a model may have', () => {
+  it('keeps to the memory of one question, and says that it is too large', async () => {
+    const fga = await chained('wide', 500, 1_500);
+    const { status, code, body } = await fga.listObjects('user:u1 r499 doc');
+    if (status === 200) expect(body.total).toBe(25);
+    else expect([status, code]).toEqual([503, 'evaluation_budget_exceeded']);
+    const one = await fga.check('user:u1 r499 doc:1');
+    expect([one.status, one.body.allowed]).toEqual([200, true]);
+  }, 120_000);
 });

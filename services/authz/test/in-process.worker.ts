@@ -16,9 +16,10 @@ import { subgraphs } from '../src/adapters/subgraph.ts';
 import { nodeKey, tupleKey } from '../src/adapters/tuple-key.ts';
 import { loadTuples } from '../src/adapters/tuple-loader.ts';
 import { newScratch } from '../src/engine/closure.ts';
-import { inSlices } from '../src/engine/in-slices.ts';
+import { slices } from '../src/engine/in-slices.ts';
 import { finished, newTupleIndex, savedTupleIndex } from '../src/engine/tuple-index.ts';
-import { numberOf } from '../src/tuples/relation.ts';
+import { Work } from '../src/engine/work.ts';
+import { numberOf } from '../src/relations/relation.ts';
 
 const TENANT = 'bench';
 const QUESTIONS = 20_000;
@@ -39,7 +40,8 @@ process.on('disconnect', () => process.exit(0));
 await fillTable();
 const questions = Array.from({ length: QUESTIONS }, (_, at) => plain(set.question(at)));
 const { index, bytesPerTuple } = filledIndex();
-const table = subgraphs(database, () => clock.monotonicMs());
+const inSlices = slices(() => clock.monotonicMs());
+const table = subgraphs(database, inSlices);
 const objectIds = questions.slice(0, OBJECTS).map(({ object_id }) => object_id);
 let at = 0;
 const next = () => questions[at++ % QUESTIONS] as (typeof questions)[number];
@@ -57,8 +59,9 @@ const work: { readonly [name: string]: () => number | Promise<number> } = {
     }) * 2,
   table_check: async () => {
     const asked = next();
-    const found = await table.ofChecks({ tenantId: TENANT, asOf: undefined }, [asked], [asked]);
-    await inSlices(found.check(asked, found.run(newScratch())), () => clock.monotonicMs());
+    const by = new Work(TENANT);
+    const found = await table.ofChecks({ tenantId: TENANT, work: by }, [asked], [asked]);
+    await inSlices(by, found.check(asked, found.run(newScratch())));
     return 1;
   },
 };

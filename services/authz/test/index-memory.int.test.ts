@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { referenceSet } from '@cardea/testing';
 import { expect, it } from 'vitest';
 import { finished, newTupleIndex } from '../src/engine/tuple-index.ts';
-import type { Fields } from '../src/tuples/relation.ts';
+import type { Fields } from '../src/relations/relation.ts';
 
 const SMALLER = 10;
 /** Enough to come to nearly every folder and group. */

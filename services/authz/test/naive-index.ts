@@ -1,6 +1,7 @@
-import { Budget, newScratch } from '../src/engine/closure.ts';
+import { Budget } from '../src/engine/budget.ts';
+import { newScratch } from '../src/engine/closure.ts';
 import type { Checked, Explained, Question, TupleIndex, Walk } from '../src/engine/tuple-index.ts';
-import type { Fields, Relation } from '../src/tuples/relation.ts';
+import type { Fields, Relation } from '../src/relations/relation.ts';
 
 /**
  * The semantics of `docs/design/authz.md`, "What a check means", as plain loops over an array, without
@@ -30,6 +31,11 @@ const subjectOf = (tuple: Fields): Node => ({ type: tuple.user_type, id: tuple.u
 const objectOf = (tuple: Fields): Node => ({ type: tuple.object_type, id: tuple.object_id });
 const WILD_KEY = 1e9;
 
+const unlimited = () => ({
+  budget: new Budget(Number.POSITIVE_INFINITY),
+  scratch: newScratch(),
+});
+
 export function naiveIndex(): TupleIndex {
   let tuples: Tuple[] = [];
   let age = 0;
@@ -50,7 +56,8 @@ export function naiveIndex(): TupleIndex {
     save: () => {
       throw new Error('the naive evaluator is not saved');
     },
-    run: () => ({ budget: new Budget(Number.POSITIVE_INFINITY), scratch: newScratch() }),
+    run: unlimited,
+    listRun: unlimited,
     allows: (fields) => answered(allowed(fields)),
     check: (fields) => answered(checkedOf(checkOf(tuples, fields))),
     explain: (fields) => answered(checkOf(tuples, fields)),
@@ -170,7 +177,7 @@ const connects = (tuple: Tuple, subject: Node, object: Node): boolean =>
   same(objectOf(tuple), object);
 
 /**
- * Of two paths of the same length and grant the chains are equally long, so a flat comparison is enough.
+ * Two paths of the same length and grant have equally long chains, so a flat comparison is enough.
  */
 function before(a: readonly number[], b: readonly number[]): boolean {
   for (let index = 0; index < Math.max(a.length, b.length); index++) {

@@ -2,7 +2,7 @@
  * What a model means (`docs/design/authz.md`, A tenant's own model) as plain loops over all objects and
  * relations, without regard to speed. Only tests use it, to compare the evaluator's answers with.
  */
-import type { Rule, Term, Types } from '../src/models/rules.ts';
+import type { Rule, Term, Types } from '../src/relations/rules.ts';
 
 export type ModelTuple = {
   readonly user_type: string;

@@ -4,7 +4,7 @@ import { type ServiceFixture, serviceFixture, testDatabase } from '@cardea/testi
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NotImportable } from '../src/importers/expression.ts';
 import { typesOfOpenFga } from '../src/importers/openfga.ts';
-import type { Types } from '../src/models/rules.ts';
+import type { Types } from '../src/relations/rules.ts';
 import { adminOf, type FgaClient } from './fga-client.ts';
 import {
   type SampleStore,

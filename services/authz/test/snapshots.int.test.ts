@@ -6,7 +6,6 @@ import { processFixture } from '@cardea/testing';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { snapshotFiles } from '../src/adapters/snapshot-files.ts';
-import { indexSnapshots } from '../src/engine/index-snapshots.ts';
 import { TenantIndexes } from '../src/engine/tenant-indexes.ts';
 import {
   finished,
@@ -14,7 +13,8 @@ import {
   savedTupleIndex,
   type TupleIndex,
 } from '../src/engine/tuple-index.ts';
-import { type Fields, RELATIONS } from '../src/tuples/relation.ts';
+import { type Fields, RELATIONS } from '../src/relations/relation.ts';
+import { indexSnapshots } from '../src/replicas/index-snapshots.ts';
 
 const processes = processFixture();
 const folder = mkdtempSync(join(tmpdir(), 'cardea-snapshots-'));

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkFor } from '../src/engine/on-behalf-of.ts';
 import { finished, type TupleIndex } from '../src/engine/tuple-index.ts';
-import { fieldsOf, type Fields as Question, RELATIONS } from '../src/tuples/relation.ts';
+import { fieldsOf, type Fields as Question, RELATIONS } from '../src/relations/relation.ts';
 import { adminOf, type FgaClient, type Fields, tuple } from './fga-client.ts';
 import { naiveIndex } from './naive-index.ts';
 

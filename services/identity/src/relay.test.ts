@@ -1,7 +1,7 @@
 /** Fields that are documented as erased with the user are null in what is published after the erasure. */
 import { identityEvents, PERSONAL_DATA } from '@cardea/contracts';
 import type { RelayMapper } from '@cardea/event-bus';
-import type { RecordedEvent } from '@cardea/event-store';
+import { type AnyStream, type RecordedEvent, type Stream, stateAfter } from '@cardea/event-store';
 import { describe, expect, it } from 'vitest';
 import { accountsRelay } from './accounts/accounts-relay.ts';
 import { sessionsRelay } from './sessions/sessions-relay.ts';
@@ -46,6 +46,7 @@ describe.each([
   const published = async (open: (box: string) => string | null) => {
     const tools = {
       open: async ({ box }: { readonly box: string }) => open(box),
+      stateAt: async (stream: AnyStream) => stateAfter(stream as Stream<unknown, never>, [event]),
       history: async () => [event],
     };
     const mapped = await relayed(event, tools);
@@ -75,7 +76,11 @@ describe('a vouch', () => {
   const taken = recorded('user-ann', 'VouchWithdrawn', { id: 'ann', at: AT });
   const publishedOf = async (...history: readonly RecordedEvent[]) => {
     const event = history.at(-1) as RecordedEvent;
-    const tools = { open: async () => null, history: async () => history };
+    const tools = {
+      open: async () => null,
+      stateAt: async (stream: AnyStream) => stateAfter(stream as Stream<unknown, never>, history),
+      history: async () => history,
+    };
     return await relayed(event, tools);
   };
 

@@ -9,13 +9,20 @@ import {
   type AdminMade,
   accountsModule,
   accountsStreams,
+  exists,
+  isVerifiedTenant,
   type NewAdmin,
   type ToAscii,
 } from './accounts/accounts.module.ts';
 import { argon2, type PasswordFunction } from './adapters/argon2.ts';
 import { type BreachedPasswords, breachedPasswords } from './adapters/breached-passwords.ts';
 import { withImportedHashes } from './adapters/imported-hashes.ts';
-import { agentOfKey, agentsModule, agentsStreams } from './agents/agents.module.ts';
+import {
+  agentOfKey,
+  agentsModule,
+  agentsStreams,
+  startsAgentSessions,
+} from './agents/agents.module.ts';
 import {
   authenticationModule,
   authenticationStreams,
@@ -35,12 +42,14 @@ import {
   mailOutbox,
   mailStreams,
 } from './mail/mail.module.ts';
+import { noticesModule } from './notices/notices.module.ts';
 import {
   accessOfApplications,
   knownClients,
   oauthModule,
   oauthStreams,
 } from './oauth/oauth.module.ts';
+import { languageOfLocale } from './pages/texts.ts';
 import {
   revocationsModule,
   revokedByStream,
@@ -55,7 +64,12 @@ import {
 } from './signing-keys/signing-keys.module.ts';
 import { reservationStreams } from './streams/reservation.ts';
 import { snapshotCache } from './streams/snapshot-cache.ts';
-import { workspacesModule, workspacesStreams } from './workspaces/workspaces.module.ts';
+import {
+  machineCallersByStream,
+  type Workspaces,
+  workspacesModule,
+  workspacesStreams,
+} from './workspaces/workspaces.module.ts';
 
 /** The mailbox page shows the mail of all services, also when it runs as a process of its own. */
 export { devMailboxRoutes };
@@ -66,6 +80,8 @@ export type IdentityDrivers = {
   readonly breachedPasswords: BreachedPasswords;
   /** Reaches the documents of clients. */
   readonly documentNetwork?: Pick<OutboundDependencies, 'dialer' | 'resolver'>;
+  /** Reaches the addresses for logout notices. */
+  readonly noticeNetwork?: Pick<OutboundDependencies, 'dialer' | 'resolver'>;
 };
 
 /** `drivers` replaces some, for tests that count or stop them. */
@@ -88,21 +104,29 @@ export const identityWith = (drivers: Partial<IdentityDrivers> = {}): ServiceDef
   migrations: new URL('../migrations/', import.meta.url),
   build: (needs) => {
     const parts = identityModules(needs, { ...driversOf(needs.settings), ...drivers });
-    return serviceOf(parts.modules, { authenticator: parts.accounts.authenticator });
+    const authenticator = machineCallersByStream(parts.accounts.authenticator, parts);
+    return serviceOf(parts.modules, { authenticator });
   },
 });
 
 export const identityService: ServiceDefinition = identityWith();
 
-/** Operations for the command line besides the endpoints: keys, and creating an administrator. */
+/** Operations for the command line besides the endpoints: keys, administrators, what `doctor` looks at. */
 export type IdentityOperations = KeyOperations & {
   readonly createAdmin: (admin: NewAdmin) => Promise<AdminMade>;
+  /** False for a tenant that does not exist. */
+  readonly isRegistrationOpen: (tenantId: string) => Promise<boolean>;
 };
 
 /** No loop runs there, so the effects appear when the service next reads its log. */
 export function identityOperations(needs: ServiceDependencies): IdentityOperations {
-  const { signingKeys, accounts } = identityModules(needs, driversOf(needs.settings));
-  return { ...keyOperations(signingKeys.signingKeys), createAdmin: accounts.createAdmin };
+  const { signingKeys, accounts, workspaces } = identityModules(needs, driversOf(needs.settings));
+  return {
+    ...keyOperations(signingKeys.signingKeys),
+    createAdmin: accounts.createAdmin,
+    isRegistrationOpen: async (tenantId) =>
+      (await workspaces.workspaces.tenant(tenantId))?.settings.registration.mode === 'open',
+  };
 }
 
 const driversOf = (settings: ServiceDependencies['settings']): IdentityDrivers => ({
@@ -112,6 +136,7 @@ const driversOf = (settings: ServiceDependencies['settings']): IdentityDrivers =
 });
 
 /** Each module gets what it requires of the service's dependencies and of the modules before it. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it lists what each part gets, a line each.
 export function identityModules(given: ServiceDependencies, drivers: IdentityDrivers) {
   // Every decision revokes what it ends before the request is answered.
   const needs = { ...given, streams: streamsWithRevocations(given) };
@@ -120,7 +145,7 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
   const codeKeys = needs.derive('JWT_SECRET', 'otp/v1');
 
   const signingKeys = signingKeysModule(needs);
-  const { sign, jwks, latestJwks } = signingKeys.signingKeys;
+  const { sign, signForClient, jwks, keys, latestJwks } = signingKeys.signingKeys;
   const workspaces = workspacesModule({ ...needs, snapshots });
   const shared = {
     ...needs,
@@ -128,6 +153,7 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     geoIp: geoIp({ ...needs, path: needs.settings.GEOIP_DB_PATH }),
     passwordFunction: withImportedHashes(drivers.passwordFunction),
     sign,
+    signForClient,
     snapshots,
     workspaces: workspaces.workspaces,
     mailOutbox: outbox,
@@ -139,7 +165,8 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
   const isKnownClient = knownClients(shared);
   const consentEpoch = consentEpochs({ snapshots, isKnownClient });
   const sessions = sessionsModule({ ...shared, userDirectory, consentEpoch });
-  const agents = agentsModule({ ...shared, userDirectory });
+  const startAgentSession = startsAgentSessions({ ...shared, userDirectory });
+  const agents = agentsModule({ ...shared, userDirectory, startAgentSession });
   const keyHolders = {
     ...shared,
     agentOfKey: (key: OpaqueKey) => agentOfKey({ ...needs, snapshots }, key),
@@ -157,19 +184,25 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     passkeys,
     applicationAccess: accessOfApplications({ ...shared, userDirectory }),
   });
-  const { active } = signingKeys.signingKeys;
   const { hostedSignIn } = authentication;
   const oauth = oauthModule({
-    ...{ ...shared, ...keySets, ...sessions, active, hostedSignIn, userDirectory, consentEpoch },
+    ...shared,
+    ...keySets,
+    ...sessions,
+    keys,
+    hostedSignIn,
+    userDirectory,
+    consentEpoch,
     isKnownClient,
+    startAgentSession,
     findLiveKey: findLiveKey(keyHolders),
     ended: revokedByStream({ ...shared, userDirectory }),
   });
   const mail = mailModule({
     ...needs,
     codeKeys,
-    tenant: workspaces.workspaces.tenant,
-    ...mailRecipients(accounts),
+    ...mailRecipients({ ...accounts, ...workspaces }),
+    isVerifiedTenant: (id) => isVerifiedTenant(needs.database, id),
   });
   const modules = [
     signingKeys.module,
@@ -183,23 +216,43 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     consentsModule(needs),
     oauth,
     mail,
+    noticesModule({ ...shared, userDirectory }),
     revocationsModule({ ...shared, userDirectory }),
   ];
-  return { modules, signingKeys, workspaces, accounts, sessions };
+  return { modules, signingKeys, snapshots, workspaces, accounts, sessions };
 }
 
 /** Whom mail goes to: the owner of an address, and whoever was invited to one. */
 const mailRecipients = ({
   userDirectory,
   invitations,
-}: Pick<AccountsModule, 'invitations' | 'userDirectory'>) => ({
+  workspaces,
+}: Pick<AccountsModule, 'invitations' | 'userDirectory'> & {
+  readonly workspaces: Pick<Workspaces, 'tenant' | 'organizationName'>;
+}) => ({
+  tenant: workspaces.tenant,
+  organizationName: async (tenantId: string) => {
+    const tenant = await workspaces.tenant(tenantId);
+    return tenant === undefined ? '' : workspaces.organizationName(tenant);
+  },
+  nameOf: async (of: { readonly tenantId: string; readonly userId: string }) => {
+    const user = await userDirectory.byId(of.tenantId, of.userId);
+    if (!exists(user)) return '';
+    const { displayName, email } = await userDirectory.open(user);
+    return displayName ?? email ?? '';
+  },
   recipient: async (tenantId: string, mailbox: string) => {
     const user = await userDirectory.byHash(tenantId, mailbox);
-    return user.status === 'active' ? user : undefined;
+    if (user.status !== 'active') return undefined;
+    const { id, emailVerified, epoch } = user;
+    const language = languageOfLocale((await userDirectory.open(user)).locale);
+    return { id, emailVerified, epoch, language };
   },
   invited: async (tenantId: string, id: string) => {
     const invitation = await invitations.find({ tenantId, id });
     if (invitation.status !== 'pending') return undefined;
-    return { id: invitation.userId, emailVerified: false };
+    const user = await userDirectory.byId(tenantId, invitation.userId);
+    const epoch = user.status === 'invited' ? user.epoch : undefined;
+    return { id: invitation.userId, emailVerified: false, epoch };
   },
 });

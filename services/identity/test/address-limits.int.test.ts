@@ -153,3 +153,46 @@ describe('a limit by address', () => {
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(60);
   });
 });
+
+describe('mail that strangers ask for', () => {
+  const forgot = (email: string, ip: string) =>
+    fixture.rest.post('/api/v1/auth/forgot-password', { email }, from(ip));
+
+  it('P6 uses up neither what the person nor what an administrator may ask for', async () => {
+    const bob = await fixture.register(admin.tenantId);
+    const home = '198.51.100.77';
+    const login = { email: bob.email, password: PASSWORD };
+    expect((await fixture.rest.post('/api/v1/auth/login', login, from(home))).status).toBe(200);
+    const statuses: number[] = [];
+    for (let stranger = 0; stranger < 40; stranger += 1) {
+      statuses.push((await forgot(bob.email, `203.0.${stranger}.1`)).status);
+    }
+    expect(statuses.filter((status) => status === 200)).toHaveLength(30);
+    expect((await forgot(bob.email, '203.1.0.1')).status).toBe(429);
+    expect((await forgot(bob.email, home)).status).toBe(200);
+    const path = `/api/v1/admin/users/${bob.userId}`;
+    expect((await fixture.as(admin).post(`${path}/reset-password`, {})).status).toBe(200);
+    expect((await fixture.as(bob).post('/api/v1/auth/resend-verification', {})).status).toBe(200);
+    expect((await fixture.as(admin).post(`${path}/unlock`, {})).status).toBe(200);
+    expect((await forgot(bob.email, '203.1.0.1')).status).toBe(200);
+  });
+
+  it('P6 voids no code of theirs, nor do five guesses at it', async () => {
+    await fixture.setTenant(admin.tenantId, { otp: { format: 'digits6' } });
+    const bob = await fixture.register(admin.tenantId);
+    const send = (ip: string) =>
+      fixture.rest.post('/api/v1/auth/otp/send', { email: bob.email }, from(ip));
+    const verify = (body: object, ip: string) =>
+      fixture.rest.post('/api/v1/auth/otp/verify', body, from(ip));
+    const sent = await send('198.51.100.91');
+    const mail = (await fixture.mail(bob.email, /code/)) as unknown as { readonly code: string };
+    const theirs = await send('203.2.0.1');
+    for (let guess = 0; guess < 8; guess += 1) {
+      const code = `${(Number(mail.code) + guess + 1) % 1_000_000}`.padStart(6, '0');
+      await verify({ code, email: bob.email }, '203.2.1.1');
+      await verify({ code, challenge_id: theirs.body.challenge_id }, '203.2.2.1');
+    }
+    const own = { code: mail.code, challenge_id: sent.body.challenge_id };
+    expect((await verify(own, '198.51.100.92')).status).toBe(200);
+  });
+});

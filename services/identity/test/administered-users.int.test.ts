@@ -5,7 +5,7 @@ import { claimsOf, identityOfFile, PASSWORD } from './identity-fixture.ts';
 
 const USERS = '/api/v1/admin/users';
 const MINUTE_MS = 60_000;
-/** Of the password `correct horse`, made by other programs. */
+/** Hashes of the password `correct horse` that other programs made. */
 const HASHES = {
   bcrypt: '$2b$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e',
   scrypt:
@@ -133,6 +133,45 @@ describe('somebody who is locked out', () => {
     expect(await status()).toBe('active');
     expect((await fixture.logIn(bob)).status).toBe(200);
     expect(told(await admin().post(pathOf('nobody', '/unlock'), {}))).toBe('404 not_found');
+  });
+});
+
+describe('somebody at whom others guess from many networks', () => {
+  it('P7 is told by mail, shown to administrators, and opens the block by a mailed code', async () => {
+    const bob = await fixture.registerVerified(ann.tenantId);
+    const position = await fixture.head();
+    await fixture.logIn(bob, 'wrong password');
+    const [first] = (await fixture.eventsSince(position)).filter(
+      ({ type }) => type === 'SignInFailed',
+    );
+    const emailHash = String(first?.streamId).replace('signin-', '');
+    const { streams, systemCommand } = fixture.host.needsOf('identity');
+    const { recordFailure } = await import('../src/authentication/attempts/lockout.ts');
+    const { signins } = await import('../src/streams/signin.ts');
+    const now = fixture.clock.now();
+    const guess = { userId: bob.userId, method: 'password', now } as const;
+    for (let network = 0; network < 99; network += 1) {
+      const failure = {
+        ...guess,
+        prefix: `bot ${network}`,
+        reason: 'invalid_credentials',
+      } as const;
+      const command = systemCommand(ann.tenantId, 'guess', bob.userId, String(network));
+      await streams.decideOn(signins, emailHash, command, (signin) =>
+        recordFailure(failure, signin),
+      );
+    }
+    expect(told(await fixture.logIn(bob))).toBe('429 too_many_attempts');
+    await fixture.mail(bob.email, /blocked for a while/);
+    const events = await fixture.eventsSince(position);
+    const blocks = events.filter(({ data }) => data['reason'] === 'blocked');
+    expect(blocks).toHaveLength(1);
+    const tenant = ann.tenantId;
+    await fixture.rest.post('/api/v1/auth/otp/send', { email: bob.email }, { tenant });
+    const { code } = (await fixture.mail(bob.email, /code/)) as unknown as { code: string };
+    const opened = await fixture.rest.post('/api/v1/auth/otp/verify', { code }, { tenant });
+    expect(opened.status).toBe(200);
+    expect((await fixture.logIn(bob)).status).toBe(200);
   });
 });
 

@@ -38,6 +38,16 @@ describe('an agent session', () => {
     const more = await agent.as.post(`/api/v1/agent/sessions/${session.id}/tokens`);
     expect(more).toMatchObject({ status: 410, code: 'session_ended' });
   });
+  it('opens without a service for an agent that only asks for approvals, and is renewed', async () => {
+    const agent = await newAgent([]);
+    const start = (body: object) => agent.as.post('/api/v1/agent/sessions', body);
+    expect((await start({ services: [] })).status).toBe(201);
+    const { status, body } = await start({});
+    expect(status).toBe(201);
+    expect(claimsOf(body.data.capability_token)).toMatchObject({ cap: [] });
+    const renewed = await agent.as.post(`/api/v1/agent/sessions/${body.data.id}/tokens`);
+    expect(renewed.status).toBe(201);
+  });
   it('for a user whom nobody is, by an id of any form, is refused', async () => {
     const agent = await newAgent();
     const start = (user_id: string) =>

@@ -21,9 +21,30 @@ describe('the token responses', () => {
     expect(keys(login.body)).toEqual([...TOKENS, 'email_verified', 'mfa_required'].sort());
     const refreshed = await fixture.refresh(login.body.refresh_token);
     expect(keys(refreshed.body)).toEqual([...TOKENS, 'email_verified'].sort());
-    const company = { ...body, company_name: 'Keys' };
+    const company = { ...body, email: 'founder@example.com', company_name: 'Keys' };
     const signedUp = await fixture.rest.post('/api/v1/auth/signup', company);
     expect(keys(signedUp.body)).toEqual([...TOKENS, 'email_verified', 'tenant_id'].sort());
+  });
+});
+
+describe('the list of users', () => {
+  it('finds an address however it is written, as the writer would store it', async () => {
+    const email = 'ünder@xn--exmple-cua.com';
+    const made = await fixture.as(admin).post(USERS, { email: ' ÜNDER@Exämple.com. ' });
+    expect([made.status, made.body.email]).toEqual([201, email]);
+    for (const written of [
+      'ÜNDER@EXÄMPLE.COM',
+      'U\u0308nder@exämple.com',
+      ' ünder@exämple.com. ',
+    ]) {
+      for (const query of [{ email: written }, { q: written }]) {
+        const { body } = await fixture.as(admin).get(USERS, { query });
+        const found = body.users.map((user: { email: string }) => user.email);
+        expect({ query, found }).toEqual({ query, found: [email] });
+      }
+    }
+    const none = await fixture.as(admin).get(USERS, { query: { email: 'no address' } });
+    expect([none.status, none.body.total]).toEqual([200, 0]);
   });
 });
 
@@ -38,15 +59,21 @@ describe('a field that its rule refuses', () => {
       field: 'display_name',
       value: BELL,
     },
-    { path: '/api/v1/auth/signup', body: account, field: 'company_name', value: '  ' },
+    {
+      path: '/api/v1/auth/signup',
+      body: account,
+      field: 'company_name',
+      value: '  ',
+      rule: 'pattern',
+    },
     { path: USERS, body: { email: account.email }, field: 'display_name', value: BELL },
     { path: USERS, body: { email: account.email }, field: 'avatar_url', value: 'http://x.test/' },
-  ])('is named by $path: $field', async ({ path, body, field, value }) => {
+  ])('is named by $path: $field', async ({ path, body, field, value, rule = 'format' }) => {
     const who = path === USERS ? fixture.as(admin) : fixture.rest;
     const tenant = path === '/api/v1/auth/signup' ? undefined : admin.tenantId;
     const answer = await who.post(path, { ...body, [field]: value }, { tenant });
     expect(answer).toMatchObject({ status: 400, code: 'invalid_request' });
-    expect(answer.body.error.details).toEqual([{ field, rule: 'format' }]);
+    expect(answer.body.error.details).toEqual([{ field, rule }]);
   });
 
   it.each(['display_name', 'avatar_url'])(

@@ -96,4 +96,18 @@ describe('whoever asks about an address', () => {
     expect(again).toMatchObject({ status: 201 });
     expect(again.body.access_token).toBeUndefined();
   });
+
+  it('P5 S8 a sign-up with the address of a member elsewhere costs and answers as one with that of an earlier sign-up', async () => {
+    const owner = await fixture.signUp();
+    const signUp = (email: string) => () =>
+      fixture.rest.post('/api/v1/auth/signup', { email, password: PASSWORD, company_name: 'Acme' });
+    const fresh = await fixture.register(admin.tenantId);
+    const proven = await fixture.registerVerified(admin.tenantId);
+    const earlier = await costOf(signUp(owner.email));
+    expect(await costOf(signUp(fresh.email))).toEqual(earlier);
+    fixture.clock.move(61_000);
+    expect(await costOf(signUp(proven.email))).toEqual(earlier);
+    const mail = await fixture.mail(proven.email, /already have an account/);
+    expect(mail.link).toBeNull();
+  });
 });

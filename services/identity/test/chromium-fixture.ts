@@ -2,7 +2,18 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { testDatabase } from '@cardea/testing';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
+import type { Account } from './identity-fixture.ts';
+import {
+  application,
+  authorizeUrl,
+  type OAuthFixture,
+  oauthFixture,
+  pkce,
+  type TestClient,
+} from './oauth-fixture.ts';
 
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -15,6 +26,11 @@ export const CALLBACK = 'http://127.0.0.1:65529/callback';
 export const FOREIGN = 'http://localhost:65528';
 /** A name, as passkeys are for names alone; and of this machine, as they need https anywhere else. */
 export const ISSUER = 'http://localhost:65530';
+
+/** Where an application at `CALLBACK` sends a browser to sign in. */
+export const signInUrl = (client: TestClient, more: { [name: string]: string } = {}): string =>
+  ISSUER +
+  authorizeUrl(client, { code_challenge: pkce().challenge, redirect_uri: CALLBACK, ...more });
 
 export type ChromiumFixture = {
   /** A browser profile of its own. */
@@ -44,6 +60,41 @@ export async function chromiumFixture(baseUrl: string): Promise<ChromiumFixture>
       await browser.close();
       application.closeAllConnections();
       await new Promise((resolve) => application.close(resolve));
+    },
+  };
+}
+
+const START_MS = 120_000;
+
+/** An instance with a first-party application, a browser at its hosted pages, and who administers it, for a test file. */
+export function hostedOfFile() {
+  const database = testDatabase();
+  let fixture: OAuthFixture;
+  let browser: ChromiumFixture;
+  let admin: Account;
+  let shop: TestClient;
+  beforeAll(async () => {
+    fixture = await oauthFixture(database.url, { ISSUER, PUBLIC_URL: ISSUER });
+    browser = await chromiumFixture(fixture.baseUrl);
+    admin = await fixture.signUp();
+    shop = await application(fixture, admin, { redirect_uris: [CALLBACK], first_party: true });
+  }, START_MS);
+  afterAll(async () => {
+    await browser?.stop();
+    await fixture?.stop();
+  });
+  return {
+    get fixture() {
+      return fixture;
+    },
+    get chromium() {
+      return browser;
+    },
+    get admin() {
+      return admin;
+    },
+    get shop() {
+      return shop;
     },
   };
 }

@@ -105,7 +105,7 @@ const ACCOUNTS: Rows = {
     const again = () => world.fixture.as(bob).post(`${AUTH}/resend-verification`);
     expect(body(await again())).toEqual({ status: 'verification email sent' });
     const token = await linkIn(bob.email, /Confirm/);
-    await world.fixture.rest.post(`${AUTH}/verify-email`, { token });
+    await world.fixture.as(bob).post(`${AUTH}/verify-email`, { token });
     expect(body(await again())).toEqual({ status: 'verification email sent' });
   },
   'GET /auth/me': async () => {

@@ -14,10 +14,16 @@ import {
 } from './contract-fixture.ts';
 import { claimsOf } from './identity-fixture.ts';
 import { mfaTokenOf, nextCode, withTotp } from './mfa-fixture.ts';
+import { application, authorized } from './oauth-fixture.ts';
 import { knownAt, newPerson, PAGE } from './social-fixture.ts';
 import { softwareAuthenticator } from './software-authenticator.ts';
+import { exchangingAgent, postTokenExchange, tokenExchangeForm } from './token-exchange-fixture.ts';
 
 const MINUTE_MS = 60_000;
+const EXCHANGED = [
+  ...['access_token', 'agent_session_id', 'capability_token', 'expires_in'],
+  ...['issued_token_type', 'scope', 'token_type'],
+];
 const WITHOUT_SESSION = ['access_token', 'expires_in', 'user_id'];
 
 const world = contractFixture();
@@ -124,7 +130,7 @@ const ELSEWHERE: Rows = {
     expect((await world.social.authorize('google', {})).status).toBe(400);
     knownAt(world.social, 'google', newPerson());
     const { headers } = await world.social.signIn('google', tenant_id, PAGE);
-    expect(headers.get('location')).toMatch(`${PAGE}#token=`);
+    expect(headers.get('location')).toMatch(/#token=[\w.-]+$/);
   },
   'GET /auth/social/{provider}/callback': async () => {
     for (const provider of ['google', 'github', 'microsoft'] as const) {
@@ -136,7 +142,9 @@ const ELSEWHERE: Rows = {
   },
   'POST /auth/social/exchange': async () => {
     knownAt(world.social, 'google', newPerson());
-    const { fragment } = await world.social.signIn('google', world.admin.tenantId, PAGE);
+    const { tenantId } = world.admin;
+    const asking = { exchange: 'true' };
+    const { fragment } = await world.social.signIn('google', tenantId, PAGE, asking);
     const exchange = () =>
       world.fixture.rest.post(`${AUTH}/social/exchange`, { code: fragment['code'] });
     expect(keys(body(await exchange()))).toEqual([...TOKENS, 'is_new_user'].toSorted());
@@ -146,6 +154,22 @@ const ELSEWHERE: Rows = {
     const { keys: published } = body(await world.fixture.rest.get('/.well-known/jwks.json'));
     expect(published[0]).toMatchObject({ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA' });
     for (const key of published) expect(key).not.toHaveProperty('d');
+  },
+  'GET /oauth2/jwks': async () => {
+    const { keys: published } = body(await world.fixture.rest.get('/oauth2/jwks'));
+    const types = published.map(({ kty }: { kty: string }) => kty);
+    expect(new Set(types)).toEqual(new Set(['OKP', 'RSA', 'EC']));
+    for (const key of published) expect(key).not.toHaveProperty('d');
+  },
+  'POST /oauth2/token': async () => {
+    const { access } = await newcomer();
+    const agent = await exchangingAgent(world.fixture, world.admin);
+    const exchange = (token: string) =>
+      postTokenExchange(world.fixture, agent, tokenExchangeForm(token));
+    const { status, body: tokens } = await exchange(access);
+    expect([status, keys(tokens)]).toEqual([200, EXCHANGED]);
+    const foreign = await exchange(tokens.access_token);
+    expect([foreign.status, foreign.body.error]).toEqual([400, 'invalid_grant']);
   },
   'POST /oauth2/introspect': async () => {
     const { access: token, tenantId: tid, userId: sub, email } = await newcomer();
@@ -164,6 +188,21 @@ const ELSEWHERE: Rows = {
     const info = await userinfo(app.access_token);
     expect(await info.json()).toMatchObject({ sub: account.userId, email: account.email });
     expect((await userinfo(account.access)).status).toBe(401);
+  },
+  'GET /oauth2/session/end': async () => {
+    const { fixture, admin } = world;
+    const post_logout_redirect_uri = 'http://127.0.0.1:9/bye';
+    const client = await application(fixture, admin, {
+      post_logout_redirect_uris: [post_logout_redirect_uri],
+    });
+    const { page, id_token } = await authorized(fixture, { client, account: await newcomer() });
+    const end = (asked: { readonly [name: string]: string }) =>
+      page.get(`/oauth2/session/end?${new URLSearchParams(asked)}`);
+    const elsewhere = { post_logout_redirect_uri: 'https://elsewhere.example/' };
+    expect((await end({ id_token_hint: id_token, ...elsewhere })).status).toBe(400);
+    const asked = { id_token_hint: id_token, post_logout_redirect_uri, state: 'kept' };
+    const { status, location } = await end(asked);
+    expect([status, location]).toEqual([303, `${post_logout_redirect_uri}?state=kept`]);
   },
 };
 

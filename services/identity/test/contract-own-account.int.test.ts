@@ -13,15 +13,20 @@ import {
 import { claimsOf, PASSWORD } from './identity-fixture.ts';
 
 const world = contractFixture();
-const { codeFor, consented, inTenant, newcomer } = world;
+const { codeFor, consented, newcomer } = world;
 
-const PROFILE = ['avatar_url', 'created_at', 'display_name', 'email', 'email_verified', 'id'];
+/** More than one page of the list holds. */
+const FURTHER_SESSIONS = 1_200;
+const PROFILE = [
+  ...['avatar_url', 'created_at', 'display_name', 'email', 'email_verified', 'id', 'locale'],
+  ...['preferred_username', 'public_metadata', 'roles'],
+];
 
 const OWN_ACCOUNT: Rows = {
   'GET /user/profile': async () => {
     const bob = await newcomer();
     const profile = body(await world.fixture.as(bob).get('/api/v1/user/profile'));
-    expect(keys(profile)).toEqual([...PROFILE, 'roles']);
+    expect(keys(profile)).toEqual(PROFILE);
     expect(profile).toMatchObject({ id: bob.userId, email: bob.email, roles: ['member'] });
   },
   'PATCH /user/profile': async () => {
@@ -104,7 +109,8 @@ describe('identity 1 the rules of 4.1', () => {
   it('1: a token without `sid` flags no session, and the list is complete', async () => {
     const bob = await newcomer();
     const { code } = await codeFor(bob.email);
-    const { access_token: access } = body(await inTenant().post(`${AUTH}/otp/verify`, { code }));
+    const proof = await world.fixture.as(bob).post(`${AUTH}/otp/verify`, { code });
+    const { access_token: access } = body(proof);
     const { sessions, count } = body(
       await world.fixture.as({ ...bob, access }).get('/api/v1/me/sessions'),
     );
@@ -120,7 +126,8 @@ describe('identity 1 the rules of 4.1', () => {
   it('3: all sessions but the own one end; without a `sid`, or once it has ended, all', async () => {
     const bob = await newcomer();
     const { code } = await codeFor(bob.email);
-    const { access_token: access } = body(await inTenant().post(`${AUTH}/otp/verify`, { code }));
+    const proof = await world.fixture.as(bob).post(`${AUTH}/otp/verify`, { code });
+    const { access_token: access } = body(proof);
     const without = world.fixture.as({ ...bob, access });
     expect(body(await without.delete('/api/v1/me/sessions'))).toEqual({ revoked: 1, kept: 0 });
     await world.fixture.logIn(bob);
@@ -128,5 +135,33 @@ describe('identity 1 the rules of 4.1', () => {
       ...{ revoked: 1, kept: 0 },
     });
     expect(refusal(await world.fixture.refresh(bob.refresh))).toBe('401 invalid_refresh_token');
+  });
+
+  it('counts, pages and ends every session of a user who has more than 1,000', async () => {
+    const bob = await newcomer();
+    const me = world.fixture.as(bob);
+    const { sid } = claimsOf(bob.access);
+    await world.fixture.host.needsOf('identity').database.system.query(
+      `INSERT INTO identity.sessions
+       SELECT (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(),
+         'last_active_at', s.last_active_at - n * interval '1 second'))).*
+       FROM identity.sessions s, generate_series(1, $2::integer) n WHERE s.id = $1`,
+      [sid, FURTHER_SESSIONS],
+    );
+    const list = async (query: string) => body(await me.get(`/api/v1/me/sessions${query}`));
+    const first = await list('?limit=1000');
+    const rest = await list('?offset=1000');
+    expect([first.count, first.sessions.length]).toEqual([1 + FURTHER_SESSIONS, 1_000]);
+    expect([rest.count, rest.sessions.length]).toEqual([1 + FURTHER_SESSIONS, 201]);
+    const ids = [...first.sessions, ...rest.sessions].map(({ id }: { id: string }) => id);
+    expect((await list('')).sessions.map(({ id }: { id: string }) => id)).toEqual(ids);
+    expect([ids[0], new Set(ids).size]).toEqual([sid, 1 + FURTHER_SESSIONS]);
+    expect((await list('?limit=2&offset=1')).sessions.map(({ id }: { id: string }) => id)).toEqual(
+      ids.slice(1, 3),
+    );
+    expect(body(await me.delete('/api/v1/me/sessions'))).toEqual({
+      ...{ revoked: FURTHER_SESSIONS, kept: 1 },
+    });
+    expect((await list('')).count).toBe(1);
   });
 });

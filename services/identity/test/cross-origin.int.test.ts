@@ -89,7 +89,9 @@ describe('pages of the origins that applications allow', () => {
       '/.well-known/openid-configuration',
       '/.well-known/oauth-authorization-server',
       '/.well-known/oauth-protected-resource',
+      '/.well-known/oauth-protected-resource/api',
       '/.well-known/jwks.json',
+      '/oauth2/jwks',
     ]) {
       expect((await call(path, 'https://nobody.example')).headers.get(ALLOW)).toBe('*');
     }

@@ -1,29 +1,20 @@
-/** Who comes to the hosted pages from elsewhere, by an invitation or a provider, in a real browser. */
-import { testDatabase } from '@cardea/testing';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   CALLBACK,
   CHROMIUM,
   type ChromiumFixture,
-  chromiumFixture,
+  hostedOfFile,
   ISSUER,
 } from './chromium-fixture.ts';
 import { type Account, PASSWORD } from './identity-fixture.ts';
-import {
-  application,
-  type OAuthFixture,
-  oauthCalls,
-  oauthFixture,
-  type TestClient,
-} from './oauth-fixture.ts';
-import { faultsOf, tabOrder } from './page-checks.ts';
+import { type OAuthFixture, oauthCalls, type TestClient } from './oauth-fixture.ts';
+import { expectFaultless, tabOrder } from './page-checks.ts';
 import { knownAt, newPerson, type SocialFixture, socialFixture } from './social-fixture.ts';
 
 const STEP_MS = 120_000;
 const COMMON_PASSWORD = 'password123';
 
-const database = testDatabase();
 let fixture: OAuthFixture;
 let chromium: ChromiumFixture;
 let social: SocialFixture;
@@ -32,7 +23,7 @@ let shop: TestClient;
 
 const { authorize } = oauthCalls(() => fixture);
 const checked = async (page: Page) => {
-  expect(await faultsOf(page), page.url()).toEqual([]);
+  await expectFaultless(page);
   const tops = await tabOrder(page);
   expect(tops).toEqual(tops.toSorted((one, other) => one - other));
 };
@@ -48,23 +39,17 @@ const SIZES: readonly (readonly [string, BrowserContextOptions])[] = [
 ];
 
 describe.skipIf(CHROMIUM === undefined)('the hosted pages', () => {
+  const hosted = hostedOfFile();
   beforeAll(async () => {
-    fixture = await oauthFixture(database.url, { ISSUER, PUBLIC_URL: ISSUER });
-    chromium = await chromiumFixture(fixture.baseUrl);
+    ({ fixture, chromium, admin, shop } = hosted);
     social = await socialFixture(fixture, ISSUER);
-    admin = await fixture.signUp();
     await social.setUp(admin, {
       auth_methods: ['password', 'google', 'github'],
       password_policy: { min: 10, common: 'refuse' },
       branding: { primary_color: '#0b5fff', support_email: 'help@shop.example' },
     });
-    shop = await application(fixture, admin, { redirect_uris: [CALLBACK], first_party: true });
   }, STEP_MS);
-  afterAll(async () => {
-    await social?.stop();
-    await chromium?.stop();
-    await fixture?.stop();
-  });
+  afterAll(() => social?.stop());
   describe.each(SIZES)('at a %s', (size, options) => {
     const isGerman = options.locale === 'de-DE';
 

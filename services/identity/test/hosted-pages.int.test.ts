@@ -1,32 +1,23 @@
-/** The hosted pages in a real browser: every way to sign in, by form and by passkey, in both languages and colours. */
-import { testDatabase } from '@cardea/testing';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   CALLBACK,
   CHROMIUM,
   type ChromiumFixture,
-  chromiumFixture,
+  hostedOfFile,
   ISSUER,
+  signInUrl,
   withAuthenticator,
 } from './chromium-fixture.ts';
 import { type Account, PASSWORD } from './identity-fixture.ts';
 import { nextCode, withTotp } from './mfa-fixture.ts';
-import {
-  application,
-  authorizeUrl,
-  type OAuthFixture,
-  oauthFixture,
-  pkce,
-  type TestClient,
-} from './oauth-fixture.ts';
-import { faultsOf, tabOrder } from './page-checks.ts';
+import { application, type OAuthFixture, type TestClient } from './oauth-fixture.ts';
+import { expectFaultless, submit, tabOrder } from './page-checks.ts';
 
 const STEP_MS = 120_000;
 const PHONE = { viewport: { width: 390, height: 844 } };
 const DESK = { viewport: { width: 1280, height: 800 } };
 
-const database = testDatabase();
 let fixture: OAuthFixture;
 let chromium: ChromiumFixture;
 let admin: Account;
@@ -39,11 +30,7 @@ const settings = async (of: Account, change: object) => {
   const answer = await fixture.as(of).patch(path, { settings: change });
   expect(answer.status, answer.text).toBe(200);
 };
-const urlOf = (client: TestClient, more: { [name: string]: string } = {}) =>
-  ISSUER +
-  authorizeUrl(client, { code_challenge: pkce().challenge, redirect_uri: CALLBACK, ...more });
 
-const submit = (page: Page, path: string) => page.click(`form[action$="/${path}"] button.main`);
 const enterPassword = async (page: Page, { email }: Pick<Account, 'email'>) => {
   await page.fill('#email', email);
   await page.fill('#password', PASSWORD);
@@ -52,25 +39,16 @@ const enterPassword = async (page: Page, { email }: Pick<Account, 'email'>) => {
 const arrived = async (page: Page) => {
   await page.waitForURL(/callback\?code=/);
 };
-const checked = async (page: Page) => {
-  expect(await faultsOf(page), page.url()).toEqual([]);
-};
 
 describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
+  const hosted = hostedOfFile();
   beforeAll(async () => {
-    fixture = await oauthFixture(database.url, { ISSUER, PUBLIC_URL: ISSUER });
-    chromium = await chromiumFixture(fixture.baseUrl);
-    admin = await fixture.signUp();
-    const own = { redirect_uris: [CALLBACK], first_party: true };
-    shop = await application(fixture, admin, own);
+    ({ fixture, chromium, admin, shop } = hosted);
     strict = await fixture.signUp('stella');
+    const own = { redirect_uris: [CALLBACK], first_party: true };
     strictShop = await application(fixture, strict, own);
     await settings(admin, { branding: { primary_color: '#ffcc00' } });
   }, STEP_MS);
-  afterAll(async () => {
-    await chromium?.stop();
-    await fixture?.stop();
-  });
 
   it(
     'identity 11 enrol a passkey where policy asks for one, and sign in with it alone',
@@ -78,14 +56,14 @@ describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
       await settings(strict, { mfa_policy: 'required' });
       const page = await chromium.open(PHONE);
       await withAuthenticator(page);
-      await page.goto(urlOf(strictShop));
+      await page.goto(signInUrl(strictShop));
       await enterPassword(page, strict);
       await page.waitForSelector('form[action$="/mfa"] button.main');
-      await checked(page);
+      await expectFaultless(page);
       await submit(page, 'mfa');
       await arrived(page);
       await page.context().clearCookies();
-      await page.goto(urlOf(strictShop));
+      await page.goto(signInUrl(strictShop));
       await page.click('form[data-challenge] button');
       await arrived(page);
     },
@@ -99,13 +77,13 @@ describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
       const page = await chromium.open(DESK);
       const authenticator = await withAuthenticator(page);
       await settings(admin, { mfa_policy: 'required' });
-      await page.goto(urlOf(shop));
+      await page.goto(signInUrl(shop));
       await enterPassword(page, erin);
       await submit(page, 'mfa');
       await arrived(page);
       await settings(admin, { mfa_policy: 'optional' });
       await page.context().clearCookies();
-      await page.goto(urlOf(shop));
+      await page.goto(signInUrl(shop));
       await enterPassword(page, erin);
       await page.waitForSelector('form[action$="/mfa"][data-challenge]:not([hidden])');
       await authenticator.isUserVerified(false);
@@ -124,7 +102,7 @@ describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
       await settings(admin, { mfa_policy: 'required' });
       const carl = await fixture.register(admin.tenantId, 'carl');
       const page = await chromium.open({ ...PHONE, javaScriptEnabled: false, locale: 'de-DE' });
-      await page.goto(urlOf(shop));
+      await page.goto(signInUrl(shop));
       await enterPassword(page, carl);
       await page.click('form[action$="/challenge"] button');
       const secret = ((await page.textContent('.secret')) ?? '').replaceAll(' ', '');
@@ -147,15 +125,15 @@ describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
     async () => {
       const dora = await fixture.register(admin.tenantId, 'dora');
       const page = await chromium.open({ ...DESK, colorScheme: 'dark' });
-      await page.goto(urlOf(shop));
+      await page.goto(signInUrl(shop));
       await page.fill('#email', dora.email);
       await page.click('button[value=email_otp]');
       await page.waitForSelector('#code');
-      await checked(page);
+      await expectFaultless(page);
       await page.fill('#code', '0000-0000');
       await submit(page, 'login');
       await page.waitForSelector('[role=alert]');
-      await checked(page);
+      await expectFaultless(page);
       const { text } = await fixture.mail(dora.email, /code/i);
       const code = /[0-9A-Z]{4}-[0-9A-Z]{4}/.exec(text)?.[0] ?? '';
       await page.fill('#code', code);
@@ -170,7 +148,7 @@ describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
     async () => {
       const fred = await fixture.register(admin.tenantId, 'fred');
       const page = await chromium.open(PHONE);
-      await page.goto(urlOf(shop));
+      await page.goto(signInUrl(shop));
       await page.fill('#email', fred.email);
       await page.click('button[value=magic_link]');
       await page.waitForSelector('form[action$="/restart"]');
@@ -180,7 +158,7 @@ describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
       await other.goto(link);
       expect(await other.textContent('main')).toContain('in which you asked for it');
       await page.goto(link);
-      await checked(page);
+      await expectFaultless(page);
       await submit(page, 'login');
       await arrived(page);
     },
@@ -191,8 +169,8 @@ describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
     'show what is wrong first, keep the address, and lead the Tab key down the page',
     async () => {
       const page = await chromium.open({ ...PHONE, colorScheme: 'dark' });
-      await page.goto(urlOf(shop, { ui_locales: 'fr de' }));
-      await checked(page);
+      await page.goto(signInUrl(shop, { ui_locales: 'fr de' }));
+      await expectFaultless(page);
       expect(await page.getAttribute('html', 'lang')).toBe('de');
       const tops = await tabOrder(page);
       expect(tops.length).toBeGreaterThan(4);
@@ -201,7 +179,7 @@ describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
       await page.fill('#password', 'not the password');
       await page.click('button[value=password]');
       await page.waitForSelector('#alert');
-      await checked(page);
+      await expectFaultless(page);
       expect(await page.inputValue('#email')).toBe('nobody@example.com');
       expect(await page.inputValue('#password')).toBe('');
       expect(await page.title()).toMatch(/^Fehler: Anmelden/);
@@ -218,15 +196,15 @@ describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
         await withTotp(fixture, await fixture.register(admin.tenantId, 'hugo')),
       ];
       const page = await chromium.open(DESK);
-      await page.goto(urlOf(other));
+      await page.goto(signInUrl(other));
       await enterPassword(page, gina);
       await page.waitForSelector('form[action$="/consent"]');
-      await checked(page);
+      await expectFaultless(page);
       expect(await page.textContent('.account')).toContain(gina.email);
       await page.click('.account button');
       await enterPassword(page, hugo);
       await page.waitForSelector('#totp-code');
-      await checked(page);
+      await expectFaultless(page);
       await page.click('summary');
       await page.fill('#recovery-code', hugo.recoveryCodes[0] ?? '');
       await page.click('details button');
@@ -247,8 +225,9 @@ describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
       const page = await chromium.open(PHONE);
       await page.goto(link);
       await page.waitForURL(/tenant_id=/);
-      await checked(page);
+      await expectFaultless(page);
       expect(await page.textContent('header')).toContain('Company of ann');
+      await page.fill('#password', PASSWORD);
       await page.click('button.main');
       await page.waitForSelector('h1:text("Your address is confirmed")');
       const body = { email: ida.email };
@@ -281,7 +260,7 @@ describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
         '/api/v1/auth/social/google/callback?error=%3Cscript%3E',
       ]) {
         await page.goto(ISSUER + path);
-        await checked(page);
+        await expectFaultless(page);
         expect(await page.textContent('h1')).toBe('This did not work');
       }
     },

@@ -38,7 +38,7 @@ const goesOn = async (page: Browser, redirectTo: string) =>
 async function throughGitHub(path: string) {
   const uid = path.split('/').at(-1) ?? '';
   const answer = await social.authorize('github', { tenant_id: admin.tenantId, interaction: uid });
-  const cookie = (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
   const url = new URL(answer.headers.get('location') ?? '');
   const back = await social.callback(await social.atProvider(url), cookie);
   return new URL(back.headers.get('location') ?? '');

@@ -53,10 +53,14 @@ export type IdentityFixture = ServiceFixture & {
   signUp(name?: string): Promise<Account>;
   /** A member of a tenant. */
   register(tenantId: string, name?: string): Promise<Account>;
+  /** The same, and the address is proven by the session in which it was registered. */
+  registerVerified(tenantId: string, name?: string): Promise<Account>;
   logIn(account: Pick<Account, 'tenantId' | 'email'>, password?: string): Promise<RestAnswer>;
+  /** The same account with tokens of now, for calls that ask for a recent sign-in. */
+  signInAgain(account: Account): Promise<Account>;
   refresh(token: string): Promise<RestAnswer>;
   as(account: Pick<Account, 'access' | 'tenantId'>): RestDriver;
-  /** The newest mail to an address, waited for. */
+  /** The newest mail to an address, waited for; a notice of a change only where it is looked for. */
   mail(
     to: string,
     about?: RegExp,
@@ -66,6 +70,8 @@ export type IdentityFixture = ServiceFixture & {
   eventsSince(position: bigint): Promise<readonly RecordedEvent[]>;
   head(): Promise<bigint>;
 };
+
+const isNotice = (text: string): boolean => /Security notice|Sicherheitshinweis/.test(text);
 
 export async function identityFixture(
   databaseUrl: string,
@@ -108,7 +114,7 @@ export async function identityFixture(
     return { tenantId, userId, email, access, refresh };
   };
 
-  return {
+  const whole: IdentityFixture = {
     ...fixture,
     clock,
     lines,
@@ -131,16 +137,31 @@ export async function identityFixture(
         email,
       );
     },
+    registerVerified: async (tenantId, name) => {
+      const account = await whole.register(tenantId, name);
+      const { token } = await whole.mail(account.email, /Confirm/);
+      const answer = await whole.as(account).post('/api/v1/auth/verify-email', { token });
+      if (answer.status !== 200) throw new Error(answer.text);
+      return account;
+    },
     logIn: ({ tenantId, email }, password = PASSWORD) =>
       rest.post('/api/v1/auth/login', { email, password }, { tenant: tenantId }),
+    signInAgain: async (account) => {
+      const { tenantId: tenant, email } = account;
+      const body = { email, password: PASSWORD };
+      const answer = await rest.post('/api/v1/auth/login', body, { tenant });
+      const { access_token: access, refresh_token: refresh } = answer.body;
+      return { ...account, access, refresh };
+    },
     refresh: (refresh_token) => rest.post('/api/v1/auth/refresh', { refresh_token }),
     as: ({ access, tenantId }) => rest.as({ bearer: access, tenant: tenantId }),
     mail: (to, about = /./) =>
       untilTrue(
         async () => {
           const { body } = await rest.get('/dev/mailbox', { query: { to } });
-          const found = body.messages.find(({ subject }: { subject: string }) =>
-            about.test(subject),
+          const found = body.messages.find(
+            ({ subject }: { subject: string }) =>
+              about.test(subject) && isNotice(subject) === isNotice(about.source),
           );
           if (found === undefined) return undefined;
           return { ...found, token: String(found.link).split('#token=')[1] ?? '' };
@@ -160,6 +181,7 @@ export async function identityFixture(
       await rm(data, { recursive: true, force: true });
     },
   };
+  return whole;
 }
 
 /** What tests of one file share; nothing is in it before they run. */

@@ -88,10 +88,25 @@ describe('the mail of a tenant', () => {
   it('has the name and the address for answers that its owner sets', async () => {
     expect((await set({ from_name: 'Ann & Co', reply_to: 'help@ann.example' })).status).toBe(200);
     const { email, tenantId: tenant } = ann;
+    const { token } = await fixture.mail(email, /Confirm/);
+    await fixture.rest.post('/api/v1/auth/verify-email', { token });
     await fixture.rest.post('/api/v1/auth/magic-link', { email }, { tenant });
     const mail = await newest(email);
     expect(mail).toMatch(/^From: "?Ann & Co"? <no-reply@mail\.example>$/m);
     expect(mail).toMatch(/^Reply-To: help@ann\.example$/m);
+  });
+
+  it('has neither before somebody with a proven address answers for the tenant', async () => {
+    const eve = await fixture.signUp('eve');
+    const email = { from_name: 'Your Bank', reply_to: 'help@bank.example' };
+    const path = `/api/v1/admin/tenants/${eve.tenantId}`;
+    expect((await fixture.as(eve).patch(path, { settings: { email } })).status).toBe(200);
+    const asked = { email: eve.email };
+    await fixture.rest.post('/api/v1/auth/magic-link', asked, { tenant: eve.tenantId });
+    const mail = await newest(eve.email);
+    expect(mail).toMatch(/^From: Cardea <no-reply@mail\.example>$/m);
+    expect(mail).not.toContain('bank.example');
+    expect(mail).not.toContain('Your Bank');
   });
 
   it.each([

@@ -84,12 +84,13 @@ describe('a sign-in from elsewhere', () => {
     await logIn(ann, { agent: FIREFOX, ip: LEEDS });
     await logIn(ann, { agent: IPHONE, ip: LONDON });
     const [first] = await notices(ann, 1);
-    expect(first?.text).toContain('Safari, iOS · London, GB');
+    expect(first?.text).toContain('Device: Safari, iOS\nPlace: London, GB\n');
     expect(first?.text).not.toMatch(/81\.2|#token/);
     await logIn(ann, { agent: IPHONE, ip: LEEDS });
     await logIn(ann, { agent: FIREFOX, ip: BERLIN });
     const told = await notices(ann, 2);
-    expect(told.filter(({ text }) => text.includes('Firefox, Linux · Berlin, DE'))).toHaveLength(1);
+    const fromBerlin = 'Device: Firefox, Linux\nPlace: Berlin, DE\n';
+    expect(told.filter(({ text }) => text.includes(fromBerlin))).toHaveLength(1);
   });
 
   it('is told a few times a day, whatever happens', async () => {

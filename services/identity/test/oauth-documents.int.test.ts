@@ -89,6 +89,7 @@ function serve(request: IncomingMessage, response: ServerResponse): void {
     client_name: 'Agent of Example',
     redirect_uris: [REDIRECT],
     ...{ tenant_id: 'another', first_party: true, allowed_scopes: 'account roles' },
+    require_pkce: false,
   };
   switch (request.url) {
     case '/redirect':
@@ -135,6 +136,10 @@ describe('a client that describes itself by a document', () => {
       prompt: 'consent',
       client: { name: 'Agent of Example', host: '127.0.0.1:9', first_party: false },
     });
+    expect(shown.body.client.id_host).toBe('client.example');
+    const html = (await page.get(resumed.location)).text;
+    expect(html).toContain('client.example describes it');
+    expect(html).toContain('127.0.0.1:9');
     const done = await authorized(fixture, { client, account: bob, page, more });
     expect(claimsOf(done.access_token)).toMatchObject({
       ...{ aud: RESOURCE, scope: SCOPE, client_id: address, sub: bob.userId },

@@ -52,7 +52,7 @@ async function exchanged(change: (right: Exchange) => Exchange, meanwhile = () =
     server,
     of,
     oauth.None(),
-    // Of the right client, so that another one can send what it was told.
+    // The answer to the right client, so that another one can send what it holds.
     callback,
     redirectUri,
     said,

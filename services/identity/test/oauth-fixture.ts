@@ -13,6 +13,9 @@ import {
 } from './identity-fixture.ts';
 
 export type OAuthFixture = IdentityFixture & { readonly issuer: string };
+/** What a flow needs of a running product. */
+export type OAuthParty = Pick<OAuthFixture, 'as' | 'baseUrl' | 'issuer'>;
+type Somebody = Pick<Account, 'access' | 'email' | 'tenantId'>;
 
 const REDIRECT = 'http://127.0.0.1:9/callback';
 
@@ -54,8 +57,8 @@ export type TestClient = {
 };
 
 export async function application(
-  { as }: OAuthFixture,
-  admin: Account,
+  { as }: Pick<OAuthParty, 'as'>,
+  admin: Somebody,
   body: object = {},
 ): Promise<TestClient> {
   const fields = { name: 'Shop', type: 'spa', redirect_uris: [REDIRECT] };
@@ -65,17 +68,18 @@ export async function application(
 }
 
 /** Keeps cookies by path, and follows nothing by itself. */
-export function browser({ baseUrl, issuer }: OAuthFixture) {
-  const jar = new Map<string, { value: string; path: string }>();
+export function browser({ baseUrl, issuer }: Omit<OAuthParty, 'as'>) {
+  // Named by path, too: each flow has cookies of its own.
+  const jar = new Map<string, { name: string; value: string; path: string }>();
   const call = async (
     method: string,
     to: string,
     given: { form?: object; json?: object; headers?: object } = {},
   ) => {
     const url = new URL(to, baseUrl);
-    const cookies = [...jar]
-      .filter(([, { path }]) => url.pathname.startsWith(path))
-      .map(([name, { value }]) => `${name}=${value}`);
+    const cookies = [...jar.values()]
+      .filter(({ path }) => url.pathname.startsWith(path))
+      .map(({ name, value }) => `${name}=${value}`);
     const body =
       given.json !== undefined
         ? JSON.stringify(given.json)
@@ -101,8 +105,9 @@ export function browser({ baseUrl, issuer }: OAuthFixture) {
       const at = pair.indexOf('=');
       const path = attributes.find((each) => each.startsWith('path='))?.slice(5) ?? '/';
       const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
-      if (value === '' || line.includes('Thu, 01 Jan 1970')) jar.delete(name);
-      else jar.set(name, { value, path });
+      const key = `${name} ${path}`;
+      if (value === '' || line.includes('Thu, 01 Jan 1970')) jar.delete(key);
+      else jar.set(key, { name, value, path });
     }
     const text = await answer.text();
     const isJson = (answer.headers.get('content-type') ?? '').includes('json');
@@ -151,7 +156,7 @@ export async function signIn(
   page: Browser,
   to: string,
   of: {
-    readonly account: Account;
+    readonly account: Pick<Account, 'email'>;
     readonly scopes?: readonly string[];
     readonly password?: string;
   },
@@ -180,7 +185,11 @@ export async function signIn(
   throw new Error('the sign-in does not end');
 }
 
-export const token = async ({ baseUrl }: OAuthFixture, form: object, headers: object = {}) => {
+export const token = async (
+  { baseUrl }: Pick<OAuthParty, 'baseUrl'>,
+  form: object,
+  headers: object = {},
+) => {
   const answer = await fetch(`${baseUrl}/oauth2/token`, {
     method: 'POST',
     body: new URLSearchParams(form as Record<string, string>),
@@ -192,10 +201,10 @@ export const token = async ({ baseUrl }: OAuthFixture, form: object, headers: ob
 
 /** A whole flow, up to its tokens. */
 export async function authorized(
-  fixture: OAuthFixture,
+  fixture: OAuthParty,
   of: {
     readonly client: TestClient;
-    readonly account: Account;
+    readonly account: Pick<Account, 'email'>;
     readonly page?: Browser;
     readonly more?: { [name: string]: string };
     readonly scopes?: readonly string[];

@@ -7,12 +7,16 @@ import type { Account } from './identity-fixture.ts';
 import {
   application,
   authorized,
+  type Browser,
+  browser,
   fetchOf,
   type OAuthFixture,
+  oauthCalls,
   oauthFixture,
 } from './oauth-fixture.ts';
 
 const ADMIN = { email: 'root@example.com', password: 'a password of the first one' };
+const IDLE_MS = 2 * 3_600_000;
 const KEYS = '/api/v1/admin/keys';
 const database = testDatabase();
 let fixture: OAuthFixture;
@@ -98,6 +102,52 @@ describe('a resource server with jose', () => {
       await expect(verify(text)).rejects.toThrow();
     }
   });
+
+  it('oauth 14 takes an id_token_hint of before a rotation, and none of a removed key', async () => {
+    const account = await signedIn();
+    const client = await application(fixture, account);
+    const of = { client, account, password: ADMIN.password };
+    const { page, id_token } = await authorized(fixture, of);
+    const silent = async (hint: string) =>
+      (
+        await page.get(
+          oauthCalls(() => fixture).authorize(client, { prompt: 'none', id_token_hint: hint }),
+        )
+      ).location;
+    expect(await silent(id_token)).toContain('code=');
+    const rotate = (body: object) =>
+      signedIn().then((by) => fixture.as(by).post(`${KEYS}/rotate`, body));
+    expect((await rotate({})).status).toBe(200);
+    expect(await silent(id_token)).toContain('code=');
+    expect((await rotate({ revoke: true })).status).toBe(200);
+    expect(await silent(id_token)).toContain('error=invalid_request');
+  });
+
+  it.each(['RS256', 'ES256', 'EdDSA'])(
+    'oauth 29 35 a hint by %s of before a rotation signs out at once, and one of a removed key asks',
+    async (alg) => {
+      const client = await application(fixture, await signedIn(), {
+        first_party: true,
+        id_token_signed_response_alg: alg,
+      });
+      const flow = async (page: Browser) =>
+        (await authorized(fixture, { client, account: root, password: ADMIN.password, page }))
+          .id_token;
+      const pages = [browser(fixture), browser(fixture)] as const;
+      const hints = [await flow(pages[0]), await flow(pages[1])] as const;
+      const rotate = async (body: object) =>
+        (await fixture.as(await signedIn()).post(`${KEYS}/rotate`, body)).status;
+      const end = async (page: Browser, id_token_hint: string) =>
+        (await page.get(`/oauth2/session/end?${new URLSearchParams({ id_token_hint })}`)).text;
+      expect(await rotate({})).toBe(200);
+      // It has expired, too, and the sign-in goes on.
+      fixture.clock.move(IDLE_MS);
+      expect(await end(pages[0], hints[0])).toContain('You are signed out');
+      fixture.clock.move(-IDLE_MS);
+      expect(await rotate({ revoke: true })).toBe(200);
+      expect(await end(pages[1], hints[1])).toContain('Sign out?');
+    },
+  );
 
   it('oauth 14 leaves nothing of a removed key that both secrets could open', async () => {
     const { store, sealer } = fixture.host.needsOf('identity');

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { untilTrue } from '@cardea/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Account, claimsOf } from './identity-fixture.ts';
@@ -150,7 +151,9 @@ describe('the pages of the authorization server', () => {
     const policy = login.headers.get('content-security-policy') ?? '';
     expect(policy).toContain("form-action 'self' com.example.app:");
     expect(policy).toContain("frame-ancestors 'none'");
-    expect(login.text).not.toContain('<script>');
+    // One of its own, which shows the password.
+    expect(login.text.split('<script>')).toHaveLength(2);
+    expect(login.text).not.toContain('"><script>');
     const signed = await page.form(`${location}/login`, {
       email: bob.email,
       password: 'correct horse battery',
@@ -162,6 +165,34 @@ describe('the pages of the authorization server', () => {
     const allowed = await page.form(`${resumed.location}/consent`, { 'scope:profile': 'on' });
     const back = await page.get(allowed.location);
     expect(back.location).toContain(`${scheme}?code=`);
+  });
+
+  it('begins with the address of login_hint as it is stored, or with none [identity-19]', async () => {
+    for (const [hint, shown] of [
+      [' Bob\uff20B\u00fccher.example. ', 'bob@xn--bcher-kva.example'],
+      [bob.email.toUpperCase(), bob.email],
+      ['bob', undefined],
+      ['bob@example.com/..', undefined],
+    ] as const) {
+      const page = browser(fixture);
+      const { location } = await page.get(authorize(own, { login_hint: hint }));
+      const { body } = await page.get(location, { accept: 'application/json' });
+      expect(body.login_hint).toBe(shown);
+      if (shown !== undefined) expect((await page.get(location)).text).toContain(`"${shown}"`);
+    }
+  });
+
+  it('oauth 17 lets the page of a form_post run its own script alone, and be framed by nobody', async () => {
+    const page = browser(fixture);
+    await authorized(fixture, { client: own, account: bob, page });
+    const shown = await page.get(authorize(own, { response_mode: 'form_post' }));
+    expect(shown.status).toBe(200);
+    const [, script = ''] = /<script>([\s\S]*?)<\/script>/.exec(shown.text) ?? [];
+    const hash = createHash('sha256').update(script).digest('base64');
+    expect(shown.headers.get('content-security-policy')).toBe(
+      `default-src 'none'; script-src 'sha256-${hash}'; frame-ancestors 'none'; base-uri 'none'`,
+    );
+    expect(shown.headers.get('cache-control')).toBe('no-store');
   });
 
   it('goes back to the application when the user cancels', async () => {

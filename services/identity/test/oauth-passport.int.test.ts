@@ -1,18 +1,16 @@
 /** `passport-oauth2`, as a web application with a server uses it. */
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Strategy } from 'passport-oauth2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimsOf } from './identity-fixture.ts';
 import { application, browser, oauthOfFile } from './oauth-fixture.ts';
+import { type PassportSite, passportSite } from './passport-fixture.ts';
 
 const { fixture, admin } = oauthOfFile();
-let web: Server;
+let site: PassportSite;
 let home: string;
 beforeAll(async () => {
-  web = createServer();
-  await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
-  home = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
+  site = await passportSite();
+  home = site.home;
   const { client_id: clientID, client_secret: clientSecret = '' } = await application(
     fixture,
     admin,
@@ -28,30 +26,9 @@ beforeAll(async () => {
     (access: string, refresh: string, _profile: unknown, done: (e: null, user: object) => void) =>
       done(null, { access, refresh }),
   );
-  const session: { [name: string]: unknown } = {};
-  web.on('request', (request: IncomingMessage & { [name: string]: unknown }, response) => {
-    Object.assign(request, { session, query: queryOf(request) });
-    const said = (status: number, body: unknown) => {
-      response.writeHead(status).end(JSON.stringify(body));
-    };
-    // As the middleware of passport does it: a copy of the strategy for each request.
-    const own = Object.assign(Object.create(strategy), {
-      success: (user: object) => said(200, user),
-      fail: (challenge: unknown, status = 401) => said(status, challenge),
-      error: (error: unknown) => said(400, { error: String(error) }),
-      redirect: (to: string) => response.writeHead(302, { location: to }).end(),
-      pass: () => said(404, {}),
-    });
-    own.authenticate(request, {});
-  });
+  site.use(strategy);
 });
-afterAll(async () => {
-  web?.close();
-  web?.closeAllConnections();
-});
-
-const queryOf = ({ url = '' }: IncomingMessage) =>
-  Object.fromEntries(new URL(url, 'http://web').searchParams);
+afterAll(() => site?.stop());
 
 describe('a web application with passport', () => {
   it('oauth 1 signs a person in, with its secret, a state of its own and PKCE', async () => {

@@ -41,11 +41,26 @@ describe('the authorization server', () => {
         authorization_response_iss_parameter_supported: true,
         introspection_endpoint: `${fixture.issuer}/oauth2/introspect`,
         userinfo_endpoint: `${fixture.issuer}/oauth2/userinfo`,
+        device_authorization_endpoint: `${fixture.issuer}/oauth2/device_authorization`,
+        ...{ backchannel_logout_supported: true, backchannel_logout_session_supported: true },
       });
       // The library announces what it would do, also where no endpoint of ours does.
-      const more = /dpop|mtls|device|registration|end_session|session_|logout|backchannel/;
+      const more =
+        /mtls|registration|(?<!end_|logout_)session_|(?<!backchannel_)logout|backchannel(?!_logout)/;
       expect(Object.keys(answer.body).filter((name) => more.test(name))).toEqual([]);
     }
+  });
+
+  it('the metadata of a protected resource are where its identifier leads, and 401 leads there', async () => {
+    const refused = await fixture.rest.get('/api/v1/user/profile');
+    const challenge = refused.headers.get('www-authenticate') ?? '';
+    const [, named = ''] = /resource_metadata="([^"]+)"/.exec(challenge) ?? [];
+    const { body } = await fixture.rest.get(new URL(named).pathname);
+    const { origin, pathname } = new URL(body.resource);
+    // RFC 9728, 3.1: the well-known part comes between host and path.
+    expect(named).toBe(`${origin}/.well-known/oauth-protected-resource${pathname}`);
+    expect(body).toMatchObject({ authorization_servers: [fixture.issuer] });
+    expect((await fixture.rest.get('/.well-known/oauth-protected-resource')).body).toEqual(body);
   });
 
   it('oauth 3 lets one of ten exchanges of a code win', async () => {
@@ -187,6 +202,21 @@ describe('the authorization server', () => {
     expect(back.searchParams.get('code')).not.toBeNull();
     const again = await page.get(url);
     expect(again.text + again.location).toMatch(/invalid_request_uri/);
+  });
+
+  it('C3 refuses an authorization request of more than 8 KiB, pushed or not, and keeps nothing of it', async () => {
+    const client = await application(fixture, admin, { first_party: true });
+    const long = 'x'.repeat(8 * 1024);
+    const url = new URL(authorize(client), fixture.baseUrl);
+    url.searchParams.set('state', long);
+    const direct = await browser(fixture).get(url.pathname + url.search);
+    expect([direct.status, direct.location]).toEqual([400, '']);
+    const body = url.searchParams;
+    const pushed = await fetch(`${fixture.baseUrl}/oauth2/par`, { method: 'POST', body });
+    expect([pushed.status, await pushed.json()]).toEqual([
+      400,
+      { error: 'invalid_request', error_description: 'the authorization request is too large' },
+    ]);
   });
 
   it('gives a client that speaks for itself a token without user or roles', async () => {

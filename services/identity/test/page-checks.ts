@@ -1,5 +1,6 @@
 /** What a page has to be for whoever sees it badly, or uses it without a mouse: asked of Chromium itself. */
 import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 
 const INTERACTIVE = new Set(['button', 'link', 'textbox', 'checkbox', 'radio', 'combobox']);
 
@@ -9,8 +10,16 @@ type AxNode = {
   readonly name?: { readonly value?: string };
 };
 
+export async function expectFaultless(page: Page): Promise<void> {
+  expect(await faultsOf(page), page.url()).toEqual([]);
+}
+
+/** Presses the main button of the form that is sent to `path`. */
+export const submit = (page: Page, path: string): Promise<void> =>
+  page.click(`form[action$="/${path}"] button.main`);
+
 /** Everything that is wrong with it, in words. */
-export async function faultsOf(page: Page): Promise<readonly string[]> {
+async function faultsOf(page: Page): Promise<readonly string[]> {
   // It stays: Chromium takes the page's authenticators away when a session of it ends.
   const session = await page.context().newCDPSession(page);
   const { nodes } = (await session.send('Accessibility.getFullAXTree')) as {
@@ -27,9 +36,13 @@ export async function faultsOf(page: Page): Promise<readonly string[]> {
     ...nameless,
     ...pictures.map(() => 'a picture without a name'),
     ...(ofRole('main').length === 1 ? [] : ['not one main part']),
-    ...(await page.evaluate<string[]>(LOOKED_AT)),
+    ...(await shownFaults(page)),
   ];
 }
+
+/** What is wrong with how it looks: contrast, size of what is pressed, side scroll. */
+export const shownFaults = (page: Page): Promise<readonly string[]> =>
+  page.evaluate<string[]>(LOOKED_AT);
 
 /** Runs in the page, and so is text: nothing of the browser's types is known here. */
 const LOOKED_AT = `(() => {

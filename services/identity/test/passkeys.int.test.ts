@@ -83,7 +83,91 @@ describe('a passkey', () => {
   });
 });
 
+/** What browsers, password managers and bridges of apps put in the place of a member that they do not know. */
+const ODD = [undefined, null, '', 7, 'text', [null], {}];
+const withMember = (answer: object, path: readonly string[], value: unknown): object => {
+  const [name = '', ...rest] = path;
+  const members = answer as { readonly [member: string]: object };
+  const { [name]: before = {}, ...others } = members;
+  if (rest.length > 0) return { ...others, [name]: withMember(before, rest, value) };
+  return value === undefined ? others : { ...others, [name]: value };
+};
+
+describe('a member that browsers fill differently [identity-21]', () => {
+  const MADE = [
+    ...['transports', 'publicKey', 'authenticatorData', 'publicKeyAlgorithm'].map((name) => [
+      'response',
+      name,
+    ]),
+    ['authenticatorAttachment'],
+    ['clientExtensionResults'],
+  ];
+  it.each(MADE)('never breaks what a browser made: %s %s', async (...path) => {
+    for (const value of ODD) {
+      const bob = await newcomer();
+      const me = fixture.as(bob);
+      const key = softwareAuthenticator();
+      const { challenge_id, options } = (await me.post(`${MINE}/options`)).body;
+      const response = withMember(key.create(options), path, value);
+      const added = await me.post(MINE, { challenge_id, response });
+      expect({ value, status: added.status }).toEqual({ value, status: 201 });
+      expect((await me.post(`${MINE}/options`)).status).toBe(200);
+      expect((await me.get(MINE)).status).toBe(200);
+      expect((await signIn(key)).status).toBe(200);
+    }
+  });
+
+  const SHOWN = [
+    ['response', 'userHandle'],
+    ['authenticatorAttachment'],
+    ['clientExtensionResults'],
+  ];
+  it.each(SHOWN)('never breaks what a browser shows: %s %s', async (...path) => {
+    const bob = await withPasskey();
+    for (const value of ODD) {
+      const { challenge_id, options } = await asked();
+      const shown = await verify(challenge_id, withMember(bob.key.get(options), path, value));
+      const isOther = path.includes('userHandle') && value === 'text';
+      expect({ value, status: shown.status }).toEqual({ value, status: isOther ? 401 : 200 });
+    }
+  });
+
+  it('leaves what an account stored before as it was', async () => {
+    const bob = await withPasskey();
+    const second = (await fixture.as(bob).post(`${MINE}/options`)).body.options;
+    expect(second.excludeCredentials).toMatchObject([{ transports: ['internal'] }]);
+  });
+});
+
+describe('the user handle [identity-21]', () => {
+  it('is one per account, also of two passkeys that are made at once, and after the last is removed', async () => {
+    const [bob, eve] = [await newcomer(), await newcomer()];
+    const me = fixture.as(bob);
+    const handle = async (of: Account) =>
+      (await fixture.as(of).post(`${MINE}/options`)).body.options.user.id as string;
+    const first = await handle(bob);
+    expect(Buffer.from(first, 'base64url')).toHaveLength(32);
+    expect(await Promise.all([handle(bob), handle(bob)])).toEqual([first, first]);
+    const { body } = await add(bob, softwareAuthenticator());
+    expect(await handle(bob)).toBe(first);
+    await me.delete(`${MINE}/${body.id}`);
+    expect(await handle(bob)).toBe(first);
+    expect(await handle(eve)).not.toBe(first);
+  });
+});
+
 describe('a sign-in by passkey', () => {
+  it('says whether the passkey is synchronized by now [identity-21]', async () => {
+    const bob = await newcomer();
+    const key = softwareAuthenticator();
+    await add(bob, key, { backedUp: true });
+    const backedUp = async () =>
+      (await fixture.as(bob).get(MINE)).body.passkeys[0].backed_up as boolean;
+    expect(await backedUp()).toBe(true);
+    expect((await signIn(key)).status).toBe(200);
+    expect(await backedUp()).toBe(false);
+  });
+
   it('identity 11 leaves a session, and asks for nothing further', async () => {
     const bob = await withPasskey();
     const done = await signIn(bob.key);
@@ -126,7 +210,8 @@ describe('a sign-in by passkey', () => {
   it('is nobody’s where the account is closed, and refused where the tenant allows none', async () => {
     const bob = await withPasskey();
     const path = `/api/v1/admin/users/${bob.userId}`;
-    await fixture.as(admin).patch(path, { status: 'disabled' });
+    const again = await fixture.signInAgain(admin);
+    expect((await fixture.as(again).patch(path, { status: 'disabled' })).status).toBe(200);
     expect(await signIn(bob.key)).toMatchObject({ status: 401, code: 'invalid_passkey' });
     const boss = await fixture.signUp();
     await fixture.setTenant(boss.tenantId, { auth_methods: ['password'] });

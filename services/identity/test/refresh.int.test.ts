@@ -73,7 +73,7 @@ describe('refreshing', () => {
   });
 
   it('puts new roles and addresses into the next access token', async () => {
-    const bob = await fixture.register(admin.tenantId);
+    const bob = await fixture.registerVerified(admin.tenantId);
     await fixture.as(admin).patch(`/api/v1/admin/users/${bob.userId}`, { roles: ['admin'] });
     const { body } = await fixture.refresh(bob.refresh);
     expect(claimsOf(body.access_token)).toMatchObject({

@@ -1,3 +1,4 @@
+import { get, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { reserve } from '@cardea/event-store';
 import { untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
@@ -43,6 +44,49 @@ describe('registering', () => {
     fixture.clock.move(60_000);
     expect((await register(email)).body.access_token).toBeDefined();
     expect((await register(email)).body.access_token).toBeUndefined();
+  });
+
+  it.each([false, true])(
+    'P8 answers a repeat of an Idempotency-Key alike for a new and a taken address: uniform %s',
+    async (uniform) => {
+      const boss = await fixture.signUp();
+      const registration = { uniform_response: uniform };
+      await fixture.setTenant(boss.tenantId, { registration });
+      const taken = await fixture.register(boss.tenantId);
+      const register = (email: string, key: string) =>
+        fixture.rest.post(
+          '/api/v1/auth/register',
+          { email, password: PASSWORD },
+          { tenant: boss.tenantId, headers: { 'idempotency-key': key } },
+        );
+      const twice = async (email: string) => {
+        const key = `twice ${email}`;
+        await register(email, key);
+        const again = await register(email, key);
+        const shape = { ...again.body.error, details: undefined, request_id: undefined };
+        return [again.status, shape, Object.keys(again.body.error?.details ?? {})];
+      };
+      const repeated = await twice(`new.${uniform}@example.com`);
+      expect(repeated[0]).toBe(409);
+      expect(await twice(taken.email)).toEqual(repeated);
+    },
+  );
+
+  it('P8 answers a repeat of an Idempotency-Key at sign-up alike for a new and a taken address', async () => {
+    const { email: earlier } = await fixture.signUp();
+    const { email: member } = await fixture.registerVerified(admin.tenantId);
+    const twice = async (email: string) => {
+      const headers = { 'idempotency-key': `twice at sign-up ${email}` };
+      const body = { email, password: PASSWORD, company_name: 'Acme' };
+      await fixture.rest.post('/api/v1/auth/signup', body, { headers });
+      const again = await fixture.rest.post('/api/v1/auth/signup', body, { headers });
+      const shape = { ...again.body.error, details: undefined, request_id: undefined };
+      return [again.status, shape, Object.keys(again.body.error?.details ?? {})];
+    };
+    const repeated = await twice('new.at.sign-up@example.com');
+    expect(repeated[0]).toBe(409);
+    expect(await twice(earlier)).toEqual(repeated);
+    expect(await twice(member)).toEqual(repeated);
   });
 
   it('R11 meets itself when it is repeated under one Idempotency-Key', async () => {
@@ -107,30 +151,39 @@ describe('registering', () => {
       'invalid_credentials',
     );
     const { token } = await fixture.mail(email, /Confirm/);
-    await fixture.rest.post('/api/v1/auth/verify-email', { token });
+    const proof = { token, password: PASSWORD };
+    expect((await fixture.rest.post('/api/v1/auth/verify-email', proof)).status).toBe(200);
     expect((await fixture.logIn({ tenantId, email })).status).toBe(200);
     expect((await ask()).body).toMatchObject(uniform);
   });
 });
+
+/** `fetch()` says of itself that it is no navigation. */
+const navigated = (url: string, headers: OutgoingHttpHeaders) =>
+  new Promise<IncomingMessage>((resolve, reject) => {
+    get(url, { headers }, (answer) => resolve(answer.resume())).on('error', reject);
+  });
 
 describe('confirming an address', () => {
   it('identity 9 is left to programs and to clicks', async () => {
     const bob = await fixture.register(admin.tenantId);
     const { token } = await fixture.mail(bob.email, /Confirm/);
     const url = `${fixture.baseUrl}/api/v1/auth/verify-email?token=${encodeURIComponent(token)}`;
-    const browser = { 'user-agent': 'Mozilla/5.0', accept: 'text/html' };
-    const page = await fetch(url, { headers: browser });
-    expect(page.status).toBe(200);
-    expect(page.headers.get('content-type')).toContain('text/html');
-    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+    for (const navigation of [{ accept }, { accept, 'sec-fetch-mode': 'navigate' }]) {
+      const page = await navigated(url, { 'user-agent': 'Mozilla/5.0', ...navigation });
+      expect(page.statusCode).toBe(200);
+      expect(page.headers['content-type']).toContain('text/html');
+      expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+    }
     const prefetched = await fetch(url, { headers: { 'sec-purpose': 'prefetch' } });
     expect(prefetched.headers.get('content-type')).toContain('text/html');
     await fetch(url, { method: 'HEAD' });
     expect((await fixture.as(bob).get('/api/v1/user/profile')).body.email_verified).toBe(false);
 
     const path = '/api/v1/auth/verify-email';
-    const headers = { accept: 'application/json' };
-    const first = await fixture.rest.get(path, { query: { token }, headers });
+    const headers = { accept: '*/*', 'user-agent': 'Mozilla/5.0' };
+    const first = await fixture.as(bob).get(path, { query: { token }, headers });
     expect(first).toMatchObject({ status: 200, body: { status: 'email verified' } });
     expect((await fixture.as(bob).get('/api/v1/user/profile')).body.email_verified).toBe(true);
     expect(await fixture.rest.get(path, { query: { token }, headers })).toMatchObject({
@@ -146,7 +199,7 @@ describe('confirming an address', () => {
     const resend = () => fixture.as(bob).post('/api/v1/auth/resend-verification');
     expect((await resend()).body).toEqual({ status: 'verification email sent' });
     const { token: second } = await fixture.mail(bob.email, /Confirm/);
-    const verify = (token: string) => fixture.rest.post('/api/v1/auth/verify-email', { token });
+    const verify = (token: string) => fixture.as(bob).post('/api/v1/auth/verify-email', { token });
     expect((await verify(first)).status).toBe(422);
     expect((await verify(second)).status).toBe(200);
     const position = await fixture.head();

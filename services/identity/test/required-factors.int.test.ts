@@ -142,7 +142,7 @@ describe('an administrator', () => {
     const bob = await withTotp(fixture, await fixture.register(tenantId));
     const byKey = await fixture.as({ tenantId, access: key.body.key }).post(resetOf(bob));
     expect(byKey).toMatchObject({ status: 403, code: 'forbidden' });
-    const { userId } = await fixture.register(tenantId, 'adam');
+    const { userId } = await fixture.registerVerified(tenantId, 'adam');
     await fixture.as(owner).patch(`/api/v1/admin/users/${userId}`, { roles: ['admin'] });
     const { body } = await fixture.as(owner).get(`/api/v1/admin/users/${userId}`);
     const adam = (await fixture.logIn({ tenantId, email: body.email })).body;

@@ -37,7 +37,7 @@ describe('a sign-in that has to enrol a factor', () => {
 describe('a right password whose second factor is due', () => {
   const misses = async ({ emailHash }: { emailHash: string }) => {
     const { streams } = fixture.host.needsOf('identity');
-    const { signins } = await import('../src/authentication/attempts/lockout.ts');
+    const { signins } = await import('../src/streams/signin.ts');
     const { state } = await streams.load(signins, { tenantId: ann.tenantId, id: emailHash });
     return state.status === 'none' ? [] : state.prefixes.map(({ failures }) => failures);
   };

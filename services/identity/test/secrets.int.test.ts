@@ -45,7 +45,7 @@ describe('what is kept', () => {
     const admin = await fixture.signUp();
     const bob = await fixture.register(admin.tenantId);
     const verify = await fixture.mail(bob.email, /Confirm/);
-    await fixture.rest.post('/api/v1/auth/verify-email', { token: verify.token });
+    await fixture.as(bob).post('/api/v1/auth/verify-email', { token: verify.token });
     const canaries = ['canary password one', 'canary password two', 'canary wrong password'];
     const [first = '', second = '', wrong = ''] = canaries;
     const set = { current_password: 'correct horse battery', new_password: first };

@@ -85,8 +85,9 @@ const refresh = ({ which, age, client, replica }: Refreshing): Command => ({
     if (back > 0) {
       const isLate = nowMs() - session.rotatedMs > LEEWAY_MS;
       const isCallers = session.refreshedBy === client;
-      const isForgiven = model.mode !== 'strict' && back === 1 && !isLate && isCallers;
-      if (isForgiven && session.alive && model.mode === 'idempotent') {
+      // From elsewhere it is refused as well, and the family lives.
+      const isForgiven = model.mode !== 'strict' && back === 1 && !isLate;
+      if (isForgiven && isCallers && session.alive && model.mode === 'idempotent') {
         expect(answer.body.refresh_token).toBe(session.tokens.at(-1));
         return;
       }
@@ -161,7 +162,10 @@ const setStatus = (enabled: boolean): Command => ({
   run: async (model, { account }) => {
     const status = enabled ? 'active' : 'disabled';
     const path = `/api/v1/admin/users/${account.userId}`;
-    const admin = replicas.first.as(adminOf(model.mode));
+    // The clock runs on between the commands, and the call requires a recent sign-in.
+    const owner = adminOf(model.mode);
+    const { body } = await replicas.first.logIn(owner);
+    const admin = replicas.first.as({ ...owner, access: body.access_token });
     expect((await admin.patch(path, { status })).status).toBe(200);
     model.enabled = enabled;
     if (!enabled) for (const session of model.sessions) session.alive = false;

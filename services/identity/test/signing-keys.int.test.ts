@@ -23,7 +23,9 @@ async function signedIn(fixture: IdentityFixture): Promise<{ access: string; ref
 const kidOf = (token: string): string =>
   JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid;
 const states = async (fixture: IdentityFixture, bearer: string) =>
-  (await rest(fixture, bearer).get(KEYS)).body.keys.map(({ state }: { state: string }) => state);
+  (await rest(fixture, bearer).get(KEYS)).body.keys
+    .filter(({ alg }: { alg: string }) => alg === 'EdDSA')
+    .map(({ state }: { state: string }) => state);
 const jwks = async (fixture: IdentityFixture): Promise<string[]> =>
   (await fixture.rest.get('/.well-known/jwks.json')).body.keys.map(
     ({ kid }: { kid: string }) => kid,
@@ -55,14 +57,20 @@ describe('the signing keys', () => {
   it('are shown to a system administrator, and to nobody else', async () => {
     const { access } = await signedIn(one);
     const { body } = await rest(other, access).get(KEYS);
+    const sinceStart = {
+      state: 'active',
+      created_at: expect.any(String),
+      activated_at: expect.any(String),
+      retired_at: null,
+    };
     expect(body.keys).toEqual([
       {
         kid: kidOf(access),
-        state: 'active',
-        created_at: expect.any(String),
-        activated_at: expect.any(String),
-        retired_at: null,
+        alg: 'EdDSA',
+        ...sinceStart,
       },
+      { kid: expect.any(String), alg: 'RS256', ...sinceStart },
+      { kid: expect.any(String), alg: 'ES256', ...sinceStart },
     ]);
     const stranger = await one.signUp();
     const answer = await other.as(stranger).get(KEYS);
@@ -140,14 +148,13 @@ describe('the signing keys', () => {
   it('are revoked but not said to be while the cache cannot tell the others', async () => {
     const { access } = await signedIn(one);
     const { cache } = one.shared;
-    const { publish } = cache;
-    Object.assign(cache, {
-      publish: async () => {
-        throw new CacheUnavailable('away');
-      },
-    });
+    const { publish, distrust } = cache;
+    const away = async () => {
+      throw new CacheUnavailable('away');
+    };
+    Object.assign(cache, { publish: away, distrust: away });
     const answer = await rest(one, access).post(`${KEYS}/rotate`, { revoke: true });
-    Object.assign(cache, { publish });
+    Object.assign(cache, { publish, distrust });
     expect([answer.status, answer.code]).toEqual([503, 'temporarily_unavailable']);
     expect(answer.headers.get('retry-after')).not.toBeNull();
   });

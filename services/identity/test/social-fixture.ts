@@ -1,7 +1,12 @@
 /** Browsers that sign in by providers which the tests play. */
-import { type GitHubFixture, gitHubFixture } from './github-fixture.ts';
 import type { Account, IdentityFixture } from './identity-fixture.ts';
-import { CLIENT, type IssuerFixture, issuerFixture } from './issuer-fixture.ts';
+import {
+  type GitHubFixture,
+  gitHubFixture,
+  type IssuerFixture,
+  issuerFixture,
+} from './provider-server.ts';
+import { CLIENT } from './published-providers.ts';
 
 export type SocialProvider = 'google' | 'github' | 'microsoft';
 
@@ -31,12 +36,22 @@ export type SocialFixture = {
     provider: SocialProvider,
     query: { readonly [name: string]: string },
   ): Promise<Response>;
-  begin(provider: SocialProvider, tenantId: string, redirectUri?: string): Promise<Begun>;
+  begin(
+    provider: SocialProvider,
+    tenantId: string,
+    redirectUri?: string,
+    more?: { readonly [name: string]: string },
+  ): Promise<Begun>;
   /** Lets the provider sign its person in: the URL that it sends the browser back to. */
   atProvider(url: URL): Promise<URL>;
   callback(back: URL, cookie: string): Promise<CallbackAnswer>;
   /** All of it. */
-  signIn(provider: SocialProvider, tenantId: string, redirectUri?: string): Promise<CallbackAnswer>;
+  signIn(
+    provider: SocialProvider,
+    tenantId: string,
+    redirectUri?: string,
+    more?: { readonly [name: string]: string },
+  ): Promise<CallbackAnswer>;
   stop(): Promise<void>;
 };
 
@@ -45,9 +60,7 @@ export async function socialFixture(
   fixture: IdentityFixture,
   publicUrl = 'http://cardea.test',
 ): Promise<SocialFixture> {
-  const callbackOf = (provider: SocialProvider) =>
-    `${publicUrl}/api/v1/auth/social/${provider}/callback`;
-  const issuer = await issuerFixture([callbackOf('google'), callbackOf('microsoft')]);
+  const issuer = await issuerFixture();
   const github = await gitHubFixture();
 
   const authorize: SocialFixture['authorize'] = (provider, query) => {
@@ -65,7 +78,11 @@ export async function socialFixture(
         social: {
           google: { ...client, endpoint: issuer.url },
           github: { ...client, endpoint: github.url },
-          microsoft: { ...client, endpoint: issuer.url, tenants: [DIRECTORY] },
+          microsoft: {
+            ...client,
+            endpoint: `${issuer.url}/${DIRECTORY}/v2.0`,
+            tenants: [DIRECTORY],
+          },
         },
         allowed_redirect_uris: [PAGE],
         ...settings,
@@ -75,11 +92,11 @@ export async function socialFixture(
       if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
     },
     authorize,
-    begin: async (provider, tenantId, redirectUri) => {
+    begin: async (provider, tenantId, redirectUri, more = {}) => {
       const page = redirectUri === undefined ? {} : { redirect_uri: redirectUri };
-      const answer = await authorize(provider, { tenant_id: tenantId, ...page });
+      const answer = await authorize(provider, { tenant_id: tenantId, ...page, ...more });
       if (answer.status !== 302) throw new Error(`${answer.status} ${await answer.text()}`);
-      const cookie = (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+      const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
       return { url: new URL(answer.headers.get('location') ?? ''), cookie };
     },
     atProvider: async (url) => {
@@ -115,8 +132,8 @@ export async function socialFixture(
         fragment: Object.fromEntries(new URLSearchParams(after)),
       };
     },
-    signIn: async (provider, tenantId, redirectUri) => {
-      const { url, cookie } = await social.begin(provider, tenantId, redirectUri);
+    signIn: async (provider, tenantId, redirectUri, more) => {
+      const { url, cookie } = await social.begin(provider, tenantId, redirectUri, more);
       return social.callback(await social.atProvider(url), cookie);
     },
     stop: async () => {
@@ -148,8 +165,9 @@ export function knownAt(
     github.person = { user: { id, login: 'bob', name: 'Bob', avatar_url: null }, emails };
     return;
   }
+  const hd = email.split('@')[1];
   const vouched =
-    provider === 'google' ? { email_verified: true } : { tid: DIRECTORY, xms_edov: true };
+    provider === 'google' ? { email_verified: true, hd } : { tid: DIRECTORY, xms_edov: true };
   const picture = 'https://pictures.example/bob.png';
   issuer.person = { sub: `sub-${id}`, email, name: 'Bob', picture, ...vouched };
 }

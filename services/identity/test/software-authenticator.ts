@@ -11,10 +11,14 @@ export type Behaviour = {
   /** Without a PIN, a finger or a face. */
   readonly unverified?: true;
   readonly counter?: number;
+  /** Synchronized to other devices. */
+  readonly backedUp?: true;
 };
 
 const PRESENT = 0x01;
 const VERIFIED = 0x04;
+const ELIGIBLE = 0x08;
+const BACKED_UP = 0x10;
 const ATTESTED = 0x40;
 const ORIGIN = 'http://cardea.test';
 
@@ -28,9 +32,15 @@ export function softwareAuthenticator() {
 
   const clientData = (type: string, challenge: string, { origin = ORIGIN }: Behaviour) =>
     Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false }));
-  const authData = (rpId: string, { unverified, counter }: Behaviour, attested?: Buffer) => {
+  const authData = (
+    rpId: string,
+    { unverified, counter, backedUp }: Behaviour,
+    attested?: Buffer,
+  ) => {
     used += 1;
-    const flags = PRESENT | (unverified === true ? 0 : VERIFIED) | (attested ? ATTESTED : 0);
+    const synchronized = backedUp === true ? ELIGIBLE | BACKED_UP : 0;
+    const verified = unverified === true ? 0 : VERIFIED;
+    const flags = PRESENT | verified | synchronized | (attested ? ATTESTED : 0);
     const count = Buffer.alloc(4);
     count.writeUInt32BE(counter ?? used);
     return Buffer.concat([sha256(rpId), Buffer.from([flags]), count, attested ?? Buffer.alloc(0)]);

@@ -10,19 +10,6 @@ const STEP_UP_MS = 600_000;
 const newcomer = () => fixture.register(admin.tenantId);
 const stepUp = (of: Pick<Account, 'access' | 'tenantId'>, body: object) =>
   fixture.as(of).post(STEP_UP, body);
-/** What each call needs to be looked at at all. */
-const BODIES: { readonly [endpoint: string]: object | undefined } = {
-  ...{ enrol_totp: {}, renew_recovery_codes: undefined, remove_second_factor: undefined },
-  ...{ passkey_options: undefined, remove_passkey: undefined, unlink_my_identity: undefined },
-  add_passkey: {
-    challenge_id: 'nothing',
-    response: { id: 'x', rawId: 'x', type: 'public-key', response: {} },
-  },
-  reset_mfa: undefined,
-  impersonate_user: { reason: 'support' },
-};
-/** For a system administrator alone: `signing-keys.int.test.ts`. */
-const ROTATE = 'rotate_signing_keys';
 const BY_PASSWORD = { method: 'password', password: PASSWORD };
 
 describe('a call that wants a recent sign-in', () => {
@@ -41,26 +28,6 @@ describe('a call that wants a recent sign-in', () => {
     expect((await fixture.as(bob).post(enrol)).code).toBe('step_up_required');
     const refreshed = claimsOf((await fixture.refresh(bob.refresh)).body.access_token);
     expect(refreshed.auth_time).toBe(after.auth_time);
-  });
-
-  it('identity 13 fails with an old one at every endpoint whose contract says so', async () => {
-    const of = fixture.host.endpoints
-      .map(({ contract }) => contract)
-      .filter(({ refusals }) => 'step_up_required' in refusals);
-    expect(of.map(({ name }) => name).toSorted()).toEqual(
-      [...Object.keys(BODIES), ROTATE].toSorted(),
-    );
-    const { access_token } = (await fixture.logIn(admin)).body;
-    fixture.clock.move(STEP_UP_MS);
-    for (const { name, method, path } of of) {
-      if (name === ROTATE) continue;
-      const address = path.replace('/admin/users/{id}', `/admin/users/${admin.userId}`);
-      const to = address.replaceAll(/\{\w+\}/g, 'nobody');
-      const old = { bearer: access_token, tenant: admin.tenantId, body: BODIES[name] };
-      const { status, code, headers } = await fixture.rest.call(method.toUpperCase(), to, old);
-      expect([name, status, code]).toEqual([name, 401, 'step_up_required']);
-      expect(headers.get('www-authenticate')).toContain('max_age="600"');
-    }
   });
 
   it('identity 13 takes the second factor of whoever has one, and not their password', async () => {
@@ -110,7 +77,7 @@ describe('a step-up', () => {
     }
   });
 
-  it('guesses a second factor twenty times in ten minutes at most', async () => {
+  it('P7 guesses a second factor twenty times until the account is blocked', async () => {
     const bob = await withTotp(fixture, await newcomer());
     const code = codeOf(bob.secret, fixture.clock.now());
     for (let guess = 0; guess < 20; guess += 1) {
@@ -118,7 +85,7 @@ describe('a step-up', () => {
     }
     expect(
       await stepUp(bob, { method: 'totp', code: nextCode(fixture, bob.secret) }),
-    ).toMatchObject({ status: 429, code: 'rate_limited' });
+    ).toMatchObject({ status: 429, code: 'too_many_attempts' });
   });
 
   it('is of a session that is alive: none of a token alone, and of none that was ended', async () => {
@@ -129,8 +96,9 @@ describe('a step-up', () => {
     const mailed = await fixture.rest.post('/api/v1/auth/otp/verify', { code, email }, { tenant });
     const alone = await stepUp({ ...bob, access: mailed.body.access_token }, BY_PASSWORD);
     expect(alone).toMatchObject({ status: 401, code: 'user_session_required' });
-    await fixture.as(bob).delete(`/api/v1/me/sessions/${claimsOf(bob.access).sid}`);
-    const ended = await stepUp(bob, BY_PASSWORD);
+    const eve = await newcomer();
+    await fixture.as(eve).delete(`/api/v1/me/sessions/${claimsOf(eve.access).sid}`);
+    const ended = await stepUp(eve, BY_PASSWORD);
     expect(ended).toMatchObject({ status: 401, code: 'user_session_required' });
   });
 });

@@ -45,7 +45,8 @@ describe('the story of an account', () => {
     expect(registered.status).toBe(201);
     const address = 'zoë.bob@xn--exmple-cua.com';
     const { token } = await fixture.mail(address, /Confirm/);
-    const verified = await fixture.rest.post('/api/v1/auth/verify-email', { token });
+    const proof = { token, password: PASSWORD };
+    const verified = await fixture.rest.post('/api/v1/auth/verify-email', proof);
     expect(verified).toMatchObject({ status: 200, body: { status: 'email verified' } });
 
     const login = await fixture.logIn({ tenantId: ann.tenantId, email });

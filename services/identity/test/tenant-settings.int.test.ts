@@ -176,9 +176,17 @@ describe('a tenant obeys', () => {
     expect((await give()).body.roles).toEqual(['billing']);
   });
 
-  it('app_url and otp, in the mails that it sends', async () => {
+  it('app_url and otp, in the mails that it sends once an administrator has a proven address', async () => {
     await set({ app_url: 'https://app.example/', otp: { format: 'digits6' } });
     const { email, tenantId: tenant } = ann;
+    const { token } = await fixture.mail(email, /Confirm/);
+    const member = await fixture.register(tenant);
+    await fixture.rest.post('/api/v1/auth/magic-link', { email: member.email }, { tenant });
+    expect((await fixture.mail(member.email, /^Sign in/)).link).toMatch(
+      /^http:\/\/cardea\.test\/api\/v1\/auth\/magic-link\/verify#token=/,
+    );
+    const proven = await fixture.as(ann).post('/api/v1/auth/verify-email', { token });
+    expect(proven.status).toBe(200);
     await fixture.rest.post('/api/v1/auth/magic-link', { email }, { tenant });
     expect((await fixture.mail(email, /^Sign in/)).link).toMatch(
       /^https:\/\/app\.example\/magic-link\/verify#token=/,

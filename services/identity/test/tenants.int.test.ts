@@ -107,6 +107,20 @@ describe('a tenant that is closed', () => {
     expect(told(await owner().delete(`${TENANTS}/${tenant.id}`))).toBe('404 not_found');
   });
 
+  it('keeps its slug until it is deleted, and its organization alone is told until when', async () => {
+    const { body: tenant } = await create({ name: unused('leaving') });
+    const closed = await owner().delete(`${TENANTS}/${tenant.id}`);
+    const refused = await create({ name: 'Heir', slug: tenant.slug });
+    expect(told(refused)).toBe('409 slug_taken');
+    const freeAfterMs =
+      new Date(refused.body.error.details.free_at).getTime() -
+      new Date(closed.body.deleted_at).getTime();
+    expect(freeAfterMs).toBe(3_600_000);
+    const stranger = fixture.as(await fixture.signUp('elsewhere'));
+    const foreign = await stranger.post(TENANTS, { name: 'Heir', slug: tenant.slug });
+    expect([told(foreign), foreign.body.error.details]).toEqual(['409 slug_taken', undefined]);
+  });
+
   it('is not the one that the organization began with', async () => {
     expect(told(await owner().delete(`${TENANTS}/${ann.tenantId}`))).toBe('409 home_tenant');
   });

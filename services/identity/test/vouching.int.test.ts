@@ -39,7 +39,7 @@ describe('a person', () => {
   });
 
   it('is vouched for when an administrator says so, until one takes it back', async () => {
-    const { userId } = await fixture.register(ann.tenantId);
+    const { userId } = await fixture.registerVerified(ann.tenantId);
     const say = async (vouched: boolean) => (await admin().patch(pathOf(userId), { vouched })).body;
     expect(await say(true)).toMatchObject({ id: userId, vouched: true });
     expect(await shown(userId)).toMatchObject({ vouched: true });

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openDataFolder } from './data-folder.ts';
+import { FolderNotUsable, openDataFolder } from './data-folder.ts';
 
 const path = mkdtempSync(join(tmpdir(), 'cardea-data-folder-'));
 afterAll(() => rmSync(path, { recursive: true, force: true }));
@@ -18,5 +18,13 @@ describe('a data folder', () => {
     second.markGreeted();
     second.release();
     expect(openDataFolder({ path }).greeted).toBe(true);
+  });
+
+  it('that cannot be used is one sentence with the reason', () => {
+    const file = join(path, 'a-file');
+    writeFileSync(file, '');
+    const opening = () => openDataFolder({ path: join(file, 'below') });
+    expect(opening).toThrow(FolderNotUsable);
+    expect(opening).toThrow(`${file}/below cannot be used: part of its path is a file.`);
   });
 });

@@ -44,7 +44,34 @@ export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
 }
 
+/** The folder cannot be made, or nothing can be written into it. */
+export class FolderNotUsable extends Error {
+  override readonly name = 'FolderNotUsable';
+}
+
+const REASONS: { readonly [code: string]: string } = {
+  EACCES: 'this user has no permission to write there',
+  EPERM: 'this user has no permission to write there',
+  EROFS: 'its file system is read-only',
+  ENOSPC: 'its file system is full',
+  ENOTDIR: 'part of its path is a file',
+  EEXIST: 'it is a file',
+};
+
 export function openDataFolder(where: { readonly path: string } | 'temporary'): DataFolder {
+  const path = where === 'temporary' ? tmpdir() : resolve(where.path);
+  try {
+    return opened(where);
+  } catch (error) {
+    const reason = REASONS[(error as NodeJS.ErrnoException).code ?? ''];
+    if (reason === undefined) throw error;
+    throw new FolderNotUsable(`The data folder ${path} cannot be used: ${reason}.`, {
+      cause: error,
+    });
+  }
+}
+
+function opened(where: { readonly path: string } | 'temporary'): DataFolder {
   const path = where === 'temporary' ? mkdtempSync(join(tmpdir(), 'cardea-')) : resolve(where.path);
   mkdirSync(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
   chmodSync(path, OWNER_ONLY_FOLDER);

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { formatFaults, hookImports, takeSettings } from '@cardea/runtime';
 import packageJson from '../package.json' with { type: 'json' };
-import { FolderInUse, type Generated, openDataFolder } from './data-folder.ts';
+import { FolderInUse, FolderNotUsable, type Generated, openDataFolder } from './data-folder.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
 
 const EXIT_USAGE = 2;
@@ -23,8 +23,10 @@ async function run(given: Options): Promise<void> {
   try {
     await start(given);
   } catch (error) {
-    if (error instanceof FolderInUse) fail(error.message, EXIT_CONFIGURATION);
-    else throw error;
+    for (const refusal of [FolderInUse, FolderNotUsable]) {
+      if (error instanceof refusal) return fail(error.message, EXIT_CONFIGURATION);
+    }
+    throw error;
   }
 }
 
@@ -62,8 +64,6 @@ function fillIn(env: NodeJS.ProcessEnv, generated: Generated): boolean {
   for (const name of ['JWT_SECRET', 'ENCRYPTION_KEY'] as const) {
     if (!env[name] && !env[`${name}_FILE`]) env[name] = generated[name];
   }
-  // A newcomer should read the banner; warnings and errors are still logged.
-  env['LOG_LEVEL'] ||= 'warn';
   if (env['ADMIN_EMAIL']) return false;
   env['ADMIN_EMAIL'] = generated.ADMIN_EMAIL;
   if (env['ADMIN_PASSWORD'] || env['ADMIN_PASSWORD_FILE']) return false;

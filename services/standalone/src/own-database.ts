@@ -11,6 +11,8 @@ const LOOK_EVERY_MS = 1000;
 
 export type OwnDatabase = {
   readonly url: Secret;
+  /** Where its files lie. */
+  readonly folder: string;
   /** Synchronous, because it runs while the process exits. */
   stop(): void;
 };
@@ -52,7 +54,8 @@ export async function ownDatabase(folder: DataFolder, log: Logger): Promise<OwnD
     stop();
     throw error;
   }
-  return { url: secret(postgres.connectionString(DATABASE)), stop };
+  const { folder: place } = postgres;
+  return { url: secret(postgres.connectionString(DATABASE)), folder: place, stop };
 }
 
 /** URL of one that runs already. */

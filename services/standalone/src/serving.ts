@@ -2,7 +2,7 @@
 import { UnknownWrapKey } from '@cardea/crypto';
 import { PortTaken } from '@cardea/http';
 import { LocalPostgresError } from '@cardea/local-postgres';
-import { MigrationRefused } from '@cardea/read-models';
+import { MigrationRefused, SharedSessions } from '@cardea/read-models';
 import {
   logger,
   type Settings,
@@ -11,11 +11,11 @@ import {
   systemClock,
   warnOfPlaintext,
 } from '@cardea/runtime';
-import { writeAddresses } from './addresses.ts';
 import type { DataFolder } from './data-folder.ts';
 import { ownDatabase } from './own-database.ts';
 import { startStandalone } from './standalone.ts';
-import { welcome } from './welcome.ts';
+import { writeAddresses } from './welcome/addresses.ts';
+import { hostInUrl, welcome } from './welcome/welcome.ts';
 
 export type Serving = {
   readonly folder: DataFolder;
@@ -38,7 +38,7 @@ export async function serveFrom(serving: Serving): Promise<string | undefined> {
     return undefined;
   } catch (error) {
     if (error instanceof PortTaken) return portTaken(error, serving.settings);
-    for (const refusal of [LocalPostgresError, MigrationRefused, UnknownWrapKey]) {
+    for (const refusal of [LocalPostgresError, MigrationRefused, SharedSessions, UnknownWrapKey]) {
       if (error instanceof refusal) return error.message;
     }
     throw error;
@@ -61,10 +61,12 @@ async function serve({ folder, settings, version, ...serving }: Serving): Promis
   end.listen();
   end.onStop('telemetry', await startTelemetry(settings, { service: 'standalone', version }));
   let database = settings.DATABASE_URL;
+  let databaseFolder: string | undefined;
   if (database.reveal() === '') {
     const own = await ownDatabase(folder, log);
     serving.onDatabase(own.stop);
     database = own.url;
+    databaseFolder = own.folder;
   }
   const instance = await startStandalone({
     settings: { ...settings, DATABASE_URL: database, MIGRATION_DATABASE_URL: database },
@@ -74,7 +76,7 @@ async function serve({ folder, settings, version, ...serving }: Serving): Promis
   });
   end.onBegin(() => instance.drain());
   end.onStop('the services', () => instance.stop());
-  const host = settings.HOST ?? '127.0.0.1';
+  const host = hostInUrl(settings.HOST);
   writeAddresses(folder.path, {
     pid: process.pid,
     api: `http://${host}:${instance.port}`,
@@ -90,7 +92,9 @@ async function serve({ folder, settings, version, ...serving }: Serving): Promis
       ownPassword: serving.ownPassword,
       adminPassword: showPassword ? folder.generated.ADMIN_PASSWORD : undefined,
       temporary: folder.temporary,
+      databaseFolder: folder.temporary ? undefined : databaseFolder,
     }),
   );
   folder.markGreeted();
+  log.info({ port: instance.port, management_port: instance.managementPort }, 'Cardea is ready');
 }

@@ -8,11 +8,11 @@ import { type Host, infrastructure, migrateServices, startHost } from '@cardea/s
 import { services } from './services.ts';
 
 export { allEndpoints } from './all-endpoints.ts';
-export { banner } from './banner.ts';
 export { type DataFolder, FolderInUse, openDataFolder } from './data-folder.ts';
 export { type Mailbox, startMailbox } from './mailbox.ts';
 export { services } from './services.ts';
-export { DEFAULT_APPLICATION } from './welcome.ts';
+export { banner } from './welcome/banner.ts';
+export { DEFAULT_APPLICATION } from './welcome/welcome.ts';
 
 export type StandaloneOptions = {
   readonly settings: Settings;
@@ -28,7 +28,8 @@ const LOOPBACK = ['127.0.0.1', '::1'];
 
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
   const { settings, version, log, sharesDevelopment = false } = options;
-  await migrateServices({ settings, definitions: services, version, log });
+  const applied = await migrateServices({ settings, definitions: services, version, log });
+  if (applied.length > 0) log.info({ applied: applied.length }, 'migrations are applied');
   const shared = infrastructure({ settings, version, log });
   try {
     const host = await startHost({

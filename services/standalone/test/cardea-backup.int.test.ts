@@ -201,6 +201,18 @@ describe('O11 a restore is refused, and writes nothing,', () => {
         ),
     },
     {
+      what: 'where one byte of a file is another, which its loading alone would not notice',
+      ...{ code: 1, reason: 'backup_damaged' },
+      from: () =>
+        changed('flipped', (copy) => {
+          const file = join(copy, EVENTS);
+          const bytes = readFileSync(file);
+          const last = bytes.length - 1;
+          bytes[last] = (bytes[last] ?? 0) ^ 1;
+          writeFileSync(file, bytes);
+        }),
+    },
+    {
       what: 'where a file is missing',
       ...{ code: 1, reason: 'backup_damaged' },
       from: () => changed('missing', (copy) => rmSync(join(copy, EVENTS))),

@@ -32,9 +32,7 @@ describe('O13 the command line', () => {
     const wrong = await cardea('canary-word');
     expect(wrong.code).toBe(2);
     expect(wrong.err).toContain('Usage');
-    for (const { name, hidden } of commands) {
-      if (hidden !== true) expect(wrong.err).toContain(name);
-    }
+    for (const { name } of commands) expect(wrong.err).toContain(name);
   });
 
   it.each(commands)('refuses an option that $name does not have', async ({ name, words = [] }) => {
@@ -250,7 +248,7 @@ describe('O13 the rest', () => {
   });
 
   it('nothing claims to verify what is not signed', async () => {
-    expect((await here('audit verify')).code).toBe(1);
+    expect((await here('audit verify')).code).toBe(2);
     expect((await cardea('--help')).out).not.toContain('audit');
   });
 

@@ -15,6 +15,22 @@ afterAll(async () => {
 });
 
 describe('O13 doctor', () => {
+  it('names the services whose values may be read back', async () => {
+    const signUp = { email: 'reveal@example.com', password: 'a password for the tests' };
+    const { body } = await fixture.rest.post('/api/v1/auth/signup', {
+      ...signUp,
+      company_name: 'Reveals',
+    });
+    const admin = fixture.rest.as({ bearer: body.access_token, tenant: body.tenant_id });
+    const service = { name: 'shown', credential_type: 'static', fields: [{ name: 'password' }] };
+    const made = await admin.post('/api/v1/vault/services', { ...service, reveal: true });
+    expect(made.status).toBe(201);
+    const { last } = await inJson(`doctor --management ${fixture.managementUrl}`);
+    const found = last.checks.find(({ name }: { name: string }) => name === 'secret reveals');
+    expect(found).toMatchObject({ status: 'ok' });
+    expect(found.detail).toContain(`shown of tenant ${body.tenant_id}; VAULT_REVEAL is off`);
+  });
+
   it('lists the policies whose approver is not vouched for', async () => {
     const password = 'a password for the tests';
     const signUp = { email: 'boss@example.com', password, company_name: 'Policies' };
@@ -47,6 +63,17 @@ describe('O13 doctor', () => {
     expect(found.status).toBe('warning');
     expect(found.detail).toContain(`${made.body.id} of tenant ${tenant} asks ${user_id}`);
     await admin.delete(`/api/v1/vault/approval-policies/${made.body.id}`);
+    expect((await lookAtPolicies()).status).toBe('ok');
+    const open = await admin.post('/api/v1/vault/approval-policies', {
+      ...policy,
+      approver: 'session_user',
+      approver_vouched: false,
+    });
+    const letting = await lookAtPolicies();
+    expect(letting.status).toBe('warning');
+    expect(letting.detail).toContain(`${open.body.id} of tenant ${tenant}`);
+    const close = { settings: { registration: { mode: 'closed' } } };
+    expect((await admin.patch(`/api/v1/admin/tenants/${tenant}`, close)).status).toBe(200);
     expect((await lookAtPolicies()).status).toBe('ok');
   });
 });

@@ -90,7 +90,7 @@ describe('O13 a model of another product', () => {
       reason: 'user:ann owner doc:d (owner implies viewer)',
     });
 
-    const again = await inJson(`model import --tenant ${tenantId} ${path}`);
+    const again = await inJson(`model import --tenant ${tenantId.toUpperCase()} ${path}`);
     expect(again).toMatchObject({ code: 1, last: { error: { code: 'model_unchanged' } } });
     const zed = file('schema.zed', ZED);
     const late = await inJson(`model import --tenant ${tenantId} --expected-version 0 ${zed}`);

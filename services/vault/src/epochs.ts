@@ -9,35 +9,43 @@ import {
   type Clock,
   expiringCache,
   type Ids,
-  type Logger,
+  writeOrDistrust,
 } from '@cardea/runtime';
 
 export interface Epochs {
-  /** Never throws: while the shared cache is unreachable, no process uses its cache. */
+  /** Throws CacheUnavailable if processes may go on using what they cached before. */
   changed(tenantId: string): Promise<void>;
+  /** The same, for a change that its own request has announced before. Waits for nothing. */
+  changedBefore(tenantId: string): void;
   /** For a tenant that has no epoch yet; used from the next request on. */
   begin(tenantId: string): Promise<void>;
 }
 
+/** Without a value nothing is cached of the tenant, so one that is not used may go. */
+export const EPOCH_MS = 600_000;
+
 export const epochKey = (tenantId: string): string => `vault:epoch:${tenantId}`;
 
-type Dependencies = { readonly cache: Cache; readonly ids: Ids; readonly log: Logger };
+type Dependencies = { readonly cache: Cache; readonly ids: Ids };
 
-export function epochs({ cache, ids, log }: Dependencies): Epochs {
-  const guarded = async (work: () => Promise<unknown>): Promise<void> => {
-    try {
-      await work();
-    } catch (error) {
-      if (!(error instanceof CacheUnavailable)) throw error;
-      // The cache client logs the outage itself; during it and after it nothing cached before is used.
-      log.debug({}, 'an epoch was not written');
-    }
-  };
+export function epochs({ cache, ids }: Dependencies): Epochs {
+  const changed = (tenantId: string): Promise<void> =>
+    writeOrDistrust(cache, () => cache.set(epochKey(tenantId), ids.next(), EPOCH_MS));
   return {
-    changed: (tenantId) => guarded(() => cache.set(epochKey(tenantId), ids.next())),
-    begin: (tenantId) => guarded(() => cache.setIfAbsent(epochKey(tenantId), ids.next())),
+    changed,
+    changedBefore: (tenantId) => {
+      changed(tenantId).catch(unlessAway);
+    },
+    begin: async (tenantId) => {
+      // Without an epoch nothing is cached.
+      await cache.setIfAbsent(epochKey(tenantId), ids.next(), EPOCH_MS).catch(unlessAway);
+    },
   };
 }
+
+const unlessAway = (error: unknown): void => {
+  if (!(error instanceof CacheUnavailable)) throw error;
+};
 
 const CACHED_MS = 5_000;
 const CACHED_ENTRIES_MAX = 10_000;

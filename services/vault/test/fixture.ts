@@ -189,7 +189,7 @@ export const heard = (
     { what: `a row of ${table}` },
   );
 
-/** Of a session of the user `ann`, as identity tells it. */
+/** The data of a session of the user `ann`, as identity publishes it. */
 export const sessionData = (
   { sessionId, agentId }: Pick<Session, 'sessionId' | 'agentId'>,
   epoch = 0,

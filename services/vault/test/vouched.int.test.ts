@@ -105,6 +105,25 @@ describe('S12 an approver who is not vouched for', () => {
     expect(refused.map(({ data }) => data['code'])).toEqual(Array(3).fill('NO_APPROVER'));
   });
 
+  it('is asked where no policy that governs requires a vouch, and each of them tells what that means', async () => {
+    const { tenantId, session } = await gated({ approver_vouched: false });
+    const asked = await session.vend();
+    expect(asked.status).toBe(202);
+    expect(fixture.approval.opened.at(-1)).toMatchObject({ vouch_required: false });
+    const approval_id = asked.body.data.approval_id as string;
+    fixture.approval.decide(approval_id, 'approved');
+    expect((await session.vend({ approval_id })).status).toBe(200);
+    const admin = fixture.admin(tenantId);
+    const { policies } = (await admin.get(POLICIES)).body;
+    expect(policies[0]).toMatchObject({
+      approver_vouched: false,
+      warnings: [{ code: 'approver_may_be_anybody' }],
+    });
+    const strict = await admin.post(POLICIES, policy({ name: 'strict' }));
+    expect(strict.body).toMatchObject({ approver_vouched: true, warnings: [] });
+    expect(await refusal(session.vend())).toEqual(NOT_VOUCHED);
+  });
+
   it('S12 was vouched for when asked, and is not when the approval is used or the grant handed out again', async () => {
     const { tenantId, session } = await gated();
     await fixture.vouch(tenantId, ['ann']);

@@ -153,7 +153,7 @@ async function dump(of: ServiceFixture) {
   return await Promise.all(
     tables.map(async (table) => {
       const { rows } = await system.query<{ row: string }>(
-        `SELECT (to_jsonb(t) - 'lease_owner' - 'lease_until')::text AS row
+        `SELECT (to_jsonb(t) - 'ready' - 'lease_owner' - 'lease_until')::text AS row
          FROM webhooks.${table} t ORDER BY 1`,
       );
       return rows.map(({ row }) => row);

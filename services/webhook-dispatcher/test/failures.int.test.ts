@@ -68,7 +68,7 @@ describe('receivers that fail', () => {
       path === '/hanging' ? new Promise(() => undefined) : { status: 200 },
     );
     await makeWebhook(admin, `${sink.url}/hanging`);
-    // Of another origin: connections to one are shared.
+    // It has another origin: connections to one origin are shared.
     const port = new URL(sink.url).port;
     await makeWebhook(admin, `http://localhost:${port}/healthy`);
     for (let at = 0; at < 30; at++) await fixture.publish(userCreated('hanging'));

@@ -87,6 +87,9 @@ describe('webhooks', () => {
       (await admin.post(ROOT, { url: sink.url, events })).code;
     expect(await codeOf(['user.sneezed'])).toBe('unknown_event');
     expect(await codeOf(['toString'])).toBe('unknown_event');
+    const one = await admin.post(ROOT, { url: sink.url, events: [...EVENTS, 'user.sneezed'] });
+    expect(one.body.error.details).toMatchObject([{ field: `events.${EVENTS.length}` }]);
+    expect(one.body.error.details[0].allowed).toContain('user.created');
     expect(await codeOf([])).toBe('invalid_request');
     expect(await codeOf(['user.created', 'user.created'])).toBe('invalid_request');
     const { body } = await admin.get(`${ROOT}/event-types`);

@@ -18,7 +18,7 @@ import {
 import { difference, type Rule, SERVICES } from './rule.ts';
 
 const PARTS = [...SERVICES, 'gateway', 'migrate', 'mailbox', 'tour', ...SERVERS, ...WATCHERS];
-/** Of the image that `migrate` builds. */
+/** Services that run the image which `migrate` builds. */
 const TOOLS = ['mailbox', 'tour'];
 const PUBLISHED = ['gateway 127.0.0.1:8080:8080', 'mailbox 127.0.0.1:8025:8025'];
 const GRACE_SECONDS_MIN = 30;

@@ -82,7 +82,7 @@ export type Manifest = {
 
 export type Manifests = {
   readonly documents: Manifest[];
-  /** Of the generated ConfigMap. */
+  /** The settings of the generated ConfigMap. */
   readonly settings: { [name: string]: string };
 };
 

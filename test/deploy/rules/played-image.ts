@@ -11,7 +11,7 @@ const RUN_MS_MAX = 240_000;
 /** What the image of a service holds as `/app`. */
 export function playImage(folder: string, service: string): void {
   const context = buildContext();
-  // Of the first two stages, which share it, so that a COPY from one to the next does nothing.
+  // The first two stages share it, so that a COPY from one to the next does nothing.
   const built = mkdtempSync(join(tmpdir(), 'cardea-build-'));
   try {
     const stages = stagesOf(readFileSync('deploy/Dockerfile', 'utf8'));

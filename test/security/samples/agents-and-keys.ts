@@ -44,7 +44,7 @@ async function someDelegation(world: Fortress): Promise<Ask> {
 /** Each caller withdraws what the member has granted; other callers cannot find it. */
 const ONLY_OWN = { 'system admin': 404, owner: 404, admin: 404 };
 
-/** Of a session that is still live, because other samples end the member's first one. */
+/** A session that is still live, because other samples end the member's first one. */
 const sessionFor = async ({ a, logIn }: Fortress) => ({
   services: [SERVICE_GRANT],
   subject_token: (await logIn(a.member)).access,

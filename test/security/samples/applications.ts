@@ -37,6 +37,13 @@ export const applicationSamples: Samples = {
   authorize: { by: 'none', ask: () => AS_JSON, status: 400 },
   // The browser is sent on, and told there.
   post_authorize: { by: 'none', ask: () => ({ body: { client_id: 'nobody' } }), status: 303 },
+  end_session: {
+    by: 'none',
+    ask: () => ({ query: { client_id: 'nobody' }, ...AS_JSON }),
+    status: 400,
+  },
+  post_end_session: { by: 'none', ask: () => ({ body: {} }), status: 303 },
+  confirm_end_session: { by: 'none', ask: () => ({ body: {} }), status: 403 },
   resume_authorization: {
     by: 'none',
     ask: () => ({ ...AS_JSON, params: { uid: 'nobody' } }),
@@ -44,10 +51,16 @@ export const applicationSamples: Samples = {
   },
   issue_tokens: { by: 'none', ask: () => ({ body: {} }), status: 400 },
   revoke_token: { by: 'none', ask: () => ({ body: {} }), status: 400 },
+  authorize_device: { by: 'none', ask: () => ({ body: {} }), status: 400 },
+  device_page: { by: 'none', ask: () => ({}) },
+  // Without the secret of the page that asks for the code.
+  enter_device_code: { by: 'none', ask: () => ({ body: { user_code: 'BBBB-BBBB' } }), status: 400 },
+  resume_device: { by: 'none', ask: () => ({ params: { uid: 'nobody' } }), status: 400 },
   push_authorization_request: { by: 'none', ask: () => ({ body: {} }), status: 400 },
   openid_configuration: { by: 'none', ask: () => ({}) },
   authorization_server_metadata: { by: 'none', ask: () => ({}) },
   protected_resource_metadata: { by: 'none', ask: () => ({}) },
+  protected_resource_metadata_of_api: { by: 'none', ask: () => ({}) },
   interaction: {
     by: 'none',
     ask: () => ({ ...AS_JSON, params: { uid: 'nobody' } }),
@@ -62,6 +75,28 @@ export const applicationSamples: Samples = {
     by: 'none',
     ask: () => ({ params: { uid: 'nobody' }, body: { method: 'totp', code: '000000' } }),
     status: 403,
+  },
+  interaction_forgot_password: {
+    by: 'none',
+    ask: () => ({ params: { uid: 'nobody' }, body: { email: 'a@b.example' } }),
+    status: 403,
+  },
+  select_account: { by: 'none', ask: () => ({ params: { uid: 'nobody' } }), status: 403 },
+  interaction_register: {
+    by: 'none',
+    ask: () => ({ params: { uid: 'nobody' }, body: { email: 'nobody@example.com' } }),
+    status: 403,
+  },
+  interaction_verify_email: {
+    by: 'none',
+    ask: () => ({ params: { uid: 'nobody' }, body: { code: 'AAAA-AAAA' } }),
+    status: 403,
+  },
+  // To the page that proves the address alone.
+  interaction_verify_email_page: {
+    by: 'none',
+    ask: () => ({ ...AS_JSON, params: { uid: 'nobody' } }),
+    status: 303,
   },
   restart_interaction: { by: 'none', ask: () => ({ params: { uid: 'nobody' } }), status: 403 },
   interaction_challenge: {
@@ -87,6 +122,7 @@ export const applicationSamples: Samples = {
   list_consents: { by: 'member', ask: () => ({}) },
   revoke_consent: { by: 'member', ask: () => ({ params: { id: 'nobody' } }), status: 404 },
   list_applications: byAdmin(),
+  list_machine_scopes: byAdmin(),
   create_application: byAdmin(() => ({ body: { name: 'Shop', type: 'spa' } })),
   get_application: byAdmin(async (world) => ({ params: await application(world) })),
   update_application: byAdmin(async (world) => ({

@@ -17,8 +17,9 @@ export async function mailedToken({ rest }: Fortress, to: string, about: RegExp)
   return untilTrue(
     async () => {
       const { body } = await rest.get('/dev/mailbox', { query: { to } });
-      const mail = body.messages.find(({ subject }: { subject: string }) => about.test(subject));
-      return String(mail?.link ?? '').split('#token=')[1];
+      const mails: readonly { subject: string; link: string | null }[] = body.messages;
+      const mail = mails.find(({ subject, link }) => link !== null && about.test(subject));
+      return mail?.link?.split('#token=')[1];
     },
     { what: `mail to ${to}` },
   );
@@ -60,7 +61,10 @@ const someUser = async (world: Fortress) => ({
   id: (await world.addUser(world.a.owner, ['member'])).userId,
 });
 
-/** Of the right form, for a challenge that nobody asked for: what an authenticator makes is tested beside the code. */
+/**
+ * It has the right form, for a challenge that nobody asked for: what an authenticator makes is tested beside the
+ * code.
+ */
 const PASSKEY = {
   challenge_id: 'nobody',
   response: { id: 'x', rawId: 'x', type: 'public-key', response: {} },
@@ -141,6 +145,7 @@ const ofPeople: Samples = {
   social_callback: { ...publicly(() => ({ params: { provider: 'github' } })), status: 400 },
   redeem_social_code: { ...publicly(() => ({ body: { code: 'nobody' } })), status: 401 },
   jwks: publicly(() => ({})),
+  client_jwks: publicly(() => ({})),
   dev_mailbox: publicly(({ a }) => ({ query: { to: a.owner.email } })),
   empty_dev_mailbox: publicly(() => ({})),
 };
@@ -213,6 +218,7 @@ const ofAdministrators: Samples = {
   },
   create_user: byAdmin((world) => ({ body: { email: world.newEmail(), roles: ['member'] } })),
   list_users: byAdmin(() => ({ query: { limit: '5' } })),
+  export_users: byAdmin(() => ({})),
   get_user: byAdmin(async (world) => ({ params: { id: world.a.member.userId } })),
   update_user: byAdmin(async (world) => ({
     params: await someUser(world),
@@ -223,6 +229,11 @@ const ofAdministrators: Samples = {
   import_users: byAdmin((world) => ({ body: { users: [{ email: world.newEmail() }] } })),
   unlock_user: byAdmin(async (world) => ({ params: await someUser(world) })),
   revoke_user_sessions: byAdmin(async (world) => ({ params: await someUser(world) })),
+  list_user_sessions: byAdmin(async (world) => ({ params: await someUser(world) })),
+  revoke_user_session: byAdmin(async (world) => {
+    const { userId, access } = await world.addUser(world.a.owner, ['member']);
+    return { params: { id: userId, session_id: String(claimsOf(access)['sid']) } };
+  }),
   reset_user_password: byAdmin(async (world) => ({ params: await someUser(world) })),
   impersonate_user: byAdmin(async (world) => ({
     params: await someUser(world),

@@ -28,6 +28,23 @@ async function someService(world: Fortress): Promise<Ask> {
   return { params: { name } };
 }
 
+/** Version 1 of its only field is previous, 2 current, 3 pending. */
+async function serviceWithVersions(world: Fortress, more: object = {}): Promise<string> {
+  const name = freshName();
+  const admin = adminOf(world);
+  const service = { ...newService(name), ...more };
+  expectStatus(await admin.post(`${VAULT}/services`, service), 201);
+  for (const [value, stage] of [
+    ['first', 'current'],
+    ['second', 'current'],
+    ['third', 'pending'],
+  ]) {
+    const write = { fields: { api_key: value }, stage };
+    expectStatus(await admin.put(`${VAULT}/services/${name}/secrets`, write), 200);
+  }
+  return name;
+}
+
 async function somePolicy(world: Fortress): Promise<Ask> {
   const policy = await adminOf(world).post(`${VAULT}/approval-policies`, newPolicy());
   expectStatus(policy, 201);
@@ -80,6 +97,24 @@ export const vaultSamples: Samples = {
   write_secrets: byAdmin(async (world) => ({
     ...(await someService(world)),
     body: { fields: { api_key: 'another value' } },
+  })),
+  list_secret_versions: byAdmin(async (world) => ({
+    params: { name: await serviceWithVersions(world), field: 'api_key' },
+  })),
+  promote_secret_versions: byAdmin(async (world) => ({
+    params: { name: await serviceWithVersions(world) },
+    body: { versions: { api_key: 3 } },
+  })),
+  roll_back_secrets: byAdmin(async (world) => ({
+    params: { name: await serviceWithVersions(world) },
+    body: { fields: ['api_key'] },
+  })),
+  destroy_secret_version: byAdmin(async (world) => ({
+    params: { name: await serviceWithVersions(world), field: 'api_key', version: '1' },
+  })),
+  reveal_secret: byAdmin(async (world) => ({
+    params: { name: await serviceWithVersions(world, { reveal: true }), field: 'api_key' },
+    body: { reason: 'the vendor asks for it' },
   })),
   add_approval_policy: byAdmin(() => ({ body: newPolicy() })),
   list_approval_policies: byAdmin(),

@@ -19,7 +19,7 @@ async function someDelivery(world: Fortress): Promise<Ask> {
   const admin = adminOf(world);
   const webhook_id = params?.['id'] ?? '';
   expectStatus(await admin.post(`${WEBHOOKS}/${webhook_id}/test`), 202);
-  // Of this webhook, because the newest of all may belong to one that was deleted since.
+  // A delivery of this webhook, because the newest of all may belong to one that was deleted since.
   const delivery = await untilTrue(
     async () =>
       (await admin.get(`${WEBHOOKS}/deliveries`, { query: { webhook_id } })).body.deliveries[0],

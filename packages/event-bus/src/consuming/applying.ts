@@ -19,6 +19,7 @@ import type { KnownPositions } from './known-positions.ts';
 import { advance, movedOf, type Opened, topicsOf } from './lane-moves.ts';
 import type { LatePositions, Moved } from './late-positions.ts';
 import type { ConsumerDependencies, KindOf } from './records.ts';
+import { tell } from './telling.ts';
 import { inTwoHalves, MovedMeanwhile } from './two-halves.ts';
 import { streamName, waitingEvent } from './waiting-events.ts';
 
@@ -43,7 +44,7 @@ type Seen = Map<string, LanePosition>;
 type Answer = Parameters<NonNullable<Consumer['onCommitted']>>[1][number];
 type Applied = {
   readonly events: readonly IntegrationEvent[];
-  /** Of the statements of {@link Consumer.statements}. */
+  /** What the statements of {@link Consumer.statements} answered. */
   readonly answers: readonly Answer[];
   readonly seen: Seen;
   /** Positions of before that were stored together with these. */
@@ -61,8 +62,10 @@ export const applyTogether = async (
   at.late.stored(late);
   await failpoint('consumer.after_commit');
   needs.counted?.('applied', consumer.name, events.length);
-  if (events.length > 0) await consumer.onCommitted?.(events, answers);
-  consumer.onMoved?.(offsetsOf(seen));
+  await tell(at, async () => {
+    if (events.length > 0) await consumer.onCommitted?.(events, answers);
+    consumer.onMoved?.(offsetsOf(seen));
+  });
 };
 
 /** Moves the positions over records none of which has an effect; they are stored later. */

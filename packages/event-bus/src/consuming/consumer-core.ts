@@ -1,11 +1,12 @@
-import { errorCode, isOutage, parkedPositions } from '@cardea/log-follower';
+import { applyOrSetAside, errorCode, isOutage, parkedPositions } from '@cardea/log-follower';
 import type { Consumer } from '../bus.ts';
 import { type At, applyTogether, passOver } from './applying.ts';
 import { consumerPositions, type LanePosition } from './consumer-positions.ts';
 import { knownPositions } from './known-positions.ts';
 import type { Opened } from './lane-moves.ts';
 import { latePositions } from './late-positions.ts';
-import { openAll, skippedUpTo } from './opening.ts';
+import { type LostRecords, lostRecords } from './lost-records.ts';
+import { openAll, putAwayOpened, skippedUpTo } from './opening.ts';
 import type { ConsumerDependencies, Looked } from './records.ts';
 import { release } from './releasing.ts';
 
@@ -16,7 +17,7 @@ import { release } from './releasing.ts';
  * applied. Work that needs more than the transaction's connection is prepared before, and again after such
  * a refusal. Where nothing takes effect there is no transaction: the position is stored later.
  */
-export type ConsumerCore = {
+export type ConsumerCore = LostRecords & {
   /** Throws when the records have to be tried again. */
   apply(batch: Looked, onTurn?: () => void): Promise<void>;
   /** Stores positions that wait to be stored; before a partition is given up, and at the stop. */
@@ -56,22 +57,25 @@ export const consumerCore = (consumer: Consumer, needs: ConsumerDependencies): C
   };
   const at: At = { consumer, needs, positions, parked, late, known, onParked: lookAgain };
 
-  const applyOrSplit = async (records: readonly Opened[], onTurn: () => void): Promise<void> => {
-    onTurn();
-    try {
-      await applyTogether(at, records, new Map());
-    } catch (error) {
-      const [only] = records;
-      if (only === undefined || isOutage(error)) throw error;
-      if (records.length === 1) {
-        await applyTogether(at, records, new Map([[only, errorCode(error)]]));
-        return;
-      }
-      const middle = Math.ceil(records.length / 2);
-      await applyOrSplit(records.slice(0, middle), onTurn);
-      await applyOrSplit(records.slice(middle), onTurn);
-    }
-  };
+  const applyOrSplit = (records: readonly Opened[], onTurn: () => void): Promise<void> =>
+    applyOrSetAside(records, {
+      apply: async (some) => {
+        onTurn();
+        await applyTogether(at, some, new Map());
+      },
+      setAside: async (record, error) => {
+        try {
+          await applyTogether(at, [record], new Map([[record, errorCode(error)]]));
+        } catch (failure) {
+          if (isOutage(failure)) throw failure;
+          // Not even its parking can be stored. As a dead letter it stops nobody.
+          await putAwayOpened(at, record, errorCode(failure));
+          const { position = '0', part = 0 } = record.event ?? {};
+          const skipped = { position: BigInt(position), part };
+          passOver(at, [{ ...record, event: undefined, skipped }]);
+        }
+      },
+    });
   const parkedNow = async (): Promise<readonly string[]> => [
     ...(await parkedPositions(database.system, parked)).keys(),
   ];
@@ -83,6 +87,7 @@ export const consumerCore = (consumer: Consumer, needs: ConsumerDependencies): C
       else passOver(at, opened);
     },
     settle: late.flush,
+    ...lostRecords(at),
     offsets: () => positions.read(database.system, consumer.topics),
     parked: parkedNow,
     parkedReason: async () => {

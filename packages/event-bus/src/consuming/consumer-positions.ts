@@ -81,6 +81,17 @@ export type ConsumerPositions = {
   /** Raises without an effect: what a crash of the database forgets is looked at again. */
   storeLate(sql: Queryable, moved: readonly (Lane & LanePosition)[]): Promise<void>;
   read(sql: Queryable, topics: readonly string[]): Promise<Map<string, LanePosition>>;
+  /** The lane's position, and when it was stored. */
+  readLane(
+    sql: Queryable,
+    lane: Lane,
+  ): Promise<(LanePosition & { readonly storedAt: Date }) | undefined>;
+  /** Moves the offset alone, back or forth, where it is still this one. */
+  reset(
+    sql: Queryable,
+    lane: Lane,
+    to: { readonly from: bigint; readonly offset: bigint },
+  ): Promise<void>;
   /** Together with the streams of these that are parked, and another parked one if there is any. */
   readDue(
     sql: Queryable,
@@ -179,6 +190,23 @@ export const consumerPositions = (schema: string, consumer: string): ConsumerPos
     },
     storeLate: async (sql, moved) => {
       await sql.query(storeRowsLate, movedColumns(moved));
+    },
+    readLane: async (sql, { topic, partition }) => {
+      const { rows } = await sql.query<Row & { updated_at: Date }>(
+        `SELECT topic, partition, "offset", position, part, updated_at FROM ${table}
+         WHERE consumer = $1 AND topic = $2 AND partition = $3`,
+        [consumer, topic, partition],
+      );
+      const [row] = rows;
+      const found = byLane(rows).get(laneKey({ topic, partition }));
+      return row && found && { ...found, storedAt: row.updated_at };
+    },
+    reset: async (sql, { topic, partition }, { from, offset }) => {
+      await sql.query(
+        `UPDATE ${table} SET "offset" = $5, updated_at = now()
+         WHERE consumer = $1 AND topic = $2 AND partition = $3 AND "offset" = $4`,
+        [consumer, topic, partition, String(from), String(offset)],
+      );
     },
     read: async (sql, topics) => byLane((await sql.query<Row>(readRows, [consumer, topics])).rows),
     readDue: async (sql, topics, streams) => {

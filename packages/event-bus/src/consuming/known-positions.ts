@@ -24,7 +24,7 @@ export type KnownPositions = {
   forget(): void;
 };
 
-/** Of other topics nothing is kept: those are single streams, which are sent late once. */
+/** Keeps positions of the given topics alone: on others single streams come, which are sent late once. */
 export const knownPositions = (kept: readonly string[]): KnownPositions => {
   const topics = new Set<string>();
   const positions = new Map<string, LanePosition>();

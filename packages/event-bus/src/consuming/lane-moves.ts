@@ -14,7 +14,7 @@ import { streamName } from './waiting-events.ts';
 export type Opened = Lane & {
   readonly offset: bigint;
   readonly event: IntegrationEvent | undefined;
-  /** Of a skipped record, in the source's log. */
+  /** The place of a skipped record in the source's log. */
   readonly skipped?: Pick<LanePosition, 'position' | 'part'>;
 };
 

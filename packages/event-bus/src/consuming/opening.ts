@@ -1,14 +1,18 @@
 /** From an adapter's records to events: what has no readable envelope is put away as a dead letter. */
+import { applyOrSetAside } from '@cardea/log-follower';
 import { metrics } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
+import { keyOf } from '../partition.ts';
 import { type DeadLetter, deadLetterTopicOf } from './dead-letter.ts';
 import type { Opened } from './lane-moves.ts';
 import { readable } from './readable.ts';
 import type { ConsumerDependencies, RawRecord, SkippedRecord } from './records.ts';
 
+type Opening = { readonly consumer: Consumer; readonly needs: ConsumerDependencies };
+
 /** Records without a readable envelope become dead letters; their offsets still count. */
 export const openAll = async (
-  { consumer, needs }: { readonly consumer: Consumer; readonly needs: ConsumerDependencies },
+  { consumer, needs }: Opening,
   records: readonly RawRecord[],
 ): Promise<readonly Opened[]> => {
   const letters: DeadLetter[] = [];
@@ -20,16 +24,31 @@ export const openAll = async (
     }
     return { topic, partition, offset: BigInt(offset), event: read.event };
   });
-  if (letters.length > 0) {
-    await needs.deadLetters.putAway(deadLetterTopicOf(consumer.name), letters);
-    needs.counted?.('dead_letter', consumer.name, letters.length);
-    metrics.deadLetters.inc({ consumer: consumer.name }, letters.length);
-    needs.log.error(
-      { consumer: consumer.name, count: letters.length, from: letters[0]?.from },
-      'records without a readable envelope were put away',
-    );
-  }
+  if (letters.length > 0) await putAway({ consumer, needs }, letters);
   return opened;
+};
+
+/** A record whose event can neither be applied nor parked. */
+export const putAwayOpened = (of: Opening, record: Opened, code: string): Promise<void> => {
+  const { topic, partition, offset, event } = record;
+  const from = { topic, partition, offset: String(offset) };
+  const key = event === undefined ? '' : keyOf(event);
+  return putAway(of, [{ key, from, faults: [`cannot be parked: ${code}`], value: event }]);
+};
+
+/** A letter that cannot be stored with its value is stored without it. */
+const putAway = async ({ consumer, needs }: Opening, letters: readonly DeadLetter[]) => {
+  const topic = deadLetterTopicOf(consumer.name);
+  await applyOrSetAside(letters, {
+    apply: (some) => needs.deadLetters.putAway(topic, some),
+    setAside: (letter) => needs.deadLetters.putAway(topic, [{ ...letter, value: null }]),
+  });
+  needs.counted?.('dead_letter', consumer.name, letters.length);
+  metrics.deadLetters.inc({ consumer: consumer.name }, letters.length);
+  needs.log.error(
+    { consumer: consumer.name, count: letters.length, from: letters[0]?.from },
+    'records that cannot be read were put away',
+  );
 };
 
 /** The last skipped record of a partition, which counts for all of them. */

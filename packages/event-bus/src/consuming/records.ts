@@ -35,7 +35,9 @@ export type KindOf = (
 
 export type ConsumerDependencies = {
   readonly database: Database;
-  /** Of that database, for all consumers of the process. */
+  /** The database of relays' checkpoints; often the same. */
+  readonly bus: Pick<Database, 'system'>;
+  /** The transactions of that database, which all consumers of the process share. */
   readonly shared: SharedTransactions;
   /** The service's schema, with its positions and parked events. */
   readonly schema: string;

@@ -2,6 +2,7 @@
 import { PARKED_CHANNEL } from '@cardea/log-follower';
 import type { Transaction } from '@cardea/read-models';
 import { type At, effectsOf, ofTypes } from './applying.ts';
+import { tell } from './telling.ts';
 import { inTwoHalves, MovedMeanwhile } from './two-halves.ts';
 import { firstWaiting, forgetWaiting } from './waiting-events.ts';
 
@@ -38,6 +39,6 @@ const releaseSome = async (at: At, stream: string): Promise<number> => {
         return { events: waiting, answers };
       }),
   });
-  if (events.length > 0) await consumer.onCommitted?.(events, answers);
+  if (events.length > 0) await tell(at, async () => consumer.onCommitted?.(events, answers));
   return events.length;
 };

@@ -2,7 +2,7 @@ import { SERVICE_NAMES, topicOf } from '@cardea/contracts';
 import type { Database } from '@cardea/read-models';
 import type { Cache } from '@cardea/runtime';
 import { consumerPositions, laneKey, NOTHING_APPLIED } from '../consuming/consumer-positions.ts';
-import type { PartitionEnds } from '../partition-ends.ts';
+import { isLapsed, type PartitionEnds } from '../partition-ends.ts';
 import { relayPositionKey } from '../relay/position-note.ts';
 import type { TopicEnds } from './topic-ends.ts';
 
@@ -28,7 +28,10 @@ export const appliedThrough = async (
   const partitions = await ends.of([topic]);
   const applied = await consumerPositions(schema, consumer).read(database.system, [topic]);
   const of = (partition: PartitionEnds) => applied.get(laneKey(partition)) ?? NOTHING_APPLIED;
-  const waiting = partitions.filter((partition) => of(partition).offset < lastOf(partition));
+  const waiting = partitions.filter((partition) => {
+    const { offset } = of(partition);
+    return offset < lastOf(partition) || isLapsed(partition, offset + 1n);
+  });
   if (waiting.length > 0) {
     return waiting.map((partition) => of(partition).position).reduce(lower);
   }

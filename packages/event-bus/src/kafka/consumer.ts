@@ -7,10 +7,11 @@ import {
   type Turn,
 } from '@cardea/log-follower';
 import { type Clock, type Loops, type LoopWatch, pacing } from '@cardea/runtime';
-import type { EachBatchPayload, Consumer as KafkaConsumer } from 'kafkajs';
+import type { EachBatchPayload, Consumer as KafkaConsumer, KafkaMessage } from 'kafkajs';
 import type { Consumer, RunningConsumer } from '../bus.ts';
 import { type ConsumerCore, consumerCore } from '../consuming/consumer-core.ts';
 import type { ConsumerDependencies } from '../consuming/records.ts';
+import { lapsedReason } from '../partition-ends.ts';
 import { type Batching, batching } from './batching.ts';
 import { boundedEnd } from './bounded.ts';
 import type { KafkaClient } from './kafka-client.ts';
@@ -178,8 +179,8 @@ const joinGroup = ({ consumer, core, needs, watch, signal }: Joining): Member =>
     reasonToWorry: async () => {
       if (silentMs() > SILENCE_MS_MAX)
         return 'no answer from Kafka: it is away, or still waits for a member that was killed';
-      const { size } = lanes.lapsed;
-      if (size > 0) return `records lapsed before they were read in ${size} partitions`;
+      if (lanes.lapsed().length > 0) await lanes.resumeLapsed();
+      if (lanes.lapsed().length > 0) return lapsedReason(lanes.lapsed());
       return failing.reason() ?? (await core.parkedReason());
     },
     leave: async () => {
@@ -254,8 +255,11 @@ const applyBatch = async (payload: EachBatchPayload, applying: Applying): Promis
   const { consumer, lanes, apply, failed } = applying;
   const lane = { topic: batch.topic, partition: batch.partition };
   const isOurs = () => isRunning() && !isStale();
-  for (let from = 0; from < batch.messages.length; ) {
-    const messages = batch.messages.slice(from, from + SLICE_RECORDS_MAX);
+  const fetched = await afterLast(payload, applying);
+  if (fetched === undefined) return;
+  if (fetched.length === 0) resolveOffset(batch.messages.at(-1)?.offset ?? '-1');
+  for (let from = 0; from < fetched.length; ) {
+    const messages = fetched.slice(from, from + SLICE_RECORDS_MAX);
     const last = messages.at(-1)?.offset ?? '-1';
     try {
       if (!isOurs() || !(await lanes.mayApply(lane, BigInt(messages[0]?.offset ?? -1)))) return;
@@ -270,4 +274,18 @@ const applyBatch = async (payload: EachBatchPayload, applying: Applying): Promis
     await heartbeat();
     from += messages.length;
   }
+};
+
+const afterLast = async (
+  { batch, isRunning, isStale }: EachBatchPayload,
+  { lanes, failed }: Applying,
+): Promise<readonly KafkaMessage[] | undefined> => {
+  while (isRunning() && !isStale()) {
+    try {
+      return await lanes.afterLast(batch, batch.messages);
+    } catch (error) {
+      if (!(await failed(error))) return undefined;
+    }
+  }
+  return undefined;
 };

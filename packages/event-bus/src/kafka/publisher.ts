@@ -1,4 +1,5 @@
 import type { IntegrationEvent } from '@cardea/contracts';
+import { Outage } from '@cardea/runtime';
 import type { Producer } from 'kafkajs';
 import { Partitioners } from 'kafkajs';
 import type { Publisher } from '../bus.ts';
@@ -7,6 +8,7 @@ import { partitionOf } from '../partition.ts';
 import { bounded, boundedEnd, KafkaUnavailable } from './bounded.ts';
 import { type OutgoingRecord, recordOf } from './cloud-event.ts';
 import { type KafkaClient, RETRY_FOR_EVER } from './kafka-client.ts';
+import { topicEnds } from './topic-ends.ts';
 
 /**
  * Publishes to Kafka. A record counts as sent when all in-sync replicas have it, the brokers drop the
@@ -14,6 +16,7 @@ import { type KafkaClient, RETRY_FOR_EVER } from './kafka-client.ts';
  */
 export const kafkaPublisher = (client: KafkaClient): Publisher & DeadLetters => {
   const senders = new Map<string, TopicSender>();
+  const ends = topicEnds(client);
   const send = async (topic: string, records: readonly OutgoingRecord[]): Promise<void> => {
     let sender = senders.get(topic);
     if (sender === undefined) {
@@ -25,8 +28,15 @@ export const kafkaPublisher = (client: KafkaClient): Publisher & DeadLetters => 
   return {
     publish: (topic, events: readonly IntegrationEvent[]) => send(topic, events.map(recordOf)),
     putAway: (topic, letters) => send(topic, letters.map(letterOf)),
+    ends: async (topic) => {
+      await senders.get(topic)?.settled();
+      const found = await ends.of([topic]);
+      if (found.length === 0) throw new TopicMissing(topic);
+      return found;
+    },
     close: async () => {
       await Promise.all([...senders.values()].map((sender) => sender.close()));
+      await ends.close();
     },
   };
 };
@@ -34,6 +44,8 @@ export const kafkaPublisher = (client: KafkaClient): Publisher & DeadLetters => 
 /** Each topic has its own producer, so that a missing topic does not block the others. */
 type TopicSender = {
   send(records: readonly OutgoingRecord[]): Promise<void>;
+  /** Resolves when nothing is being sent any more; throws when no broker answers. */
+  settled(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -98,6 +110,13 @@ const topicSender = (client: KafkaClient, topic: string): TopicSender => {
       await untilOver(sending.done);
       isAway = false;
     },
+    settled: async () => {
+      if (sending !== undefined)
+        await bounded(
+          sending.done.catch(() => {}),
+          SEND_WAIT_MS_MAX,
+        );
+    },
     close: async () => {
       if (producer !== undefined)
         await boundedEnd(
@@ -107,6 +126,11 @@ const topicSender = (client: KafkaClient, topic: string): TopicSender => {
     },
   };
 };
+
+/** Waited out: whoever makes the topics has not done so yet. */
+class TopicMissing extends Outage {
+  override readonly name = 'TopicMissing';
+}
 
 const ALL = -1;
 const METADATA_MS_MAX = 60_000;

@@ -1,6 +1,7 @@
 import type { Cache } from '@cardea/runtime';
 import type { RunningConsumer, Subscriber } from '../bus.ts';
-import { appliedOffsets } from '../consuming/consumer-positions.ts';
+import { appliedOffsets, consumerPositions } from '../consuming/consumer-positions.ts';
+import { lapsedAmong } from '../partition-ends.ts';
 import { appliedThrough, lagOf } from './applied-through.ts';
 import { type KafkaConsumerDependencies, runConsumer } from './consumer.ts';
 import { topicEnds } from './topic-ends.ts';
@@ -28,6 +29,11 @@ export const kafkaSubscriber = (needs: KafkaSubscriberDependencies): Subscriber 
     appliedThrough: (consumer, topic) => appliedThrough({ ...needs, ends }, consumer, topic),
     ends: (topics) => ends.of(topics),
     applied: (consumer, topics) => appliedOffsets(needs, consumer, topics),
+    lapsed: async (consumer, topics) => {
+      const found = await ends.of(topics);
+      const { read } = consumerPositions(needs.schema, consumer);
+      return lapsedAmong(found, await read(needs.database.system, topics));
+    },
     lag: (consumer, topics) => lagOf({ ...needs, ends }, consumer, topics),
     close: async () => {
       await Promise.all([...running].map((one) => one.stop()));

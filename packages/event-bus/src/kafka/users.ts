@@ -37,7 +37,9 @@ function rightsOf({ service, name }: KafkaUser): readonly AclEntry[] {
     resourceName: string,
     operation: AclEntry['operation'],
   ): AclEntry => ({
-    ...{ resourceType, resourceName, operation },
+    resourceType,
+    resourceName,
+    operation,
     resourcePatternType: ResourcePatternTypes.LITERAL,
     principal: `User:${name}`,
     host: '*',

@@ -53,7 +53,7 @@ const ENDS = {
 };
 
 export const endsOf = async (
-  bus: Database,
+  bus: Pick<Database, 'system'>,
   topics: readonly string[],
 ): Promise<readonly PartitionEnds[]> => {
   type Row = { topic: string; partition: number; low: string; high: string };

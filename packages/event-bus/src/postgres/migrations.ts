@@ -4,6 +4,7 @@ import { migration as types } from '../../migrations/0002-types.ts';
 import { migration as ownNotices } from '../../migrations/0003-own-notices.ts';
 import { migration as sparedNotices } from '../../migrations/0004-spared-notices.ts';
 import { migration as ownTopics } from '../../migrations/0010-own-topics.ts';
+import { migration as replays } from '../../migrations/0011-replays.ts';
 
 export type BusMigration = {
   readonly name: string;
@@ -19,6 +20,7 @@ export const busMigrations: readonly BusMigration[] = [
   { name: '0003-own-notices', source: sourceOf('0003-own-notices'), ...ownNotices },
   { name: '0004-spared-notices', source: sourceOf('0004-spared-notices'), ...sparedNotices },
   { name: '0010-own-topics', source: sourceOf('0010-own-topics'), ...ownTopics },
+  { name: '0011-replays', source: sourceOf('0011-replays'), ...replays },
 ];
 
 /**

@@ -3,6 +3,7 @@ import { type Database, type LeaderLocks, sparedNotices } from '@cardea/read-mod
 import type { Publisher } from '../bus.ts';
 import type { DeadLetter, DeadLetters } from '../consuming/dead-letter.ts';
 import { keyOf, partitionOf } from '../partition.ts';
+import { endsOf } from './applied-through.ts';
 import { BUS_NOTICES } from './migrations.ts';
 import type { SentRecord, TopicTails } from './topic-tails.ts';
 
@@ -103,6 +104,7 @@ export const postgresPublisher = ({
     putAway: async (topic, letters) => {
       for (const slice of slicesOf(letters.map(letterOf))) await send(topic, slice);
     },
+    ends: (topic) => endsOf(database, [topic]),
     close: async () => notices.end(),
   };
 };

@@ -3,8 +3,9 @@ import type { Database, LeaderLocks } from '@cardea/read-models';
 import type { Loops } from '@cardea/runtime';
 import type { Consumer, RunningConsumer, Subscriber } from '../bus.ts';
 import { consumerCore } from '../consuming/consumer-core.ts';
-import { appliedOffsets } from '../consuming/consumer-positions.ts';
+import { appliedOffsets, consumerPositions } from '../consuming/consumer-positions.ts';
 import type { ConsumerDependencies } from '../consuming/records.ts';
+import { lapsedAmong } from '../partition-ends.ts';
 import { appliedThrough, endsOf, lagOf } from './applied-through.ts';
 import { laneRecords } from './lane-records.ts';
 import type { Members } from './members.ts';
@@ -17,7 +18,7 @@ export type PostgresSubscriberDependencies = ConsumerDependencies & {
   readonly bus: Database;
   /** Its session is in the database of the topics, and hears of new records. */
   readonly locks: LeaderLocks;
-  /** Of all consumers of the process. */
+  /** All consumers of the process are in it. */
   readonly members: Members;
   /** What this process publishes. */
   readonly tails: TopicTails;
@@ -41,6 +42,11 @@ export const postgresSubscriber = (needs: PostgresSubscriberDependencies): Subsc
     appliedThrough: (consumer, topic) => appliedThrough(needs, consumer, topic),
     ends: (topics) => endsOf(needs.bus, topics),
     applied: (consumer, topics) => appliedOffsets(needs, consumer, topics),
+    lapsed: async (consumer, topics) => {
+      const found = await endsOf(needs.bus, topics);
+      const { read } = consumerPositions(needs.schema, consumer);
+      return lapsedAmong(found, await read(needs.database.system, topics));
+    },
     lag: (consumer, topics) => lagOf(needs, consumer, topics),
     close: async () => {
       await Promise.all([...running].map((one) => one.stop()));
@@ -65,7 +71,13 @@ const runConsumer = (
     notices.wake();
   });
   const reader = topicReader({
-    ...{ consumer, clock, log, members, notices, core },
+    consumer,
+    clock,
+    log,
+    members,
+    notices,
+    core,
+    ends: (topics) => endsOf(bus, topics),
     laneRecords: laneRecords(consumer, { bus, notices, tails }),
     signal: stopped.signal,
     tick: () => watch.tick(),

@@ -1,10 +1,11 @@
 /** Reads the partitions that this member holds, and applies what it finds, one batch per iteration. */
 import type { Turn } from '@cardea/log-follower';
 import { type Logger, pacing } from '@cardea/runtime';
-import type { Consumer } from '../bus.ts';
+import type { Consumer, Subscriber } from '../bus.ts';
 import type { ConsumerCore } from '../consuming/consumer-core.ts';
 import { type Lane, laneKey } from '../consuming/consumer-positions.ts';
 import type { Looked, RawRecord, SkippedRecord } from '../consuming/records.ts';
+import { lapsedReason } from '../partition-ends.ts';
 import { BATCH_RECORDS_MAX, countOf, type LaneRecord, type LaneRecords } from './lane-records.ts';
 import type { Membership } from './members.ts';
 import type { TopicNotices } from './topic-notices.ts';
@@ -17,6 +18,7 @@ type Reading = {
   readonly notices: TopicNotices;
   readonly laneRecords: LaneRecords;
   readonly core: ConsumerCore;
+  readonly ends: Subscriber['ends'];
   readonly signal: AbortSignal;
   readonly tick: () => void;
 };
@@ -32,7 +34,7 @@ export const topicReader = (reading: Reading): TopicReader => {
   /** The next offset of each lane that this member reads; empty: to be loaded. */
   let next = new Map<string, bigint>();
   let lanes: Lane[] = [];
-  const lapsed = new Set<string>();
+  const lapsed = new Map<string, Lane>();
   /** There was more to read than one batch takes: that has waited already. */
   let isFull = false;
 
@@ -66,17 +68,22 @@ export const topicReader = (reading: Reading): TopicReader => {
    * were read.
    */
   const withoutLapsed = (rows: readonly LaneRecord[]): readonly LaneRecord[] => {
-    const before = lapsed.size;
-    for (const row of rows) {
-      const wanted = next.get(laneKey(row)) ?? 0n;
-      if (wanted > 0n && BigInt(row.first) > wanted) lapsed.add(laneKey(row));
-    }
-    if (lapsed.size === before) return rows;
-    reading.log.error(
-      { consumer: consumer.name, lanes: [...lapsed] },
-      'records lapsed before they were read; the partition stands still',
-    );
+    const gone = rows.filter((row) => isAfterGap(row, next.get(laneKey(row)) ?? 0n));
+    if (gone.length === 0) return rows;
+    for (const row of gone) lapsed.set(laneKey(row), row);
+    tellLapsed(reading, [...lapsed.keys()]);
     return rows.filter((row) => !lapsed.has(laneKey(row)));
+  };
+  /** Goes on where lost records were published again. */
+  const resumeLapsed = async (): Promise<void> => {
+    if (lapsed.size === 0) return;
+    for (const end of await reading.ends(topicsOf(lapsed.values()))) {
+      const start = lapsed.has(laneKey(end)) ? await core.resume(end) : undefined;
+      if (start === undefined) continue;
+      lapsed.delete(laneKey(end));
+      next.set(laneKey(end), start);
+      notices.readAgain(consumer.topics);
+    }
   };
   const apply = async (rows: readonly LaneRecord[]): Promise<void> => {
     try {
@@ -93,21 +100,32 @@ export const topicReader = (reading: Reading): TopicReader => {
       if (!isFull) await pace.next(reading.signal);
       isFull = false;
       await takeUp();
+      await resumeLapsed();
       const isLate = notices.isLate();
       const found = await read();
       const rows = withoutLapsed(found);
       if (rows.length > 0) await apply(rows);
       // What was published more than a second ago has waited long enough for its position.
       if (isLate) await core.settle();
-      const degraded = lapsedReason(lapsed) ?? (await core.parkedReason());
+      const degraded = lapsed.size > 0 ? lapsedReason(lapsed.keys()) : await core.parkedReason();
       isFull = countOf(found) >= BATCH_RECORDS_MAX;
       return { degraded, rest: isFull ? undefined : () => notices.rest(reading.signal) };
     },
   };
 };
 
-const lapsedReason = ({ size }: ReadonlySet<string>): string | undefined =>
-  size === 0 ? undefined : `records lapsed before they were read in ${size} partitions`;
+const tellLapsed = ({ log, consumer }: Reading, lanes: readonly string[]): void =>
+  log.error(
+    { consumer: consumer.name, lanes },
+    'records lapsed before they were read; the partition stands still',
+  );
+
+const isAfterGap = (row: LaneRecord, wanted: bigint): boolean =>
+  wanted > 0n && BigInt(row.first) > wanted;
+
+const topicsOf = (lanes: Iterable<Lane>): readonly string[] => [
+  ...new Set([...lanes].map(({ topic }) => topic)),
+];
 
 const lookedOf = (rows: readonly LaneRecord[]): Looked => ({
   records: rows.filter((row) => row.is_kept) satisfies readonly RawRecord[],
@@ -115,7 +133,9 @@ const lookedOf = (rows: readonly LaneRecord[]): Looked => ({
     .filter((row) => !row.is_kept)
     .map(
       ({ topic, partition, offset, position, part }): SkippedRecord => ({
-        ...{ topic, partition, offset },
+        topic,
+        partition,
+        offset,
         position: position ?? undefined,
         part: part ?? undefined,
       }),

@@ -10,7 +10,7 @@ import { type Lane, laneKey } from '../consuming/consumer-positions.ts';
 /** When a reader reads that handles none of what was published, or is in no hurry. */
 export const PATIENT_EVERY_MS = 1000;
 const TAIL_MS = 2 * PATIENT_EVERY_MS;
-/** Of one topic, all partitions together. */
+/** How many records of one topic are kept, over all of its partitions. */
 const TAIL_RECORDS_MAX = 2048;
 
 /** A record as it was sent, with the offset that it got. */
@@ -22,7 +22,7 @@ export type SentRecord = Lane & {
   /** In the source's log; undefined for a record that was sent late, which says nothing about its partition. */
   readonly position: string | undefined;
   readonly part: number;
-  /** The same for all who call it. */
+  /** Whoever calls it gets the same object. */
   readonly value: () => unknown;
 };
 

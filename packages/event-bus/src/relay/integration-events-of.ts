@@ -1,29 +1,33 @@
 import type { EventContext, IntegrationEvent, JsonObject } from '@cardea/contracts';
 import type { Sealed, Sealer } from '@cardea/crypto';
 import { contextLocation } from '@cardea/crypto';
-import type { EventStore, RecordedEvent } from '@cardea/event-store';
+import { type EventStore, type RecordedEvent, streamPages } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import type { Mapped, RelayMapper } from '../bus.ts';
 import type { KindOf } from '../consuming/records.ts';
+import { streamStates } from './stream-states.ts';
 
 /**
  * The integration events of a private event: none, one, or several with the same position. Their data must
  * fit the declared schema exactly, or the event is not published at all.
  */
-export const integrationEventsOf =
-  ({ map, store, sealer, kindOf, logEpoch }: MappingDependencies) =>
-  async (
+export const integrationEventsOf = ({
+  map,
+  store,
+  sealer,
+  kindOf,
+  logEpoch,
+}: MappingDependencies) => {
+  const folded = streamStates(store);
+  return async (
     event: RecordedEvent,
     contexts: OpenedContexts = new Map(),
   ): Promise<readonly IntegrationEvent[]> => {
+    if (event.fault !== undefined) throw event.fault;
     const mapped = await map(event, {
       open: (sealed, place) => sealer.open(sealed, place),
-      history: async () =>
-        event.revision === 1
-          ? [event]
-          : (await store.readStream(event.streamId)).filter(
-              ({ revision }) => revision <= event.revision,
-            ),
+      stateAt: (stream) => folded.stateAt(stream, event),
+      history: () => historyOf(store, event),
     });
     const all = listOf(mapped);
     if (all.length === 0) return [];
@@ -37,6 +41,20 @@ export const integrationEventsOf =
       return { ...envelopeOf(event, part), logEpoch, type, schemaVersion, data: whole };
     });
   };
+};
+
+const historyOf = async (
+  store: MappingDependencies['store'],
+  event: RecordedEvent,
+): Promise<readonly RecordedEvent[]> => {
+  if (event.revision === 1) return [event];
+  const events: RecordedEvent[] = [];
+  for await (const page of streamPages(store, event.streamId)) {
+    events.push(...page.filter(({ revision }) => revision <= event.revision));
+    if ((page.at(-1)?.revision ?? 0) >= event.revision) break;
+  }
+  return events;
+};
 
 /**
  * What was opened for a batch of events, by what it was sealed as: the events of one command share it. Not

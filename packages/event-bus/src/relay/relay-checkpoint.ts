@@ -1,14 +1,25 @@
 import type { Log } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
+import type { PartitionEnds } from '../partition-ends.ts';
 
 /**
  * The position up to which a log was relayed. A database crash may lose the last update: the relay then
  * sends again.
  */
 export type RelayCheckpoint = {
-  load(): Promise<{ readonly position: bigint; readonly logEpoch: string }>;
+  load(): Promise<{
+    readonly position: bigint;
+    readonly logEpoch: string;
+    /** Where a replay that was asked for is to begin. */
+    readonly replayFrom: bigint | undefined;
+  }>;
   /** Never moves back. */
   save(position: bigint): Promise<void>;
+  /**
+   * Moves back to before this position, and stores where the next records of the topic will be: from there on
+   * the topic has everything from the position on, in order. Returns the checkpoint.
+   */
+  beginReplay(from: bigint, ends: readonly PartitionEnds[]): Promise<bigint>;
 };
 
 export const relayCheckpoint = (bus: Database, log: Log): RelayCheckpoint => {
@@ -21,15 +32,32 @@ export const relayCheckpoint = (bus: Database, log: Log): RelayCheckpoint => {
   };
   return {
     load: async () => {
-      const { rows } = await bus.system.query<{ position: string | null; epoch: string }>(
-        `SELECT (SELECT position FROM bus.relay_checkpoints WHERE log = $1) AS position, epoch
-         FROM bus.log_epoch`,
+      type Row = { position: string | null; replay_from: string | null; epoch: string };
+      const { rows } = await bus.system.query<Row>(
+        `SELECT c.position, c.replay_from, e.epoch FROM bus.log_epoch AS e
+         LEFT JOIN bus.relay_checkpoints AS c ON c.log = $1`,
         [log],
       );
-      return { position: BigInt(rows[0]?.position ?? 0), logEpoch: rows[0]?.epoch ?? '' };
+      const [row] = rows;
+      return {
+        position: BigInt(row?.position ?? 0),
+        logEpoch: row?.epoch ?? '',
+        replayFrom: row?.replay_from == null ? undefined : BigInt(row.replay_from),
+      };
     },
     save: async (position) => {
       await bus.system.query(save, [log, String(position)]);
+    },
+    beginReplay: async (from, ends) => {
+      const before = from > 0n ? from - 1n : 0n;
+      const offsets = ends.map(({ partition, high }) => [partition, String(high)]);
+      const { rows } = await bus.system.query<{ position: string }>(
+        `UPDATE bus.relay_checkpoints SET position = least(position, $2), replay_from = NULL,
+           replayed_from = $3, replayed_at = clock_timestamp(), replayed_offsets = $4, updated_at = now()
+         WHERE log = $1 RETURNING position`,
+        [log, String(before), String(from), JSON.stringify(Object.fromEntries(offsets))],
+      );
+      return BigInt(rows[0]?.position ?? 0);
     },
   };
 };

@@ -11,7 +11,6 @@ import {
   type Recorded,
   recordedOf,
   type Stream,
-  stateAfter,
   type Total,
 } from '@cardea/event-store';
 import type { Mapped, RelayMapper } from '../bus.ts';
@@ -61,8 +60,9 @@ export function relay<E extends DomainEvent, Events extends Declared>(
   );
 }
 
-const relayTools = ({ open, history }: Parameters<RelayMapper>[1]): RelayTools => ({
+const relayTools = ({ open, stateAt, history }: Parameters<RelayMapper>[1]): RelayTools => ({
   open,
-  stateOf: async (stream) => stateAfter(stream, await history()),
+  stateOf: async <State, E extends DomainEvent>(stream: Stream<State, E>) =>
+    (await stateAt(stream)) as State,
   history: async (_stream) => recordedOf(await history()),
 });

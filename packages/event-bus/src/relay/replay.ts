@@ -1,55 +1,41 @@
 /**
- * Publishes again what was relayed already, under the ids and positions that it had: for a reader that
- * lost it, or a topic that forgot it. Whoever counts positions takes it for the repeat that it is; streams
- * that are parked stay where they stopped.
+ * Asks a log's relay to publish again what it has published from a position on, under the same ids and
+ * positions: for a reader that lost it, or a topic that forgot it. The relay itself goes back, so that the
+ * topic has those events in order, and later ones after them. Whoever counts positions takes what it has
+ * applied for the repeat that it is; streams that are parked stay where they stopped.
  */
-import { topicOf } from '@cardea/contracts';
-import type { RecordedEvent } from '@cardea/event-store';
-import { parkedPositions } from '@cardea/log-follower';
-import type { RelayDefinition } from '../bus.ts';
-import { integrationEventsOf } from './integration-events-of.ts';
-import { relayCheckpoint } from './relay-checkpoint.ts';
-import type { RelayDependencies } from './relay-dependencies.ts';
+import type { Log } from '@cardea/event-store';
+import { PARKED_CHANNEL } from '@cardea/log-follower';
+import type { Database } from '@cardea/read-models';
 
-export type ReplayDependencies = Pick<
-  RelayDependencies,
-  'bus' | 'database' | 'kindOf' | 'publisher' | 'schema' | 'sealer' | 'store'
->;
+export type Replay = {
+  /** The position up to which the log was relayed when the replay was asked for. */
+  readonly through: bigint;
+  /** Where the relay stands; undefined as long as it has not begun. */
+  progress(): Promise<bigint | undefined>;
+};
 
-const PAGE_EVENTS = 500;
+type Row = { readonly position: string; readonly replay_from: string | null };
 
-/** From this position on, up to where the relay stands when it begins; `onPage` gets each page's last position. */
-export async function replayLog(
-  { log, map }: RelayDefinition,
-  needs: ReplayDependencies,
-  of: {
-    readonly from: bigint;
-    readonly signal: AbortSignal;
-    readonly onPage: (position: bigint, published: number) => void;
-  },
-): Promise<{ readonly published: number; readonly through: bigint }> {
-  const { bus, database, schema, publisher, store } = needs;
-  const { position: end, logEpoch } = await relayCheckpoint(bus, log).load();
-  const parked = await parkedPositions(database.system, {
-    schema,
-    owner: `relay:${log}`,
-  });
-  const mapEvent = integrationEventsOf({ ...needs, map, logEpoch });
-  const isSent = ({ streamId, position }: RecordedEvent): boolean => {
-    const stoppedAt = parked.get(streamId);
-    return stoppedAt === undefined || position < stoppedAt;
+export async function askForReplay(
+  bus: Pick<Database, 'system'>,
+  { log, from }: { readonly log: Log; readonly from: bigint },
+): Promise<Replay> {
+  const { rows } = await bus.system.query<Row>(
+    `UPDATE bus.relay_checkpoints SET replay_from = least(replay_from, $2, position + 1)
+     WHERE log = $1 RETURNING position, replay_from`,
+    [log, String(from)],
+  );
+  await bus.system.query(`SELECT pg_notify('${PARKED_CHANNEL}', $1)`, [`${log} relay:${log}`]);
+  return {
+    through: BigInt(rows[0]?.position ?? 0),
+    progress: async () => {
+      const now = await bus.system.query<Row>(
+        'SELECT position, replay_from FROM bus.relay_checkpoints WHERE log = $1',
+        [log],
+      );
+      const [row] = now.rows;
+      return row === undefined || row.replay_from !== null ? undefined : BigInt(row.position);
+    },
   };
-  let through = of.from > 0n ? of.from - 1n : 0n;
-  let published = 0;
-  while (through < end && !of.signal.aborted) {
-    const page = await store.readLog(log, through, PAGE_EVENTS);
-    const events = page.filter(({ position }) => position <= end);
-    const outgoing = [];
-    for (const event of events.filter(isSent)) outgoing.push(...(await mapEvent(event)));
-    if (outgoing.length > 0) await publisher.publish(topicOf(log), outgoing);
-    published += outgoing.length;
-    through = events.at(-1)?.position ?? end;
-    of.onPage(through, published);
-  }
-  return { published, through };
 }

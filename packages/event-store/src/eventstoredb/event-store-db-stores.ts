@@ -5,7 +5,10 @@
 
 import { failpoint, type Logger, metrics } from '@cardea/runtime';
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import { checkSizes } from '../append-sizes.ts';
+import { checkSizes } from '../appends/append-sizes.ts';
+import { inProgress } from '../appends/in-progress.ts';
+import { outsideAllTransactions } from '../appends/outside-transactions.ts';
+import { turns } from '../appends/turns.ts';
 import {
   type Append,
   type AppendOutcome,
@@ -14,9 +17,7 @@ import {
   type Log,
   type RecordedEvent,
 } from '../event-store.ts';
-import { inProgress } from '../in-progress.ts';
-import { outsideAllTransactions } from '../outside-transactions.ts';
-import { turns } from '../turns.ts';
+import { STREAM_PAGE_EVENTS, STREAM_TAIL_EVENTS } from '../states/stream-pages.ts';
 import { type Appending, appendOne } from './appending.ts';
 import { concurrencyLimit } from './concurrency-limit.ts';
 import { type EventStoreDbConnection, eventStoreDbConnection } from './connection.ts';
@@ -34,8 +35,6 @@ const APPENDS_BYTES_MAX = 64_000_000;
 const APPENDS_UNDER_WAY_MAX = 48;
 const READS_UNDER_WAY_MAX = 32;
 const READS_WAITING_MAX = 4096;
-/** Streams are short by design; a longer one is a fault in the design. */
-const STREAM_EVENTS_MAX = 10_000;
 /** Events of a stream that one page of the read for ids requests. */
 const IDS_PAGE_EVENTS = 500;
 
@@ -154,21 +153,15 @@ function streamReader(
     );
     return events;
   };
-  const readStream: Appending['readStream'] = async (log, streamId, from) => {
-    const events = await page(log, streamId, from, STREAM_EVENTS_MAX + 1);
-    if (events.length > STREAM_EVENTS_MAX) {
-      throw new RangeError(`stream ${streamId} is too long to be folded`);
-    }
-    return events;
-  };
+  const readStream: Appending['readStream'] = (log, streamId, from) =>
+    page(log, streamId, from, STREAM_PAGE_EVENTS);
   return {
     readStream,
     read: async (log, { streamId, from }) => {
-      if (from !== 'last') return await readStream(log, streamId, Math.max(from, 1));
-      return eventsOf(
-        log,
-        await connection.read(streamRequest(wireName(log, streamId), 'last', 1)),
-      );
+      if (typeof from === 'number') return await readStream(log, streamId, Math.max(from, 1));
+      const count = from === 'last' ? 1 : STREAM_TAIL_EVENTS;
+      const answers = await connection.read(streamRequest(wireName(log, streamId), 'last', count));
+      return eventsOf(log, answers).reverse();
     },
     learn: async (log, streamId, through) => {
       const name = wireName(log, streamId);

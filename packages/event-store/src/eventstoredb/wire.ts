@@ -151,19 +151,46 @@ export function recorded(log: Log, answer: ReadResp): RecordedEvent | undefined 
   const name = Buffer.from(event.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
   const position = BigInt(event.getCommitPosition());
   if (position > POSITION_MAX) throw new Error('EventStoreDB before 22.6 tells no positions');
-  const beside = JSON.parse(textOf(event.getCustomMetadata_asU8())) as Beside;
+  const type = event.getMetadataMap().get('type') ?? '';
+  const { beside, data, fault } = decoded(event);
   return {
     log,
     streamId: name.slice(prefixOf(log).length),
     revision: Number(event.getStreamRevision()) + 1,
     position,
     id: beside.event_id,
-    type: event.getMetadataMap().get('type') ?? '',
+    type,
     schemaVersion: beside.schema_version,
     time: new Date(beside.time),
-    data: JSON.parse(textOf(event.getData_asU8())) as RecordedEvent['data'],
+    data,
     metadata: beside.metadata,
+    ...(fault === undefined ? {} : { fault }),
   };
+}
+
+type Encoded = {
+  getId(): { getString(): string } | undefined;
+  getCustomMetadata_asU8(): Uint8Array;
+  getData_asU8(): Uint8Array;
+};
+
+/** Without content where it is not ours: nobody else writes streams of these names. */
+function decoded(event: Encoded): {
+  readonly beside: Beside;
+  readonly data: RecordedEvent['data'];
+  readonly fault?: unknown;
+} {
+  try {
+    return {
+      beside: JSON.parse(textOf(event.getCustomMetadata_asU8())) as Beside,
+      data: JSON.parse(textOf(event.getData_asU8())) as RecordedEvent['data'],
+    };
+  } catch (fault) {
+    const event_id = event.getId()?.getString() ?? '';
+    const metadata = { tenantId: '', actor: { type: 'system' as const, id: '' } };
+    const time = new Date(0).toISOString();
+    return { beside: { event_id, schema_version: 1, time, metadata }, data: {}, fault };
+  }
 }
 
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');

@@ -27,7 +27,7 @@ export type ConnectionOptions = {
   readonly connectionString: string;
   /** The role that the connection takes; the login role when undefined. */
   readonly role?: string | undefined;
-  /** Whose process it is; undefined where several services run. */
+  /** The service that runs in this process; undefined where several run. */
   readonly service?: Log | undefined;
   /** More `-c name=value` settings. */
   readonly settings?: string;

@@ -1,5 +1,5 @@
 import { metrics } from '@cardea/runtime';
-import { checkSizes } from '../append-sizes.ts';
+import { checkSizes } from '../appends/append-sizes.ts';
 import {
   type Append,
   type AppendOutcome,

@@ -6,6 +6,7 @@ import { migration as appendOnBasisQuickly } from '../../migrations/0004-append-
 import { migration as ownLogs } from '../../migrations/0010-own-logs.ts';
 import { migration as ownLogsQuickly } from '../../migrations/0011-own-logs-quickly.ts';
 import { migration as noticesByLog } from '../../migrations/0012-notices-by-log.ts';
+import { migration as endsOfLogs } from '../../migrations/0013-ends-of-logs.ts';
 
 /** The migrations of schema `eventstore`, each with the text of its file, which must not change once applied. */
 export const eventStoreMigrations: readonly {
@@ -32,6 +33,7 @@ export const eventStoreMigrations: readonly {
     ...ownLogsQuickly,
   },
   { name: '0012-notices-by-log', source: sourceOf('0012-notices-by-log'), ...noticesByLog },
+  { name: '0013-ends-of-logs', source: sourceOf('0013-ends-of-logs'), ...endsOfLogs },
 ];
 
 function sourceOf(name: string): string {

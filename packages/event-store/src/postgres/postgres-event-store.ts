@@ -1,7 +1,7 @@
 import { failpoint, type Logger } from '@cardea/runtime';
+import { inProgress } from '../appends/in-progress.ts';
+import { outsideAllTransactions } from '../appends/outside-transactions.ts';
 import type { EventStore, Log } from '../event-store.ts';
-import { inProgress } from '../in-progress.ts';
-import { outsideAllTransactions } from '../outside-transactions.ts';
 import { type ConnectionOptions, connection } from './connection.ts';
 import { groupCommit } from './group-commit.ts';
 import { logTails } from './log-tail.ts';

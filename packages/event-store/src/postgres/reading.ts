@@ -7,6 +7,7 @@ import {
   type RecordedEvent,
   type StreamRead,
 } from '../event-store.ts';
+import { STREAM_PAGE_EVENTS, STREAM_TAIL_EVENTS } from '../states/stream-pages.ts';
 import { int2Array, int8Array, textArray } from './binary.ts';
 import type { Connection } from './connection.ts';
 import { logNumber } from './log-number.ts';
@@ -15,8 +16,6 @@ import { logNumber } from './log-number.ts';
 const READS_MAX = 512;
 /** Reads that wait in this process; more are refused at once. */
 const QUEUE_READS_MAX = 4096;
-/** Streams are short by design; a longer one is a fault in the design. */
-const STREAM_EVENTS_MAX = 10_000;
 
 export type EventRow = {
   readonly n: number;
@@ -33,6 +32,7 @@ export type EventRow = {
 
 /** In place of the first revision to read. */
 const LAST_ALONE = 0;
+const TAIL = -1;
 
 const COLUMNS =
   'e.position, e.stream_id, e.revision, e.event_id, e.type, e.schema_version, e.time, e.data, e.metadata';
@@ -44,8 +44,8 @@ const STREAMS = {
    CROSS JOIN LATERAL (
      SELECT * FROM eventstore.events e
       WHERE e.log = r.log AND e.stream_id = r.stream_id AND e.revision >= r.first
-      ORDER BY e.revision LIMIT ${STREAM_EVENTS_MAX + 1}) e
-   WHERE r.first <> ${LAST_ALONE}
+      ORDER BY e.revision LIMIT ${STREAM_PAGE_EVENTS}) e
+   WHERE r.first > ${LAST_ALONE}
   UNION ALL
   SELECT r.n::integer AS n, ${COLUMNS}
     FROM unnest($1::smallint[], $2::text[], $3::bigint[]) WITH ORDINALITY AS r (log, stream_id, first, n)
@@ -53,7 +53,15 @@ const STREAMS = {
      SELECT * FROM eventstore.events e
       WHERE e.log = r.log AND e.stream_id = r.stream_id
       ORDER BY e.revision DESC LIMIT 1) e
-   WHERE r.first = ${LAST_ALONE}`,
+   WHERE r.first = ${LAST_ALONE}
+  UNION ALL
+  SELECT r.n::integer AS n, ${COLUMNS}
+    FROM unnest($1::smallint[], $2::text[], $3::bigint[]) WITH ORDINALITY AS r (log, stream_id, first, n)
+   CROSS JOIN LATERAL (
+     SELECT * FROM eventstore.events e
+      WHERE e.log = r.log AND e.stream_id = r.stream_id
+      ORDER BY e.revision DESC LIMIT ${STREAM_TAIL_EVENTS}) e
+   WHERE r.first = ${TAIL}`,
 };
 
 const LOG = {
@@ -62,9 +70,13 @@ const LOG = {
     WHERE e.log = $1 AND e.position > $2 ORDER BY e.position LIMIT $3`,
 };
 
+/**
+ * `end_of_log` tells the end of another service's log only to roles that may know it; to others such a log looks
+ * empty.
+ */
 const HEADS = {
   name: 'heads',
-  text: `SELECT l.log, coalesce(
+  text: `SELECT l.log, coalesce(eventstore.end_of_log(l.log),
       (SELECT max(e.position) FROM eventstore.events e WHERE e.log = l.log), 0) AS position
     FROM unnest($1::smallint[]) AS l (log)`,
 };
@@ -124,7 +136,7 @@ async function readStreams(
   const values = [
     int2Array(asked.map(({ log }) => logNumber(log))),
     textArray(asked.map(({ streamId }) => streamId)),
-    int8Array(asked.map(({ from }) => (from === 'last' ? LAST_ALONE : Math.max(from, 1)))),
+    int8Array(asked.map(({ from }) => firstOf(from))),
   ];
   const rows = await again(() => connection.query<EventRow>({ ...STREAMS, values }));
   const found: RecordedEvent[][] = asked.map(() => []);
@@ -132,10 +144,14 @@ async function readStreams(
     const log = asked[row.n - 1]?.log;
     if (log !== undefined) found[row.n - 1]?.push(recorded(log, row));
   }
-  const long = asked[found.findIndex((events) => events.length > STREAM_EVENTS_MAX)];
-  if (long !== undefined) throw new RangeError(`stream ${long.streamId} is too long to be folded`);
+  for (const [index, { from }] of asked.entries()) if (from === 'tail') found[index]?.reverse();
   return found;
 }
+
+const firstOf = (from: StreamRead['from']): number => {
+  if (from === 'last') return LAST_ALONE;
+  return from === 'tail' ? TAIL : Math.max(from, 1);
+};
 
 /** Reads of whole logs, one at a time. */
 export function logReader(connection: Connection) {

@@ -1,8 +1,8 @@
 /** Parts that operations share: credentials, headers of requests and of responses. */
 
-import type { Caller } from '../caller.ts';
-import { CONSISTENCY_PATTERN } from '../consistency.ts';
-import type { Contract } from '../endpoint.ts';
+import type { Caller } from '../contract/caller.ts';
+import type { Contract } from '../contract/endpoint.ts';
+import { CONSISTENCY_PATTERN } from '../pipeline/consistency.ts';
 
 const HEADER = 'header';
 const bearer = (description: string, bearerFormat?: string) => ({
@@ -20,6 +20,10 @@ export const securitySchemes = {
   agentToken: bearer('Token of an agent within one of its sessions.', 'JWT'),
   agentKey: bearer('Key of an agent, `agk_…`.'),
   apiKey: bearer('API key of a server, `svc_…`, with one of the scopes beside it.'),
+  machineToken: bearer(
+    'Token of an application in its own name (`client_credentials`), with the scope beside it; where a user needs a role and no API key is taken, with that role too.',
+    'JWT',
+  ),
   capabilityToken: {
     type: 'apiKey',
     in: HEADER,
@@ -30,10 +34,14 @@ export const securitySchemes = {
 type Scheme = keyof typeof securitySchemes;
 
 /** The alternative credentials of an operation; none for `anyone`. */
-export function securityOf({ who, needsCapability }: Contract): readonly object[] {
+export function securityOf({ who, machine, needsCapability }: Contract): readonly object[] {
   if (who === 'anyone') return [];
+  const machines = machine === undefined || machine === 'never' ? [] : [machine];
   const more = needsCapability === true ? { capabilityToken: [] } : {};
-  return who.map((caller) => ({ ...schemeOf(caller), ...more }));
+  return [
+    ...who.map((caller) => ({ ...schemeOf(caller), ...more })),
+    ...machines.map((rule) => ({ machineToken: rule === 'any' ? [] : [rule] })),
+  ];
 }
 
 function schemeOf(caller: Caller): { readonly [name in Scheme]?: readonly string[] } {

@@ -37,4 +37,4 @@ Lists take \`limit\` (up to 1,000) and \`offset\`, and answer \`total\` where it
 An answer to a write waits until the lists that follow from it are up to date, and carries \`X-Service-Consistency\`. A read that sends this token back sees at least that write, whichever replica serves it; if it cannot within two seconds it is 503 \`not_caught_up\`. A token is \`<log>-<position>\`. Clients may merge tokens: separate up to 16 with commas, and of one log keep the highest position. Any client of the tenant may send any token: it opens nothing.
 
 ## Times and identifiers
-Times are RFC 3339 in UTC. Identifiers are opaque: compare them, do not parse them.`;
+Times are RFC 3339 in UTC. Identifiers are opaque: compare them, do not parse them. UUIDs are found in capitals, too, and answered in lower case; ids of the objects and principals of your own authorization model are compared as they are written.`;

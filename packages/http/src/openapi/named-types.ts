@@ -2,6 +2,8 @@
  * Schemas with a name (`title`) are defined once, under `components.schemas`, and referenced wherever they
  * are used. One name has one schema.
  */
+import { fieldDescription } from './fields/field-description.ts';
+
 export type Json = { [key: string]: unknown };
 
 export class NamedTypes {
@@ -9,11 +11,11 @@ export class NamedTypes {
 
   /**
    * The schema with references in place of its named parts; with `name` a reference to it where it has no
-   * name of its own.
+   * name of its own. `owner` is the named type or the operation that it is a part of.
    */
-  take(schema: Json, name?: string): Json {
+  take(schema: Json, name?: string, owner?: string): Json {
     const title = typeof schema['title'] === 'string' ? schema['title'] : name;
-    const parts = this.#parts(schema);
+    const parts = this.#parts(schema, title ?? owner);
     return title === undefined ? parts : this.#refer(title, parts);
   }
 
@@ -33,24 +35,41 @@ export class NamedTypes {
     return { $ref: `#/components/schemas/${name}`, ...beside };
   }
 
-  #parts(schema: Json): Json {
+  #parts(schema: Json, owner: string | undefined): Json {
     return Object.fromEntries(
-      Object.entries(schema).map(([keyword, value]) => [keyword, this.#part(keyword, value)]),
+      Object.entries(schema).map(([keyword, value]) => [
+        keyword,
+        this.#part(keyword, value, owner),
+      ]),
     );
   }
 
-  #part(keyword: string, value: unknown): unknown {
+  #part(keyword: string, value: unknown, owner: string | undefined): unknown {
     if (MAPS.has(keyword)) {
       return Object.fromEntries(
-        Object.entries(value as Json).map(([name, sub]) => [name, this.take(sub as Json)]),
+        Object.entries(value as Json).map(([name, sub]) => {
+          const taken = this.take(sub as Json, undefined, owner);
+          return [name, keyword === 'properties' ? described(taken, owner, name) : taken];
+        }),
       );
     }
-    if (LISTS.has(keyword)) return (value as Json[]).map((sub) => this.take(sub));
+    if (LISTS.has(keyword)) return (value as Json[]).map((sub) => this.take(sub, undefined, owner));
     const isSchema = ONES.has(keyword) && typeof value === 'object' && value !== null;
-    return isSchema ? this.take(value as Json) : value;
+    return isSchema ? this.take(value as Json, undefined, owner) : value;
   }
 }
 
+/** The schema's own description comes after that of the field: it says how long a text may be. */
+export function described(schema: Json, owner: string | undefined, field: string): Json {
+  const meaning = fieldDescription(owner, field);
+  // An empty schema is a condition on another one and describes no field.
+  if (meaning === undefined || Object.keys(schema).length === 0) return schema;
+  const { description: own, ...rest } = schema;
+  if (typeof own !== 'string') return { ...rest, description: meaning };
+  return { ...rest, description: OF_LENGTH.test(own) ? `${meaning} ${own}` : own };
+}
+
+const OF_LENGTH = /^At most \d+ bytes/;
 const MAPS = new Set(['properties', 'patternProperties']);
 const LISTS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 const ONES = new Set(['items', 'additionalProperties', 'not']);

@@ -1,6 +1,7 @@
 /** Generates the OpenAPI 3.1 document from the endpoint values alone: what is not built is not in it. */
-import { catalogue } from '../catalogue.ts';
-import type { Endpoint } from '../endpoint.ts';
+
+import type { Endpoint } from '../contract/endpoint.ts';
+import { catalogue } from './catalogue.ts';
 import { answerHeaders, headerParameters, securitySchemes } from './components.ts';
 import { introduction } from './introduction.ts';
 import { type Json, NamedTypes } from './named-types.ts';

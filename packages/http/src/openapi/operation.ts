@@ -1,12 +1,13 @@
 /** One operation of the document, generated from its contract. */
 import { STATUS_CODES } from 'node:http';
 import type { TSchema } from 'typebox';
-import type { CatalogueEntry } from '../catalogue.ts';
-import { type Contract, retryOf } from '../endpoint.ts';
-import { answerSchema, closedSchema, plainSchema } from '../validation.ts';
+import { type Contract, retryOf } from '../contract/endpoint.ts';
+import { answerSchema, closedSchema, plainSchema } from '../input/validation.ts';
+import type { CatalogueEntry } from './catalogue.ts';
 import { headerRef, parameterRef, securityOf } from './components.ts';
+import { descriptionOf } from './description.ts';
 import { exampleOf } from './examples.ts';
-import { type Json, type NamedTypes, pascal } from './named-types.ts';
+import { described, type Json, type NamedTypes, pascal } from './named-types.ts';
 import { oauthRefusal, pageContent, type Refusals } from './refusals.ts';
 
 const JSON_TYPE = 'application/json';
@@ -23,12 +24,14 @@ export function operation({ contract, codes }: CatalogueEntry, parts: Parts): Js
       : parts.refusals.of(status, names, contract),
   ]);
   const name = clientName(contract);
+  const description = descriptionOf(contract);
   return {
     operationId: `${name.charAt(0).toLowerCase()}${name.slice(1)}`,
     summary,
+    ...(description === undefined ? {} : { description }),
     tags: [tag],
     security: securityOf(contract),
-    ...(who === 'anyone' ? {} : { 'x-callers': who }),
+    ...(who === 'anyone' ? {} : { 'x-callers': [...who, ...machinesOf(contract)] }),
     'x-retry': retryOf(contract),
     parameters: parametersOf(contract, parts.types),
     ...(contract.body === undefined
@@ -42,6 +45,12 @@ export function operation({ contract, codes }: CatalogueEntry, parts: Parts): Js
     responses: { ...Object.fromEntries(refused), ...successes(contract, name, parts.types) },
   };
 }
+
+/** `machine:` and its scope; `machine` where it needs none. */
+const machinesOf = ({ machine = 'never' }: Contract): readonly string[] => {
+  if (machine === 'never') return [];
+  return [machine === 'any' ? 'machine' : `machine:${machine}`];
+};
 
 function bodyContent(contract: Contract, name: string, body: TSchema, types: NamedTypes): Json {
   const json = jsonContent(closedSchema(body), `${name}Body`, types);
@@ -57,8 +66,8 @@ function parametersOf(contract: Contract, types: NamedTypes): readonly unknown[]
   const { params, query, tenant, who } = contract;
   const mayRepeat = tenant === 'optional' || (tenant === 'none' && who !== 'anyone');
   return [
-    ...parametersIn(params, 'path', types),
-    ...parametersIn(query, 'query', types),
+    ...parametersIn(params, { place: 'path', owner: clientName(contract) }, types),
+    ...parametersIn(query, { place: 'query', owner: clientName(contract) }, types),
     ...(tenant === 'required' ? [parameterRef('TenantHeader')] : []),
     ...(mayRepeat ? [parameterRef('OptionalTenantHeader')] : []),
     ...(who === 'anyone' ? [] : [parameterRef('AppHeader')]),
@@ -70,22 +79,25 @@ function parametersOf(contract: Contract, types: NamedTypes): readonly unknown[]
 }
 
 function parametersIn(
-  schema: TSchema | undefined,
-  place: 'path' | 'query',
+  shape: TSchema | undefined,
+  { place, owner }: { readonly place: 'path' | 'query'; readonly owner: string },
   types: NamedTypes,
 ): readonly Json[] {
-  if (schema === undefined) return [];
-  const { properties = {}, required = [] } = standard(closedSchema(schema)) as {
+  if (shape === undefined) return [];
+  const { properties = {}, required = [] } = standard(closedSchema(shape)) as {
     properties?: { [name: string]: Json };
     required?: readonly string[];
   };
-  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
-    name,
-    in: place,
-    ...(place === 'path' || required.includes(name) ? { required: true } : {}),
-    ...(description === undefined ? {} : { description }),
-    schema: types.take(rest),
-  }));
+  return Object.entries(properties).map(([name, schema]) => {
+    const { description, ...rest } = described(schema, owner, name);
+    return {
+      name,
+      in: place,
+      ...(place === 'path' || required.includes(name) ? { required: true } : {}),
+      ...(description === undefined ? {} : { description }),
+      schema: types.take(rest),
+    };
+  });
 }
 
 function successes(contract: Contract, name: string, types: NamedTypes): Json {
@@ -132,10 +144,11 @@ const jsonContent = (schema: Json, name: string, types: NamedTypes): Json => {
 
 /**
  * `maxBytes` is our own keyword: JSON Schema counts characters, of which there are at most as many as
- * bytes. Limits that a handler enforces are added to those of the schema.
+ * bytes. Limits that a handler enforces are added to those of the schema. `exactText` is for the reader of ids.
  */
 const standard = (schema: Json): Json =>
-  JSON.parse(JSON.stringify(schema), (_name, value) => {
+  JSON.parse(JSON.stringify(schema), (name, value) => {
+    if (name === 'exactText' && value === true) return undefined;
     if (typeof value?.documented === 'object') {
       const { documented, ...rest } = value;
       return { ...rest, ...documented };

@@ -1,9 +1,9 @@
 /** The refusals of operations: a type for each code, and a response for each set of codes. */
 import { ERROR_DETAILS } from '@cardea/contracts';
-import type { CatalogueEntry } from '../catalogue.ts';
-import type { Contract } from '../endpoint.ts';
-import { oauthErrorCode } from '../oauth-error.ts';
-import { plainSchema } from '../validation.ts';
+import type { Contract } from '../contract/endpoint.ts';
+import { plainSchema } from '../input/validation.ts';
+import { oauthErrorCode } from '../refusals/oauth-error.ts';
+import type { CatalogueEntry } from './catalogue.ts';
 import { headerRef } from './components.ts';
 import { type Json, type NamedTypes, pascal } from './named-types.ts';
 

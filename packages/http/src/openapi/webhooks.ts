@@ -1,6 +1,6 @@
 /** The requests that Cardea sends to customers' webhook endpoints (`docs/contract.md` 6.1). */
 import { webhookPayloads } from '@cardea/contracts';
-import { plainSchema } from '../validation.ts';
+import { plainSchema } from '../input/validation.ts';
 import { type Json, type NamedTypes, pascal } from './named-types.ts';
 
 const header = (name: string, description: string, schema: object) => ({

@@ -45,11 +45,24 @@ const DNS_TRIES = 2;
 /** Addresses of one name that are tried, within the same time limit. */
 const ADDRESSES_MAX = 4;
 
-/** A resolver of our own: `dns.lookup` would let a slow name block the threads that password hashing needs. */
-export function ownResolver(): NameResolver {
-  const resolver = new Resolver({ timeout: DNS_WAIT_MS, tries: DNS_TRIES });
+/** The name server answered that there is no such name, or none with an address. */
+const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA']);
+type NameServer = Pick<Resolver, 'resolve4' | 'resolve6'>;
+
+/**
+ * A resolver of our own: `dns.lookup` would let a slow name block the threads that password hashing needs.
+ * `unknown` looks up what the name server does not know; a name whose look-up failed is not passed on to it.
+ */
+export function ownResolver(
+  unknown?: NameResolver,
+  resolver: NameServer = new Resolver({ timeout: DNS_WAIT_MS, tries: DNS_TRIES }),
+): NameResolver {
   return async (name) => {
     const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const isUnknown = answers.every(
+      (answer) => answer.status === 'rejected' && UNKNOWN.has(answer.reason?.code),
+    );
+    if (unknown !== undefined && isUnknown) return await unknown(name);
     const addresses = answers.flatMap((answer) =>
       answer.status === 'fulfilled' ? answer.value : [],
     );

@@ -160,7 +160,13 @@ describe('the URL of a target', () => {
   it('may be a name without a dot where the operator opened ranges', () => {
     const own = { ...production, allowedCidrs: ['10.0.0.0/8'] };
     expect(validateUrl('https://receiver/x', own)).toHaveProperty('url');
-    expect(validateUrl('https://db.internal/x', own)).toHaveProperty('url');
+    for (const name of ['db.internal', 'receiver.ns.svc', 'receiver.ns.svc.cluster.local']) {
+      expect(validateUrl(`https://${name}/x`, own)).toHaveProperty('url');
+      expect(validateUrl(`https://${name}./x`, production)).toEqual(
+        name === 'receiver.ns.svc' ? { url: expect.any(URL) } : { rule: 'host' },
+      );
+    }
+    expect(validateUrl('https://a.localhost/x', own)).toEqual({ rule: 'host' });
     expect(validateUrl('https://10.0.0.1/x', own)).toHaveProperty('url');
     expect(validateUrl('https://localhost/x', own)).toEqual({ rule: 'host' });
     expect(validateUrl('http://receiver/x', own)).toEqual({ rule: 'https' });

@@ -14,6 +14,7 @@ import {
   ownDialer,
   ownResolver,
 } from './guarded-connector.ts';
+import { systemResolver } from './system-resolver.ts';
 import { checkUrl, type UrlPolicy } from './target-url.ts';
 
 export type OutboundError = ConnectFault | 'timeout' | 'reset' | 'protocol_error';
@@ -25,7 +26,7 @@ export type OutboundDependencies = UrlPolicy & {
   readonly dialer?: Dialer;
   readonly connectWaitMs?: number;
   readonly wholeWaitMs?: number;
-  /** Of a body nothing after so many bytes is read. */
+  /** Nothing of a body is read after so many bytes. */
   readonly bodyMaxBytes?: number;
 };
 
@@ -80,7 +81,7 @@ export function outbound(needs: OutboundDependencies): Outbound {
     connect: guardedConnector({
       guard,
       development,
-      resolver: needs.resolver ?? ownResolver(),
+      resolver: needs.resolver ?? ownResolver(guard.hasOwnRanges ? systemResolver() : undefined),
       dialer: needs.dialer ?? ownDialer(),
       connectWaitMs: needs.connectWaitMs ?? CONNECT_WAIT_MS,
     }),

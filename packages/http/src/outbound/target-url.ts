@@ -3,7 +3,7 @@
  * address that they mean. Names are not looked up here: only the addresses at the time of connecting count.
  */
 import { isIP } from 'node:net';
-import { isLoopbackHost } from '@cardea/runtime';
+import { isLoopbackHost, withoutBrackets } from '@cardea/runtime';
 import { type AddressGuard, addressGuard } from './address-guard.ts';
 
 export type UrlRule =
@@ -28,7 +28,8 @@ export const URL_MAX_CHARS = 2_048;
 const NOT_PRINTABLE = /[\p{Cc} ]/u;
 /** An `@` before the path, including an empty userinfo that the parser drops. */
 const USERINFO = /^[a-z]+:[\\/]*[^\\/?#]*@/i;
-const LOCAL_NAMES = /(^|\.)(localhost|local|home\.arpa)$/;
+const THIS_HOST = /(^|\.)localhost$/;
+const LOCAL_NAMES = /(^|\.)(local|internal|home\.arpa)$/;
 
 export const validateUrl = (text: string, policy: UrlPolicy): UrlVerdict =>
   checkUrl(text, policy.env === 'development', addressGuard(policy.allowedCidrs));
@@ -49,14 +50,14 @@ export function checkUrl(text: string, development: boolean, guard: AddressGuard
 
 /** Without brackets and without the trailing dot of an absolute name. */
 export function hostOf(url: { readonly hostname: string }): string {
-  const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
+  const host = withoutBrackets(url.hostname);
   return host.endsWith('.') ? host.slice(0, -1) : host;
 }
 
 function refusedHost(host: string, guard: AddressGuard): 'host' | 'private_address' | undefined {
   if (isIP(host) !== 0) return guard.allows(host) ? undefined : 'private_address';
-  if (host === '' || host.split('.').includes('') || LOCAL_NAMES.test(host)) return 'host';
-  // An operator's own network may have names without a dot.
+  if (host === '' || host.split('.').includes('') || THIS_HOST.test(host)) return 'host';
+  // An operator's own network may have any name: `receiver`, `receiver.ns.svc.cluster.local`.
   if (guard.hasOwnRanges) return undefined;
-  return host.includes('.') && !host.endsWith('.internal') ? undefined : 'host';
+  return host.includes('.') && !LOCAL_NAMES.test(host) ? undefined : 'host';
 }

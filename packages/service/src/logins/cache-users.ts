@@ -5,11 +5,10 @@
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
 import { sha256 } from '@cardea/crypto';
 import type { Secret } from '@cardea/runtime';
+import { patternsOf } from './cache-families.ts';
 
 type Rights = {
-  /** Keys that it reads and writes. */
-  readonly own: readonly string[];
-  /** Keys of others that it reads. */
+  /** Keys of others that it reads, beside those that all read. */
   readonly reads: readonly string[];
   /** Channels on which it speaks and listens. */
   readonly speaks: readonly string[];
@@ -17,23 +16,12 @@ type Rights = {
 
 /** Patterns of Redis. All services have what {@link rightsOf} adds. */
 const RIGHTS: { readonly [service in ServiceName]: Rights } = {
-  identity: {
-    own: [
-      ...['rev:*', 'user:changed:*', 'agent:changed:*', 'agent_session:changed:*'],
-      ...['identity:*', 'vault:authority:*', 'op:*', 'social:*', 'webauthn:*'],
-    ],
-    reads: [],
-    speaks: ['rev', 'keys:changed', 'origins:changed'],
-  },
-  authz: { own: [], reads: [], speaks: [] },
-  vault: {
-    own: ['vault:epoch:*', 'vault:slot:*', 'vault:force:*'],
-    reads: ['vault:authority:*'],
-    speaks: [],
-  },
-  approval: { own: ['approval:*'], reads: [], speaks: ['approval:changed'] },
-  webhooks: { own: [], reads: [], speaks: [] },
-  audit: { own: ['audit-export:*'], reads: [], speaks: ['audit:ingested'] },
+  identity: { reads: [], speaks: ['rev', 'keys:changed', 'origins:changed'] },
+  authz: { reads: [], speaks: [] },
+  vault: { reads: ['vault:authority:*'], speaks: [] },
+  approval: { reads: [], speaks: ['approval:changed'] },
+  webhooks: { reads: [], speaks: [] },
+  audit: { reads: [], speaks: ['audit:ingested'] },
 };
 
 /** Facts of identity, revocations, and how far the relays have come. */
@@ -57,10 +45,11 @@ const COMMANDS = [
   ...['publish', 'subscribe', 'unsubscribe', 'ping', 'info', 'select', 'client|setname'],
 ];
 
-const rightsOf = (service: ServiceName): Rights => {
-  const { own, reads, speaks } = RIGHTS[service];
+const rightsOf = (service: ServiceName): Rights & { readonly own: readonly string[] } => {
+  const { reads, speaks } = RIGHTS[service];
+  const own = patternsOf(service);
   return {
-    own: [...own, `limit:${service}:*`, `relay:${service}`],
+    own,
     reads: [...new Set([...READ_BY_ALL, ...reads])].filter((key) => !own.includes(key)),
     speaks: [...speaks, ASKED_BY_ALL],
   };

@@ -7,7 +7,7 @@ import { deriveFrom, serviceLogins, serviceSecrets } from '@cardea/crypto';
 import { kafkaClient, makeKafkaUsers } from '@cardea/event-bus';
 import { makeDatabaseLogins } from '@cardea/read-models';
 import { type Logger, type Secret, type Settings, secret } from '@cardea/runtime';
-import { internalSecretsOf } from '../internal-bearer.ts';
+import { internalSecretsOf } from '../peers/internal-bearer.ts';
 import { cacheUserLines } from './cache-users.ts';
 
 type Login = { readonly service: ServiceName; readonly name: string; readonly password: Secret };

@@ -10,13 +10,13 @@ import type {
 } from '@cardea/contracts';
 import { contextLocation } from '@cardea/crypto';
 import type { Command } from '@cardea/event-store';
+import { cleaned } from '@cardea/runtime';
 import type { FactCopies, Peers, ServiceDependencies } from '@cardea/service';
 import {
   askQueue,
   type Binding,
   type Changes,
   type Counters,
-  cleaned,
   type ExistingRequest,
   type IdentityFacts,
   makeRequest,

@@ -2,7 +2,7 @@
  * The texts of a vend's request, composed here: an agent must not author what a user reads before a secret
  * is released.
  */
-import { cleaned, cut } from '../requests/requests.module.ts';
+import { cleaned, cut } from '@cardea/runtime';
 
 const FIELDS_SHOWN = 2;
 const MESSAGE_MAX_CHARS = 100;

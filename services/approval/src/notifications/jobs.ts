@@ -1,5 +1,5 @@
 /** The queue of notifications: filled by the live projection, emptied here. */
-import type { Database } from '@cardea/read-models';
+import { type Database, dueInTurns } from '@cardea/read-models';
 
 export type Job = {
   readonly tenant_id: string;
@@ -17,18 +17,17 @@ type Sql = Pick<Database, 'system'>;
 const OF_JOB = 'tenant_id = $1 AND request_id = $2 AND channel = $3';
 const keyOf = (job: Job) => [job.tenant_id, job.request_id, job.channel];
 
+const DUE_JOBS = dueInTurns({
+  table: 'approval.notification_jobs',
+  columns: 'tenant_id, request_id, channel, user_id, attempts, state, run_at',
+  dueAt: 'run_at',
+});
+
 export async function dueJobs(
   { system }: Sql,
-  until: Date,
-  limit: number,
+  values: readonly [now: Date, until: Date, limit: number],
 ): Promise<readonly Job[]> {
-  const { rows } = await system.query<Job>(
-    `SELECT tenant_id, request_id, channel, user_id, attempts, state, run_at
-     FROM approval.notification_jobs WHERE run_at <= $1
-     ORDER BY run_at LIMIT $2`,
-    [until, limit],
-  );
-  return rows;
+  return (await system.query<Job>(DUE_JOBS, values)).rows;
 }
 
 /** All folded jobs of the same user, this one included. */

@@ -35,7 +35,7 @@ export const notifier = (needs: NotifierDependencies, newJobs: WakeSignal): Loop
   outboxLoop<Job>(
     {
       name: 'approval.notifications',
-      due: (until, limit) => dueJobs(needs.database, until, limit),
+      due: ({ now, until }, limit) => dueJobs(needs.database, [now, until, limit]),
       dueAt: ({ run_at }) => run_at,
       // One user's jobs run one after another, so that the limit counts each; different users' run in
       // parallel.
@@ -89,8 +89,8 @@ async function sendFolded(
     else open.push(one);
   }
   if (open.length === 0) return;
-  const language = await needs.identityFacts.language(job.tenant_id);
-  await mail.send({ to, ...mailOfSeveral(open.length, language) });
+  const look = await needs.identityFacts.mailLook(job.tenant_id);
+  await mail.send({ to, ...mailOfSeveral(open.length, look) });
   for (const one of open) await settle(needs, one, sent(one));
 }
 
@@ -123,7 +123,7 @@ async function mailOf(
   const { binding } = facts;
   const streamId = streamOf(facts.id);
   const showsCode = binding !== undefined && !binding.number_match;
-  const [reason, code, { rows }, language] = await Promise.all([
+  const [reason, code, { rows }, look] = await Promise.all([
     facts.reason === undefined ? null : sealer.open(facts.reason, { streamId, field: 'reason' }),
     showsCode ? sealer.open(binding.code, { streamId, field: 'code' }) : null,
     database.system.query(
@@ -132,7 +132,7 @@ async function mailOf(
        LIMIT 1`,
       [facts.tenant_id, facts.user_id, facts.agent_id, facts.id, facts.created_at],
     ),
-    identityFacts.language(facts.tenant_id),
+    identityFacts.mailLook(facts.tenant_id),
   ]);
   return mailOfRequest({
     agentName: facts.agent_name,
@@ -145,6 +145,6 @@ async function mailOf(
     reason,
     origin: facts.origin,
     code,
-    language,
+    look,
   });
 }

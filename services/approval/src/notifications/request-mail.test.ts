@@ -13,7 +13,7 @@ const asked = {
   reason: 'as agreed',
   origin: 'agent' as Origin,
   code: null,
-  language: 'en' as const,
+  look: { language: 'en', brand: { name: 'Company' } } as const,
 };
 
 describe('a mail about a request', () => {
@@ -42,7 +42,8 @@ describe('a mail about a request', () => {
     ],
   ] as const)('says who asks where that is: %s', (origin, who, reason) => {
     const { subject, text } = mailOfRequest({ ...asked, origin });
-    expect(text.split('\n\n')).toEqual(expect.arrayContaining([who, reason]));
+    expect(text).toContain(`\n\n${who}`);
+    expect(text.split('\n')).toContain(reason);
     const isAgents = origin === 'vend' || origin === 'agent';
     expect(text.includes('the first request of this agent')).toBe(isAgents);
     expect(subject).toBe(`Approval requested ${isAgents ? 'by' : 'in the name of'} Bot`);
@@ -52,13 +53,14 @@ describe('a mail about a request', () => {
     const { subject, text, html } = mailOfRequest({
       ...asked,
       ...{ agentName: 'Bot {count}', resource: 'github', fields: ['token'], code: '42' },
-      language: 'de',
+      look: { language: 'de', brand: { name: 'Firma' } },
     });
     expect(subject).toBe('Bot {count} bittet um eine Freigabe');
     expect(html).toContain('<html lang="de">');
-    expect(text.split('\n\n').map((line) => line.trim())).toEqual([
-      'Bot {count} bittet um Ihre Entscheidung.',
-      'Es ist die erste Anfrage dieses Agenten an Sie.',
+    expect(text.trim().split(/\n+/)).toEqual([
+      'Firma',
+      subject,
+      'Bot {count} bittet um Ihre Entscheidung. Es ist die erste Anfrage dieses Agenten an Sie.',
       'Aktion: write',
       'Dienst: github',
       'Felder: token',
@@ -67,15 +69,16 @@ describe('a mail about a request', () => {
       'Der Agent schreibt: as agreed',
       'Vergleichscode: 42',
       expect.stringMatching(/^Wenn Sie nicht wissen/),
+      'Diese E-Mail kommt von Firma.',
     ]);
   });
 
   it('counts what came while there was too much', () => {
-    expect(mailOfSeveral(1, 'en').subject).toBe('1 more request waits');
-    expect(mailOfSeveral(3, 'en').subject).toBe('3 more requests wait');
-    expect(mailOfSeveral(1, 'de').subject).toBe('1 weitere Anfrage wartet');
-    expect(mailOfSeveral(3, 'de').text).toContain(
-      '3 weitere Anfragen warten auf Ihre Entscheidung.',
-    );
+    const en = { language: 'en', brand: { name: '' } } as const;
+    const de = { ...en, language: 'de' } as const;
+    expect(mailOfSeveral(1, en).subject).toBe('1 more request waits');
+    expect(mailOfSeveral(3, en).subject).toBe('3 more requests wait');
+    expect(mailOfSeveral(1, de).subject).toBe('1 weitere Anfrage wartet');
+    expect(mailOfSeveral(3, de).text).toContain('3 weitere Anfragen warten auf Ihre Entscheidung.');
   });
 });

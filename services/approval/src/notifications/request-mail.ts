@@ -2,8 +2,9 @@
  * The mail that notifies a user of a request. Text written by an agent is shown as plain text and labelled
  * as the agent's. The mail contains no link, no button that decides and no remote image.
  */
-import { type Language, type MailText, mailText } from '@cardea/mail';
-import { cleaned, cut, type Origin, type Severity } from '../requests/requests.module.ts';
+import { type Fact, framedMail, type MailText } from '@cardea/mail';
+import { cleaned, cut } from '@cardea/runtime';
+import type { MailLook, Origin, Severity } from '../requests/requests.module.ts';
 import { REQUEST_MAIL_TEXTS } from './request-mail-texts.ts';
 
 export type MailedRequest = {
@@ -21,7 +22,7 @@ export type MailedRequest = {
   readonly origin: Origin;
   /** The code that user and agent can compare; null if only the agent's side may show it. */
   readonly code: string | null;
-  readonly language: Language;
+  readonly look: MailLook;
 };
 
 const SUBJECT_NAME_MAX_CHARS = 60;
@@ -29,30 +30,34 @@ const SUBJECT_NAME_MAX_CHARS = 60;
 const isAgents = (origin: Origin): boolean => origin === 'vend' || origin === 'agent';
 
 export function mailOfRequest(of: MailedRequest): MailText {
-  const texts = REQUEST_MAIL_TEXTS[of.language];
+  const { language, brand } = of.look;
+  const texts = REQUEST_MAIL_TEXTS[language];
   const name = cleaned(of.agentName);
-  const lines = [
-    filled(texts.asks[of.origin], { agent: name }),
-    of.isFirst && isAgents(of.origin) ? texts.first : undefined,
-    `${texts.action}: ${of.action}`,
-    of.resource === undefined ? undefined : `${texts.service}: ${of.resource}`,
-    of.fields.length === 0 ? undefined : `${texts.fields}: ${of.fields.join(', ')}`,
-    `${texts.severity}: ${texts.severities[of.severity]}`,
-    `${texts.openUntil}: ${utc(of.expiresAt)}`,
-    of.reason === null ? undefined : `${texts.reason[of.origin]}: ${of.reason}`,
-    of.code === null ? undefined : `${texts.code}: ${of.code}`,
-    texts.unexpected,
-  ].filter((line) => line !== undefined);
+  const facts: readonly Fact[] = [
+    [texts.action, of.action],
+    [texts.service, of.resource ?? ''],
+    [texts.fields, of.fields.join(', ')],
+    [texts.severity, texts.severities[of.severity]],
+    [texts.openUntil, utc(of.expiresAt)],
+    [texts.reason[of.origin], of.reason ?? ''],
+  ];
+  const asks = filled(texts.asks[of.origin], { agent: name });
   const subject = isAgents(of.origin) ? texts.subject.byAgent : texts.subject.inItsName;
-  const agent = cut(name, SUBJECT_NAME_MAX_CHARS);
-  return mailText(filled(subject, { agent }), lines, of.language);
+  const content = {
+    subject: filled(subject, { agent: cut(name, SUBJECT_NAME_MAX_CHARS) }),
+    why: of.isFirst && isAgents(of.origin) ? `${asks} ${texts.first}` : asks,
+    facts,
+    code: of.code === null ? undefined : { label: texts.code, code: of.code },
+    end: texts.unexpected,
+  };
+  return framedMail(content, brand, language);
 }
 
 /** One mail for all requests that came while the user was over the limit. */
-export function mailOfSeveral(count: number, language: Language): MailText {
+export function mailOfSeveral(count: number, { language, brand }: MailLook): MailText {
   const { one, many, end, where } = REQUEST_MAIL_TEXTS[language].several;
   const subject = filled(count === 1 ? one : many, { count: String(count) });
-  return mailText(subject, [`${subject} ${end}`, where], language);
+  return framedMail({ subject, why: `${subject} ${end}`, end: where }, brand, language);
 }
 
 /** A value that looks like a placeholder stays as it is. */

@@ -36,8 +36,8 @@ export const POLL_WITHOUT_CACHE_MS = 1_000;
 export const POLLS_PER_PRINCIPAL_MAX = 10;
 /** Per process. */
 export const POLLS_MAX = 5_000;
-/** Of one tenant in one process, so that one tenant cannot take all polls. */
-export const POLLS_PER_TENANT_MAX = POLLS_MAX / 4;
+/** Polls that a tenant may have open for each that is free: a single busy tenant gets a quarter of all. */
+export const POLLS_PER_FREE_POLL = 1 / 3;
 
 /** Pause between two polls of the poll route that agents are told to keep. */
 export const INTERVAL_SECONDS = 5;

@@ -3,11 +3,12 @@ import type { approvalEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
 import { ignored, ignoring, type Recorded } from '@cardea/event-store';
 import type { TenantForgotten } from '@cardea/service';
+import type { CodeGuessesEvent } from './approval-requests/code-guesses.ts';
 import { type RequestEvent, type RequestFacts, requests } from './approval-requests/request.ts';
 import type { QueueChanged } from './queues/queue.ts';
 
 export const approvalRelay = relay<
-  RequestEvent | QueueChanged | TenantForgotten,
+  RequestEvent | QueueChanged | CodeGuessesEvent | TenantForgotten,
   typeof approvalEvents
 >({
   ApprovalRequested: ({ data }) => {
@@ -45,6 +46,8 @@ export const approvalRelay = relay<
   }),
   ...ignoring('how identityFacts are told is private', 'NotificationSent', 'NotificationFailed'),
   TenantForgotten: ignored('identity has published it'),
+  BindingCodeMissed: ignored('the request has published the wrong code'),
+  CodeGuessesCleared: ignored('identity has published it'),
   QueueChanged: ignored('what a queue keeps is for this service alone'),
 });
 

@@ -9,6 +9,7 @@ import {
 } from '@cardea/service';
 import { approveRequest } from './approval-requests/approve/approve.route.ts';
 import { type Changes, changes } from './approval-requests/changes.ts';
+import { codeGuesses } from './approval-requests/code-guesses.ts';
 import { createRequest } from './approval-requests/create/create.route.ts';
 import { denyRequest } from './approval-requests/deny/deny.route.ts';
 import { sweeper } from './approval-requests/expire/sweeper.ts';
@@ -33,11 +34,10 @@ export { makeRequest, sealWord } from './approval-requests/make-request.ts';
 export { readRequest, showRequest } from './approval-requests/read-request.ts';
 export * from './approval-requests/request.ts';
 export type { Counters } from './counters.ts';
-export { type IdentityFacts, patiently } from './identity-facts/identity-facts.ts';
+export { type IdentityFacts, type MailLook, patiently } from './identity-facts/identity-facts.ts';
 export { userValidity } from './identity-facts/user-validity.ts';
 export { COOL_DOWN_MS } from './limits.ts';
 export { askQueue } from './queues/ask-queue.ts';
-export { cleaned, cut } from './sanitize-text.ts';
 
 export type RequestsDependencies = Pick<
   ServiceDependencies,
@@ -116,4 +116,4 @@ export function requestsModule(needs: RequestsDependencies): {
   return { module, parts };
 }
 
-export const requestsStreams = [requests, queues, forgottenTenants];
+export const requestsStreams = [requests, queues, codeGuesses, forgottenTenants];

@@ -1,7 +1,9 @@
-/** Who reads the audit log: an admin's own token, and nobody else (`docs/contract.md` 4.7). */
+/** Who reads the audit log: an admin's own token, or a machine with that role and the scope (`docs/contract.md` 4.7). */
 export const AUDIT = {
   tag: 'Audit log',
   who: ['admin'],
+  machine: 'audit:read',
+  class: 'things',
   applicationScope: 'roles',
   tenant: 'required',
   area: 'admin',

@@ -1,6 +1,7 @@
 /** Which rows a list or an export asks for: the filters of `docs/contract.md` 4.7, and those that were added. */
-import { instantOf, named } from '@cardea/contracts';
+import { exactText, instantOf, named } from '@cardea/contracts';
 import { build } from '@cardea/read-models';
+import { storedId } from '@cardea/runtime';
 import Type, { type Static } from 'typebox';
 import type { Cursor } from './cursor.ts';
 
@@ -24,6 +25,7 @@ export const Result = named('AuditResult', Type.Enum([...RESULTS]));
 export const ActorType = named('AuditActorType', Type.Enum([...ACTOR_TYPES]));
 const moment = Type.Optional(Type.String({ maxLength: TIME_CHARS_MAX, format: 'date-time' }));
 const text = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength }));
+const targetId = exactText(Type.String({ minLength: 1, maxLength: ID_CHARS_MAX }));
 
 export const filterQuery = {
   type: text(TYPE_CHARS_MAX),
@@ -35,7 +37,7 @@ export const filterQuery = {
   actor_type: Type.Optional(ActorType),
   actor_id: text(ID_CHARS_MAX),
   target_type: text(TYPE_CHARS_MAX),
-  target_id: text(ID_CHARS_MAX),
+  target_id: Type.Optional(targetId),
 };
 const FilterQuery = Type.Object(filterQuery);
 export type FilterQuery = Static<typeof FilterQuery>;
@@ -47,6 +49,11 @@ export type Filters = {
   readonly from: Date | undefined;
   readonly to: Date | undefined;
   readonly equal: { readonly [column: string]: string };
+  /**
+   * The id that was asked for and the one that Cardea has stored in lower case: objects of a tenant's own
+   * authorization model keep their case, ids of Cardea's have none.
+   */
+  readonly targetIds?: readonly string[];
 };
 
 export type NotUnderstood = { readonly field: 'from' | 'to'; readonly rule: string };
@@ -74,13 +81,16 @@ export function readFilters(
   const equal = Object.fromEntries(
     EQUAL.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])),
   );
-  return { ...of, from, to, equal };
+  const { target_id: asked, ...others } = equal;
+  const targetIds = [asked ?? '', storedId(asked ?? '')] as const;
+  if (targetIds[0] === targetIds[1]) return { ...of, from, to, equal };
+  return { ...of, from, to, equal: others, targetIds };
 }
 
 /** `SELECT columns … ORDER BY ts DESC, id DESC`, the newest first. */
 export function select(
   columns: readonly string[],
-  { tenantId, appId, from, to, equal }: Filters,
+  { tenantId, appId, from, to, equal, targetIds }: Filters,
   page: { readonly limit: number; readonly offset?: number; readonly after?: Cursor | undefined },
 ): { readonly text: string; readonly values: readonly unknown[] } {
   return build((knex) => {
@@ -93,6 +103,7 @@ export function select(
         { column: 'id', order: 'desc' },
       ])
       .limit(page.limit);
+    if (targetIds !== undefined) query.whereIn('target_id', targetIds);
     if (appId !== undefined) query.where('app_id', appId);
     if (from !== undefined) query.where('ts', '>=', from.toISOString());
     if (to !== undefined) query.where('ts', '<=', to.toISOString());

@@ -10,6 +10,7 @@ import {
 } from '@cardea/contracts';
 import { uuidFrom } from '@cardea/runtime';
 import type { Category, Details, Happened, Result, Rule } from './audit-row.ts';
+import { withinRow } from './details-within-row.ts';
 import { approvalRules } from './mapping/approval.ts';
 import { auditRules } from './mapping/audit.ts';
 import { authzRules } from './mapping/authz.ts';
@@ -17,8 +18,6 @@ import { identityRules } from './mapping/identity.ts';
 import { vaultRules } from './mapping/vault.ts';
 import { webhooksRules } from './mapping/webhooks.ts';
 
-const DETAIL_CHARS_MAX = 1024;
-const DETAILS_BYTES_MAX = 8 * 1024;
 const USER_AGENT_CHARS_MAX = 512;
 
 /** A row of table `audit.events` (`docs/contract.md` 2.12), without geography. */
@@ -55,7 +54,7 @@ export const RULES = {
   };
 };
 
-/** An event that no rule knows, or whose details are larger than a row may hold: its stream is parked. */
+/** An event that no rule knows: its stream is parked. */
 export class NotMappable extends Error {
   override readonly name = 'NotMappable';
   readonly code: string;
@@ -89,8 +88,8 @@ export function rowOf(event: IntegrationEvent): AuditRow | undefined {
     target_type: said.target.type,
     target_id: said.target.id,
     source_ip: context.ip,
-    source_user_agent: context.user_agent?.slice(0, USER_AGENT_CHARS_MAX) ?? null,
-    details: bounded({
+    source_user_agent: context.user_agent?.slice(0, USER_AGENT_CHARS_MAX).toWellFormed() ?? null,
+    details: withinRow({
       ...said.details,
       ...(context.app_claimed === true ? { app_claimed: true } : {}),
     }),
@@ -101,19 +100,3 @@ export function rowOf(event: IntegrationEvent): AuditRow | undefined {
 /** What happens to the deployment as a whole, a system administrator reads in the first tenant's log. */
 const tenantOf = ({ tenantId }: IntegrationEvent): string =>
   tenantId === DEPLOYMENT_TENANT ? BOOTSTRAP_TENANT_ID : tenantId;
-
-/** Long texts are cut; more than a row may hold means that a rule lets through what it should not. */
-function bounded(details: Details): Details {
-  const cut = Object.fromEntries(
-    Object.entries(details)
-      .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [
-        name,
-        typeof value === 'string' ? value.slice(0, DETAIL_CHARS_MAX) : value,
-      ]),
-  );
-  if (Buffer.byteLength(JSON.stringify(cut)) > DETAILS_BYTES_MAX) {
-    throw new NotMappable('details_too_large');
-  }
-  return cut;
-}

@@ -107,7 +107,7 @@ function removeChunk(
 
 type Removed = { readonly tenant_id: string; readonly before: Date; readonly rows: string };
 
-/** Of this run, and of one that was broken off. */
+/** Publishes how many rows this run removed, and one that was broken off. */
 async function tellRemoved({
   database,
   streams,

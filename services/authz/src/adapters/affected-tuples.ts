@@ -4,12 +4,12 @@
  */
 import type { Database } from '@cardea/read-models';
 import type { Node } from '../engine/dry-run.ts';
-import type { Types } from '../models/rules.ts';
-import { type Fields, relationOf, WILDCARD } from '../tuples/relation.ts';
-import { ROWS_MAX, statementRows, typesOf } from './subgraph.ts';
+import { type Fields, relationOf, WILDCARD } from '../relations/relation.ts';
+import type { Types } from '../relations/rules.ts';
+import { type RowsQuery, rowsOfModel, type Source } from './rows-of-model.ts';
 import { nodeKey } from './tuple-key.ts';
 
-/** Of more principals, or objects, only so many are looked at. */
+/** How many principals, or objects, are looked at; others are left out. */
 const NODES_MAX = 50_000;
 
 export type Affected = {
@@ -110,7 +110,8 @@ const AFFECTED = `
     SELECT t.* FROM p JOIN authz.tuples t
       ON t.tenant_id = $1 AND t.subject_key = p.k AND t.relation = ANY ('{0,1,2,3,4}')
       WHERE t.object_key IN (SELECT k FROM a))
-  SELECT kind, relation, NULL AS own_relation, user_type, user_id, object_type, object_id FROM (
+  SELECT kind, relation, NULL AS own_relation, user_type, user_id, object_type, object_id,
+    position FROM (
     SELECT 'principal' AS kind, NULL::smallint AS relation, type AS user_type, id AS user_id,
       '' AS object_type, '' AS object_id, 0::bigint AS position FROM principals
     UNION ALL
@@ -124,26 +125,42 @@ const EVERYTHING = `
   SELECT 'tuple' AS kind, relation, own_relation, user_type, user_id, object_type, object_id, position
   FROM authz.tuples WHERE tenant_id = $1`;
 
+const COLUMNS = [
+  'kind',
+  'relation',
+  'own_relation',
+  'user_type',
+  'user_id',
+  'object_type',
+  'object_id',
+];
+
+/** All of the tenant where no changes are named, or where a model of its own decides. */
 export async function readAffected(
   database: Database,
-  tenantId: string,
+  source: Source,
   changed: readonly Fields[] | undefined,
 ): Promise<Affected> {
-  const types = await typesOf(database, { tenantId });
-  return changed === undefined || types !== undefined
-    ? readAll(database, tenantId, { types, changed: changed ?? [] })
-    : readNear(database, tenantId, changed);
+  const isNear = (types: Types | undefined) => types === undefined && changed !== undefined;
+  const { types, rows } = await rowsOfModel<Row>(database, source, (types) =>
+    isNear(types) ? near(changed ?? []) : EVERY_TUPLE,
+  );
+  return isNear(types)
+    ? affectedNear(rows)
+    : affectedOfAll(rows, { types, changed: changed ?? [] });
 }
 
-async function readAll(
-  database: Database,
-  tenantId: string,
+const EVERY_TUPLE: RowsQuery = {
+  text: EVERYTHING,
+  columns: COLUMNS,
+  order: 'position',
+  values: [],
+};
+
+function affectedOfAll(
+  rows: readonly Row[],
   { types, changed }: { readonly types: Types | undefined; readonly changed: readonly Fields[] },
-): Promise<Affected> {
-  const rows = await statementRows<Row>(database, tenantId, {
-    text: `${EVERYTHING} ORDER BY position LIMIT ${ROWS_MAX + 1}`,
-    values: [],
-  });
+): Affected {
   const tuples = rows.map(fieldsOf);
   const [principals, objects] = [new Map<string, Node>(), new Map<string, Node>()];
   for (const { user_type, user_id, object_type, object_id } of [...tuples, ...changed]) {
@@ -166,18 +183,18 @@ const fieldsOf = ({ kind: _, own_relation, ...row }: Row): Fields => ({
   relation: relationOf({ relation: row.relation as number, own_relation }),
 });
 
-async function readNear(
-  database: Database,
-  tenantId: string,
-  changed: readonly Fields[],
-): Promise<Affected> {
+function near(changed: readonly Fields[]): RowsQuery {
   const subjects = changed.map(({ user_type: type, user_id: id }) => ({ type, id }));
   const objects = changed.map(({ object_type: type, object_id: id }) => ({ type, id }));
-  const rows = await statementRows<Row>(database, tenantId, {
-    text: `${AFFECTED} ORDER BY position, user_type, user_id, object_type, object_id
-      LIMIT ${ROWS_MAX + 1}`,
+  return {
+    text: AFFECTED,
+    columns: COLUMNS,
+    order: 'position, user_type, user_id, object_type, object_id',
     values: [...columnsOf(subjects), ...columnsOf(objects)],
-  });
+  };
+}
+
+function affectedNear(rows: readonly Row[]): Affected {
   const principalsFound = rows
     .filter(({ kind }) => kind === 'principal')
     .map(({ user_type: type, user_id: id }) => ({ type, id }));

@@ -2,16 +2,10 @@
  * Reads from the table those tuples of a tenant that can matter to a question, in the order of their age. An
  * index of them answers it as the index of all tuples would.
  */
-import { type Database, DatabaseUnavailable } from '@cardea/read-models';
-import { inSlices } from '../engine/in-slices.ts';
+import type { Database } from '@cardea/read-models';
+import type { Slices } from '../engine/in-slices.ts';
 import { indexFor } from '../engine/model-index.ts';
-import {
-  EvaluationBudgetExceeded,
-  type Question,
-  type TupleIndex,
-  type UsersQuestion,
-} from '../engine/tuple-index.ts';
-import type { Types } from '../models/rules.ts';
+import type { Question, TupleIndex, UsersQuestion } from '../engine/tuple-index.ts';
 import {
   type Fields,
   numberOf,
@@ -20,15 +14,13 @@ import {
   relationOf,
   satisfying,
   WILDCARD,
-} from '../tuples/relation.ts';
+} from '../relations/relation.ts';
+import type { Types } from '../relations/rules.ts';
+import { rowsOfModel, type Source } from './rows-of-model.ts';
 import { nodeKey } from './tuple-key.ts';
 
-/** Of more tuples than these no question is answered from the table. */
-export const ROWS_MAX = 200_000;
 /** Rows between two pauses. */
 const SLICE_ROWS = 512;
-const STATEMENT_MAX_MS = 2_000;
-const QUERY_CANCELED = '57014';
 
 type Principal = Pick<Fields, 'user_type' | 'user_id'>;
 type Row = {
@@ -39,10 +31,8 @@ type Row = {
   readonly object_type: string;
   readonly object_id: string;
 };
+const COLUMNS = ['relation', 'own_relation', 'user_type', 'user_id', 'object_type', 'object_id'];
 type Query = { readonly text: (tuples: string) => string; readonly values: readonly unknown[] };
-/** A tenant's tuples, of now or of an earlier moment. */
-export type Source = { readonly tenantId: string; readonly asOf?: Date | undefined };
-
 /** The tuples of now; or those of a moment, which is the parameter. Without those of the streams that are parked. */
 const NOW = 'authz.tuples';
 const at = (moment: string, parked: string): string =>
@@ -151,12 +141,20 @@ export type Subgraphs = {
   readonly ofUsers: (source: Source, asked: UsersQuestion) => Promise<TupleIndex>;
 };
 
-export function subgraphs(database: Database, monotonicMs: () => number): Subgraphs {
+export function subgraphs(database: Database, inSlices: Slices): Subgraphs {
   const read = async (source: Source, query: Query): Promise<TupleIndex> => {
-    const types = await typesOf(database, source);
-    const asked = types === undefined ? query : EVERYTHING;
-    const rows = await rowsOf(database, source, asked);
-    return inSlices(indexOf(types, rows), monotonicMs);
+    const moment = source.asOf && [source.asOf, await parkedTuples(database)];
+    const { types, rows } = await rowsOfModel<Row>(database, source, (types) => {
+      const { text, values } = types === undefined ? query : EVERYTHING;
+      const tuples = moment ? at(`$${values.length + 2}`, `$${values.length + 3}`) : NOW;
+      return {
+        text: text(tuples),
+        columns: COLUMNS,
+        order: 'position',
+        values: [...values, ...(moment ?? [])],
+      };
+    });
+    return inSlices(source.work, indexOf(types, rows));
   };
   return {
     ofChecks: (source, principals, objects) =>
@@ -189,45 +187,6 @@ export function subgraphs(database: Database, monotonicMs: () => number): Subgra
   };
 }
 
-async function rowsOf(
-  database: Database,
-  { tenantId, asOf }: Source,
-  { text, values }: Query,
-): Promise<readonly Row[]> {
-  const moment = asOf && [asOf, await parkedTuples(database)];
-  const tuples = moment ? at(`$${values.length + 2}`, `$${values.length + 3}`) : NOW;
-  return statementRows<Row>(database, tenantId, {
-    text: `SELECT relation, own_relation, user_type, user_id, object_type, object_id
-           FROM (${text(tuples)}) AS found
-           ORDER BY position LIMIT ${ROWS_MAX + 1}`,
-    values: [...values, ...(moment ?? [])],
-  });
-}
-
-/**
- * In one transaction and one trip; $1 is the tenant. What takes too long or is too much is a question that
- * is too large.
- */
-export async function statementRows<R extends object>(
-  database: Database,
-  tenantId: string,
-  { text, values }: { readonly text: string; readonly values: readonly unknown[] },
-): Promise<readonly R[]> {
-  const answers = await database
-    .asTenantAtOnce<[object, object, R]>(tenantId, [
-      { text: `SET LOCAL statement_timeout = ${STATEMENT_MAX_MS}` },
-      // Estimates of recursive queries are so high that each of them would be compiled.
-      { text: 'SET LOCAL jit = off' },
-      { text, values: [tenantId, ...values] },
-    ])
-    .catch((error: unknown) => {
-      throw isTimeout(error) ? new EvaluationBudgetExceeded() : error;
-    });
-  const rows = answers[2]?.rows ?? [];
-  if (rows.length > ROWS_MAX) throw new EvaluationBudgetExceeded();
-  return rows;
-}
-
 /** Keys of the tuples whose history cannot be told, because an event of theirs could not be applied. */
 async function parkedTuples({ system }: Database): Promise<readonly string[]> {
   const { rows } = await system.query<{ hex: string }>(
@@ -243,20 +202,6 @@ const EVERYTHING: Query = {
   values: [],
 };
 
-/** The tenant's own model, if it has one, or had one at the moment. */
-export async function typesOf(
-  database: Database,
-  { tenantId, asOf }: Source,
-): Promise<Types | undefined> {
-  const { rows } = await database.tenant(tenantId).query<{ types: Types }>(
-    `SELECT types FROM authz.models
-     WHERE tenant_id = $1 AND ($2::timestamptz IS NULL OR published_at <= $2)
-     ORDER BY version DESC LIMIT 1`,
-    [tenantId, asOf ?? null],
-  );
-  return rows[0]?.types;
-}
-
 function* indexOf(types: Types | undefined, rows: readonly Row[]): Generator<void, TupleIndex> {
   const index = indexFor(types);
   for (const [at, row] of rows.entries()) {
@@ -265,7 +210,3 @@ function* indexOf(types: Types | undefined, rows: readonly Row[]): Generator<voi
   }
   return index;
 }
-
-const isTimeout = (error: unknown): boolean =>
-  error instanceof DatabaseUnavailable &&
-  (error.cause as { readonly code?: unknown } | undefined)?.code === QUERY_CANCELED;

@@ -2,7 +2,7 @@
  * Hashes that identify a tuple and its two ends in streams and tables: short, whatever length the ids have.
  */
 import { hash } from 'node:crypto';
-import { type Fields, WILDCARD } from '../tuples/relation.ts';
+import { type Fields, WILDCARD } from '../relations/relation.ts';
 
 const KEY_BYTES = 16;
 

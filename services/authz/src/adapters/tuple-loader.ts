@@ -1,13 +1,15 @@
 /** Reads a tenant's tuples from the table in one snapshot, with the position that the table had reached. */
 import type { Database, Transaction } from '@cardea/read-models';
-import type { IndexBasis } from '../engine/index-snapshots.ts';
 import { indexFor } from '../engine/model-index.ts';
 import type { LoadedTuples, TenantSize } from '../engine/tenant-indexes.ts';
 import type { TupleIndex } from '../engine/tuple-index.ts';
-import type { Types } from '../models/rules.ts';
-import { relationOf } from '../tuples/relation.ts';
+import { relationOf } from '../relations/relation.ts';
+import type { Types } from '../relations/rules.ts';
 
 const SLICE_ROWS = 2_000;
+
+/** What an index rests on beside the log up to its position. */
+export type IndexBasis = { readonly text: string; readonly parked: ReadonlySet<string> };
 
 type Row = {
   readonly checkpoint: string;

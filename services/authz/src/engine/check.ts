@@ -1,14 +1,12 @@
-import { type Fields, numberOf, satisfying } from '../tuples/relation.ts';
+import { type Fields, numberOf, satisfying } from '../relations/relation.ts';
+import { type Budget, PAUSE_RECORDS, type Walk } from './budget.ts';
 import {
   addParents,
-  type Budget,
   copyAt,
   followMemberships,
   NOT_REACHED,
-  PAUSE_RECORDS,
   type Principals,
   type Scratch,
-  type Walk,
 } from './closure.ts';
 import { NOT_COPIED } from './inner-lists.ts';
 import type { NodeTuple, TupleGraph } from './tuple-graph.ts';

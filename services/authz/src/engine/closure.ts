@@ -1,3 +1,4 @@
+import type { Budget } from './budget.ts';
 import { grown } from './growing.ts';
 import { NO_COPY, NOT_COPIED } from './inner-lists.ts';
 import type { TupleGraph } from './tuple-graph.ts';
@@ -10,44 +11,6 @@ import {
   OUT_MEMBER,
   PARENTS,
 } from './tuple-lists.ts';
-
-/** Tuple records that a check or a filter may look at. */
-export const RECORDS_MAX = 1_000_000;
-/** Tuple records that a list may look at. */
-export const LIST_RECORDS_MAX = 10_000_000;
-/** Records between two pauses of a walk. */
-export const PAUSE_RECORDS = 2_048;
-
-/** A question whose answer is sought with pauses, at which other requests may go on. */
-export type Walk<T> = Generator<void, T>;
-
-/** The question was too large to be answered; the caller answers 503 `evaluation_budget_exceeded`. */
-export class EvaluationBudgetExceeded extends Error {
-  override readonly name = 'EvaluationBudgetExceeded';
-}
-
-/** Counts the tuple records looked at for one request. */
-export class Budget {
-  #left: number;
-  #pauseAt: number;
-
-  constructor(records: number) {
-    this.#left = records;
-    this.#pauseAt = records - PAUSE_RECORDS;
-  }
-
-  spend(records = 1): void {
-    this.#left -= records;
-    if (this.#left < 0) throw new EvaluationBudgetExceeded();
-  }
-
-  /** True once so many records were looked at that the walk has to pause; asking starts the next stretch. */
-  pauseIsDue(): boolean {
-    if (this.#left > this.#pauseAt) return false;
-    this.#pauseAt = this.#left - PAUSE_RECORDS;
-    return true;
-  }
-}
 
 const FIRST_SIZE = 64;
 const STAMP_MAX = 0xffffffff;
@@ -72,7 +35,7 @@ export class Closure {
   /** The slot whose list is being followed, and the last record of that list looked at; 0 before the first. */
   at = 0;
   lastRecord = 0;
-  /** Of a set that is larger than what is searched. */
+  /** Marks the members of a set that is larger than what is searched. */
   #marks = new Uint32Array(FIRST_SIZE);
   #base = 1;
   #nodesMax = 0;

@@ -1,13 +1,11 @@
 /** What would change if a batch of tuples were written and deleted: each check that would be answered otherwise. */
 
-import type { Types } from '../models/rules.ts';
-import type { Batch } from '../tuples/change-batch.ts';
-import type { Fields, Relation } from '../tuples/relation.ts';
-import { newScratch } from './closure.ts';
+import type { Batch, Fields, Relation } from '../relations/relation.ts';
+import type { Types } from '../relations/rules.ts';
 import { relationsIn, UnknownRelation } from './model-index.ts';
-import type { TupleIndex, Walk } from './tuple-index.ts';
+import { EvaluationBudgetExceeded, type Run, type TupleIndex, type Walk } from './tuple-index.ts';
 
-/** Checks that are evaluated before and after; with more the answer is not complete. */
+/** Checks that are evaluated before and after; with more, or past the budget, the answer is not complete. */
 const EVALUATIONS_MAX = 1_000_000;
 /** Objects between two pauses. */
 const SLICE_OBJECTS = 512;
@@ -46,6 +44,7 @@ type World = {
 export function* dryRun(
   { before, after, principals, objects }: World,
   { batch, relations: asked, limit }: DryRunQuestion,
+  run: Run = before.listRun(),
 ): Walk<DryRun> {
   const known = new Set([...relationsIn(before), ...relationsIn(after)]);
   for (const relation of asked ?? []) if (!known.has(relation)) throw new UnknownRelation();
@@ -56,23 +55,30 @@ export function* dryRun(
   const affected = { principals: new Set<Node>(), objects: new Set<string>() };
   let total = 0;
   let evaluations = 0;
-  const scratch = newScratch();
-  for (const { principal, question, ids } of questionsOf(principals, relations, objects)) {
-    evaluations += ids.length;
-    if (evaluations > EVALUATIONS_MAX) return done(false);
-    const was = yield* before.filter(question, ids, before.run(scratch));
-    const is = yield* after.filter(question, ids, after.run(scratch));
-    for (const [at, object_id] of ids.entries()) {
-      const [from, to] = [was[at] === true, is[at] === true];
-      if (from === to) continue;
-      total += 1;
-      affected.principals.add(principal);
-      affected.objects.add(JSON.stringify([question.object_type, object_id]));
-      if (flips.length < limit) flips.push({ ...question, object_id, from, to });
+  try {
+    for (const { principal, question, ids } of questionsOf(principals, relations, objects)) {
+      evaluations += ids.length;
+      if (evaluations > EVALUATIONS_MAX) return done(false);
+      const was = yield* before.filter(question, ids, run);
+      const is = yield* after.filter(question, ids, run);
+      for (const [at, object_id] of ids.entries()) {
+        add(principal, { ...question, object_id, from: was[at] === true, to: is[at] === true });
+      }
+      yield;
     }
-    yield;
+    return done(true);
+  } catch (error) {
+    if (error instanceof EvaluationBudgetExceeded) return done(false);
+    throw error;
   }
-  return done(true);
+
+  function add(principal: Node, flip: Flip): void {
+    if (flip.from === flip.to) return;
+    total += 1;
+    affected.principals.add(principal);
+    affected.objects.add(JSON.stringify([flip.object_type, flip.object_id]));
+    if (flips.length < limit) flips.push(flip);
+  }
 
   function done(complete: boolean): DryRun {
     return {

@@ -1,13 +1,7 @@
-import { type Fields, numberOf, satisfying } from '../tuples/relation.ts';
+import { type Fields, numberOf, satisfying } from '../relations/relation.ts';
+import { type Budget, PAUSE_RECORDS, type Walk } from './budget.ts';
 import { membershipIn, walkMax } from './check.ts';
-import {
-  addParents,
-  type Budget,
-  followMemberships,
-  PAUSE_RECORDS,
-  type Scratch,
-  type Walk,
-} from './closure.ts';
+import { addParents, followMemberships, type Scratch } from './closure.ts';
 import type { TupleGraph } from './tuple-graph.ts';
 import { IN_GRANT, isOfSeveral, numberIn, relationIn } from './tuple-lists.ts';
 

@@ -2,9 +2,10 @@
  * What a goal depends on by the rules of a model: the tuples that name its principal, and other goals. A goal
  * is a relation that somebody may have to an object.
  */
-import { plainTypes, type Rule, type Term, type Types } from '../models/rules.ts';
-import { type Fields, type Relation, WILDCARD } from '../tuples/relation.ts';
-import type { Budget, Walk } from './closure.ts';
+
+import { type Fields, type Relation, WILDCARD } from '../relations/relation.ts';
+import { plainTypes, type Rule, type Term, type Types } from '../relations/rules.ts';
+import type { Budget, Walk } from './budget.ts';
 import { keyOf, type ModelWorld, type Subject } from './model-world.ts';
 
 export type Rules = {
@@ -31,7 +32,7 @@ export type Goal = {
   readonly type: string;
   readonly id: string;
   readonly relation: string;
-  /** Tuples that name all of the principal's type do not count. */
+  /** Allowed not only because tuples name all of the principal's type. */
   readonly withoutWildcard: boolean;
   /** The tuple through which the goal above depends on it; none where both are about one object. */
   readonly over?: Fields;
@@ -57,7 +58,8 @@ export type Parts = Groups & {
   readonly all: readonly Goal[];
 };
 
-const NOTHING: Parts = {
+/** Depends on nothing, and is not allowed. */
+export const NOTHING: Parts = {
   isUnion: true,
   isDirect: false,
   hasBase: true,
@@ -73,7 +75,10 @@ export function* goalParts({ world, rules, user }: Given, goal: Goal, budget: Bu
   const itself = isItself(user, goal);
   if (itself || rule === undefined) return { ...NOTHING, isDirect: itself };
   function* goalsOf(term: Term, withoutWildcard: boolean): Walk<Goal[]> {
-    if (typeof term === 'string') return [{ type, id, relation: term, withoutWildcard }];
+    if (typeof term === 'string') {
+      budget.keep();
+      return [{ type, id, relation: term, withoutWildcard }];
+    }
     const types = plainTypes(rules.of(type, term.from));
     const goals: Goal[] = [];
     for (const subject of world.subjects(type, id, term.from).plain.values()) {
@@ -81,27 +86,34 @@ export function* goalParts({ world, rules, user }: Given, goal: Goal, budget: Bu
       if (budget.pauseIsDue()) yield;
       if (subject.id === WILDCARD || !types.includes(subject.type)) continue;
       const over = tupleOf(goal, term.from, subject);
+      budget.keep();
       goals.push({ ...subject, relation: term.relation, withoutWildcard, over });
     }
     return goals;
   }
   const base = yield* usersetGoals({ world, rule, goal, budget });
   for (const term of rule.union ?? []) base.push(...(yield* goalsOf(term, withoutWildcard)));
+  const isDirect = isNamed(world, rule, { goal, user });
+  if (withoutWildcard && !rule.isUnion) {
+    // One of the conditions is enough that is met without the wildcard, if all of them are met at all.
+    for (const term of rule.intersect ?? []) base.push(...(yield* goalsOf(term, true)));
+    budget.keep();
+    const whole: Goal = { type, id, relation, withoutWildcard: false };
+    return partsOf({ isDirect, hasBase: true, base, intersect: [[whole]], exclude: [] });
+  }
   const intersect: Goal[][] = [];
   for (const term of rule.intersect ?? []) intersect.push(yield* goalsOf(term, withoutWildcard));
   const exclude: Goal[] = [];
-  // Whoever is excluded as one of all is excluded, however the rest was allowed.
   for (const term of rule.exclude ?? []) exclude.push(...(yield* goalsOf(term, false)));
-  return {
-    isUnion: rule.isUnion,
-    isDirect: isNamed(world, rule, { goal, user }),
-    hasBase: rule.entries.size > 0 || (rule.union ?? []).length > 0,
-    base,
-    intersect,
-    exclude,
-    all: [...base, ...intersect.flat(), ...exclude],
-  };
+  const hasBase = rule.entries.size > 0 || (rule.union ?? []).length > 0;
+  return partsOf({ isDirect, hasBase, base, intersect, exclude });
 }
+
+const partsOf = (groups: Groups): Parts => ({
+  ...groups,
+  isUnion: groups.intersect.length + groups.exclude.length === 0,
+  all: [...groups.base, ...groups.intersect.flat(), ...groups.exclude],
+});
 
 /** Who is asked about as `group#member` of a group is a member of that group. */
 const isItself = (user: Subject, { type, id, relation }: Goal): boolean =>
@@ -171,6 +183,7 @@ function* usersetGoals({
     const subject = `${userset.type}#${userset.relation}`;
     if (!rule.entries.has(subject)) continue;
     const over = tupleOf(goal, relation, { type: subject, id: userset.id });
+    budget.keep();
     goals.push({ ...userset, withoutWildcard, over, isUserset: true });
   }
   return goals;

@@ -1,39 +1,96 @@
-import type { Walk } from './closure.ts';
+/**
+ * Runs walks in slices between other requests: one slice per turn of the event loop, in rounds between
+ * tenants, until the request's computing time is over or its client is gone.
+ */
+import { EvaluationBudgetExceeded, type Walk } from './budget.ts';
+import { Rounds } from './rounds.ts';
+import type { Work } from './work.ts';
 
-/** Longest time for which a walk may block other requests. */
+/** Longest time for which a walk may block other requests; a walk looks at the clock when it pauses. */
 const SLICE_MS = 5;
 /** Pauses after which a walk is no longer a short one: some 20,000 records were looked at. */
 const PAUSES_AT_ONCE = 10;
 
 /** Runs a walk to its end at once; undefined if that would take long. */
-export function atOnce<T>(walk: Walk<T>): { readonly value: T } | undefined {
+export function atOnce<T>(
+  walk: Walk<T>,
+  monotonicMs: () => number,
+): { readonly value: T } | undefined {
+  let endMs = Number.POSITIVE_INFINITY;
   for (let pauses = 0; pauses < PAUSES_AT_ONCE; pauses++) {
     const step = walk.next();
     if (step.done) return step;
+    // Most walks never pause, so the clock is read at the first pause.
+    if (pauses === 0) endMs = monotonicMs() + SLICE_MS;
+    else if (monotonicMs() >= endMs) return undefined;
   }
   return undefined;
 }
 
-/** Runs one slice of a walk: returns its result, or undefined if it needs another slice. */
-export function slice<T>(
+/** Runs a walk to its end; undefined if it may not go on. */
+export interface Slices {
+  <T>(work: Work, walk: Walk<T>): Promise<T>;
+  <T>(work: Work, walk: Walk<T>, mayGoOn: () => boolean): Promise<T | undefined>;
+}
+
+type Running = {
+  readonly work: Work;
+  /** Runs one slice; false once there is no further one. */
+  readonly step: () => boolean;
+};
+
+/** The computing time of this thread: on a busy machine a slice takes longer than it computes. */
+const threadCpuMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+};
+
+export function slices(monotonicMs: () => number, cpuMs = threadCpuMs): Slices {
+  const running = new Rounds<Running>();
+  const turn = (): void => {
+    const one = running.take();
+    if (one?.step() === true) running.add(one.work.tenantId, one);
+    if (running.count > 0) setImmediate(turn);
+  };
+  const start = (one: Running): void => {
+    running.add(one.work.tenantId, one);
+    if (running.count === 1) setImmediate(turn);
+  };
+  return <T>(work: Work, walk: Walk<T>, mayGoOn: () => boolean = () => true) =>
+    new Promise<T>((resolve, reject) => {
+      const step = (): boolean => {
+        try {
+          work.expectClient();
+          if (!mayGoOn()) resolve(undefined as T);
+          else {
+            const done = slice(work, walk, { monotonicMs, cpuMs });
+            if (done === undefined) return true;
+            resolve(done.value);
+          }
+        } catch (error) {
+          reject(error);
+        }
+        return false;
+      };
+      start({ work, step });
+    });
+}
+
+/** Undefined if the walk needs another slice. A walk whose time is over is told so, and may still answer in part. */
+function slice<T>(
+  work: Work,
   walk: Walk<T>,
-  monotonicMs: () => number,
+  { monotonicMs, cpuMs }: { readonly monotonicMs: () => number; readonly cpuMs: () => number },
 ): { readonly value: T } | undefined {
-  const endMs = monotonicMs() + SLICE_MS;
-  for (;;) {
-    const step = walk.next();
-    if (step.done) return { value: step.value };
-    if (monotonicMs() >= endMs) return undefined;
+  const startMs = monotonicMs();
+  const startCpuMs = cpuMs();
+  try {
+    do {
+      const step = work.isSpent ? walk.throw(new EvaluationBudgetExceeded()) : walk.next();
+      if (step.done) return { value: step.value };
+    } while (monotonicMs() < startMs + SLICE_MS);
+    return undefined;
+  } finally {
+    work.computed(cpuMs() - startCpuMs);
   }
 }
-
-/** Runs a walk to its end, between other requests. */
-export async function inSlices<T>(walk: Walk<T>, monotonicMs: () => number): Promise<T> {
-  for (;;) {
-    const done = slice(walk, monotonicMs);
-    if (done !== undefined) return done.value;
-    await nextTurn();
-  }
-}
-
-export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { naiveIndex } from '../../test/naive-index.ts';
-import type { Fields, Relation } from '../tuples/relation.ts';
+import type { Fields, Relation } from '../relations/relation.ts';
 import { finished, newTupleIndex } from './tuple-index.ts';
 
 const STORIES = 1_000;

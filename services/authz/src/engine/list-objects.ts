@@ -1,12 +1,6 @@
-import { numberOf, satisfying } from '../tuples/relation.ts';
-import {
-  type Budget,
-  type Closure,
-  followMemberships,
-  PAUSE_RECORDS,
-  type Scratch,
-  type Walk,
-} from './closure.ts';
+import { numberOf, satisfying } from '../relations/relation.ts';
+import { type Budget, PAUSE_RECORDS, type Walk } from './budget.ts';
+import { type Closure, followMemberships, type Scratch } from './closure.ts';
 import type { Question } from './filter.ts';
 import { sortedByBytes } from './sorted-by-bytes.ts';
 import type { TupleGraph } from './tuple-graph.ts';

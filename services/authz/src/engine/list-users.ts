@@ -1,5 +1,6 @@
-import { type Fields, satisfying } from '../tuples/relation.ts';
-import { type Budget, type Closure, PAUSE_RECORDS, type Scratch, type Walk } from './closure.ts';
+import { type Fields, satisfying } from '../relations/relation.ts';
+import { type Budget, PAUSE_RECORDS, type Walk } from './budget.ts';
+import type { Closure, Scratch } from './closure.ts';
 import { sortedByBytes } from './sorted-by-bytes.ts';
 import type { TupleGraph } from './tuple-graph.ts';
 import { IN_GRANT, IN_MEMBER, IN_PARENT } from './tuple-lists.ts';

@@ -3,42 +3,59 @@
  * that agrees with its rules. Answers that depend on each other are found together, by Tarjan's algorithm
  * with a stack of its own, since tuples nest deeper than calls may.
  */
-import type { Fields } from '../tuples/relation.ts';
-import type { Budget, Walk } from './closure.ts';
+import type { Fields } from '../relations/relation.ts';
+import type { Budget, Walk } from './budget.ts';
 import {
   directTuple,
   type Given,
   type Goal,
   goalKey,
   goalParts,
+  NOTHING,
   type Parts,
 } from './goal-parts.ts';
 
 /** Steps between two pauses. */
 const SLICE_STEPS = 1_024;
 
-/** Answers of one principal; what was found once is kept for the next question. */
+/** Above so many goals what was found is not kept for the next question. */
+const KEPT_GOALS_MAX = 20_000;
+
+/** Answers of one principal; what was found once is kept for the next question, as far as there is room. */
 export class Goals {
   readonly #given: Given;
   readonly #budget: Budget;
+  readonly #explains: boolean;
   readonly #nodes = new Map<string, GoalNode>();
   readonly #stack: GoalNode[] = [];
+  /** What others keep within the same budget. */
+  readonly #liveBefore: number;
   #count = 0;
   #steps = 0;
   #allowed = 0;
 
-  constructor(given: Given, budget: Budget) {
+  constructor(given: Given, budget: Budget, explains = false) {
     this.#given = given;
     this.#budget = budget;
+    this.#explains = explains;
+    this.#liveBefore = budget.live;
   }
 
   *allows(type: string, id: string, relation: string, withoutWildcard = false): Walk<boolean> {
+    if (this.#budget.live - this.#liveBefore > KEPT_GOALS_MAX) this.forget();
     const root = yield* this.#node({ type, id, relation, withoutWildcard });
     if (!root.isDone) yield* this.#solve(root);
     return root.allowed;
   }
 
-  /** Of a goal that is allowed: what it rests on, of which nothing rests on the goal itself. */
+  /** Called at the end, whatever the end was. */
+  forget(): void {
+    this.#nodes.clear();
+    this.#stack.length = 0;
+    this.#budget.release(this.#budget.live - this.#liveBefore);
+  }
+
+  /** What an allowed goal rests on, none of which rests on the goal itself. */
   groundsOf(goal: Goal): Grounds {
     const { parts, order = 0 } = this.#nodes.get(goalKey(goal)) as GoalNode;
     const isEarlier = (other: Goal): boolean =>
@@ -54,6 +71,7 @@ export class Goals {
     const known = this.#nodes.get(key);
     if (known !== undefined) return known;
     this.#budget.spend();
+    this.#budget.keep();
     const node = new GoalNode(yield* goalParts(this.#given, goal, this.#budget));
     this.#nodes.set(key, node);
     return node;
@@ -107,7 +125,11 @@ export class Goals {
         changed = true;
       }
     }
-    for (const each of group) each.isDone = true;
+    for (const each of group) {
+      each.isDone = true;
+      // What it depended on is only needed by those who ask why.
+      if (!this.#explains) this.#budget.release(each.dropParts());
+    }
   }
 
   #holds({ isKnownTrue, parts }: GoalNode): boolean {
@@ -124,7 +146,7 @@ export class Goals {
 }
 
 class GoalNode {
-  readonly parts: Parts;
+  parts: Parts;
   /** In the order of the walk; -1 before it. */
   index = -1;
   low = -1;
@@ -146,6 +168,13 @@ class GoalNode {
   /** Nothing else can change it. */
   get isKnownTrue(): boolean {
     return this.#isKnownTrue;
+  }
+
+  /** Returns how many goals are no longer kept. */
+  dropParts(): number {
+    const { all } = this.parts;
+    this.parts = NOTHING;
+    return all.length;
   }
 
   /** A union is decided by the first of its goals that is allowed. */

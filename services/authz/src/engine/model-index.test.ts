@@ -12,13 +12,16 @@ import {
   tuple,
 } from '../../test/any-model.ts';
 import { type ModelTuple, naiveAnswers } from '../../test/naive-model.ts';
-import type { Types } from '../models/rules.ts';
-import type { Fields } from '../tuples/relation.ts';
-import { EvaluationBudgetExceeded } from './closure.ts';
+import type { Fields } from '../relations/relation.ts';
+import type { Rule, Types } from '../relations/rules.ts';
+import { EvaluationBudgetExceeded } from './budget.ts';
 import { newModelIndex } from './model-index.ts';
-import { finished, type TupleIndex, type UsersQuestion } from './tuple-index.ts';
+import { finished, type Question, type TupleIndex, type UsersQuestion } from './tuple-index.ts';
 
 const DEEP = 10_000;
+/** Relations of which each is a union of the one before; and the objects that have them. */
+const CHAINED = 450;
+const OBJECTS = 300;
 const allows = (index: TupleIndex, text: string): boolean =>
   finished(index.check(fieldsOf(tuple(text)))).allowed;
 const byBytes = (ids: readonly string[]) =>
@@ -183,5 +186,40 @@ describe('the evaluator of models', () => {
     for (let at = 0; at < 100; at++)
       index.write(fieldsOf(tuple(`folder#viewer:${at} viewer folder:top`)));
     expect(() => allows(index, 'user:ann viewer folder:top')).toThrow(EvaluationBudgetExceeded);
+  });
+
+  it('C3 gives up on a question that needs more goals in memory than one may keep', () => {
+    const limits = { recordsMax: 1_000_000, listRecordsMax: 1_000_000, liveGoalsMax: 500 };
+    const index = newModelIndex(deep, limits);
+    for (let at = 0; at < 1_000; at++)
+      index.write(fieldsOf(tuple(`folder:${at + 1} parent folder:${at}`)));
+    index.write(fieldsOf(tuple('user:ann viewer folder:900')));
+    const run = index.run();
+    const check = (text: string) => finished(index.check(fieldsOf(tuple(text)), run));
+    expect(() => check('user:ann viewer folder:0')).toThrow(EvaluationBudgetExceeded);
+    // What was too large leaves its room to the next question of the request.
+    expect(check('user:ann viewer folder:800').allowed).toBe(true);
+  });
+
+  it('C3 keeps no more goals of a list than of one question', () => {
+    const relations: Record<string, Rule> = { r0: { direct: ['user'] } };
+    for (let at = 1; at < CHAINED; at++) relations[`r${at}`] = { union: [`r${at - 1}`] };
+    const index = newModelIndex({ user: {}, doc: { relations } });
+    for (let at = 0; at < OBJECTS; at++) index.write(fieldsOf(tuple(`user:ann r0 doc:${at}`)));
+    const run = index.listRun();
+    const question = { user_type: 'user', user_id: 'ann', object_type: 'doc' };
+    const last = { ...question, relation: `r${CHAINED - 1}` as never } as Question;
+    let liveMost = 0;
+    let listed: readonly string[] | undefined;
+    for (const walk = index.listObjects(last, run); listed === undefined; ) {
+      const step = walk.next();
+      if (step.done) listed = step.value;
+      else liveMost = Math.max(liveMost, run.budget.live);
+    }
+    expect(listed.length).toBe(OBJECTS);
+    expect(liveMost).toBeGreaterThan(0);
+    // What is kept for the next object, and what one object needs.
+    expect(liveMost).toBeLessThan(20_000 + 2 * CHAINED + 2);
+    expect(run.budget.live).toBe(0);
   });
 });

@@ -1,15 +1,10 @@
 /** Answers by a tenant's own model, as the index of tuples answers by the seven relations. */
-import { partsOf, type Types } from '../models/rules.ts';
-import type { Fields } from '../tuples/relation.ts';
-import { RELATIONS, type Relation, WILDCARD } from '../tuples/relation.ts';
-import {
-  Budget,
-  LIST_RECORDS_MAX,
-  newScratch,
-  RECORDS_MAX,
-  type Scratch,
-  type Walk,
-} from './closure.ts';
+
+import type { Fields } from '../relations/relation.ts';
+import { RELATIONS, type Relation, WILDCARD } from '../relations/relation.ts';
+import { partsOf, type Types } from '../relations/rules.ts';
+import { Budget, LIST_RECORDS_MAX, RECORDS_MAX, type Walk } from './budget.ts';
+import { newScratch, type Scratch } from './closure.ts';
 import { type Rules, rulesOf } from './goal-parts.ts';
 import { Goals } from './model-goals.ts';
 import { reasonOf } from './model-reason.ts';
@@ -18,9 +13,11 @@ import { sortedByBytes } from './sorted-by-bytes.ts';
 import {
   type Explained,
   type Limits,
+  type ListedUsers,
   newTupleIndex,
   type Run,
   type TupleIndex,
+  type UsersQuestion,
 } from './tuple-index.ts';
 
 /** Goals are kept per question; this is for those who ask for a run. */
@@ -60,30 +57,37 @@ export function expectRelation(index: TupleIndex, relation: Relation, at = 0): v
 
 export function newModelIndex(
   types: Types,
-  { recordsMax, listRecordsMax }: Limits = {
+  { recordsMax, listRecordsMax, liveGoalsMax }: Limits = {
     recordsMax: RECORDS_MAX,
     listRecordsMax: LIST_RECORDS_MAX,
   },
 ): ModelIndex {
   const world = new ModelWorld();
   const rules = rulesOf(types);
-  const run = (scratch?: Scratch): Run => ({
-    budget: new Budget(recordsMax),
-    scratch: scratch ?? NO_SCRATCH,
-  });
-  const goalsOf = (user: Subject, budget: Budget) => new Goals({ world, rules, user }, budget);
-  function* allows(fields: Fields, { budget }: Run = run()): Walk<boolean> {
+  const runOf =
+    (records: number) =>
+    (scratch: Scratch = NO_SCRATCH): Run => ({
+      budget: new Budget(records, liveGoalsMax),
+      scratch,
+    });
+  const run = runOf(recordsMax);
+  const listRun = runOf(listRecordsMax);
+  const withGoals = goalsOf(world, rules);
+  const allows = (fields: Fields, { budget }: Run = run()): Walk<boolean> => {
     const { object_type, object_id, relation } = fields;
-    return yield* goalsOf(userOf(fields), budget).allows(object_type, object_id, relation);
-  }
-  function* explained(fields: Fields, budget: Budget, isWhole: boolean): Walk<Explained> {
+    const asker = { user: userOf(fields), budget };
+    return withGoals(asker, (goals) => goals.allows(object_type, object_id, relation));
+  };
+  function explained(fields: Fields, budget: Budget, isWhole: boolean): Walk<Explained> {
     const { object_type: type, object_id: id, relation } = fields;
-    const goals = goalsOf(userOf(fields), budget);
-    const allowed = yield* goals.allows(type, id, relation);
-    if (!allowed) return { allowed };
-    const goal = { type, id, relation, withoutWildcard: false };
-    const { reason, path } = yield* reasonOf(goals, goal, { budget, isWhole });
-    return { allowed, ...(reason === undefined ? {} : { reason }), path };
+    const asker = { user: userOf(fields), budget, explains: true };
+    return withGoals(asker, function* (goals): Walk<Explained> {
+      const allowed = yield* goals.allows(type, id, relation);
+      if (!allowed) return { allowed };
+      const goal = { type, id, relation, withoutWildcard: false };
+      const { reason, path } = yield* reasonOf(goals, goal, { budget, isWhole });
+      return { allowed, ...(reason === undefined ? {} : { reason }), path };
+    });
   }
   return {
     rules,
@@ -98,50 +102,76 @@ export function newModelIndex(
       throw new Error('an index of a model has no file');
     },
     run,
+    listRun,
     allows,
     *check(fields, { budget } = run()) {
       const { allowed, reason } = yield* explained(fields, budget, false);
       return reason === undefined ? { allowed } : { allowed, reason };
     },
     explain: (fields, { budget } = run()) => explained(fields, budget, true),
-    *filter(question, ids, { budget } = run()) {
-      const goals = goalsOf(userOf(question), budget);
-      const { object_type, relation } = question;
-      const answers: boolean[] = [];
-      for (const id of ids) answers.push(yield* goals.allows(object_type, id, relation));
-      return answers;
+    filter({ object_type, relation, ...user }, ids, { budget } = run()) {
+      return withGoals({ user: userOf(user), budget }, function* (goals): Walk<boolean[]> {
+        const answers: boolean[] = [];
+        for (const [at, id] of ids.entries()) {
+          answers.push(yield* goals.allows(object_type, id, relation));
+          if (at % SLICE_IDS === SLICE_IDS - 1) yield;
+        }
+        return answers;
+      });
     },
-    *listObjects(question) {
-      const user = userOf(question);
-      const goals = goalsOf(user, new Budget(listRecordsMax));
-      const candidates = new Set(world.idsOf(question.object_type));
+    *listObjects({ object_type, relation, ...asked }, { budget } = listRun()) {
+      const user = userOf(asked);
+      const candidates = new Set(world.idsOf(object_type));
       // Who are members of a group are so by themselves, whether or not a tuple is about it.
-      if (partsOf(user.type).type === question.object_type) candidates.add(user.id);
-      return yield* sortedByBytes(
-        yield* those(candidates, (id) => goals.allows(question.object_type, id, question.relation)),
+      if (partsOf(user.type).type === object_type) candidates.add(user.id);
+      const found = withGoals({ user, budget }, (goals) =>
+        those(candidates, (id) => goals.allows(object_type, id, relation)),
       );
+      return yield* sortedByBytes(yield* found);
     },
-    *listUsers({ user_type, object_type, object_id, relation }) {
-      const budget = new Budget(listRecordsMax);
-      const isAllowed = (id: string, withoutWildcard: boolean): Walk<boolean> =>
-        goalsOf({ type: user_type, id }, budget).allows(
-          object_type,
-          object_id,
-          relation,
-          withoutWildcard,
-        );
-      const { type } = partsOf(user_type);
-      const candidates = new Set(type === user_type ? [] : [object_id, ...world.idsOf(type)]);
-      for (const subject of world.allSubjects()) {
-        budget.spend();
-        if (budget.pauseIsDue()) yield;
-        const isMeant = type === user_type ? !('relation' in subject) : true;
-        if (isMeant && subject.type === type && subject.id !== WILDCARD) candidates.add(subject.id);
-      }
-      const ids = yield* those(candidates, (id) => isAllowed(id, true));
-      return { ids: yield* sortedByBytes(ids), wildcard: yield* isAllowed(WILDCARD, false) };
-    },
+    listUsers: (question, { budget } = listRun()) =>
+      listUsers({ world, withGoals, budget }, question),
   };
+}
+
+type Asker = { readonly user: Subject; readonly budget: Budget; readonly explains?: boolean };
+type WithGoals = <T>(asker: Asker, answer: (goals: Goals) => Walk<T>) => Walk<T>;
+
+/** What the answers of a principal keep is given back, also where the question is too large. */
+const goalsOf = (world: ModelWorld, rules: Rules): WithGoals =>
+  function* withGoals({ user, budget, explains }, answer) {
+    const goals = new Goals({ world, rules, user }, budget, explains);
+    try {
+      return yield* answer(goals);
+    } finally {
+      goals.forget();
+    }
+  };
+
+function* listUsers(
+  {
+    world,
+    withGoals,
+    budget,
+  }: { readonly world: ModelWorld; readonly withGoals: WithGoals; readonly budget: Budget },
+  { user_type, object_type, object_id, relation }: UsersQuestion,
+): Walk<ListedUsers> {
+  const isAllowed = (id: string, withoutWildcard: boolean): Walk<boolean> =>
+    withGoals({ user: { type: user_type, id }, budget }, (goals) =>
+      goals.allows(object_type, object_id, relation, withoutWildcard),
+    );
+  const { type } = partsOf(user_type);
+  const candidates = new Set(type === user_type ? [] : [object_id, ...world.idsOf(type)]);
+  for (const subject of world.allSubjects()) {
+    budget.spend();
+    if (budget.pauseIsDue()) yield;
+    const isMeant = type === user_type ? !('relation' in subject) : true;
+    if (isMeant && subject.type === type && subject.id !== WILDCARD) candidates.add(subject.id);
+  }
+  const wildcard = yield* isAllowed(WILDCARD, false);
+  // Where the wildcard allows nobody, whoever is allowed has to be listed.
+  const ids = yield* those(candidates, (id) => isAllowed(id, wildcard));
+  return { ids: yield* sortedByBytes(ids), wildcard };
 }
 
 const userOf = ({ user_type, user_id }: Pick<Fields, 'user_type' | 'user_id'>): Subject => ({

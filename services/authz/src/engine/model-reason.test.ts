@@ -9,7 +9,7 @@ import {
   NAMES,
   tuple,
 } from '../../test/any-model.ts';
-import type { Types } from '../models/rules.ts';
+import type { Types } from '../relations/rules.ts';
 import { finished } from './tuple-index.ts';
 
 describe('the reason of a model', () => {
@@ -75,5 +75,27 @@ describe('the reason of a model', () => {
     expect(reason('user:ann printer doc:d')).toBe(`${path} AND user:* paid doc:d`);
     expect(reason('user:cid reader doc:d')).toBeUndefined();
     expect(reason('group#member:eng member group:eng')).toBeUndefined();
+  });
+
+  it('authz 23 names the tuple to the object of which a condition has to hold', () => {
+    const types: Types = {
+      user: {},
+      folder: { relations: { viewer: { direct: ['user'] } } },
+      doc: {
+        relations: {
+          parent: { direct: ['folder'] },
+          viewer: { direct: ['user'], intersect: [{ from: 'parent', relation: 'viewer' }] },
+        },
+      },
+    };
+    const texts = ['user:ann viewer doc:d', 'user:ann viewer folder:f', 'folder:f parent doc:d'];
+    const index = indexOf(types, ...texts.map(tuple));
+    const asked = fieldsOf(tuple('user:ann viewer doc:d'));
+    const { reason, path = [] } = finished(index.explain(asked));
+    expect(path).toEqual(texts.map(tuple));
+    expect(reason).toBe(
+      'user:ann viewer doc:d AND user:ann viewer folder:f > folder:f parent doc:d',
+    );
+    expect(finished(indexOf(types, ...path).check(asked)).allowed).toBe(true);
   });
 });

@@ -2,8 +2,8 @@
  * Why a model allows something: the tuples from the principal up to the object. Where several would do, those
  * are named that were found first; tuples of one object are looked at from the oldest on.
  */
-import type { Fields } from '../tuples/relation.ts';
-import type { Budget, Walk } from './closure.ts';
+import type { Fields } from '../relations/relation.ts';
+import type { Budget, Walk } from './budget.ts';
 import { type Goal, goalKey } from './goal-parts.ts';
 import type { Goals, Grounds } from './model-goals.ts';
 import { impliedBy, shortened, wordFields } from './reason.ts';
@@ -22,7 +22,7 @@ export type ModelReason = {
   readonly path: readonly Fields[];
 };
 
-/** Of a goal that is allowed; `pathsMax` cuts the path to what the reason prints. */
+/** Why a goal is allowed; `pathsMax` cuts the path to what the reason prints. */
 export function* reasonOf(
   goals: Goals,
   asked: Goal,
@@ -52,7 +52,8 @@ function* pathTo(
   end: Goal,
   { budget, beside }: { readonly budget: Budget; readonly beside: (goal: Goal) => void },
 ): Walk<Path> {
-  const tuples: Fields[] = [];
+  // A condition on another object holds for this one through the tuple between the two.
+  const tuples: Fields[] = end.over === undefined ? [] : [end.over];
   let asked = end.relation;
   let granted: string | undefined;
   for (let goal: Goal | undefined = end; goal !== undefined; ) {
@@ -62,7 +63,7 @@ function* pathTo(
     const isAlone = grounds.direct === undefined && grounds.base === undefined;
     // Where nothing but conditions decide, the first of them is what the path is about.
     const [first, ...others] = isAlone ? grounds.beside : [grounds.base, ...grounds.beside];
-    if (isAlone && tuples.length === 0) asked = first?.relation ?? asked;
+    if (isAlone && goal === end) asked = first?.relation ?? asked;
     const tuple: Fields | undefined = grounds.direct ?? first?.over;
     if (tuple !== undefined) tuples.push(tuple);
     if (grounds.direct !== undefined || first?.isUserset === true) granted ??= goal.relation;

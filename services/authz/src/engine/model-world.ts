@@ -2,8 +2,9 @@
  * The tuples of a tenant that has its own model, by object and relation. A subject is a principal, all of a
  * type (`*`), or whoever has a relation to another object (type `group#member`).
  */
-import { partsOf } from '../models/rules.ts';
-import type { Fields } from '../tuples/relation.ts';
+
+import type { Fields } from '../relations/relation.ts';
+import { partsOf } from '../relations/rules.ts';
 
 export type Subject = { readonly type: string; readonly id: string };
 export type Userset = { readonly type: string; readonly id: string; readonly relation: string };

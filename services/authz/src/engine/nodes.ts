@@ -1,4 +1,4 @@
-import { type Fields, WILDCARD } from '../tuples/relation.ts';
+import { type Fields, WILDCARD } from '../relations/relation.ts';
 import { EncodedId, type Saved, type Seed } from './id-arena.ts';
 import { NodeHashes } from './node-hashes.ts';
 import { NodeTable, type NodeTableState } from './node-table.ts';
@@ -121,7 +121,7 @@ export class Nodes {
     };
   }
 
-  /** Of one of its lists, which are the graph's. */
+  /** The first record of one of its lists, which are the graph's. */
   head(node: number, list: number): number {
     return this.#words.head(node, list);
   }

@@ -2,8 +2,7 @@
  * Questions of a principal who acts for another: allowed is only what both are allowed, never what one of
  * them is. In answers the one who acts comes first.
  */
-import type { Fields } from '../tuples/relation.ts';
-import type { Scratch } from './closure.ts';
+import type { Fields } from '../relations/relation.ts';
 import { expectRelation } from './model-index.ts';
 import { shownName } from './shown-names.ts';
 import {
@@ -110,12 +109,12 @@ export function* filterFor(
 export function* listObjectsFor(
   index: TupleIndex,
   asked: ObjectsRequest,
-  scratch?: Scratch,
+  run: Run = index.listRun(),
 ): Walk<readonly string[]> {
   expectRelation(index, asked.relation);
   let common: readonly string[] | undefined;
   for (const question of eachOf(asked)) {
-    const ids = yield* index.listObjects(question, scratch);
+    const ids = yield* index.listObjects(question, run);
     const before: ReadonlySet<string> | undefined = common && new Set(common);
     common = before === undefined ? ids : ids.filter((id) => before.has(id));
   }
@@ -125,8 +124,8 @@ export function* listObjectsFor(
 export function* listUsersFor(
   index: TupleIndex,
   asked: UsersQuestion,
-  scratch?: Scratch,
+  run: Run = index.listRun(),
 ): Walk<ListedUsers> {
   expectRelation(index, asked.relation);
-  return yield* index.listUsers(asked, scratch);
+  return yield* index.listUsers(asked, run);
 }

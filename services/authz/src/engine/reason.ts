@@ -1,4 +1,4 @@
-import { type Fields, RELATIONS, type Relation } from '../tuples/relation.ts';
+import { type Fields, RELATIONS, type Relation } from '../relations/relation.ts';
 import { shownName } from './shown-names.ts';
 import type { NodeTuple, TupleGraph } from './tuple-graph.ts';
 
@@ -42,7 +42,7 @@ function namesIn(
   };
 }
 
-/** Of a long path, its two ends. */
+/** Prints the two ends of a long path. */
 export function shortened<T>(path: readonly T[], word: (tuple: T) => string): string {
   const hidden = path.length > PATH_TUPLES_MAX ? path.length - 2 * PATH_ENDS : 0;
   let words = '';
@@ -71,7 +71,7 @@ export function wordNearMiss({ nodes }: TupleGraph, held: NodeTuple, asked: Fiel
 
 const relationName = ({ relation }: NodeTuple): Relation => RELATIONS[relation] as Relation;
 
-/** Of a model's tuple, whose subject may be `group#member`. */
+/** Prints the tuple of a model, whose subject may be `group#member`. */
 export function wordFields(tuple: Fields): string {
   const [type = '', ...relations] = tuple.user_type.split('#');
   const subject = shownName(type, tuple.user_id);

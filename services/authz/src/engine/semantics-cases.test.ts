@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { naiveIndex } from '../../test/naive-index.ts';
-import type { Fields } from '../tuples/relation.ts';
+import type { Fields } from '../relations/relation.ts';
 import { finished, newTupleIndex } from './tuple-index.ts';
 
 type Case = {

@@ -1,4 +1,4 @@
-import { WILDCARD } from '../tuples/relation.ts';
+import { WILDCARD } from '../relations/relation.ts';
 
 /** Characters of a type or an id. */
 const PART_LENGTH_MAX = 128;

@@ -2,7 +2,7 @@ import type { RecordedEvent } from '@cardea/event-store';
 import { NotCaughtUp } from '@cardea/log-follower';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Fields } from '../tuples/relation.ts';
+import type { Fields } from '../relations/relation.ts';
 import { type Change, type LoadedTuples, TenantIndexes } from './tenant-indexes.ts';
 import { finished, newTupleIndex } from './tuple-index.ts';
 

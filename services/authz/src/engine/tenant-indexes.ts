@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '@cardea/event-store';
 import { NotCaughtUp } from '@cardea/log-follower';
-import type { Fields } from '../tuples/relation.ts';
+import type { Fields } from '../relations/relation.ts';
 import type { TupleIndex } from './tuple-index.ts';
 
 /** What an event of the log changes in an index. */
@@ -70,7 +70,7 @@ const BYTES_PER_TUPLE_OF_MODEL = 1_000;
 const BYTES_PER_TENANT = 8 * 1024;
 /** A tenant used within this time is not evicted for another. */
 const IN_USE_MS = 10_000;
-/** Of more tuples than these a load takes so long that no request waits for it. */
+/** A load of more tuples than these takes so long that no request waits for it. */
 const AWAITED_TUPLES_MAX = 10_000;
 /** How often it is looked at whether loaded tenants have outgrown the budget. */
 const ROOM_EVERY_MS = 1_000;

@@ -1,4 +1,4 @@
-import { type Fields, numberOf, RELATIONS, type Relation } from '../tuples/relation.ts';
+import { type Fields, numberOf, RELATIONS, type Relation } from '../relations/relation.ts';
 import type { Saved, Seed } from './id-arena.ts';
 import { InnerLists } from './inner-lists.ts';
 import { Nodes, type NodesState } from './nodes.ts';
@@ -45,7 +45,7 @@ type GraphState = {
   readonly records: RecordsState;
 };
 export type SavedGraph = Saved<GraphState>;
-/** Of the arrays of a saved graph, those of the nodes come first. */
+/** How many arrays of a saved graph are those of the nodes, which come first. */
 const NODE_ARRAYS = 3;
 
 /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { naiveIndex } from '../../test/naive-index.ts';
-import { type Fields, RELATIONS } from '../tuples/relation.ts';
+import { type Fields, RELATIONS } from '../relations/relation.ts';
 import { newScratch } from './closure.ts';
 import {
   EvaluationBudgetExceeded,

@@ -1,13 +1,7 @@
-import type { Fields } from '../tuples/relation.ts';
+import type { Fields } from '../relations/relation.ts';
+import { Budget, LIST_RECORDS_MAX, RECORDS_MAX, type Walk } from './budget.ts';
 import { check, type Found, pathOf } from './check.ts';
-import {
-  Budget,
-  LIST_RECORDS_MAX,
-  newScratch,
-  RECORDS_MAX,
-  type Scratch,
-  type Walk,
-} from './closure.ts';
+import { newScratch, type Scratch } from './closure.ts';
 import { filter, type Question } from './filter.ts';
 import type { Seed } from './id-arena.ts';
 import { listObjects } from './list-objects.ts';
@@ -15,7 +9,7 @@ import { type ListedUsers, listUsers, type UsersQuestion } from './list-users.ts
 import { wordNearMiss, wordPath } from './reason.ts';
 import { type SavedGraph, TupleGraph } from './tuple-graph.ts';
 
-export { type Budget, EvaluationBudgetExceeded, type Walk } from './closure.ts';
+export { type Budget, EvaluationBudgetExceeded, type Walk } from './budget.ts';
 export type { Question } from './filter.ts';
 export type { ListedUsers, UsersQuestion } from './list-users.ts';
 export type { SavedGraph } from './tuple-graph.ts';
@@ -30,7 +24,7 @@ export type Explained = Checked & {
 /** For one or more questions of one request. */
 export type Run = {
   readonly budget: Budget;
-  /** Of its own where the walk pauses and other questions are asked meanwhile. */
+  /** A walk that pauses has one of its own, since other questions are asked meanwhile. */
   readonly scratch: Scratch;
 };
 
@@ -55,6 +49,8 @@ export interface TupleIndex {
 
   /** Without pauses; `scratch` is that of all runs that never pause, unless given. */
   run(scratch?: Scratch): Run;
+  /** With the larger budget of a question about all that there is. */
+  listRun(scratch?: Scratch): Run;
   /** Only whether it is allowed. */
   allows(fields: Fields, run?: Run): Walk<boolean>;
   /** `reason`: the shortest, oldest path; or, if denied, the strongest relation that was not enough. */
@@ -63,8 +59,8 @@ export interface TupleIndex {
   /** For each id, in order, whether its check is allowed. */
   filter(question: Question, objectIds: readonly string[], run?: Run): Walk<readonly boolean[]>;
   /** All ids for which the check is allowed, once each, ascending by UTF-8 bytes. */
-  listObjects(question: Question, scratch?: Scratch): Walk<readonly string[]>;
-  listUsers(question: UsersQuestion, scratch?: Scratch): Walk<ListedUsers>;
+  listObjects(question: Question, run?: Run): Walk<readonly string[]>;
+  listUsers(question: UsersQuestion, run?: Run): Walk<ListedUsers>;
 }
 
 /** Runs that do not pause never interleave, so all tenants' indexes share this. */
@@ -72,8 +68,12 @@ const SHARED_SCRATCH = newScratch();
 const [FIRST = 0, SECOND = 0] = crypto.getRandomValues(new Uint32Array(2));
 const SEED: Seed = [FIRST, SECOND];
 
-/** Tuple records that one question may look at. */
-export type Limits = { readonly recordsMax: number; readonly listRecordsMax: number };
+/** Tuple records that one question may look at, and goals of a model that it may keep in memory. */
+export type Limits = {
+  readonly recordsMax: number;
+  readonly listRecordsMax: number;
+  readonly liveGoalsMax?: number;
+};
 const LIMITS: Limits = { recordsMax: RECORDS_MAX, listRecordsMax: LIST_RECORDS_MAX };
 
 export const newTupleIndex = (limits: Limits = LIMITS): TupleIndex =>
@@ -85,7 +85,7 @@ export const savedTupleIndex = (saved: SavedGraph): TupleIndex =>
 
 function indexOf(graph: TupleGraph, { recordsMax, listRecordsMax }: Limits): TupleIndex {
   const newRun = (scratch = SHARED_SCRATCH): Run => ({ scratch, budget: new Budget(recordsMax) });
-  const listing = (scratch = newScratch()): Run => ({
+  const newListRun = (scratch = SHARED_SCRATCH): Run => ({
     scratch,
     budget: new Budget(listRecordsMax),
   });
@@ -100,6 +100,7 @@ function indexOf(graph: TupleGraph, { recordsMax, listRecordsMax }: Limits): Tup
     delete: (tuple) => graph.delete(tuple),
     save: () => graph.save(),
     run: newRun,
+    listRun: newListRun,
     allows: (fields, run = newRun()) => check({ graph, ...run, answer: isAllowed }, fields),
     check: (fields, { scratch, budget } = newRun()) => {
       const answer = (found: Found) => worded(graph, found, { scratch, fields });
@@ -110,8 +111,8 @@ function indexOf(graph: TupleGraph, { recordsMax, listRecordsMax }: Limits): Tup
       return check({ graph, scratch, budget, answer }, fields);
     },
     filter: (question, objectIds, run = newRun()) => filter({ graph, ...run }, question, objectIds),
-    listObjects: (question, scratch) => listObjects(graph, question, listing(scratch)),
-    listUsers: (question, scratch) => listUsers(graph, question, listing(scratch)),
+    listObjects: (question, run = newListRun()) => listObjects(graph, question, run),
+    listUsers: (question, run = newListRun()) => listUsers(graph, question, run),
   };
 }
 

@@ -1,4 +1,4 @@
-import { numberOf } from '../tuples/relation.ts';
+import { numberOf } from '../relations/relation.ts';
 
 /** A node's six lists: three for tuples of which it is the subject (out), three for the object (in). */
 export const OUT_MEMBER = 0;

@@ -2,7 +2,7 @@
  * A relation as other languages write it, a tree of any depth, as rules: what does not fit into one rule
  * becomes relations of its own, named after it.
  */
-import type { Rule, Term } from '../models/rules.ts';
+import type { Rule, Term } from '../relations/rules.ts';
 
 export type Expression =
   /** What tuples of the relation name. */
@@ -11,8 +11,8 @@ export type Expression =
   | { readonly kind: 'union' | 'intersect'; readonly of: readonly Expression[] }
   | { readonly kind: 'exclude'; readonly base: Expression; readonly minus: Expression };
 
-/** Of a type: a deeper tree is refused before it is walked. */
-const DEPTH_MAX = 64;
+/** How deep the tree of a type may be: a deeper one is refused before it is walked. */
+export const DEPTH_MAX = 64;
 
 /** The model is written in a language that says more than ours. */
 export class NotImportable extends Error {

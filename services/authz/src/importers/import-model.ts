@@ -4,12 +4,14 @@
  */
 import { canonicalJson } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
+import { Compile } from 'typebox/compile';
 import { replicaTable } from '../adapters/replica-table.ts';
-import { noBarrier, writeBarrier } from '../engine/write-barrier.ts';
 import { models } from '../models/model.ts';
+import { MODEL_KEYS_MAX, typesShape } from '../models/model-shape.ts';
 import { publish } from '../models/publish/publish.ts';
-import { faultsOfModel, type ModelFault, type Types } from '../models/rules.ts';
-import { NotImportable } from './expression.ts';
+import { faultsOfModel, type ModelFault, type Types } from '../relations/rules.ts';
+import { noBarrier, writeBarrier } from '../replicas/write-barrier.ts';
+import { DEPTH_MAX, NotImportable } from './expression.ts';
 import { typesOfOpenFga } from './openfga.ts';
 import { typesOfZed } from './zed.ts';
 
@@ -31,13 +33,36 @@ export type Imported =
 export function readModel(text: string, language: ModelLanguage): ReadModel {
   let types: Types;
   try {
+    expectShallow(text);
     types = LANGUAGES[language](text);
   } catch (error) {
     if (!(error instanceof NotImportable)) throw error;
     return { refused: 'not_importable', message: error.message };
   }
+  if (!fits(types)) return { refused: 'not_importable', message: 'The model is too large.' };
   const faults = faultsOfModel(types);
   return faults.length > 0 ? { refused: 'model_invalid', faults } : { types };
+}
+
+const shape = Compile(typesShape);
+
+/** Within the bounds of a model that is published over HTTP. */
+const fits = (types: Types): boolean => keysOf(types) <= MODEL_KEYS_MAX && shape.Check(types);
+
+function keysOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inside = Object.values(value).reduce<number>((sum, each) => sum + keysOf(each), 0);
+  return inside + (Array.isArray(value) ? 0 : Object.keys(value).length);
+}
+
+/** Parsers of others take minutes for what nests deeply, so it is refused before them. */
+function expectShallow(text: string): void {
+  let depth = 0;
+  for (const character of text) {
+    if (character === '(') depth += 1;
+    if (character === ')') depth = Math.max(0, depth - 1);
+    if (depth > DEPTH_MAX) throw new NotImportable('Nested too deeply.');
+  }
 }
 
 /** The tenant's next version; after `expectedVersion`, where it is given. */

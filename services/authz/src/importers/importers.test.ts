@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { newModelIndex } from '../engine/model-index.ts';
 import { finished } from '../engine/tuple-index.ts';
-import { faultsOfModel, type Types } from '../models/rules.ts';
-import type { Fields } from '../tuples/relation.ts';
+import type { Fields } from '../relations/relation.ts';
+import { faultsOfModel, type Types } from '../relations/rules.ts';
 import { NotImportable } from './expression.ts';
+import { readModel } from './import-model.ts';
 import { typesOfOpenFga } from './openfga.ts';
 import { typesOfZed } from './zed.ts';
 
@@ -194,4 +195,34 @@ describe("a schema in SpiceDB's language", () => {
       }),
     );
   });
+});
+
+describe('a model of another product', () => {
+  const zed = (permission: string) =>
+    `definition user {}\ndefinition d { relation p: user\n permission x = ${permission} }`;
+  const fga = (relation: string) =>
+    `model\n  schema 1.1\ntype user\ntype d\n  relations\n    define p: [user]\n    define x: ${relation}\n`;
+  const nested = `${'('.repeat(100)}p${')'.repeat(100)}`;
+
+  it.each([
+    ['zed nests deeply', 'zed', zed(nested), 'Nested too deeply.'],
+    ['openfga nests deeply', 'openfga', fga(nested), 'Nested too deeply.'],
+    [
+      'zed has a rule of many terms',
+      'zed',
+      zed(`${'p + '.repeat(5_000)}p`),
+      'The model is too large.',
+    ],
+    [
+      'openfga has a rule of many terms',
+      'openfga',
+      fga(`${'p or '.repeat(5_000)}p`),
+      'The model is too large.',
+    ],
+  ] as const)(
+    'C2 is refused within the bounds of a published one: %s',
+    (_, language, text, message) => {
+      expect(readModel(text, language)).toEqual({ refused: 'not_importable', message });
+    },
+  );
 });

@@ -1,6 +1,6 @@
 /** A model in OpenFGA's language, schema 1.1 or 1.2 in one file, as ours; conditions are refused. */
 import { transformer } from '@openfga/syntax-transformer';
-import type { Rule, Term, Types } from '../models/rules.ts';
+import type { Rule, Term, Types } from '../relations/rules.ts';
 import { type Expression, NotImportable, rulesOf } from './expression.ts';
 
 const TEXT_CHARS_MAX = 256 * 1024;

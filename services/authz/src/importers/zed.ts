@@ -2,7 +2,7 @@
  * A schema in SpiceDB's language (`.zed`) as a model of ours. What has no counterpart is refused: caveats,
  * expiration, `use`, `.all()`.
  */
-import type { Rule, Term, Types } from '../models/rules.ts';
+import type { Rule, Term, Types } from '../relations/rules.ts';
 import { type Expression, NotImportable, rulesOf } from './expression.ts';
 
 const TEXT_CHARS_MAX = 256 * 1024;

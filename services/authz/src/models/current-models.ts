@@ -1,6 +1,6 @@
 /** The models of the tenants whose tuples are written here, kept until the log says that one has changed. */
 import type { Streams } from '@cardea/event-store';
-import { type Fields, isBuiltIn, WILDCARD } from '../tuples/relation.ts';
+import { type Fields, isBuiltIn, WILDCARD } from '../relations/relation.ts';
 import { type Model, models } from './model.ts';
 
 /** Tenants; of more, the oldest are loaded again. */

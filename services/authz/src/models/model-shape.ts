@@ -1,9 +1,11 @@
 /** A model as clients send and see it. What it means is checked by `faultsOfModel`, with a code of its own. */
 import { documented, named } from '@cardea/contracts';
 import Type from 'typebox';
-import { TERMS_MAX, type Types } from './rules.ts';
+import { TERMS_MAX, type Types } from '../relations/rules.ts';
 
 const NAME_CHARS_MAX = 1_024;
+/** As many relations as a model may have, with all of their parts and some terms of two keys. */
+export const MODEL_KEYS_MAX = 10_000;
 
 const name = Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX });
 const term = Type.Union([name, Type.Object({ from: name, relation: name })]);
@@ -34,7 +36,9 @@ export const typesShape = Type.Unsafe<Types>(
   }),
 );
 /** Conditions have no counterpart; named here so that they are refused as part of a model. */
-export const conditions = Type.Optional(Type.Unknown());
+export const conditions = Type.Optional(
+  Type.Unknown({ description: 'Refused: conditions and caveats have no counterpart here.' }),
+);
 
 export const modelShape = named(
   'Model',

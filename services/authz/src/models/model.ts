@@ -3,7 +3,7 @@
  * the seven relations and what follows from them.
  */
 import type { Stream } from '@cardea/event-store';
-import type { Types } from './rules.ts';
+import type { Types } from '../relations/rules.ts';
 
 export type Model = { readonly version: number; readonly types: Types };
 

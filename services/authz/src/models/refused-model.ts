@@ -1,4 +1,4 @@
-import { faultsOfModel, type Types } from './rules.ts';
+import { faultsOfModel, type Types } from '../relations/rules.ts';
 
 /** The answer to what is no model, which names every place that is wrong. */
 export function refusedModel(body: { readonly types: Types; readonly conditions?: unknown }) {

@@ -3,7 +3,7 @@
  * stream, because in the tuple's stream many equal requests would conflict on its revision.
  */
 import { accept, type Decision, type Stream } from '@cardea/event-store';
-import type { Fields } from '../tuples/relation.ts';
+import type { Fields } from '../relations/relation.ts';
 
 export type NoOpWriteEvent = {
   readonly type: 'TupleWriteRepeated' | 'TupleDeleteRepeated';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Fields } from '../relations/relation.ts';
 import { faultsOf } from './change-batch.ts';
-import type { Fields } from './relation.ts';
 
 const viewer: Fields = {
   user_type: 'user',

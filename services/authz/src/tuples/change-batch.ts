@@ -1,10 +1,10 @@
 /** A batch of changes, as clients send it to be made or to see what it would change. */
 import { documented } from '@cardea/contracts';
 import Type from 'typebox';
+import { writableShape } from '../http/tuple-shape.ts';
 import { deletionFaultOf, faultOf } from '../models/current-models.ts';
 import type { Model } from '../models/model.ts';
-import { type Fields, fieldsOf, isWildcardParent } from './relation.ts';
-import { writableShape } from './tuple-shape.ts';
+import { type Batch, type Fields, fieldsOf, isWildcardParent } from '../relations/relation.ts';
 
 export const CHANGES_MAX = 100;
 
@@ -17,7 +17,6 @@ export const NOT_EMPTY = {
   not: { properties: { writes: { maxItems: 0 }, deletes: { maxItems: 0 } } },
 };
 
-export type Batch = { readonly writes: readonly Fields[]; readonly deletes: readonly Fields[] };
 export type Fault = { readonly field: string; readonly rule: string };
 
 type Refused = { readonly refused: 'invalid_request'; readonly details: object[] };

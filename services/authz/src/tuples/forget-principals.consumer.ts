@@ -14,8 +14,9 @@ import {
 import type { Database, Positions } from '@cardea/read-models';
 import { decideOnRows, type ServiceDependencies } from '@cardea/service';
 import { nodeKey } from '../adapters/tuple-key.ts';
+import { relationOf } from '../relations/relation.ts';
 import { deleteTuple } from './change/delete.ts';
-import { relationOf, type Tuple, type TupleDeleted, tuples } from './tuple.ts';
+import { type Tuple, type TupleDeleted, tuples } from './tuple.ts';
 
 type Dependencies = {
   readonly store: EventStore;
@@ -50,6 +51,7 @@ const STILL_THERE = ignoring(
   'user.updated',
   'user.status_changed',
   'user.login',
+  'user.unlocked',
   'user.password_changed',
   'user.email_verified',
   'tenant.created',

@@ -1,7 +1,7 @@
 /** Tuples as the table has them, in the form that clients see. */
 import type { Database } from '@cardea/read-models';
 import { tupleKey } from '../adapters/tuple-key.ts';
-import { type Fields, relationOf } from './relation.ts';
+import { type Fields, relationOf } from '../relations/relation.ts';
 
 export const TUPLE_COLUMNS =
   'id, tenant_id, user_type, user_id, relation, own_relation, object_type, object_id, created_at';

@@ -6,8 +6,8 @@
 import type { Recorded } from '@cardea/event-store';
 import { orNull, projection, type Statement, table } from '@cardea/read-models';
 import { nodeKey, wildcardKey } from '../adapters/tuple-key.ts';
-import { columnsOf } from './relation.ts';
-import { readFields, type TupleEvent, UnreadableTuple } from './tuple.ts';
+import { columnsOf, readFields, UnreadableTuple } from '../relations/relation.ts';
+import type { TupleEvent } from './tuple.ts';
 import { keyOfStream } from './tuples.projection.ts';
 
 const spans = table('tuple_spans', {

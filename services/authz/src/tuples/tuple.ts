@@ -3,14 +3,7 @@
  * so that two writers of one tuple use the same stream; every event has all its fields.
  */
 import type { Stream } from '@cardea/event-store';
-import type { Fields } from './relation.ts';
-
-export {
-  type Fields,
-  fieldsOf,
-  isWildcardParent,
-  relationOf,
-} from './relation.ts';
+import type { Fields } from '../relations/relation.ts';
 
 export type Tuple =
   | { readonly status: 'absent' }
@@ -39,20 +32,3 @@ export const tuples: Stream<Tuple, TupleEvent> = {
     }
   },
 };
-
-/**
- * The fields in a recorded event; throws if they are not in the written form, so that its stream is parked.
- */
-export function readFields(data: { readonly [field: string]: unknown }): Fields {
-  const { user_type, user_id, relation, object_type, object_id } = data;
-  const texts = [user_type, user_id, object_type, object_id];
-  if (![...texts, relation].every((text) => typeof text === 'string')) {
-    throw new UnreadableTuple();
-  }
-  return { user_type, user_id, relation, object_type, object_id } as Fields;
-}
-
-/** An event of a tuple's stream that cannot be read as one. */
-export class UnreadableTuple extends Error {
-  override readonly name = 'UnreadableTuple';
-}

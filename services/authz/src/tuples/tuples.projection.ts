@@ -6,8 +6,8 @@ import type { Recorded } from '@cardea/event-store';
 import { countTable, orNull, projection, type TableChange, table } from '@cardea/read-models';
 import { nodeKey, wildcardKey } from '../adapters/tuple-key.ts';
 import type { ModelPublished } from '../models/model.ts';
-import { columnsOf } from './relation.ts';
-import { readFields, type TupleEvent, UnreadableTuple } from './tuple.ts';
+import { columnsOf, readFields, UnreadableTuple } from '../relations/relation.ts';
+import type { TupleEvent } from './tuple.ts';
 
 const STREAM = /^tuple-([0-9a-f]{64})$/;
 

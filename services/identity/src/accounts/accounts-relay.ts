@@ -5,6 +5,8 @@ import { type RelayTools, relay } from '@cardea/event-bus';
 import { ignoring, type RecordedEvent, type ReservationEvent } from '@cardea/event-store';
 import type { AdministratorListEvent } from './administrators/administrator-list.ts';
 import { snapshotOf, type UserSnapshot } from './user-directory.ts';
+import { METADATA_KINDS } from './users/metadata.ts';
+import { PROFILE_FIELDS } from './users/profile-fields.ts';
 import { exists, type UserEvent, users } from './users/user.ts';
 
 type Event = Pick<RecordedEvent, 'streamId'>;
@@ -58,7 +60,11 @@ export const accountsRelay = relay<
     },
   }),
   ProfileChanged: async (event, tools) => {
-    const changed = (['display_name', 'avatar_url'] as const).filter((key) => key in event.data);
+    const changed = PROFILE_FIELDS.filter((key) => key in event.data);
+    return { type: 'user.updated', data: { ...(await userOf(event, tools)), changed } };
+  },
+  MetadataSet: async (event, tools) => {
+    const changed = METADATA_KINDS.filter((key) => key in event.data);
     return { type: 'user.updated', data: { ...(await userOf(event, tools)), changed } };
   },
   RolesChanged: updated('roles'),
@@ -107,6 +113,7 @@ export const accountsRelay = relay<
     'UserAbandoned',
     'PasswordRehashed',
     'AdministratorsChanged',
+    'DearestHashRaised',
     'Reserved',
     'Released',
   ),

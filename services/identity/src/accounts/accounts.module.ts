@@ -5,6 +5,7 @@ import { metrics } from '@cardea/runtime';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { PasswordFunction } from '../adapters/argon2.ts';
 import type { BreachedPasswords } from '../adapters/breached-passwords.ts';
+import { strengthOf } from '../adapters/password-strength.ts';
 import type { MailOutbox } from '../mail/mail.module.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import { createTenantRoute, type Workspaces } from '../workspaces/workspaces.module.ts';
@@ -17,6 +18,9 @@ import { bootstrapAdmin } from './bootstrap.ts';
 import { callersByStream } from './callers.ts';
 import { type AdminMade, createAdmin, type NewAdmin } from './create-admin.ts';
 import type { ToAscii } from './email-address.ts';
+import { exportUsersRoute } from './exports/export-users.route.ts';
+import { userExports } from './exports/user-export.ts';
+import { userExportsRelay } from './exports/user-exports-relay.ts';
 import { impersonateRoute } from './impersonations/impersonate/impersonate.route.ts';
 import { impersonations } from './impersonations/impersonation.ts';
 import { impersonationsRelay } from './impersonations/impersonations-relay.ts';
@@ -30,7 +34,10 @@ import { invitingAdministrators } from './invitations/inviting-administrators.ts
 import { type Join, joining } from './invitations/joining.ts';
 import { listInvitationsRoute } from './invitations/list/list.route.ts';
 import { revokeInvitationRoute } from './invitations/revoke/revoke.route.ts';
-import { hashLimit, type Passwords, passwords } from './passwords/passwords.ts';
+import { dearestHashes } from './passwords/dearest-hash.ts';
+import { hashPermits } from './passwords/hash-permits.ts';
+import { type Passwords, passwords } from './passwords/passwords.ts';
+import { signInFloor } from './passwords/sign-in-floor.ts';
 import { type UserDirectory, userDirectory } from './user-directory.ts';
 import { deleteUserRoute, updateUserRoute } from './users/administer/administer.route.ts';
 import { createUserRoute } from './users/administer/create-user.route.ts';
@@ -49,12 +56,9 @@ import {
 } from './users/unlink-identity/unlink-identity.route.ts';
 import { users } from './users/user.ts';
 import { usersProjection } from './users/users.projection.ts';
-import {
-  verifyEmailByLinkRoute,
-  verifyEmailRoute,
-} from './users/verify-email/verify-email.route.ts';
 
 export { ACCOUNT_APPENDS, type Accounts } from './accounts.ts';
+export { isVerifiedTenant } from './administrators/verified-tenant.ts';
 export type { AdminMade, NewAdmin } from './create-admin.ts';
 export { emailAddress, type ToAscii } from './email-address.ts';
 export type { ExternalAccount } from './external-identities.ts';
@@ -63,13 +67,13 @@ export type { Join, Joined } from './invitations/joining.ts';
 export { type Passwords, passwordFault } from './passwords/passwords.ts';
 export { isReusedPassword } from './passwords/reused-password.ts';
 export { type Opened, readSnapshot, type UserDirectory } from './user-directory.ts';
-export { endTokens, tokensBeforeAt } from './users/administer/decide-on-user.ts';
-export { type Administrator, administratorOf, outranks } from './users/administrator.ts';
+export { endTokens } from './users/administer/decide-on-user.ts';
+export { outranks } from './users/administrator.ts';
 export { endSessions } from './users/end-sessions/end-sessions.ts';
 export { importUsersRoute } from './users/import-users/import-users.route.ts';
 export { endMadeBeforeReclaim } from './users/made-before-reclaim.ts';
 export { avatarUrl, displayName } from './users/profile-fields.ts';
-export { rankOf } from './users/ranks.ts';
+export { proveAddress } from './users/prove-address.ts';
 export { type AccountReclaimed, isBeforeReclaim } from './users/reclaim.ts';
 export { repeatedCreation } from './users/repeated-creation.ts';
 export {
@@ -83,16 +87,20 @@ export {
   type ExistingUser,
   exists,
   type KeptSession,
+  signInsBefore,
+  standsFor,
   type User,
   type UserEvent,
+  userNow,
   users,
+  whileSignInsStay,
   whileUserStays,
 } from './users/user.ts';
-export { verifyEmail } from './users/verify-email/verify-email.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
   | 'authenticator'
+  | 'cache'
   | 'clock'
   | 'command'
   | 'database'
@@ -129,27 +137,25 @@ export type AccountsModule = {
 };
 
 export function accountsModule(given: Dependencies): AccountsModule {
-  const { settings, clock } = given;
   const directory = userDirectory(given);
-  const hashing = hashLimit(settings.HASH_CONCURRENCY, clock);
+  const hashing = passwordHashing(given);
   const withUsers = { ...given, userDirectory: directory };
   const needs = {
     ...withUsers,
     accounts: accounts(withUsers),
     administrators: administrators(withUsers),
-    passwords: passwords(given.passwordFunction, hashing, given.breachedPasswords),
+    passwords: hashing.passwords,
     invitePerson: inviting(withUsers),
   };
   const module: Module = {
     endpoints: [
-      verifyEmailRoute(needs),
-      verifyEmailByLinkRoute(needs),
       resendVerificationRoute(needs),
       currentUserRoute(needs),
       getProfileRoute(needs),
       updateProfileRoute(needs),
       createUserRoute(needs),
       listUsersRoute(needs),
+      exportUsersRoute(needs),
       getUserRoute(needs),
       updateUserRoute(needs),
       deleteUserRoute(needs),
@@ -171,12 +177,12 @@ export function accountsModule(given: Dependencies): AccountsModule {
       forgetRevokedInvitations(needs),
       releaseUnlinkedIdentities({ ...needs, identities: needs.accounts.identities }),
     ],
-    relay: { ...accountsRelay, ...invitationsRelay, ...impersonationsRelay },
+    relay: { ...accountsRelay, ...invitationsRelay, ...impersonationsRelay, ...userExportsRelay },
     start: async () => {
       await needs.passwords.warmUp();
       await bootstrapAdmin(needs);
     },
-    measure: async () => metrics.hashQueueDepth.set(hashing.waiting()),
+    measure: async () => metrics.hashQueueDepth.set(hashing.permits.waiting()),
   };
   return {
     module,
@@ -190,4 +196,23 @@ export function accountsModule(given: Dependencies): AccountsModule {
   };
 }
 
-export const accountsStreams = [users, administratorLists, invitations, impersonations];
+/** A sample is verified as an account's own hash is: under the tenant's permit, and timed. */
+function passwordHashing(given: Dependencies) {
+  const { settings, clock, passwordFunction: own, breachedPasswords: breached } = given;
+  const permits = hashPermits(settings.HASH_CONCURRENCY, clock);
+  const floor = signInFloor({
+    ...given,
+    verify: (tenantId, sample) => made.matches(sample, 'no password', tenantId),
+  });
+  const made = passwords({ own, permits, floor, breached, strengthOf });
+  return { permits, passwords: made };
+}
+
+export const accountsStreams = [
+  dearestHashes,
+  users,
+  administratorLists,
+  invitations,
+  impersonations,
+  userExports,
+];

@@ -5,18 +5,25 @@
 import { DEPLOYMENT_TENANT, type UserCreatedVia } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
 import { type Command, release, type Streams } from '@cardea/event-store';
+import type { Database } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
+import type { MailOutbox } from '../mail/mail.module.ts';
 import type { UserField } from '../streams/encrypted-fields.ts';
 import { emailReservations, printOwner, signupReservations } from '../streams/reservation.ts';
+import { type AddressHolder, addressHolder } from './address-holder.ts';
 import {
   type ExternalAccount,
   type ExternalIdentities,
   externalIdentities,
 } from './external-identities.ts';
 import { type HoldName, nameHolding } from './hold-name.ts';
+import { type IsPromised, promisedAddress } from './invitations/promised-address.ts';
 import type { UserDirectory } from './user-directory.ts';
 import { createUser } from './users/create-user.ts';
 import type { NewIdentity } from './users/identities.ts';
+import type { NewMetadata } from './users/metadata.ts';
+import type { Profile } from './users/profile-fields.ts';
+import { sealNewMetadata, sealProfile } from './users/seal-profile.ts';
 import { type ExistingUser, exists, users } from './users/user.ts';
 
 export type NewAccount = {
@@ -26,6 +33,9 @@ export type NewAccount = {
   readonly emailVerified: boolean;
   readonly displayName: string | null;
   readonly avatarUrl: string | null;
+  /** Without name and picture, which stand above. */
+  readonly profile?: Profile<string>;
+  readonly metadata?: NewMetadata;
   readonly roles: readonly string[];
   readonly passwordHash: string | null;
   readonly via: UserCreatedVia;
@@ -53,8 +63,11 @@ export const ACCOUNT_APPENDS = 2;
 
 export type Accounts = {
   readonly hold: HoldName;
+  readonly addressHolder: AddressHolder;
   readonly create: (account: NewAccount, command: Command) => Promise<Created>;
   readonly identities: ExternalIdentities;
+  /** Asked before an administrator makes an account. */
+  readonly isPromised: IsPromised;
   /** Makes a deleted user's address and accounts elsewhere available again, for sign-up too. */
   readonly releaseAddress: (
     of: { readonly tenantId: string; readonly userId: string; readonly emailHash: string },
@@ -65,8 +78,10 @@ export type Accounts = {
 export function accounts(needs: {
   readonly streams: Streams;
   readonly clock: Clock;
+  readonly database: Pick<Database, 'system'>;
   readonly sealer: Pick<Sealer, 'indexHash'>;
   readonly userDirectory: UserDirectory;
+  readonly mailOutbox: Pick<MailOutbox, 'lastInvitation'>;
 }): Accounts {
   const { streams, userDirectory } = needs;
 
@@ -80,7 +95,9 @@ export function accounts(needs: {
 
   return {
     hold,
+    addressHolder: addressHolder(needs),
     identities,
+    isPromised: promisedAddress(needs),
     releaseAddress: async ({ tenantId, userId, emailHash }, command) => {
       const owner = { tenantId, userId };
       const address = { stream: emailReservations, hash: emailHash };
@@ -127,15 +144,19 @@ export function accounts(needs: {
 }
 
 async function sealedFields(userDirectory: UserDirectory, account: NewAccount, tenantId: string) {
+  const owner = { tenantId, userId: account.id };
   const seal = async (field: UserField, value: string | null) =>
-    value === null ? null : userDirectory.seal({ tenantId, userId: account.id }, field, value);
-  const [email, displayName, avatarUrl, passwordHash] = await Promise.all([
-    userDirectory.seal({ tenantId, userId: account.id }, 'email', account.email),
+    value === null ? null : userDirectory.seal(owner, field, value);
+  const [email, displayName, avatarUrl, passwordHash, profile, metadata] = await Promise.all([
+    userDirectory.seal(owner, 'email', account.email),
     seal('display_name', account.displayName),
     seal('avatar_url', account.avatarUrl),
     seal('password_hash', account.passwordHash),
+    sealProfile(userDirectory, owner, account.profile ?? {}),
+    sealNewMetadata(userDirectory, owner, account.metadata ?? {}),
   ]);
   if (email === 'erased' || displayName === 'erased') return 'erased';
   if (avatarUrl === 'erased' || passwordHash === 'erased') return 'erased';
-  return { email, displayName, avatarUrl, passwordHash };
+  if (profile === 'erased' || metadata === 'erased') return 'erased';
+  return { email, displayName, avatarUrl, passwordHash, profile, metadata };
 }

@@ -55,7 +55,7 @@ export async function bootstrapAdmin(needs: Dependencies): Promise<void> {
       displayName: null,
       avatarUrl: null,
       roles: ['system_admin', 'owner', 'admin'],
-      passwordHash: await passwords.hash(settings.ADMIN_PASSWORD.reveal()),
+      passwordHash: await passwords.hash(settings.ADMIN_PASSWORD.reveal(), tenantId),
       via: 'bootstrap',
       vouched: true,
       requestHash: null,

@@ -1,8 +1,10 @@
 /**
- * Callers with the roles of their own stream, because a token's roles may have changed since it was issued.
+ * Callers with the roles of their own stream, because a token's roles may have changed since it was issued, and
+ * with their sign-in only as long as it is of the account's epoch.
  */
 import type { Authenticator, Principal, UserPrincipal } from '@cardea/auth';
 import type { UserDirectory } from './user-directory.ts';
+import { type ExistingUser, signInsBefore } from './users/user.ts';
 
 export const callersByStream = (
   authenticator: Authenticator,
@@ -27,5 +29,18 @@ async function asTheyAre(
   ]);
   if (user.status !== 'active' || behind.status !== 'active') return undefined;
   if (issuedAt < Math.max(user.tokensBefore, behind.tokensBefore)) return undefined;
-  return { ...principal, roles: principal.roles.filter((role) => user.roles.includes(role)) };
+  return {
+    ...principal,
+    roles: principal.roles.filter((role) => user.roles.includes(role)),
+    authTime: isOfEarlierEpoch(principal, user) ? null : principal.authTime,
+  };
 }
+
+/** The revocation list names the sessions that ended with an epoch as far as their table had come. */
+const isOfEarlierEpoch = (
+  { issuedAt, sessionId }: UserPrincipal,
+  { epoch, epochSince, keepSid }: ExistingUser,
+): boolean =>
+  epoch > 0 &&
+  sessionId !== keepSid &&
+  issuedAt < signInsBefore(epochSince) - (sessionId === null ? 0 : 1);

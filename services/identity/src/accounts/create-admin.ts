@@ -13,7 +13,7 @@ type Dependencies = Pick<ServiceDependencies, 'ids' | 'settings' | 'systemComman
   readonly userDirectory: Pick<UserDirectory, 'hashOf'>;
   readonly accounts: Pick<Accounts, 'create'>;
   readonly workspaces: Pick<Workspaces, 'createApplication' | 'createWorkspace' | 'tenant'>;
-  readonly passwords: Pick<Passwords, 'hash' | 'isBreached'>;
+  readonly passwords: Pick<Passwords, 'hash' | 'objectionTo'>;
   readonly toAscii: ToAscii;
 };
 
@@ -50,7 +50,8 @@ export async function createAdmin(needs: Dependencies, asked: NewAdmin): Promise
   const { password_policy: policy } = tenant.settings;
   const fault = passwordFault(asked.password, policy);
   if (fault !== undefined) return { refused: fault };
-  if (await passwords.isBreached(asked.password, policy)) return { refused: 'password_breached' };
+  const weakness = await passwords.objectionTo(asked.password, policy, tenantId);
+  if (weakness !== undefined) return { refused: weakness };
   const own = tenantId === BOOTSTRAP_IDS.tenantId ? ['system_admin'] : [];
   const created = await accounts.create(
     {
@@ -61,7 +62,7 @@ export async function createAdmin(needs: Dependencies, asked: NewAdmin): Promise
       displayName: null,
       avatarUrl: null,
       roles: [...own, 'owner', 'admin'],
-      passwordHash: await passwords.hash(asked.password),
+      passwordHash: await passwords.hash(asked.password, tenantId),
       via: 'admin',
       vouched: true,
       requestHash: null,

@@ -6,6 +6,7 @@ import { type Clock, loadingCache } from '@cardea/runtime';
 import { type UserField, userField } from '../streams/encrypted-fields.ts';
 import { emailReservations, readOwner } from '../streams/reservation.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
+import type { Metadata, MetadataKind } from './users/metadata.ts';
 import { type ExistingUser, type User, users } from './users/user.ts';
 
 /** Without `via`: the *User* of `docs/design/identity.md` (What it tells other services). */
@@ -15,6 +16,9 @@ export type Opened = {
   readonly email: string | null;
   readonly displayName: string | null;
   readonly avatarUrl: string | null;
+  /** BCP 47. */
+  readonly locale: string | null;
+  readonly preferredUsername: string | null;
 };
 
 type WithEmail = Pick<ExistingUser, 'id' | 'email'>;
@@ -26,8 +30,14 @@ export type UserDirectory = {
   /** Does the same reads whether or not somebody has the address. */
   readonly byHash: (tenantId: string, emailHash: string) => Promise<User>;
   readonly open: (user: ExistingUser) => Promise<Opened>;
-  /** Of a deleted user too, until their key is erased. */
+  /** Empty objects where there is none, and once it is erased. */
+  readonly metadataOf: (
+    user: ExistingUser,
+  ) => Promise<{ readonly [kind in MetadataKind]: Metadata }>;
+  /** Answers for a deleted user too, until their key is erased. */
   readonly emailOf: (user: WithEmail) => Promise<string | null>;
+  /** BCP 47; of a deleted user too, until their key is erased. */
+  readonly localeOf: (user: Pick<ExistingUser, 'id' | 'locale'>) => Promise<string | null>;
   readonly snapshot: (user: ExistingUser) => Promise<UserSnapshot>;
   readonly seal: (
     of: { readonly tenantId: string; readonly userId: string },
@@ -52,12 +62,24 @@ export function userDirectory({ sealer, snapshots, clock }: Dependencies): UserD
     return sealed === null ? null : sealer.open(sealed, { streamId, field });
   };
   const open: UserDirectory['open'] = async (user) => {
-    const [email, displayName, avatarUrl] = await Promise.all([
+    const [email, displayName, avatarUrl, locale, preferredUsername] = await Promise.all([
       openField(user.id, 'email', user.email),
       openField(user.id, 'display_name', user.displayName),
       openField(user.id, 'avatar_url', user.avatarUrl),
+      openField(user.id, 'locale', user.locale ?? null),
+      openField(user.id, 'preferred_username', user.preferredUsername ?? null),
     ]);
-    return { email, displayName, avatarUrl };
+    return { email, displayName, avatarUrl, locale, preferredUsername };
+  };
+  const metadataOf: UserDirectory['metadataOf'] = async ({ id, ...user }) => {
+    const [forUser, hidden] = await Promise.all([
+      openField(id, 'public_metadata', user.publicMetadata ?? null),
+      openField(id, 'private_metadata', user.privateMetadata ?? null),
+    ]);
+    return {
+      public_metadata: JSON.parse(forUser ?? '{}'),
+      private_metadata: JSON.parse(hidden ?? '{}'),
+    };
   };
   // Each access token contains the address, and a user is the same object until they change. A decrypted
   // address is cached for as long as a key is.
@@ -81,7 +103,9 @@ export function userDirectory({ sealer, snapshots, clock }: Dependencies): UserD
       return holder === likely ? user : byId(tenantId, holder);
     },
     open,
+    metadataOf,
     emailOf,
+    localeOf: ({ id, locale = null }) => openField(id, 'locale', locale),
     snapshot: async (user) => {
       const { email, displayName } = await open(user);
       return snapshotOf(user, { email, displayName });

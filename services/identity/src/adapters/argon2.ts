@@ -1,5 +1,12 @@
 /** Argon2id, computed outside the main thread (`@node-rs/argon2`). */
 import { hash, parseOptions, verify } from '@node-rs/argon2';
+import {
+  ARGON2_MS_PER_KIB,
+  ARGON2_PARALLELISM_MAX,
+  ARGON2_WORK_MAX_KIB,
+  HASH_MEMORY_MAX_BYTES,
+  type HashCost,
+} from './hash-cost.ts';
 
 /** The password hash function itself, without limits of concurrency and without rules for passwords. */
 export type PasswordFunction = {
@@ -7,17 +14,13 @@ export type PasswordFunction = {
   readonly hash: (password: string) => Promise<string>;
   /** Also false for a malformed hash or excessive parameters; never throws for one. */
   readonly verify: (phc: string, password: string) => Promise<boolean>;
-  /** Whether {@link verify} could find it right: its form is known, and its cost moderate. */
-  readonly isKnown: (phc: string) => boolean;
+  /** Undefined where its form is not known. */
+  readonly costOf: (phc: string) => HashCost | 'too_dear' | undefined;
   readonly isOutdated: (phc: string) => boolean;
 };
 
 const ARGON2ID = 2;
 const PARALLELISM = 1;
-/** A stored hash that needs more memory is not ours, and verifying it would be an attack. */
-const MEMORY_MAX_KIB = 131_072;
-const TIME_MAX = 10;
-const PARALLELISM_MAX = 4;
 
 export type Argon2Cost = { readonly memoryKib: number; readonly time: number };
 
@@ -31,9 +34,9 @@ export function argon2({ memoryKib, time }: Argon2Cost): PasswordFunction {
   };
   return {
     hash: (password) => hash(password, options),
-    isKnown,
+    costOf: argon2Cost,
     verify: async (phc, password) => {
-      if (!isKnown(phc)) return false;
+      if (typeof argon2Cost(phc) !== 'object') return false;
       try {
         return await verify(phc, password);
       } catch {
@@ -41,23 +44,35 @@ export function argon2({ memoryKib, time }: Argon2Cost): PasswordFunction {
       }
     },
     isOutdated: (phc) => {
-      const cost = costOf(phc);
-      return cost?.memoryCost !== memoryKib || cost.timeCost !== time;
+      const cost = parsed(phc);
+      return (
+        cost?.memoryCost !== memoryKib ||
+        cost.timeCost !== time ||
+        cost.parallelism !== PARALLELISM ||
+        cost.algorithm !== ARGON2ID
+      );
     },
   };
 }
 
-function isKnown(phc: string): boolean {
-  const cost = costOf(phc);
-  return cost !== undefined && isModerate(cost);
+function argon2Cost(phc: string): HashCost | 'too_dear' | undefined {
+  const cost = parsed(phc);
+  if (cost === undefined) return undefined;
+  const { memoryCost: kib, timeCost, parallelism } = cost;
+  const isTooDear =
+    kib * timeCost > ARGON2_WORK_MAX_KIB ||
+    kib * KIB > HASH_MEMORY_MAX_BYTES ||
+    parallelism > ARGON2_PARALLELISM_MAX;
+  if (isTooDear) return 'too_dear';
+  const sample = `$argon2id$v=19$m=${kib},t=${timeCost},p=${parallelism}$${SALT}$${DIGEST}`;
+  return { workMs: kib * timeCost * ARGON2_MS_PER_KIB, sample };
 }
 
-const isModerate = (cost: NonNullable<ReturnType<typeof costOf>>) =>
-  cost.memoryCost <= MEMORY_MAX_KIB &&
-  cost.timeCost <= TIME_MAX &&
-  cost.parallelism <= PARALLELISM_MAX;
+const KIB = 1024;
+const SALT = 'c2FsdCBvZiBubyBoYXNo';
+const DIGEST = Buffer.alloc(32).toString('base64').replace('=', '');
 
-function costOf(phc: string) {
+function parsed(phc: string) {
   try {
     return parseOptions(phc);
   } catch {

@@ -1,39 +1,18 @@
 /** Where the authorization server's library finds and leaves its models: in the cache, or computed from streams. */
-import { CacheUnavailable } from '@cardea/runtime';
+import { failpoint } from '@cardea/runtime';
 import { errors, Provider } from 'oidc-provider';
-import type { Ports } from './authorization-ports.ts';
+import { boundArtifact, boundNamed, boundProven } from './artifact-bounds.ts';
+import { type ArtifactBasis, type Ctx, type Ports, tenantFor } from './authorization-ports.ts';
+import { stored } from './cache-errors.ts';
+import { checkDeviceScopes, pacePolls } from './device-flow.ts';
+import { useProof } from './possession.ts';
+import { agentPayload } from './token-exchange.ts';
 
 /** How long it is remembered that a code was used: longer than any session could be started with it. */
 const USED_SECONDS = 3_600;
+/** How much longer a device learns that its code has expired. */
+const EXPIRED_SECONDS = 300;
 const GRANT_SECONDS = 12 * 3_600;
-
-class Unavailable extends errors.OIDCProviderError {
-  constructor() {
-    super(503, 'temporarily_unavailable');
-    this.error_description = 'a part that this needs is away at the moment';
-    this.expose = true;
-    // Not sent on to a redirect URI: nothing of the request could be looked at.
-    this.allow_redirect = false;
-  }
-}
-
-class TooManyRequests extends errors.OIDCProviderError {
-  constructor() {
-    super(429, 'temporarily_unavailable');
-    this.error_description = 'too many requests of this client';
-    this.expose = true;
-    this.allow_redirect = false;
-  }
-}
-
-/** A cache that is away is no fault of the request. */
-async function stored<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw error instanceof CacheUnavailable ? new Unavailable() : error;
-  }
-}
 
 export function adapterOf(ports: Ports, name: string) {
   const { artifacts } = ports;
@@ -43,7 +22,7 @@ export function adapterOf(ports: Ports, name: string) {
   const common = {
     upsert: never,
     find: async (): Promise<object | undefined> => undefined,
-    findByUserCode: async () => undefined,
+    findByUserCode: async (_userCode: string): Promise<object | undefined> => undefined,
     findByUid: async (): Promise<object | undefined> => undefined,
     consume: never as (id: string) => Promise<void>,
     destroy: async (_id: string): Promise<void> => {},
@@ -66,14 +45,28 @@ export function adapterOf(ports: Ports, name: string) {
     default:
       return {
         ...common,
-        upsert: async (id: string, payload: { uid?: string }, ttl: number) => {
+        upsert: async (id: string, payload: Payload, ttl: number) => {
           if (name === 'ReplayDetection' && !(await stored(artifacts.use(name, id, ttl)))) {
             // The library has looked for it before; of two at once only one gets past here.
             throw new errors.InvalidClientAuth('client assertion tokens must only be used once');
           }
-          await stored(artifacts.put(name, id, payload, ttl));
+          if (name === 'ReplayDetection') {
+            // The library has verified the signature of the assertion by then.
+            await boundProven(ports, Provider.ctx?.oidc?.client?.clientId ?? '');
+          } else await boundArtifact(ports, name, payload);
+          if (name === 'PushedAuthorizationRequest') await useProof(Provider.ctx?.req);
+          if (name === 'DeviceCode') {
+            checkDeviceScopes(payload.params);
+            if (!(await isFirstDecision(ports, { id, payload, ttl }))) return;
+          }
+          const basis = await basisFor(ports, name, { id, payload });
+          const kept = name === 'DeviceCode' ? ttl + EXPIRED_SECONDS : ttl;
+          await stored(artifacts.put(name, id, { ...payload, ...basis }, kept));
           if (name === 'Session' && payload.uid !== undefined) {
             await stored(artifacts.put('SessionUid', payload.uid, { id }, ttl));
+          }
+          if (name === 'DeviceCode' && payload.userCode !== undefined) {
+            await stored(artifacts.put('UserCode', payload.userCode, { id }, kept));
           }
         },
         find: (id: string) => artifact(ports, name, id),
@@ -81,22 +74,112 @@ export function adapterOf(ports: Ports, name: string) {
           const found = await stored(artifacts.find('SessionUid', uid));
           return found === undefined ? undefined : artifact(ports, name, String(found.value['id']));
         },
+        findByUserCode: async (userCode: string) => {
+          const found = await stored(artifacts.find('UserCode', userCode));
+          return found === undefined ? undefined : artifact(ports, name, String(found.value['id']));
+        },
         consume: async (id: string) => {
-          if (await stored(artifacts.use(name, id, USED_SECONDS))) return;
-          // Of two at once only one gets past here.
-          throw name === 'AuthorizationCode'
-            ? new errors.InvalidGrant('authorization code already consumed')
-            : new errors.InvalidRequestUri('request_uri was already used');
+          if (await stored(artifacts.use(name, id, USED_SECONDS))) {
+            if (name === 'DeviceCode') await failpoint('device.after_consume');
+            return;
+          }
+          // Where two come at once, only one gets past here.
+          throw name === 'PushedAuthorizationRequest'
+            ? new errors.InvalidRequestUri('request_uri was already used')
+            : new errors.InvalidGrant('the code was already used');
         },
         destroy: (id: string) => stored(artifacts.remove(name, id)),
       };
   }
 }
 
+type Payload = {
+  readonly uid?: string;
+  readonly accountId?: string;
+  readonly acr?: string;
+  readonly clientId?: string;
+  readonly grantId?: string;
+  readonly params?: { readonly client_id?: unknown; readonly scope?: unknown };
+  readonly userCode?: string;
+  readonly error?: string;
+  readonly prompt?: { readonly name: string };
+  readonly session?: { readonly accountId?: string; readonly acr?: string };
+};
+
+/** Beside the fields of the library, which drops those that it does not know. */
+const BASIS = 'basis';
+
+/** The client of a pushed request, or of another artifact's payload, and who is signed in where that matters. */
+const ABOUT: {
+  readonly [model: string]: (
+    payload: Payload,
+    ctx: Ctx,
+  ) => {
+    readonly clientId: string;
+    readonly signedIn?: Payload['session'];
+    readonly grantId?: string | undefined;
+  };
+} = {
+  AuthorizationCode: ({ accountId = '', acr = '', clientId = '', grantId }) => ({
+    clientId,
+    grantId,
+    signedIn: { accountId, acr },
+  }),
+  // Whoever decides about a device is known from then on.
+  DeviceCode: ({ accountId, acr = '', clientId = '', grantId }) =>
+    accountId === undefined ? { clientId } : { clientId, grantId, signedIn: { accountId, acr } },
+  PushedAuthorizationRequest: (_payload, { oidc }) => ({ clientId: oidc.client?.clientId ?? '' }),
+  // The page to sign in at is about nobody yet.
+  Interaction: ({ params, prompt, session }) => ({
+    clientId: String(params?.client_id ?? ''),
+    ...(prompt?.name === 'consent' && session !== undefined ? { signedIn: session } : {}),
+  }),
+};
+
+/** An artifact that is stored again keeps the basis with which it was issued. */
+async function basisFor(
+  ports: Ports,
+  name: string,
+  { id, payload }: { readonly id: string; readonly payload: Payload },
+): Promise<{ readonly [BASIS]?: unknown }> {
+  const about = ABOUT[name];
+  if (about === undefined) return {};
+  const before = await stored(ports.artifacts.find(name, id));
+  const known = before?.value[BASIS] as ArtifactBasis | undefined;
+  const isDecidedNow = name === 'DeviceCode' && payload.accountId !== undefined;
+  if (known !== undefined && !isDecidedNow) {
+    const isLost = name === 'Interaction' && payload.session === undefined;
+    return { [BASIS]: isLost ? withoutUser(known) : known };
+  }
+  const ctx = Provider.ctx as Ctx;
+  const { clientId, signedIn, grantId } = about(payload, ctx);
+  const { accountId, acr: browserSid = '' } = signedIn ?? {};
+  const user = accountId === undefined ? undefined : { id: accountId, browserSid };
+  const tenantId = await tenantFor(ports, ctx);
+  return { [BASIS]: await ports.basisOf({ tenantId, clientId, user, grantId }) };
+}
+
+/** Where two people decide about one device at once, the decision of the first stays. */
+async function isFirstDecision(
+  { artifacts }: Pick<Ports, 'artifacts'>,
+  { id, payload, ttl }: { readonly id: string; readonly payload: Payload; readonly ttl: number },
+): Promise<boolean> {
+  if (payload.accountId === undefined && payload.error === undefined) return true;
+  return stored(artifacts.use('DeviceDecision', id, ttl));
+}
+
 async function artifact(ports: Ports, name: string, id: string): Promise<object | undefined> {
   const found = await stored(ports.artifacts.find(name, id));
-  if (found === undefined || !found.used) return found?.value;
+  if (found === undefined) return undefined;
+  if (name === 'DeviceCode') await pacePolls(ports.artifacts, id, found.value);
   const { ctx } = Provider;
+  const basis = found.value[BASIS] as ArtifactBasis | undefined;
+  if (!found.used) {
+    if (basis === undefined || (await ports.stillStands(ctx?.req, basis))) return found.value;
+    const isOfUser = name === 'Interaction' && basis.userId !== undefined;
+    const goesOn = isOfUser && (await ports.stillStands(ctx?.req, withoutUser(basis)));
+    return goesOn ? forNobody(found.value) : undefined;
+  }
   // Whoever else got hold of a used code ends nothing with it.
   const isOwn = ctx?.oidc?.client?.clientId === found.value['clientId'];
   if (name === 'AuthorizationCode' && ctx !== undefined && isOwn) {
@@ -105,17 +188,25 @@ async function artifact(ports: Ports, name: string, id: string): Promise<object 
   return { ...found.value, consumed: 1 };
 }
 
-const LIMITED: { readonly [path: string]: 'token' | 'par' } = {
-  '/oauth2/token': 'token',
-  '/oauth2/par': 'par',
-};
+const withoutUser = ({ tenantId, basis: { application } }: ArtifactBasis): ArtifactBasis => ({
+  tenantId,
+  userId: undefined,
+  basis: { application },
+});
+
+/** A page whose user is no longer signed in asks for the sign-in again; nothing of what they did there counts. */
+const forNobody = ({
+  session: _session,
+  result: _result,
+  lastSubmission: _last,
+  ...rest
+}: {
+  readonly [member: string]: unknown;
+}) => rest;
 
 async function clientPayload(ports: Ports, id: string): Promise<object | undefined> {
-  const found = await ports.client(id);
-  const to = LIMITED[Provider.ctx?.path ?? ''];
-  if (found !== undefined && to !== undefined && !(await ports.admits(id, to))) {
-    throw new TooManyRequests();
-  }
+  const found = (await ports.client(id)) ?? (await agentPayload(ports, id));
+  if (found !== undefined) await boundNamed(ports, id);
   return found;
 }
 
@@ -125,7 +216,11 @@ async function grantPayload({ grantById }: Ports, id: string) {
   const { accountId, clientId, granted } = found;
   const { '': openid = [], ...resources } = granted;
   return {
-    ...{ jti: id, kind: 'Grant', accountId, clientId, iat: 0 },
+    jti: id,
+    kind: 'Grant',
+    accountId,
+    clientId,
+    iat: 0,
     exp: Math.floor(Date.now() / 1000) + GRANT_SECONDS,
     openid: { scope: openid.join(' ') },
     resources: Object.fromEntries(
@@ -139,7 +234,11 @@ async function refreshPayload(ports: Ports, id: string) {
   if (found === undefined) return undefined;
   const { clientId, userId: accountId } = found;
   return {
-    ...{ jti: id, kind: 'RefreshToken', clientId, accountId, iat: 0 },
+    jti: id,
+    kind: 'RefreshToken',
+    clientId,
+    accountId,
+    iat: 0,
     exp: Math.floor(Date.now() / 1000) + GRANT_SECONDS,
   };
 }

@@ -1,16 +1,22 @@
 /** How the authorization server's library is set up, and what it is told when it asks. */
+import { DPOP_ALGORITHMS } from '@cardea/auth';
 import { type Configuration, errors } from 'oidc-provider';
 import { adapterOf } from './authorization-artifacts.ts';
 import {
   type Ctx,
   documentTenantOf,
   type IssuedFor,
+  machineScopesOf,
   type Ports,
   scopesOf,
   tenantFor,
 } from './authorization-ports.ts';
-import { ASSERTION_ALGORITHMS } from './client-assertion.ts';
-import { loginPolicy } from './login-policy.ts';
+import { CLIENT_ALGORITHMS, DEFAULT_CLIENT_ALGORITHM } from './client-algorithms.ts';
+import { ASSERTION_ALGORITHMS } from './client-key.ts';
+import { DEVICE_CODE_SECONDS, DEVICE_ROUTES, deviceFlow, isAboutDevice } from './device-flow.ts';
+import { loginPolicy, PROMPTS } from './login-policy.ts';
+import { offlineAccessParameter } from './offline-access.ts';
+import { useProof } from './possession.ts';
 
 const CONFIDENTIAL = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
 const CODE_SECONDS = 60;
@@ -28,15 +34,23 @@ export function configurationOf(ports: Ports): Configuration {
     acrValues: [],
     clientAuthMethods: ['none', ...CONFIDENTIAL],
     enabledJWA: {
-      idTokenSigningAlgValues: ['EdDSA'],
+      idTokenSigningAlgValues: CLIENT_ALGORITHMS,
       clientAuthSigningAlgValues: ASSERTION_ALGORITHMS,
+      dPoPSigningAlgValues: DPOP_ALGORITHMS,
     },
-    clientDefaults: { id_token_signed_response_alg: 'EdDSA' },
-    extraClientMetadata: { properties: ['tenant_id', 'first_party', 'allowed_scopes'] },
-    pkce: { required: () => true },
+    clientDefaults: { id_token_signed_response_alg: DEFAULT_CLIENT_ALGORITHM },
+    extraClientMetadata: {
+      properties: [
+        ...['tenant_id', 'first_party', 'allowed_scopes', 'machine_scopes', 'tokens_before'],
+        'require_pkce',
+        'agent',
+      ],
+    },
+    extraParams: offlineAccessParameter,
+    pkce: { required: (_ctx: unknown, client: PkceClient) => requiresPkce(client) },
     claims: {
       openid: ['sub', 'auth_time', 'amr'],
-      profile: ['name', 'picture', 'updated_at'],
+      profile: ['name', 'picture', 'locale', 'preferred_username', 'updated_at'],
       email: ['email', 'email_verified'],
     },
     cookies: cookiesOf(ports),
@@ -45,16 +59,13 @@ export function configurationOf(ports: Ports): Configuration {
       token: '/oauth2/token',
       revocation: '/oauth2/revoke',
       pushed_authorization_request: '/oauth2/par',
-      jwks: '/.well-known/jwks.json',
+      jwks: '/oauth2/jwks',
+      ...DEVICE_ROUTES,
     },
-    discovery: {
-      introspection_endpoint: `${ports.issuer}/oauth2/introspect`,
-      introspection_endpoint_auth_methods_supported: CONFIDENTIAL,
-      introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
-      userinfo_endpoint: `${ports.issuer}/oauth2/userinfo`,
-    },
+    discovery: discoveryOf(ports),
     ttl: {
       AuthorizationCode: CODE_SECONDS,
+      DeviceCode: DEVICE_CODE_SECONDS,
       Interaction: INTERACTION_SECONDS,
       Session: SESSION_SECONDS,
       IdToken: 3_600,
@@ -78,7 +89,11 @@ export function configurationOf(ports: Ports): Configuration {
     formats: {
       customizers: {
         jwt: async (ctx: Ctx, token: IssuedToken, jwt: { payload: object }) => {
-          jwt.payload = await ports.accessClaims(ctx.req, await issuedFor(ports, ctx, token));
+          await useProof(ctx.req);
+          const claims = await ports.accessClaims(ctx.req, await issuedFor(ports, ctx, token));
+          jwt.payload = claims;
+          // A machine that names no scope gets all, and its answer says which.
+          if (token.accountId === undefined) token.scope = String(claims['scope']) || undefined;
         },
       },
     },
@@ -88,6 +103,25 @@ export function configurationOf(ports: Ports): Configuration {
   };
   return configuration as unknown as Configuration;
 }
+
+type PkceClient = { readonly clientAuthMethod?: string; readonly [field: string]: unknown };
+
+/** Waived for a registered client that proves itself by other means; the document of a client names no waiver. */
+const requiresPkce = (client: PkceClient): boolean =>
+  client['require_pkce'] !== false || client.clientAuthMethod === 'none';
+
+/** What the metadata says beside what the library knows of itself. */
+const discoveryOf = ({ issuer }: Pick<Ports, 'issuer'>) => ({
+  introspection_endpoint: `${issuer}/oauth2/introspect`,
+  introspection_endpoint_auth_methods_supported: CONFIDENTIAL,
+  introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
+  prompt_values_supported: PROMPTS,
+  end_session_endpoint: `${issuer}/oauth2/session/end`,
+  backchannel_logout_supported: true,
+  backchannel_logout_session_supported: true,
+  userinfo_endpoint: `${issuer}/oauth2/userinfo`,
+  userinfo_signing_alg_values_supported: CLIENT_ALGORITHMS,
+});
 
 function cookiesOf({ issuer, cookieKeys }: Ports) {
   const isHttps = issuer.startsWith('https:');
@@ -107,13 +141,14 @@ function cookiesOf({ issuer, cookieKeys }: Ports) {
 
 const featuresOf = (ports: Ports) => ({
   devInteractions: { enabled: false },
-  // No endpoint of ours asks for a proof of possession, so none is announced.
-  dPoP: { enabled: false },
+  // It looks for replays by client; ours are by key, and of all replicas (`possession.ts`).
+  dPoP: { enabled: true, allowReplay: true },
   userinfo: { enabled: false },
   introspection: { enabled: false },
+  // It asks always, and refuses a hint that does not verify: `oauth/logout`.
   rpInitiatedLogout: { enabled: false },
   registration: { enabled: false },
-  deviceFlow: { enabled: false },
+  deviceFlow: deviceFlow(ports),
   clientCredentials: { enabled: true },
   pushedAuthorizationRequests: { enabled: true },
   clientIdMetadataDocument: {
@@ -155,7 +190,11 @@ async function resourceInfo(
   if (Array.isArray(asked) && asked.length > 1) {
     throw new errors.InvalidTarget('exactly one resource');
   }
-  const of = { tenantId: await tenantFor(ports, ctx), scopes: scopesOf(client) };
+  const of = {
+    tenantId: await tenantFor(ports, ctx),
+    scopes: scopesOf(client),
+    machineScopes: machineScopesOf(client),
+  };
   const found = await ports.resource(of, identifier);
   if (found === undefined) throw new errors.InvalidTarget('unknown resource');
   return {
@@ -195,7 +234,8 @@ async function existingGrant(ports: Ports, ctx: Ctx) {
     tenantId: await tenantFor(ports, ctx),
     userId: session?.accountId ?? '',
     clientId: client?.clientId ?? '',
-    firstParty: client?.['first_party'] === true,
+    // Whoever holds a device is not known, so the person is always asked.
+    firstParty: client?.['first_party'] === true && !isAboutDevice(ctx),
     asked,
   });
   const grant = id === undefined ? undefined : await provider.Grant.find(id);
@@ -216,12 +256,14 @@ type IssuedToken = {
   readonly clientId: string;
   readonly grantId?: string;
   readonly aud: string;
-  readonly scope?: string;
+  scope?: string | undefined;
   readonly expiration: number;
+  readonly jkt?: string;
 };
 
 async function issuedFor(ports: Ports, ctx: Ctx, token: IssuedToken): Promise<IssuedFor> {
-  const code = ctx.oidc.entities.AuthorizationCode as
+  const { AuthorizationCode, DeviceCode } = ctx.oidc.entities;
+  const code = (AuthorizationCode ?? DeviceCode) as
     | { authTime?: number; amr?: string[]; acr?: string }
     | undefined;
   return {
@@ -231,10 +273,13 @@ async function issuedFor(ports: Ports, ctx: Ctx, token: IssuedToken): Promise<Is
     grantId: token.grantId,
     resource: token.aud,
     scope: token.scope ?? '',
+    namesScope: typeof ctx.oidc.params?.['scope'] === 'string',
+    clientNotBefore: Number(ctx.oidc.client?.['tokens_before'] ?? 0),
     ttlSeconds: token.expiration,
     authTime: code?.authTime ?? 0,
     amr: code?.amr ?? [],
     // The library carries one text of the sign-in from its session to the code.
     browserSid: code?.acr ?? '',
+    thumbprint: token.jkt,
   };
 }

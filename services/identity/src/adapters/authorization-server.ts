@@ -5,28 +5,66 @@
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errors, Provider } from 'oidc-provider';
+import { keepRegisteredQuery, protectFormPost } from './answer-headers.ts';
+import { boundProven } from './artifact-bounds.ts';
 import { configurationOf } from './authorization-config.ts';
 import {
   type ClientFailure,
   type Ctx,
+  type ExchangedCode,
+  type OAuthRefusal,
   type Ports,
+  type TokenAnswer,
   tenantFor,
   tenantOf,
 } from './authorization-ports.ts';
+import { readClientIds } from './client-ids.ts';
+import { printed, readUserCodes, sayInterval } from './device-flow.ts';
+import { provenKey, readProof, useProof } from './possession.ts';
+import { AGENT_ENDED, isSecretRight, registerTokenExchange } from './token-exchange.ts';
 
 /** What the library tells of where clients authenticate. */
 const CLIENT_ERRORS = [
   'grant.error',
   'revocation.error',
   'pushed_authorization_request.error',
+  'device_authorization.error',
+] as const;
+/** What it tells of all requests that it refuses. */
+const REFUSALS = [
+  'authorization.error',
+  'code_verification.error',
+  'device_authorization.error',
+  'device_resume.error',
+  'grant.error',
+  'introspection.error',
+  'pushed_authorization_request.error',
+  'revocation.error',
+  'userinfo.error',
 ] as const;
 const WRONG_METHOD = 'the provided authentication mechanism does not match';
 
+/** Who is signed in in a browser. */
+export type BrowserSession = { readonly uid: string; readonly accountId: string };
+
+/** The same, with the session of that sign-in. */
+export type SignedIn = { readonly accountId: string; readonly browserSid: string };
+
 export type AuthorizationServer = {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-  /** What a cookie names; undefined where it names nothing any more. */
-  readonly interaction: (cookie: string | undefined) => Promise<object | undefined>;
-  readonly endBrowserSession: (uid: string) => Promise<void>;
+  /** What a cookie names, and who is signed in by now; undefined where it names nothing any more. */
+  readonly interaction: (cookie: string | undefined) => Promise<
+    | {
+        readonly stored: object;
+        readonly browser: BrowserSession | undefined;
+        /** The code of the device that it is about. */
+        readonly userCode: string | undefined;
+      }
+    | undefined
+  >;
+  readonly signedIn: (cookie: string | undefined) => Promise<SignedIn | undefined>;
+  /** Forgets who is signed in there; what the browser has to be sent as `Set-Cookie`. */
+  readonly forget: (cookie: string | undefined) => Promise<readonly string[]>;
 };
 
 export function authorizationServer(ports: Ports): AuthorizationServer {
@@ -36,9 +74,14 @@ export function authorizationServer(ports: Ports): AuthorizationServer {
   provider.onerror = ports.failed;
   provider.on('server_error', (_ctx: unknown, error: unknown) => ports.failed(error));
   // biome-ignore lint/suspicious/noExplicitAny: the library's types leave the prototype out.
-  (provider.Client.prototype as any).compareClientSecret = function compare(shown: string) {
-    return ports.hasSecret((this as { clientId: string }).clientId, shown);
+  (provider.Client.prototype as any).compareClientSecret = async function compare(shown: string) {
+    const client = this as { clientId: string };
+    const isRight = await isSecretRight(ports, client, shown);
+    if (isRight) await boundProven(ports, client.clientId);
+    return isRight;
   };
+  readUserCodes(provider, ports);
+  readClientIds(provider);
   // The library's types leave these events out.
   const events: EventEmitter = provider;
   const failures = new WeakMap<IncomingMessage, string>();
@@ -47,26 +90,39 @@ export function authorizationServer(ports: Ports): AuthorizationServer {
       failures.set(ctx.req, error.error_detail ?? '');
     });
   }
+  for (const event of REFUSALS) {
+    events.on(event, (ctx: Ctx, error: OAuthRefusal) => ports.refused(ctx.req, error));
+  }
   provider.registerGrantType(
     'refresh_token',
     async (ctx) => refreshed(ports, ctx),
     ['refresh_token', 'scope', 'resource'],
     [],
   );
+  registerTokenExchange(provider, ports);
   provider.use(async (ctx, next) => {
+    if (readProof(ports, ctx as Ctx)) await next();
+    else ports.answered(ctx.req, undefined);
+  });
+  provider.use(async (ctx, next) => {
+    await replaceSession(provider, ports, ctx as Ctx);
     await next();
     // Which origins may read an answer is not for the library to say.
     ctx.remove('Access-Control-Allow-Origin');
+    protectFormPost(ctx as Ctx);
+    keepRegisteredQuery(ctx as Ctx);
+    sayInterval(ctx as Ctx);
     const { oidc } = ctx as Ctx;
     const tenantId = oidc?.client === undefined ? undefined : await tenantFor(ports, ctx as Ctx);
     ports.answered(ctx.req, tenantId);
     const failure = failureOf(ctx as Ctx, failures.get(ctx.req));
     if (failure !== undefined) await ports.clientFailed(ctx.req, failure);
     const isToken = ctx.path === '/oauth2/token' && ctx.status === 200;
-    if (!isToken || oidc?.entities.AuthorizationCode === undefined) return;
+    const { AuthorizationCode, DeviceCode } = oidc?.entities ?? {};
+    if (!isToken || (AuthorizationCode ?? DeviceCode) === undefined) return;
     try {
-      const code = String(oidc.params?.['code'] ?? '');
-      ctx.body = await ports.afterCode(ctx.req, ctx.body as object, code);
+      const answer = ctx.body as TokenAnswer;
+      ctx.body = await ports.afterCode(ctx.req, answer, exchangedCode(ctx as Ctx));
     } catch (error) {
       ports.failed(error);
       ctx.status = 503;
@@ -85,30 +141,117 @@ export function authorizationServer(ports: Ports): AuthorizationServer {
       delete request.headers.origin;
       await callback(request, response);
     },
-    interaction: async (cookie) => {
-      // The library reads nothing but cookies of it.
-      const message = { headers: { cookie: cookie ?? '' }, socket: {} };
-      try {
-        const none = {} as ServerResponse;
-        return await provider.interactionDetails(message as unknown as IncomingMessage, none);
-      } catch (error) {
-        if ((error as { name?: string }).name === 'SessionNotFound') return undefined;
-        throw error;
-      }
+    ...browserCalls(provider, protocol === 'https:'),
+  };
+}
+
+/** What is asked about a browser by its cookies alone, outside of the library's own routes. */
+function browserCalls(provider: Provider, isHttps: boolean): Omit<AuthorizationServer, 'handle'> {
+  return {
+    interaction: (cookie) => interactionOf(provider, cookie),
+    signedIn: async (cookie) => {
+      const { accountId, acr } = (await sessionOf(provider, contextOf(provider, cookie))) ?? {};
+      return accountId === undefined || acr === undefined
+        ? undefined
+        : { accountId, browserSid: acr };
     },
-    endBrowserSession: async (uid) => {
-      await (await provider.Session.findByUid(uid))?.destroy();
+    forget: async (cookie) => {
+      await (await sessionOf(provider, contextOf(provider, cookie)))?.destroy();
+      const name = provider.cookieName('session');
+      const attributes = `path=/; expires=${new Date(0).toUTCString()}; samesite=lax; httponly`;
+      const secure = isHttps ? '; secure' : '';
+      return [name, `${name}.sig`].map((each) => `${each}=; ${attributes}${secure}`);
     },
   };
 }
 
-/** Of a client that is known and could not prove that it calls. */
+async function interactionOf(
+  provider: Provider,
+  cookie: string | undefined,
+): ReturnType<AuthorizationServer['interaction']> {
+  // The library's own look-up ends where another tab has signed in anew.
+  const ctx = contextOf(provider, cookie);
+  const uid = cookieOf(provider, ctx, 'interaction');
+  const stored = uid === undefined ? undefined : await provider.Interaction.find(uid);
+  if (stored === undefined) return undefined;
+  const { uid: session, accountId } = (await sessionOf(provider, ctx)) ?? {};
+  const isSignedIn = session !== undefined && accountId !== undefined;
+  const browser = isSignedIn ? { uid: session, accountId } : undefined;
+  return { stored, browser, userCode: await userCodeOf(provider, stored) };
+}
+
+function exchangedCode({ oidc }: Ctx): ExchangedCode {
+  const { AuthorizationCode, DeviceCode, Grant: grant } = oidc.entities;
+  const code = AuthorizationCode ?? DeviceCode;
+  return {
+    code: String(oidc.params?.['code'] ?? oidc.params?.['device_code'] ?? ''),
+    nonce: code?.nonce,
+    openid: grant?.getOIDCScopeFiltered(new Set(code?.scope?.split(' '))) ?? '',
+  };
+}
+
+/** As the device shows it; undefined where no device waits for the interaction. */
+async function userCodeOf(provider: Provider, stored: object): Promise<string | undefined> {
+  const { deviceCode } = stored as { readonly deviceCode?: string };
+  if (deviceCode === undefined) return undefined;
+  const found = await provider.DeviceCode.find(deviceCode, { ignoreExpiration: true });
+  return printed((found as { readonly userCode?: string } | undefined)?.userCode ?? '');
+}
+
+type WithCookies = Pick<Ctx, 'cookies'>;
+
+/** The context of a request of which the library reads nothing but cookies. */
+function contextOf(provider: Provider, cookie: string | undefined): WithCookies {
+  const message = { headers: { cookie: cookie ?? '' }, socket: {} } as unknown;
+  return provider.createContext(message as IncomingMessage, {} as ServerResponse);
+}
+
+const cookieOf = (provider: Provider, { cookies }: WithCookies, name: string): string | undefined =>
+  cookies.get(provider.cookieName(name), { signed: true });
+
+async function sessionOf(provider: Provider, ctx: WithCookies) {
+  const id = cookieOf(provider, ctx, 'session');
+  return id === undefined ? undefined : provider.Session.find(id);
+}
+
+/**
+ * Whoever signs in last in a browser is who is signed in there. The library would send a browser in which another tab
+ * has signed in somebody else to its logout, or refuse it.
+ */
+async function replaceSession(provider: Provider, ports: Ports, ctx: Ctx): Promise<void> {
+  if (!RESUMED.test(ctx.path)) return;
+  const uid = cookieOf(provider, ctx, 'resume');
+  const interaction = uid === undefined ? undefined : await provider.Interaction.find(uid);
+  const { login, consent } = interaction?.result ?? {};
+  // A consent belongs to the person who was signed in, and the library compares that.
+  if (interaction === undefined || login === undefined || consent !== undefined) return;
+  const session = await sessionOf(provider, ctx);
+  const { accountId, acr: sid } = login as { readonly accountId: string; readonly acr?: string };
+  if (session?.accountId !== undefined) {
+    const { acr: earlier } = session;
+    // Before the sign-in is taken over, so that a failure leaves nobody's session without a browser.
+    if (session.accountId !== accountId) {
+      if (earlier !== undefined) await ports.browserReplaced(ctx.req, earlier);
+      await session.destroy();
+    } else if (earlier !== undefined && sid !== undefined && sid !== earlier) {
+      await ports.browserContinued(ctx.req, { sid, earlier });
+    }
+  }
+  if (interaction.session === undefined) return;
+  delete interaction.session;
+  await interaction.persist();
+}
+
+const RESUMED = /^\/oauth2\/(authorize|device)\/[^/]+$/;
+
+/** The failure of a client that is known and could not prove that it calls. */
 function failureOf(
   { oidc, status, body }: Ctx,
   detail: string | undefined,
 ): ClientFailure | undefined {
   const isClient = status === 401 && (body as { error?: string }).error === 'invalid_client';
-  if (detail === undefined || !isClient || oidc.client === undefined) return undefined;
+  if (detail === undefined || detail === AGENT_ENDED) return undefined;
+  if (!isClient || oidc.client === undefined) return undefined;
   const { clientId, clientAuthMethod } = oidc.client;
   const own = clientAuthMethod === 'private_key_jwt' ? 'wrong_assertion' : 'wrong_secret';
   const reason = detail.startsWith(WRONG_METHOD) ? 'wrong_method' : own;
@@ -125,6 +268,8 @@ async function refreshed(ports: Ports, ctx: Ctx): Promise<void> {
     token,
     scope: typeof scope === 'string' ? scope : undefined,
     resource: typeof resource === 'string' ? resource : undefined,
+    thumbprint: provenKey(ctx.req),
+    useProof: () => useProof(ctx.req),
   });
   if (!('fault' in answer)) {
     ctx.body = answer;

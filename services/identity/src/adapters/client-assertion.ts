@@ -5,10 +5,9 @@
 import { sha256 } from '@cardea/crypto';
 import { createLocalJWKSet, decodeJwt, type JWK, type JWTVerifyOptions, jwtVerify } from 'jose';
 import type { ArtifactCache } from './artifact-cache.ts';
+import { ASSERTION_ALGORITHMS, verificationKey } from './client-key.ts';
 
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-/** As the library takes them. */
-export const ASSERTION_ALGORITHMS = ['EdDSA', 'ES256', 'RS256', 'PS256'];
 /** Nothing is remembered for longer. */
 const LIFE_SECONDS_MAX = 3_600;
 const TOLERANCE_SECONDS = 15;
@@ -26,7 +25,7 @@ export function assertedClient(assertion: string): string | undefined {
 export type Asserted = {
   readonly assertion: string;
   readonly clientId: string;
-  readonly keys: readonly object[];
+  readonly keys: readonly { readonly [member: string]: string }[];
   /** Any of them: the issuer, or the endpoint. */
   readonly audience: readonly string[];
   readonly now: Date;
@@ -38,12 +37,16 @@ export async function isAsserted(
   { assertion, clientId, keys, audience, now }: Asserted,
 ): Promise<boolean> {
   const claims = {
-    ...{ algorithms: ASSERTION_ALGORITHMS, issuer: clientId, subject: clientId },
-    ...{ audience: [...audience], currentDate: now, requiredClaims: ['exp', 'jti'] },
+    algorithms: [...ASSERTION_ALGORITHMS],
+    issuer: clientId,
+    subject: clientId,
+    audience: [...audience],
+    currentDate: now,
+    requiredClaims: ['exp', 'jti'],
     clockTolerance: TOLERANCE_SECONDS,
   };
   for (const jwk of keys) {
-    const said = await verified(assertion, jwk, claims);
+    const said = await verified(assertion, verificationKey(jwk), claims);
     if (said === undefined) continue;
     const { jti = '', exp = 0 } = said;
     const leftSeconds = exp - Math.floor(now.getTime() / 1_000) + TOLERANCE_SECONDS;
@@ -59,7 +62,7 @@ async function verified(assertion: string, jwk: object, claims: JWTVerifyOptions
     const key = createLocalJWKSet({ keys: [jwk as JWK] });
     return (await jwtVerify(assertion, key, claims)).payload;
   } catch {
-    // Of another key, changed, lapsed, or for somebody else.
+    // It was made by another key, changed, lapsed, or is for somebody else.
     return undefined;
   }
 }

@@ -1,8 +1,16 @@
 /** When the authorization server asks somebody to sign in, or for their consent. */
 import { interactionPolicy } from 'oidc-provider';
 import { type Ctx, type Ports, tenantFor } from './authorization-ports.ts';
+import { isAboutDevice } from './device-flow.ts';
 
-const { Check, base } = interactionPolicy;
+const { Check, Prompt, base } = interactionPolicy;
+
+/** What an application may ask for by `prompt`. */
+export const PROMPTS: readonly string[] = [
+  ...['login', 'consent', 'none', 'select_account'],
+  // Initiating User Registration via OpenID Connect 1.0.
+  'create',
+];
 
 export function loginPolicy(ports: Ports) {
   const policy = base();
@@ -23,12 +31,54 @@ export function loginPolicy(ports: Ports) {
       return goesOn ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT;
     }),
   );
-  // A tenant's own application is not asked for, whatever device it runs on.
+  login.checks.add(
+    new Check(
+      'roles_of_device',
+      'roles need a sign-in of this flow',
+      'login_required',
+      (context) =>
+        isAboutDevice(context as Ctx) &&
+        (context as Ctx).oidc.requestParamScopes.has('roles') &&
+        (context as Ctx).oidc.result?.login === undefined
+          ? Check.REQUEST_PROMPT
+          : Check.NO_NEED_TO_PROMPT,
+    ),
+  );
+  consent.checks.add(
+    new Check('device', 'a device acts for nobody unasked', 'interaction_required', (context) =>
+      isAboutDevice(context as Ctx) && (context as Ctx).oidc.result?.consent === undefined
+        ? Check.REQUEST_PROMPT
+        : Check.NO_NEED_TO_PROMPT,
+    ),
+  );
+  policy.add(unlessSignedIn('select_account'), policy.indexOf(consent));
+  // Before the sign-in, which its page leads to as well.
+  policy.add(unlessSignedIn('create'), policy.indexOf(login));
+  // A tenant's own application is not asked for, unless another program could receive its code.
   const native = consent.checks.get('native_client_prompt');
   if (native !== undefined) {
     const { check } = native;
     native.check = (ctx) =>
-      (ctx as Ctx).oidc.client?.['first_party'] === true ? Check.NO_NEED_TO_PROMPT : check(ctx);
+      isServedSilently(ports, ctx as Ctx) ? Check.NO_NEED_TO_PROMPT : check(ctx);
   }
   return policy;
+}
+
+/** Who signs in during the flow has answered it by that: has chosen an account, or has made one or had it already. */
+function unlessSignedIn(name: 'create' | 'select_account') {
+  const prompt = new Prompt({ name, requestable: true });
+  const requested = prompt.checks.get(`${name}_prompt`);
+  if (requested === undefined) throw new Error('the library has other prompts');
+  const { check } = requested;
+  requested.check = (ctx) =>
+    (ctx as Ctx).oidc.result?.login === undefined ? check(ctx) : Check.NO_NEED_TO_PROMPT;
+  return prompt;
+}
+
+/** RFC 8252, 8.6: of a redirect whose owner is unknown, a sign-in of this very flow alone shows that a person began it. */
+function isServedSilently({ isOwnerUnknown }: Pick<Ports, 'isOwnerUnknown'>, { oidc }: Ctx) {
+  if (oidc.client?.['first_party'] !== true) return false;
+  const redirectUri = oidc.params?.['redirect_uri'];
+  const isUnknown = typeof redirectUri === 'string' && isOwnerUnknown(redirectUri);
+  return !isUnknown || oidc.result?.login !== undefined;
 }

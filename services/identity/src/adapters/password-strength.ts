@@ -1,25 +1,36 @@
-/** How hard a password is to guess, as zxcvbn estimates it. */
-import { createRequire } from 'node:module';
-import { ZxcvbnFactory } from '@zxcvbn-ts/core';
+/**
+ * How hard a password is to guess, as zxcvbn estimates it: in a thread of its own, for an estimate takes up to a
+ * tenth of a second and would hold up everybody else's requests.
+ */
+import { Worker } from 'node:worker_threads';
 
-/** What is longer is not looked at: the time that it takes grows faster than the length. */
-const LOOKED_AT_CHARACTERS = 64;
+type Waiting = {
+  readonly resolve: (score: number) => void;
+  readonly reject: (error: Error) => void;
+};
 
-let estimator: ZxcvbnFactory | undefined;
+let worker: Worker | undefined;
+/** In the order in which they were asked; the thread answers in that order. */
+let waiting: Waiting[] = [];
 
-/** From 0, guessed at once, to 4. */
-export function strengthOf(password: string): number {
-  estimator ??= withDictionaries();
-  const seen = [...password.normalize('NFC')].slice(0, LOOKED_AT_CHARACTERS).join('');
-  return estimator.check(seen).score;
+/** From 0, guessed at once, to 4. The thread starts with the first estimate and keeps no process alive. */
+export function strengthOf(password: string): Promise<number> {
+  worker ??= started();
+  return new Promise((resolve, reject) => {
+    waiting.push({ resolve, reject });
+    worker?.postMessage(password);
+  });
 }
 
-/** They take a second to load: only where a tenant asks for an estimate. */
-function withDictionaries(): ZxcvbnFactory {
-  const require = createRequire(import.meta.url);
-  const {
-    dictionary,
-    adjacencyGraphs,
-  }: typeof import('@zxcvbn-ts/language-common') = require('@zxcvbn-ts/language-common');
-  return new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs });
+function started(): Worker {
+  const own = new Worker(new URL('./password-strength-thread.ts', import.meta.url));
+  own.on('message', (score: number) => waiting.shift()?.resolve(score));
+  own.on('error', (error) => {
+    const asked = waiting;
+    waiting = [];
+    worker = undefined;
+    for (const { reject } of asked) reject(error);
+  });
+  own.unref();
+  return own;
 }

@@ -12,7 +12,7 @@ export type Provider = {
   readonly clientSecret: string;
   /** In development, another server than the provider's own. */
   readonly endpoint: string | null;
-  /** Of Microsoft. */
+  /** Only Microsoft has any. */
   readonly directories: readonly string[];
 };
 
@@ -48,19 +48,31 @@ const CONFIGURATION_MS = 3600_000;
 const CONFIGURATIONS_MAX = 1_000;
 const EMAILS_MAX = 100;
 
+/**
+ * What the providers publish about themselves; the tests play them from the documents in `test/published`,
+ * which have source and date. Google and Microsoft have metadata to discover, GitHub has none for sign-ins.
+ * It sends its issuer since April 2026 (RFC 9207), which is not its site.
+ */
 const GOOGLE = 'https://accounts.google.com';
 const MICROSOFT = 'https://login.microsoftonline.com';
 const GITHUB = { site: 'https://github.com', api: 'https://api.github.com' };
+const GITHUB_OAUTH = '/login/oauth';
 /** The directory of all private Microsoft accounts. */
 const PRIVATE_ACCOUNTS = '9188040d-6c67-4b5b-b112-36a304b66dad';
 
-export function socialProviders(clock: Pick<Clock, 'monotonicMs'>): SocialProviders {
+const overNetwork: openid.CustomFetch = (url, options) => fetch(url, options as RequestInit);
+
+/** `send` reaches the providers. */
+export function socialProviders(
+  clock: Pick<Clock, 'monotonicMs'>,
+  send: openid.CustomFetch = overNetwork,
+): SocialProviders {
   const configurations = loadingCache<string, openid.Configuration>(clock, {
     entriesMax: CONFIGURATIONS_MAX,
     ttlMs: CONFIGURATION_MS,
   });
   const configured = (of: Provider): Promise<openid.Configuration> =>
-    configurations.get(JSON.stringify(of), () => configuration(of));
+    configurations.get(JSON.stringify(of), () => configuration(of, send));
   return {
     authorizationUrl: async (of, { state, nonce, verifier }, redirectUri) => {
       try {
@@ -94,25 +106,31 @@ export function socialProviders(clock: Pick<Clock, 'monotonicMs'>): SocialProvid
   };
 }
 
-async function configuration(of: Provider): Promise<openid.Configuration> {
+async function configuration(
+  of: Provider,
+  send: openid.CustomFetch,
+): Promise<openid.Configuration> {
   const { clientId, clientSecret, endpoint } = of;
   const own = endpoint === null ? [] : [openid.allowInsecureRequests];
   if (of.provider === 'github') {
-    const site = endpoint ?? GITHUB.site;
+    const issuer = `${endpoint ?? GITHUB.site}${GITHUB_OAUTH}`;
+    // The library compares `iss` where it comes. It is not required: older servers of GitHub send none.
     const server = {
-      issuer: site,
-      authorization_endpoint: `${site}/login/oauth/authorize`,
-      token_endpoint: `${site}/login/oauth/access_token`,
+      issuer,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/access_token`,
     };
     const config = new openid.Configuration(server, clientId, clientSecret);
     for (const allow of own) allow(config);
     config.timeout = TIMEOUT_S;
+    config[openid.customFetch] = send;
     return config;
   }
   const issuer = new URL(endpoint ?? issuerOf(of));
   return openid.discovery(issuer, clientId, clientSecret, undefined, {
     timeout: TIMEOUT_S,
-    // Without it the signature of an ID token that came over TLS would not be looked at.
+    [openid.customFetch]: send,
+    // Stricter than the library's default. Without it the signature of an ID token that came over TLS would not be looked at.
     execute: [openid.enableNonRepudiationChecks, ...own],
   });
 }
@@ -133,6 +151,7 @@ async function askOpenId(config: openid.Configuration, { checks, returned }: Ask
     expectedState: checks.state,
     expectedNonce: checks.nonce,
     pkceCodeVerifier: checks.verifier,
+    // Stricter than the library's default: who it is stands in the ID token and nowhere else.
     idTokenExpected: true,
   });
   return { told: 'claims', claims: { ...tokens.claims() } } as const;
@@ -182,7 +201,7 @@ function faultOf(error: unknown): 'failed' | 'unavailable' | undefined {
   return isUnreached(error) ? 'unavailable' : undefined;
 }
 
-/** Of `fetch`. */
+/** Whether `fetch` reached nobody. */
 const isUnreached = (error: unknown): boolean =>
   error instanceof Error &&
   (error.message === 'fetch failed' ||

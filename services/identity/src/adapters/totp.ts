@@ -1,4 +1,5 @@
 /** Time-based one-time passwords (RFC 6238): SHA-1, six digits, 30 s, as every authenticator app has them (`otpauth`). */
+import { typedCode } from '@cardea/crypto';
 import { Secret, TOTP } from 'otpauth';
 
 const SECRET_BYTES = 20;
@@ -40,7 +41,7 @@ export function readTotpSecret(text: string): string | undefined {
 
 /** The step that a code is of, around this time; null if it is of none. */
 export function totpStep(secret: string, code: string, now: Date): number | null {
-  const typed = code.replaceAll(/\s/g, '');
+  const typed = typedCode(code);
   if (!FORM.test(typed)) return null;
   const totp = new TOTP(parameters(Secret.fromBase32(secret)));
   const timestamp = now.getTime();

@@ -6,7 +6,7 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
 
-/** Whose passkeys they are: the domain, its name, and the pages that may ask for them. */
+/** To whom passkeys belong: the domain, its name, and the pages that may ask for them. */
 export type RelyingParty = {
   readonly id: string;
   readonly name: string;
@@ -31,8 +31,47 @@ export type NewPasskey = {
 };
 
 type Listed = Pick<PasskeyCredential, 'id' | 'transports'>;
+/** What was stored before transports were checked may hold anything. */
 const listed = (credentials: readonly Listed[]) =>
-  credentials.map(({ id, transports }) => ({ id, transports: [...transports] }));
+  credentials.map(({ id, transports }) => ({ id, transports: knownTransports(transports) }));
+
+const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const;
+type Transport = (typeof TRANSPORTS)[number];
+
+/** A hint for browsers, so one that is missing or of a wrong type counts as none. */
+const knownTransports = (given: unknown): Transport[] =>
+  Array.isArray(given) ? TRANSPORTS.filter((transport) => given.includes(transport)) : [];
+
+/**
+ * Browsers, password managers and bridges to apps fill these members differently: absent, null, empty or of a wrong
+ * type means that there is none. A library's check of its own type would refuse the whole answer.
+ */
+const OPTIONAL_TEXTS = ['authenticatorAttachment'];
+const OPTIONAL_RESPONSE_TEXTS = ['userHandle', 'publicKey', 'authenticatorData'];
+
+function withoutEmpty(answer: object): object {
+  const { response, clientExtensionResults, ...members } = answer as Members;
+  return {
+    ...withoutEmptyTexts(members, OPTIONAL_TEXTS),
+    clientExtensionResults: isMembers(clientExtensionResults) ? clientExtensionResults : {},
+    response: isMembers(response)
+      ? {
+          ...withoutEmptyTexts(response, OPTIONAL_RESPONSE_TEXTS),
+          transports: knownTransports(response['transports']),
+        }
+      : response,
+  };
+}
+
+type Members = { readonly [name: string]: unknown };
+const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const withoutEmptyTexts = (members: Members, names: readonly string[]): Members =>
+  Object.fromEntries(
+    Object.entries(members).filter(
+      ([name, value]) => !names.includes(name) || (typeof value === 'string' && value !== ''),
+    ),
+  );
 
 /** What a browser needs to make one; it asks the person for a PIN, a finger or a face. */
 export const creationOptions = (of: {
@@ -84,18 +123,18 @@ export async function madePasskey({
 }: Shown): Promise<NewPasskey | undefined> {
   try {
     const { verified, registrationInfo: info } = await verifyRegistrationResponse({
-      response: response as Registration,
+      response: withoutEmpty(response) as Registration,
       expectedChallenge: challenge,
       expectedOrigin: [...rp.origins],
       expectedRPID: rp.id,
       requireUserVerification: true,
     });
     if (!verified) return undefined;
-    const { id, publicKey, counter, transports = [] } = info.credential;
+    const { id, publicKey, counter, transports } = info.credential;
     return {
       id,
       publicKey: Buffer.from(publicKey).toString('base64url'),
-      transports,
+      transports: knownTransports(transports),
       counter,
       deviceType: info.credentialDeviceType,
       backedUp: info.credentialBackedUp,
@@ -105,14 +144,15 @@ export async function madePasskey({
   }
 }
 
-/** The counter that the authenticator shows. Whether it may be that is not decided here. */
+/** What the authenticator says of itself. Whether its counter may be that is not decided here. */
 export async function shownPasskey(
   { response, challenge, rp }: Shown,
   credential: PasskeyCredential,
-): Promise<{ readonly counter: number } | undefined> {
+): Promise<{ readonly counter: number; readonly backedUp: boolean } | undefined> {
   try {
+    const answer = withoutEmpty(response) as Assertion;
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-      response: response as Assertion,
+      response: answer,
       expectedChallenge: challenge,
       expectedOrigin: [...rp.origins],
       expectedRPID: rp.id,
@@ -123,14 +163,15 @@ export async function shownPasskey(
       },
       requireUserVerification: true,
     });
-    if (!verified || !isHandleOf(response, credential)) return undefined;
-    return { counter: authenticationInfo.newCounter };
+    if (!verified || !isHandleOf(answer, credential)) return undefined;
+    const { newCounter: counter, credentialBackedUp: backedUp } = authenticationInfo;
+    return { counter, backedUp };
   } catch {
     return undefined;
   }
 }
 
-function isHandleOf(response: object, { userHandle }: PasskeyCredential): boolean {
-  const shown = (response as Assertion).response.userHandle;
+function isHandleOf({ response }: Assertion, { userHandle }: PasskeyCredential): boolean {
+  const shown = response.userHandle;
   return shown === undefined || shown === userHandle;
 }

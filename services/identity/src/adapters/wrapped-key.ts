@@ -1,9 +1,10 @@
 /** The private half of a signing key, wrapped under the deployment's secret and bound to its kid. */
 import { createSecretKey } from 'node:crypto';
-import { exportPrivateKey, importPrivateKey, type SigningKey } from '@cardea/auth';
+import { exportPrivateKey } from '@cardea/auth';
 import { decrypt, encrypt, Tampered } from '@cardea/crypto';
+import { importKey, type KeyPair } from './key-algorithms.ts';
 
-export const wrapPrivateKey = (secret: Buffer, { kid, privateKey }: SigningKey): string =>
+export const wrapPrivateKey = (secret: Buffer, { kid, privateKey }: KeyPair): string =>
   encrypt(createSecretKey(secret), exportPrivateKey(privateKey), placeOf(kid)).toString(
     'base64url',
   );
@@ -13,10 +14,10 @@ export function unwrapPrivateKey(
   secret: Buffer,
   kid: string,
   wrapped: string,
-): SigningKey | undefined {
+): KeyPair | undefined {
   try {
     const blob = Buffer.from(wrapped, 'base64url');
-    return importPrivateKey(decrypt(createSecretKey(secret), blob, placeOf(kid)).toString());
+    return importKey(decrypt(createSecretKey(secret), blob, placeOf(kid)).toString());
   } catch (error) {
     if (error instanceof Tampered) return undefined;
     throw error;

@@ -22,6 +22,7 @@ import { endOrphanedSessions } from './agent-sessions/end-orphaned-sessions.poli
 import { issueTokensRoute } from './agent-sessions/issue-tokens/issue-tokens.route.ts';
 import { getAgentSessionRoute, listAgentSessionsRoute } from './agent-sessions/list/list.route.ts';
 import { startAgentSessionRoute } from './agent-sessions/start/start.route.ts';
+import { type AgentSessionStart, agentSessionStart } from './agent-sessions/start/start-session.ts';
 import { agentTokens } from './agent-tokens.ts';
 import {
   changeAgentRoute,
@@ -55,7 +56,10 @@ export {
   agentSessionsEndedByUser,
   agentSessionsOfLogin,
 } from './agent-sessions/ended-with-user.ts';
+export { START_CONTRACT, SUBJECT_TOKEN_MAX } from './agent-sessions/start/start.route.ts';
+export type { AgentSessionStart } from './agent-sessions/start/start-session.ts';
 export { type AgentEvent, agents } from './agents/agent.ts';
+export { isServiceName, SERVICES_MAX } from './agents/service-grant.ts';
 export type { DelegationEvent } from './delegations/delegation.ts';
 
 type Dependencies = Pick<
@@ -79,7 +83,12 @@ type Dependencies = Pick<
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
-export function agentsModule(given: Dependencies): Module {
+export const startsAgentSessions = (given: Dependencies): AgentSessionStart =>
+  agentSessionStart({ ...given, agentTokens: agentTokens(given) });
+
+export function agentsModule(
+  given: Dependencies & { readonly startAgentSession: AgentSessionStart },
+): Module {
   const needs = {
     ...given,
     agentNames: agentNames(given),

@@ -25,8 +25,10 @@ export const takeBackReclaimedAgents = (needs: Dependencies) =>
           needs,
           event,
           {
-            ...{ table: 'delegations', open: 'withdrawn_at IS NULL' },
-            ...{ userColumn: 'user_id', timeColumn: 'created_at' },
+            table: 'delegations',
+            open: 'withdrawn_at IS NULL',
+            userColumn: 'user_id',
+            timeColumn: 'created_at',
           },
           {
             stream: delegations,

@@ -3,7 +3,7 @@ import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import { ignored, ignoring } from '@cardea/event-store';
 import { readSnapshot } from '../accounts/accounts.module.ts';
-import type { SigninEvent } from './attempts/lockout.ts';
+import type { SigninEvent } from '../streams/signin.ts';
 import type { PasskeyFailureEvent } from './passkeys/passkey-failure.ts';
 import type { RegistrationEvent } from './registrations/registration.ts';
 import type { PendingSignInEvent } from './second-factor/pending-sign-in.ts';
@@ -40,10 +40,12 @@ export const authenticationRelay = relay<
     type: 'user.login_failed',
     data: { user_id, method: 'passkeys', reason, failures: 1, blocked_until: null },
   }),
+  SignInCleared: ({ data: { user_id, by } }) =>
+    by === 'administrator' ? { type: 'user.unlocked', data: { id: user_id } } : undefined,
   SecondFactorMet: ignored('the sign-in that it ends is told'),
   ...ignoring(
     'it is for this module alone',
-    'SignInCleared',
+    'SecondFactorMissed',
     'RegistrationRefused',
     'SocialCodeIssued',
     'SocialCodeUsed',

@@ -12,10 +12,13 @@ import { socialProviders } from '../adapters/social-providers.ts';
 import type { Passkeys, SecondFactors } from '../factors/factors.module.ts';
 import type { CodeRedemption, MailOutbox } from '../mail/mail.module.ts';
 import type { AccessTokens, LoginSessions } from '../sessions/sessions.module.ts';
+import { signins } from '../streams/signin.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
+import { addressProofs } from './attempts/address-proofs.ts';
 import { endAttempt } from './attempts/end-attempt.ts';
-import { signins } from './attempts/lockout.ts';
+import { guessSecondFactor } from './attempts/guess-second-factor.ts';
 import { mfaTokens } from './attempts/mfa-token.ts';
+import { notifyBlocked } from './attempts/notify-blocked.policy.ts';
 import { unlockRoute } from './attempts/unlock/unlock.route.ts';
 import { clearLockout, verifyPassword } from './attempts/verify-password.ts';
 import { authenticationRelay } from './authentication-relay.ts';
@@ -44,6 +47,10 @@ import {
 import { registerRoute } from './registrations/register/register.route.ts';
 import { registrations } from './registrations/registration.ts';
 import { signUpRoute } from './registrations/sign-up/sign-up.route.ts';
+import {
+  verifyEmailByLinkRoute,
+  verifyEmailRoute,
+} from './registrations/verify-email/verify-email.route.ts';
 import { pendingSignIns } from './second-factor/pending-sign-in.ts';
 import { challengeRoute, verifySecondFactorRoute } from './second-factor/verify/verify.route.ts';
 import { authorizeSocialRoute } from './social/authorize/authorize.route.ts';
@@ -55,6 +62,7 @@ import { type ApplicationAccess, stepUpRoute } from './step-up/step-up.route.ts'
 
 type Dependencies = Pick<
   ServiceDependencies,
+  | 'authenticator'
   | 'cache'
   | 'clock'
   | 'command'
@@ -67,6 +75,7 @@ type Dependencies = Pick<
   | 'sealer'
   | 'settings'
   | 'streams'
+  | 'systemCommand'
 > & {
   readonly userDirectory: UserDirectory;
   readonly accounts: Accounts;
@@ -94,7 +103,9 @@ export function authenticationModule(given: Dependencies): {
   const needs = {
     ...attempting,
     passwordAttempt: passwordAttempt(attempting),
+    addressProofs: addressProofs(given),
     clearLockout: clearLockout(given),
+    guessSecondFactor: guessSecondFactor(given),
     endAttempt: endAttempt(withTokens),
     socialProviders: socialProviders(given.clock),
     socialKeys: given.derive('JWT_SECRET', 'social/v1'),
@@ -106,6 +117,8 @@ export function authenticationModule(given: Dependencies): {
       registerRoute(needs),
       acceptInvitationRoute(needs),
       acceptInvitationPageRoute(needs),
+      verifyEmailRoute(needs),
+      verifyEmailByLinkRoute(needs),
       logInRoute(needs),
       forgotPasswordRoute(needs),
       resetPasswordRoute(needs),
@@ -126,11 +139,13 @@ export function authenticationModule(given: Dependencies): {
       socialCallbackRoute(needs),
       redeemSocialCodeRoute(needs),
     ],
+    policies: [notifyBlocked(needs)],
     relay: authenticationRelay,
   };
   return { module, hostedSignIn: hostedSignIn(needs) };
 }
 
+export type { PendingRegistration } from './hosted/hosted-registration.ts';
 export type { HostedOutcome, HostedSignIn } from './hosted/hosted-sign-in.ts';
 export type { ApplicationAccess } from './step-up/step-up.route.ts';
 

@@ -13,8 +13,10 @@ export const takeBackReclaimedConsents = (needs: Parameters<typeof endMadeBefore
           needs,
           event,
           {
-            ...{ table: 'consents', open: 'revoked_at IS NULL' },
-            ...{ userColumn: 'user_id', timeColumn: 'granted_at' },
+            table: 'consents',
+            open: 'revoked_at IS NULL',
+            userColumn: 'user_id',
+            timeColumn: 'granted_at',
           },
           {
             stream: consents,

@@ -12,8 +12,10 @@ export const takeBackReclaimedKeys = (needs: Parameters<typeof endMadeBeforeRecl
           needs,
           event,
           {
-            ...{ table: 'api_keys', open: 'revoked_at IS NULL' },
-            ...{ userColumn: 'created_by', timeColumn: 'created_at' },
+            table: 'api_keys',
+            open: 'revoked_at IS NULL',
+            userColumn: 'created_by',
+            timeColumn: 'created_at',
           },
           { stream: apiKeys, decide: revokeApiKey },
         ),

@@ -15,9 +15,9 @@ import { factorsRelay } from './factors-relay.ts';
 import { type Passkeys, passkeys } from './passkeys.ts';
 import { type SecondFactors, secondFactors } from './second-factors.ts';
 
+export type { FactorEvent } from './factors/factor.ts';
 export { hasHostedPasskeys, type Passkeys } from './passkeys.ts';
 export type { SecondFactors } from './second-factors.ts';
-export { counted } from './self-service.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,

@@ -22,7 +22,6 @@ import { enrolPasskey, usePasskey } from './factors/passkeys/passkeys.ts';
 
 const CHALLENGE_MS = 5 * 60_000;
 const CHALLENGE_BYTES = 32;
-const HANDLE_BYTES = 32;
 
 export type Challenge = { readonly challengeId: string; readonly options: object };
 export type Answered = { readonly challengeId: string; readonly response: object };
@@ -42,9 +41,9 @@ export type Passkeys = {
     | { readonly passkey: PasskeyFacts; readonly position: bigint | undefined }
     | { readonly refused: AddRefusal }
   >;
-  /** Of one user, else whoever has one for the tenant's domain. */
+  /** Asks one user for a passkey; without a user, whoever has one for the tenant's domain. */
   readonly request: (user: ExistingUser | null, tenant: TenantFacts) => Promise<Challenge>;
-  /** Whose passkey was shown; what was wrong with it is not told. */
+  /** Says whose passkey was shown; what was wrong with it is not told. */
   readonly look: (
     of: Answered,
     tenant: TenantFacts,
@@ -53,13 +52,14 @@ export type Passkeys = {
   readonly use: (shown: ShownPasskey, user: ExistingUser, command: Command) => Promise<boolean>;
 };
 
-/** Whose it would have been; null: nobody's. */
+/** The user whose passkey it would have been; null: nobody's. */
 export type InvalidPasskey = { readonly invalid: true; readonly userId: string | null };
 
 export type ShownPasskey = {
   readonly userId: string;
   readonly factorId: string;
   readonly counter: number;
+  readonly backedUp: boolean;
 };
 
 type Dependencies = {
@@ -74,7 +74,7 @@ type Dependencies = {
 type Pending = {
   readonly tenantId: string;
   readonly challenge: string;
-  /** Of a passkey that is to be made. */
+  /** Set where a passkey is to be made. */
   readonly making: { readonly userId: string; readonly userHandle: string } | null;
 };
 
@@ -94,10 +94,11 @@ export function passkeys(needs: Dependencies): Passkeys {
 
   return {
     creation: async ({ user, account }, tenant) => {
-      const [challenge, userHandle] = [random.bytes(CHALLENGE_BYTES), random.bytes(HANDLE_BYTES)];
+      const challenge = random.bytes(CHALLENGE_BYTES);
       const existing = await store.credentialsOf(user, tenant.id);
-      const rp = relyingParty(tenant, settings);
-      const options = await creationOptions({ rp, challenge, userHandle, account, existing });
+      const userHandle = await handleOf(needs, { user, tenant, existing });
+      const made = { rp: relyingParty(tenant, settings), challenge, userHandle, account, existing };
+      const options = await creationOptions(made);
       const making = { userId: user.id, userHandle: userHandle.toString('base64url') };
       const pending = { tenantId: tenant.id, challenge: challenge.toString('base64url'), making };
       return { challengeId: await begin(pending), options };
@@ -137,30 +138,48 @@ export function passkeys(needs: Dependencies): Passkeys {
       const rp = relyingParty(tenant, settings);
       const options = await requestOptions({ rp, challenge, allowed });
       const text = challenge.toString('base64url');
-      const challengeId = await begin({ tenantId: tenant.id, challenge: text, making: null });
-      return { challengeId, options };
+      const pending = { tenantId: tenant.id, challenge: text, making: null };
+      return { challengeId: await begin(pending), options };
     },
     look: async ({ challengeId, response }, tenant) => {
       const pending = await taken(challengeId, tenant.id);
       if (pending === undefined || pending.making !== null) return 'expired';
       const found = await store.find(tenant.id, (response as { id?: unknown }).id);
       if (found === undefined) return { invalid: true, userId: null };
-      const rp = relyingParty(tenant, settings);
-      const of = { response, challenge: pending.challenge, rp };
+      const of = { response, challenge: pending.challenge, rp: relyingParty(tenant, settings) };
       const shown = await shownPasskey(of, found.credential);
       if (shown === undefined) return { invalid: true, userId: found.facts.user_id };
-      return { userId: found.facts.user_id, factorId: found.facts.id, counter: shown.counter };
+      return { userId: found.facts.user_id, factorId: found.facts.id, ...shown };
     },
-    use: async ({ userId, factorId, counter }, user, command) => {
+    use: async ({ userId, factorId, counter, backedUp }, user, command) => {
       const isTheirs = user.secondFactors.factors.some(({ id }) => id === factorId);
       if (user.id !== userId || !isTheirs) return false;
       const own = { ...command, id: uuidFrom(command.id, 'use') };
       const used = await streams.decideOn(factors, factorId, own, (factor) =>
-        usePasskey({ userId, counter, now: command.now }, factor),
+        usePasskey({ userId, counter, backedUp, now: command.now }, factor),
       );
       return used.accepted;
     },
   };
+}
+
+/**
+ * One per account: an authenticator that is given two handles keeps two entries for one person. Drawn from the tenant's
+ * index key, it says nothing about the account, and two passkeys that are made at once have the same.
+ */
+async function handleOf(
+  { sealer }: Pick<Dependencies, 'sealer'>,
+  of: {
+    readonly user: ExistingUser;
+    readonly tenant: TenantFacts;
+    readonly existing: readonly PasskeyCredential[];
+  },
+): Promise<Buffer> {
+  const [first] = of.existing;
+  if (first !== undefined) return Buffer.from(first.userHandle, 'base64url');
+  return Buffer.from(
+    await sealer.indexHash({ tenantId: of.tenant.id }, 'passkey-handle', of.user.id),
+  );
 }
 
 const keyOf = (challengeId: string): string => `webauthn:${challengeId}`;

@@ -182,7 +182,7 @@ const hashOf = (
 
 type Typed = { readonly user: ExistingUser; readonly code: string };
 
-/** Of a secret that nobody may read any more no code is right. */
+/** No code is right for a secret that nobody may read any more. */
 async function stepOf(
   { streams, sealer }: Pick<Dependencies, 'streams' | 'sealer'>,
   { factorId, code }: { readonly factorId: string; readonly code: string },

@@ -8,7 +8,6 @@ import type { TenantFacts } from '../workspaces/workspaces.module.ts';
 export const COMMON = {
   tag: 'Self-service',
   who: ['user'],
-  applicationScope: 'account',
   tenant: 'optional',
   area: 'user',
   notTaken: USERS_ONLY,
@@ -16,22 +15,16 @@ export const COMMON = {
 
 export const isOff = ({ settings }: TenantFacts): boolean => settings.mfa_policy === 'disabled';
 
-/**
- * Tries a code of a user: counted before it is looked at and given back when it was right, so that of many
- * at once no more than the limit are looked at.
- */
+/** Tries the first code of an app that a user enrols; wrong ones are counted. */
 export async function counted<Tried extends { readonly isWrong: boolean }>(
-  limits: Pick<RateLimits, 'look' | 'take'>,
+  limits: Pick<RateLimits, 'attempt'>,
   { ip }: Pick<Request<unknown, unknown, unknown>, 'ip'>,
   of: { readonly tenantId: string; readonly userId: string; readonly tried: () => Promise<Tried> },
 ): Promise<Tried | ReturnType<typeof tooOften>> {
-  const byIp = await limits.look(LIMITS.codeFailuresByIp, ip);
-  if (!byIp.allowed) return tooOften(byIp);
-  const key = `${of.tenantId}:${of.userId}`;
-  const byUser = await limits.take(LIMITS.secondFactorFailuresByUser, key);
-  if (!byUser.allowed) return tooOften(byUser);
-  const tried = await of.tried();
-  if (tried.isWrong) await limits.take(LIMITS.codeFailuresByIp, ip);
-  else await byUser.giveBack();
-  return tried;
+  const charges = [
+    [LIMITS.codeFailuresByIp, ip],
+    [LIMITS.enrolmentFailuresByUser, `${of.tenantId}:${of.userId}`],
+  ] as const;
+  const made = await limits.attempt(charges, of.tried, ({ isWrong }) => !isWrong);
+  return made.allowed ? made.answer : tooOften(made);
 }

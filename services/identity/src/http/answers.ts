@@ -1,5 +1,5 @@
 /** Response shapes that several endpoints of identity share. */
-import { named, Time } from '@cardea/contracts';
+import { exactText, named, Time } from '@cardea/contracts';
 import Type from 'typebox';
 
 export const closed = <Properties extends Parameters<typeof Type.Object>[0]>(
@@ -13,7 +13,7 @@ export const tokenFields = {
   expires_in: Type.Integer(),
 };
 
-/** Of a sign-in that creates a session. */
+/** The answer of a sign-in that creates a session. */
 const signedInFields = {
   user_id: Type.String(),
   ...tokenFields,
@@ -22,7 +22,7 @@ const signedInFields = {
 };
 export const SignedIn = named('SignedIn', closed(signedInFields));
 
-/** Of one that creates none. */
+/** The answer of a sign-in that creates none. */
 const signedInByMailFields = {
   user_id: Type.String(),
   access_token: Type.String(),
@@ -30,7 +30,7 @@ const signedInByMailFields = {
 };
 export const SignedInByMail = named('SignedInByMail', closed(signedInByMailFields));
 
-/** Of a browser's `navigator.credentials`, as JSON (WebAuthn). */
+/** What a browser's `navigator.credentials` takes, as JSON (WebAuthn). */
 export const challengeFields = {
   challenge_id: Type.String(),
   options: Type.Object({}, { additionalProperties: true }),
@@ -39,7 +39,7 @@ export const credentialField = named(
   'PasskeyResponse',
   Type.Object(
     {
-      id: Type.String(),
+      id: exactText(Type.String()),
       rawId: Type.String(),
       type: Type.String(),
       response: Type.Object({}, { additionalProperties: true }),
@@ -85,12 +85,17 @@ export const sentFields = {
 export const message = closed({ message: Type.String() });
 
 /** `docs/contract.md` 2.1. */
+/** What administrators keep about a user. */
+export const metadataField = Type.Object({}, { additionalProperties: true });
+
 export const profileFields = {
   id: Type.String(),
   email: Type.String(),
   email_verified: Type.Boolean(),
   display_name: Type.Union([Type.String(), Type.Null()]),
   avatar_url: Type.Union([Type.String(), Type.Null()]),
+  locale: Type.Union([Type.String(), Type.Null()]),
+  preferred_username: Type.Union([Type.String(), Type.Null()]),
   roles: Type.Array(Type.String()),
   created_at: Time,
 };

@@ -7,10 +7,15 @@ const PASSWORD_CHARACTERS_MIN = 8;
 const PASSWORD_CHARACTERS_MAX = 128;
 const NAME_CHARACTERS_MAX = 128;
 const ADDRESS_CHARACTERS_MAX = 2_048;
-/** Surrounding spaces of all kinds are removed; control characters are not allowed. */
-const NAME = '^\\s*[^\\u0000-\\u001f\\u007f-\\u009f]*\\s*$';
-export const FILLED_NAME =
-  '^\\s*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*\\s*$';
+/** Control characters, separators of lines, and what changes the order of reading: `isHonestName` says the same. */
+const DECEPTIVE =
+  '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069';
+/** Surrounding spaces of all kinds are removed. */
+const NAME = `^\\s*[^${DECEPTIVE}]*\\s*$`;
+export const FILLED_NAME = `^\\s*[^\\s${DECEPTIVE}][^${DECEPTIVE}]*\\s*$`;
+
+export const nullable = <Schema extends Type.TSchema>(schema: Schema) =>
+  Type.Union([schema, Type.Null()]);
 
 /** 400 `invalid_email`. */
 export const emailField = documented(Type.String(), {
@@ -29,7 +34,8 @@ export const displayNameField = documented(Type.String(), {
   pattern: NAME,
 });
 
-export const filledNameField = documented(Type.String(), {
+/** The length is checked before the pattern, which takes a time that grows with its square. */
+export const filledNameField = Type.String({
   minLength: 1,
   maxLength: NAME_CHARACTERS_MAX,
   pattern: FILLED_NAME,
@@ -41,6 +47,28 @@ export const avatarUrlField = documented(Type.String(), {
   pattern: '^https://',
   maxLength: ADDRESS_CHARACTERS_MAX,
 });
+
+const USERNAME_CHARACTERS_MAX = 64;
+const LOCALE_CHARACTERS_MAX = 35;
+
+/** Fields of a user's profile; null clears one. */
+export const profileInputFields = {
+  display_name: Type.Optional(nullable(displayNameField)),
+  avatar_url: Type.Optional(nullable(avatarUrlField)),
+  /** A BCP 47 tag: the language of mail to the user. */
+  locale: Type.Optional(
+    nullable(
+      documented(Type.String(), {
+        pattern: '^([A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?)?$',
+        maxLength: LOCALE_CHARACTERS_MAX,
+        examples: ['de-AT'],
+      }),
+    ),
+  ),
+  preferred_username: Type.Optional(
+    nullable(documented(Type.String(), { maxLength: USERNAME_CHARACTERS_MAX, pattern: NAME })),
+  ),
+};
 
 /** An IPv4 or IPv6 address, or a network of addresses. */
 export const networkField = documented(Type.String({ maxLength: 64 }), {
@@ -64,6 +92,3 @@ function networkPattern(): string {
   const ipv6 = `(?:${forms.join('|')})(?:/(?:12[0-8]|1[01][0-9]|[1-9]?[0-9]))?`;
   return `^(?:${ipv4}|${ipv6})$`;
 }
-
-export const nullable = <Schema extends Type.TSchema>(schema: Schema) =>
-  Type.Union([schema, Type.Null()]);

@@ -1,34 +1,53 @@
 /** Takes codes that came by mail back: found by their keyed hash, used up in their mailbox. */
+import type { MailPurpose } from '@cardea/contracts';
 import type { DerivedKeys } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
+import type { Basis } from '../streams/basis.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import type { OtpFormat } from '../workspaces/workspaces.module.ts';
-import { mailboxes, pendingMailOf, tryCode } from './mailboxes/mailbox.ts';
+import {
+  mailboxes,
+  pendingOfAsker,
+  type TryCode,
+  tryCode,
+  useSecret,
+} from './mailboxes/mailbox.ts';
 import { codeIds, readCode } from './mailed-code.ts';
 import { onetimes } from './onetimes/onetime.ts';
 
 export type CodeFault = 'invalid' | 'expired' | 'too_many_attempts';
+/** `verify`: beside the link of a registration; its wrong codes are counted where it is typed. */
+type CodePurpose = 'otp' | 'verify';
 export type FoundCode = {
+  readonly purpose: MailPurpose;
   readonly userId: string;
   readonly mailbox: string;
   readonly generation: number;
+  readonly basis: Basis;
 };
 
 export type CodeRedemption = {
   /** Undefined for what was never sent to this mailbox; to any of the tenant where none is named. */
   readonly find: (
     of: {
+      /** Undefined: a code to sign in by. */
+      readonly purpose?: CodePurpose;
       readonly format: OtpFormat;
       readonly typed: string;
       readonly mailbox: string | undefined;
+      /** The person whose code it has to be; six digits are compared with that one alone. */
+      readonly asker?: string | undefined;
     },
     tenantId: string,
   ) => Promise<FoundCode | undefined>;
   /** Uses the code up; of two at once one wins. */
   readonly redeem: (code: FoundCode, command: Command) => Promise<CodeFault | 'redeemed'>;
-  /** Counts a wrong code against the mailbox. */
-  readonly miss: (mailbox: string, command: Command) => Promise<CodeFault>;
+  /** Counts a wrong code against what this asker was sent. */
+  readonly miss: (
+    of: { readonly mailbox: string; readonly asker: string | undefined },
+    command: Command,
+  ) => Promise<CodeFault>;
 };
 
 type Dependencies = {
@@ -39,43 +58,63 @@ type Dependencies = {
 
 export function codeRedemption({ streams, snapshots, codeKeys }: Dependencies): CodeRedemption {
   const tried = async (
-    mailbox: string,
-    generation: number | null,
+    { mailbox, ...code }: Pick<TryCode, 'generation' | 'asker'> & { readonly mailbox: string },
     command: Command,
   ): Promise<CodeFault | 'redeemed'> => {
     const own = { ...command, id: uuidFrom(command.id, 'redeem') };
     const decided = await streams.decideOn(mailboxes, mailbox, own, (state) =>
-      tryCode({ generation, now: command.now }, state),
+      tryCode({ ...code, now: command.now }, state),
     );
     return decided.accepted ? 'redeemed' : decided.reason;
   };
-  const generationOf = async (tenantId: string, id: string) => {
+  const generationOf = async (
+    { tenantId, id }: { readonly tenantId: string; readonly id: string },
+    purpose: CodePurpose,
+    asker: string | undefined,
+  ) => {
     const { state } = await streams.load(mailboxes, { tenantId, id });
-    return pendingMailOf(state, 'otp')?.generation ?? 0;
+    return pendingOfAsker(state, purpose, asker)?.generation ?? 0;
+  };
+  const used = async (
+    { mailbox, generation }: FoundCode,
+    command: Command,
+  ): Promise<CodeFault | 'redeemed'> => {
+    const own = { ...command, id: uuidFrom(command.id, 'redeem') };
+    const decided = await streams.decideOn(mailboxes, mailbox, own, (state) =>
+      useSecret({ purpose: 'verify', generation, now: command.now }, state),
+    );
+    if (decided.accepted) return 'redeemed';
+    return decided.reason === 'expired' ? 'expired' : 'invalid';
   };
   return {
-    find: async ({ format, typed, mailbox }, tenantId) => {
+    find: async ({ purpose = 'otp', format, typed, mailbox, asker }, tenantId) => {
       const code = readCode(format, typed);
       if (code === undefined) return undefined;
       const of =
         mailbox === undefined || format === 'base32'
           ? undefined
-          : { mailbox, generation: await generationOf(tenantId, mailbox) };
+          : {
+              mailbox,
+              generation: await generationOf({ tenantId, id: mailbox }, purpose, asker),
+            };
       for (const id of codeIds(codeKeys, tenantId, { format, code }, of)) {
         const onetime = await snapshots.load(onetimes, { tenantId, id });
-        if (onetime.status === 'none' || onetime.purpose !== 'otp') continue;
+        if (onetime.status === 'none' || onetime.purpose !== purpose) continue;
         if (mailbox === undefined || onetime.mailbox === mailbox) return onetime;
       }
       return undefined;
     },
-    redeem: ({ mailbox, generation }, command) => tried(mailbox, generation, command),
-    miss: async (mailbox, command) => {
+    redeem: (code, command) =>
+      code.purpose === 'verify'
+        ? used(code, command)
+        : tried({ mailbox: code.mailbox, generation: code.generation }, command),
+    miss: async ({ mailbox, asker }, command) => {
       // Read once, whether or not there was mail: what is cached and refused would be decided on twice.
       const { tenantId } = command.metadata;
       const { state } = await streams.load(mailboxes, { tenantId, id: mailbox });
-      const seen = tryCode({ generation: null, now: command.now }, state);
+      const seen = tryCode({ generation: null, asker, now: command.now }, state);
       if (!seen.accepted && seen.events.length === 0) return seen.reason;
-      const came = await tried(mailbox, null, command);
+      const came = await tried({ mailbox, asker, generation: null }, command);
       return came === 'redeemed' ? 'invalid' : came;
     },
   };

@@ -5,9 +5,10 @@ import type { Command, Streams } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import { onetimeIdOf, tenantOfToken } from '../adapters/link-token.ts';
 import type { Language } from '../pages/texts.ts';
+import type { Basis } from '../streams/basis.ts';
 import { mailboxField, mailDetailsField } from '../streams/encrypted-fields.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
-import type { NewDevice } from './mailboxes/email-templates.ts';
+import type { MailDetails } from './mailboxes/mail-details.ts';
 import {
   type Mailbox,
   mailboxes,
@@ -15,6 +16,7 @@ import {
   requestMail,
   useSecret,
 } from './mailboxes/mailbox.ts';
+import { requestNotice } from './mailboxes/request-notice.ts';
 import { onetimes } from './onetimes/onetime.ts';
 
 export type MailRequest = {
@@ -24,12 +26,18 @@ export type MailRequest = {
   readonly userId: string | null;
   /** That whoever asks reads; undefined: the tenant's. */
   readonly language?: Language | undefined;
-  /** Of purpose `invitation`. */
+  /** Set for the purpose `invitation`. */
   readonly invitationId?: string;
-  /** Of purpose `magic_link`: the page of the authorization server at which it was asked for. */
+  /** For the purposes `magic_link` and `verify`: the page of the authorization server at which it was asked for. */
   readonly interaction?: string;
-  /** Of purpose `new_device`. */
-  readonly newDevice?: NewDevice;
+  /** Who asks, so that others void nothing of theirs; undefined: it voids all before it. */
+  readonly asker?: string | undefined;
+  readonly details?: MailDetails | undefined;
+};
+
+export type Notice = Pick<MailRequest, 'email' | 'emailHash' | 'language'> & {
+  readonly userId: string;
+  readonly details: MailDetails;
 };
 
 export type Redeemed =
@@ -37,11 +45,15 @@ export type Redeemed =
       readonly userId: string;
       readonly mailbox: string;
       readonly invitationId: string | null;
+      /** Void once this has fallen, which the caller decides together with what the secret is for. */
+      readonly basis: Basis;
     }
   | { readonly fault: 'invalid' | 'expired' };
 
 export type MailOutbox = {
   readonly request: (mail: MailRequest, command: Command) => Promise<bigint | undefined>;
+  /** Tells somebody of a change to their account's security; of many at once one mail counts them. */
+  readonly notify: (notice: Notice, command: Command) => Promise<void>;
   /** The invitation that was last mailed to this mailbox. */
   readonly lastInvitation: (of: {
     readonly tenantId: string;
@@ -76,27 +88,22 @@ export function mailOutbox({ streams, sealer, snapshots }: Dependencies): MailOu
       const { state } = await streams.load(mailboxes, { tenantId, id: mailbox });
       return pendingMailOf(state, 'invitation')?.invitation_id;
     },
-    request: async ({ email, emailHash, newDevice, ...of }, command) => {
-      const { now, metadata } = command;
-      const place = mailboxField(metadata.tenantId, emailHash, now);
-      const sealed = neverErased(await sealer.seal(metadata.tenantId, place, email));
-      const details =
-        newDevice === undefined
-          ? undefined
-          : neverErased(
-              await sealer.seal(
-                metadata.tenantId,
-                mailDetailsField(metadata.tenantId, emailHash, now),
-                JSON.stringify(newDevice),
-              ),
-            );
+    request: async ({ email, emailHash, details, ...of }, command) => {
+      const sealed = await sealedMail(sealer, { email, emailHash, details }, command);
       // Read even where it is cached: the time must not tell whether there was mail for the address before.
-      const { tenantId } = metadata;
+      const { tenantId } = command.metadata;
       const { revision } = await streams.load(mailboxes, { tenantId, id: emailHash });
       const decide = (mailbox: Mailbox) =>
-        requestMail({ ...of, email: sealed, details, now }, mailbox);
+        requestMail({ ...of, ...sealed, now: command.now }, mailbox);
       const rule = revision === 0 ? ({ isNew: true, decide } as const) : decide;
       return (await streams.decideOn(mailboxes, emailHash, command, rule)).position;
+    },
+    notify: async ({ email, emailHash, details, userId, language }, command) => {
+      const sealed = await sealedMail(sealer, { email, emailHash, details }, command);
+      const request = { ...sealed, userId, language, now: command.now };
+      await streams.decideOn(mailboxes, emailHash, command, (mailbox) =>
+        requestNotice(request, mailbox),
+      );
     },
     peek: async (purpose, token, { tenantId, now }) => {
       const onetime = await find(purpose, token, tenantId);
@@ -118,4 +125,17 @@ export function mailOutbox({ streams, sealer, snapshots }: Dependencies): MailOu
       return { fault: used.reason === 'expired' ? 'expired' : 'invalid' };
     },
   };
+}
+
+async function sealedMail(
+  sealer: Sealer,
+  { email, emailHash, details }: Pick<MailRequest, 'email' | 'emailHash' | 'details'>,
+  { now, metadata: { tenantId } }: Command,
+) {
+  const place = mailboxField(tenantId, emailHash, now);
+  const address = neverErased(await sealer.seal(tenantId, place, email));
+  if (details === undefined) return { email: address, details: undefined };
+  const field = mailDetailsField(tenantId, emailHash, now);
+  const sealed = await sealer.seal(tenantId, field, JSON.stringify(details));
+  return { email: address, details: neverErased(sealed) };
 }

@@ -4,7 +4,8 @@ import { mailTransports } from '@cardea/mail';
 import { wakeSignal } from '@cardea/runtime';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import { mailRelay } from './mail-relay.ts';
-import { mailSender, type Recipients } from './mail-sender.ts';
+import { mailSender } from './mail-sender.ts';
+import type { Recipients } from './mail-writer.ts';
 import { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
 import { mailQueueProjection } from './mailboxes/mail-queue.projection.ts';
 import { mailboxes } from './mailboxes/mailbox.ts';
@@ -14,8 +15,9 @@ export { type CodeFault, type CodeRedemption, codeRedemption } from './code-rede
 export { mailLimit } from './mail-limit.ts';
 export { type MailOutbox, type MailRequest, mailOutbox } from './mail-outbox.ts';
 export { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
+export { type MailDetails, SECURITY_CHANGES, whenceOf } from './mailboxes/mail-details.ts';
 export { INVITATION_TTL_MS } from './mailboxes/mailbox.ts';
-export { drawChallenge, mailboxOfChallenge } from './mailed-code.ts';
+export { askerOf, drawChallenge, mailboxOfChallenge } from './mailed-code.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
+  askerOf,
   codeIds,
   drawChallenge,
   drawCode,
@@ -44,10 +45,12 @@ describe('a code', () => {
 });
 
 describe('a challenge', () => {
+  const asker = askerOf('home');
+
   it('identity 8 names its mailbox to its own tenant alone, and cannot be made elsewhere', () => {
-    const challenge = drawChallenge(keys, { tenantId: 't1', mailbox }, random);
-    expect(mailboxOfChallenge(keys, 't1', challenge)).toBe(mailbox);
-    expect(mailboxOfChallenge(rotated, 't1', challenge)).toBe(mailbox);
+    const challenge = drawChallenge(keys, { tenantId: 't1', mailbox, asker }, random);
+    expect(mailboxOfChallenge(keys, 't1', challenge)).toEqual({ mailbox, asker });
+    expect(mailboxOfChallenge(rotated, 't1', challenge)).toEqual({ mailbox, asker });
     expect(mailboxOfChallenge(keys, 't2', challenge)).toBeUndefined();
     const other = { current: Buffer.alloc(32, 3), previous: undefined };
     expect(mailboxOfChallenge(other, 't1', challenge)).toBeUndefined();

@@ -1,9 +1,16 @@
 /**
  * The secret of a mailed code, short enough to be typed: eight characters of base 32, or six digits where
  * a tenant wants that. Only a keyed hash of it is kept, as the name of a stream. A challenge names the
- * mailbox that a code was sent to, and shows its sender alone that it came from here.
+ * mailbox that a code was sent to and who asked for it, and shows its sender alone that it came from here.
  */
-import { crockford, type DerivedKeys, hmac, readCrockford, sameBytes } from '@cardea/crypto';
+import {
+  crockford,
+  type DerivedKeys,
+  hmac,
+  readCrockford,
+  sameBytes,
+  sha256,
+} from '@cardea/crypto';
 import type { Random } from '@cardea/runtime';
 import type { OtpFormat } from '../workspaces/workspaces.module.ts';
 
@@ -52,26 +59,36 @@ export const codeIds = (
   );
 };
 
-/** `mailbox`: 32 hexadecimal digits. */
-type Challenged = { readonly tenantId: string; readonly mailbox: string };
+/** `mailbox`: 32 hexadecimal digits; `asker`: 16, as {@link askerOf} makes them. */
+type Challenged = {
+  readonly tenantId: string;
+  readonly mailbox: string;
+  readonly asker: string;
+};
+
+const ASKER_BYTES = 8;
+
+/** Who asked, short enough for a challenge. */
+export const askerOf = (network: string): string =>
+  sha256(`asker ${network}`).subarray(0, ASKER_BYTES).toString('hex');
 
 export function drawChallenge(
   { current }: DerivedKeys,
-  { tenantId, mailbox }: Challenged,
+  { tenantId, mailbox, asker }: Challenged,
   random: Random,
 ): string {
-  const nonce = random.bytes(PART_BYTES);
+  const nonce = Buffer.concat([random.bytes(PART_BYTES - ASKER_BYTES), Buffer.from(asker, 'hex')]);
   const name = Buffer.from(mailbox, 'hex');
   const whole = Buffer.concat([nonce, name, macOf(current, tenantId, nonce, name)]);
   return `ch_${whole.toString('base64url')}`;
 }
 
-/** The mailbox of a challenge that was drawn here, for this tenant. */
+/** The mailbox and the asker of a challenge that was drawn here, for this tenant. */
 export function mailboxOfChallenge(
   { current, previous }: DerivedKeys,
   tenantId: string,
   challenge: string,
-): string | undefined {
+): { readonly mailbox: string; readonly asker: string } | undefined {
   const text = CHALLENGE.exec(challenge)?.[1];
   if (text === undefined) return undefined;
   const whole = Buffer.from(text, 'base64url');
@@ -80,7 +97,8 @@ export function mailboxOfChallenge(
   const isOurs = [current, ...(previous === undefined ? [] : [previous])].some((key) =>
     sameBytes(macOf(key, tenantId, nonce, name).toString('hex'), mac),
   );
-  return isOurs ? name.toString('hex') : undefined;
+  const asker = nonce.subarray(PART_BYTES - ASKER_BYTES).toString('hex');
+  return isOurs ? { mailbox: name.toString('hex'), asker } : undefined;
 }
 
 const macOf = (key: Buffer, tenantId: string, nonce: Buffer, name: Buffer): Buffer =>

@@ -1,4 +1,5 @@
 /** The authorization server: its pages and endpoints, resource servers, introspection, userinfo. */
+import { dpopProofs } from '@cardea/auth';
 import type { DerivedKeys } from '@cardea/crypto';
 import { type OutboundDependencies, outbound } from '@cardea/http';
 import {
@@ -7,8 +8,9 @@ import {
   type Peers,
   type ServiceDependencies,
 } from '@cardea/service';
-import type { UserDirectory } from '../accounts/accounts.module.ts';
+import type { ToAscii, UserDirectory } from '../accounts/accounts.module.ts';
 import { artifactCache } from '../adapters/artifact-cache.ts';
+import type { AgentSessionStart } from '../agents/agents.module.ts';
 import type { ApplicationAccess, HostedSignIn } from '../authentication/authentication.module.ts';
 import type { FindLiveKey } from '../credentials/credentials.module.ts';
 import type { ConsentEpoch, LoginSessions, RefreshSession } from '../sessions/sessions.module.ts';
@@ -25,6 +27,7 @@ import { clientFailures } from './client-failures/client-failure.ts';
 import { recordClientFailure } from './client-failures/record-client-failure.ts';
 import {
   interactionAbortRoute,
+  interactionAccountRoute,
   interactionConsentRoute,
   interactionLinkRoute,
   interactionRestartRoute,
@@ -32,7 +35,13 @@ import {
   interactionSocialRoute,
 } from './interactions/interaction.route.ts';
 import {
+  interactionRegisterRoute,
+  interactionVerifyEmailPageRoute,
+  interactionVerifyEmailRoute,
+} from './interactions/registration.route.ts';
+import {
   interactionChallengeRoute,
+  interactionForgotPasswordRoute,
   interactionLoginRoute,
   interactionMfaRoute,
 } from './interactions/sign-in.route.ts';
@@ -40,6 +49,9 @@ import { introspectRoute } from './introspection/introspect.route.ts';
 import { introspect } from './introspection/introspect.ts';
 import { liveTokens } from './introspection/live-tokens.ts';
 import { ownTokens } from './introspection/own-tokens.ts';
+import { confirmLogoutRoute, logoutRoute, postLogoutRoute } from './logout/logout.route.ts';
+import { logoutNotices } from './logout-notices/logout-notice.ts';
+import { logoutNoticesModule } from './logout-notices/logout-notices.ts';
 import { oauthRelay } from './oauth-relay.ts';
 import {
   createResourceServerRoute,
@@ -51,17 +63,19 @@ import { resourceServers } from './resource-servers/resource-server.ts';
 import { resourceServersProjection } from './resource-servers/resource-servers.projection.ts';
 import { applicationAccess } from './server/application-access.ts';
 import { applicationSessions } from './server/application-sessions.ts';
-import { oauthClients } from './server/clients.ts';
+import { oauthClients, registeredClient } from './server/clients.ts';
 import { showError } from './server/errors.ts';
 import { oauthTokens } from './server/oauth-tokens.ts';
 import { runningServer } from './server/running-server.ts';
 import { serverRoutes } from './server/server.route.ts';
 import { serverPorts } from './server/server-ports.ts';
 import { userConsents } from './server/user-consents.ts';
+import { tokenExchange } from './token-exchange/token-exchange.ts';
 import { postUserinfoRoute, userinfoRoute } from './userinfo/userinfo.route.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
+  | 'authenticator'
   | 'cache'
   | 'clock'
   | 'command'
@@ -70,11 +84,13 @@ type Dependencies = Pick<
   | 'ids'
   | 'limits'
   | 'log'
+  | 'positions'
   | 'revocations'
   | 'sealer'
   | 'settings'
   | 'store'
   | 'streams'
+  | 'systemCommand'
 > & {
   readonly snapshots: SnapshotCache;
   readonly userDirectory: UserDirectory;
@@ -86,9 +102,13 @@ type Dependencies = Pick<
   readonly refreshSession: RefreshSession;
   readonly hostedSignIn: HostedSignIn;
   readonly isKnownClient: IsKnownClient;
+  readonly toAscii: ToAscii;
+  readonly startAgentSession: AgentSessionStart;
   /** What reaches the documents of clients, where it is not the network: a test counts its calls. */
   readonly documentNetwork?: Pick<OutboundDependencies, 'dialer' | 'resolver'>;
-} & Pick<SigningKeys, 'active' | 'jwks' | 'latestJwks' | 'sign'>;
+  /** The same of the addresses for logout notices. */
+  readonly noticeNetwork?: Pick<OutboundDependencies, 'dialer' | 'resolver'>;
+} & Pick<SigningKeys, 'jwks' | 'keys' | 'latestJwks' | 'sign' | 'signForClient'>;
 
 export function oauthModule(given: Dependencies): Module {
   const verifyOwn = ownTokens(given);
@@ -104,40 +124,53 @@ export function oauthModule(given: Dependencies): Module {
     bodyMaxBytes: DOCUMENT_BYTES_MAX + 1,
     ...given.documentNetwork,
   });
+  const dpop = dpopProofs({ ...given, issuer: given.settings.ISSUER });
   const own = { ...given, artifacts, resources, outbound: documents };
   const documented = { ...given, clientDocuments: clientDocuments(own) };
   const liveToken = liveTokens({ ...given, verifyOwn });
   const server = {
     ...documented,
+    tokenExchange: tokenExchange({ ...given, resources }),
     clients: oauthClients(documented),
     userConsents: userConsents(given),
     resources,
     oauthTokens: oauthTokens(given),
     applicationSessions: applicationSessions({ ...given, refreshKeys }),
     artifacts,
+    dpop,
     errorPage: showError,
     recordClientFailure: recordClientFailure(given),
   };
   const cookieKeys = given.derive('JWT_SECRET', 'cookie/v1');
   const needs = {
     ...server,
-    server: runningServer(serverPorts(server), { active: given.active, cookieKeys }),
+    server: runningServer(serverPorts(server), { keys: given.keys, cookieKeys }),
     liveToken,
     introspect: introspect({ ...given, liveToken, refreshKeys }),
     isService: internalBearers(given, ['identity']).accepts,
   };
+  const notices = logoutNoticesModule(needs);
   return {
+    ...notices,
     endpoints: [
       ...serverRoutes(needs),
       interactionRoute(needs),
       interactionLoginRoute(needs),
+      interactionForgotPasswordRoute(needs),
+      interactionRegisterRoute(needs),
+      interactionVerifyEmailRoute(needs),
+      interactionVerifyEmailPageRoute(needs),
       interactionMfaRoute(needs),
       interactionConsentRoute(needs),
       interactionAbortRoute(needs),
+      interactionAccountRoute(needs),
       interactionRestartRoute(needs),
       interactionChallengeRoute(needs),
       interactionSocialRoute(needs),
       interactionLinkRoute(needs),
+      logoutRoute(needs),
+      postLogoutRoute(needs),
+      confirmLogoutRoute(needs),
       introspectRoute(needs),
       userinfoRoute(needs),
       postUserinfoRoute(needs),
@@ -145,9 +178,12 @@ export function oauthModule(given: Dependencies): Module {
       listResourceServersRoute(needs),
       deleteResourceServerRoute(needs),
     ],
-    projections: [resourceServersProjection],
+    projections: [resourceServersProjection, ...notices.projections],
     relay: oauthRelay,
-    stop: () => documents.close(),
+    stop: async () => {
+      await notices.stop();
+      await documents.close();
+    },
   };
 }
 
@@ -157,13 +193,23 @@ export { knownClients } from './client-documents/known-clients.ts';
 export const accessOfApplications = (
   given: Pick<
     Dependencies,
-    'clock' | 'ids' | 'sealer' | 'settings' | 'sign' | 'snapshots' | 'streams' | 'userDirectory'
+    | 'clock'
+    | 'ids'
+    | 'sealer'
+    | 'settings'
+    | 'sign'
+    | 'signForClient'
+    | 'snapshots'
+    | 'streams'
+    | 'userDirectory'
+    | 'workspaces'
   >,
 ): ApplicationAccess =>
   applicationAccess({
     userConsents: userConsents(given),
     oauthTokens: oauthTokens(given),
     resources: knownResources(given),
+    findClient: registeredClient(given),
   });
 
-export const oauthStreams = [resourceServers, clientFailures];
+export const oauthStreams = [resourceServers, clientFailures, logoutNotices];

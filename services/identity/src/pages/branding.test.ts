@@ -1,6 +1,7 @@
+import { CARD_COLORS, contrast, TEXT_CONTRAST_MIN } from '@cardea/mail';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { brandStyle, CARDS, contrast, schemesOf, TEXT_CONTRAST_MIN } from './branding.ts';
+import { brandStyle, schemesOf } from './branding.ts';
 
 const colors = fc
   .integer({ min: 0, max: 0xffffff })
@@ -20,7 +21,7 @@ describe('the colours of a tenant', () => {
           const { page, pageText, brand, onBrand, link } = schemes[name];
           expect(contrast(pageText, page)).toBeGreaterThanOrEqual(TEXT_CONTRAST_MIN);
           expect(contrast(onBrand, brand)).toBeGreaterThanOrEqual(TEXT_CONTRAST_MIN);
-          expect(contrast(link, CARDS[name])).toBeGreaterThanOrEqual(TEXT_CONTRAST_MIN);
+          expect(contrast(link, CARD_COLORS[name])).toBeGreaterThanOrEqual(TEXT_CONTRAST_MIN);
         }
       }),
     );

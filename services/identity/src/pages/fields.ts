@@ -1,5 +1,6 @@
 /** The pieces of which forms are made. */
 import { html, type Markup, NOTHING } from './markup.ts';
+import type { Say } from './texts.ts';
 
 type Field = {
   readonly name: string;
@@ -18,6 +19,8 @@ type Field = {
   /** The page says what is wrong; the field names that as its description. */
   readonly isInvalid?: boolean;
   readonly isOptional?: boolean;
+  /** For a password: the texts of the button that shows it, which `SHOW_PASSWORD_SCRIPT` brings to life. */
+  readonly reveal?: { readonly show: string; readonly hide: string };
 };
 
 /** Each field has a label of its own, and its hint and the page's alert are its description. */
@@ -40,9 +43,21 @@ export function field(of: Field): Markup {
     ...(of.isFocused === true && !isInvalid ? [html` autofocus`] : []),
   ];
   return html`<div class="field${isCode === undefined ? '' : ' code'}"><label for="${id}">${label}</label>
-<input${attributes}>${hint === undefined ? NOTHING : html`<span class="hint" id="${id}-hint">${hint}</span>`}</div>
+<input${attributes}>${revealOf(id, of.reveal)}${hint === undefined ? NOTHING : html`<span class="hint" id="${id}-hint">${hint}</span>`}</div>
 `;
 }
+
+/** The texts of the button at a field for a password. */
+export const revealing = (say: Say): NonNullable<Field['reveal']> => ({
+  show: say('password.show'),
+  hide: say('password.hide'),
+});
+
+/** Hidden until a script can answer it. */
+const revealOf = (id: string, reveal: Field['reveal']): Markup =>
+  reveal === undefined
+    ? NOTHING
+    : html`<button type="button" class="plain reveal" data-reveals="${id}" data-hide="${reveal.hide}" hidden>${reveal.show}</button>`;
 
 export const hidden = (name: string, value: string): Markup =>
   html`<input type="hidden" name="${name}" value="${value}">`;
@@ -54,9 +69,8 @@ export const form = (action: string, ...parts: readonly Markup[]): Markup =>
 export const mainButton = (text: string): Markup => html`<button class="main">${text}</button>`;
 
 /** A form of one button that leads away from what the page asks for. */
-export const plainForm = (action: string, text: string): Markup =>
-  html`<form method="post" action="${action}"><button class="plain">${text}</button></form>
-`;
+export const plainForm = (action: string, text: string, ...parts: readonly Markup[]): Markup =>
+  form(action, ...parts, html`<button class="plain">${text}</button>`);
 
 export const orLine = (text: string): Markup => html`<div class="or">${text}</div>
 `;

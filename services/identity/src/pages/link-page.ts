@@ -4,11 +4,11 @@
  */
 import { isForm, type Request } from '@cardea/http';
 import Type, { type Static } from 'typebox';
-import { field, form, hidden, mainButton } from './fields.ts';
+import { field, form, hidden, mainButton, revealing } from './fields.ts';
 import { html, type Markup } from './markup.ts';
 import { type Frame, frameOf, type Html, page, plainPage, type ShownTenant, send } from './page.ts';
-import { TOKEN_SCRIPT } from './scripts.ts';
-import { refusalKey } from './texts.ts';
+import { SHOW_PASSWORD_SCRIPT, scriptsOf, TOKEN_SCRIPT } from './scripts.ts';
+import { refusalText } from './texts.ts';
 
 export type LinkPage = 'verify' | 'reset' | 'magic' | 'invitation';
 
@@ -53,7 +53,10 @@ export function linkPage(frame: Frame, kind: LinkPage, of: LinkForm): Html {
     title: say(`${kind}.title`),
     body: html`${takesTenant}${form(of.action, ...parts)}`,
     alert: of.alert,
-    script: of.token === undefined ? TOKEN_SCRIPT : undefined,
+    script: scriptsOf(
+      of.token === undefined && TOKEN_SCRIPT,
+      kind !== 'magic' && SHOW_PASSWORD_SCRIPT,
+    ),
   });
 }
 
@@ -62,20 +65,41 @@ function ownFields({ say }: Frame, kind: LinkPage, of: LinkForm): readonly Marku
   const hint = say('reset.hint', { min: String(minLength) });
   const password = (name: string, label: string) =>
     field({
-      ...{ name, label, type: 'password', autocomplete: 'new-password', hint, minLength },
+      name,
+      label,
+      type: 'password',
+      autocomplete: 'new-password',
+      hint,
+      minLength,
       isInvalid: of.alert !== undefined,
+      reveal: revealing(say),
     });
   switch (kind) {
-    case 'verify':
     case 'magic':
       return [];
+    case 'verify':
+      return [
+        field({
+          name: 'password',
+          label: say('verify.password'),
+          type: 'password',
+          autocomplete: 'current-password',
+          hint: say('verify.hint'),
+          isOptional: true,
+          isInvalid: of.alert !== undefined,
+          reveal: revealing(say),
+        }),
+      ];
     case 'reset':
       return [password('new_password', say('reset.password'))];
     case 'invitation':
       return [
         field({
-          ...{ name: 'display_name', label: say('invitation.name'), autocomplete: 'name' },
-          ...{ value: of.displayName, maxLength: NAME_CHARACTERS_MAX },
+          name: 'display_name',
+          label: say('invitation.name'),
+          autocomplete: 'name',
+          value: of.displayName,
+          maxLength: NAME_CHARACTERS_MAX,
         }),
         password('password', say('password')),
       ];
@@ -129,7 +153,7 @@ export async function linkAnswer<A extends Answer>(
     const dead = plainPage(frame, say('failed.title'), say('refused.invalid_link'));
     return { raw: send(status, dead, answer.headers) };
   }
-  const alert = say(refusalKey(refused));
+  const alert = refusalText(say, refused, answer.headers?.['Retry-After']);
   const { action, token, displayName } = of;
   const passwordMin = tenant?.settings.password_policy.min;
   const again = linkPage(frame, kind, { action, token, displayName, passwordMin, alert });
@@ -148,7 +172,27 @@ const DEAD: ReadonlySet<string> = new Set([
   'link_expired',
 ]);
 
+/** As `drawLinkToken` makes it. */
+const SECRET = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.[\w-]{43}/;
 const TOKEN = /(?:^|[#?&])token=([^&\s]+)/;
+/** What a mail program puts around an address, and what a person copies along with it. */
+const AROUND = /^[\s<>"'\u00ab\u00bb\u2018-\u201f]+|[\s<>"'.,\u00ab\u00bb\u2018-\u201f]+$/gu;
 
-/** A form may have been given the whole link. */
-export const pastedToken = (text: string): string => TOKEN.exec(text.trim())?.[1] ?? text.trim();
+/** A form may have been given the whole link, also as a gateway has rewritten it. */
+export function pastedToken(text: string): string {
+  // Mail programs break long lines.
+  const [secret] = SECRET.exec(text.replaceAll(/\s+/g, '')) ?? [];
+  if (secret !== undefined) return secret;
+  const bare = text.replaceAll(AROUND, '');
+  const [, token] = TOKEN.exec(bare) ?? TOKEN.exec(decoded(bare)) ?? [];
+  return token === undefined ? bare : token.replaceAll(AROUND, '');
+}
+
+/** Gateways carry the address that they replaced as a parameter of theirs. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

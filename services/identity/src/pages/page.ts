@@ -84,7 +84,9 @@ ${footOf(frame)}${script === undefined ? NOTHING : html`<script>${trusted(script
 
 const HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
-  'Referrer-Policy': 'no-referrer',
+  // Without a referrer a browser sends the origin `null` with a form, and over plain HTTP nothing else that
+  // tells whose page it was.
+  'Referrer-Policy': 'same-origin',
   'X-Frame-Options': 'DENY',
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',
@@ -114,10 +116,14 @@ function hashOf(text: string): string {
   return `'sha256-${sha256(text).toString('base64')}'`;
 }
 
-/** The origin of a redirect URI, or the scheme of an application on a device. */
+/**
+ * The origin of a redirect URI, or the scheme of an application on a device. The grammar of the policy has no
+ * address in brackets, so a loopback address of that form is let in by its scheme.
+ */
 function sourceOf(uri: string): string {
-  const { protocol, origin } = new URL(uri);
-  return protocol === 'https:' || protocol === 'http:' ? origin : protocol;
+  const { protocol, origin, hostname } = new URL(uri);
+  const isWeb = protocol === 'https:' || protocol === 'http:';
+  return isWeb && !hostname.startsWith('[') ? origin : protocol;
 }
 
 const httpsUrl = (text: string | null | undefined): URL | undefined =>

@@ -1,4 +1,4 @@
-/** The two scripts of the pages: one for passkeys, one for links whose secret is behind the `#`. */
+/** The scripts of the pages: for passkeys, for links whose secret is behind the `#`, and to show passwords. */
 
 /** Written out rather than by `parseRequestOptionsFromJSON`, which browsers of before 2025 lack. */
 export const PASSKEY_SCRIPT = `
@@ -88,3 +88,24 @@ if (token) {
   }
 }
 `.trim();
+
+/** Shows what is typed as a password, and hides it again before it is sent, so that no browser keeps it as a text. */
+export const SHOW_PASSWORD_SCRIPT = `
+for (const button of document.querySelectorAll('button[data-reveals]')) {
+  const field = document.getElementById(button.dataset.reveals);
+  const show = button.textContent;
+  const turn = (isShown) => {
+    field.type = isShown ? 'text' : 'password';
+    button.textContent = isShown ? button.dataset.hide : show;
+  };
+  button.hidden = false;
+  button.addEventListener('click', () => turn(field.type === 'password'));
+  field.form.addEventListener('submit', () => turn(false));
+}
+`.trim();
+
+/** Joins the scripts that a page needs into the one that its policy names. */
+export const scriptsOf = (...scripts: readonly (string | false)[]): string | undefined => {
+  const needed = scripts.filter((script) => script !== false);
+  return needed.length === 0 ? undefined : needed.join('\n');
+};

@@ -2,13 +2,13 @@
  * The one style sheet of all pages. Colours of the tenant come in as custom properties, checked for contrast
  * (`branding.ts`); everything that is touched is at least 44 px high.
  */
-import { CARDS } from './branding.ts';
+import { CARD_COLORS } from '@cardea/mail';
 
 export const STYLE = `
 *,*::before,*::after{box-sizing:border-box}
-:root{color-scheme:light dark;--card:${CARDS.light};--text:#1b1f24;--muted:#57606a;--line:#848d97;--soft:#d8dee4;
+:root{color-scheme:light dark;--card:${CARD_COLORS.light};--text:#1b1f24;--muted:#57606a;--line:#848d97;--soft:#d8dee4;
 --danger:#a40e26;--danger-soft:#fff0f1;--warn-soft:#fff8e1;--warn:#6b4700}
-@media(prefers-color-scheme:dark){:root{--card:${CARDS.dark};--text:#e8edf2;--muted:#a9b4c0;--line:#7d8894;
+@media(prefers-color-scheme:dark){:root{--card:${CARD_COLORS.dark};--text:#e8edf2;--muted:#a9b4c0;--line:#7d8894;
 --soft:#333c47;--danger:#ff9ba5;--danger-soft:#3a1418;--warn-soft:#33270a;--warn:#f2cc60}}
 html{background:var(--page);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,
 "Helvetica Neue",Arial,sans-serif;-webkit-text-size-adjust:100%}
@@ -43,6 +43,7 @@ button:hover,.button:hover{filter:brightness(.94)}
 button:disabled{opacity:.6;cursor:default}
 button.plain{border:0;color:var(--link);text-decoration:underline;font-weight:400;padding:.5rem;width:auto;
 margin:0 auto}
+button.reveal{margin:0;padding:.5rem 0}
 a{color:var(--link)}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
 .ways{display:grid;gap:.75rem}
@@ -70,6 +71,7 @@ ul.codes,.secret{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospac
 .qr{width:12rem;margin:0 auto 1rem;background:#fff;padding:.5rem;border-radius:.5rem}
 .qr svg{display:block;width:100%;height:auto}
 details{margin:1rem 0}
+.mail{white-space:pre-wrap}
 summary{cursor:pointer;color:var(--link);text-decoration:underline;min-height:2.75rem;padding:.625rem 0}
 footer{width:100%;max-width:26rem;display:flex;flex-wrap:wrap;gap:0 1.25rem;justify-content:center;
 font-size:.875rem}

@@ -7,6 +7,8 @@ export const DE: Texts = {
   continue: 'Weiter',
   email: 'E-Mail-Adresse',
   password: 'Passwort',
+  'password.show': 'Passwort zeigen',
+  'password.hide': 'Passwort verbergen',
   'foot.terms': 'Nutzungsbedingungen',
   'foot.privacy': 'Datenschutz',
   'foot.support': 'Hilfe',
@@ -22,6 +24,8 @@ export const DE: Texts = {
   'sign_in.none':
     'Hier ist keine Anmeldung eingerichtet. Bitte wenden Sie sich an Ihre Administration.',
   'sign_in.abort': 'Abbrechen',
+  'sign_in.forgotten': 'Passwort vergessen?',
+  'sign_in.create': 'Konto anlegen',
   'passkey.failed':
     'Der Passkey wurde nicht verwendet. Versuchen Sie es noch einmal oder wählen Sie einen anderen Weg.',
 
@@ -33,6 +37,22 @@ export const DE: Texts = {
   'link_sent.lead':
     'Falls {email} hier ein Konto hat, ist ein Link unterwegs. Öffnen Sie ihn innerhalb von 15 Minuten in diesem Browser.',
   'link_sent.again': 'Neuen Link senden',
+
+  'forgotten.title': 'Neues Passwort setzen',
+  'forgotten.lead':
+    'Wir senden Ihnen eine E-Mail mit einem Link zu einer Seite, auf der Sie es setzen.',
+  'forgotten.submit': 'E-Mail senden',
+  'forgotten.back': 'Zurück zur Anmeldung',
+  'reset_sent.lead':
+    'Falls {email} hier ein Konto hat, ist eine E-Mail mit einem Link unterwegs. Setzen Sie dort das neue Passwort, kehren Sie dann hierher zurück und melden Sie sich damit an.',
+
+  'create.title': 'Konto anlegen',
+  'create.name': 'Name (freiwillig)',
+  'create.submit': 'Konto anlegen',
+  'create.sign_in': 'Ich habe ein Konto: anmelden',
+  'created.lead':
+    'Eine E-Mail an {email} ist unterwegs. Geben Sie ihren Code hier ein, oder öffnen Sie ihren Link in diesem Browser.',
+  'created.again': 'Noch eine E-Mail senden',
 
   'second.title': 'Bestätigen Sie, dass Sie es sind',
   'second.lead': 'Ihr Konto verlangt einen zweiten Schritt.',
@@ -60,21 +80,51 @@ export const DE: Texts = {
   'codes.list': 'Wiederherstellungscodes',
   'codes.continue': 'Aufbewahrt: weiter',
 
+  'account.title': 'Konto wählen',
+  'account.continue': 'Weiter als {email}',
+  'account.other': 'Anderes Konto verwenden',
+
+  'continue.title': 'Weiter zu {client}?',
+  'continue.lead':
+    'Sie werden auf diesem Gerät zu {host} weitergeleitet. Fahren Sie nur fort, wenn Sie diese Anmeldung gerade selbst begonnen haben.',
+
   'consent.title': 'Zugriff erlauben?',
   'consent.lead': '{client} möchte für Sie handeln. Sie werden zu {host} weitergeleitet.',
+  'consent.publisher': 'Diese Anwendung hat hier niemand registriert. {host} beschreibt sie.',
   'consent.account': 'Angemeldet als {email}',
   'consent.not_me': 'Das bin ich nicht',
   'consent.scopes': 'Die Anwendung könnte:',
   'consent.allow': 'Erlauben',
   'consent.deny': 'Nicht erlauben',
   'scope.openid': 'Wissen, wer Sie sind',
-  'scope.profile': 'Ihren Namen und Ihr Bild sehen',
+  'scope.profile': 'Ihren Namen, Benutzernamen, Ihr Bild und Ihre Sprache sehen',
   'scope.email': 'Ihre E-Mail-Adresse sehen',
   'scope.offline_access': 'Angemeldet bleiben, während Sie weg sind',
   'scope.roles': 'Mit Ihren Rollen handeln',
   'scope.account': 'In Ihrem Konto als Sie handeln',
   'consent.device':
     'Dies führt zu einem Programm auf Ihrem eigenen Gerät. Erlauben Sie es nur, wenn Sie gerade eines gestartet haben.',
+
+  'consent.of_device.lead':
+    '{client} möchte auf einem Gerät für Sie handeln, das diesen Code zeigt:',
+  'consent.of_device.warning':
+    'Erlauben Sie es nur, wenn Sie dies selbst begonnen haben, auf einem eigenen Gerät. Hat Ihnen jemand den Code oder den Link geschickt, erlauben Sie es nicht: Die Person würde als Sie handeln.',
+
+  'device.title': 'Gerät verbinden',
+  'device.lead': 'Geben Sie den Code ein, den Ihr Gerät zeigt.',
+  'device.code': 'Code auf dem Gerät',
+  'device.confirm.lead': '{client} bittet um Zugriff von einem Gerät, das diesen Code zeigt:',
+  'device.confirm.scopes': 'Die Anwendung möchte:',
+  'device.confirm.warning':
+    'Fahren Sie nur fort, wenn Sie dies selbst begonnen haben und Ihr Gerät denselben Code zeigt.',
+  'device.confirm.deny': 'Das habe ich nicht begonnen',
+  'device.done.title': 'Ihr Gerät ist verbunden',
+  'device.done.lead': 'Sie können diese Seite schließen und zum Gerät zurückkehren.',
+  'device.wrong': 'Dieser Code stimmt nicht.',
+  'device.expired': 'Dieser Code ist abgelaufen. Beginnen Sie am Gerät von vorn.',
+  'device.used': 'Dieser Code wurde schon benutzt. Beginnen Sie am Gerät von vorn.',
+  'device.denied': 'Das Gerät hat keinen Zugriff erhalten.',
+  'device.failed': 'Das hat nicht geklappt. Beginnen Sie am Gerät von vorn.',
 
   'link.paste': 'Der Link aus der E-Mail oder der Teil nach „token=“',
   'magic.title': 'Anmelden',
@@ -86,6 +136,9 @@ export const DE: Texts = {
     'Öffnen Sie den Link in dem Browser, in dem Sie ihn angefordert haben, oder beginnen Sie in der Anwendung neu.',
   'verify.title': 'E-Mail-Adresse bestätigen',
   'verify.lead': 'Mit dem Knopf bestätigen Sie, dass die Adresse Ihnen gehört.',
+  'verify.password': 'Ihr Passwort, falls Sie sich registriert haben',
+  'verify.hint':
+    'Ohne Passwort endet eines, das jemand vorher gewählt hat, und Sie erhalten eine E-Mail, um ein eigenes zu wählen.',
   'verify.submit': 'Bestätigen',
   'verify.done.title': 'Ihre Adresse ist bestätigt',
   'verify.done.lead': 'Sie können diese Seite schließen.',
@@ -104,7 +157,17 @@ export const DE: Texts = {
   'invitation.done.lead':
     'Ihr Konto ist eingerichtet. Sie können diese Seite schließen und sich anmelden.',
 
+  'sign_out.title': 'Abmelden?',
+  'sign_out.lead': 'Sie sind als {email} angemeldet.',
+  'sign_out.lead_unknown': 'Sie sind angemeldet.',
+  'sign_out.stay': 'Wenn Sie angemeldet bleiben möchten, schließen Sie diese Seite.',
+  'sign_out.submit': 'Abmelden',
+  'sign_out.done.title': 'Sie sind abgemeldet',
+  'sign_out.done.lead': 'Sie können diese Seite schließen.',
+
   'failed.title': 'Das hat nicht geklappt',
+  'sign_in.replaced':
+    'In diesem Browser hat sich inzwischen jemand anders an- oder abgemeldet. Melden Sie sich erneut an, um hier fortzufahren.',
   'failed.lapsed':
     'Diese Seite ist abgelaufen. Kehren Sie zur Anwendung zurück und beginnen Sie neu.',
   'failed.request':
@@ -126,6 +189,7 @@ export const DE: Texts = {
     'Bestätigen Sie zuerst Ihre E-Mail-Adresse: Wir haben Ihnen eine E-Mail geschickt.',
   'refused.login_disabled': 'Diese Art der Anmeldung ist hier nicht eingeschaltet.',
   'refused.too_many_attempts': 'Zu viele Versuche. Versuchen Sie es später noch einmal.',
+  'refused.until': 'Zu viele Versuche. Versuchen Sie es in {time} noch einmal.',
   'refused.rate_limited': 'Zu viele Versuche. Versuchen Sie es später noch einmal.',
   'refused.invalid_link': 'Dieser Link gilt nicht mehr. Fordern Sie einen neuen an.',
   'refused.link_expired': 'Dieser Link ist abgelaufen. Fordern Sie einen neuen an.',

@@ -5,6 +5,8 @@ export const EN = {
   continue: 'Continue',
   email: 'E-mail address',
   password: 'Password',
+  'password.show': 'Show password',
+  'password.hide': 'Hide password',
   'foot.terms': 'Terms',
   'foot.privacy': 'Privacy',
   'foot.support': 'Help',
@@ -19,6 +21,8 @@ export const EN = {
   'sign_in.other_way': 'Sign in another way',
   'sign_in.none': 'No way to sign in is set up here. Ask your administrator.',
   'sign_in.abort': 'Cancel',
+  'sign_in.forgotten': 'Forgot password?',
+  'sign_in.create': 'Create account',
   'passkey.failed': 'The passkey was not used. Try again, or choose another way.',
 
   'otp.title': 'Enter the code',
@@ -29,6 +33,21 @@ export const EN = {
   'link_sent.lead':
     'If {email} has an account here, a link is on its way. Open it in this browser, within 15 minutes.',
   'link_sent.again': 'Send another link',
+
+  'forgotten.title': 'Set a new password',
+  'forgotten.lead': 'We send you a mail with a link to a page where you set it.',
+  'forgotten.submit': 'Send the mail',
+  'forgotten.back': 'Back to the sign-in',
+  'reset_sent.lead':
+    'If {email} has an account here, a mail with a link is on its way. Set the new password at that link, then come back here and sign in with it.',
+
+  'create.title': 'Create account',
+  'create.name': 'Name (optional)',
+  'create.submit': 'Create account',
+  'create.sign_in': 'I have an account: sign in',
+  'created.lead':
+    'A mail to {email} is on its way. Type its code here, or open its link in this browser.',
+  'created.again': 'Send another mail',
 
   'second.title': 'Confirm that it is you',
   'second.lead': 'Your account asks for a second step.',
@@ -55,21 +74,50 @@ export const EN = {
   'codes.list': 'Recovery codes',
   'codes.continue': 'I have kept them: continue',
 
+  'account.title': 'Choose an account',
+  'account.continue': 'Continue as {email}',
+  'account.other': 'Use another account',
+
+  'continue.title': 'Continue to {client}?',
+  'continue.lead':
+    'You will be sent to {host} on this device. Continue only if you have just started this sign-in yourself.',
+
   'consent.title': 'Allow access?',
   'consent.lead': '{client} asks to act for you. You will be sent to {host}.',
+  'consent.publisher': 'Nobody here has registered this application. {host} describes it.',
   'consent.account': 'Signed in as {email}',
   'consent.not_me': 'Not me',
   'consent.scopes': 'It would be able to:',
   'consent.allow': 'Allow',
   'consent.deny': 'Do not allow',
   'scope.openid': 'Know who you are',
-  'scope.profile': 'See your name and picture',
+  'scope.profile': 'See your name, user name, picture and language',
   'scope.email': 'See your e-mail address',
   'scope.offline_access': 'Stay signed in while you are away',
   'scope.roles': 'Act with your roles',
   'scope.account': 'Act as you in your account',
   'consent.device':
     'This leads to a program on your own device. Allow it only if you have just started one.',
+
+  'consent.of_device.lead': '{client} asks to act for you on a device that shows this code:',
+  'consent.of_device.warning':
+    'Allow it only if you started this yourself, on a device of your own. If somebody sent you the code or the link, do not allow it: they would act as you.',
+
+  'device.title': 'Connect a device',
+  'device.lead': 'Enter the code that your device shows.',
+  'device.code': 'Code on your device',
+  'device.confirm.lead': '{client} asks for access from a device that shows this code:',
+  'device.confirm.scopes': 'It asks to:',
+  'device.confirm.warning':
+    'Go on only if you started this yourself and your device shows the same code.',
+  'device.confirm.deny': 'I did not start this',
+  'device.done.title': 'Your device is connected',
+  'device.done.lead': 'You may close this page and go back to the device.',
+  'device.wrong': 'That code is not right.',
+  'device.expired': 'That code has expired. Start again on the device.',
+  'device.used': 'That code was used before. Start again on the device.',
+  'device.denied': 'The device was not given access.',
+  'device.failed': 'That did not work. Start again on the device.',
 
   'link.paste': 'The link from the mail, or the part after “token=”',
   'magic.title': 'Sign in',
@@ -81,6 +129,9 @@ export const EN = {
     'Open the link in the browser in which you asked for it, or start again in the application.',
   'verify.title': 'Confirm your e-mail address',
   'verify.lead': 'Press the button to confirm that the address is yours.',
+  'verify.password': 'Your password, if you have registered',
+  'verify.hint':
+    'Without it, a password that somebody chose before ends, and you get a mail to choose your own.',
   'verify.submit': 'Confirm',
   'verify.done.title': 'Your address is confirmed',
   'verify.done.lead': 'You may close this page.',
@@ -98,7 +149,17 @@ export const EN = {
   'invitation.done.title': 'Welcome',
   'invitation.done.lead': 'Your account is ready. You may close this page and sign in.',
 
+  'sign_out.title': 'Sign out?',
+  'sign_out.lead': 'You are signed in as {email}.',
+  'sign_out.lead_unknown': 'You are signed in.',
+  'sign_out.stay': 'To stay signed in, close this page.',
+  'sign_out.submit': 'Sign out',
+  'sign_out.done.title': 'You are signed out',
+  'sign_out.done.lead': 'You may close this page.',
+
   'failed.title': 'This did not work',
+  'sign_in.replaced':
+    'Somebody else has signed in or out in this browser since. Sign in again to go on here.',
   'failed.lapsed': 'This page has lapsed. Go back to the application and start again.',
   'failed.request':
     'The application sent you here with a request that cannot be answered ({code}).',
@@ -117,6 +178,7 @@ export const EN = {
   'refused.email_not_verified': 'Confirm your e-mail address first: we have sent you a mail.',
   'refused.login_disabled': 'This way to sign in is not switched on here.',
   'refused.too_many_attempts': 'Too many attempts. Try again later.',
+  'refused.until': 'Too many attempts. Try again in {time}.',
   'refused.rate_limited': 'Too many attempts. Try again later.',
   'refused.invalid_link': 'This link does not work any more. Ask for a new one.',
   'refused.link_expired': 'This link has expired. Ask for a new one.',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CATALOGUE, LANGUAGES, languageOf, refusalKey, sayIn } from './texts.ts';
+import { CATALOGUE, LANGUAGES, languageOf, refusalKey, refusalText, sayIn } from './texts.ts';
 import { EN, type TextKey } from './texts-en.ts';
 
 const KEYS = Object.keys(EN) as TextKey[];
@@ -30,6 +30,20 @@ describe('the catalogue of texts', () => {
   it('has a text for each refusal, if only a general one', () => {
     expect(refusalKey('invalid_code')).toBe('refused.invalid_code');
     expect(refusalKey('toString')).toBe('refused.other');
+  });
+});
+
+describe('what is said of a limit [people-12]', () => {
+  it.each([
+    ['too_many_attempts', '1', 'in 1 s.'],
+    ['rate_limited', '60', 'in 60 s.'],
+    ['rate_limited', '61', 'in 2 min.'],
+    ['too_many_attempts', '7200', 'in 120 min.'],
+    ['too_many_attempts', '86400', 'in 24 h.'],
+    ['too_many_attempts', undefined, 'Try again later'],
+    ['invalid_code', '60', 'That code is not right'],
+  ])('of %s with Retry-After %s is %s', (code, retryAfter, text) => {
+    expect(refusalText(sayIn('en'), code, retryAfter)).toContain(text);
   });
 });
 

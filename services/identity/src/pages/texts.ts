@@ -21,6 +21,10 @@ export function languageOf(
   return firstKnown(asked) ?? firstKnown(accepted(headers['accept-language'] ?? ''));
 }
 
+/** The language that fits the locale of a user's profile. */
+export const languageOfLocale = (locale: string | null): Language | undefined =>
+  locale === null ? undefined : firstKnown([locale]);
+
 const firstKnown = (tags: readonly string[]): Language | undefined => {
   for (const tag of tags) {
     const known = knownLanguage(tag.toLowerCase().split('-')[0] ?? '');
@@ -57,6 +61,26 @@ export const refusalKey = (code: string): TextKey => {
   const key = `refused.${code}`;
   return Object.hasOwn(EN, key) ? (key as TextKey) : 'refused.other';
 };
+
+/** Codes of limits, which end by themselves. */
+const LIMITED: ReadonlySet<string> = new Set(['rate_limited', 'too_many_attempts']);
+const MINUTE_S = 60;
+const HOUR_S = 60 * MINUTE_S;
+
+/** What a page says of a refusal; of a limit also how long it lasts (`Retry-After`, in seconds). */
+export function refusalText(say: Say, code: string, retryAfter: string | undefined): string {
+  const seconds = Number(retryAfter);
+  if (!LIMITED.has(code) || !(seconds > 0)) return say(refusalKey(code));
+  return say('refused.until', { time: durationText(seconds) });
+}
+
+/** Rounded up, so that nobody comes back too early; the symbols are those of every language. */
+function durationText(seconds: number): string {
+  if (seconds <= MINUTE_S) return `${Math.ceil(seconds)} s`;
+  return seconds <= 2 * HOUR_S
+    ? `${Math.ceil(seconds / MINUTE_S)} min`
+    : `${Math.ceil(seconds / HOUR_S)} h`;
+}
 
 /** At a provider it is the provider that does not vouch for an address. */
 export const socialRefusalKey = (code: string): TextKey =>

@@ -2,7 +2,7 @@
  * All entries of the revocation lists that are still relevant, from the tables; an empty shared cache is
  * filled with them.
  */
-import { CHANGES_FLOOR, type Revocation } from '@cardea/auth';
+import { CHANGES_FLOOR, CHANGES_FLOOR_TTL_MS, type Revocation } from '@cardea/auth';
 import { NotCaughtUp } from '@cardea/log-follower';
 import type { ServiceDependencies } from '@cardea/service';
 
@@ -21,7 +21,7 @@ export async function revocationList(needs: Dependencies): Promise<readonly Revo
   if (!(await positions.reached(['revocations', 'users', 'sessions'], head, CATCH_UP_MS))) {
     throw new NotCaughtUp('the tables lag behind the log, so revocations would be missing');
   }
-  await cache.set(CHANGES_FLOOR, String(head));
+  await cache.set(CHANGES_FLOOR, String(head), CHANGES_FLOOR_TTL_MS);
   const since = new Date(clock.now().getTime() - settings.JWT_EXPIRY * 1000 - MARGIN_MS);
   const { rows } = await database.system.query<
     Omit<Revocation, 'at'> & { readonly tokens_before: string | null }

@@ -5,7 +5,7 @@
  */
 import type { FactKind, RevocationKind } from '@cardea/auth';
 import { type DomainEvent, type Ignored, ignoring } from '@cardea/event-store';
-import type { UserEvent } from '../accounts/accounts.module.ts';
+import { signInsBefore, type UserEvent } from '../accounts/accounts.module.ts';
 import type {
   AgentEvent,
   AgentKeyEvent,
@@ -14,7 +14,7 @@ import type {
 } from '../agents/agents.module.ts';
 import type { ConsentEvent } from '../consents/consents.module.ts';
 import type { ApiKeyEvent } from '../credentials/credentials.module.ts';
-import type { SessionEvent } from '../sessions/sessions.module.ts';
+import { type SessionEvent, whileSessionGoesOn } from '../sessions/sessions.module.ts';
 import type { ApplicationEvent, TenantClosed } from '../workspaces/workspaces.module.ts';
 
 export type RevokingEvent =
@@ -30,7 +30,7 @@ export type RevokingEvent =
   | TenantClosed;
 
 export type Revocation =
-  /** An entry of a list; for `rank`, it applies to tokens that were issued before a time. */
+  /** An entry of a list; of a timed one, it applies to tokens issued before a time. */
   | { readonly list: RevocationKind; readonly id: string; readonly before?: number }
   /** Removes an entry. */
   | { readonly lift: RevocationKind; readonly id: string }
@@ -58,6 +58,15 @@ export type RevocationRules = {
     | Ignored;
 };
 
+const signInsOf = (id: string, at: string): Revocation => ({
+  list: 'signin',
+  id,
+  before: signInsBefore(at),
+});
+
+const endedTokens = (id: string, before: number | undefined): readonly Revocation[] =>
+  before === undefined ? [] : [{ list: 'rank', id, before }];
+
 const closed = (id: string, epoch: number | null): readonly Revocation[] => [
   { list: 'user', id },
   { loginsOf: id, epoch, keep: null },
@@ -67,7 +76,8 @@ const closed = (id: string, epoch: number | null): readonly Revocation[] => [
 
 export const REVOCATION_RULES: RevocationRules = {
   TenantClosed: ({ id }) => [{ list: 'tenant', id }],
-  UserDisabled: ({ id, epoch }) => closed(id, epoch),
+  // What ended with it stays ended when the user is enabled again.
+  UserDisabled: ({ id, epoch, at }) => [...closed(id, epoch), signInsOf(id, at)],
   UserDeleted: ({ id }) => closed(id, null),
   UserEnabled: ({ id }) => [
     { lift: 'user', id },
@@ -75,17 +85,19 @@ export const REVOCATION_RULES: RevocationRules = {
   ],
   UserVouched: ({ id }) => [{ changed: 'user', id, narrows: false }],
   VouchWithdrawn: ({ id }) => [{ changed: 'user', id, narrows: true }],
-  RolesChanged: ({ id, tokens_before: before }) =>
-    before === undefined ? [] : [{ list: 'rank', id, before }],
-  PasswordSet: ({ id, by, epoch, keep_sid: keep }) =>
-    by === 'created' ? [] : [{ loginsOf: id, epoch, keep }, { agentSessionsOf: id }],
+  RolesChanged: ({ id, tokens_before: before }) => endedTokens(id, before),
+  PasswordSet: ({ id, by, epoch, keep_sid: keep, at }) =>
+    by === 'created'
+      ? []
+      : [signInsOf(id, at), { loginsOf: id, epoch, keep }, { agentSessionsOf: id }],
   AccountReclaimed: ({ id, epoch, tokens_before: before, at }) => [
     { list: 'rank', id, before },
     { loginsOf: id, epoch, keep: null },
     { agentSessionsOf: id },
     { madeBy: id, until: at },
   ],
-  SessionsRevoked: ({ id, epoch, keep_sid: keep }) => [
+  SessionsRevoked: ({ id, epoch, keep_sid: keep, at }) => [
+    signInsOf(id, at),
     { loginsOf: id, epoch, keep },
     { agentSessionsOf: id },
   ],
@@ -98,6 +110,8 @@ export const REVOCATION_RULES: RevocationRules = {
     services === undefined && owner === undefined ? [] : [{ changed: 'agent', id, narrows: true }],
   ConsentRevoked: ({ id, epoch }) => [{ list: 'consent', id: `${id}.${epoch}` }],
   ApplicationDeleted: ({ id }) => [{ list: 'key', id }],
+  ApplicationChanged: ({ id, tokens_before: before }) => endedTokens(id, before),
+  ClientSecretRotated: ({ id, tokens_before: before }) => endedTokens(id, before),
   ApiKeyRotated: ({ id }) => [{ stampsOf: id, kind: 'api_key' }],
   ApiKeyRevoked: ({ id }) => [{ list: 'key', id }],
   AgentKeyRotated: ({ id }) => [{ stampsOf: id, kind: 'agent_key' }],
@@ -109,6 +123,7 @@ export const REVOCATION_RULES: RevocationRules = {
   // Only a narrowed token names its parent.
   AgentSessionRenewed: ({ id, parent_jti }) =>
     parent_jti === null ? [] : [{ changed: 'agent_session', id, narrows: true }],
+  ...whileSessionGoesOn('no credential ends with it'),
   ...ignoring(
     'no credential ends with it',
     'UserAbandoned',
@@ -116,21 +131,17 @@ export const REVOCATION_RULES: RevocationRules = {
     'PasswordRehashed',
     'EmailVerified',
     'ProfileChanged',
+    'MetadataSet',
     'FactorAdded',
     'FactorRemoved',
     'RecoveryCodesSet',
     'IdentityLinked',
     'IdentityUnlinked',
     'SessionStarted',
-    'SessionRefreshed',
-    'SessionRefreshRepeated',
-    'SessionStepped',
     'ConsentGranted',
     'ConsentExtended',
     'ApplicationCreated',
-    'ApplicationChanged',
     'PublishableKeyRotated',
-    'ClientSecretRotated',
     'AgentCreated',
     'AgentAbandoned',
     'ApiKeyIssued',

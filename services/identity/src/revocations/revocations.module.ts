@@ -2,6 +2,7 @@
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { UserDirectory } from '../accounts/accounts.module.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
+import { raiseChangesFloor } from './raise-changes-floor.ts';
 import { revocationList } from './revocation-list.ts';
 import { revocationsProjection } from './revocations.projection.ts';
 import { revokedByStream } from './revoked-by-stream.ts';
@@ -19,6 +20,7 @@ type Dependencies = Pick<
 
 export const revocationsModule = (needs: Dependencies): Module => ({
   projections: [revocationsProjection],
+  loops: [raiseChangesFloor(needs)],
   start: async () => {
     await needs.revocations.keepFilled(() => revocationList(needs));
   },

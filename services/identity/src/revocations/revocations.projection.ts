@@ -1,6 +1,7 @@
 /** Maintains `revocations`, from which the shared cache is filled again after it was lost. */
 import { ignoring, type RecordedEvent } from '@cardea/event-store';
 import { orNull, projection, type TableChange, table } from '@cardea/read-models';
+import { whileSessionGoesOn } from '../sessions/sessions.module.ts';
 import { type RevokingEvent, revocationsOf } from './revocation-rules.ts';
 
 const rows = table('revocations', {
@@ -34,10 +35,10 @@ const NOTHING_KEPT = ignoring(
   'no token is taken back by it, or not by an id of its own',
   'UserAbandoned',
   'UserRegistered',
-  'PasswordSet',
   'PasswordRehashed',
   'EmailVerified',
   'ProfileChanged',
+  'MetadataSet',
   'UserVouched',
   'VouchWithdrawn',
   'FactorAdded',
@@ -45,17 +46,11 @@ const NOTHING_KEPT = ignoring(
   'RecoveryCodesSet',
   'IdentityLinked',
   'IdentityUnlinked',
-  'SessionsRevoked',
   'SessionStarted',
-  'SessionRefreshed',
-  'SessionRefreshRepeated',
-  'SessionStepped',
   'ConsentGranted',
   'ConsentExtended',
   'ApplicationCreated',
-  'ApplicationChanged',
   'PublishableKeyRotated',
-  'ClientSecretRotated',
   'AgentCreated',
   'AgentChanged',
   'AgentAbandoned',
@@ -75,6 +70,8 @@ export const revocationsProjection = projection<RevokingEvent>()({
   tables: [rows],
   on: {
     TenantClosed: kept,
+    PasswordSet: kept,
+    SessionsRevoked: kept,
     UserDisabled: kept,
     UserDeleted: kept,
     UserEnabled: kept,
@@ -86,9 +83,12 @@ export const revocationsProjection = projection<RevokingEvent>()({
     AgentResumed: kept,
     ApiKeyRevoked: kept,
     ConsentRevoked: kept,
+    ApplicationChanged: kept,
+    ClientSecretRotated: kept,
     ApplicationDeleted: kept,
     AgentKeyRevoked: kept,
     AgentSessionEnded: kept,
     ...NOTHING_KEPT,
+    ...whileSessionGoesOn('no token is taken back by it'),
   },
 });

@@ -6,7 +6,7 @@
 import type { Revocation } from '@cardea/auth';
 import { streamIdOf } from '@cardea/event-store';
 import type { Peers, ServiceDependencies } from '@cardea/service';
-import { exists, type UserDirectory, users } from '../accounts/accounts.module.ts';
+import { exists, signInsBefore, type UserDirectory, users } from '../accounts/accounts.module.ts';
 import {
   type AgentSessionEvent,
   agentKeys,
@@ -16,7 +16,7 @@ import {
 } from '../agents/agents.module.ts';
 import { consents } from '../consents/consents.module.ts';
 import { apiKeys } from '../credentials/credentials.module.ts';
-import { sessions } from '../sessions/sessions.module.ts';
+import { isAlive, sessions, validityContextOf } from '../sessions/sessions.module.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import { applications, tenants } from '../workspaces/workspaces.module.ts';
 
@@ -46,7 +46,14 @@ async function isOver(needs: Dependencies, { kind, id, at = 0 }: Revocation): Pr
     }
     case 'rank': {
       const user = (await snapshots.find(users, id))?.state;
-      return user !== undefined && exists(user) && at < user.tokensBefore;
+      if (user !== undefined) return exists(user) && at < user.tokensBefore;
+      const application = (await snapshots.find(applications, id))?.state;
+      return application?.status === 'active' && at < application.tokensBefore;
+    }
+    case 'signin': {
+      const user = (await snapshots.find(users, id))?.state;
+      if (user === undefined || !exists(user)) return false;
+      return user.epoch > 0 && at < signInsBefore(user.epochSince);
     }
     case 'user': {
       const status = (await snapshots.find(users, id))?.state.status;
@@ -74,7 +81,14 @@ async function isOver(needs: Dependencies, { kind, id, at = 0 }: Revocation): Pr
       const at = { tenantId: last.metadata.tenantId, now: clock.now() };
       return (await whyEnded(needs, last.data as AgentSessionEvent['data'], at)) !== undefined;
     }
-    case 'sid':
-      return (await store.readLast(streamIdOf(sessions, id)))?.type === 'SessionRevoked';
+    case 'sid': {
+      const session = (await snapshots.find(sessions, id))?.state;
+      if (session === undefined || session.status === 'none') return false;
+      const user = (await snapshots.find(users, session.user_id))?.state;
+      if (user === undefined) return true;
+      // Tenant and consent have entries of their own.
+      const validity = validityContextOf(user, true, session.consent_epoch);
+      return !isAlive(session, validity, clock.now());
+    }
   }
 }

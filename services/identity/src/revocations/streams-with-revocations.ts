@@ -1,7 +1,8 @@
 /**
  * Streams whose decisions revoke: the revocations that the rules derive from the events are in the shared
  * cache before the deciding code continues. So no route, policy or loop has to do it, and none can forget
- * it.
+ * it. While an earlier change of this process may be unknown elsewhere, nothing is decided: a repeated
+ * request would be answered as done though its first attempt is not in force.
  */
 import type { Revocations } from '@cardea/auth';
 import type { Command, DomainEvent, Streams } from '@cardea/event-store';
@@ -19,7 +20,7 @@ import { madeByUser } from './made-by-user.ts';
 import { type Revocation, revocationsOf } from './revocation-rules.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'positions' | 'streams'> & {
-  readonly revocations: Pick<Revocations, 'add' | 'remove' | 'changed'>;
+  readonly revocations: Pick<Revocations, 'add' | 'remove' | 'changed' | 'settled'>;
 };
 type At = { readonly tenantId: string; readonly position: bigint };
 
@@ -28,20 +29,23 @@ const TABLE_WAIT_MS = 2_000;
 const MADE_TABLES = ['api_keys', 'agent_keys', 'agents', 'consents'];
 
 export function streamsWithRevocations(needs: Dependencies): Streams {
-  const { streams } = needs;
+  const { revocations, streams } = needs;
   return {
     ...streams,
     decideOn: async (stream, id, command, rule) => {
+      await revocations.settled();
       const decided = await streams.decideOn(stream, id, command, rule);
       await revoke(needs, [{ decided, command }]);
       return decided;
     },
     decideOnBasis: async (stream, id, command, rule) => {
+      await revocations.settled();
       const decided = await streams.decideOnBasis(stream, id, command, rule);
       await revoke(needs, [{ decided, command }]);
       return decided;
     },
     decideOnMany: async (stream, commands) => {
+      await revocations.settled();
       const all = await streams.decideOnMany(stream, commands);
       const each = all.map((decided, at) => ({ decided, command: commands[at]?.command }));
       await revoke(needs, each);

@@ -1,4 +1,4 @@
-/** The live sessions of a user, newest first, from the table. */
+/** The live sessions of a user, from the table: a page of them, newest first, and their number. */
 import type { Database } from '@cardea/read-models';
 
 export type AliveSession = {
@@ -16,32 +16,68 @@ export type AliveSession = {
   readonly expires_at: Date;
 };
 
-/** Sessions that the list of one user shows at most. */
-const SESSIONS_MAX = 1_000;
 /** Sessions of one user that one event ends at most. */
 const ENDED_MAX = 10_000;
+/** Ended for one sign-in; what is left is ended for the next. */
+const BEYOND_MAX = 100;
+
+/** Parameters: tenant, user, time. */
+const ALIVE = `FROM identity.sessions s JOIN identity.users u ON u.id = s.user_id
+       WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.revoked_at IS NULL AND s.expires_at > $3
+         AND u.status = 'active' AND (s.user_epoch = u.epoch OR s.id = u.keep_sid)
+         AND (s.consent_id IS NULL OR EXISTS (
+           SELECT FROM identity.consents c LEFT JOIN identity.applications a ON a.id = c.client_id
+           WHERE c.id = s.consent_id AND c.epoch = s.consent_epoch AND c.revoked_at IS NULL
+             AND a.deleted_at IS NULL))`;
+
+type SessionsOf = { readonly tenantId: string; readonly userId: string; readonly now: Date };
 
 export async function aliveSessions(
-  database: Database,
-  of: { readonly tenantId: string; readonly userId: string; readonly now: Date },
+  database: Pick<Database, 'tenant'>,
+  of: SessionsOf & { readonly offset: number /** Null: all. */; readonly limit: number | null },
 ): Promise<readonly AliveSession[]> {
   const { rows } = await database.tenant(of.tenantId).query<AliveSession>(
     {
       name: 'identity_alive_sessions',
       text: `SELECT s.id, s.client_id, s.ip_address, s.user_agent, s.browser, s.browser_version, s.os,
          s.os_version, s.device_type, s.started_at, s.last_active_at, s.expires_at
-       FROM identity.sessions s JOIN identity.users u ON u.id = s.user_id
-       WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.revoked_at IS NULL AND s.expires_at > $3
-         AND u.status = 'active' AND (s.user_epoch = u.epoch OR s.id = u.keep_sid)
-         AND (s.consent_id IS NULL OR EXISTS (
-           SELECT FROM identity.consents c LEFT JOIN identity.applications a ON a.id = c.client_id
-           WHERE c.id = s.consent_id AND c.epoch = s.consent_epoch AND c.revoked_at IS NULL
-             AND a.deleted_at IS NULL))
-       ORDER BY s.last_active_at DESC, s.id DESC LIMIT $4`,
+       ${ALIVE}
+       ORDER BY s.last_active_at DESC, s.id DESC OFFSET $4 LIMIT $5`,
     },
-    [of.tenantId, of.userId, of.now, SESSIONS_MAX],
+    [of.tenantId, of.userId, of.now, of.offset, of.limit],
   );
   return rows;
+}
+
+/** Those beyond the `kept` most recently used ones, a batch of them. */
+export async function sessionsBeyond(
+  database: Pick<Database, 'tenant'>,
+  { tenantId, userId, now, kept }: SessionsOf & { readonly kept: number },
+): Promise<readonly string[]> {
+  const { rows } = await database.tenant(tenantId).query<{ id: string }>(
+    {
+      name: 'identity_sessions_beyond',
+      text: `SELECT s.id ${ALIVE} ORDER BY s.last_active_at DESC, s.id DESC OFFSET $4 LIMIT $5`,
+    },
+    [tenantId, userId, now, kept, BEYOND_MAX],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The number of all live sessions, and of those other than `sid`. */
+export async function countAliveSessions(
+  database: Pick<Database, 'tenant'>,
+  of: SessionsOf & { readonly sid?: string | null },
+): Promise<{ readonly all: number; readonly others: number }> {
+  const { rows } = await database.tenant(of.tenantId).query<{ all: number; others: number }>(
+    {
+      name: 'identity_count_alive_sessions',
+      text: `SELECT count(*)::integer AS all,
+         count(*) FILTER (WHERE s.id IS DISTINCT FROM $4)::integer AS others ${ALIVE}`,
+    },
+    [of.tenantId, of.userId, of.now, of.sid ?? null],
+  );
+  return rows[0] ?? { all: 0, others: 0 };
 }
 
 /**

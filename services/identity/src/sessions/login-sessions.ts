@@ -32,10 +32,10 @@ export type StartSession = {
 /** A session of another kind than a login's, and what it rests on. */
 export type OtherSession =
   | { readonly kind: 'browser' }
-  | ({ readonly kind: 'oauth'; readonly authTime: number } & Pick<
+  | ({ readonly kind: 'oauth'; readonly authTime: number; readonly userEpoch: number } & Pick<
       SessionFacts,
-      'client_id' | 'consent_id' | 'consent_epoch' | 'scope' | 'resource'
-    >);
+      'client_id' | 'consent_id' | 'consent_epoch' | 'jkt' | 'resource' | 'scope'
+    > & { readonly browser_sid: string | null });
 
 export type Tokens = {
   readonly access_token: string;
@@ -156,13 +156,15 @@ async function freshFacts(
   return {
     id: of.sid,
     user_id: of.user.id,
-    user_epoch: of.user.epoch,
+    user_epoch: oauth?.userEpoch ?? of.user.epoch,
     kind: other?.kind ?? 'login',
     client_id: oauth?.client_id ?? null,
     consent_id: oauth?.consent_id ?? null,
     consent_epoch: oauth?.consent_epoch ?? null,
     scope: oauth?.scope ?? null,
     resource: oauth?.resource ?? null,
+    ...(oauth === undefined ? {} : { browser_sid: oauth.browser_sid }),
+    ...(oauth?.jkt === undefined ? {} : { jkt: oauth.jkt }),
     salt: random.bytes(SALT_BYTES).toString('base64url'),
     seq: 0,
     rotated_at: at,

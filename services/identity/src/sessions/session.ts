@@ -3,7 +3,8 @@
  * so only the last one is loaded.
  */
 import type { Sealed } from '@cardea/crypto';
-import type { Stream } from '@cardea/event-store';
+import { accept, type Decision, ignoring, type Stream } from '@cardea/event-store';
+import { type Basis, type BasisNow, stands } from '../streams/basis.ts';
 
 /**
  * `login`: a client of the API, with a refresh token. `browser`: a sign-in at the hosted pages, without one.
@@ -22,6 +23,8 @@ export type SessionFacts = {
   readonly consent_epoch: number | null;
   readonly scope: string | null;
   readonly resource: string | null;
+  /** Thumbprint of the key to which its refresh tokens are bound (RFC 9449, 5). */
+  readonly jkt?: string;
   /** base64url; with the deployment's key it yields the refresh tokens. */
   readonly salt: string;
   /** Number of the only valid refresh token. */
@@ -34,6 +37,20 @@ export type SessionFacts = {
   readonly refreshed_by?: { readonly seq: number; readonly caller: Sealed };
   /** When a repeat of the token before `seq` within the leeway was last recorded. */
   readonly repeated_at?: string;
+  /** That repeat came from another network or user agent than the refresh. */
+  readonly repeated_elsewhere?: true;
+  /**
+   * For an application: the sign-in at the hosted pages that it ends with. Null with `offline_access`, which outlasts
+   * that; missing in sessions of before, which do so too.
+   */
+  readonly browser_sid?: string | null;
+  /**
+   * For a sign-in at the hosted pages: applications with an address for logout notices that got tokens from it and
+   * have no session of their own, the longest known first.
+   */
+  readonly served_clients?: readonly string[];
+  /** For a sign-in at the hosted pages: the one before it by the same person in the same browser. */
+  readonly earlier_sid?: string;
   /** Unix seconds. */
   readonly auth_time: number;
   readonly amr: readonly string[];
@@ -49,7 +66,20 @@ export type SessionFacts = {
   readonly reason: RevocationReason | null;
 };
 
-export type RevocationReason = 'user' | 'reuse' | 'admin' | 'oauth_revoke';
+/**
+ * Why a session was ended by itself. `reuse`: a refresh token or a code came twice; `replaced`: another account
+ * signed in in the same browser; `browser`: the sign-in in a browser that it belongs to was ended; `logout`: its
+ * browser signed out at the hosted pages; `limit`: the user began more sessions than one may have.
+ */
+export type RevocationReason =
+  | 'user'
+  | 'reuse'
+  | 'admin'
+  | 'oauth_revoke'
+  | 'replaced'
+  | 'browser'
+  | 'logout'
+  | 'limit';
 
 /** How the session was created; only `login` is a sign-in of its own. */
 export type SessionOrigin = 'login' | 'register' | 'signup' | 'invitation' | 'oauth';
@@ -74,8 +104,23 @@ export type SessionEvent =
         readonly factor_id: string | null;
       };
     }
+  /** One more application is among those that it served. */
+  | { readonly type: 'SessionServed'; readonly data: SessionFacts }
+  /** The same person had signed in before in that browser. */
+  | { readonly type: 'SessionContinued'; readonly data: SessionFacts }
   | { readonly type: 'SessionRefreshRepeated'; readonly data: SessionFacts }
   | { readonly type: 'SessionRevoked'; readonly data: SessionFacts };
+
+/** What happens to a session while it is live, for whoever waits for its beginning or its end. */
+export const whileSessionGoesOn = (why: string) =>
+  ignoring(
+    why,
+    'SessionRefreshed',
+    'SessionRefreshRepeated',
+    'SessionStepped',
+    'SessionServed',
+    'SessionContinued',
+  );
 
 export type Session = { readonly status: 'none' } | ({ readonly status: 'known' } & SessionFacts);
 
@@ -95,6 +140,8 @@ export const sessions: Stream<Session, SessionEvent> = {
       }
       case 'SessionRefreshed':
       case 'SessionRefreshRepeated':
+      case 'SessionServed':
+      case 'SessionContinued':
       case 'SessionRevoked':
         return { status: 'known', ...data };
     }
@@ -102,32 +149,40 @@ export const sessions: Stream<Session, SessionEvent> = {
 };
 
 /** What a session's validity depends on besides its own state. */
-export type ValidityContext = {
-  readonly user: {
-    readonly active: boolean;
-    readonly epoch: number;
-    readonly keepSid: string | null;
-  };
+export type ValidityContext = Pick<BasisNow, 'user'> & {
   readonly tenantActive: boolean;
   /** The epoch of the consent that the session rests on; null if that was withdrawn. */
   readonly consentEpoch?: number | null;
 };
 
-export function isAlive(
+export const isAlive = (
   session: SessionFacts,
-  { user, tenantActive, consentEpoch }: ValidityContext,
+  { user, tenantActive, consentEpoch = null }: ValidityContext,
   now: Date,
-) {
-  return (
-    (session.consent_id === null || session.consent_epoch === consentEpoch) &&
-    session.revoked_at === null &&
-    now < new Date(session.expires_at) &&
-    user.active &&
-    tenantActive &&
-    (session.user_epoch === user.epoch || session.id === user.keepSid)
-  );
-}
+): boolean =>
+  tenantActive &&
+  stands(basisOfSession(session), { user, consentEpoch, sessionGoesOn: goesOn(session, now) });
+
+/** Whether nobody has ended the session itself. */
+export const goesOn = ({ revoked_at, expires_at }: SessionFacts, now: Date): boolean =>
+  revoked_at === null && now < new Date(expires_at);
+
+const basisOfSession = ({ id, user_epoch, consent_id, consent_epoch }: SessionFacts): Basis => ({
+  user_epoch,
+  sid: id,
+  ...(consent_id === null ? {} : { consent: { id: consent_id, epoch: consent_epoch ?? 0 } }),
+});
 
 /** The fields that each event of an existing session repeats. */
 export const factsOf = ({ status: _status, ...facts }: Extract<Session, { status: 'known' }>) =>
   facts as SessionFacts;
+
+/** Ends a session that nobody has ended yet, also one that has expired; for any other it changes nothing. */
+export function endSession(
+  { now, reason }: { readonly now: Date; readonly reason: RevocationReason },
+  session: Session,
+): Decision<SessionEvent, never> {
+  if (session.status === 'none' || session.revoked_at !== null) return accept();
+  const revoked_at = now.toISOString();
+  return accept({ type: 'SessionRevoked', data: { ...factsOf(session), revoked_at, reason } });
+}

@@ -51,6 +51,8 @@ export const sessionsRelay = relay<SessionEvent, typeof identityEvents>({
     // A password is no factor with an id: it is the user's.
     data: { id, factor_id: factor_id ?? id, type, change: 'stepped' },
   }),
+  SessionServed: ignored('whom it served is private'),
+  SessionContinued: ignored('what came before it in the browser is private'),
   SessionRefreshed: ignored('a refresh is no news'),
 });
 

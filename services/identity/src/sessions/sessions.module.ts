@@ -9,8 +9,10 @@ import type { Module, ServiceDependencies } from '@cardea/service';
 import type { UserDirectory } from '../accounts/accounts.module.ts';
 import type { MailOutbox } from '../mail/mail.module.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
+import { endBrowserSessions } from './end-browser-sessions/end-browser-sessions.policy.ts';
 import { endUserSessionsRoute } from './end-user-sessions/end-user-sessions.route.ts';
 import { listSessionsRoute } from './list-sessions/list-sessions.route.ts';
+import { listUserSessionsRoute } from './list-sessions/list-user-sessions.route.ts';
 import {
   type AccessTokens,
   accessTokens,
@@ -20,24 +22,32 @@ import {
 import { notifyNewDevice } from './notify-new-device/notify-new-device.policy.ts';
 import { refreshRoute } from './refresh/refresh.route.ts';
 import { type RefreshSession, refreshSession } from './refresh/refresh-session.ts';
+import { endLeastRecentSessions } from './revoke-session/end-least-recent.policy.ts';
 import { revokeSessionRoute, revokeSessionsRoute } from './revoke-session/revoke-session.route.ts';
+import { revokeUserSessionRoute } from './revoke-session/revoke-user-session.route.ts';
 import { sessions } from './session.ts';
 import { sessionsProjection } from './sessions.projection.ts';
 import { sessionsRelay } from './sessions-relay.ts';
 import type { ConsentEpoch } from './validity-context.ts';
 
-export { aliveSessions, endedLogins } from './alive-sessions.ts';
+export { countAliveSessions, endedLogins } from './alive-sessions.ts';
+export { continueBrowser } from './continue-browser/continue-browser.ts';
 export type { AccessTokens, LoginSessions, Tokens } from './login-sessions.ts';
 export type { RefreshSession } from './refresh/refresh-session.ts';
+export { serveClient } from './serve-client/serve-client.ts';
 export {
+  endSession,
   factsOf,
+  goesOn,
   isAlive,
+  type RevocationReason,
   type Session,
   type SessionEvent,
   type SessionFacts,
   type SessionOrigin,
   sessions,
   type ValidityContext,
+  whileSessionGoesOn,
 } from './session.ts';
 export { type ConsentEpoch, ownSession, validityContextOf } from './validity-context.ts';
 
@@ -88,9 +98,11 @@ export function sessionsModule(given: Dependencies): {
       revokeSessionRoute(needs),
       revokeSessionsRoute(needs),
       endUserSessionsRoute(needs),
+      listUserSessionsRoute(needs),
+      revokeUserSessionRoute(needs),
     ],
     projections: [sessionsProjection],
-    policies: [notifyNewDevice(needs)],
+    policies: [notifyNewDevice(needs), endLeastRecentSessions(needs), endBrowserSessions(needs)],
     relay: sessionsRelay,
   };
   const { accessTokens: access, loginSessions: logins, refreshSession: refreshing } = needs;

@@ -2,7 +2,7 @@
 
 import type { UserPrincipal } from '@cardea/auth';
 import type { Streams } from '@cardea/event-store';
-import { exists, type KeptSession, type User } from '../accounts/accounts.module.ts';
+import { type KeptSession, type User, userNow } from '../accounts/accounts.module.ts';
 import { sessions, type ValidityContext } from './session.ts';
 
 /** The epoch of an active consent to an application that exists; else null. */
@@ -13,9 +13,7 @@ export const validityContextOf = (
   tenantActive: boolean,
   consentEpoch: number | null = null,
 ): ValidityContext => ({
-  user: exists(user)
-    ? { active: user.status === 'active', epoch: user.epoch, keepSid: user.keepSid }
-    : { active: false, epoch: -1, keepSid: null },
+  user: userNow(user),
   tenantActive,
   consentEpoch,
 });

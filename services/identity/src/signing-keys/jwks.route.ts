@@ -1,4 +1,8 @@
-/** The public keys that verify tokens (RFC 7517). */
+/**
+ * The public keys that verify tokens (RFC 7517): at the well-known address those of Cardea's own tokens, at
+ * the address that discovery names also those of tokens for clients.
+ */
+import type { ServerResponse } from 'node:http';
 import { named } from '@cardea/contracts';
 import { sha256 } from '@cardea/crypto';
 import { type Endpoint, endpoint } from '@cardea/http';
@@ -6,7 +10,7 @@ import Type from 'typebox';
 import type { SigningKeys } from './signing-keys.ts';
 
 type Dependencies = {
-  readonly signingKeys: Pick<SigningKeys, 'jwks'>;
+  readonly signingKeys: Pick<SigningKeys, 'clientJwks' | 'jwks'>;
 };
 
 const MAX_AGE_S = 300;
@@ -18,6 +22,8 @@ export const jwksRoute = (needs: Dependencies): Endpoint =>
       origins: 'every',
       clientName: 'get_jwks',
       summary: 'Public signing keys',
+      description:
+        'Shows the public Ed25519 keys with which access tokens are checked. Cache them; an unknown `kid` is a reason to fetch them again.',
       tag: 'Discovery',
       method: 'get',
       path: '/.well-known/jwks.json',
@@ -42,23 +48,62 @@ export const jwksRoute = (needs: Dependencies): Endpoint =>
       okMediaType: 'application/json',
       refusals: {},
     },
-    async ({ headers }) => {
-      const body = JSON.stringify(needs.signingKeys.jwks());
-      const etag = `"${sha256(body).toString('base64url').slice(0, 22)}"`;
-      const common = { ETag: etag, 'Cache-Control': `public, max-age=${MAX_AGE_S}` };
-      return {
-        raw: (response) => {
-          if (headers['if-none-match'] === etag) {
-            response.writeHead(304, common).end();
-            return;
-          }
-          response.writeHead(200, {
-            ...common,
-            'Content-Type': 'application/json; charset=utf-8',
-            'Content-Length': Buffer.byteLength(body),
-          });
-          response.end(body);
-        },
-      };
-    },
+    async ({ headers }) => keySetAnswer(needs.signingKeys.jwks(), headers['if-none-match']),
   );
+
+export const clientJwksRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      name: 'client_jwks',
+      origins: 'every',
+      clientName: 'get_client_jwks',
+      summary: 'Public signing keys of all algorithms',
+      description:
+        'Shows the public keys of all algorithms with which tokens for applications are signed.',
+      tag: 'Discovery',
+      method: 'get',
+      path: '/oauth2/jwks',
+      who: 'anyone',
+      tenant: 'none',
+      area: 'user',
+      ok: Type.Object({
+        keys: Type.Array(
+          named(
+            'PublicSigningKey',
+            Type.Object(
+              {
+                kty: Type.Enum(['OKP', 'RSA', 'EC']),
+                kid: Type.String(),
+                use: Type.Literal('sig'),
+                alg: Type.Optional(Type.Enum(['RS256', 'ES256'])),
+              },
+              { additionalProperties: true },
+            ),
+          ),
+        ),
+      }),
+      okMediaType: 'application/json',
+      refusals: {},
+    },
+    async ({ headers }) => keySetAnswer(needs.signingKeys.clientJwks(), headers['if-none-match']),
+  );
+
+function keySetAnswer(keySet: object, knownEtag: string | undefined) {
+  const body = JSON.stringify(keySet);
+  const etag = `"${sha256(body).toString('base64url').slice(0, 22)}"`;
+  const common = { ETag: etag, 'Cache-Control': `public, max-age=${MAX_AGE_S}` };
+  return {
+    raw: (response: ServerResponse) => {
+      if (knownEtag === etag) {
+        response.writeHead(304, common).end();
+        return;
+      }
+      response.writeHead(200, {
+        ...common,
+        'Content-Type': 'application/json; charset=utf-8',
+        'Content-Length': Buffer.byteLength(body),
+      });
+      response.end(body);
+    },
+  };
+}

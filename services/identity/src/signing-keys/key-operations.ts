@@ -1,11 +1,12 @@
 /** Operations on the key ring for the command line. */
 import type { KeyringKey } from './keyring.ts';
 import type { OpenedKey } from './private-halves.ts';
-import type { Revoked, SigningKeys } from './signing-keys.ts';
+import type { AnnouncedKey, Revoked, SigningKeys } from './signing-keys.ts';
 
 /** A key as operators see it. */
 type KeyStatus = {
   readonly kid: string;
+  readonly alg: KeyringKey['publicJwk']['alg'];
   readonly state: KeyringKey['state'];
   readonly activate_at: string;
   readonly activated_at: string | null;
@@ -16,8 +17,9 @@ type KeyStatus = {
 
 export type KeyOperations = {
   readonly keys: () => Promise<readonly KeyStatus[]>;
-  readonly announceKey: (activateAt: Date) => Promise<string>;
-  readonly promoteKey: (kid: string) => Promise<boolean>;
+  /** One key for each algorithm. */
+  readonly announceKeys: (activateAt: Date) => Promise<readonly AnnouncedKey[]>;
+  readonly promoteKeys: (keys: readonly AnnouncedKey[]) => Promise<boolean>;
   readonly revokeKeys: () => Promise<Revoked>;
   /** Encrypts again the keys that sign, or will sign, under the current JWT_SECRET; returns how many. */
   readonly resealKeys: () => Promise<number>;
@@ -33,14 +35,15 @@ export const keyOperations = (
     const { keys } = await signingKeys.ring();
     return Promise.all(keys.map(async (key) => statusOf(key, await signingKeys.sealedUnder(key))));
   },
-  announceKey: (activateAt) => signingKeys.announce(activateAt),
-  promoteKey: (kid) => signingKeys.promote(kid),
+  announceKeys: (activateAt) => signingKeys.announce(activateAt),
+  promoteKeys: (keys) => signingKeys.promote(keys),
   revokeKeys: () => signingKeys.revoke(),
   resealKeys: signingKeys.reseal,
 });
 
 const statusOf = (key: KeyringKey, sealedUnder: OpenedKey['under']): KeyStatus => ({
   kid: key.kid,
+  alg: key.publicJwk.alg,
   state: key.state,
   activate_at: key.activateAt,
   activated_at: key.activatedAt,

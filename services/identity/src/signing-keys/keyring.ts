@@ -1,14 +1,14 @@
 /**
- * The keys that sign tokens: pending ones are published before they sign, one is active, and retired ones
+ * The keys of one algorithm that sign tokens: pending ones are published before they sign, one is active, and retired ones
  * stay published until their tokens have expired (`docs/design/tokens.md`, Signing keys).
  */
-import type { PublicJwk } from '@cardea/auth';
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
+import type { KeyAlgorithm, SigningJwk } from '../adapters/key-algorithms.ts';
 
 export type KeyringKey = {
   readonly kid: string;
-  readonly publicJwk: PublicJwk;
+  readonly publicJwk: SigningJwk;
   readonly private: Sealed;
   readonly state: 'pending' | 'active' | 'retired';
   readonly createdAt: string;
@@ -25,7 +25,7 @@ export type KeyringEvent =
       readonly type: 'KeyAdded';
       readonly data: {
         readonly kid: string;
-        readonly public_jwk: PublicJwk;
+        readonly public_jwk: SigningJwk;
         readonly private: Sealed;
         readonly origin: 'random';
         readonly activate_at: string;
@@ -48,7 +48,15 @@ export type KeyringEvent =
     }
   | { readonly type: 'KeyRemoved'; readonly data: { readonly kid: string } };
 
-export const KEYRING = 'main';
+/**
+ * Each algorithm has a ring in a stream of its own: a process of an earlier version reads that of EdDSA
+ * alone, and goes on during an upgrade.
+ */
+export const KEYRINGS: { readonly [Algorithm in KeyAlgorithm]: string } = {
+  EdDSA: 'main',
+  RS256: 'rs256',
+  ES256: 'es256',
+};
 
 export const keyrings: Stream<Keyring, KeyringEvent> = {
   noun: 'keyring',
@@ -96,7 +104,7 @@ const PUBLISHED_AFTER_RETIREMENT_MS = 48 * 3600_000;
 
 export type NewKey = {
   readonly kid: string;
-  readonly publicJwk: PublicJwk;
+  readonly publicJwk: SigningJwk;
   readonly private: Sealed;
 };
 
@@ -163,5 +171,5 @@ export const added = (key: NewKey, now: Date, activateAt = now): KeyringEvent =>
 });
 
 /** What verifiers may need: every key that has signed, signs, or is about to. */
-export const published = ({ keys }: Keyring): readonly PublicJwk[] =>
+export const published = ({ keys }: Keyring): readonly SigningJwk[] =>
   keys.map((key) => key.publicJwk);

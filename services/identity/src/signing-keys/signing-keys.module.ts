@@ -2,12 +2,13 @@
 
 import type { Loop, Module, ServiceDependencies } from '@cardea/service';
 import { listKeysRoute, rotateKeysRoute } from './administer/administer.route.ts';
-import { jwksRoute } from './jwks.route.ts';
+import { clientJwksRoute, jwksRoute } from './jwks.route.ts';
 import { keyrings } from './keyring.ts';
 import { type SigningKeys, signingKeys } from './signing-keys.ts';
 import { signingKeysRelay } from './signing-keys-relay.ts';
 import { tellChangedKeys } from './tell-changed-keys.policy.ts';
 
+export type { SignForClient } from './client-tokens.ts';
 export { type KeyOperations, keyOperations } from './key-operations.ts';
 export type { SigningKeys } from './signing-keys.ts';
 
@@ -40,7 +41,12 @@ export function signingKeysModule(needs: Dependencies): {
   });
   const shown = { ...needs, signingKeys: keys };
   const module: Module = {
-    endpoints: [jwksRoute(shown), listKeysRoute(shown), rotateKeysRoute(shown)],
+    endpoints: [
+      jwksRoute(shown),
+      clientJwksRoute(shown),
+      listKeysRoute(shown),
+      rotateKeysRoute(shown),
+    ],
     policies: [tellChangedKeys(needs)],
     loops: [ringReader(keys, needs.clock)],
     relay: signingKeysRelay,

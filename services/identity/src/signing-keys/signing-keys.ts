@@ -1,70 +1,84 @@
 /**
- * The key ring in use: created at the first start, read again at intervals, signing with its active key.
+ * The key rings in use, one for each algorithm: created at the first start, read again at intervals, signing
+ * with their active keys.
  */
 
 import {
   KEYS_CHANGED,
   type PublicJwk,
-  type SigningKey,
   type SignToken,
   signer,
   type TokenVerifier,
 } from '@cardea/auth';
-import { DEPLOYMENT_TENANT } from '@cardea/contracts';
 import type { DerivedKeys, Sealer } from '@cardea/crypto';
-import { accept, type Command, type Decision, refuse, type Streams } from '@cardea/event-store';
+import type { Command, Streams } from '@cardea/event-store';
 import {
   type Cache,
   CacheUnavailable,
   type Clock,
   type Logger,
   metrics,
-  uuidFrom,
+  writeOrDistrust,
 } from '@cardea/runtime';
 import {
-  activeKey,
-  addFirstKey,
-  KEYRING,
-  type Keyring,
-  type KeyringEvent,
-  type KeyringKey,
-  keyrings,
-  pendingKey,
-  published,
-  replaceKey,
-} from './keyring.ts';
-import { type OpenedKey, type PrivateHalves, privateHalves } from './private-halves.ts';
-import { revokeOthers } from './revoke/revoke.ts';
-import { announceKey, promoteKey } from './rotate/rotate.ts';
-import { isAnnouncementDue, keepSchedule } from './rotate/schedule.ts';
+  KEY_ALGORITHMS,
+  type KeyAlgorithm,
+  type KeyPair,
+  type SigningJwk,
+} from '../adapters/key-algorithms.ts';
+import { clientSigner, type SignForClient } from './client-tokens.ts';
+import { activeKey, type Keyring, type KeyringKey, published } from './keyring.ts';
+import {
+  announcedKey,
+  type KeyringTools,
+  keptKeyring,
+  keyringWithKey,
+  keyringWithout,
+  loadKeyring,
+  promotedKey,
+  resealedKeys,
+  revokedKeys,
+} from './keyring-changes.ts';
+import { type OpenedKey, privateHalves } from './private-halves.ts';
 
 export type SigningKeys = {
-  /** Creates or finds the active key, and subscribes to changes. Runs before the first token is signed. */
+  /** Creates or finds the active keys, and subscribes to changes. Runs before the first token is signed. */
   readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;
-  /** A change was announced, and the ring could not be read since. */
+  /** A change was announced, and the rings could not be read since. */
   readonly isOld: () => boolean;
-  /** Reads the ring again, because other replicas may have changed it. */
+  /** Reads the rings again, because other replicas may have changed them. */
   readonly refresh: () => Promise<void>;
   /** Does what is due by the keys' age. Any replica may, at any time; only one of them appends. */
   readonly keepSchedule: () => Promise<void>;
+  /** The keys of all algorithms. */
   readonly ring: () => Promise<Keyring>;
   /**
-   * Adds a key that everybody can fetch and that signs nothing yet; returns its id, or that of a pending
-   * one.
+   * Adds a key to each ring that everybody can fetch and that signs nothing yet. A ring that has a pending
+   * key keeps that one.
    */
-  readonly announce: (activateAt: Date, command?: Command) => Promise<string>;
-  /** The announced key signs from now on; false if another key was promoted. */
-  readonly promote: (kid: string, command?: Command) => Promise<boolean>;
-  /** A new key signs at once, and all others are removed; returns its id and theirs. */
-  readonly revoke: (command?: Command) => Promise<Revoked>;
+  readonly announce: (
+    activateAt: Date,
+    command?: Command,
+    algorithms?: readonly KeyAlgorithm[],
+  ) => Promise<readonly AnnouncedKey[]>;
+  /** The announced keys sign from now on; false if another key was promoted in one of their rings. */
+  readonly promote: (keys: readonly AnnouncedKey[], command?: Command) => Promise<boolean>;
+  /** A new key of each algorithm signs at once, and all others of it are removed. */
+  readonly revoke: (command?: Command, algorithms?: readonly KeyAlgorithm[]) => Promise<Revoked>;
   /** Encrypts keys that still sign under the previous JWT_SECRET again under the current one. */
   readonly reseal: () => Promise<number>;
-  /** Which JWT_SECRET encrypts each key of the ring. */
+  /** Which JWT_SECRET encrypts each key of a ring. */
   readonly sealedUnder: (key: KeyringKey) => Promise<OpenedKey['under']>;
+  /** Signs Cardea's own tokens, which is EdDSA. */
   readonly sign: SignToken;
-  readonly active: () => SigningKey;
+  readonly signForClient: SignForClient;
+  /** The active key of each algorithm, then retired ones: they verify an `id_token_hint` while published. */
+  readonly keys: () => readonly KeyPair[];
+  /** The keys that verify Cardea's own tokens: EdDSA alone. */
   readonly jwks: () => PublicKeys;
+  /** The keys of all algorithms, which verify tokens for clients. */
+  readonly clientJwks: () => ClientPublicKeys;
   /**
    * As the log has them now, so that nobody who was notified of a removal gets the removed key again. While
    * the log is unreachable: those read last, unless a change was announced since.
@@ -72,91 +86,88 @@ export type SigningKeys = {
   readonly latestJwks: () => Promise<PublicKeys>;
 };
 
+export type AnnouncedKey = { readonly algorithm: KeyAlgorithm; readonly kid: string };
 export type PublicKeys = { readonly keys: readonly PublicJwk[] };
+/** An OKP key has no `alg` here, so that it verifies under both names of its algorithm (RFC 9864). */
+export type ClientPublicKeys = {
+  readonly keys: readonly (Exclude<SigningJwk, PublicJwk> | Omit<PublicJwk, 'alg'>)[];
+};
 export type Revoked = {
+  /** The new key of the first algorithm. */
   readonly kid: string;
   readonly removed: readonly string[];
   /** False: the cache was unreachable, and other processes are notified later. */
   readonly told: boolean;
 };
 
-type Dependencies = {
+type Dependencies = Omit<KeyringTools, 'algorithm' | 'halves'> & {
   readonly streams: Streams;
   readonly sealer: Sealer;
   readonly log: Logger;
   readonly clock: Pick<Clock, 'now'>;
-  readonly cache: Pick<Cache, 'publish' | 'subscribe'>;
+  readonly cache: Pick<Cache, 'distrust' | 'publish' | 'subscribe'>;
   readonly kek: DerivedKeys;
-  /** Of this process. */
+  /** The verifier of this process. */
   readonly verifier?: Pick<TokenVerifier, 'signedHere'>;
-  readonly rotateAfterMs: number;
-  readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
 };
-type Tools = Dependencies & { readonly halves: PrivateHalves };
-type InUse = { readonly key: SigningKey; readonly jwks: readonly PublicJwk[] };
+/** The opened keys of one algorithm, the active one first, and what is published of the ring. */
+type RingInUse = {
+  readonly key: KeyPair;
+  readonly keys: readonly KeyPair[];
+  readonly published: readonly SigningJwk[];
+};
+type InUse = { readonly [Algorithm in KeyAlgorithm]: RingInUse };
 
 export function signingKeys(needs: Dependencies): SigningKeys {
-  const { cache } = needs;
-  const tools = { ...needs, halves: privateHalves(needs) };
+  const { cache, log } = needs;
+  const halves = privateHalves(needs);
+  const toolsOf = (algorithm: KeyAlgorithm): KeyringTools => ({ ...needs, halves, algorithm });
+  const changes = ringChanges(needs, toolsOf);
   let inUse: InUse | undefined;
   let heard = 0;
   let heeded = 0;
   let deaf: (() => Promise<void>) | undefined;
 
-  const put = async (ring: Keyring): Promise<void> => {
-    const active = activeKey(ring);
-    if (active === undefined) throw new Error('the key ring has no active key');
-    if (inUse?.key.kid === active.kid) {
-      inUse = { ...inUse, jwks: published(ring) };
-      return;
-    }
-    const opened = await tools.halves.open(active);
-    if (opened.under === 'unreadable') {
-      metrics.signingKeysUnreadable.inc();
-      needs.log.error({ kid: active.kid }, 'a signing key cannot be read; another takes its place');
-      await put(await replaced(tools, active.kid));
-      return;
-    }
-    inUse = { key: opened.pair, jwks: published(ring) };
-  };
-
-  const refresh = async (): Promise<void> => {
-    const before = heard;
-    await put(await load(tools));
-    heeded = before;
-  };
-  // If it cannot be read now, the loop that reads the ring at intervals tries again.
-  const hear = (): void => {
-    heard += 1;
-    refresh().catch(() => {});
-  };
-  const jwks = (): PublicKeys => ({ keys: current().jwks });
-
   const current = (): InUse => {
     if (inUse === undefined) throw new Error('the signing keys were not started');
     return inUse;
   };
+  const read = async (load: (tools: KeyringTools) => Promise<Keyring>): Promise<void> => {
+    const [EdDSA, RS256, ES256] = await Promise.all([
+      usedRing(toolsOf('EdDSA'), log, { load, known: inUse?.EdDSA.keys ?? [] }),
+      usedRing(toolsOf('RS256'), log, { load, known: inUse?.RS256.keys ?? [] }),
+      usedRing(toolsOf('ES256'), log, { load, known: inUse?.ES256.keys ?? [] }),
+    ]);
+    inUse = { EdDSA, RS256, ES256 };
+  };
+  const refresh = async (): Promise<void> => {
+    const before = heard;
+    await read(loadKeyring);
+    heeded = before;
+  };
+  // If it cannot be read now, the loop that reads the rings at intervals tries again.
+  const hear = (): void => {
+    heard += 1;
+    refresh().catch(() => {});
+  };
+  const jwks = (): PublicKeys => ({ keys: current().EdDSA.published.filter(isEdDsa) });
+  const everyRing = (): readonly RingInUse[] => KEY_ALGORITHMS.map((each) => current()[each]);
 
   return {
     start: async () => {
-      const ring = await load(tools);
-      await put(activeKey(ring) === undefined ? await withFirstKey(tools) : ring);
-      await reseal(tools);
+      await read(keyringWithKey);
+      await changes.reseal();
       deaf = await cache.subscribe(KEYS_CHANGED, hear, { lost: () => {}, healed: hear });
     },
     stop: async () => deaf?.(),
     isOld: () => heeded < heard,
     refresh,
-    keepSchedule: () => kept(tools),
-    ring: () => load(tools),
-    announce: (activateAt, command) => announced(tools, activateAt, command),
-    promote: (kid, command) => promoted(tools, kid, command),
-    revoke: (command) => revoked(tools, command),
-    reseal: () => reseal(tools),
-    sealedUnder: async (key) => (await tools.halves.open(key)).under,
-    sign: signer({ active: () => current().key }, needs.verifier?.signedHere),
-    active: () => current().key,
+    ...changes,
+    sign: signer({ active: () => current().EdDSA.key }, needs.verifier?.signedHere),
+    signForClient: clientSigner((algorithm) => current()[algorithm].key),
+    keys: () => everyRing().flatMap(({ keys }) => keys),
     jwks,
+    clientJwks: () => ({ keys: everyRing().flatMap((ring) => ring.published.map(withoutOkpAlg)) }),
     latestJwks: async () => {
       try {
         await refresh();
@@ -168,127 +179,96 @@ export function signingKeys(needs: Dependencies): SigningKeys {
   };
 }
 
-async function load({ streams }: Tools): Promise<Keyring> {
-  const { state } = await streams.load(keyrings, { tenantId: DEPLOYMENT_TENANT, id: KEYRING });
-  return state;
+/** What is decided about the rings; any process may, whatever keys it has in use. */
+function ringChanges(needs: Dependencies, toolsOf: (algorithm: KeyAlgorithm) => KeyringTools) {
+  const ofEach = <T>(
+    algorithms: readonly KeyAlgorithm[],
+    work: (tools: KeyringTools) => Promise<T>,
+  ): Promise<T[]> => Promise.all(algorithms.map((algorithm) => work(toolsOf(algorithm))));
+  const tell = () => tellOthers(needs);
+  return {
+    keepSchedule: async () => {
+      // What fails in one ring does not stop the others.
+      const done = await Promise.allSettled(
+        KEY_ALGORITHMS.map((each) => keptKeyring(toolsOf(each))),
+      );
+      const failed = done.find((each) => each.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+      if (done.some((each) => each.status === 'fulfilled' && each.value)) await tell();
+    },
+    ring: async () => ({
+      keys: (await ofEach(KEY_ALGORITHMS, loadKeyring)).flatMap(({ keys }) => keys),
+    }),
+    announce: async (activateAt, command, algorithms = KEY_ALGORITHMS) => {
+      const announced = await ofEach(algorithms, async (tools) => ({
+        algorithm: tools.algorithm,
+        kid: await announcedKey(tools, activateAt, command),
+      }));
+      await tell();
+      return announced;
+    },
+    promote: async (keys, command) => {
+      const promoted = await Promise.all(
+        keys.map(({ algorithm, kid }) => promotedKey(toolsOf(algorithm), kid, command)),
+      );
+      await tell();
+      return promoted.every(Boolean);
+    },
+    revoke: async (command, algorithms = KEY_ALGORITHMS) => {
+      const revoked = await ofEach(algorithms, async (tools) => {
+        const key = await tools.halves.fresh(tools.algorithm);
+        return { kid: key.kid, removed: await revokedKeys(tools, key, command) };
+      });
+      const [{ kid } = { kid: '' }] = revoked;
+      return { kid, removed: revoked.flatMap(({ removed }) => removed), told: await tell() };
+    },
+    reseal: async () =>
+      (await ofEach(KEY_ALGORITHMS, resealedKeys)).reduce((sum, count) => sum + count, 0),
+    sealedUnder: async (key) => (await toolsOf(key.publicJwk.alg).halves.open(key)).under,
+  } satisfies Partial<SigningKeys>;
 }
 
-/**
- * Each append names the revision that it was decided on: one of two replicas appends, the other decides
- * again.
- */
-const decide = <Reason extends string>(
-  { streams }: Tools,
-  command: Command,
-  decision: (ring: Keyring) => Decision<KeyringEvent, Reason>,
-) => streams.decideOn(keyrings, KEYRING, command, decision);
+const isEdDsa = (jwk: SigningJwk): jwk is PublicJwk => jwk.alg === 'EdDSA';
 
-/** The command of a request, or the service's own; its id differs from others of the same request. */
-const own = (
-  { systemCommand }: Tools,
-  command: Command | undefined,
-  ...parts: string[]
-): Command =>
-  command === undefined
-    ? systemCommand(DEPLOYMENT_TENANT, ...parts)
-    : { ...command, id: uuidFrom(command.id, ...parts) };
+function withoutOkpAlg(jwk: SigningJwk) {
+  if (!isEdDsa(jwk)) return jwk;
+  const { alg: _alg, ...rest } = jwk;
+  return rest;
+}
+
+/** Opens the keys of a ring; known pairs are not opened again. An unreadable active key is replaced. */
+async function usedRing(
+  tools: KeyringTools,
+  log: Logger,
+  of: {
+    readonly load: (tools: KeyringTools) => Promise<Keyring>;
+    readonly known: readonly KeyPair[];
+  },
+): Promise<RingInUse> {
+  const ring = await of.load(tools);
+  const active = activeKey(ring);
+  if (active === undefined) throw new Error('the key ring has no active key');
+  const [key] = await tools.halves.openAll([active], of.known);
+  if (key === undefined) {
+    metrics.signingKeysUnreadable.inc();
+    log.error({ kid: active.kid }, 'a signing key cannot be read; another takes its place');
+    return usedRing(tools, log, { ...of, load: () => keyringWithout(tools, active.kid) });
+  }
+  const retired = ring.keys.filter(({ state }) => state === 'retired');
+  const keys = [key, ...(await tools.halves.openAll(retired, of.known))];
+  return { key, keys, published: published(ring) };
+}
 
 /**
  * Notifies at once, not only when the log is read: verifiers reject a removed key even if no identity runs.
  */
-async function tellOthers({ cache, log }: Tools): Promise<boolean> {
+async function tellOthers({ cache, log }: Pick<Dependencies, 'cache' | 'log'>): Promise<boolean> {
   try {
-    await cache.publish(KEYS_CHANGED, '');
+    await writeOrDistrust(cache, () => cache.publish(KEYS_CHANGED, ''));
     return true;
   } catch (error) {
     if (!(error instanceof CacheUnavailable)) throw error;
     log.warn({}, 'the cache is away; that the signing keys changed is told later');
     return false;
   }
-}
-
-async function kept(tools: Tools): Promise<void> {
-  const { clock, rotateAfterMs, halves } = tools;
-  const schedule = { now: clock.now(), rotateAfterMs };
-  const ring = await load(tools);
-  const next = isAnnouncementDue(ring, schedule) ? await halves.fresh() : undefined;
-  if (!keepSchedule(next, schedule, ring).accepted) return;
-  const command = own(tools, undefined, 'schedule', next?.kid ?? '', schedule.now.toISOString());
-  const decided = await decide(tools, command, (now) => keepSchedule(next, schedule, now));
-  if (next !== undefined && !holds(decided.state, next.kid)) await halves.discard(next.kid);
-  if (decided.accepted) await tellOthers(tools);
-}
-
-const holds = ({ keys }: Keyring, kid: string): boolean => keys.some((key) => key.kid === kid);
-
-async function announced(tools: Tools, activateAt: Date, command?: Command): Promise<string> {
-  const kid =
-    pendingKey(await load(tools))?.kid ?? (await newlyAnnounced(tools, activateAt, command));
-  await tellOthers(tools);
-  return kid;
-}
-
-async function newlyAnnounced(tools: Tools, activateAt: Date, of?: Command): Promise<string> {
-  const key = await tools.halves.fresh();
-  const command = own(tools, of, 'announce key', key.kid);
-  const decided = await decide(tools, command, (ring) =>
-    announceKey(key, { now: command.now, activateAt }, ring),
-  );
-  if (!holds(decided.state, key.kid)) await tools.halves.discard(key.kid);
-  const waiting = pendingKey(decided.state);
-  if (waiting === undefined) throw new Error('the key ring takes no key');
-  return waiting.kid;
-}
-
-async function promoted(tools: Tools, kid: string, of?: Command): Promise<boolean> {
-  const command = own(tools, of, 'promote key', kid);
-  const decided = await decide(tools, command, (ring) => promoteKey(kid, command.now, ring));
-  if (decided.accepted) await tellOthers(tools);
-  // The schedule may have come first.
-  return activeKey(decided.state)?.kid === kid;
-}
-
-async function revoked(tools: Tools, of?: Command): Promise<Revoked> {
-  const key = await tools.halves.fresh();
-  const command = own(tools, of, 'revoke keys', key.kid);
-  const decided = await decide(tools, command, (ring) => revokeOthers(key, command.now, ring));
-  if (!decided.accepted) throw new Error('the key ring has no active key');
-  const removed = decided.events.flatMap(({ type, data }) =>
-    type === 'KeyRemoved' ? [data.kid] : [],
-  );
-  return { kid: key.kid, removed, told: await tellOthers(tools) };
-}
-
-async function withFirstKey(tools: Tools): Promise<Keyring> {
-  const key = await tools.halves.fresh();
-  const command = own(tools, undefined, 'first key', key.kid);
-  return (await decide(tools, command, (ring) => addFirstKey(key, command.now, ring))).state;
-}
-
-async function replaced(tools: Tools, lostKid: string): Promise<Keyring> {
-  const key = await tools.halves.fresh();
-  const command = own(tools, undefined, 'replace key', lostKid, key.kid);
-  const decided = await decide(tools, command, (ring) =>
-    replaceKey(lostKid, key, command.now, ring),
-  );
-  return decided.state;
-}
-
-/** Retired keys sign no more, so their private halves are not needed. */
-async function reseal(tools: Tools): Promise<number> {
-  let count = 0;
-  for (const key of (await load(tools)).keys.filter(({ state }) => state !== 'retired')) {
-    const opened = await tools.halves.open(key);
-    if (opened.under !== 'previous') continue;
-    const sealed = await tools.halves.seal(opened.pair);
-    if (sealed === 'erased') continue; // removed meanwhile
-    const command = own(tools, undefined, 'reseal key', key.kid, sealed.box);
-    await decide(tools, command, (ring) =>
-      holds(ring, key.kid)
-        ? accept({ type: 'KeyResealed', data: { kid: key.kid, private: sealed } })
-        : refuse('removed'),
-    );
-    count += 1;
-  }
-  return count;
 }

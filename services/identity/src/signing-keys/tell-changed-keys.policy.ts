@@ -5,7 +5,7 @@
 import { KEYS_CHANGED } from '@cardea/auth';
 import type { Sealer } from '@cardea/crypto';
 import { ignoring } from '@cardea/event-store';
-import type { Cache } from '@cardea/runtime';
+import { type Cache, writeOrDistrust } from '@cardea/runtime';
 import { policy } from '@cardea/service';
 import { keyField } from '../streams/encrypted-fields.ts';
 import type { KeyringEvent } from './keyring.ts';
@@ -14,10 +14,10 @@ export const tellChangedKeys = ({
   cache,
   sealer,
 }: {
-  readonly cache: Pick<Cache, 'publish'>;
+  readonly cache: Pick<Cache, 'publish' | 'distrust'>;
   readonly sealer: Pick<Sealer, 'erase'>;
 }) => {
-  const tell = () => cache.publish(KEYS_CHANGED, '');
+  const tell = () => writeOrDistrust(cache, () => cache.publish(KEYS_CHANGED, ''));
   return policy<KeyringEvent>({
     name: 'tell_changed_keys',
     on: {

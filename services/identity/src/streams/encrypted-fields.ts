@@ -9,7 +9,16 @@ export const userField = (userId: string, field: UserField): FieldLocation => ({
   streamId: `user-${userId}`,
   field,
 });
-export type UserField = 'email' | 'display_name' | 'avatar_url' | 'password_hash' | 'identity';
+export type UserField =
+  | 'email'
+  | 'display_name'
+  | 'avatar_url'
+  | 'locale'
+  | 'preferred_username'
+  | 'public_metadata'
+  | 'private_metadata'
+  | 'password_hash'
+  | 'identity';
 
 /** The address of an invitation, under the key of the invited person. */
 export const invitationField = (userId: string, invitationId: string): FieldLocation => ({

@@ -89,6 +89,7 @@ async function tenantOf(tools: RelayTools) {
     environment: state.environment,
     approval_channels: [...state.settings.approval_channels],
     language: state.settings.language,
+    brand_color: state.settings.branding.primary_color,
     created_at: state.createdAt,
   };
 }
@@ -100,4 +101,5 @@ async function applicationOf(tools: RelayTools) {
   return { id, name, environment, type, publishable_key, created_at };
 }
 
-const changedIn = (data: object): string[] => Object.keys(data).filter((key) => key !== 'id');
+const changedIn = (data: object): string[] =>
+  Object.keys(data).filter((key) => key !== 'id' && key !== 'tokens_before');

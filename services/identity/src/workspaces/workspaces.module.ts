@@ -15,6 +15,7 @@ import {
 import { applications } from './applications/application.ts';
 import { identifyRoute } from './applications/identify/identify.route.ts';
 import { listApplicationsRoute } from './applications/list-applications/list-applications.route.ts';
+import { listMachineScopesRoute } from './applications/list-scopes/list-scopes.route.ts';
 import { originsOfTenants } from './applications/origins/origins-of-tenants.ts';
 import { tellChangedOrigins } from './applications/origins/tell-changed-origins.policy.ts';
 import {
@@ -38,10 +39,13 @@ export {
   type ExistingApplication,
   GRANT_TYPES,
 } from './applications/application.ts';
+export { machineCallersByStream } from './applications/machine-callers.ts';
+export { isMachineScopeIn } from './applications/machine-power.ts';
 export { tenantOfPublishableKey } from './applications/publishable-key.ts';
-export { isRedirectUri } from './applications/redirect-uri.ts';
+export { checkRedirectUri, isOwnerUnknown } from './applications/redirect-uri.ts';
 export { createTenantRoute, type InviteAdministrator } from './tenants/create/create.route.ts';
 export { forgetTenantIn, forgetUserAndTenantIn } from './tenants/forget-tenant.ts';
+export { clientSettings } from './tenants/settings-shape.ts';
 export {
   SOCIAL_PROVIDERS,
   type SocialClient,
@@ -97,6 +101,7 @@ export function workspacesModule(given: Dependencies): {
     endpoints: [
       identifyRoute(needs),
       listApplicationsRoute(needs),
+      listMachineScopesRoute(),
       createApplicationRoute(needs),
       getApplicationRoute(needs),
       updateApplicationRoute(needs),

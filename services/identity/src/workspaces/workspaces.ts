@@ -1,21 +1,23 @@
 /**
  * Organizations, tenants and applications: created together at sign-up, looked up by all other requests.
  */
+
 import { DEPLOYMENT_TENANT } from '@cardea/contracts';
 import { issuePublishableKey, type Sealer } from '@cardea/crypto';
 import { accept, type Command, release, reserve, type Streams } from '@cardea/event-store';
-import { type Random, uuidFrom } from '@cardea/runtime';
+import { isHonestName, isUuid, type Random, uuidFrom } from '@cardea/runtime';
+import { DEFAULT_CLIENT_ALGORITHM } from '../adapters/client-algorithms.ts';
 import { slugReservations } from '../streams/reservation.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import { defaultGrantTypes } from './applications/administer/administer.ts';
 import { applications, DEFAULT_SCOPES } from './applications/application.ts';
 import { organizations } from './organizations/organization.ts';
+import { slugFreeAt } from './tenants/delete/delete.ts';
 import type { Environment } from './tenants/environment.ts';
 import { type TenantFacts, tenants } from './tenants/tenant.ts';
 
 /** Tenant of events that belong to no tenant: slugs, sign-ups, signing keys. */
 export const DEPLOYMENT = DEPLOYMENT_TENANT;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const SLUG_CHARACTERS_MAX = 48;
 const SLUG_TRIES_MAX = 8;
 const NAME_CHARACTERS_MAX = 128;
@@ -43,6 +45,12 @@ export type NewTenantOf = Omit<NewWorkspace, 'organizationName'> & {
 /** Streams that creating a tenant appends to: organization, slug and tenant. */
 export const TENANT_APPENDS = 3;
 
+export type SlugTaken = {
+  readonly refused: 'slug_taken';
+  /** Given for a closed tenant of the same organization: others learn nothing of it. */
+  readonly details?: { readonly free_at: string };
+};
+
 export type Workspaces = {
   /** Undefined if there is no such tenant, or it was deleted. */
   readonly tenant: (id: string) => Promise<TenantFacts | undefined>;
@@ -50,7 +58,7 @@ export type Workspaces = {
   readonly wasActive: (id: string) => boolean;
   readonly organizationName: (tenant: TenantFacts) => Promise<string>;
   readonly createWorkspace: (of: NewWorkspace, command: Command) => Promise<TenantFacts>;
-  readonly createTenant: (of: NewTenantOf, command: Command) => Promise<TenantFacts | 'slug_taken'>;
+  readonly createTenant: (of: NewTenantOf, command: Command) => Promise<TenantFacts | SlugTaken>;
   /** Makes the slug of a deleted tenant available again. */
   readonly releaseSlug: (
     of: { readonly tenantId: string; readonly slug: string },
@@ -73,7 +81,7 @@ type Dependencies = {
 export function workspaces(needs: Dependencies): Workspaces {
   const { streams, snapshots } = needs;
   const tenant: Workspaces['tenant'] = async (id) => {
-    if (!UUID.test(id)) return undefined;
+    if (!isUuid(id)) return undefined;
     const found = await snapshots.load(tenants, { tenantId: id, id });
     return found.status === 'active' ? found : undefined;
   };
@@ -100,11 +108,31 @@ export function workspaces(needs: Dependencies): Workspaces {
       const created_at = command.now.toISOString();
       const type = 'spa' as const;
       const facts = {
-        ...{ id: applicationId, name: 'default', environment, type, publishable_key, created_at },
-        ...{ redirect_uris: [], allowed_origins: [], branding: {}, jwks: [] },
+        id: applicationId,
+        name: 'default',
+        environment,
+        type,
+        publishable_key,
+        created_at,
+        redirect_uris: [],
+        post_logout_redirect_uris: [],
+        allowed_origins: [],
+        backchannel_logout_uri: null,
+        backchannel_logout_session_required: false,
+        branding: {},
+        jwks: [],
+        roles: [],
+        machine_scopes: [],
         grant_types: defaultGrantTypes(type),
         scopes: DEFAULT_SCOPES,
-        ...{ first_party: false, require_par: false, secret_hash: null, request_hash: null },
+        id_token_signed_response_alg: DEFAULT_CLIENT_ALGORITHM,
+        userinfo_signed_response_alg: null,
+        first_party: false,
+        require_par: false,
+        require_pkce: true,
+        dpop_bound_access_tokens: false,
+        secret_hash: null,
+        request_hash: null,
       };
       const decided = await streams.decideOn(applications, applicationId, command, (application) =>
         application.status === 'none'
@@ -132,7 +160,7 @@ async function createWorkspace(
   const named = { displayName: tenantName, slug: slugOf(tenantName), isChosen: false };
   const tenant = { ...of, ...named, homeTenantId: tenantId, requestHash: null };
   const made = await createTenant(needs, tenant, command);
-  if (made === 'slug_taken') throw new Error('every slug that was drawn is taken');
+  if ('refused' in made) throw new Error('every slug that was drawn is taken');
   return made;
 }
 
@@ -140,15 +168,15 @@ async function createTenant(
   needs: Dependencies,
   of: NewTenantOf,
   command: Command,
-): Promise<TenantFacts | 'slug_taken'> {
-  const slug = await freeSlug(needs, of, command);
-  if (slug === undefined) return 'slug_taken';
+): Promise<TenantFacts | SlugTaken> {
+  const reserved = await freeSlug(needs, of, command);
+  if ('heldBy' in reserved) return slugTaken(needs, of, reserved.heldBy);
   const data = {
     id: of.tenantId,
     organization_id: of.organizationId,
     home_tenant_id: of.homeTenantId,
     name: of.tenantName,
-    slug,
+    slug: reserved.slug,
     display_name: of.displayName,
     environment: of.environment,
     created_at: command.now.toISOString(),
@@ -166,7 +194,8 @@ async function freeSlug(
   { streams, sealer, random }: Omit<Dependencies, 'snapshots'>,
   { slug: wanted, isChosen, tenantId }: NewTenantOf,
   command: Command,
-): Promise<string | undefined> {
+): Promise<{ readonly slug: string } | { readonly heldBy: string }> {
+  let heldBy = '';
   for (let attempt = 0; attempt < (isChosen ? 1 : SLUG_TRIES_MAX); attempt += 1) {
     const slug = attempt === 0 ? wanted : `${wanted}-${ending(random)}`;
     const hash = await sealer.indexHash('deployment', 'slug', slug);
@@ -178,10 +207,23 @@ async function freeSlug(
     // Another suffix is cheaper than finding out whether the owner was ever created.
     const isOrphan = async (): Promise<boolean> => false;
     const value = { stream: slugReservations, hash };
-    const { reserved } = await reserve(streams, value, tenantId, { command: own, isOrphan });
-    if (reserved) return slug;
+    const found = await reserve(streams, value, tenantId, { command: own, isOrphan });
+    if (found.reserved) return { slug };
+    heldBy = found.heldBy;
   }
-  return undefined;
+  return { heldBy };
+}
+
+async function slugTaken(
+  { streams }: Pick<Dependencies, 'streams'>,
+  { organizationId }: NewTenantOf,
+  holderId: string,
+): Promise<SlugTaken> {
+  const { state: holder } = await streams.load(tenants, { tenantId: holderId, id: holderId });
+  const isOwn = holder.status === 'closed' && holder.organizationId === organizationId;
+  return isOwn
+    ? { refused: 'slug_taken', details: { free_at: slugFreeAt(holder.shredAt) } }
+    : { refused: 'slug_taken' };
 }
 
 export const isSlug = (text: string): boolean => text !== '' && slugOf(text) === text;
@@ -206,5 +248,5 @@ const ending = (random: Random) =>
 export function companyName(input: string): string | undefined {
   const name = input.trim();
   const tooLong = [...name].length > NAME_CHARACTERS_MAX;
-  return name === '' || tooLong || /\p{Cc}/u.test(name) ? undefined : name;
+  return name === '' || tooLong || !isHonestName(name) ? undefined : name;
 }

@@ -23,7 +23,7 @@ const KEY_ID_CHARACTERS = 8;
 export type SavedTable = CopiedTable & {
   readonly file: string;
   readonly rows: number;
-  /** Of the file as it lies there. */
+  /** The size of the file as it lies there. */
   readonly bytes: number;
   readonly sha256: string;
 };

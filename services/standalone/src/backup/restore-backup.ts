@@ -1,6 +1,6 @@
 /**
- * Restores a backup into an empty database: checks all of it, brings the schemas to where they stood,
- * loads the tables in one transaction, begins a new epoch of the topics, and builds the projections anew.
+ * Restores a backup into an empty database: checks the manifest, brings the schemas to where they stood,
+ * loads the tables in one transaction and compares each file's hash while it is read, begins a new epoch of the topics, and builds the projections anew.
  * Whatever fails leaves the database empty again.
  */
 import { randomUUID } from 'node:crypto';
@@ -16,10 +16,12 @@ import {
   rebuildProjection,
 } from '@cardea/read-models';
 import { migrateServices, migrationSetsOf, refuseForeignKeys } from '@cardea/service';
+import { vaultOperations } from '@cardea/vault';
 import { type Deployment, wrappedIn } from '../cli/deployment.ts';
 import { NotDone } from '../cli/failures.ts';
 import { kafkaOf } from '../cli/kafka.ts';
 import { services } from '../services.ts';
+import { eraseAgain, type LaterBackup, readLaterBackup } from './erase-again.ts';
 import { headsOf } from './make-backup.ts';
 import { keyIdsOf, type Manifest, newer, readManifest } from './manifest.ts';
 import { checkFile, loadTable } from './table-files.ts';
@@ -44,12 +46,20 @@ type Restoring = {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly owner: string;
+  /** Names what was erased since the backup was made. */
+  readonly later: LaterBackup | undefined;
   readonly tell: (step: RestoreStep) => void;
+};
+
+export type RestoreFolders = {
+  readonly folder: string;
+  /** The folder of a later backup of the same deployment. */
+  readonly erasedFolder: string | undefined;
 };
 
 export async function restoreBackup(
   deployment: Deployment,
-  folder: string,
+  { folder, erasedFolder }: RestoreFolders,
   tell: (step: RestoreStep) => void,
 ): Promise<Restored> {
   const { settings, version } = deployment;
@@ -57,11 +67,13 @@ export async function restoreBackup(
   const manifest = readManifest(folder, shared);
   await refuseUnknownMigrations(manifest);
   refuseOtherStore(deployment, manifest);
-  for (const table of manifest.tables) await checkFile(folder, table);
+  for (const table of manifest.tables) checkFile(folder, table);
   tell({ checked: manifest.tables.length });
+  const later =
+    erasedFolder === undefined ? undefined : await readLaterBackup(erasedFolder, manifest, shared);
   const owner = settings.MIGRATION_DATABASE_URL.reveal();
   await refuseUsed(owner);
-  const restoring: Restoring = { deployment, folder, manifest, owner, tell };
+  const restoring: Restoring = { deployment, folder, manifest, owner, later, tell };
   try {
     await asOwner(owner, (sql) => beginRestore(sql, version));
     const only = new Set(Object.keys(manifest.migrations));
@@ -71,6 +83,7 @@ export async function restoreBackup(
     await migrateServices({ ...migrating, restoring: true });
     await refuseForeignKeys(wrappedIn(deployment));
     await expectHeads(restoring);
+    if (later !== undefined) await destroyErased(deployment);
     await beginTopics(restoring);
     const parkedStreams = await rebuildAll(restoring);
     await asOwner(owner, endRestore);
@@ -118,7 +131,7 @@ async function refuseUsed(owner: string): Promise<void> {
   });
 }
 
-async function load({ deployment, folder, manifest, owner, tell }: Restoring) {
+async function load({ deployment, folder, manifest, owner, later, tell }: Restoring) {
   const consumers = deployment
     .parts()
     .flatMap(({ definition, service }) =>
@@ -132,6 +145,7 @@ async function load({ deployment, folder, manifest, owner, tell }: Restoring) {
       await loadTable(tables, folder, table);
       tell({ loaded: `${table.schema}.${table.name}`, rows: table.rows });
     }
+    if (later !== undefined) await eraseAgain(tables, later);
     const epoch = randomUUID();
     const from = await beginEpoch(tables, { epoch, consumers, heads });
     await tables.commit();
@@ -161,6 +175,11 @@ async function beginTopics({ deployment, manifest, tell }: Restoring): Promise<v
   }
   const { cache } = deployment.shared();
   for (const log of Object.keys(manifest.heads)) await cache.delete(relayPositionKey(log));
+}
+
+async function destroyErased(deployment: Deployment): Promise<void> {
+  const vault = deployment.parts().find(({ definition }) => definition.name === 'vault');
+  if (vault !== undefined) await vaultOperations(vault.needs).destroyErased();
 }
 
 async function rebuildAll({ deployment, owner, tell }: Restoring): Promise<number> {

@@ -1,6 +1,6 @@
 /** A table's rows as a compressed file, with its hash. */
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -16,6 +16,7 @@ import { damaged, type SavedTable } from './manifest.ts';
 
 const OWNER_ONLY = 0o600;
 const CHUNK_BYTES = 1 << 20;
+const CHUNKS = { chunkSize: CHUNK_BYTES };
 /**
  * At its lowest level zstd costs an eighth of gzip's time, and comes out smaller. A window of 128 KiB, which
  * fits a processor's cache, takes a quarter off that and adds a hundredth of the size.
@@ -75,21 +76,41 @@ function releasedAfter(compress: Writable): Writable {
   });
 }
 
-export async function checkFile(folder: string, { file, sha256 }: SavedTable): Promise<void> {
+/** What can be seen without reading the file; its hash is compared while it is loaded. */
+export function checkFile(folder: string, { file, bytes }: SavedTable): void {
   const path = join(folder, file);
   if (!existsSync(path)) throw damaged(`${file} is missing`);
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path, { highWaterMark: CHUNK_BYTES }), hash);
-  if (hash.digest('hex') !== sha256) throw damaged(`${file} is not what was written`);
+  if (statSync(path).size !== bytes) throw damaged(`${file} is not what was written`);
 }
 
+/** Throws where the file is not what was written, also where that made its loading fail. The caller rolls back. */
 export async function loadTable(
   load: Pick<TableLoad, 'copyIn'>,
   folder: string,
   table: SavedTable,
 ): Promise<void> {
-  const from = createReadStream(join(folder, table.file), { highWaterMark: CHUNK_BYTES });
+  const hash = createHash('sha256');
+  const hashed = new Transform({
+    transform: (chunk: Buffer, _encoding, next) => {
+      hash.update(chunk);
+      next(null, chunk);
+    },
+  });
   const into = load.copyIn(table);
-  await pipeline(from, createZstdDecompress({ chunkSize: CHUNK_BYTES }), into);
+  try {
+    await pipeline(opened(folder, table), hashed, createZstdDecompress(CHUNKS), into);
+  } catch (error) {
+    // The rest of the file was not read.
+    const whole = createHash('sha256');
+    await pipeline(opened(folder, table), whole);
+    if (whole.digest('hex') !== table.sha256) throw changed(table);
+    throw error;
+  }
+  if (hash.digest('hex') !== table.sha256) throw changed(table);
   if (into.rowCount !== table.rows) throw damaged(`${table.file} has another number of rows`);
 }
+
+const opened = (folder: string, { file }: SavedTable) =>
+  createReadStream(join(folder, file), { highWaterMark: CHUNK_BYTES });
+
+const changed = ({ file }: SavedTable) => damaged(`${file} is not what was written`);

@@ -1,5 +1,5 @@
 /** What a command of `cardea` is. */
-import type { Environment, RootLogger } from '@cardea/runtime';
+import { type Environment, type RootLogger, storedId } from '@cardea/runtime';
 import type { Deployment } from './deployment.ts';
 import { WrongUsage } from './failures.ts';
 
@@ -44,8 +44,6 @@ export type Command = {
   readonly options?: { readonly [name: string]: OptionForm };
   /** Deletes something for good, always or with some option: requires `--yes`. */
   readonly destroys?: true | ((options: Call['options']) => boolean);
-  /** Not listed in the help. */
-  readonly hidden?: true;
   readonly run: (call: Call) => Promise<CommandOutput>;
 };
 
@@ -71,6 +69,12 @@ export function numberOf(
 export function textOf({ options }: Call, name: string): string | undefined {
   const given = options[name];
   return typeof given === 'string' ? given : undefined;
+}
+
+/** Ids are read as the API reads them. */
+export function idOf(call: Call, name: string): string | undefined {
+  const given = textOf(call, name);
+  return given === undefined ? undefined : storedId(given);
 }
 
 /** Columns as wide as they need to be. */

@@ -1,6 +1,5 @@
 /** All commands, in the order of the help. */
 import type { Command } from './command.ts';
-import { auditVerify } from './commands/audit-verify.ts';
 import { backup, restore } from './commands/backup.ts';
 import { configCheck, configList } from './commands/config.ts';
 import { doctor } from './commands/doctor.ts';
@@ -55,5 +54,4 @@ export const commands: readonly Command[] = [
   backup,
   restore,
   exec,
-  auditVerify,
 ];

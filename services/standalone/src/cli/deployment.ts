@@ -22,10 +22,10 @@ import {
   type Part,
   type ServiceDependencies,
 } from '@cardea/service';
-import { type Addresses, readAddresses } from '../addresses.ts';
 import { type DataFolder, FolderInUse, type Generated, openDataFolder } from '../data-folder.ts';
 import { ownDatabase, ownDatabaseUrl } from '../own-database.ts';
 import { services } from '../standalone.ts';
+import { type Addresses, readAddresses } from '../welcome/addresses.ts';
 import { NotDone, WrongConfiguration } from './failures.ts';
 
 export type Deployment = {

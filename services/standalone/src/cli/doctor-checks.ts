@@ -1,22 +1,24 @@
 /** The checks of `doctor`. */
 import { statfsSync } from 'node:fs';
-import { wrapKeys } from '@cardea/crypto';
-import { checkTopics } from '@cardea/event-bus';
+import type { ServiceName } from '@cardea/contracts';
+import { serviceSecrets, wrapKeys } from '@cardea/crypto';
+import { checkTopics, type LapsedPartition } from '@cardea/event-bus';
 import { pendingMigrations } from '@cardea/read-models';
+import { CacheRefusesWrites } from '@cardea/runtime';
 import { countedKeys, migrationSetsOf } from '@cardea/service';
-import { vaultOperations } from '@cardea/vault';
 import { services } from '../standalone.ts';
 import { type DoctorCheck, type Finding, failed, ok, warning } from './check.ts';
 import { type Deployment, wrappedIn } from './deployment.ts';
 import { kafkaOf } from './kafka.ts';
 import { lagOf, parkedBy, relayLag } from './lag.ts';
+import { readableKeys } from './readable-keys.ts';
 import { clientAddresses, mail, plaintext } from './settings-checks.ts';
+import { approvers, reveals } from './vault-checks.ts';
 
 const CLOCK_SECONDS_MAX = 5;
 const LAG_SECONDS_MAX = 60;
 const DISK_FREE_BYTES_MIN = 1024 ** 3;
 const READY_MS_MAX = 3_000;
-const POLICIES_NAMED_MAX = 20;
 
 const database: DoctorCheck = async ({ deployment }) => {
   await deployment.shared().database.ping();
@@ -50,18 +52,23 @@ const migrations: DoctorCheck = async ({ deployment: { settings, version } }) =>
 
 /** Every key that rows are wrapped under has to be configured, and eventually be the current one. */
 const encryptionKey: DoctorCheck = async ({ deployment }) => {
-  const counted = await countedKeys(wrappedIn(deployment));
-  const { current } = wrapKeys(deployment.settings, 'subject-wrap/v1');
-  const ids = (which: string) =>
-    [...new Set(counted.filter(({ key }) => key === which).map(({ kek_id }) => kek_id))].join(', ');
-  if (ids('unknown') !== '')
+  const { settings } = deployment;
+  const wrapped = wrappedIn(deployment);
+  // The processes of a cluster have secrets of their own, derived from the deployment's.
+  const secretsOf = (service: ServiceName) => serviceSecrets(settings, service);
+  const ids = readableKeys(
+    await countedKeys(wrapped),
+    await countedKeys({ ...wrapped, secretsOf }),
+  );
+  if (ids.unknown.length > 0)
     return failed(
-      `rows are wrapped under ${ids('unknown')}`,
+      `rows are wrapped under ${ids.unknown.join(', ')}`,
       'set ENCRYPTION_KEY (or _PREVIOUS) to that key',
     );
-  return ids('previous') === ''
-    ? ok(`${current.id} opens what is stored`)
-    : warning(`rows rest on ${ids('previous')} still`, 'npm run cardea -- keys rewrap');
+  const current = ids.current.join(', ') || wrapKeys(settings, 'subject-wrap/v1').current.id;
+  return ids.previous.length === 0
+    ? ok(`${current} ${ids.current.length > 1 ? 'open' : 'opens'} what is stored`)
+    : warning(`rows rest on ${ids.previous.join(', ')} still`, 'npm run cardea -- keys rewrap');
 };
 
 const eventStore: DoctorCheck = async ({ deployment }) => {
@@ -75,8 +82,16 @@ const eventStore: DoctorCheck = async ({ deployment }) => {
 const cache: DoctorCheck = async ({ deployment }) => {
   const shared = deployment.shared();
   if (shared.cache.mode === 'in_process') return ok('in the process');
-  await shared.cache.ping();
-  return ok('Redis answers');
+  try {
+    await shared.cache.ping();
+  } catch (error) {
+    if (!(error instanceof CacheRefusesWrites)) throw error;
+    return failed(
+      'Redis answers and refuses writes',
+      'see INFO of Redis: raise maxmemory, or let REDIS_URL name the primary',
+    );
+  }
+  return ok('Redis takes writes');
 };
 
 const bus: DoctorCheck = async ({ deployment }) => {
@@ -93,6 +108,28 @@ const bus: DoctorCheck = async ({ deployment }) => {
   const records = lags.reduce((sum, each) => sum + each, 0);
   const kind = KAFKA_BROKERS === undefined ? 'PostgreSQL' : 'Kafka';
   return ok(`${kind}, ${records} records not applied`);
+};
+
+const LAPSED_NAMED_MAX = 12;
+
+/** Records that a topic lost before a consumer has read them: the log still has their events. */
+const lapsed: DoctorCheck = async ({ deployment }) => {
+  const found: { readonly consumer: string; readonly at: LapsedPartition }[] = [];
+  for (const { service, subscriber } of deployment.parts()) {
+    for (const { name: consumer, topics } of service.consumers) {
+      for (const at of await subscriber.lapsed(consumer, topics)) found.push({ consumer, at });
+    }
+  }
+  return [...Map.groupBy(found, ({ at }) => at.topic)].flatMap(([topic, all]) => {
+    const lowest = all.map(({ at }) => at.position).toSorted((a, b) => Number(a - b))[0];
+    const named = all
+      .slice(0, LAPSED_NAMED_MAX)
+      .map(({ consumer, at }) => `${consumer} at partition ${at.partition}`);
+    return failed(
+      `${topic} lost records before they were read: ${named.join(', ')}, ${all.length} in all`,
+      `npm run cardea -- relay replay --topic ${topic} --from ${lowest}`,
+    );
+  });
 };
 
 const topics: DoctorCheck = async ({ deployment }) => {
@@ -145,25 +182,6 @@ const parked: DoctorCheck = async ({ deployment }) => {
   return streams === 0
     ? ok('none')
     : failed(`${streams} streams wait`, 'npm run cardea -- parked list');
-};
-
-/** An approver who is not vouched for makes each vend under the policy a 403. */
-const approvers: DoctorCheck = async ({ deployment }) => {
-  const vault = deployment.parts().find(({ definition }) => definition.name === 'vault');
-  if (vault === undefined) return [];
-  const barred = await vaultOperations(vault.needs).barredPolicies();
-  if (barred.length === 0) return ok('all can be answered');
-  const named = barred
-    .slice(0, POLICIES_NAMED_MAX)
-    .map(
-      ({ tenant_id, policy_id, approver }) =>
-        `${policy_id} of tenant ${tenant_id} asks ${approver}`,
-    );
-  const more = barred.length - named.length;
-  return warning(
-    `${barred.length} ask for somebody who is not vouched for: ${named.join(', ')}${more > 0 ? `, and ${more} more` : ''}`,
-    'PATCH /api/v1/admin/users/{id} {"vouched":true}, or name another approver',
-  );
 };
 
 /** The loops of each process, as that process reports them. */
@@ -223,11 +241,13 @@ export const doctorChecks: { readonly [name: string]: DoctorCheck } = {
   cache,
   bus,
   topics,
+  'lost records': lapsed,
   projections,
   relays,
   'parked streams': parked,
   mail,
   'approval policies': approvers,
+  'secret reveals': reveals,
   loops,
   disk,
 };

@@ -2,8 +2,7 @@
 import { type Command, type OptionForm, table } from './command.ts';
 
 export function generalHelp(commands: readonly Command[]): string {
-  const shown = commands.filter(({ hidden }) => hidden !== true);
-  const rows = shown.map(({ name, summary }) => [`  ${name}`, summary]);
+  const rows = commands.map(({ name, summary }) => [`  ${name}`, summary]);
   return [
     'Usage: npm run cardea -- <command> [options]',
     '',

@@ -34,6 +34,9 @@ export const clearAway = (vault: ClearAwayDependencies) =>
         'ServiceRegistered',
         'ServiceChanged',
         'SecretVersionWritten',
+        'SecretVersionPromoted',
+        'SecretRolledBack',
+        'SecretRevealed',
       ),
     },
   });

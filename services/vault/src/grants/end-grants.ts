@@ -11,7 +11,7 @@ type EndGrantsDependencies = Pick<
 
 export type RevokedGrants = {
   readonly tenantId: string;
-  /** Of what ended them: whoever repeats it ends nothing twice. */
+  /** The id of the event that ended them: whoever repeats it ends nothing twice. */
   readonly eventId: string;
   readonly cause: string;
   /** Those of these columns that are named must be equal. */

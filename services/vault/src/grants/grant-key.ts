@@ -108,8 +108,13 @@ export const grantKeyIdOf = ({ tenantId, sessionId, serviceId, fields }: GrantKe
     sha256Of('slot.v1', tenantId, sessionId, serviceId, lengthPrefixed(...fields)),
   ).toLowerCase();
 
-/** The entry of the shared cache that names the current grant of a grant key. */
-export const grantCacheKey = (grantKeyId: string): string => `vault:slot:${grantKeyId}`;
+/**
+ * The entry of the shared cache that is replaced with each new grant of a session: what processes cache of
+ * the session's grants is valid for one value. One entry per session, however many grant keys it uses.
+ */
+export const sessionGrantsKey = (sessionId: string): string => `vault:slots:${sessionId}`;
+/** Without the entry the stream is read. */
+export const SESSION_GRANTS_MS = 300_000;
 
 /** What a grant depends on; if any of it has changed, the grant is not handed out again. */
 export type Snapshot = Pick<Grant, 'fields' | 'config_version' | 'policies'>;

@@ -24,7 +24,7 @@ export const grantFields = {
   granted_at: instant,
   expires_at: instant,
   revoked_at: nullable(instant),
-  /** Of what was made for the grant elsewhere; a static value is known to whoever has seen it. */
+  /** Whether what was made for the grant elsewhere was revoked; a static value is known to whoever has seen it. */
   revocation: named('GrantRevocation', Type.Enum(['none', 'done', 'failed'])),
 };
 const GrantShape = Type.Object(grantFields);

@@ -1,5 +1,4 @@
 /** Grants: which of a service's secrets an agent may use, in which session and until when. */
-import { expiringCache } from '@cardea/runtime';
 import { forgottenTenants, type Module, type ServiceDependencies } from '@cardea/service';
 import { type Epochs, epochCache } from '../epochs.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
@@ -25,9 +24,6 @@ export type GrantsDependencies = Omit<ServiceDependencies, 'sealer' | 'bus' | 'r
     readonly shredTenant: (tenantId: string, eventId: string) => Promise<void>;
   };
 
-const SESSIONS_MAX = 10_000;
-/** As long as agents usually hold a secret before they ask again. */
-const LAST_GRANT_KEY_MS = 300_000;
 const BURST_FACTOR = 2;
 const MINUTE_S = 60;
 
@@ -45,10 +41,6 @@ export function grantsModule(needs: GrantsDependencies): Module {
       policies: epochCache<PolicySet>(clock),
       grantKeys: epochCache<GrantKeyState>(clock),
     },
-    lastGrantKeys: expiringCache<string, string>(clock, {
-      entriesMax: SESSIONS_MAX,
-      ttlMs: LAST_GRANT_KEY_MS,
-    }),
     sessionRate: bucket(clock, { perSecond: rate, burst: rate * BURST_FACTOR }),
     forceRate: bucket(clock, {
       perSecond: FORCED_PER_MINUTE_MAX / MINUTE_S,
@@ -62,7 +54,7 @@ export function grantsModule(needs: GrantsDependencies): Module {
       getGrantRoute(shared),
       revokeGrantRoute(shared),
     ],
-    projections: [grantsProjection((tenantId) => void epochs.changed(tenantId))],
+    projections: [grantsProjection(epochs.changedBefore)],
     relay: grantsRelay,
     consumers: [identityConsumer(shared, needs.shredTenant)],
     policies: [clearAway(shared)],

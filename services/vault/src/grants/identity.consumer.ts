@@ -88,6 +88,7 @@ const NO_CONCERN = {
   ...ignoring(
     'how a user signs in changes no grant',
     'user.login',
+    'user.unlocked',
     'user.password_changed',
     'user.email_verified',
   ),

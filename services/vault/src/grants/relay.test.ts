@@ -27,6 +27,7 @@ const reused: CredentialReused['data'] = {
 const told = (data: CredentialReused['data']) =>
   grantsRelay['CredentialReused']?.({ data } as unknown as RecordedEvent, {
     open: async () => null,
+    stateAt: async () => undefined,
     history: async () => [],
   });
 

@@ -22,12 +22,12 @@ export type AgentRow = {
 
 export type SessionFacts = {
   readonly session: SessionRow | undefined;
-  /** Of the session that the token names. */
+  /** The epoch of the session that the token names. */
   readonly tokenEpoch: number | undefined;
 };
 export type AgentFacts = {
   readonly agent: AgentRow | undefined;
-  /** Of the session's user; undefined if unknown, or if there is none. */
+  /** The status of the session's user; undefined if unknown, or if there is none. */
   readonly userStatus: string | undefined;
 };
 export type Facts = SessionFacts & AgentFacts;

@@ -15,22 +15,25 @@ type ApproverLookup = {
 };
 
 /**
- * The approver must be active and vouched for by the tenant, because anybody can register as a user of it.
+ * The approver must be active. Unless the policies say otherwise, an administrator must vouch for the
+ * approver, because where registration is open anybody can become a user of the tenant.
  */
 export async function approverOf(
   { facts }: ApproverDependencies,
   by: ApproverLookup,
-  { approver }: Pick<ApprovalRequirement, 'approver'>,
+  requirement: Pick<ApprovalRequirement, 'approver' | 'approver_vouched'>,
 ): Promise<
   | { readonly approverId: string }
   | { readonly refused: 'NO_APPROVER'; readonly reason?: NoApproverReason }
 > {
-  const userId = await approverIdOf({ facts }, by, approver);
+  const userId = await approverIdOf({ facts }, by, requirement.approver);
   if (userId === null) return { refused: 'NO_APPROVER' };
   const of = { tenantId: by.factsRequest.tenantId, userId };
   const user = await facts.approver(of, by.changes);
   if (isDisabled(user?.status)) return { refused: 'NO_APPROVER' };
-  return user?.vouched === true ? { approverId: userId } : NOT_VOUCHED;
+  return user?.vouched === true || !requirement.approver_vouched
+    ? { approverId: userId }
+    : NOT_VOUCHED;
 }
 
 async function approverIdOf(

@@ -11,6 +11,7 @@ const policy = (id: string, more: Partial<Policy> = {}): Policy => ({
   agent_ids: '*',
   effect: 'require_approval',
   approver: 'session_user',
+  approver_vouched: true,
   severity: 'medium',
   ttl_seconds: 300,
   use_window_seconds: 300,
@@ -65,6 +66,7 @@ describe('policies', () => {
     const other = { severity: 'low', use_window_seconds: 30, max_auth_age_seconds: 90 } as const;
     expect(requirementOf(policy('a', strict), policy('b', other))).toEqual({
       approver: 'session_user',
+      approver_vouched: true,
       severity: 'high',
       ttl_seconds: 60,
       use_window_seconds: 30,
@@ -72,6 +74,12 @@ describe('policies', () => {
       number_match: true,
     });
     expect(requirementOf(policy('a', { severity: 'low' }))?.severity).toBe('low');
+  });
+
+  it('ask for a vouched approver unless every one of them does without', () => {
+    const open = policy('a', { approver_vouched: false });
+    expect(requirementOf(open, policy('b'))?.approver_vouched).toBe(true);
+    expect(requirementOf(open)?.approver_vouched).toBe(false);
   });
 
   it('ask whom they name before the user of the session, and nobody where they disagree', () => {

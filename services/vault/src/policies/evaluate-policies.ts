@@ -7,10 +7,12 @@ export type Question = {
   readonly fields: readonly string[];
 };
 
-/** Whose approval is required, and how. */
+/** Who has to approve, and how. */
 export type ApprovalRequirement = {
   /** `nobody`: two policies name different users, and neither can approve for both. */
   readonly approver: Approver | 'nobody';
+  /** Only a user for whom an administrator vouches may approve. */
+  readonly approver_vouched: boolean;
   readonly severity: Severity;
   readonly ttl_seconds: number;
   readonly use_window_seconds: number;
@@ -50,11 +52,12 @@ function governs(policy: Policy, { agentId, serviceName, fields }: Question): bo
 
 const RANK: { readonly [severity in Severity]: number } = { low: 0, medium: 1, high: 2 };
 
-/** Of several policies the strictest in each respect. */
+/** The strictest of several policies in each respect. */
 function requirementOf(governing: readonly Policy[]): ApprovalRequirement {
   const ages = governing.flatMap(({ max_auth_age_seconds: age }) => (age === null ? [] : [age]));
   return {
     approver: approverOf(governing),
+    approver_vouched: governing.some(({ approver_vouched }) => approver_vouched),
     severity: governing
       .map(({ severity }) => severity)
       .reduce((highest, each) => (RANK[each] > RANK[highest] ? each : highest), 'low'),

@@ -12,13 +12,13 @@ import { policiesRelay } from './relay.ts';
 import { removePolicyRoute } from './remove/remove.route.ts';
 
 export { approverOf, NOT_VOUCHED, type NoApproverReason } from './approver.ts';
-export { barredPolicies } from './barred-approvers.ts';
 export {
   type ApprovalRequirement,
   evaluatePolicies,
   type PolicyVersion,
 } from './evaluate-policies.ts';
 export { type PolicySet, policySets } from './policy.ts';
+export { policyFindings } from './policy-findings.ts';
 export { PolicyVersionShape } from './policy-shape.ts';
 
 export type PoliciesDependencies = Pick<ServiceDependencies, 'streams' | 'command' | 'ids'> & {

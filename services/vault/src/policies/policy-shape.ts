@@ -49,6 +49,7 @@ const terms = {
   agent_ids: namedOrAll(ID_MAX),
   effect: named('ApprovalPolicyEffect', Type.Enum(['require_approval', 'deny'])),
   approver: ApproverShape,
+  approver_vouched: Type.Boolean(),
   severity: SeverityShape,
   ttl_seconds: Type.Integer({ minimum: WAIT_MIN_S, maximum: WAIT_MAX_S }),
   use_window_seconds: Type.Integer({ minimum: USE_MIN_S, maximum: WAIT_MAX_S }),
@@ -74,6 +75,16 @@ export const PolicyShape = named(
     id: Type.String(),
     version: Type.Integer({ minimum: 1 }),
     ...terms,
+    /** What an administrator should know about the terms; they hold all the same. */
+    warnings: Type.Array(
+      named(
+        'ApprovalPolicyWarning',
+        Type.Object({
+          code: Type.Literal('approver_may_be_anybody'),
+          message: Type.String(),
+        }),
+      ),
+    ),
     created_at: Time,
     updated_at: Time,
   }),
@@ -82,6 +93,7 @@ export const PolicyId = Type.Object({ id: Type.String({ minLength: 1, maxLength:
 
 export const withDefaults = (given: Static<typeof NewPolicy>): PolicyTerms => ({
   approver: 'session_user',
+  approver_vouched: true,
   severity: 'medium',
   ttl_seconds: DEFAULT_S,
   use_window_seconds: DEFAULT_S,
@@ -91,6 +103,21 @@ export const withDefaults = (given: Static<typeof NewPolicy>): PolicyTerms => ({
   ...given,
 });
 
+const APPROVER_MAY_BE_ANYBODY = {
+  code: 'approver_may_be_anybody',
+  message:
+    'Nobody vouches for the approver. While registration is open, the holder of an agent key can register a user, start a session for that user, and approve as that user.',
+};
+
+/** An agent could act as its own approver under these terms, where registration is open. */
+export const approverMayBeAnybody = ({
+  approver,
+  approver_vouched,
+  effect,
+}: Pick<PolicyTerms, 'approver' | 'approver_vouched' | 'effect'>): boolean =>
+  effect === 'require_approval' && approver === 'session_user' && !approver_vouched;
+
 export function shownPolicy({ request_hash: _, ...policy }: Policy): Static<typeof PolicyShape> {
-  return policy as Static<typeof PolicyShape>;
+  const warnings = approverMayBeAnybody(policy) ? [APPROVER_MAY_BE_ANYBODY] : [];
+  return { ...policy, warnings } as Static<typeof PolicyShape>;
 }

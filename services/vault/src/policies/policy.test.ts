@@ -20,6 +20,7 @@ const terms: PolicyTerms = {
   agent_ids: '*',
   effect: 'require_approval',
   approver: 'session_user',
+  approver_vouched: true,
   severity: 'high',
   ttl_seconds: 300,
   use_window_seconds: 60,

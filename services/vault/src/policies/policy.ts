@@ -9,12 +9,14 @@ export type Approver = 'session_user' | 'agent_owner' | { readonly user_id: stri
 
 export type PolicyTerms = {
   readonly name: string;
-  /** Of one service, or `*`. */
+  /** The name of one service, or `*`. */
   readonly service_name: string;
   readonly fields: readonly string[] | '*';
   readonly agent_ids: readonly string[] | '*';
   readonly effect: 'require_approval' | 'deny';
   readonly approver: Approver;
+  /** Only a user for whom an administrator vouches may approve. */
+  readonly approver_vouched: boolean;
   readonly severity: Severity;
   readonly ttl_seconds: number;
   readonly use_window_seconds: number;
@@ -42,10 +44,25 @@ export type PolicyEvent = PolicyAdded | PolicyChanged | PolicyRemoved;
 
 export const POLICIES_MAX = 100;
 
+/** Policies of version 1 did not name it, and required it. */
+const withVouching = (data: object) => {
+  const { policy, policies } = data as Data;
+  const vouched = { approver_vouched: true };
+  return {
+    policy: { ...vouched, ...policy },
+    policies: policies.map((each) => ({ ...vouched, ...each })),
+  };
+};
+
 /** The stream's id is the tenant's. */
 export const policySets: Stream<PolicySet, PolicyEvent> = {
   noun: 'policies',
   initial: [],
   stateCarrying: true,
+  upcasters: {
+    PolicyAdded: [withVouching],
+    PolicyChanged: [withVouching],
+    PolicyRemoved: [withVouching],
+  },
   evolve: (_before, { data }) => data.policies,
 };

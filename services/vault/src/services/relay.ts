@@ -26,6 +26,18 @@ export const servicesRelay = relay<ServiceEvent | ReservationEvent, typeof vault
     type: 'vault.secret.written',
     data: { service_id, service_name, field, version },
   }),
+  SecretVersionPromoted: ({ data: { service_id, service_name, field, version, replaced } }) => ({
+    type: 'vault.secret.promoted',
+    data: { service_id, service_name, field, version, replaced },
+  }),
+  SecretRolledBack: ({ data: { service_id, service_name, field, version, replaced } }) => ({
+    type: 'vault.secret.rolled_back',
+    data: { service_id, service_name, field, version, replaced },
+  }),
+  SecretRevealed: ({ data: { service_id, service_name, field, version, reason } }) => ({
+    type: 'vault.secret.revealed',
+    data: { service_id, service_name, field, version, reason },
+  }),
   SecretVersionDestroyed: ({ data: { service_id, service_name, field, version } }) => ({
     type: 'vault.secret.destroyed',
     data: { service_id, service_name, field, version },

@@ -1,7 +1,7 @@
 /** A service as administrators write and see it: metadata, and never a value. */
 import { NullableTime, named, Time } from '@cardea/contracts';
 import Type, { type Static } from 'typebox';
-import { currentOf, type ServiceRecord } from './service.ts';
+import { currentOf, type Service, type ServiceRecord } from './service.ts';
 
 export const FIELDS_MAX = 50;
 const DESCRIPTION_MAX = 500;
@@ -14,7 +14,11 @@ export const ServiceName = Type.String({
   pattern: '^[a-z][a-z0-9_-]{1,62}$',
   examples: ['erp'],
 });
-export const FieldName = Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$', examples: ['api_key'] });
+/** Without the names that no body may have as a key, and which therefore could never be given a secret. */
+export const FieldName = Type.String({
+  pattern: '^(?!(?:constructor|prototype)$)[a-z][a-z0-9_]{0,63}$',
+  examples: ['api_key'],
+});
 const Description = Type.Union([Type.String({ maxLength: DESCRIPTION_MAX }), Type.Null()]);
 const Ttl = Type.Integer({ minimum: TTL_MIN_S, maximum: TTL_MAX_S });
 
@@ -92,6 +96,34 @@ export const shownService = (record: ServiceRecord): ServiceShape => {
     created_at,
   };
 };
+
+/** The refusal of a list that names a field twice. */
+export const DOUBLED_FIELDS = {
+  refused: 'invalid_request',
+  details: [{ field: 'fields', rule: 'unique' }],
+} as const;
+
+/** The fields of a service that is registered. */
+export const fieldsOf = (service: Service) =>
+  service.status === 'registered' ? service.record.fields : [];
+
+/** Names each part of a request that names a field which the service lacks, and the fields that it has. */
+export function unknownFields(
+  fields: readonly { readonly name: string }[],
+  request: { readonly [part: string]: readonly string[] },
+) {
+  const allowed = fields.map(({ name }) => name);
+  const details = Object.entries(request).flatMap(([field, names]) =>
+    names.every((name) => allowed.includes(name)) ? [] : [{ field, rule: 'unknown', allowed }],
+  );
+  return { refused: 'unknown_field', details } as const;
+}
+
+/** The refusal of a service whose usual lifetime is longer than its longest. */
+export const LIFETIME_TOO_LONG = {
+  refused: 'invalid_request',
+  details: [{ field: 'default_ttl_seconds', rule: 'at_most_max_ttl_seconds' }],
+} as const;
 
 export const hasDoubles = (fields: readonly { readonly name: string }[]): boolean =>
   new Set(fields.map(({ name }) => name)).size !== fields.length;

@@ -57,6 +57,8 @@ const written: ServiceEvent = {
                   stage: 'current',
                   created_at: now.toISOString(),
                   created_by: 'admin',
+                  promoted_at: now.toISOString(),
+                  promotion: 1,
                 },
               ],
             }

@@ -12,6 +12,10 @@ export type SecretVersion = {
   readonly stage: Stage;
   readonly created_at: string;
   readonly created_by: string;
+  /** When it last became current; null if it never did. */
+  readonly promoted_at: string | null;
+  /** Rises each time that a version of the field becomes current: of two versions, the higher was current later. */
+  readonly promotion: number | null;
 };
 
 export type ServiceField = {
@@ -71,24 +75,70 @@ export type SecretVersionDestroyed = {
   readonly type: 'SecretVersionDestroyed';
   readonly data: OfVersion;
 };
+/** A version became current; `replaced` was current until then. */
+type CurrentChanged = OfVersion & { readonly replaced: number | null };
+export type SecretVersionPromoted = {
+  readonly type: 'SecretVersionPromoted';
+  readonly data: CurrentChanged;
+};
+/** `version` is current again; `replaced`, which was current, is pending. */
+export type SecretRolledBack = {
+  readonly type: 'SecretRolledBack';
+  readonly data: CurrentChanged;
+};
+/** A person was about to see the value: stored before the value leaves. */
+export type SecretRevealed = {
+  readonly type: 'SecretRevealed';
+  readonly data: OfVersion & { readonly reason: string };
+};
 export type ServiceDeleted = { readonly type: 'ServiceDeleted'; readonly data: About };
 export type ServiceEvent =
   | ServiceRegistered
   | ServiceChanged
   | SecretVersionWritten
   | SecretVersionDestroyed
+  | SecretVersionPromoted
+  | SecretRolledBack
+  | SecretRevealed
   | ServiceDeleted;
+
+/** Version 1 had no way to make a version current but to write it. */
+const withPromotions = (data: object) => {
+  const { service } = data as About;
+  if (service === null) return data as object & { [name: string]: never };
+  const fields = service.fields.map((field) => ({
+    ...field,
+    versions: field.versions.map((each) => {
+      const isPromoted = each.stage !== 'pending';
+      return {
+        ...each,
+        promoted_at: isPromoted ? each.created_at : null,
+        promotion: isPromoted ? each.version : null,
+      };
+    }),
+  }));
+  return { ...data, service: { ...service, fields } };
+};
 
 export const services: Stream<Service, ServiceEvent> = {
   noun: 'service',
   initial: { status: 'absent' },
   stateCarrying: true,
+  upcasters: {
+    ServiceRegistered: [withPromotions],
+    ServiceChanged: [withPromotions],
+    SecretVersionWritten: [withPromotions],
+    SecretVersionDestroyed: [withPromotions],
+  },
   evolve: (before, { type, data }) => {
     switch (type) {
       case 'ServiceRegistered':
       case 'ServiceChanged':
       case 'SecretVersionWritten':
       case 'SecretVersionDestroyed':
+      case 'SecretVersionPromoted':
+      case 'SecretRolledBack':
+      case 'SecretRevealed':
         return data.service === null ? before : { status: 'registered', record: data.service };
       case 'ServiceDeleted':
         return { status: 'deleted', id: data.service_id, name: data.service_name };
@@ -123,6 +173,10 @@ export const currentOf = ({ versions }: ServiceField): SecretVersion | undefined
 export const fieldOf = ({ fields }: ServiceRecord, name: string): ServiceField | undefined =>
   fields.find((field) => field.name === name);
 
+/** Ids of the ciphertexts that have to be erased after these events. */
+export const destroyedBy = (events: readonly ServiceEvent[]): readonly string[] =>
+  events.flatMap(({ type, data }) => (type === 'SecretVersionDestroyed' ? [data.secret_id] : []));
+
 /** The events that destroy these versions. */
 export const destroying = (
   record: ServiceRecord,
@@ -133,3 +187,30 @@ export const destroying = (
     type: 'SecretVersionDestroyed',
     data: { ...aboutService(record), field, version, secret_id },
   }));
+
+export const replaceField = (record: ServiceRecord, field: ServiceField): ServiceRecord => ({
+  ...record,
+  fields: record.fields.map((each) => (each.name === field.name ? field : each)),
+});
+
+/**
+ * The version, in place of the current one. `replacedStage` is what the current one becomes: `previous`, or
+ * `pending` when it is rolled back.
+ */
+export function makeCurrent(
+  field: ServiceField,
+  version: number,
+  { now, replacedStage }: { readonly now: Date; readonly replacedStage: 'previous' | 'pending' },
+): ServiceField {
+  const promotion = nextPromotion(field);
+  const versions = field.versions.map((each): SecretVersion => {
+    if (each.version === version) {
+      return { ...each, stage: 'current', promoted_at: now.toISOString(), promotion };
+    }
+    return each.stage === 'current' ? { ...each, stage: replacedStage } : each;
+  });
+  return { ...field, versions };
+}
+
+export const nextPromotion = ({ versions }: ServiceField): number =>
+  1 + Math.max(0, ...versions.map(({ promotion }) => promotion ?? 0));

@@ -7,9 +7,14 @@ import type { Epochs } from '../epochs.ts';
 import { type Catalog, catalog, names } from './catalog.ts';
 import { changeServiceRoute } from './change/change.route.ts';
 import { deleteServiceRoute } from './delete/delete.route.ts';
+import { destroyVersionRoute } from './destroy-version/destroy-version.route.ts';
 import { getServiceRoute, listServicesRoute } from './list/list.route.ts';
+import { listVersionsRoute } from './list-versions/list-versions.route.ts';
+import { promoteRoute } from './promote/promote.route.ts';
 import { registerServiceRoute } from './register/register.route.ts';
 import { servicesRelay } from './relay.ts';
+import { revealRoute } from './reveal/reveal.route.ts';
+import { rollBackRoute } from './roll-back/roll-back.route.ts';
 import { keyRotation } from './rotate-keys.ts';
 import { services } from './service.ts';
 import { servicesProjection } from './services.projection.ts';
@@ -18,6 +23,8 @@ import { sweepSecrets } from './sweep-secrets.ts';
 import { writeSecretsRoute } from './write-secrets/write-secrets.route.ts';
 
 export type { Catalog } from './catalog.ts';
+export { destroyErased } from './destroy-erased.ts';
+export { revealableServices } from './revealing.ts';
 export { rotateKey } from './rotate-keys.ts';
 export * from './service.ts';
 
@@ -32,6 +39,7 @@ export type ServicesDependencies = Pick<
   | 'log'
   | 'settings'
   | 'command'
+  | 'limits'
   | 'systemCommand'
 > & { readonly epochs: Epochs };
 
@@ -57,9 +65,14 @@ export function servicesModule(needs: ServicesDependencies): {
       changeServiceRoute(shared),
       deleteServiceRoute(shared),
       writeSecretsRoute(shared),
+      listVersionsRoute(shared),
+      promoteRoute(shared),
+      rollBackRoute(shared),
+      destroyVersionRoute(shared),
+      revealRoute(shared),
     ],
     relay: servicesRelay,
-    projections: [servicesProjection((tenantId) => void needs.epochs.changed(tenantId))],
+    projections: [servicesProjection(needs.epochs.changedBefore)],
     loops: [sweepSecrets(shared), keyRotation(shared)],
     start: () => parts.keys.checkCanary(),
   };

@@ -5,7 +5,9 @@ import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';
 import { type DeliveryAttemptFact, type DeliveryFact, deliveryIdOf } from './delivery.ts';
 
 export const DELIVERIES_TABLE = 'deliveries';
-const UNLEASED = { lease_owner: null, lease_until: null };
+/** Due at once; what waits for its time becomes ready by a claim. Working state, like the lease. */
+const READY = { ready: true, lease_owner: null, lease_until: null };
+const WAITING = { ...READY, ready: false };
 
 const deliveries = table(DELIVERIES_TABLE, {
   key: ['id'],
@@ -34,6 +36,7 @@ const queue = table('queue', {
     run_at: 'timestamptz',
     attempts_made: 'smallint',
     position: 'bigint',
+    ready: 'boolean',
     lease_owner: orNull('text'),
     lease_until: orNull('timestamptz'),
   },
@@ -73,7 +76,7 @@ export const deliveriesTable = (onCommitted: (events: readonly Recorded<Delivery
           attempted(event, { next_at, final: next_at === null }),
           next_at === null
             ? queue.remove({ delivery_id })
-            : queue.patch({ delivery_id }, { run_at: next_at, attempts_made: n, ...UNLEASED }),
+            : queue.patch({ delivery_id }, { run_at: next_at, attempts_made: n, ...WAITING }),
         ];
       },
       DeliverySucceeded: ended,
@@ -118,7 +121,7 @@ function scheduled(event: Recorded<DeliveryFact, 'DeliveryScheduled'>): readonly
       traceparent: metadata.traceparent ?? null,
       created_at: time,
     }),
-    queue.put({ ...waiting, attempts_made: 0, position, ...UNLEASED }),
+    queue.put({ ...waiting, attempts_made: 0, position, ...READY }),
   ];
 }
 

@@ -15,12 +15,12 @@ export type DeliveryScheduled = {
     readonly app_id: string | null;
     readonly event: WebhookEvent;
     readonly origin: Origin;
-    /** The same for a delivery and its manual retries: receivers recognize duplicates by it. */
+    /** A delivery and its manual retries share it: receivers recognize duplicates by it. */
     readonly message_id: string;
     /** Id of the integration event that it delivers. */
     readonly source: string | null;
     readonly retry_of: string | null;
-    /** Whose key the body and the excerpts are sealed under. */
+    /** The subject under whose key the body and the excerpts are sealed. */
     readonly subject: string;
     readonly body: Sealed;
     /** How often it is tried. */

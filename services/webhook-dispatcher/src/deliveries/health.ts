@@ -58,8 +58,9 @@ export function healthAfter({ health, isFresh, isAnswered }: HealthChange, fact:
   };
 }
 
-const FAILURES_MIN = 20;
-const DAY_MS = 86_400_000;
+/** The index of the webhooks that may be given up names the same number. */
+export const FAILURES_MIN = 20;
+export const DAY_MS = 86_400_000;
 
 /** It failed for so many days that nobody can be there; never with 0 days. */
 export function isGivenUp(

@@ -4,8 +4,9 @@
  */
 import type { WebhookEvent } from '@cardea/contracts';
 import type { Database } from '@cardea/read-models';
+import { LEASE, LOCK, NEXT, READY } from './claim.ts';
 import type { Origin } from './delivery.ts';
-import { CIRCUIT_OPENS_AT } from './health.ts';
+import { Rounds } from './rounds.ts';
 
 export type Claimed = {
   readonly deliveryId: string;
@@ -27,7 +28,7 @@ type Claim = {
   readonly claimed: readonly Claimed[];
   /** When something is due next. */
   readonly nextAt: Date | undefined;
-  /** True when something due was left, as more was claimed of its webhook than is sent at once. */
+  /** True when something due was left: a share, a width or the claim itself was full. */
   readonly isMoreDue: boolean;
 };
 
@@ -38,6 +39,9 @@ type Asking = {
   /** Webhooks that are given nothing now. */
   readonly skip: readonly string[];
   readonly most: number;
+  /** Deliveries that a tenant may be given, for tenants that have some in hand; all others get `roomElse`. */
+  readonly rooms: ReadonlyMap<string, number>;
+  readonly roomElse: number;
 };
 
 /** Attempts of one webhook at the same time, over all processes; of one that never answers, a single one. */
@@ -54,60 +58,6 @@ export interface Queue {
    */
   releaseAllBut(deliveryIds: readonly string[], owner: string): Promise<boolean>;
 }
-
-// One claim at a time, for the width of a webhook is counted and then filled. Planning the claim for its
-// values would cost more than the claim itself. A lease that a crash of the database forgets is one attempt
-// sent twice, under the same id.
-const LOCK = {
-  name: 'webhooks_lock_claims',
-  text: `SELECT set_config('plan_cache_mode', 'force_generic_plan', true),
-    set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(hashtext('webhooks.claim'))`,
-};
-
-// From webhook to webhook through the index: a million rows of one cost the others nothing.
-const PICK = `
-  waiting AS (
-    (SELECT webhook_id FROM webhooks.queue ORDER BY webhook_id LIMIT 1)
-    UNION ALL
-    SELECT (SELECT q.webhook_id FROM webhooks.queue q WHERE q.webhook_id > waiting.webhook_id
-            ORDER BY q.webhook_id LIMIT 1)
-    FROM waiting WHERE waiting.webhook_id IS NOT NULL
-  ), picked AS MATERIALIZED (
-    SELECT due.delivery_id FROM waiting CROSS JOIN LATERAL (
-      SELECT q.delivery_id, q.run_at FROM webhooks.queue q
-      WHERE q.webhook_id = waiting.webhook_id AND q.run_at <= $1
-        AND (q.lease_until IS NULL OR q.lease_until <= $1)
-      ORDER BY q.run_at
-      LIMIT greatest(0, (SELECT coalesce(min(CASE WHEN h.unanswered >= ${CIRCUIT_OPENS_AT} THEN 1 END), $2)
-          FROM webhooks.health h WHERE h.webhook_id = waiting.webhook_id)
-        - (SELECT count(*) FROM webhooks.queue l
-        WHERE l.webhook_id = waiting.webhook_id AND l.lease_until > $1))
-      FOR UPDATE SKIP LOCKED
-    ) due
-    WHERE waiting.webhook_id IS NOT NULL AND waiting.webhook_id <> ALL($3::uuid[])
-    ORDER BY due.run_at LIMIT $4
-  )`;
-
-/** Picked and leased in one statement, after the lock: its snapshot shows the leases of the last claim. */
-const LEASE = {
-  name: 'webhooks_claim',
-  text: `
-  WITH RECURSIVE ${PICK}
-  UPDATE webhooks.queue q SET lease_owner = $5, lease_until = $6
-  FROM picked JOIN webhooks.deliveries d ON d.id = picked.delivery_id
-  WHERE q.delivery_id = picked.delivery_id
-  RETURNING q.delivery_id, q.tenant_id, q.webhook_id, q.origin, q.subject, q.attempts_made,
-    q.position, d.event, d.message_id, d.body, d.traceparent`,
-};
-
-/** A lease of a process that died lapses like a due time. */
-const NEXT = {
-  name: 'webhooks_next_due',
-  text: `SELECT least((SELECT min(run_at) FROM webhooks.queue WHERE run_at > $1),
-    (SELECT min(lease_until) FROM webhooks.queue WHERE lease_until > $1)) AS next_at,
-    EXISTS (SELECT FROM webhooks.queue WHERE run_at <= $1
-      AND (lease_until IS NULL OR lease_until <= $1)) AS is_more_due`,
-};
 
 /** Never waits for a row: whoever holds one is about to move or to remove it. */
 const HELD = `delivery_id IN (SELECT delivery_id FROM webhooks.queue
@@ -133,21 +83,32 @@ type Row = {
   readonly traceparent: string | null;
 };
 
-export const postgresQueue = (database: Database): Queue => ({
-  claim: async ({ now, leaseUntil, owner, skip, most }) => {
-    const [, leased, next] = await database.asSystemAtOnce<
-      [Record<string, unknown>, Row, { next_at: Date | null; is_more_due: boolean }]
+/** Without a delivery where nothing was claimed. */
+type Leased = { readonly last_tenant: string | null } & (Row | { readonly delivery_id: null });
+type Next = { readonly next_at: Date | null; readonly is_more_due: boolean };
+
+export const postgresQueue = (database: Database, rounds = new Rounds()): Queue => ({
+  claim: async ({ now, leaseUntil, owner, skip, most, rooms, roomElse }) => {
+    const places = rounds.places;
+    const [, , leased, next] = await database.asSystemAtOnce<
+      [Record<string, unknown>, Record<string, unknown>, Leased, Next]
     >([
       LOCK,
-      { ...LEASE, values: [now, WIDTH, skip, most, owner, leaseUntil] },
+      { ...READY, values: [now] },
+      {
+        ...LEASE,
+        values: [
+          ...[WIDTH, skip, most, owner, leaseUntil],
+          ...[rounds.tenant, roomElse, [...rooms.keys()], [...rooms.values()]],
+          ...[[...places.keys()], [...places.values()]],
+        ],
+      },
       { ...NEXT, values: [now] },
     ]);
     const [{ next_at, is_more_due } = { next_at: null, is_more_due: false }] = next.rows;
-    return {
-      claimed: leased.rows.map(claimedOf),
-      nextAt: next_at ?? undefined,
-      isMoreDue: is_more_due,
-    };
+    const claimed = leased.rows.filter(isLeased).map(claimedOf);
+    rounds.moved(claimed, leased.rows[0]?.last_tenant ?? undefined);
+    return { claimed, nextAt: next_at ?? undefined, isMoreDue: is_more_due };
   },
   renew: async (deliveryIds, owner, until) => {
     await database.system.query(`UPDATE webhooks.queue SET lease_until = $3 WHERE ${HELD}`, [
@@ -171,6 +132,8 @@ export const postgresQueue = (database: Database): Queue => ({
       return (await sql.query(ANY_OTHER, [deliveryIds, owner])).rowCount === 0;
     }),
 });
+
+const isLeased = (row: Leased): row is Leased & Row => row.delivery_id !== null;
 
 const claimedOf = (row: Row): Claimed => ({
   deliveryId: row.delivery_id,

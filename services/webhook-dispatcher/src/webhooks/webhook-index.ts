@@ -2,7 +2,7 @@
  * Every webhook, in the memory of this process and level with its own log: matching an event and sending
  * to a webhook ask no table, and a change holds for this process from the moment it was passed here.
  */
-import type { WebhookEvent } from '@cardea/contracts';
+import type { IntegrationEvent, WebhookEvent } from '@cardea/contracts';
 import type { Sealed, Sealer } from '@cardea/crypto';
 import type { EventStore, RecordedEvent } from '@cardea/event-store';
 import { type FollowedIndex, followedIndex } from '@cardea/log-follower';
@@ -10,11 +10,15 @@ import type { Database } from '@cardea/read-models';
 import type { Clock, Logger } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
 import { readKeys, type SigningKeys } from '../adapters/signing.ts';
-import { locationOf, subjectOf, type WebhookCreated, type WebhookFact } from './webhook.ts';
+import { isOlder } from './begins-after.ts';
+import {
+  type BeginsAfter,
+  locationOf,
+  subjectOf,
+  type WebhookCreated,
+  type WebhookFact,
+} from './webhook.ts';
 import { isWebhookStream, webhookIdOf } from './webhooks.projection.ts';
-
-/** An event that is older than a webhook by more than this is none of its business. */
-const OLDER_MS_MAX = 5_000;
 
 /** Where to send and how to sign; undefined once its key was erased. */
 export type Target = { readonly url: string; readonly origin: string; readonly keys: SigningKeys };
@@ -25,7 +29,8 @@ export type IndexedWebhook = {
   readonly appId: string | null;
   readonly events: readonly WebhookEvent[];
   readonly enabled: boolean;
-  readonly createdAtMs: number;
+  /** Null for a webhook that was made before positions were kept. */
+  readonly beginsAfter: BeginsAfter | null;
   readonly url: string | Sealed;
   readonly keys: Sealed;
   /** Opened when it is first needed, and once. */
@@ -44,8 +49,7 @@ type Happening = {
   readonly tenantId: string;
   readonly event: WebhookEvent;
   readonly appId: string | null;
-  readonly at: Date;
-};
+} & Pick<IntegrationEvent, 'source' | 'position' | 'logEpoch'>;
 
 export class WebhookIndex {
   readonly #needs: Dependencies;
@@ -70,7 +74,8 @@ export class WebhookIndex {
   }
 
   /** The enabled webhooks that have subscribed to it. */
-  matching({ tenantId, event, appId, at }: Happening): readonly IndexedWebhook[] {
+  matching(happening: Happening): readonly IndexedWebhook[] {
+    const { tenantId, event, appId } = happening;
     const ids = [...(this.#byTenant.get(tenantId) ?? [])];
     return ids
       .map((id) => this.#byId.get(id) as IndexedWebhook)
@@ -79,7 +84,7 @@ export class WebhookIndex {
           webhook.enabled &&
           webhook.events.includes(event) &&
           (webhook.appId === null || webhook.appId === appId) &&
-          webhook.createdAtMs - at.getTime() <= OLDER_MS_MAX,
+          !isOlder(happening, webhook.beginsAfter),
       );
   }
 
@@ -185,12 +190,12 @@ const newWebhook = (
   appId: data.app_id,
   events: data.events,
   enabled: true,
-  createdAtMs: Date.parse(data.created_at),
+  beginsAfter: data.begins_after ?? null,
   url: data.url,
   keys: data.keys,
 });
 
-const LOAD = `SELECT c.position, w.id, w.tenant_id, w.app_id, w.url, w.events, w.enabled, w.keys, w.created_at
+const LOAD = `SELECT c.position, w.id, w.tenant_id, w.app_id, w.url, w.events, w.enabled, w.keys, w.begins_after
   FROM webhooks.projection_checkpoints c LEFT JOIN webhooks.webhooks w ON true
   WHERE c.name = 'webhooks'`;
 
@@ -204,7 +209,7 @@ type Row = {
   readonly events: readonly WebhookEvent[];
   readonly enabled: boolean;
   readonly keys: string;
-  readonly created_at: Date;
+  readonly begins_after: BeginsAfter | null;
 };
 
 function indexed(row: Row): IndexedWebhook {
@@ -215,7 +220,7 @@ function indexed(row: Row): IndexedWebhook {
     appId: row.app_id,
     events: row.events,
     enabled: row.enabled,
-    createdAtMs: row.created_at.getTime(),
+    beginsAfter: row.begins_after,
     url: row.url,
     keys: { subject: subjectOf(id), box: row.keys },
   };

@@ -11,14 +11,15 @@ const URL_SENT_CHARS_MAX = 16_384;
 const ID_CHARS_MAX = 128;
 
 const TAG = 'Webhooks';
-/** Admins by their own token; agents and API keys are refused (`docs/contract.md` 4.4). */
+/** Admins by their own token, or machines with that role; agents and API keys are refused (`docs/contract.md` 4.4). */
 export const ENDPOINT_DEFAULTS = {
   tag: TAG,
   who: ['admin'],
-  applicationScope: 'roles',
   tenant: 'required',
   area: 'admin',
 } as const;
+
+export const WRITES = { ...ENDPOINT_DEFAULTS, machine: 'webhooks:write' } as const;
 
 export const idParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: ID_CHARS_MAX }) });
 
@@ -58,15 +59,20 @@ export type WebhookShape = Static<typeof webhookShape>;
 export const notFound = (id: string) =>
   ({ refused: 'webhook_not_found', target: { type: 'webhook', id } }) as const;
 
+const EVENTS = Object.keys(webhookPayloads);
 const isEvent = (name: string): name is WebhookEvent => Object.hasOwn(webhookPayloads, name);
 
 /** Undefined when one of them is no event of ours. */
 export const readEvents = (names: readonly string[]): readonly WebhookEvent[] | undefined =>
   names.every(isEvent) ? names : undefined;
-export const unknownEvent = {
-  refused: 'unknown_event',
-  details: [{ field: 'events', rule: 'unknown' }],
-} as const;
+/** Names each unknown event by its place, and all events that there are. */
+export const unknownEvent = (names: readonly string[]) =>
+  ({
+    refused: 'unknown_event',
+    details: names.flatMap((name, index) =>
+      isEvent(name) ? [] : [{ field: `events.${index}`, rule: 'unknown', allowed: EVENTS }],
+    ),
+  }) as const;
 
 export function readUrl(
   url: string,
@@ -78,7 +84,3 @@ export function readUrl(
 }
 export const invalidUrl = (rule: UrlRule) =>
   ({ refused: 'invalid_url', details: [{ field: 'url', rule }] }) as const;
-
-/** Ids are UUIDs; whatever else is asked for names nothing. */
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-export const isUuid = (text: string): boolean => UUID.test(text);

@@ -23,6 +23,16 @@ export type Webhook =
   | { readonly status: 'deleted' }
   | ExistingWebhook;
 
+/**
+ * The ends of the logs that webhooks are told of, as of just before the webhook was made: what stands there or
+ * before is older than the webhook. Positions, because clocks differ and may be set back.
+ */
+export type BeginsAfter = {
+  /** Positions of another epoch of the bus do not compare. */
+  readonly epoch: string;
+  readonly positions: { readonly [source: string]: string };
+};
+
 export type WebhookCreated = {
   readonly type: 'WebhookCreated';
   readonly data: {
@@ -33,6 +43,8 @@ export type WebhookCreated = {
     readonly app_id: string | null;
     readonly keys: Sealed;
     readonly created_at: string;
+    /** Absent in events of before. */
+    readonly begins_after?: BeginsAfter;
     /** Keyed hash of the body that came with an Idempotency-Key. */
     readonly request_hash: string | null;
   };

@@ -22,6 +22,7 @@ const rows = table(WEBHOOKS_TABLE, {
     keys: 'text',
     key_version: 'integer',
     created_at: 'timestamptz',
+    begins_after: orNull('jsonb'),
   },
 });
 const keyOf = ({ streamId }: { readonly streamId: string }) => ({ id: webhookIdOf(streamId) });
@@ -49,6 +50,7 @@ export const webhooksTable = projection<WebhookFact>()({
           keys: data.keys.box,
           key_version: FIRST_VERSION,
           created_at: data.created_at,
+          begins_after: data.begins_after ?? null,
         }),
       ];
     },

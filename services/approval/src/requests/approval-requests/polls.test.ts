@@ -1,7 +1,7 @@
 import { type Cache, CacheUnavailable, fakeClock, inProcessCache } from '@cardea/runtime';
 import { silentLogger } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
-import { POLL_WAIT_MS, POLLS_PER_PRINCIPAL_MAX } from '../limits.ts';
+import { POLL_WAIT_MS, POLLS_MAX, POLLS_PER_PRINCIPAL_MAX } from '../limits.ts';
 import { changes } from './changes.ts';
 import { polls } from './polls.ts';
 
@@ -11,11 +11,15 @@ function fixture({ ping = async () => {} }: { readonly ping?: () => Promise<void
   const waiting = polls({ changes: heard, clock, cache: { ping } });
   const stop = new AbortController();
   let status = 'pending';
-  const poll = (read = async () => status, endsAt?: Date) =>
+  const poll = (
+    read = async () => status,
+    endsAt?: Date,
+    caller = { tenantId: 't1', name: 'ann' },
+  ) =>
     waiting.wait({
       id: 'r1',
-      tenantId: 't1',
-      principal: 'ann',
+      tenantId: caller.tenantId,
+      principal: caller.name,
       waitMs: POLL_WAIT_MS,
       read,
       isOver: (state) => state !== 'pending',
@@ -135,6 +139,22 @@ describe('a long poll', () => {
     await asleep(clock, 2);
     stop.abort();
     expect(await Promise.all(answers)).toEqual(['pending', 'pending']);
+  });
+
+  it('C1 is refused to a tenant that has a quarter of all open, and to no other tenant', async () => {
+    const { clock, poll, stop } = fixture();
+    const pollOf = (tenantId: string, at: number) =>
+      poll(undefined, undefined, { tenantId, name: `${tenantId} ${at}` });
+    const open = Array.from({ length: POLLS_MAX / 4 }, (_, at) => pollOf('busy', at));
+    await asleep(clock, POLLS_MAX / 4);
+    expect(await pollOf('busy', POLLS_MAX)).toBe('too_many_polls');
+    for (const tenantId of ['second', 'third', 'fourth', 'fifth']) {
+      open.push(...Array.from({ length: POLLS_MAX / 4 }, (_, at) => pollOf(tenantId, at)));
+    }
+    const calm = pollOf('calm', 0);
+    stop.abort();
+    expect(await calm).toBe('pending');
+    await Promise.all(open);
   });
 
   it('is one of ten at most, and leaves its place when it ends', async () => {

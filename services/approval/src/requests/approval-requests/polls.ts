@@ -2,14 +2,21 @@
  * Long polls: each waits for one request to be decided. A poll is registered before the stream is read, so
  * that a decision in between is never missed.
  */
-import { type Cache, CacheUnavailable, type Clock, metrics, wakeSignal } from '@cardea/runtime';
+import {
+  type Cache,
+  CacheUnavailable,
+  type Clock,
+  FairShares,
+  metrics,
+  wakeSignal,
+} from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
 import {
   POLL_REREAD_MS,
   POLL_WITHOUT_CACHE_MS,
   POLLS_MAX,
+  POLLS_PER_FREE_POLL,
   POLLS_PER_PRINCIPAL_MAX,
-  POLLS_PER_TENANT_MAX,
 } from '../limits.ts';
 import type { Changes } from './changes.ts';
 
@@ -51,7 +58,7 @@ export function polls(needs: {
   const { changes, clock, cache } = needs;
   const waiting = new Map<string, Set<Waiter>>();
   const perPrincipal = new Map<string, number>();
-  const perTenant = new Map<string, number>();
+  const shares = new FairShares({ places: POLLS_MAX, perFreePlace: POLLS_PER_FREE_POLL });
   let open = 0;
   const opened = wakeSignal(clock);
   const wake = (id: string | undefined): void => {
@@ -60,23 +67,21 @@ export function polls(needs: {
   };
   const deaf = changes.listen(wake);
 
-  const isFull = ({ principal, tenantId }: Caller): boolean =>
-    open >= POLLS_MAX ||
-    (perTenant.get(tenantId) ?? 0) >= POLLS_PER_TENANT_MAX ||
-    (perPrincipal.get(principal) ?? 0) >= POLLS_PER_PRINCIPAL_MAX;
-
+  /** Undefined when the caller, its tenant or all together have as many polls open as they may. */
   const enter = ({ id, principal, tenantId }: Caller, waiter: Waiter) => {
+    if ((perPrincipal.get(principal) ?? 0) >= POLLS_PER_PRINCIPAL_MAX) return undefined;
+    const giveBack = shares.take(tenantId);
+    if (giveBack === undefined) return undefined;
     open += 1;
     if (open === 1) opened.wake();
     metrics.longPollsOpen.inc();
     count(perPrincipal, principal, 1);
-    count(perTenant, tenantId, 1);
     waiting.set(id, (waiting.get(id) ?? new Set()).add(waiter));
     return (): void => {
       open -= 1;
       metrics.longPollsOpen.dec();
       count(perPrincipal, principal, -1);
-      count(perTenant, tenantId, -1);
+      giveBack();
       const here = waiting.get(id);
       here?.delete(waiter);
       if (here?.size === 0) waiting.delete(id);
@@ -85,9 +90,9 @@ export function polls(needs: {
 
   return {
     wait: async (of) => {
-      if (isFull(of)) return 'too_many_polls';
       const waiter: Waiter = { wake: () => undefined };
       const leave = enter(of, waiter);
+      if (leave === undefined) return 'too_many_polls';
       const onStop = (): void => waiter.wake();
       for (const stop of of.stops) stop.addEventListener('abort', onStop);
       try {

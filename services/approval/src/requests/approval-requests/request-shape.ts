@@ -1,5 +1,5 @@
 /** The request as clients see it (`docs/contract.md` 2.11), and what its endpoints have in common. */
-import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
+import type { AgentPrincipal, ClientPrincipal, UserPrincipal } from '@cardea/auth';
 import { NullableTime, named, Time } from '@cardea/contracts';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
@@ -141,8 +141,9 @@ export const requestId = Type.Object({ id: Type.String({ minLength: 1, maxLength
 export const target = (id: string | null) => ({ type: 'approval_request', id });
 
 /** An admin who impersonates a user does not count as that user here. */
-export const isImpersonated = (principal: AgentPrincipal | UserPrincipal): boolean =>
-  principal.kind === 'user' && principal.impersonatedBy !== null;
+export const isImpersonated = (
+  principal: AgentPrincipal | ClientPrincipal | UserPrincipal,
+): boolean => principal.kind === 'user' && principal.impersonatedBy !== null;
 
 export function maySee(
   principal: AgentPrincipal | UserPrincipal,

@@ -20,6 +20,7 @@ export const DECIDES = {
   ...COMMON,
   method: 'post',
   who: ['user', 'agent_token', 'agent_key'],
+  class: 'things',
   applicationScope: 'account',
   notTaken: { api_key: { status: 401, code: 'unauthenticated' } },
   params: requestId,

@@ -1,5 +1,5 @@
 /** Users, agents and tenants from identity's events. The rows may lag for a while. */
-import { DEFAULT_LANGUAGE, knownLanguage, type Language } from '@cardea/mail';
+import { DEFAULT_LANGUAGE, knownLanguage, type Language, type MailBrand } from '@cardea/mail';
 import type { Database } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
 import { LATE_ROW_PAUSES_MS } from '../limits.ts';
@@ -8,7 +8,7 @@ type Person = {
   readonly email: string;
   readonly status: string;
   readonly vouched: boolean;
-  /** Of the event of identity that the row comes from. */
+  /** The position of the event of identity that the row comes from. */
   readonly position: bigint;
 };
 type Agent = {
@@ -23,6 +23,14 @@ type Around = {
   readonly channels: readonly string[];
 };
 
+export type MailLook = { readonly language: Language; readonly brand: MailBrand };
+
+type TenantLookRow = {
+  readonly language: string | null;
+  readonly display_name: string | null;
+  readonly brand_color: string | null;
+};
+
 export type IdentityFacts = {
   /** All rows that one request needs, in a single query. */
   around(tenantId: string, userId: string, agentId: string): Promise<Around>;
@@ -30,8 +38,8 @@ export type IdentityFacts = {
   agent(tenantId: string, id: string): Promise<Agent | undefined>;
   /** In order of sending. */
   channels(tenantId: string): Promise<readonly string[]>;
-  /** Of the tenant's mails. */
-  language(tenantId: string): Promise<Language>;
+  /** How the tenant's mails look. */
+  mailLook(tenantId: string): Promise<MailLook>;
 };
 
 /** Identity's own default (`docs/design/approval.md`, Messages to the user). */
@@ -125,12 +133,15 @@ export function identityFacts(database: Database): IdentityFacts {
       );
       return row?.channels ?? CHANNELS_DEFAULT;
     },
-    language: async (tenantId) => {
-      const row = await one<{ language: string | null }>(
+    mailLook: async (tenantId) => {
+      const row = await one<TenantLookRow>(
         tenantId,
-        'SELECT language FROM approval.tenants WHERE tenant_id = $1',
+        'SELECT language, display_name, brand_color FROM approval.tenants WHERE tenant_id = $1',
       );
-      return knownLanguage(row?.language ?? '') ?? DEFAULT_LANGUAGE;
+      return {
+        language: knownLanguage(row?.language ?? '') ?? DEFAULT_LANGUAGE,
+        brand: { name: row?.display_name ?? '', color: row?.brand_color ?? null },
+      };
     },
   };
 }

@@ -6,11 +6,12 @@ import { IDENTITY_AUDIT_ONLY, identityEvents } from '@cardea/contracts';
 import { consumer, type Heard, type RowEffect, type RowWriter } from '@cardea/event-bus';
 import { ignoring } from '@cardea/event-store';
 import type { Statement } from '@cardea/read-models';
+import { cleaned } from '@cardea/runtime';
 import { decideOnRows, forgetTenant, type ServiceDependencies } from '@cardea/service';
 import type { Changes } from '../approval-requests/changes.ts';
+import { clearGuesses, codeGuesses } from '../approval-requests/code-guesses.ts';
 import { announceEnd, endOf } from '../approval-requests/read-request.ts';
 import { type ExpiryCause, requests, subjectOf } from '../approval-requests/request.ts';
-import { cleaned } from '../sanitize-text.ts';
 
 type ConsumerDependencies = Pick<
   ServiceDependencies,
@@ -38,6 +39,7 @@ export const identityConsumer = (needs: ConsumerDependencies) =>
         apply: keepUser,
       },
       'user.email_verified': { apply: keepUser },
+      'user.unlocked': { prepare: (event) => letGuessAgain(needs, event) },
       'user.deleted': {
         prepare: async ({ tenantId, data: { id } }) => {
           await endRequestsOf(needs, { tenantId, user: id });
@@ -151,11 +153,17 @@ function forgetAgent({ tenantId, data }: Event<'agent.deleted'>): Statement {
 function keepTenant({ data: tenant }: Event<'tenant.created' | 'tenant.updated'>): Statement {
   return {
     name: 'approval_keep_tenant',
-    // Older events do not say the language; the stored one stays then.
-    text: `INSERT INTO approval.tenants (tenant_id, channels, language) VALUES ($1, $2::text[], $3)
+    // Older events say neither language nor colour; the stored ones stay then.
+    text: `INSERT INTO approval.tenants (tenant_id, channels, language, display_name, brand_color)
+     VALUES ($1, $2::text[], $3, $4, $5)
      ON CONFLICT (tenant_id) DO UPDATE SET channels = excluded.channels,
-       language = coalesce(excluded.language, tenants.language)`,
-    values: [tenant.id, tenant.approval_channels, tenant.language ?? null],
+       language = coalesce(excluded.language, tenants.language),
+       display_name = excluded.display_name,
+       brand_color = CASE WHEN $6 THEN excluded.brand_color ELSE tenants.brand_color END`,
+    values: [
+      ...[tenant.id, tenant.approval_channels, tenant.language ?? null],
+      ...[tenant.display_name, tenant.brand_color ?? null, tenant.brand_color !== undefined],
+    ],
   };
 }
 
@@ -184,6 +192,17 @@ function orphansOf(gone: Gone): {
   if ('user' in gone) return { where: 'user_id = $2', id: gone.user, cause: 'user' };
   if ('agent' in gone) return { where: 'agent_id = $2', id: gone.agent, cause: 'agent' };
   return { where: `binding->>'session_id' = $2`, id: gone.session, cause: 'session' };
+}
+
+/** The block after wrong binding codes ends with those of sign-ins. */
+async function letGuessAgain(
+  { streams, systemCommand }: ConsumerDependencies,
+  { id, tenantId, data }: Event<'user.unlocked'>,
+): Promise<void> {
+  const command = systemCommand(tenantId, 'clear code guesses', id);
+  await streams.decideOn(codeGuesses, data.id, command, (guesses) =>
+    clearGuesses(command.now, guesses),
+  );
 }
 
 async function endRequestsOf(needs: ConsumerDependencies, gone: Gone): Promise<void> {

@@ -6,7 +6,7 @@ import { crockford, sha256Of } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
 
 export type QueueEntry = {
-  /** Of a vend; requests that an agent made itself have none. */
+  /** The digest of a vend; a request that an agent made itself has none. */
   readonly digest?: string;
   readonly resource?: string;
   readonly request_id: string;

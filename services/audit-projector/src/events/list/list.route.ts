@@ -61,6 +61,8 @@ export const listEvents = (needs: ServiceDependencies & { readonly untilLevel: U
       ...AUDIT,
       name: 'list_audit_events',
       summary: 'The audit log, the newest first',
+      description:
+        'Lists recorded events, newest first, 100 unless `limit` says otherwise (up to 1,000). All filters must fit. Follow long lists with `cursor`: it is empty for the first page, and each answer has `next_cursor`. `X-Service-App-Id` narrows the list to one application.',
       method: 'get',
       path: '/api/v1/audit/events',
       query: Type.Object({
@@ -113,7 +115,8 @@ async function readPageOf(
 ) {
   const { text, values } = select(COLUMNS, filters, page);
   const isFirst = page.after === undefined && page.offset === 0;
-  if (!isFirst || !KEPT_FILTERS.includes(Object.keys(filters.equal).join())) {
+  const isKept = KEPT_FILTERS.includes(Object.keys(filters.equal).join());
+  if (!isFirst || !isKept || filters.targetIds !== undefined) {
     return sql.query<Row>(text, values);
   }
   await sql.query('SET LOCAL plan_cache_mode = force_generic_plan');

@@ -78,6 +78,11 @@ const accounts = {
       };
     },
   },
+  'user.unlocked': {
+    category: 'admin',
+    says: ({ data: { id } }: Happened<Data<'user.unlocked'>>): Mapped =>
+      administered('user', 'unlock', id),
+  },
   'user.password_changed': {
     category: 'auth',
     says: ({ data: { id, by } }: Happened<Data<'user.password_changed'>>): Mapped => ({
@@ -117,6 +122,15 @@ const accounts = {
     says: ({ data }: Happened<Data<'user.impersonated'>>): Mapped =>
       administered('user', 'impersonate', data.id, { reason: data.reason }),
   },
+  'users.exported': {
+    category: 'admin',
+    says: ({ data: { rows } }: Happened<Data<'users.exported'>>): Mapped => ({
+      type: 'admin.user.export',
+      action: 'export',
+      target: user(null),
+      details: { rows },
+    }),
+  },
   'session.revoked': {
     category: 'auth',
     says: ({ data: { id, reason, client_id } }: Happened<Data<'session.revoked'>>): Mapped => ({
@@ -126,7 +140,8 @@ const accounts = {
               typeof client_id === 'string'
                 ? 'oauth.refresh_reuse_detected'
                 : 'refresh.reuse_detected',
-            ...{ action: 'deny', result: 'denied' },
+            action: 'deny',
+            result: 'denied',
           } as const)
         : { type: 'session.revoked', action: 'revoke' }),
       target: { type: 'session', id },
@@ -236,6 +251,16 @@ const applications = {
       result: 'failure',
       target: client(data.client_id),
       details: { reason: data.reason },
+    }),
+  },
+  'oauth.logout_notice_failed': {
+    category: 'auth',
+    says: ({ data }: Happened<Data<'oauth.logout_notice_failed'>>): Mapped => ({
+      type: 'oauth.logout_notice_failed',
+      action: 'notify',
+      result: 'failure',
+      target: client(data.client_id),
+      details: { session_id: data.session_id, attempts: data.attempts, cause: data.cause },
     }),
   },
 } satisfies Partial<Rules>;

@@ -24,14 +24,20 @@ const service = (past: string, action: string): Rule<Data<'vault.service.deleted
   }),
 });
 
-const secret = (past: string, action: string): Rule<Data<'vault.secret.written'>> => ({
+const secretSaid = (
+  past: string,
+  action: string,
+  data: Omit<Data<'vault.secret.revealed'>, 'reason'>,
+): Mapped => ({
+  type: `vault.secret_${past}`,
+  action,
+  target: { type: 'secret', id: `${data.service_id}/${data.field}` },
+  details: { service: data.service_name, field: data.field, version: data.version },
+});
+
+const secret = (past: string, action: string): Rule<Data<'vault.secret.destroyed'>> => ({
   category: 'vault',
-  says: ({ data }) => ({
-    type: `vault.secret_${past}`,
-    action,
-    target: { type: 'secret', id: `${data.service_id}/${data.field}` },
-    details: { service: data.service_name, field: data.field, version: data.version },
-  }),
+  says: ({ data }) => secretSaid(past, action, data),
 });
 
 const policy = (past: string, action: string): Rule<Data<'vault.policy.added'>> => ({
@@ -115,7 +121,20 @@ export const vaultRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
     }),
   },
   'vault.service.deleted': service('deleted', 'delete'),
-  'vault.secret.written': secret('written', 'rotate'),
+  'vault.secret.written': {
+    category: 'vault',
+    says: ({ data }: Happened<Data<'vault.secret.written'>>): Mapped =>
+      secretSaid('written', data.version === 1 ? 'create' : 'rotate', data),
+  },
+  'vault.secret.promoted': secret('promoted', 'promote'),
+  'vault.secret.rolled_back': secret('rolled_back', 'rollback'),
+  'vault.secret.revealed': {
+    category: 'vault',
+    says: ({ data }: Happened<Data<'vault.secret.revealed'>>): Mapped => {
+      const said = secretSaid('read', 'access', data);
+      return { ...said, details: { ...said.details, reason: data.reason } };
+    },
+  },
   'vault.secret.destroyed': secret('destroyed', 'destroy'),
   'vault.policy.added': policy('created', 'create'),
   'vault.policy.changed': policy('updated', 'update'),

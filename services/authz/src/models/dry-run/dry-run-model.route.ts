@@ -1,29 +1,34 @@
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
-import type { DryRuns } from '../../engine/table-engine.ts';
-import { dryRunOk, dryRunShape, FLIPS_SHOWN, shownDryRun } from '../../tuples/dry-run-shape.ts';
+import { dryRunOk, dryRunShape, FLIPS_SHOWN, shownDryRun } from '../../http/dry-run-shape.ts';
 import {
   askingOf,
   consistent,
   refusalOf,
   UNANSWERED,
   WRITES,
-} from '../../tuples/endpoint-defaults.ts';
-import { conditions, typesShape } from '../model-shape.ts';
+} from '../../http/endpoint-defaults.ts';
+import type { DryRuns } from '../../replicas/table-engine.ts';
+import { conditions, MODEL_KEYS_MAX, typesShape } from '../model-shape.ts';
 import { refusedModel } from '../refused-model.ts';
 
 export const dryRunModelRoute = ({ dryRun }: { readonly dryRun: DryRuns }) =>
   endpoint(
     {
       ...WRITES,
-      who: ['admin'],
-      applicationScope: 'roles',
+      who: ['admin', 'api_key:model:write'],
       name: 'dry_run_model',
+      machine: 'model:write',
+      class: 'things',
+      applicationScope: 'roles',
       summary: 'Which checks another model would answer otherwise; nothing is published',
+      description:
+        'Tells which checks another model would answer otherwise, and publishes nothing. Where there is too much to compare, `complete` is false and the counts are lower bounds.',
       method: 'post',
       retry: 'safe',
       handlesConsistency: true,
       path: '/api/v1/fga/model/dry-run',
+      bodyKeysMax: MODEL_KEYS_MAX,
       body: Type.Object({ types: typesShape, conditions, ...dryRunShape }),
       ok: dryRunOk,
       refusals: { ...UNANSWERED, model_invalid: 422 },

@@ -1,14 +1,14 @@
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
-import { WRITES } from '../../tuples/endpoint-defaults.ts';
-import { settle, type WriteDependencies } from '../../tuples/writing.ts';
+import { WRITES } from '../../http/endpoint-defaults.ts';
+import { settle, type WriteDependencies } from '../../http/writing.ts';
 import type { CurrentModels } from '../current-models.ts';
 import { models } from '../model.ts';
-import { conditions, modelShape, typesShape } from '../model-shape.ts';
+import { conditions, MODEL_KEYS_MAX, modelShape, typesShape } from '../model-shape.ts';
 import { refusedModel } from '../refused-model.ts';
 import { publish } from './publish.ts';
 
-type Dependencies = Omit<WriteDependencies, 'models'> & {
+type Dependencies = WriteDependencies & {
   readonly models: Pick<CurrentModels, 'changed'>;
 };
 
@@ -16,13 +16,18 @@ export const publishModelRoute = (needs: Dependencies) =>
   endpoint(
     {
       ...WRITES,
-      who: ['admin'],
-      applicationScope: 'roles',
+      who: ['admin', 'api_key:model:write'],
       name: 'publish_model',
+      machine: 'model:write',
+      class: 'things',
+      applicationScope: 'roles',
       summary: "Replace the tenant's model of relations by the next version",
+      description:
+        'Replaces the whole model of the tenant. `expected_version` is the version that was read, so that two authors do not overwrite each other. Tuples stay; those whose relation the new model does not know grant nothing. Try a model with the dry run first.',
       method: 'put',
       retry: 'never',
       path: '/api/v1/fga/model',
+      bodyKeysMax: MODEL_KEYS_MAX,
       body: Type.Object({
         expected_version: Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 }),
         types: typesShape,

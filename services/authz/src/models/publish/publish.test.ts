@@ -1,7 +1,7 @@
 import { given } from '@cardea/testing';
 import { describe, it } from 'vitest';
+import type { Types } from '../../relations/rules.ts';
 import { type ModelPublished, models } from '../model.ts';
-import type { Types } from '../rules.ts';
 import { publish } from './publish.ts';
 
 const types: Types = { user: {} };

@@ -1,6 +1,6 @@
 import { accept, type Decision, refuse } from '@cardea/event-store';
+import type { Types } from '../../relations/rules.ts';
 import type { Model, ModelPublished } from '../model.ts';
-import type { Types } from '../rules.ts';
 
 export type Publish = { readonly expectedVersion: number; readonly types: Types };
 

@@ -10,16 +10,18 @@ import { endpoint, refusalOfThrow } from '@cardea/http';
 import { type Ids, uuidFrom } from '@cardea/runtime';
 import Type from 'typebox';
 import { tupleKey } from '../../adapters/tuple-key.ts';
+import { WRITES } from '../../http/endpoint-defaults.ts';
+import { tupleShape } from '../../http/tuple-shape.ts';
+import { settle } from '../../http/writing.ts';
 import {
   type NoOpWriteEvent,
   noOpWrites,
   recordNoOpWrite,
 } from '../../no-op-writes/no-op-write.ts';
+import type { Fields } from '../../relations/relation.ts';
 import { changesShape, faultsUnder, NOT_EMPTY, readBatch } from '../change-batch.ts';
-import { WRITES } from '../endpoint-defaults.ts';
-import { type Fields, type Tuple, type TupleEvent, tuples } from '../tuple.ts';
-import { tupleShape } from '../tuple-shape.ts';
-import { settle, type WriteDependencies } from '../writing.ts';
+import { type Tuple, type TupleEvent, tuples } from '../tuple.ts';
+import type { ChangeDependencies } from './change-dependencies.ts';
 import { deleteTuple } from './delete.ts';
 import { write } from './write.ts';
 
@@ -31,13 +33,15 @@ const written = Type.Object({
 });
 const deleted = Type.Object({ status: Type.Optional(Type.Enum(['deleted', 'absent'])), error });
 
-export const changeTuplesRoute = (needs: WriteDependencies & { readonly ids: Ids }) =>
+export const changeTuplesRoute = (needs: ChangeDependencies & { readonly ids: Ids }) =>
   endpoint(
     {
       ...WRITES,
       name: 'change_tuples',
       retry: 'safe',
       summary: 'Write and delete up to 100 tuples, each decided alone',
+      description:
+        'Writes and deletes 1 to 100 tuples, none of them twice. All are validated before anything is stored. Then each is decided by itself, so that one may have an `error` while the others hold: this is not a transaction.',
       method: 'post',
       path: '/api/v1/fga/tuples/batch',
       body: documented(Type.Object(changesShape), NOT_EMPTY),

@@ -1,20 +1,24 @@
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
 import { tupleKey } from '../../adapters/tuple-key.ts';
+import { WRITES } from '../../http/endpoint-defaults.ts';
+import { writableShape } from '../../http/tuple-shape.ts';
+import { recordRepeat, settle } from '../../http/writing.ts';
 import { deletionFaultOf } from '../../models/current-models.ts';
-import { WRITES } from '../endpoint-defaults.ts';
-import { fieldsOf, isWildcardParent, tuples } from '../tuple.ts';
-import { writableShape } from '../tuple-shape.ts';
-import { recordRepeat, settle, type WriteDependencies } from '../writing.ts';
+import { fieldsOf, isWildcardParent } from '../../relations/relation.ts';
+import { tuples } from '../tuple.ts';
+import type { ChangeDependencies } from './change-dependencies.ts';
 import { deleteTuple } from './delete.ts';
 
-export const deleteTupleRoute = (needs: WriteDependencies) =>
+export const deleteTupleRoute = (needs: ChangeDependencies) =>
   endpoint(
     {
       ...WRITES,
       name: 'delete_tuple',
       retry: 'safe',
       summary: 'Delete exactly this relationship tuple; one that is not there is deleted too',
+      description:
+        'Deletes exactly the named tuple; nothing is implied, and `*` is literal. Deleting a tuple that does not exist is answered in the same way.',
       method: 'delete',
       path: '/api/v1/fga/tuples',
       body: writableShape,

@@ -1,5 +1,6 @@
 import { accept, type Decision } from '@cardea/event-store';
-import type { Fields, Tuple, TupleDeleted } from '../tuple.ts';
+import type { Fields } from '../../relations/relation.ts';
+import type { Tuple, TupleDeleted } from '../tuple.ts';
 
 /** Deletes exactly this tuple; a missing one remains missing. */
 export function deleteTuple(fields: Fields, tuple: Tuple): Decision<TupleDeleted, never> {

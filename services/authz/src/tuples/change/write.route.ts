@@ -1,20 +1,24 @@
 import { endpoint } from '@cardea/http';
 import type { Ids } from '@cardea/runtime';
 import { tupleKey } from '../../adapters/tuple-key.ts';
+import { WRITES } from '../../http/endpoint-defaults.ts';
+import { tupleShape, writableShape } from '../../http/tuple-shape.ts';
+import { recordRepeat, settle } from '../../http/writing.ts';
 import { faultOf } from '../../models/current-models.ts';
-import { WRITES } from '../endpoint-defaults.ts';
-import { fieldsOf, isWildcardParent, tuples } from '../tuple.ts';
-import { tupleShape, writableShape } from '../tuple-shape.ts';
-import { recordRepeat, settle, type WriteDependencies } from '../writing.ts';
+import { fieldsOf, isWildcardParent } from '../../relations/relation.ts';
+import { tuples } from '../tuple.ts';
+import type { ChangeDependencies } from './change-dependencies.ts';
 import { write } from './write.ts';
 
-export const writeTuple = (needs: WriteDependencies & { readonly ids: Ids }) =>
+export const writeTuple = (needs: ChangeDependencies & { readonly ids: Ids }) =>
   endpoint(
     {
       ...WRITES,
       name: 'write_tuple',
       retry: 'safe',
       summary: 'Write a relationship tuple; one that stands is answered as it is',
+      description:
+        'Writes one relationship tuple. A tuple that exists is answered with the id and time that it has. Checks that begin after the answer see it on every replica if they send its `X-Service-Consistency`.',
       method: 'post',
       path: '/api/v1/fga/tuples',
       body: writableShape,

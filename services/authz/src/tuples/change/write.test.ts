@@ -1,6 +1,7 @@
 import { given, numberedId } from '@cardea/testing';
 import { describe, it } from 'vitest';
-import { type Fields, type TupleEvent, tuples } from '../tuple.ts';
+import type { Fields } from '../../relations/relation.ts';
+import { type TupleEvent, tuples } from '../tuple.ts';
 import { write } from './write.ts';
 
 const fields: Fields = {

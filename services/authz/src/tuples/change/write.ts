@@ -1,5 +1,6 @@
 import { accept, type Decision } from '@cardea/event-store';
-import type { Fields, Tuple, TupleWritten } from '../tuple.ts';
+import type { Fields } from '../../relations/relation.ts';
+import type { Tuple, TupleWritten } from '../tuple.ts';
 
 export type Write = { readonly id: string; readonly fields: Fields; readonly now: Date };
 

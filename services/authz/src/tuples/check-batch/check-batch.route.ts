@@ -1,8 +1,14 @@
 import { endpoint, messageOf } from '@cardea/http';
 import Type from 'typebox';
-import type { Engine } from '../../engine/engine.ts';
-import { askingOf, consistent, READS, refusalOf, UNANSWERED } from '../endpoint-defaults.ts';
-import { fieldsShape, onBehalfOf } from '../tuple-shape.ts';
+import {
+  askingOf,
+  consistent,
+  READS,
+  refusalOf,
+  UNANSWERED,
+} from '../../http/endpoint-defaults.ts';
+import { fieldsShape, onBehalfOf } from '../../http/tuple-shape.ts';
+import type { Engine } from '../../replicas/engine.ts';
 
 const CHECKS_MAX = 100;
 
@@ -19,6 +25,8 @@ export const checkBatchRoute = ({ engine }: { readonly engine: Engine }) =>
       name: 'fga_check_batch',
       clientName: 'check_batch',
       summary: 'Up to 100 checks at one position, answered in their order',
+      description:
+        'Answers 1 to 100 checks in their order, all at one position of the log and within one budget. A check for which no budget is left has an `error` in its place.',
       method: 'post',
       retry: 'safe',
       handlesConsistency: true,

@@ -2,7 +2,6 @@ import { endpoint } from '@cardea/http';
 import type { Database, Positions } from '@cardea/read-models';
 import { type Clock, metrics } from '@cardea/runtime';
 import Type from 'typebox';
-import type { Answered, Asking, Engine } from '../../engine/engine.ts';
 import type { CheckRequest } from '../../engine/on-behalf-of.ts';
 import type { Checked } from '../../engine/tuple-index.ts';
 import {
@@ -14,9 +13,11 @@ import {
   onceAnswered,
   READS,
   refusalOf,
-} from '../endpoint-defaults.ts';
+} from '../../http/endpoint-defaults.ts';
+import { fieldsShape, onBehalfOf, tupleShape } from '../../http/tuple-shape.ts';
+import type { Answered } from '../../replicas/answered.ts';
+import type { Asking, Engine } from '../../replicas/engine.ts';
 import { type ShownTuple, storedTuples } from '../stored-tuples.ts';
-import { fieldsShape, onBehalfOf, tupleShape } from '../tuple-shape.ts';
 
 type Dependencies = {
   readonly engine: Engine;
@@ -39,6 +40,8 @@ export const checkRoute = (needs: Dependencies) =>
       name: 'fga_check',
       clientName: 'check',
       summary: 'Whether a principal has a relation to an object, and why',
+      description:
+        'Answers whether a principal has a relation to an object, and by which chain of tuples. With `explain=true` the answer has the tuples themselves. It may read 1,000,000 tuple records, then it is 503 `evaluation_budget_exceeded`; a limit never turns into a denial. `as_of`, a question about an earlier moment, is for administrators and API keys.',
       method: 'post',
       retry: 'safe',
       handlesConsistency: true,

@@ -1,11 +1,17 @@
 import { documented } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
-import type { DryRuns } from '../../engine/table-engine.ts';
+import { dryRunOk, dryRunShape, FLIPS_SHOWN, shownDryRun } from '../../http/dry-run-shape.ts';
+import {
+  askingOf,
+  consistent,
+  refusalOf,
+  UNANSWERED,
+  WRITES,
+} from '../../http/endpoint-defaults.ts';
 import type { CurrentModels } from '../../models/current-models.ts';
+import type { DryRuns } from '../../replicas/table-engine.ts';
 import { changesShape, faultsUnder, NOT_EMPTY, readBatch } from '../change-batch.ts';
-import { dryRunOk, dryRunShape, FLIPS_SHOWN, shownDryRun } from '../dry-run-shape.ts';
-import { askingOf, consistent, refusalOf, UNANSWERED, WRITES } from '../endpoint-defaults.ts';
 
 type Dependencies = { readonly dryRun: DryRuns; readonly models: Pick<CurrentModels, 'of'> };
 
@@ -16,6 +22,8 @@ export const dryRunRoute = ({ dryRun, models }: Dependencies) =>
       name: 'fga_dry_run',
       clientName: 'dry_run',
       summary: 'Which checks a batch of changes would answer otherwise; nothing is written',
+      description:
+        'Tells which checks would be answered otherwise after a batch of writes and deletes, and writes nothing. Where there is too much to compare, `complete` is false and the counts are lower bounds.',
       method: 'post',
       retry: 'safe',
       handlesConsistency: true,

@@ -1,7 +1,6 @@
 import { endpoint } from '@cardea/http';
 import type { Clock } from '@cardea/runtime';
 import Type from 'typebox';
-import type { Engine } from '../../engine/engine.ts';
 import {
   askingAt,
   asOfShape,
@@ -11,8 +10,9 @@ import {
   onceAnswered,
   READS,
   refusalOf,
-} from '../endpoint-defaults.ts';
-import { objectId, onBehalfOf, questionShape } from '../tuple-shape.ts';
+} from '../../http/endpoint-defaults.ts';
+import { objectId, onBehalfOf, questionShape } from '../../http/tuple-shape.ts';
+import type { Engine } from '../../replicas/engine.ts';
 
 const OBJECT_IDS_MAX = 10_000;
 const count = Type.Integer({ minimum: 0 });
@@ -30,6 +30,8 @@ export const filterRoute = ({
       name: 'fga_filter',
       clientName: 'filter_objects',
       summary: 'Those of the given objects to which a principal has a relation',
+      description:
+        'Answers which of the given objects, up to 10,000, a principal has a relation to, in the order of the request. Each id is answered as a check would answer it. `as_of` is for administrators and API keys.',
       method: 'post',
       retry: 'safe',
       handlesConsistency: true,

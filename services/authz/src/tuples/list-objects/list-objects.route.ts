@@ -2,7 +2,6 @@ import { endpoint } from '@cardea/http';
 import type { Clock } from '@cardea/runtime';
 import Type from 'typebox';
 import { idPageOf, idPageShape, isLong, writeInPieces } from '../../adapters/id-pages.ts';
-import type { Engine } from '../../engine/engine.ts';
 import {
   askingAt,
   asOfShape,
@@ -11,8 +10,9 @@ import {
   LOOKING_BACK,
   READS,
   refusalOf,
-} from '../endpoint-defaults.ts';
-import { onBehalfOf, questionShape } from '../tuple-shape.ts';
+} from '../../http/endpoint-defaults.ts';
+import { onBehalfOf, questionShape } from '../../http/tuple-shape.ts';
+import type { Engine } from '../../replicas/engine.ts';
 
 export const listObjectsRoute = ({
   engine,
@@ -27,6 +27,8 @@ export const listObjectsRoute = ({
       name: 'fga_list_objects',
       clientName: 'list_objects',
       summary: 'All objects of a type to which a principal has a relation, by id',
+      description:
+        'Lists the ids of all objects of a type to which a principal has a relation, each once, in ascending order. Without `limit` the answer has all of them. It may read 10,000,000 tuple records. `as_of` is for administrators and API keys.',
       method: 'post',
       retry: 'safe',
       handlesConsistency: true,

@@ -2,7 +2,6 @@ import { endpoint } from '@cardea/http';
 import type { Clock } from '@cardea/runtime';
 import Type from 'typebox';
 import { idPageOf, idPageShape, isLong, writeInPieces } from '../../adapters/id-pages.ts';
-import type { Engine } from '../../engine/engine.ts';
 import {
   askingAt,
   asOfShape,
@@ -11,8 +10,9 @@ import {
   LOOKING_BACK,
   READS,
   refusalOf,
-} from '../endpoint-defaults.ts';
-import { fieldsShape } from '../tuple-shape.ts';
+} from '../../http/endpoint-defaults.ts';
+import { fieldsShape } from '../../http/tuple-shape.ts';
+import type { Engine } from '../../replicas/engine.ts';
 
 const { user_id: _, ...askedShape } = fieldsShape;
 
@@ -29,6 +29,8 @@ export const listUsersRoute = ({
       name: 'fga_list_users',
       clientName: 'list_principals',
       summary: 'All principals of a type that have a relation to an object, by id',
+      description:
+        'Lists the ids of all principals of a type that have a relation to an object, in ascending order. `wildcard` says that every principal of the type has it. `as_of` is for administrators and API keys.',
       method: 'post',
       retry: 'safe',
       handlesConsistency: true,

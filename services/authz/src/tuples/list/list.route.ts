@@ -2,9 +2,9 @@ import { pageAnswer, pageQuery } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { Database, Positions, Transaction } from '@cardea/read-models';
 import Type from 'typebox';
-import { consistent, READS } from '../endpoint-defaults.ts';
+import { consistent, READS } from '../../http/endpoint-defaults.ts';
+import { objectId, objectType, tupleShape } from '../../http/tuple-shape.ts';
 import { shownTuple, TUPLE_COLUMNS, type TupleRow } from '../stored-tuples.ts';
-import { objectId, objectType, tupleShape } from '../tuple-shape.ts';
 
 type Dependencies = {
   readonly database: Database;
@@ -22,6 +22,8 @@ export const listTuples = ({ database, positions, acknowledged }: Dependencies) 
       ...READS,
       name: 'list_tuples',
       summary: 'Relationship tuples in the order of their creation',
+      description:
+        'Lists relationship tuples in the order of their creation, 50 unless `limit` says otherwise (up to 1,000), of all objects, of a type or of one object.',
       method: 'get',
       path: '/api/v1/fga/tuples',
       query: Type.Object({

@@ -36,6 +36,7 @@ export const settleAdministrators = (needs: {
         'PasswordRehashed',
         'EmailVerified',
         'ProfileChanged',
+        'MetadataSet',
         'UserVouched',
         'VouchWithdrawn',
         'FactorAdded',

@@ -8,7 +8,6 @@ export const PATH = '/api/v1/admin/invitations';
 export const COMMON = {
   tag: 'Administration',
   who: ['admin'],
-  applicationScope: 'account',
   tenant: 'required',
   area: 'admin',
 } as const;

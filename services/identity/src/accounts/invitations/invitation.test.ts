@@ -1,6 +1,6 @@
 import { given } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
-import { rankOf } from '../users/ranks.ts';
+import { rankOf } from '../../ranks/ranks.ts';
 import type { User } from '../users/user.ts';
 import { acceptInvitation } from './accept/accept.ts';
 import { type Invitation, type InvitationEvent, invitations } from './invitation.ts';
@@ -34,7 +34,8 @@ const revoked: InvitationEvent = {
 };
 const inviter = (roles: readonly string[], status = 'active') => ({ status, roles }) as User;
 const taking = (by: User | null, time = at('2T10:00:00')) => ({
-  when: (invitation: Invitation) => acceptInvitation({ inviter: by, now: time }, invitation),
+  when: (invitation: Invitation) =>
+    acceptInvitation({ inviter: by, userId: 'bob', now: time }, invitation),
 });
 const as = (role: string, isKey = false) => ({ rank: rankOf([role]), isKey });
 
@@ -93,8 +94,18 @@ describe('an invitation', () => {
   });
 
   it('is replaced by the next one to its address, unless it is over', () => {
-    const replaced = (invitation: Invitation) => replace(at('2T10:00:00'), invitation);
+    const by = { by: as('admin'), now: at('2T10:00:00') };
+    const replaced = (invitation: Invitation) => replace(by, invitation);
     given(invitations, created()).when(replaced).accepts(revoked);
     given(invitations, created(), accepted).when(replaced).accepts();
+  });
+
+  it('P1 is not replaced by whoever could not give its roles, until it expires', () => {
+    const replacing = (role: string, time: string) => (invitation: Invitation) =>
+      replace({ by: as(role), now: at(time) }, invitation);
+    const owner = given(invitations, created(['owner', 'admin']));
+    owner.when(replacing('admin', '2T10:00:00')).refuses('forbidden');
+    owner.when(replacing('owner', '2T10:00:00')).accepts(revoked);
+    expect(owner.when(replacing('admin', '8T10:00:00')).decision.accepted).toBe(true);
   });
 });

@@ -19,7 +19,7 @@ export type InvitationFacts = {
   readonly invitedBy: Inviter | null;
   readonly createdAt: string;
   readonly expiresAt: string;
-  /** Of the request that created it, for a repeat under the same Idempotency-Key. */
+  /** A hash of the request that created it, for a repeat under the same Idempotency-Key. */
   readonly requestHash: string | null;
 };
 export type Inviter = { readonly tenantId: string; readonly userId: string };

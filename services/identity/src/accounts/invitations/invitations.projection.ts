@@ -46,6 +46,7 @@ export const invitationsProjection = projection<InvitationEvent | UserEvent | Te
       'PasswordRehashed',
       'EmailVerified',
       'ProfileChanged',
+      'MetadataSet',
       'RolesChanged',
       'UserVouched',
       'VouchWithdrawn',

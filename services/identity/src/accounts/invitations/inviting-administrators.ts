@@ -2,6 +2,7 @@
 import { uuidFrom } from '@cardea/runtime';
 import { newId, type ServiceDependencies } from '@cardea/service';
 import { languageOf } from '../../pages/texts.ts';
+import { administratorOf } from '../../ranks/ranks.ts';
 import type { InviteAdministrator } from '../../workspaces/workspaces.module.ts';
 import { emailAddress, type ToAscii } from '../email-address.ts';
 import type { UserDirectory } from '../user-directory.ts';
@@ -27,6 +28,7 @@ export const invitingAdministrators = (needs: Dependencies): InviteAdministrator
         invitedBy: by,
         requestHash: null,
         language: languageOf(request.headers),
+        by: administratorOf(request.principal),
       },
       { ...command, id: uuidFrom(command.id, 'invite') },
     );

@@ -4,23 +4,30 @@ import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import type { MailOutbox } from '../../mail/mail.module.ts';
 import type { Language } from '../../pages/texts.ts';
+import type { Administrator } from '../../ranks/ranks.ts';
 import { invitationField } from '../../streams/encrypted-fields.ts';
-import { type Invitation, type InvitationFacts, invitations } from './invitation.ts';
+import { type Invitation, type InvitationFacts, type Inviter, invitations } from './invitation.ts';
 import { invite } from './invite/invite.ts';
 import { replace } from './revoke/revoke.ts';
 
 export type InvitedPerson = Pick<
   InvitationFacts,
   'id' | 'userId' | 'emailHash' | 'roles' | 'invitedBy' | 'requestHash'
-> & { readonly email: string; readonly language: Language | undefined };
+> & {
+  readonly email: string;
+  readonly language: Language | undefined;
+  /** Whoever sends it; an invitation above them is not replaced. */
+  readonly by: Administrator;
+};
 
-/** `erased`: the person was deleted meanwhile. */
+/** `erased`: the person was deleted meanwhile; `forbidden`: the address has an invitation above the sender. */
 export type InvitePerson = (
   person: InvitedPerson,
   command: Command,
 ) => Promise<
   | { readonly invitation: Invitation; readonly position: bigint | undefined }
   | { readonly erased: true }
+  | { readonly forbidden: true }
 >;
 
 type Dependencies = Pick<ServiceDependencies, 'sealer'> & {
@@ -30,15 +37,16 @@ type Dependencies = Pick<ServiceDependencies, 'sealer'> & {
 
 export const inviting =
   ({ streams, sealer, mailOutbox }: Dependencies): InvitePerson =>
-  async ({ email: address, language, ...person }, command) => {
+  async ({ email: address, language, by, ...person }, command) => {
     const { tenantId } = command.metadata;
-    const { id, userId, emailHash } = person;
+    const { id, userId, emailHash, invitedBy } = person;
     const before = await mailOutbox.lastInvitation({ tenantId, mailbox: emailHash });
     if (before !== undefined && before !== id) {
       const own = { ...command, id: uuidFrom(command.id, 'replace') };
-      await streams.decideOn(invitations, before, own, (invitation) =>
-        replace(command.now, invitation),
+      const replaced = await streams.decideOn(invitations, before, own, (invitation) =>
+        replace({ by, now: command.now }, invitation),
       );
+      if (!replaced.accepted) return { forbidden: true };
     }
     const email = await sealer.seal(tenantId, invitationField(userId, id), address);
     if (email === 'erased') return { erased: true };
@@ -47,6 +55,14 @@ export const inviting =
       decide: (invitation) => invite({ ...person, email, now: command.now }, invitation),
     });
     const mail = { purpose: 'invitation', email: address, emailHash, userId: null } as const;
-    const position = await mailOutbox.request({ ...mail, language, invitationId: id }, command);
+    const inviter = invitedBy ?? administratorOf(command);
+    const details = inviter === undefined ? undefined : { inviter };
+    const asked = { ...mail, language, invitationId: id, details };
+    const position = await mailOutbox.request(asked, command);
     return { invitation: decided.state, position: position ?? decided.position };
   };
+
+/** Who created the account that the invitation is for; undefined where a key did. */
+function administratorOf({ metadata: { tenantId, actor } }: Command): Inviter | undefined {
+  return actor.type === 'admin' ? { tenantId, userId: actor.id } : undefined;
+}

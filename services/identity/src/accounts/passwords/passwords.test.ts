@@ -1,13 +1,8 @@
-import { fakeClock } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
 import { argon2 } from '../../adapters/argon2.ts';
-import {
-  HASH_QUEUE_MAX,
-  HASH_WAIT_MAX_MS,
-  hashLimit,
-  passwordFault,
-  passwords,
-} from './passwords.ts';
+import { strengthOf } from '../../adapters/password-strength.ts';
+import { hashPermits } from './hash-permits.ts';
+import { passwordFault, passwords } from './passwords.ts';
 
 const policy = {
   min: 8,
@@ -37,12 +32,21 @@ describe('a password', () => {
     expect(passwordFault('dragon boat at noon', { ...policy, common: 'refuse' })).toBeUndefined();
   });
 
-  it('is as hard to guess as its tenant asks', () => {
+  it('C3 is as hard to guess as its tenant asks, which a thread of its own estimates', async () => {
     const hard = { ...policy, zxcvbn_score: 3 } as const;
-    expect(passwordFault('qwertyuiop', hard)).toBe('password_too_weak');
-    expect(passwordFault('qwertyuiop', policy)).toBeUndefined();
-    expect(passwordFault('dragon boat at noon', hard)).toBeUndefined();
-    expect(passwordFault('x'.repeat(128), hard)).toBe('password_too_weak');
+    const objection = (password: string, of: typeof policy | typeof hard = hard) =>
+      cheap().objectionTo(password, of, 'acme');
+    let turns = 0;
+    const counting = setInterval(() => {
+      turns += 1;
+    }, 0);
+    expect(await objection('qwertyuiop')).toBe('password_too_weak');
+    clearInterval(counting);
+    // Loading the dictionaries alone takes longer than some turns of the event loop.
+    expect(turns).toBeGreaterThan(2);
+    expect(await objection('qwertyuiop', policy)).toBeUndefined();
+    expect(await objection('dragon boat at noon')).toBeUndefined();
+    expect(await objection('x'.repeat(128))).toBe('password_too_weak');
   });
 
   it('is as long as its tenant asks', () => {
@@ -56,90 +60,36 @@ describe('a password', () => {
 
   it('is the same however its accents were typed', async () => {
     const kept = cheap();
-    const phc = await kept.hash('cafe\u0301 au lait');
-    expect(await kept.verify(phc, 'caf\u00e9 au lait')).toEqual({ right: true });
-    expect(await kept.verify(phc, 'cafe au lait')).toEqual({ right: false });
+    const phc = await kept.hash('cafe\u0301 au lait', 'acme');
+    expect(await kept.verify(phc, 'caf\u00e9 au lait', 'acme')).toEqual({ right: true });
+    expect(await kept.verify(phc, 'cafe au lait', 'acme')).toEqual({ right: false });
   });
 
   it('is hashed once more when the parameters have changed', async () => {
-    const phc = await cheap().hash('correct horse');
-    const { right, rehashed = '' } = await cheap(2).verify(phc, 'correct horse');
+    const phc = await cheap().hash('correct horse', 'acme');
+    const { right, rehashed = '' } = await cheap(2).verify(phc, 'correct horse', 'acme');
     expect(right).toBe(true);
     expect(rehashed).toContain('t=2');
-    expect(await cheap(2).verify(phc, 'wrong horse')).toEqual({ right: false });
+    expect(await cheap(2).verify(phc, 'wrong horse', 'acme')).toEqual({ right: false });
   });
 
   it.each(['', 'nonsense', '$argon2id$v=19$m=9999999,t=2,p=1$c2FsdHNhbHQ$aGFzaA'])(
     'is never right against the broken or immoderate hash "%s"',
     async (phc) => {
-      expect(await cheap().verify(phc, 'correct horse')).toEqual({ right: false });
+      expect(await cheap().verify(phc, 'correct horse', 'acme')).toEqual({ right: false });
     },
   );
 });
 
 const cheap = (time = 1) =>
-  passwords(
-    argon2({ memoryKib: 64, time }),
-    hashLimit(1, { sleep: () => new Promise(() => {}) }),
-    async () => false,
-  );
-
-const pendingJob = () => {
-  let release = (): void => {};
-  const job = new Promise<void>((resolve) => {
-    release = resolve;
+  passwords({
+    own: argon2({ memoryKib: 64, time }),
+    permits: hashPermits(1, { after: () => () => {} }),
+    floor: {
+      hold: (_tenantId, work) => work(),
+      timed: (_cost, verify) => verify(),
+      note: async () => {},
+    },
+    breached: async () => false,
+    strengthOf,
   });
-  return { job: () => job, release: () => release() };
-};
-const settled = async () => {
-  for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
-};
-
-describe('the limit of password hashes at once', () => {
-  it('lets so many in at once, the others in the order in which they came', async () => {
-    const limit = hashLimit(1, fakeClock('2026-01-01T00:00:00Z'));
-    const first = pendingJob();
-    const order: string[] = [];
-    const running = [
-      limit.run(first.job),
-      limit.run(async () => void order.push('second')),
-      limit.run(async () => void order.push('third')),
-    ];
-    await settled();
-    expect(order).toEqual([]);
-    first.release();
-    await Promise.all(running);
-    expect(order).toEqual(['second', 'third']);
-  });
-
-  it('S10 turns away what does not fit into the line, at once', async () => {
-    const limit = hashLimit(1, fakeClock('2026-01-01T00:00:00Z'));
-    const first = pendingJob();
-    void limit.run(first.job);
-    const waiting = Array.from({ length: HASH_QUEUE_MAX }, () => limit.run(async () => 'done'));
-    await expect(limit.run(async () => 'never')).rejects.toMatchObject({ name: 'Overloaded' });
-    first.release();
-    expect(await Promise.all(waiting)).toHaveLength(HASH_QUEUE_MAX);
-  });
-
-  it('S10 turns away what has waited too long, and gives its place to nobody twice', async () => {
-    const clock = fakeClock('2026-01-01T00:00:00Z');
-    const limit = hashLimit(1, clock);
-    const first = pendingJob();
-    void limit.run(first.job);
-    const late = limit.run(async () => 'never');
-    const refused = expect(late).rejects.toMatchObject({ name: 'Overloaded' });
-    await settled();
-    await clock.advance(HASH_WAIT_MAX_MS);
-    await refused;
-    expect(limit.waiting()).toBe(0);
-    first.release();
-    expect(await limit.run(async () => 'next')).toBe('next');
-  });
-
-  it('frees the place of a job that failed', async () => {
-    const limit = hashLimit(1, fakeClock('2026-01-01T00:00:00Z'));
-    await expect(limit.run(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
-    expect(await limit.run(async () => 'next')).toBe('next');
-  });
-});

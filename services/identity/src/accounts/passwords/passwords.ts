@@ -1,17 +1,16 @@
-/**
- * Which passwords are accepted, and how they are stored: as hashes, with limited concurrency, never in
- * clear.
- */
-import { Overloaded } from '@cardea/http';
-import { type Clock, isCommonPassword } from '@cardea/runtime';
+/** Which passwords are accepted, and how they are stored: as hashes, never in clear. */
+import { isCommonPassword } from '@cardea/runtime';
 import type { PasswordFunction } from '../../adapters/argon2.ts';
 import type { BreachedPasswords } from '../../adapters/breached-passwords.ts';
-import { strengthOf } from '../../adapters/password-strength.ts';
+import { type ForeignHash, storedHash } from '../../adapters/foreign-hash-forms.ts';
+import type { HashCost } from '../../adapters/hash-cost.ts';
 import type { PasswordPolicy } from '../../workspaces/workspaces.module.ts';
+import type { HashPermits } from './hash-permits.ts';
+import type { SignInFloor } from './sign-in-floor.ts';
 
 export const PASSWORD_CHARACTERS_MAX = 128;
 
-/** Characters are code points of the NFC form: an emoji counts once. */
+/** What is seen at once. Characters are code points of the NFC form: an emoji counts once. */
 export function passwordFault(
   password: string,
   policy: PasswordPolicy,
@@ -19,122 +18,144 @@ export function passwordFault(
   const length = [...password.normalize('NFC')].length;
   if (length < policy.min) return 'password_too_short';
   if (length > PASSWORD_CHARACTERS_MAX) return 'password_too_long';
-  const { common, zxcvbn_score: least } = policy;
-  const isWeak =
-    (common === 'refuse' && isCommonPassword(password)) ||
-    (least !== null && strengthOf(password) < least);
-  return isWeak ? 'password_too_weak' : undefined;
+  return policy.common === 'refuse' && isCommonPassword(password) ? 'password_too_weak' : undefined;
 }
+
+export type ReadHash = { readonly phc: string } | 'too_dear' | 'unknown';
 
 export type Passwords = {
   /** Runs before the first sign-in, so that none is slower than the others. */
   readonly warmUp: () => Promise<void>;
-  readonly hash: (password: string) => Promise<string>;
-  /** Known from a leak, where the policy wants to know; what cannot be found out is not. */
-  readonly isBreached: (
-    password: string,
-    policy: Pick<PasswordPolicy, 'breach_check'>,
-  ) => Promise<boolean>;
-  /** Whether a hash that was made elsewhere can be verified here. */
-  readonly isKnownHash: (phc: string) => boolean;
+  readonly hash: (password: string, tenantId: string) => Promise<string>;
   /**
-   * Without a stored hash it does the same work and refuses. `rehashed` is set if the parameters changed.
+   * What a tenant has against a new password that takes work to find out, so limits come before: how hard it is
+   * to guess, and whether it is known from a leak. What cannot be found out is no objection.
+   */
+  readonly objectionTo: (
+    password: string,
+    policy: Pick<PasswordPolicy, 'breach_check' | 'zxcvbn_score'>,
+    tenantId: string,
+  ) => Promise<'password_too_weak' | 'password_breached' | undefined>;
+  /** The form in which a hash that was made elsewhere is stored, where it can be verified below its ceiling. */
+  readonly readHash: (foreign: ForeignHash) => ReadHash;
+  /** Accounts of the tenant are brought with these hashes. */
+  readonly brought: (tenantId: string, phcs: readonly string[]) => Promise<void>;
+  /**
+   * Verifies the password of a sign-in. Without a stored hash it does the same work and refuses. It takes as
+   * long as the dearest hash of the tenant, whatever comes of it. `rehashed` is set if the parameters changed.
    */
   readonly verify: (
     phc: string | null,
     password: string,
+    tenantId: string,
   ) => Promise<{ readonly right: boolean; readonly rehashed?: string }>;
+  /** Whether it is the password of the hash, for a person who has proven themselves. */
+  readonly matches: (phc: string, password: string, tenantId: string) => Promise<boolean>;
 };
 
-export function passwords(
-  own: PasswordFunction,
-  limit: HashLimit,
-  breached: BreachedPasswords,
-): Passwords {
+export type PasswordsDependencies = {
+  readonly own: PasswordFunction;
+  readonly permits: HashPermits;
+  readonly floor: SignInFloor;
+  readonly breached: BreachedPasswords;
+  /** From 0, guessed at once, to 4; outside the main thread. */
+  readonly strengthOf: (password: string) => Promise<number>;
+};
+
+export function passwords(deps: PasswordsDependencies): Passwords {
+  const { own, permits, floor, breached, strengthOf } = deps;
+  const judge = hashVerification(deps);
+  const hash = (password: string, tenantId: string) =>
+    permits.run({ tenantId }, () => own.hash(password.normalize('NFC')));
+  return {
+    warmUp: judge.warmUp,
+    hash,
+    objectionTo: async (password, { zxcvbn_score: least, breach_check }, tenantId) => {
+      const isWeak =
+        least !== null &&
+        (await permits.run({ tenantId }, () => strengthOf(password.normalize('NFC')))) < least;
+      if (isWeak) return 'password_too_weak';
+      return breach_check && (await breached(password)) ? 'password_breached' : undefined;
+    },
+    readHash: (foreign) => {
+      const phc = storedHash(foreign);
+      const cost = phc === undefined ? undefined : own.costOf(phc);
+      if (phc === undefined || cost === undefined) return 'unknown';
+      return cost === 'too_dear' ? cost : { phc };
+    },
+    brought: async (tenantId, phcs) => {
+      const costs = await Promise.all(phcs.map((phc) => judge.floorCost(phc)));
+      const [dearest] = costs
+        .flatMap((cost) => cost ?? [])
+        .toSorted((one, other) => other.workMs - one.workMs);
+      if (dearest !== undefined) await floor.note(tenantId, dearest);
+    },
+    verify: (phc, password, tenantId) =>
+      floor.hold(
+        tenantId,
+        async () => {
+          const right = await judge.isRight(phc ?? (await judge.dummyHash()), password, tenantId);
+          if (phc === null || !right) return { right: false };
+          return own.isOutdated(phc)
+            ? { right, rehashed: await hash(password, tenantId) }
+            : { right };
+        },
+        formsOf(password).length,
+      ),
+    matches: judge.isRight,
+  };
+}
+
+/**
+ * The composed form, which ours are made of, and then the one that was typed: other products hash that, so a
+ * decomposed password would never fit.
+ */
+const formsOf = (password: string): readonly string[] => [
+  ...new Set([password.normalize('NFC'), password]),
+];
+
+/** Verifies hashes: ours under the permits of all, dearer ones under the tenant's own. */
+function hashVerification({ own, permits, floor }: PasswordsDependencies) {
   let dummy: Promise<string> | undefined;
   const dummyHash = () => {
     dummy ??= own.hash('no password of anybody');
     return dummy;
   };
+  const costs = async (phc: string) => {
+    const [cost, ours] = [own.costOf(phc), own.costOf(await dummyHash())];
+    return typeof cost === 'object' && typeof ours === 'object' ? { cost, ours } : undefined;
+  };
+  /** What the floor of a tenant has to last where an account has this hash; undefined where nothing is needed. */
+  const floorCost = async (phc: string): Promise<HashCost | undefined> => {
+    const known = own.isOutdated(phc) ? await costs(phc) : undefined;
+    if (known === undefined) return undefined;
+    // A cheaper hash than ours would answer sooner than an address that nobody has.
+    return isDearer(known) ? known.cost : known.ours;
+  };
   return {
+    dummyHash,
+    floorCost,
     warmUp: async () => {
       await dummyHash();
     },
-    isBreached: async (password, { breach_check: isAsked }) =>
-      isAsked && (await breached(password)),
-    isKnownHash: own.isKnown,
-    hash: (password) => limit.run(() => own.hash(password.normalize('NFC'))),
-    verify: async (phc, password) => {
-      const stored = phc ?? (await dummyHash());
-      return limit.run(async () => {
-        const right = await own.verify(stored, password.normalize('NFC'));
-        if (phc === null || !right) return { right: false };
-        if (!own.isOutdated(phc)) return { right };
-        return { right, rehashed: await own.hash(password.normalize('NFC')) };
-      });
-    },
-  };
-}
-
-/** At most a few passwords are hashed at once; the others wait, and are refused when the queue is full. */
-export const HASH_QUEUE_MAX = 64;
-export const HASH_WAIT_MAX_MS = 2_000;
-
-type Waiting = { readonly start: () => void };
-
-export type HashLimit = {
-  readonly run: <T>(job: () => Promise<T>) => Promise<T>;
-  /** Jobs in the queue, for metrics. */
-  readonly waiting: () => number;
-};
-
-/** A permit belongs to the job: it is kept until the hash has ended, even if the client has disconnected. */
-export function hashLimit(concurrency: number, clock: Pick<Clock, 'sleep'>): HashLimit {
-  let running = 0;
-  const queue: Waiting[] = [];
-
-  const permit = async (): Promise<void> => {
-    if (running < concurrency) {
-      running += 1;
-      return;
-    }
-    if (queue.length >= HASH_QUEUE_MAX)
-      throw new Overloaded('the queue for password hashes is full');
-    await waitForTurn();
-  };
-
-  const waitForTurn = () =>
-    new Promise<void>((resolve, reject) => {
-      const timeout = new AbortController();
-      const waiting: Waiting = {
-        start: () => {
-          timeout.abort();
-          resolve();
-        },
+    isRight: async (phc: string, password: string, tenantId: string): Promise<boolean> => {
+      const known = await costs(phc);
+      // Each try is timed alone, so that what is typed does not raise the floor.
+      const verify = async (): Promise<boolean> => {
+        const forms = own.isOutdated(phc) ? formsOf(password) : [password.normalize('NFC')];
+        for (const form of forms) {
+          const one = () => own.verify(phc, form);
+          if (await (known === undefined ? one() : floor.timed(known.cost, one))) return true;
+        }
+        return false;
       };
-      queue.push(waiting);
-      void clock.sleep(HASH_WAIT_MAX_MS, timeout.signal).then(() => {
-        if (timeout.signal.aborted) return;
-        queue.splice(queue.indexOf(waiting), 1);
-        reject(new Overloaded('waited too long for a password hash'));
-      });
-    });
-
-  const leave = (): void => {
-    const next = queue.shift();
-    if (next === undefined) running -= 1;
-    else next.start();
-  };
-
-  return {
-    run: async (job) => {
-      await permit();
-      try {
-        return await job();
-      } finally {
-        leave();
-      }
+      const least = await floorCost(phc);
+      if (least !== undefined) await floor.note(tenantId, least);
+      const isForeign = known !== undefined && isDearer(known);
+      return permits.run({ tenantId, isForeign }, verify);
     },
-    waiting: () => queue.length,
   };
 }
+
+const isDearer = ({ cost, ours }: { readonly cost: HashCost; readonly ours: HashCost }): boolean =>
+  cost.workMs > ours.workMs;

@@ -10,18 +10,19 @@ export async function isReusedPassword(
   {
     sealer,
     passwords,
-  }: { readonly sealer: Pick<Sealer, 'open'>; readonly passwords: Pick<Passwords, 'verify'> },
+  }: { readonly sealer: Pick<Sealer, 'open'>; readonly passwords: Pick<Passwords, 'matches'> },
   of: {
     readonly user: Pick<ExistingUser, 'id' | 'passwordHash' | 'passwordsBefore'>;
     readonly password: string;
     readonly policy: Pick<PasswordPolicy, 'history'>;
+    readonly tenantId: string;
   },
 ): Promise<boolean> {
-  const { user, password, policy } = of;
+  const { user, password, policy, tenantId } = of;
   const known = user.passwordHash === null ? [] : [user.passwordHash];
   for (const sealed of [...known, ...user.passwordsBefore].slice(0, policy.history)) {
     const phc = await sealer.open(sealed, userField(user.id, 'password_hash'));
-    if (phc !== null && (await passwords.verify(phc, password)).right) return true;
+    if (phc !== null && (await passwords.matches(phc, password, tenantId))) return true;
   }
   return false;
 }

@@ -27,6 +27,7 @@ export const announceVouched = (needs: Dependencies) =>
         'PasswordRehashed',
         'EmailVerified',
         'ProfileChanged',
+        'MetadataSet',
         'UserVouched',
         'VouchWithdrawn',
         'FactorAdded',

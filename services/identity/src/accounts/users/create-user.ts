@@ -3,6 +3,8 @@ import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { identityLinked, type NewIdentity } from './identities.ts';
+import type { SealedMetadata } from './metadata.ts';
+import type { SealedProfile } from './profile-fields.ts';
 import type { User, UserEvent } from './user.ts';
 
 export type CreateUser = {
@@ -13,6 +15,9 @@ export type CreateUser = {
   readonly displayName: Sealed | null;
   readonly avatarUrl: Sealed | null;
   readonly roles: readonly string[];
+  /** What the account has beside a name and a picture from the beginning. */
+  readonly profile: SealedProfile;
+  readonly metadata: SealedMetadata;
   readonly passwordHash: Sealed | null;
   readonly via: UserCreatedVia;
   readonly vouched: boolean;
@@ -47,7 +52,23 @@ export function createUser(
       created_at: now.toISOString(),
     },
   };
-  return accept<UserEvent>(registered, ...passwordSet(command), ...linked(command));
+  return accept<UserEvent>(
+    registered,
+    ...profileSet(command),
+    ...metadataSet(command),
+    ...passwordSet(command),
+    ...linked(command),
+  );
+}
+
+function profileSet({ id, profile, now }: CreateUser): readonly UserEvent[] {
+  if (Object.keys(profile).length === 0) return [];
+  return [{ type: 'ProfileChanged', data: { id, ...profile, at: now.toISOString() } }];
+}
+
+function metadataSet({ id, metadata, now }: CreateUser): readonly UserEvent[] {
+  if (Object.keys(metadata).length === 0) return [];
+  return [{ type: 'MetadataSet', data: { id, ...metadata, at: now.toISOString() } }];
 }
 
 function passwordSet({ id, passwordHash: hash, now }: CreateUser): readonly UserEvent[] {

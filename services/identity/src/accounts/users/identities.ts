@@ -21,7 +21,7 @@ export type IdentityEvent =
         readonly provider: SocialProvider;
         readonly subject: Sealed;
         readonly hash: string;
-        /** Of all that are linked now. */
+        /** The providers of all accounts that are linked now. */
         readonly providers: readonly SocialProvider[];
         readonly at: string;
       };

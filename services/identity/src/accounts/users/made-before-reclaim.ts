@@ -45,8 +45,13 @@ export async function endMadeBeforeReclaim<State, E extends DomainEvent, Reason 
   await decideOnRows(
     needs,
     {
-      ...{ projections: [table], position, waitMs: CATCH_UP_MS, pageRows: PAGE_ROWS, page },
-      ...{ keyOf: ({ id }: { readonly id: string }) => id, firstKey: '' },
+      projections: [table],
+      position,
+      waitMs: CATCH_UP_MS,
+      pageRows: PAGE_ROWS,
+      page,
+      keyOf: ({ id }: { readonly id: string }) => id,
+      firstKey: '',
     },
     {
       stream,

@@ -1,19 +1,73 @@
-/** The form of a display name and of a picture's address. */
+/** What a user's profile holds, and the form of each field. */
+import type { Sealed } from '@cardea/crypto';
+import { isHonestName } from '@cardea/runtime';
+
+export const PROFILE_FIELDS = [
+  'display_name',
+  'avatar_url',
+  'locale',
+  'preferred_username',
+] as const;
+export type ProfileField = (typeof PROFILE_FIELDS)[number];
+
+/** Fields that are not named stay; null clears one. */
+export type Profile<Value> = { readonly [field in ProfileField]?: Value | null };
+export type SealedProfile = Profile<Sealed>;
+
 const DISPLAY_NAME_CHARACTERS_MAX = 128;
 const AVATAR_URL_CHARACTERS_MAX = 2_048;
-const CONTROL = /\p{Cc}/u;
+const USERNAME_CHARACTERS_MAX = 64;
+const LOCALE_CHARACTERS_MAX = 35;
+
+/** The fields of a request as they are kept, or the name of the first one that is not valid. */
+export function readProfile(body: Profile<string>): Profile<string> | ProfileField {
+  const read: { [field in ProfileField]?: string | null } = {};
+  for (const field of PROFILE_FIELDS) {
+    const input = body[field];
+    if (input === undefined) continue;
+    const value = FORMS[field](input);
+    if (value === undefined) return field;
+    read[field] = value;
+  }
+  return read;
+}
 
 /** Trimmed; undefined if it is not valid. An empty one clears the field. */
-export function displayName(input: string | null): string | null | undefined {
-  const trimmed = input?.trim() ?? '';
-  if (trimmed === '') return null;
-  if (CONTROL.test(trimmed) || [...trimmed].length > DISPLAY_NAME_CHARACTERS_MAX) return undefined;
-  return trimmed;
-}
+export const displayName = (input: string | null): string | null | undefined =>
+  nameOf(input, DISPLAY_NAME_CHARACTERS_MAX);
 
 export function avatarUrl(input: string | null): string | null | undefined {
   if (input === null) return null;
   if (input.length > AVATAR_URL_CHARACTERS_MAX || !URL.canParse(input)) return undefined;
   const url = new URL(input);
   return url.protocol === 'https:' && url.username === '' ? input : undefined;
+}
+
+/** A BCP 47 tag in its canonical form. */
+export function locale(input: string | null): string | null | undefined {
+  const trimmed = input?.trim() ?? '';
+  if (trimmed === '') return null;
+  if (trimmed.length > LOCALE_CHARACTERS_MAX) return undefined;
+  try {
+    return Intl.getCanonicalLocales(trimmed)[0];
+  } catch {
+    return undefined;
+  }
+}
+
+const FORMS: {
+  readonly [field in ProfileField]: (input: string | null) => string | null | undefined;
+} = {
+  display_name: displayName,
+  avatar_url: avatarUrl,
+  locale,
+  // Nobody signs in by it, so two people may have the same.
+  preferred_username: (input) => nameOf(input, USERNAME_CHARACTERS_MAX),
+};
+
+function nameOf(input: string | null, charactersMax: number): string | null | undefined {
+  const trimmed = input?.trim() ?? '';
+  if (trimmed === '') return null;
+  const isFit = isHonestName(trimmed) && [...trimmed].length <= charactersMax;
+  return isFit ? trimmed : undefined;
 }

@@ -1,8 +1,6 @@
-/** Which roles are above which. */
+/** Who counts as an administrator, and who no longer does. */
+import { ROLES } from '../../ranks/ranks.ts';
 import type { User } from './user.ts';
-
-/** The built-in roles, each above those before it; a tenant's own roles rank with `member`. */
-export const ROLES = ['member', 'admin', 'owner', 'system_admin'] as const;
 
 const ADMIN_ROLES: readonly string[] = ROLES.filter((role) => role !== 'member');
 
@@ -13,6 +11,3 @@ export const isDemotion = (before: readonly string[], after: readonly string[]):
 /** Whether the user counts as one of the tenant's administrators. */
 export const isActiveAdmin = (user: User): boolean =>
   user.status === 'active' && user.roles.some((role) => ADMIN_ROLES.includes(role));
-
-export const rankOf = (roles: readonly string[]): number =>
-  Math.max(0, ...roles.map((role) => (ROLES as readonly string[]).indexOf(role)));

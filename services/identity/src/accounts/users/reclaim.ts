@@ -1,13 +1,13 @@
 /**
  * Whoever registered an address without proving it may be somebody else. When its owner proves it and takes
- * the account, password, second factors and sessions of before end, and all that was made or granted with
+ * the account, password, second factors, linked accounts and sessions of before end, and all that was made or granted with
  * the account until then (`take-back-reclaimed` of agents, credentials and consents).
  */
 import { factorRemoved } from './second-factors.ts';
 import type { ExistingUser, UserEvent } from './user.ts';
 
 export type Reclaim = {
-  /** Of the user's sessions, as the table has them. */
+  /** How many sessions the user has, by the table. */
   readonly count: number;
   /** Unix seconds: access tokens of before are refused. */
   readonly tokensBefore: number;
@@ -20,16 +20,26 @@ export function reclaimed(
   { count, tokensBefore }: Reclaim,
   now: Date,
 ): readonly UserEvent[] {
-  const { id, epoch, secondFactors } = user;
+  const { id, epoch, secondFactors, identities } = user;
   const { factors } = secondFactors;
   const removed = factors.map((factor, index) =>
     factorRemoved(id, factor, { isLast: index === factors.length - 1, now }),
   );
+  const unlinked = identities.map(({ provider, hash }, index): UserEvent => {
+    const providers = identities.slice(index + 1).map((later) => later.provider);
+    return {
+      type: 'IdentityUnlinked',
+      data: { id, provider, hash, providers, at: now.toISOString() },
+    };
+  });
   const data = {
-    ...{ id, epoch: epoch + 1, count, at: now.toISOString() },
+    id,
+    epoch: epoch + 1,
+    count,
+    at: now.toISOString(),
     tokens_before: Math.max(tokensBefore, user.tokensBefore),
   };
-  return [...removed, { type: 'AccountReclaimed', data }];
+  return [...removed, ...unlinked, { type: 'AccountReclaimed', data }];
 }
 
 /** Whether it was made before somebody else took the account, who has never agreed to it. */

@@ -52,6 +52,7 @@ describe('a new password', () => {
     expect(decision.accepted && decision.events.map(({ type }) => type)).toEqual([
       'FactorRemoved',
       'AccountReclaimed',
+      'EmailVerified',
       'PasswordSet',
     ]);
     expect(decision.events.reduce(users.evolve, state)).toMatchObject({

@@ -4,7 +4,8 @@
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import { type Reclaim, reclaimed } from './reclaim.ts';
+import { addressProven } from './prove-address.ts';
+import type { Reclaim } from './reclaim.ts';
 import { type KeptSession, keptSid, type User, type UserEvent } from './user.ts';
 
 export type SetPassword = {
@@ -19,9 +20,12 @@ export function setPassword(command: SetPassword, user: User): Decision<UserEven
   if (user.status !== 'active') return refuse('not_found');
   const { hash, by, keep, now } = command;
   const before =
-    command.by === 'reset' && !user.emailVerified ? reclaimed(user, command.reclaim, now) : [];
+    command.by === 'reset'
+      ? addressProven(user, { ...command.reclaim, isRegistrant: false, now })
+      : [];
+  const isReclaimed = before.some(({ type }) => type === 'AccountReclaimed');
   // Reclaiming raises it too.
-  const epoch = user.epoch + (before.length === 0 ? 1 : 2);
+  const epoch = user.epoch + (isReclaimed ? 2 : 1);
   const at = now.toISOString();
   return accept<UserEvent>(...before, {
     type: 'PasswordSet',

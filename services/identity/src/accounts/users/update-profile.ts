@@ -1,16 +1,15 @@
-/** Changes a user's name and picture; fields that are not named stay. */
-import type { Sealed } from '@cardea/crypto';
+/** Changes a user's profile; fields that are not named stay. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
+import type { SealedProfile } from './profile-fields.ts';
 import { exists, type User, type UserEvent } from './user.ts';
 
 export type UpdateProfile = {
-  readonly displayName?: Sealed | null;
-  readonly avatarUrl?: Sealed | null;
+  readonly profile: SealedProfile;
   readonly now: Date;
 };
 
 export function updateProfile(
-  { displayName, avatarUrl, now }: UpdateProfile,
+  { profile, now }: UpdateProfile,
   user: User,
 ): Decision<UserEvent, 'not_found'> {
   if (!exists(user)) return refuse('not_found');
@@ -18,8 +17,7 @@ export function updateProfile(
     type: 'ProfileChanged',
     data: {
       id: user.id,
-      ...(displayName === undefined ? {} : { display_name: displayName }),
-      ...(avatarUrl === undefined ? {} : { avatar_url: avatarUrl }),
+      ...profile,
       at: now.toISOString(),
     },
   });

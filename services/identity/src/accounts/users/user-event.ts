@@ -4,6 +4,7 @@ import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { ignoring } from '@cardea/event-store';
 import type { IdentityEvent } from './identities.ts';
+import type { SealedProfile } from './profile-fields.ts';
 import type { SecondFactorEvent } from './second-factors.ts';
 
 export type UserEvent =
@@ -50,8 +51,16 @@ export type UserEvent =
       readonly type: 'ProfileChanged';
       readonly data: {
         readonly id: string;
-        readonly display_name?: Sealed | null;
-        readonly avatar_url?: Sealed | null;
+        readonly at: string;
+      } & SealedProfile;
+    }
+  | {
+      readonly type: 'MetadataSet';
+      readonly data: {
+        readonly id: string;
+        /** JSON objects as a whole; one that is not named stays, null clears it. */
+        readonly public_metadata?: Sealed | null;
+        readonly private_metadata?: Sealed | null;
         readonly at: string;
       };
     }
@@ -99,7 +108,7 @@ export type UserEvent =
         readonly id: string;
         readonly epoch: number;
         readonly tokens_before: number;
-        /** Of the sessions that it ends. */
+        /** How many sessions it ends. */
         readonly count: number;
         readonly at: string;
       };
@@ -107,16 +116,16 @@ export type UserEvent =
   | SecondFactorEvent
   | IdentityEvent;
 
-/** All but the end of an account, for whoever waits for that alone. */
-export const whileUserStays = (why: string) =>
+/** What leaves all sign-ins of a user as they are, for whoever waits for their end. */
+export const whileSignInsStay = (why: string) =>
   ignoring(
     why,
     'UserAbandoned',
     'UserRegistered',
-    'PasswordSet',
     'PasswordRehashed',
     'EmailVerified',
     'ProfileChanged',
+    'MetadataSet',
     'RolesChanged',
     'UserVouched',
     'VouchWithdrawn',
@@ -125,8 +134,11 @@ export const whileUserStays = (why: string) =>
     'RecoveryCodesSet',
     'IdentityLinked',
     'IdentityUnlinked',
-    'AccountReclaimed',
-    'UserDisabled',
     'UserEnabled',
-    'SessionsRevoked',
   );
+
+/** All but the end of an account, for whoever waits for that alone. */
+export const whileUserStays = (why: string) => ({
+  ...whileSignInsStay(why),
+  ...ignoring(why, 'PasswordSet', 'AccountReclaimed', 'UserDisabled', 'SessionsRevoked'),
+});

@@ -2,7 +2,6 @@ import { given } from '@cardea/testing';
 import { describe, it } from 'vitest';
 import { endSessions } from './end-sessions/end-sessions.ts';
 import { type UserEvent, users } from './user.ts';
-import { verifyEmail } from './verify-email/verify-email.ts';
 
 const now = new Date('2026-01-01T10:00:00.000Z');
 const at = now.toISOString();
@@ -23,31 +22,9 @@ const registered: UserEvent = {
     created_at: at,
   },
 };
-const verified: UserEvent = { type: 'EmailVerified', data: { id: 'ann', at } };
-const closed: UserEvent = { type: 'UserDisabled', data: { id: 'ann', epoch: 1, at } };
 const revoked = (epoch: number, keepSid: string | null): UserEvent => ({
   type: 'SessionsRevoked',
   data: { id: 'ann', epoch, keep_sid: keepSid, count: 2, at },
-});
-
-describe('the address of an account', () => {
-  it('is verified once', () => {
-    given(users, registered)
-      .when((user) => verifyEmail(now, user))
-      .accepts(verified);
-    given(users, registered, verified)
-      .when((user) => verifyEmail(now, user))
-      .accepts();
-  });
-
-  it('is not verified where nobody can sign in any more', () => {
-    given(users, registered, closed)
-      .when((user) => verifyEmail(now, user))
-      .refuses('not_found');
-    given(users)
-      .when((user) => verifyEmail(now, user))
-      .refuses('not_found');
-  });
 });
 
 describe('ending the sessions of an account', () => {

@@ -5,11 +5,12 @@
 import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
+import { type Basis, type BasisNow, stands } from '../../streams/basis.ts';
 import { changedIdentities, type LinkedIdentity } from './identities.ts';
 import { changedFactors, NO_SECOND_FACTORS, type SecondFactors } from './second-factors.ts';
 import type { UserEvent } from './user-event.ts';
 
-export { type UserEvent, whileUserStays } from './user-event.ts';
+export { type UserEvent, whileSignInsStay, whileUserStays } from './user-event.ts';
 
 export type UserFacts = {
   readonly id: string;
@@ -19,6 +20,12 @@ export type UserFacts = {
   readonly emailVerified: boolean;
   readonly displayName: Sealed | null;
   readonly avatarUrl: Sealed | null;
+  /** Absent where the state was stored before there was such a field. */
+  readonly locale?: Sealed | null;
+  readonly preferredUsername?: Sealed | null;
+  /** JSON objects, encrypted. */
+  readonly publicMetadata?: Sealed | null;
+  readonly privateMetadata?: Sealed | null;
   readonly roles: readonly string[];
   /** An administrator vouches for this user. */
   readonly vouched: boolean;
@@ -46,7 +53,7 @@ export type UserFacts = {
   readonly reclaimedAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Of the request that created it, for a repeat under the same Idempotency-Key. */
+  /** A hash of the request that created it, for a repeat under the same Idempotency-Key. */
   readonly requestHash: string | null;
 };
 
@@ -56,7 +63,10 @@ export type User =
   | { readonly status: 'abandoned' }
   /** `invited`: created for its owner, who has not taken it over yet. */
   | ({ readonly status: 'active' | 'invited' | 'disabled' } & UserFacts)
-  | ({ readonly status: 'deleted' } & Pick<UserFacts, 'id' | 'email' | 'emailHash' | 'identities'>);
+  | ({ readonly status: 'deleted' } & Pick<
+      UserFacts,
+      'id' | 'email' | 'emailHash' | 'emailVerified' | 'identities' | 'locale'
+    >);
 export type ExistingUser = Extract<User, UserFacts>;
 
 type AfterRegistered = Exclude<UserEvent, { type: 'UserRegistered' | 'UserAbandoned' }>;
@@ -135,12 +145,8 @@ function evolveExisting(user: ExistingUser, event: AfterRegistered): User {
     case 'EmailVerified':
       return { ...user, emailVerified: true, updatedAt: data.at };
     case 'ProfileChanged':
-      return {
-        ...user,
-        displayName: data.display_name === undefined ? user.displayName : data.display_name,
-        avatarUrl: data.avatar_url === undefined ? user.avatarUrl : data.avatar_url,
-        updatedAt: data.at,
-      };
+    case 'MetadataSet':
+      return { ...user, ...personalFields(data), updatedAt: data.at };
     case 'RolesChanged':
       return {
         ...user,
@@ -189,10 +195,34 @@ function evolveExisting(user: ExistingUser, event: AfterRegistered): User {
       return { ...user, identities, updatedAt: data.at };
     }
     case 'UserDeleted': {
-      const { id, email, emailHash, identities } = user;
-      return { status: 'deleted', id, email, emailHash, identities };
+      const { id, email, emailHash, emailVerified, identities, locale = null } = user;
+      return { status: 'deleted', id, email, emailHash, emailVerified, identities, locale };
     }
   }
+}
+
+const PERSONAL_FIELDS = {
+  display_name: 'displayName',
+  avatar_url: 'avatarUrl',
+  locale: 'locale',
+  preferred_username: 'preferredUsername',
+  public_metadata: 'publicMetadata',
+  private_metadata: 'privateMetadata',
+} as const;
+type PersonalField = keyof typeof PERSONAL_FIELDS;
+
+/** Those that an event names; the others stay. */
+function personalFields(
+  data: {
+    readonly [field in PersonalField]?: Sealed | null;
+  },
+): Partial<Pick<UserFacts, (typeof PERSONAL_FIELDS)[PersonalField]>> {
+  const fields: { [field: string]: Sealed | null } = {};
+  for (const [field, name] of Object.entries(PERSONAL_FIELDS)) {
+    const value = data[field as PersonalField];
+    if (value !== undefined) fields[name] = value;
+  }
+  return fields;
 }
 
 /** As many as a tenant's policy may look at, beside the current one. */
@@ -207,6 +237,13 @@ const risen = ({ epoch, at }: { readonly epoch: number; readonly at: string }) =
   epochSince: at,
 });
 
+/**
+ * Sign-ins that no session shows end with the account's epoch. Tokens have whole seconds, so those of the second
+ * in which it rose count as earlier.
+ */
+export const signInsBefore = (epochSince: string): number =>
+  Math.floor(new Date(epochSince).getTime() / 1_000) + 1;
+
 /** A session that is to outlive the others; its epoch is the user's when it began. */
 export type KeptSession = { readonly sid: string; readonly userEpoch: number };
 
@@ -216,6 +253,16 @@ export const keptSid = (user: ExistingUser, kept: KeptSession | null): string | 
 
 export const exists = (user: User): user is ExistingUser =>
   user.status === 'active' || user.status === 'invited' || user.status === 'disabled';
+
+/** What a user's state says about credentials that rest on it. An invited account has its invitation alone. */
+export const userNow = (user: User): BasisNow['user'] =>
+  exists(user)
+    ? { active: user.status !== 'disabled', epoch: user.epoch, keepSid: user.keepSid }
+    : { active: false, epoch: -1, keepSid: null };
+
+/** Whether a credential that rests on the account alone is still good. */
+export const standsFor = (user: User, { user_epoch }: Pick<Basis, 'user_epoch'>): boolean =>
+  stands({ user_epoch }, { user: userNow(user) });
 
 /** Prevents an incomplete account from ever being completed, so that its address can be released. */
 export function abandon(user: User): Decision<UserEvent, 'user_exists'> {

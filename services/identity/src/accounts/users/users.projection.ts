@@ -1,4 +1,5 @@
 /** Maintains `users`, which the administrators' list reads; a deleted user has no row. */
+import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { ignoring } from '@cardea/event-store';
 import {
@@ -9,6 +10,8 @@ import {
   table,
 } from '@cardea/read-models';
 import { forgetTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
+import type { AddressFrom } from '../address-holder.ts';
+import { PROFILE_FIELDS, type Profile } from './profile-fields.ts';
 import type { UserEvent } from './user.ts';
 
 type Lockout = { readonly blocked_until: string | null };
@@ -37,8 +40,11 @@ const users = table('users', {
     tenant_id: 'text',
     email: orNull('text'),
     email_verified: 'boolean',
+    address_from: 'text',
     display_name: orNull('text'),
     avatar_url: orNull('text'),
+    locale: orNull('text'),
+    preferred_username: orNull('text'),
     roles: 'text[]',
     vouched: 'boolean',
     status: 'text',
@@ -53,6 +59,17 @@ const users = table('users', {
     updated_at: 'timestamptz',
   },
 });
+
+const PROVEN = { email_verified: true, address_from: 'proof' } as const;
+
+/** An administrator may say that an address is proven, without its holder. */
+function addressFrom(of: {
+  readonly via: UserCreatedVia;
+  readonly email_verified: boolean;
+}): AddressFrom {
+  if (of.via === 'admin' || of.via === 'import') return 'administrator';
+  return of.email_verified ? 'proof' : 'registrant';
+}
 
 const row = (change: TableChange): readonly TableChange[] => [change];
 
@@ -69,8 +86,11 @@ export const usersProjection = projection<UserEvent | SignIn | TenantDeleted>()(
           tenant_id: metadata.tenantId,
           email: await opened(tools, event, 'email', data.email),
           email_verified: data.email_verified,
+          address_from: addressFrom(data),
           display_name: await opened(tools, event, 'display_name', data.display_name),
           avatar_url: await opened(tools, event, 'avatar_url', data.avatar_url),
+          locale: null,
+          preferred_username: null,
           roles: data.roles,
           vouched: data.vouched,
           status: data.invited ? 'invited' : 'active',
@@ -95,29 +115,22 @@ export const usersProjection = projection<UserEvent | SignIn | TenantDeleted>()(
             epoch: data.epoch,
             keep_sid: data.keep_sid,
             updated_at: data.at,
-            ...(data.by === 'reset' ? { email_verified: true } : {}),
+            ...(data.by === 'reset' ? PROVEN : {}),
           },
         ),
       ),
     EmailVerified: ({ data }) =>
-      row(users.patch({ id: data.id }, { email_verified: true, updated_at: data.at })),
+      row(users.patch({ id: data.id }, { ...PROVEN, updated_at: data.at })),
     ProfileChanged: async (event, tools) => {
-      const { display_name: name, avatar_url: picture, id, at } = event.data;
-      return row(
-        users.patch(
-          { id },
-          {
-            updated_at: at,
-            ...(name === undefined
-              ? {}
-              : { display_name: await opened(tools, event, 'display_name', name) }),
-            ...(picture === undefined
-              ? {}
-              : { avatar_url: await opened(tools, event, 'avatar_url', picture) }),
-          },
-        ),
-      );
+      const { id, at } = event.data;
+      const opening = PROFILE_FIELDS.flatMap((field) => {
+        const sealed = event.data[field];
+        return sealed === undefined ? [] : [{ field, sealed }];
+      }).map(async ({ field, sealed }) => [field, await opened(tools, event, field, sealed)]);
+      const profile: Profile<string> = Object.fromEntries(await Promise.all(opening));
+      return row(users.patch({ id }, { updated_at: at, ...profile }));
     },
+    MetadataSet: ({ data: { id, at } }) => row(users.patch({ id }, { updated_at: at })),
     RolesChanged: ({ data }) =>
       row(
         users.patch(

@@ -34,7 +34,7 @@ export type AgentSessionFacts = {
   readonly epoch: number;
   readonly purpose: string | null;
   readonly app_id: string | null;
-  /** Of the last capability token, and of the one that it narrowed. */
+  /** The id of the last capability token, and of the one that it narrowed. */
   readonly cap_jti: string;
   readonly parent_jti: string | null;
   readonly created_at: string;

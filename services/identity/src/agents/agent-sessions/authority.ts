@@ -2,7 +2,13 @@
 
 import { isBeforeReclaim, type User } from '../../accounts/accounts.module.ts';
 import type { Agent } from '../agents/agent.ts';
-import { coveredBy, missingFrom, type ServiceGrant } from '../agents/service-grant.ts';
+import {
+  ANY_FIELD,
+  coveredBy,
+  missingFrom,
+  normalised,
+  type ServiceGrant,
+} from '../agents/service-grant.ts';
 import { type Delegation, isLive } from '../delegations/delegation.ts';
 
 export type RevocationCause = {
@@ -23,7 +29,14 @@ export type RevocationCause = {
 
 export type Authority =
   | { readonly refused: 'invalid_agent_key' | 'user_inactive' | 'delegation_required' }
-  | { readonly granted: (wanted: readonly ServiceGrant[]) => Reach };
+  | {
+      readonly granted: (wanted: readonly ServiceGrant[]) => Reach;
+      /**
+       * Each service with every field that it may be reached by. A session names its fields, so a service that
+       * is granted with any field, and nowhere by name, is missing.
+       */
+      readonly grantedWhole: (services: readonly string[]) => Reach;
+    };
 export type Reach = {
   readonly covered: readonly ServiceGrant[];
   readonly missing: readonly ServiceGrant[];
@@ -32,19 +45,40 @@ export type Reach = {
 export function authorityOf({ agent, user, since, now }: RevocationCause): Authority {
   if (agent.status !== 'active') return { refused: 'invalid_agent_key' };
   const own = agent.agent.services;
-  if (user === undefined) return { granted: reachWithin([own]) };
+  if (user === undefined) return authorityWithin([own]);
   if (user.account.status !== 'active') return { refused: 'user_inactive' };
   const { account, delegation } = user;
   if (isLive(delegation, now) && !isBeforeReclaim(account, delegation.created_at))
-    return { granted: reachWithin([own, delegation.services]) };
+    return authorityWithin([own, delegation.services]);
   const withdrawn = delegation.status === 'withdrawn' && new Date(delegation.withdrawnAt) >= since;
   if (user.needsDelegation || withdrawn) return { refused: 'delegation_required' };
-  return { granted: reachWithin([own]) };
+  return authorityWithin([own]);
 }
 
+type Limits = readonly (readonly ServiceGrant[])[];
+
+const authorityWithin = (limits: Limits): Authority => ({
+  granted: reachWithin(limits),
+  grantedWhole: wholeWithin(limits),
+});
+
 const reachWithin =
-  (limits: readonly (readonly ServiceGrant[])[]) =>
+  (limits: Limits) =>
   (wanted: readonly ServiceGrant[]): Reach => {
     const covered = limits.reduce((left, limit) => coveredBy(limit, left), wanted);
     return { covered, missing: missingFrom(covered, wanted) };
+  };
+
+const wholeWithin =
+  (limits: Limits) =>
+  (services: readonly string[]): Reach => {
+    const named = services
+      .flatMap((name) => limits.flat().filter(({ service_name }) => service_name === name))
+      .map((grant) => ({ ...grant, fields: grant.fields.filter((field) => field !== ANY_FIELD) }));
+    const { covered } = reachWithin(limits)(normalised(named));
+    const reached = covered.map(({ service_name }) => service_name);
+    const missing = services
+      .filter((name) => !reached.includes(name))
+      .map((service_name) => ({ service_name, fields: [ANY_FIELD] }));
+    return { covered, missing };
   };

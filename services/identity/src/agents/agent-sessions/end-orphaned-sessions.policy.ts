@@ -1,8 +1,12 @@
 /** When an agent, its key, its user, a login or a delegation goes, the sessions that rested on it end. */
 import { ignoring, type RecordedEvent } from '@cardea/event-store';
 import { policy, type ServiceDependencies } from '@cardea/service';
-import type { UserDirectory, UserEvent } from '../../accounts/accounts.module.ts';
-import type { SessionEvent } from '../../sessions/sessions.module.ts';
+import {
+  type UserDirectory,
+  type UserEvent,
+  whileSignInsStay,
+} from '../../accounts/accounts.module.ts';
+import { type SessionEvent, whileSessionGoesOn } from '../../sessions/sessions.module.ts';
 import type { AgentKeyEvent } from '../agent-keys/agent-key.ts';
 import type { AgentEvent } from '../agents/agent.ts';
 import type { DelegationEvent } from '../delegations/delegation.ts';
@@ -47,33 +51,21 @@ export const endOrphanedSessions = (needs: Dependencies) => {
   });
 };
 
-const GOES_ON = ignoring(
-  'what a session rests on is still there',
-  'UserAbandoned',
-  'UserRegistered',
-  'PasswordRehashed',
-  'EmailVerified',
-  'ProfileChanged',
-  'RolesChanged',
-  'UserVouched',
-  'VouchWithdrawn',
-  'FactorAdded',
-  'FactorRemoved',
-  'RecoveryCodesSet',
-  'IdentityLinked',
-  'IdentityUnlinked',
-  'UserEnabled',
-  'SessionStarted',
-  'SessionRefreshed',
-  'SessionRefreshRepeated',
-  'SessionStepped',
-  'AgentCreated',
-  'AgentChanged',
-  'AgentResumed',
-  'AgentAbandoned',
-  'AgentKeyIssued',
-  'AgentKeyRotated',
-  'DelegationGranted',
-);
+const STILL_THERE = 'what a session rests on is still there';
+const GOES_ON = {
+  ...whileSignInsStay(STILL_THERE),
+  ...whileSessionGoesOn(STILL_THERE),
+  ...ignoring(
+    STILL_THERE,
+    'SessionStarted',
+    'AgentCreated',
+    'AgentChanged',
+    'AgentResumed',
+    'AgentAbandoned',
+    'AgentKeyIssued',
+    'AgentKeyRotated',
+    'DelegationGranted',
+  ),
+};
 
 type Cause = Pick<RecordedEvent, 'id' | 'position' | 'metadata'>;

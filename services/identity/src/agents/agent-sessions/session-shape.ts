@@ -47,11 +47,9 @@ export const KEYS_ONLY = {
   api_key: { status: 401, code: 'invalid_agent_key' },
 } as const;
 
-/** What a session asks for is named field by field. */
-export function servicesFault(services: readonly ServiceGrant[]) {
-  if (services.length === 0) return 'min_items';
-  return isConcrete(services) ? undefined : 'concrete';
-}
+/** A session names the fields that it requests. It may request none: its agent may only ask for approvals. */
+export const servicesFault = (services: readonly ServiceGrant[]) =>
+  isConcrete(services) ? undefined : 'concrete';
 
 const TTL_MIN_S = 60;
 const TTL_MAX_S = 86_400;
@@ -86,3 +84,14 @@ export const shown = (session: SessionRow, now: Date) => ({
   purpose: session.purpose,
   ended_at: session.ended_at,
 });
+
+/** The endpoint by which a user lets an agent act for them. */
+export const GRANT_DELEGATION = 'POST /api/v1/me/delegations';
+
+/** Says which delegation is missing and how the user grants it; the same for ids that nobody has. */
+export const delegationRequired = (agentId: string, services: readonly ServiceGrant[]) =>
+  ({
+    refused: 'delegation_required',
+    message: `The user has to let this agent act for them: ${GRANT_DELEGATION}.`,
+    details: { agent_id: agentId, services, endpoint: GRANT_DELEGATION },
+  }) as const;

@@ -1,6 +1,7 @@
 /** Who sees which agent sessions; others cannot tell them from none. */
+
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
-import { rankOf } from '../../accounts/accounts.module.ts';
+import { rankOf } from '../../ranks/ranks.ts';
 
 export const READERS = ['user', 'agent_key', 'agent_token'] as const;
 

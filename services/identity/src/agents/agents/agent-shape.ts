@@ -2,6 +2,7 @@
 
 import type { Principal } from '@cardea/auth';
 import { documented, named, Time } from '@cardea/contracts';
+import { isHonestName } from '@cardea/runtime';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
 import { FILLED_NAME } from '../../http/input-fields.ts';
@@ -45,7 +46,7 @@ export const agentFields = {
 /** NFC, without surrounding spaces; undefined if it is not a valid name. */
 export function readName(input: string): string | undefined {
   const name = input.normalize('NFC').trim();
-  return name === '' || /\p{Cc}/u.test(name) ? undefined : name;
+  return name === '' || !isHonestName(name) ? undefined : name;
 }
 
 export const AGENTS = { tag: 'Agents', tenant: 'required', area: 'agent' } as const;
@@ -55,13 +56,14 @@ export const AGENTS_WRITE = ['admin', 'api_key:agents:write'] as const;
 const GRANTS = 'vault:grant';
 export const NO_GRANT = {
   refused: 'insufficient_scope',
-  message: `The API key lacks the scope ${GRANTS}.`,
+  message: `The caller lacks the scope ${GRANTS}.`,
   details: { scope: GRANTS },
 } as const;
-/** Only an administrator, or a key that may grant, decides what an agent may reach and with what key. */
+/** Only an administrator in person, or a key or machine that may grant, decides what an agent may reach and with what key. */
 export const mayGrant = (principal: Principal | undefined): boolean =>
   principal?.kind === 'user' ||
-  (principal?.kind === 'api_key' && principal.scopes.includes(GRANTS));
+  ((principal?.kind === 'api_key' || principal?.kind === 'client') &&
+    principal.scopes.includes(GRANTS));
 
 type Reach = { readonly services?: readonly object[]; readonly owner_user_id?: string | null };
 /** Whether an agent created with these fields may reach anything. */

@@ -10,12 +10,16 @@ const FIELDS_MAX = 100;
 /** Every field, including those that a service gets later; only in grants and delegations. */
 export const ANY_FIELD = '*';
 
+const SERVICE_NAME = '^[a-z][a-z0-9_-]{1,62}$';
+const SERVICE_NAMED = new RegExp(SERVICE_NAME);
+export const isServiceName = (text: string): boolean => SERVICE_NAMED.test(text);
+
 const FIELD = '^(?:\\*|[a-z][a-z0-9_]{0,63})$';
 const NAMED_FIELD = '^[a-z][a-z0-9_]{0,63}$';
 const ServiceGrantShape = named(
   'ServiceGrant',
   closed({
-    service_name: Type.String({ pattern: '^[a-z][a-z0-9_-]{1,62}$' }),
+    service_name: Type.String({ pattern: SERVICE_NAME }),
     fields: Type.Array(Type.String({ pattern: FIELD }), {
       minItems: 1,
       maxItems: FIELDS_MAX,
@@ -23,22 +27,19 @@ const ServiceGrantShape = named(
     }),
   }),
 );
-/** The grants of a session, which name each field: 400 `services concrete`, `services min_items`. */
-export const ConcreteGrants = documented(
-  Type.Array(
-    documented(ServiceGrantShape, {
-      title: 'ConcreteServiceGrant',
-      properties: {
-        service_name: ServiceGrantShape.properties.service_name,
-        fields: {
-          ...ServiceGrantShape.properties.fields,
-          items: { type: 'string', pattern: NAMED_FIELD },
-        },
+/** The grants of a session, which name each field: 400 `services concrete`. */
+export const ConcreteGrants = Type.Array(
+  documented(ServiceGrantShape, {
+    title: 'ConcreteServiceGrant',
+    properties: {
+      service_name: ServiceGrantShape.properties.service_name,
+      fields: {
+        ...ServiceGrantShape.properties.fields,
+        items: { type: 'string', pattern: NAMED_FIELD },
       },
-    }),
-    { maxItems: SERVICES_MAX },
-  ),
-  { minItems: 1 },
+    },
+  }),
+  { maxItems: SERVICES_MAX },
 );
 export const ServiceGrants = Type.Array(ServiceGrantShape, { maxItems: SERVICES_MAX });
 

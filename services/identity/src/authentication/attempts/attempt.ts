@@ -58,7 +58,7 @@ export type Objection = 'login_disabled' | 'email_not_verified';
 export type Refusal =
   | 'invalid_credentials'
   | 'disabled'
-  /** Too many attempts with the address; from the network. */
+  /** There were too many attempts with the address, or from the network. */
   | 'blocked'
   | 'limited'
   /** The account was deleted meanwhile, and nothing of it can be written down any more. */
@@ -175,6 +175,8 @@ export type Conclusion = {
   readonly method: Factor;
   readonly amr: readonly string[];
   readonly secondDue: SecondDue;
+  /** What proves the person and cannot be guessed; undefined where only a password did. */
+  readonly proof: 'mail' | 'passkey' | undefined;
 };
 
 /** What the attempt comes to, whose first factor is met. */
@@ -187,7 +189,13 @@ export function conclude({ user, via, first, isMet, secondDue, second }: MetAtte
     method: first,
     amr: [...FACTORS[first].amr, ...(second === undefined ? [] : [SECOND_FACTORS[second], 'mfa'])],
     secondDue,
+    proof: proofOf(first, second),
   };
+}
+
+function proofOf(first: Factor, second: SecondFactor | undefined): Conclusion['proof'] {
+  if (first === 'passkeys' || second === 'passkey') return 'passkey';
+  return FACTORS[first].provesAddress ? 'mail' : undefined;
 }
 
 /** What tokens say of a session in which a factor was shown once more. */

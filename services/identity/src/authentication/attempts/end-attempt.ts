@@ -6,7 +6,7 @@ import type { Command } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
 import { newId, type ServiceDependencies } from '@cardea/service';
-import { type UserDirectory, users, verifyEmail } from '../../accounts/accounts.module.ts';
+import type { UserDirectory } from '../../accounts/accounts.module.ts';
 import { tooManyAttempts, tooOften } from '../../http/answers.ts';
 import type {
   AccessTokens,
@@ -15,13 +15,13 @@ import type {
   Tokens,
 } from '../../sessions/sessions.module.ts';
 import { signInField } from '../../streams/encrypted-fields.ts';
+import { signins } from '../../streams/signin.ts';
 import type { TenantFacts } from '../../workspaces/workspaces.module.ts';
 import {
   type Attempt,
   type Conclusion,
   conclude,
   ENROLLABLE,
-  FACTORS,
   type Factor,
   type MetAttempt,
   type Refused,
@@ -30,7 +30,8 @@ import {
   secondFactorsOf,
   type TokenFactor,
 } from './attempt.ts';
-import { recordSignIn, signins } from './lockout.ts';
+import { endBlocks } from './end-blocks.ts';
+import { recordSignIn } from './lockout.ts';
 import type { MfaTokens } from './mfa-token.ts';
 
 const MS = 1_000;
@@ -47,7 +48,7 @@ export type EndRequest = {
   readonly tenant: TenantFacts;
   /** A moment before the user was read. */
   readonly readAt: Date;
-  /** Of the session, where it was named before. */
+  /** The id of the session, where it was named before. */
   readonly sid?: string;
 };
 
@@ -57,7 +58,7 @@ export type MetAttemptOf<F extends Factor = Factor> = Omit<EndRequest, 'request'
   readonly command: Command;
 };
 
-/** As every answer of a sign-in shows it. */
+/** What every answer of a sign-in shows. */
 type InSession = {
   readonly status: 'session';
   readonly sid: string;
@@ -142,11 +143,11 @@ export const endAttempt = (needs: Dependencies): EndAttempt => ({
   inBrowser: async (attempt, of, command) => {
     const concluded = conclude(attempt);
     if (concluded.ends === 'second_factor_due') return askForSecond(needs, concluded, of);
-    await proveAddress(needs, concluded, command);
     const session = sessionOf(needs, concluded, of);
     const other = { kind: 'browser' } as const;
     const started = await needs.loginSessions.startOther({ ...session, other }, command);
     if (started === 'erased') return refuse('erased');
+    await endBlocks(needs, concluded, command);
     return { status: 'browser', session: started.session, wrote: started.position };
   },
   asBegun: async (attempt, of, command) => {
@@ -189,6 +190,7 @@ async function startSession(
   const session = sessionOf(needs, concluded, of);
   const started = await needs.loginSessions.start(session, command);
   if (started === 'erased') return refuse('erased');
+  await endBlocks(needs, concluded, command);
   const signedIn = {
     user_id: user.id,
     ...started.tokens,
@@ -204,7 +206,12 @@ const sessionOf = (
   { request, tenant, readAt, sid }: EndRequest,
 ) => ({
   sid: sid ?? newId(needs, request, 'session'),
-  ...{ user, readAt, tenant, via, method, amr },
+  user,
+  readAt,
+  tenant,
+  via,
+  method,
+  amr,
   ip: request.ip,
   userAgent: request.userAgent,
   appId: request.appId ?? null,
@@ -225,7 +232,6 @@ async function issueToken(
   const signed = await streams.decideOn(signins, user.emailHash, command, (signin) =>
     recordSignIn(by, signin),
   );
-  await proveAddress(needs, { user, method }, command);
   const { token, expiresIn } = needs.accessTokens.issue({
     user,
     readAt,
@@ -238,16 +244,6 @@ async function issueToken(
   });
   const signedIn = { user_id: user.id, access_token: token, expires_in: expiresIn };
   return { status: 'token', signedIn, wrote: signed.position };
-}
-
-/** Whoever showed what was mailed to an address has shown that it is theirs. */
-async function proveAddress(
-  { streams }: Pick<Dependencies, 'streams'>,
-  { user, method }: Pick<Conclusion, 'user' | 'method'>,
-  command: Command,
-): Promise<void> {
-  if (!FACTORS[method].provesAddress || user.emailVerified) return;
-  await streams.decideOn(users, user.id, command, (state) => verifyEmail(command.now, state));
 }
 
 /** How a wrong credential is answered, whatever else there is to say of the account. */

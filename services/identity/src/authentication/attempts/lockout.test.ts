@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import {
   blockOf,
+  levelOf,
+  type Signin,
+  secondFactorBlockOf,
+  signins,
+} from '../../streams/signin.ts';
+import {
   clearFailures,
   FAILURES_PER_PREFIX_MAX,
   type Failure,
-  levelOf,
+  openBlocks,
   recordBlocked,
   recordFailure,
-  type Signin,
-  signins,
+  recordSecondFactorMiss,
 } from './lockout.ts';
 
 const start = new Date('2026-01-01T10:00:00Z').getTime();
@@ -52,16 +57,120 @@ describe('failing to sign in', () => {
     expect(levelOf(signin, 'home')).toBe(1);
   });
 
-  it('at a hundred misses in an hour closes out all but known networks', () => {
-    let signin = clearFailures({ userId: 'ann', prefix: 'office' }, signins.initial).events.reduce(
-      signins.evolve,
-      signins.initial,
-    );
-    for (let network = 0; network < 20; network += 1) {
-      signin = failTimes(5, signin, { prefix: `bot ${network}` });
+  const knownFrom = (prefix: string, signin: Signin = signins.initial) =>
+    clearFailures({ userId: 'ann', prefix }, signin).events.reduce(signins.evolve, signin);
+  /** Failures from networks that are never the same twice. */
+  let networks = 0;
+  const failFrom = (count: number, signin: Signin, now: Date) =>
+    Array.from({ length: count }).reduce<Signin>((before) => {
+      networks += 1;
+      return fail(before, { prefix: `bot ${networks}`, now });
+    }, signin);
+
+  it('P7 blocks the account for all but known networks, each time longer and sooner', () => {
+    let signin = knownFrom('office');
+    let at = 0;
+    for (const [failures, minutes] of [
+      [100, 15],
+      [20, 60],
+      [20, 4 * 60],
+      [20, 24 * 60],
+      [20, 24 * 60],
+    ] as const) {
+      signin = failFrom(failures - 1, signin, minute(at));
+      expect(blockOf(signin, 'somewhere', minute(at))).toBeUndefined();
+      signin = failFrom(1, signin, minute(at));
+      expect(blockOf(signin, 'somewhere', minute(at))?.until).toEqual(minute(at + minutes));
+      expect(blockOf(signin, 'office', minute(at))).toBeUndefined();
+      at += minutes;
     }
-    expect(blockOf(signin, 'somewhere', minute(0))?.until).toEqual(minute(15));
-    expect(blockOf(signin, 'office', minute(0))).toBeUndefined();
+  });
+
+  it('P7 lets no more than 160 guesses of one day be evaluated, and 20 of each day after it', () => {
+    let signin: Signin = signins.initial;
+    /** As many as are evaluated; each from a network of its own. */
+    const guess = (now: Date, left: number): number => {
+      networks += 1;
+      const prefix = `bot ${networks}`;
+      if (left === 0 || blockOf(signin, prefix, now) !== undefined) return 0;
+      signin = fail(signin, { prefix, now });
+      return 1 + guess(now, left - 1);
+    };
+    const guesses = [0, 1, 2].map((day) => {
+      let evaluated = 0;
+      for (let at = day * 1440; at < (day + 1) * 1440; at += 5) evaluated += guess(minute(at), 50);
+      return evaluated;
+    });
+    expect(guesses[0]).toBeLessThanOrEqual(160);
+    expect(Math.max(...guesses.slice(1))).toBeLessThanOrEqual(20);
+  });
+
+  it('P7 records each growth once, with the failure that brought it', () => {
+    const before = failFrom(99, signins.initial, minute(0));
+    const { events } = recordFailure(failure({ prefix: 'last', userId: 'ann' }), before);
+    expect(events.map(({ data }) => data)).toMatchObject([
+      { reason: 'invalid_credentials' },
+      { reason: 'blocked', account_level: 1, blocked_until: minute(15).toISOString() },
+    ]);
+    const blocked = events.reduce(signins.evolve, before);
+    const met = { ...failure({ prefix: 'other' }), until: minute(15) };
+    expect(recordBlocked(met, blocked).events).toEqual([]);
+  });
+
+  it('P7 closes out a known network too once it was closed out by itself', () => {
+    let signin = failTimes(10, knownFrom('home'), { prefix: 'home' });
+    signin = failFrom(100, signin, minute(1));
+    expect(blockOf(signin, 'home', minute(2))).toBeDefined();
+    expect(blockOf(knownFrom('home', signin), 'home', minute(2))).toBeUndefined();
+  });
+
+  it('P7 counts wrong second factors by themselves: twenty, and five more for each longer block', () => {
+    let signin: Signin = signins.initial;
+    let at = 0;
+    const miss = (now: Date) => {
+      const of = { userId: 'ann', method: 'totp', prefix: 'home', now };
+      const { events } = recordSecondFactorMiss(of, signin);
+      signin = events.reduce(signins.evolve, signin);
+      return events;
+    };
+    for (const [failures, minutes] of [
+      [20, 15],
+      [5, 60],
+      [5, 4 * 60],
+      [5, 24 * 60],
+    ] as const) {
+      for (let count = 1; count < failures; count += 1) expect(miss(minute(at))).toHaveLength(1);
+      expect(secondFactorBlockOf(signin, minute(at))).toBeUndefined();
+      expect(miss(minute(at))[1]?.data).toMatchObject({ method: 'totp', reason: 'blocked' });
+      expect(secondFactorBlockOf(signin, minute(at))).toEqual(minute(at + minutes));
+      expect(blockOf(signin, 'home', minute(at))).toBeUndefined();
+      at += minutes;
+    }
+  });
+
+  it('P7 is opened by a proof by mail or passkey, and second factors by a passkey alone', () => {
+    let signin = failFrom(100, signins.initial, minute(0));
+    for (let count = 0; count < 20; count += 1) {
+      const miss = { userId: 'ann', method: 'totp', prefix: 'home', now: minute(0) };
+      signin = recordSecondFactorMiss(miss, signin).events.reduce(signins.evolve, signin);
+    }
+    const opened = (by: 'mail' | 'passkey') =>
+      openBlocks({ userId: 'ann', by, now: minute(1) }, signin).events.reduce(
+        signins.evolve,
+        signin,
+      );
+    const standing = (of: Signin) => [
+      blockOf(of, 'somewhere', minute(1)) !== undefined,
+      secondFactorBlockOf(of, minute(1)) !== undefined,
+    ];
+    expect(standing(signin)).toEqual([true, true]);
+    expect(standing(opened('mail'))).toEqual([false, true]);
+    expect(standing(opened('passkey'))).toEqual([false, false]);
+    const again = failFrom(20, opened('passkey'), minute(1));
+    expect(blockOf(again, 'somewhere', minute(1))?.until).toEqual(minute(61));
+    expect(
+      openBlocks({ userId: 'ann', by: 'mail', now: minute(1) }, signins.initial).events,
+    ).toEqual([]);
   });
 
   it('remembers no more than twenty networks, the most recent ones', () => {
@@ -75,10 +184,10 @@ describe('failing to sign in', () => {
 
   it('records once per block that somebody ran into it', () => {
     const blocked = failTimes(10, signins.initial);
-    const met = recordBlocked(failure(), blocked);
+    const met = recordBlocked({ ...failure(), until: minute(1) }, blocked);
     expect(met.events).toMatchObject([{ type: 'SignInFailed', data: { reason: 'blocked' } }]);
     const known = met.events.reduce(signins.evolve, blocked);
-    expect(recordBlocked(failure(), known).events).toEqual([]);
+    expect(recordBlocked({ ...failure(), until: minute(1) }, known).events).toEqual([]);
   });
 
   it('is forgotten by a success from the same network', () => {

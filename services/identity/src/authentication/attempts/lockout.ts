@@ -1,11 +1,27 @@
 /**
- * The lock-out of one e-mail address, whether or not anybody has it: its failed logins are counted.
- * Ten from one network lock that network out for a while; a hundred in an hour lock out all but the
- * networks that have succeeded before. Its stream also holds the logins that leave no session.
+ * The lock-out of one e-mail address: its failed logins are counted. Ten from one network lock that network
+ * out for a while; too many from all together block the account for all but the networks that have succeeded
+ * before (`growing-blocks.ts`).
  */
-
-import type { Sealed } from '@cardea/crypto';
-import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
+import { accept, type Decision } from '@cardea/event-store';
+import {
+  type AccountRecord,
+  isAccountBlocked,
+  missedAt,
+  noFailures,
+  openedAt,
+} from '@cardea/service';
+import {
+  blockOf,
+  clearingsOf,
+  type FailureReason,
+  type PrefixRecord,
+  type SignedInBy,
+  type Signin,
+  type SigninEvent,
+  type SigninFacts,
+  secondFactorBlockOf,
+} from '../../streams/signin.ts';
 
 /** Misses within this time count together. */
 const WINDOW_MS = 15 * 60_000;
@@ -14,104 +30,8 @@ export const FAILURES_PER_PREFIX_MAX = 10;
 const BLOCKS_MS = [1, 5, 15, 60].map((minutes) => minutes * 60_000);
 /** A network that stays quiet this long starts from the first step again. */
 const LEVEL_FORGOTTEN_MS = 24 * 3600_000;
-const ALL_WINDOW_MS = 3600_000;
-const ALL_FAILURES_MAX = 100;
-const ALL_BLOCK_MS = 15 * 60_000;
 const PREFIXES_MAX = 20;
 const KNOWN_PREFIXES_MAX = 5;
-
-type PrefixRecord = {
-  readonly prefix: string;
-  readonly failures: number;
-  readonly window_at: string;
-  readonly level: number;
-  readonly blocked_until: string | null;
-  /** The block was recorded as met; that is recorded once. */
-  readonly reported: boolean;
-};
-export type SigninFacts = {
-  /** Least recent first. */
-  readonly prefixes: readonly PrefixRecord[];
-  readonly all: {
-    readonly failures: number;
-    readonly window_at: string;
-    readonly blocked_until: string | null;
-    readonly reported: boolean;
-  };
-  readonly known_prefixes: readonly string[];
-};
-export type Signin = { readonly status: 'none' } | ({ readonly status: 'seen' } & SigninFacts);
-
-export type SigninEvent =
-  | {
-      readonly type: 'SignInFailed';
-      readonly data: {
-        readonly user_id: string | null;
-        readonly method: string;
-        readonly reason: FailureReason;
-        readonly failures: number;
-        readonly blocked_until: string | null;
-        readonly after: SigninFacts;
-      };
-    }
-  /** A sign-in that leaves no session. */
-  | {
-      readonly type: 'SignedIn';
-      readonly data: SignedInBy & { readonly at: string; readonly after: SigninFacts };
-    }
-  | {
-      readonly type: 'SignInCleared';
-      readonly data: { readonly user_id: string; readonly after: SigninFacts };
-    };
-
-export type FailureReason =
-  | 'invalid_credentials'
-  | 'disabled'
-  | 'email_not_verified'
-  | 'password_login_disabled'
-  | 'blocked';
-
-export type SignedInBy = {
-  readonly user_id: string;
-  readonly method: string;
-  readonly amr: readonly string[];
-  /** The user as of then, as JSON; what is told to others needs nothing else. */
-  readonly user: Sealed;
-};
-
-export const signins: Stream<Signin, SigninEvent> = {
-  noun: 'signin',
-  initial: { status: 'none' },
-  stateCarrying: true,
-  evolve: (_before, { type, data }) => {
-    switch (type) {
-      case 'SignInFailed':
-      case 'SignedIn':
-      case 'SignInCleared':
-        return { status: 'seen', ...data.after };
-    }
-  },
-};
-
-export type Block = { readonly until: Date; readonly reported: boolean };
-
-/** The block that stands against this network now, if any. */
-export function blockOf(signin: Signin, prefix: string, now: Date): Block | undefined {
-  if (signin.status === 'none') return undefined;
-  const own = signin.prefixes.find((record) => record.prefix === prefix);
-  if (own?.blocked_until != null && now < new Date(own.blocked_until)) {
-    return { until: new Date(own.blocked_until), reported: own.reported };
-  }
-  const { blocked_until: until, reported } = signin.all;
-  if (until === null || now >= new Date(until)) return undefined;
-  return signin.known_prefixes.includes(prefix) ? undefined : { until: new Date(until), reported };
-}
-
-/** How often this network has been closed out; names the counter that counts before the hash. */
-export const levelOf = (signin: Signin, prefix: string): number =>
-  signin.status === 'none'
-    ? 0
-    : (signin.prefixes.find((record) => record.prefix === prefix)?.level ?? 0);
 
 export type Failure = {
   readonly userId: string | null;
@@ -121,61 +41,109 @@ export type Failure = {
   readonly now: Date;
 };
 
-/** Records a miss; the tenth closes the network out. */
+/** Records a miss; the tenth closes the network out. That blocks the account is recorded beside it. */
 export function recordFailure(failure: Failure, signin: Signin): Decision<SigninEvent, never> {
-  const { userId, method, reason, prefix, now } = failure;
-  const before = signin.status === 'none' ? nothingSeen(now) : signin;
+  const { prefix, now } = failure;
+  const before = factsOf(signin, now);
   const own = missed(recordOf(before, prefix, now), now);
-  const all = missedInAll(before.all, now);
-  return accept({
-    type: 'SignInFailed',
-    data: {
-      user_id: userId,
-      method,
-      reason,
-      failures: own.failures,
-      blocked_until: own.blocked_until ?? all.blocked_until,
-      after: {
-        prefixes: [...others(before, prefix), afterBlock(own)].slice(-PREFIXES_MAX),
-        all: all.blocked_until === null ? all : { ...all, failures: 0 },
-        known_prefixes: before.known_prefixes,
-      },
-    },
-  });
+  const all = missedAt(before.all, 'password', now);
+  const after = {
+    ...before,
+    prefixes: withRecord(before, afterBlock(own)),
+    all,
+  };
+  const until = own.blocked_until ?? all.blocked_until;
+  const of = { failure, after };
+  return accept(
+    failed({ ...of, failures: own.failures, until }),
+    ...(hasGrown(before.all, all) ? [blocked({ ...of, record: all })] : []),
+  );
 }
 
-/** Records, once per block, that somebody ran into it. */
-export function recordBlocked(failure: Failure, signin: Signin): Decision<SigninEvent, 'no_block'> {
-  const { userId, method, prefix, now } = failure;
+/** Records a wrong second factor, and that it blocks the account. */
+export function recordSecondFactorMiss(
+  { userId, method, prefix, now }: Omit<Failure, 'reason'> & { readonly userId: string },
+  signin: Signin,
+): Decision<SigninEvent, never> {
+  const before = factsOf(signin, now);
+  const old = before.second ?? noFailures(now);
+  const second = missedAt(old, 'second_factor', now);
+  const after = { ...before, second };
+  const failure = { userId, method, prefix, now, reason: 'blocked' } as const;
+  return accept(
+    { type: 'SecondFactorMissed', data: { user_id: userId, after } },
+    ...(hasGrown(old, second) ? [blocked({ failure, after, record: second })] : []),
+  );
+}
+
+const hasGrown = (before: AccountRecord, after: AccountRecord): boolean =>
+  after.blocked_until !== null && after.blocked_until !== before.blocked_until;
+
+type Failing = {
+  readonly failure: Failure;
+  readonly after: SigninFacts;
+};
+
+const failed = (
+  of: Failing & { readonly failures: number; readonly until: string | null },
+): SigninEvent => ({
+  type: 'SignInFailed',
+  data: {
+    user_id: of.failure.userId,
+    method: of.failure.method,
+    reason: of.failure.reason,
+    failures: of.failures,
+    blocked_until: of.until,
+    after: of.after,
+  },
+});
+
+function blocked(of: Failing & { readonly record: AccountRecord }): SigninEvent {
+  const { failure, after, record } = of;
+  const { userId: user_id, method } = failure;
+  const { blocked_until, level = 0 } = record;
+  const what = { user_id, method, reason: 'blocked' as const, failures: 0, blocked_until };
+  return { type: 'SignInFailed', data: { ...what, account_level: level, after } };
+}
+
+/**
+ * Records, once per block, that somebody ran into it. Where the counters refuse and the stream knows of no
+ * block, one until then begins for the network.
+ */
+export function recordBlocked(
+  failure: Failure & { readonly until: Date },
+  signin: Signin,
+): Decision<SigninEvent, never> {
+  const { prefix, now } = failure;
+  const before = factsOf(signin, now);
   const block = blockOf(signin, prefix, now);
-  if (signin.status === 'none' || block === undefined) return refuse('no_block');
-  if (block.reported) return accept();
-  return accept({
-    type: 'SignInFailed',
-    data: {
-      user_id: userId,
-      method,
-      reason: 'blocked',
-      failures: 0,
-      blocked_until: block.until.toISOString(),
-      after: {
-        prefixes: signin.prefixes.map((record) =>
-          record.prefix === prefix ? { ...record, reported: true } : record,
-        ),
-        all: { ...signin.all, reported: true },
-        known_prefixes: signin.known_prefixes,
-      },
-    },
-  });
+  if (block?.reported === true) return accept();
+  const until = (block?.until ?? failure.until).toISOString();
+  const own = recordOf(before, prefix, now);
+  const isOwn = block === undefined || own.blocked_until === until;
+  const after = {
+    ...before,
+    prefixes: isOwn
+      ? withRecord(before, { ...own, blocked_until: until, reported: true })
+      : before.prefixes,
+    all: isOwn ? before.all : { ...before.all, reported: true },
+  };
+  return accept(failed({ failure: { ...failure, reason: 'blocked' }, after, failures: 0, until }));
 }
 
-/** Changes nothing of what was counted: who has a mailbox may still be guessing at a password. */
+/**
+ * A sign-in by what was mailed, which proves that it is the person: a block of the account ends. How often a
+ * single network missed counts on, for who has a mailbox may still be guessing at a password.
+ */
 export function recordSignIn(
   signedIn: SignedInBy & { readonly now: Date },
   signin: Signin,
 ): Decision<SigninEvent, never> {
   const { now, ...by } = signedIn;
-  const after = signin.status === 'none' ? nothingSeen(now) : factsOf(signin);
+  const before = factsOf(signin, now);
+  const after = isAccountBlocked(before.all, now)
+    ? { ...before, all: openedAt(before.all, now), clearings: clearingsOf(signin) + 1 }
+    : before;
   return accept({ type: 'SignedIn', data: { ...by, at: now.toISOString(), after } });
 }
 
@@ -184,36 +152,60 @@ export function clearFailures(
   { userId, prefix }: { readonly userId: string; readonly prefix: string },
   signin: Signin,
 ): Decision<SigninEvent, never> {
-  const before = signin.status === 'none' ? nothingSeen(new Date(0)) : signin;
+  const before = factsOf(signin, new Date(0));
   const known = before.known_prefixes.includes(prefix);
   const counted = before.prefixes.some((record) => record.prefix === prefix);
   if (known && !counted) return accept();
-  return accept({
-    type: 'SignInCleared',
-    data: {
-      user_id: userId,
-      after: {
-        prefixes: others(before, prefix),
-        all: before.all,
-        known_prefixes: [...before.known_prefixes.filter((one) => one !== prefix), prefix].slice(
-          -KNOWN_PREFIXES_MAX,
-        ),
-      },
-    },
-  });
+  const known_prefixes = [...before.known_prefixes.filter((one) => one !== prefix), prefix];
+  const after = {
+    ...before,
+    prefixes: others(before, prefix),
+    known_prefixes: known_prefixes.slice(-KNOWN_PREFIXES_MAX),
+  };
+  return accept({ type: 'SignInCleared', data: { user_id: userId, after } });
 }
 
-const factsOf = ({ prefixes, all, known_prefixes }: SigninFacts): SigninFacts => ({
-  prefixes,
-  all,
-  known_prefixes,
-});
+export type Proven = {
+  readonly userId: string;
+  /** `mail`: the address alone is proven, so guesses at a second factor stay blocked. */
+  readonly by: 'mail' | 'passkey';
+  readonly now: Date;
+};
 
-const nothingSeen = (now: Date): SigninFacts => ({
-  prefixes: [],
-  all: { failures: 0, window_at: now.toISOString(), blocked_until: null, reported: false },
-  known_prefixes: [],
-});
+/** A proof by mail or passkey ends a block of the account; says nothing where none stands. */
+export function openBlocks(
+  { userId, by, now }: Proven,
+  signin: Signin,
+): Decision<SigninEvent, never> {
+  if (signin.status === 'none') return accept();
+  const facts = factsOf(signin, now);
+  const opensSecond = by === 'passkey' && secondFactorBlockOf(signin, now) !== undefined;
+  if (!isAccountBlocked(facts.all, now) && !opensSecond) return accept();
+  const after = {
+    ...facts,
+    all: openedAt(facts.all, now),
+    ...(opensSecond && facts.second ? { second: openedAt(facts.second, now) } : {}),
+    clearings: clearingsOf(signin) + 1,
+  };
+  return accept({ type: 'SignInCleared', data: { user_id: userId, after } });
+}
+
+/** What is known of an address, without its status. */
+function factsOf(signin: Signin, now: Date): SigninFacts {
+  if (signin.status === 'none') {
+    return { prefixes: [], all: noFailures(now), known_prefixes: [] };
+  }
+  const { status: _, ...facts } = signin;
+  return facts;
+}
+
+/** Beyond so many the least recent goes; strangers do not push out what is known of a known network. */
+function withRecord(facts: SigninFacts, record: PrefixRecord): readonly PrefixRecord[] {
+  const records = [...others(facts, record.prefix), record];
+  if (records.length <= PREFIXES_MAX) return records;
+  const gone = records.find(({ prefix }) => !facts.known_prefixes.includes(prefix));
+  return records.filter((each) => each !== gone);
+}
 
 const others = (facts: SigninFacts, prefix: string) =>
   facts.prefixes.filter((record) => record.prefix !== prefix);
@@ -246,15 +238,3 @@ const afterBlock = (record: PrefixRecord): PrefixRecord =>
   record.blocked_until === null
     ? record
     : { ...record, failures: 0, window_at: record.blocked_until };
-
-function missedInAll(all: SigninFacts['all'], now: Date): SigninFacts['all'] {
-  const over = now.getTime() - new Date(all.window_at).getTime() > ALL_WINDOW_MS;
-  const failures = (over ? 0 : all.failures) + 1;
-  const window_at = over ? now.toISOString() : all.window_at;
-  const isBlocked = all.blocked_until !== null && now < new Date(all.blocked_until);
-  if (isBlocked) return { ...all, failures, window_at };
-  if (failures < ALL_FAILURES_MAX)
-    return { failures, window_at, blocked_until: null, reported: false };
-  const until = new Date(now.getTime() + ALL_BLOCK_MS).toISOString();
-  return { failures, window_at, blocked_until: until, reported: false };
-}

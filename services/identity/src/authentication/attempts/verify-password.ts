@@ -7,9 +7,26 @@ import { CACHED_KEY_MS, type Sealer } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
 import { networkOf } from '@cardea/http';
 import { type Clock, loadingCache, uuidFrom } from '@cardea/runtime';
-import type { RateLimit, RateLimits } from '@cardea/service';
+import {
+  ACCOUNT_WINDOW_MS,
+  accountFailuresMax,
+  type Guessed,
+  type RateLimit,
+  type RateLimits,
+} from '@cardea/service';
 import type { ExistingUser, Passwords } from '../../accounts/accounts.module.ts';
 import { userField } from '../../streams/encrypted-fields.ts';
+import {
+  accountLevelOf,
+  type Block,
+  blockOf,
+  clearingsOf,
+  type FailureReason,
+  isTrusted,
+  pairCounter,
+  type Signin,
+  signins,
+} from '../../streams/signin.ts';
 import {
   type Attempt,
   meet,
@@ -19,35 +36,40 @@ import {
   refuse,
 } from './attempt.ts';
 import {
-  blockOf,
   clearFailures,
   FAILURES_PER_PREFIX_MAX,
   type Failure,
-  type FailureReason,
-  levelOf,
   recordBlocked,
   recordFailure,
-  type Signin,
-  signins,
 } from './lockout.ts';
 
 const MINUTE_MS = 60_000;
 /** Failed sign-ins and password changes from one address. */
-const FAILURES_BY_IP: RateLimit = {
+export const FAILURES_BY_IP: RateLimit = {
   name: 'signin_ip',
   points: 50,
   windowMs: 10 * MINUTE_MS,
   per: 'address',
+  counts: 'misses',
 };
 /** Addresses without a password that can be verified. */
 const WITHOUT_PASSWORD_MAX = 10_000;
 /** As long as misses count together in the stream. */
-const PAIR_LIMIT: RateLimit = {
+export const FAILURES_BY_PAIR: RateLimit = {
   name: 'signin_pair',
   points: FAILURES_PER_PREFIX_MAX,
   windowMs: 15 * MINUTE_MS,
   per: 'other',
+  counts: 'misses',
 };
+/** The limit of one account, over all networks that are not trusted. */
+export const failuresByAccount = (what: Guessed, level: number): RateLimit => ({
+  name: `${what}_account`,
+  points: accountFailuresMax(what, level),
+  windowMs: ACCOUNT_WINDOW_MS,
+  per: 'other',
+  counts: 'misses',
+});
 
 export type PresentedPassword = {
   readonly emailHash: string;
@@ -65,7 +87,7 @@ export type VerifyPassword = (
   command: Command,
 ) => Promise<{
   readonly attempt: Attempt<'password'>;
-  /** Of the right password, with today's parameters; undefined where it has them. */
+  /** The hash of the right password with today's parameters; undefined where it has them. */
   readonly rehashed?: string | undefined;
 }>;
 
@@ -80,41 +102,80 @@ type Dependencies = {
 export function verifyPassword(needs: Dependencies): VerifyPassword {
   const { streams, sealer, limits } = needs;
   const isRight = passwordCheck(needs);
+  const recorder = { streams, recording: new Map() as Recording };
   return async (attempt, shown, command) => {
     const { tenantId } = command.metadata;
     const { emailHash, method, ip } = shown;
-    const byIp = await limits.look(FAILURES_BY_IP, ip);
-    if (!byIp.allowed) return { attempt: refuse('limited', byIp.retryAfterSeconds) };
     const prefix = await sealer.indexHash({ tenantId }, 'network', networkOf(ip));
     const of = { userId: attempt.user?.id ?? null, method, prefix, now: command.now };
     const state = shown.signin ?? (await streams.load(signins, { tenantId, id: emailHash })).state;
     const block = blockOf(state, prefix, command.now);
     if (block !== undefined) {
-      const failure: Failure = { ...of, reason: 'blocked' };
-      const own = { ...command, id: uuidFrom(command.id, 'blocked') };
-      await streams.decideOn(signins, emailHash, own, (signin) => recordBlocked(failure, signin));
-      const leftMs = block.until.getTime() - command.now.getTime();
-      return { attempt: refuse('blocked', Math.max(1, Math.ceil(leftMs / 1000))) };
+      return { attempt: await blocked(recorder, { ...of, ...block, emailHash }, command) };
     }
-    const pairKey = `${tenantId}:${emailHash}:${prefix}:${levelOf(state, prefix)}`;
-    const byPair = await limits.take(PAIR_LIMIT, pairKey);
-    if (!byPair.allowed) return { attempt: refuse('blocked', byPair.retryAfterSeconds) };
-    const { right, rehashed } = await isRight(attempt, shown).catch(async (error) => {
-      await byPair.giveBack(); // turned away unevaluated
+    const address = `${tenantId}:${emailHash}`;
+    const level = accountLevelOf(state, 'all', command.now);
+    const taken = await limits.take(
+      [FAILURES_BY_IP, ip],
+      [FAILURES_BY_PAIR, `${address}:${pairCounter(state, prefix)}`],
+      ...(isTrusted(state, prefix)
+        ? []
+        : ([
+            [failuresByAccount('password', level), `${address}:${level}:${clearingsOf(state)}`],
+          ] as const)),
+    );
+    if (!taken.allowed) {
+      const { retryAfterSeconds, limit, isUsedUp } = taken;
+      if (limit === FAILURES_BY_IP || !isUsedUp)
+        return { attempt: refuse('limited', retryAfterSeconds) };
+      const until = new Date(command.now.getTime() + retryAfterSeconds * 1000);
+      const refusal = { ...of, until, reported: false, emailHash };
+      return { attempt: await blocked(recorder, refusal, command) };
+    }
+    const { right, rehashed } = await isRight(attempt, shown, tenantId).catch(async (error) => {
+      await taken.giveBack(); // turned away unevaluated
       throw error;
     });
     const met = meet(attempt, right);
     if (met.status === 'refused') {
-      await fail(needs, { ...of, refused: met, emailHash, ip, state }, command);
+      // In the stream first, so that who waits for a turn finds the block there.
+      await fail(needs, { ...of, refused: met, emailHash, state }, command);
+      await taken.keep();
       return { attempt: met };
     }
-    await byPair.giveBack();
+    await taken.giveBack();
     // A password alone is not yet a sign-in where a second factor is due.
     if (met.secondDue === 'none') {
       await clear(needs, { userId: met.user.id, prefix, emailHash, state }, command);
     }
     return { attempt: met, rehashed };
   };
+}
+
+/** Many are turned away at once, and one of them is recorded; the others wait for that. */
+type Recording = Map<string, Promise<unknown>>;
+
+/** Turned away unevaluated. The first one of each block is recorded. */
+async function blocked(
+  { streams, recording }: Pick<Dependencies, 'streams'> & { readonly recording: Recording },
+  of: Omit<Failure, 'reason'> & Block & { readonly emailHash: string },
+  command: Command,
+): Promise<Refused> {
+  const { emailHash, reported, ...refused } = of;
+  if (!reported) {
+    const own = { ...command, id: uuidFrom(command.id, 'blocked') };
+    const failure = { ...refused, reason: 'blocked' } as const;
+    const key = `${command.metadata.tenantId}:${emailHash}:${of.prefix}`;
+    const recorded =
+      recording.get(key) ??
+      streams
+        .decideOn(signins, emailHash, own, (signin) => recordBlocked(failure, signin))
+        .finally(() => recording.delete(key));
+    recording.set(key, recorded);
+    await recorded;
+  }
+  const leftMs = of.until.getTime() - command.now.getTime();
+  return refuse('blocked', Math.max(1, Math.ceil(leftMs / 1000)));
 }
 
 export type ClearLockout = (
@@ -141,34 +202,36 @@ function passwordCheck({ sealer, passwords, clock }: Dependencies) {
     entriesMax: WITHOUT_PASSWORD_MAX,
     ttlMs: CACHED_KEY_MS,
   });
-  return async ({ user }: OpenAttempt, { emailHash, password }: PresentedPassword) => {
+  return async (
+    { user }: OpenAttempt,
+    { emailHash, password }: PresentedPassword,
+    tenantId: string,
+  ) => {
     const sealed = user?.passwordHash ?? null;
     const at = userField(sealed === null ? emailHash : (user?.id ?? ''), 'password_hash');
     const phc =
       sealed === null
         ? await absent.get(emailHash, () => sealer.open({ ...at, box: '' }, at))
         : await sealer.open(sealed, at);
-    return passwords.verify(phc, password);
+    return passwords.verify(phc, password, tenantId);
   };
 }
 
 async function fail(
-  { streams, limits }: Dependencies,
+  { streams }: Pick<Dependencies, 'streams'>,
   of: Omit<Failure, 'reason'> & {
     readonly refused: Refused;
     readonly emailHash: string;
-    readonly ip: string;
     readonly state: Signin;
   },
   command: Command,
 ): Promise<void> {
-  const { refused, emailHash, ip, state, ...failure } = of;
+  const { refused, emailHash, state, ...failure } = of;
   const decide = (signin: Signin) =>
     recordFailure({ ...failure, reason: recorded(refused.reason) }, signin);
   // One trip, whether or not anybody has tried the address before.
   const rule = state.status === 'none' ? ({ isNew: true, decide } as const) : decide;
   await streams.decideOn(signins, emailHash, command, rule);
-  await limits.take(FAILURES_BY_IP, ip);
 }
 
 const recorded = (reason: Refusal): FailureReason => {

@@ -2,9 +2,10 @@
 import type { DerivedKeys } from '@cardea/crypto';
 import type { Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
-import type { UserDirectory } from '../../accounts/accounts.module.ts';
+import { standsFor, type UserDirectory } from '../../accounts/accounts.module.ts';
 import { tenantOfToken } from '../../adapters/link-token.ts';
 import { tooOften } from '../../http/answers.ts';
+import { countingRefusals } from '../../http/counting-refusals.ts';
 import { LIMITS } from '../../http/limits.ts';
 import {
   type CodeRedemption,
@@ -38,6 +39,7 @@ export type FirstFactors = ReturnType<typeof firstFactors>;
 const NO_TENANT = { refused: 'tenant_not_found' } as const;
 const DISABLED = { refused: 'login_disabled' } as const;
 const INVALID_LINK = { refused: 'invalid_link' } as const;
+const INVALID_STATE = { refused: 'invalid_state' } as const;
 const EXPIRED_LINK = { refused: 'link_expired' } as const;
 
 export function firstFactors(needs: Dependencies) {
@@ -54,7 +56,7 @@ export function firstFactors(needs: Dependencies) {
     byProvider: (request: AnyRequest, shown: { readonly code: string }) =>
       bySecrets(request, (tenant) => sentBack(needs, request, { tenant, ...shown })),
     passkeyChallenge: async (request: AnyRequest) => {
-      const taken = await needs.limits.take(LIMITS.passkeyChallengesByIp, request.ip);
+      const taken = await needs.limits.take([LIMITS.passkeyChallengesByIp, request.ip]);
       if (!taken.allowed) return tooOften(taken);
       const tenant = await needs.workspaces.tenant(request.tenantId);
       if (tenant === undefined) return NO_TENANT;
@@ -72,13 +74,9 @@ const counting =
     request: AnyRequest,
     tried: (tenant: TenantFacts) => Promise<Answer>,
   ) => {
-    const byIp = await limits.look(limit, request.ip);
-    if (!byIp.allowed) return tooOften(byIp);
     const tenant = await workspaces.tenant(request.tenantId);
     if (tenant === undefined) return NO_TENANT;
-    const answer = await tried(tenant);
-    if ('refused' in answer) await limits.take(limit, request.ip);
-    return answer;
+    return await countingRefusals(limits, [[limit, request.ip]], () => tried(tenant));
   };
 
 async function codeShown(
@@ -88,16 +86,18 @@ async function codeShown(
 ) {
   const { tenant, code: typed } = of;
   const { id: tenantId, settings } = tenant;
-  const mailbox = mailboxOfChallenge(needs.codeKeys, tenantId, of.challengeId);
-  if (mailbox === undefined) return INVALID_CODE;
+  const named = mailboxOfChallenge(needs.codeKeys, tenantId, of.challengeId);
+  if (named === undefined) return INVALID_CODE;
   const format = settings.otp.format;
-  const found = await needs.codes.find({ format, typed, mailbox }, tenantId);
+  const found = await needs.codes.find({ format, typed, ...named }, tenantId);
   if (found === undefined) {
     const command = await needs.command(request, { tenantId });
-    return refusalOfCode(await needs.codes.miss(mailbox, command));
+    return refusalOfCode(await needs.codes.miss(named, command));
   }
   const met = await mailedAttempt(needs, request, {
-    ...{ factor: 'otp', tenant, userId: found.userId },
+    factor: 'otp',
+    tenant,
+    secret: found,
     redeem: (command) => needs.codes.redeem(found, command),
   });
   if (!('fault' in met)) return met;
@@ -115,7 +115,9 @@ async function linkShown(
   const peeked = await needs.mailOutbox.peek('magic_link', token, at);
   if ('fault' in peeked) return peeked.fault === 'expired' ? EXPIRED_LINK : INVALID_LINK;
   const met = await mailedAttempt(needs, request, {
-    ...{ factor: 'magic_link', tenant, userId: peeked.userId },
+    factor: 'magic_link',
+    tenant,
+    secret: peeked,
     redeem: async (command) => {
       const redeemed = await needs.mailOutbox.redeem('magic_link', token, command);
       return 'fault' in redeemed ? redeemed.fault : 'redeemed';
@@ -133,10 +135,11 @@ async function sentBack(
   { tenant, code }: { readonly tenant: TenantFacts; readonly code: string },
 ) {
   const person = await needs.socialHandover.take(code, tenant.id);
-  if (person === undefined) return { refused: 'invalid_state' } as const;
+  if (person === undefined) return INVALID_STATE;
   const readAt = needs.clock.now();
-  const { userId, provider } = person;
+  const { userId, provider, basis } = person;
   const user = await needs.userDirectory.byId(tenant.id, userId);
+  if (!standsFor(user, basis)) return INVALID_STATE;
   const command = await needs.command(request, {
     tenantId: tenant.id,
     actor: { type: 'user', id: userId },

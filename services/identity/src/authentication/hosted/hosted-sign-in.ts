@@ -8,6 +8,7 @@ import type { SessionFacts } from '../../sessions/sessions.module.ts';
 import type { SecondFactor } from '../attempts/attempt.ts';
 import type { Due, EndAttempt, MetAttemptOf } from '../attempts/end-attempt.ts';
 import { type SendDependencies, send } from '../mailed-secrets/mailed-secret.ts';
+import { mailResetLink } from '../passwords/forgot-password/mail-reset-link.ts';
 import { type PasswordAttempt, refusalOfLogin } from '../passwords/log-in/password-attempt.ts';
 import { secondFactorChallenge } from '../second-factor/challenge-second.ts';
 import {
@@ -16,8 +17,21 @@ import {
   secondFactorShown,
 } from '../second-factor/show-second.ts';
 import { type FirstFactors, firstFactors } from './first-factors.ts';
+import {
+  mailRegistrationAgain,
+  type PendingRegistration,
+  proveRegistration,
+  type Registration,
+  registerHosted,
+  type ShownProof,
+} from './hosted-registration.ts';
 
 type AnyRequest = Request<unknown, unknown, unknown>;
+type AtPage = {
+  readonly interaction: string;
+  /** The language of the page. */
+  readonly language: Language | undefined;
+};
 
 /** As clients of the API get it. */
 type Challenge = { readonly challenge_id: string; readonly options?: object };
@@ -26,6 +40,8 @@ export type Refusal = {
   readonly status: 'refused';
   readonly code: string;
   readonly retryAfter: string | undefined;
+  /** What was wrong with a refused field. */
+  readonly details?: object;
 };
 export type HostedOutcome =
   | {
@@ -37,7 +53,7 @@ export type HostedOutcome =
   | {
       readonly status: 'second_factor_due';
       readonly mfaToken: string;
-      /** As every sign-in answers it. */
+      /** What every sign-in answers. */
       readonly shown: Pick<
         Due['answer'],
         'mfa_enrollment_required' | 'mfa_methods' | 'mfa_required'
@@ -60,14 +76,23 @@ export type HostedSignIn = {
   /** Mails a code; or a link that leads back to the page which is named. */
   readonly mail: (
     request: AnyRequest,
-    of: {
-      readonly email: string;
-      readonly method: 'otp' | 'magic_link';
-      readonly interaction: string;
-      /** Of the page. */
-      readonly language: Language | undefined;
-    },
+    of: AtPage & { readonly email: string; readonly method: 'otp' | 'magic_link' },
   ) => Promise<Challenge | Refusal>;
+  /** Mails a link to set a new password by; undefined once it is on its way. */
+  readonly mailReset: (
+    request: AnyRequest,
+    of: { readonly email: string; readonly language: Language | undefined },
+  ) => Promise<Refusal | undefined>;
+  /** Makes an account; it signs in by what is mailed. */
+  readonly register: (
+    request: AnyRequest,
+    of: AtPage & Registration,
+  ) => Promise<{ readonly pending: PendingRegistration } | Refusal>;
+  readonly mailRegistrationAgain: (
+    request: AnyRequest,
+    of: AtPage & PendingRegistration,
+  ) => Promise<Refusal | undefined>;
+  readonly byRegistration: (request: AnyRequest, shown: ShownProof) => Promise<HostedOutcome>;
 } & {
   readonly [by in keyof FirstFactors]: (
     request: AnyRequest,
@@ -77,6 +102,7 @@ export type HostedSignIn = {
 
 type Dependencies = SecondFactorDependencies &
   SendDependencies &
+  Parameters<typeof registerHosted>[0] &
   Parameters<typeof firstFactors>[0] & {
     readonly passwordAttempt: PasswordAttempt;
     readonly endAttempt: Pick<EndAttempt, 'inBrowser'>;
@@ -126,12 +152,26 @@ export function hostedSignIn(needs: Dependencies): HostedSignIn {
       if ('disabled' in sent) return refused({ refused: 'login_disabled' });
       return 'refused' in sent ? refused(sent) : { challenge_id: sent.ok.challenge_id };
     },
+    mailReset: async (request, of) => {
+      const mailed = await mailResetLink(needs, request, of);
+      return 'refused' in mailed ? refused(mailed) : undefined;
+    },
+    register: async (request, of) => {
+      const made = await registerHosted(needs, request, of);
+      return 'refused' in made ? refused(made) : made;
+    },
+    mailRegistrationAgain: async (request, of) => {
+      const mailed = await mailRegistrationAgain(needs, request, of);
+      return 'refused' in mailed ? refused(mailed) : undefined;
+    },
+    byRegistration: by((request, shown) => proveRegistration(needs, request, shown)),
   };
 }
 
 type RefusedAnswer = {
   readonly refused: string;
   readonly headers?: { readonly [name: string]: string };
+  readonly details?: object;
 };
 
 function outcomeOf(
@@ -160,4 +200,5 @@ const refused = (refusal: RefusedAnswer): Refusal => ({
   status: 'refused',
   code: refusal.refused,
   retryAfter: refusal.headers?.['Retry-After'],
+  ...(refusal.details === undefined ? {} : { details: refusal.details }),
 });

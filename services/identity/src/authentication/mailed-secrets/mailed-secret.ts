@@ -4,13 +4,20 @@
  */
 import type { DerivedKeys } from '@cardea/crypto';
 import type { Command } from '@cardea/event-store';
-import type { Request } from '@cardea/http';
+import { networkOf, type Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
-import { emailAddress, type ToAscii, type UserDirectory } from '../../accounts/accounts.module.ts';
+import {
+  emailAddress,
+  standsFor,
+  type ToAscii,
+  type UserDirectory,
+} from '../../accounts/accounts.module.ts';
 import { tooOften } from '../../http/answers.ts';
-import { drawChallenge, type MailOutbox, mailLimit } from '../../mail/mail.module.ts';
+import { askerOf, drawChallenge, type MailOutbox, mailLimit } from '../../mail/mail.module.ts';
 import { type Language, languageOf } from '../../pages/texts.ts';
+import type { Basis } from '../../streams/basis.ts';
 import type { TenantFacts, Workspaces } from '../../workspaces/workspaces.module.ts';
+import type { AddressProofs } from '../attempts/address-proofs.ts';
 import { begin, meet } from '../attempts/attempt.ts';
 import type { EndAttempt, MetAttemptOf } from '../attempts/end-attempt.ts';
 
@@ -18,14 +25,20 @@ type MailedFactor = 'magic_link' | 'otp';
 
 const SENT = 'if the address has an account, a mail is on its way';
 
-export type SendDependencies = Pick<ServiceDependencies, 'command' | 'limits' | 'random'> & {
+export type MailDependencies = Pick<
+  ServiceDependencies,
+  'command' | 'limits' | 'sealer' | 'streams'
+> & {
   readonly userDirectory: Pick<UserDirectory, 'hashOf'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly mailOutbox: Pick<MailOutbox, 'request'>;
-  /** Derived for `otp/v1`. */
-  readonly codeKeys: DerivedKeys;
   readonly toAscii: ToAscii;
 };
+export type SendDependencies = MailDependencies &
+  Pick<ServiceDependencies, 'random'> & {
+    /** Derived for `otp/v1`. */
+    readonly codeKeys: DerivedKeys;
+  };
 
 type Sent =
   | {
@@ -40,7 +53,40 @@ type Sent =
   | { readonly refused: 'invalid_email' | 'tenant_not_found' }
   | ReturnType<typeof tooOften>;
 
-/** The same reads and one append for every address. */
+/** A network asks: a browser there, or the backend of an application. */
+export async function networkAsker(
+  { sealer }: Pick<ServiceDependencies, 'sealer'>,
+  { ip }: Pick<Request<unknown, unknown, unknown>, 'ip'>,
+  tenantId: string,
+): Promise<string> {
+  return askerOf(await sealer.indexHash({ tenantId }, 'network', networkOf(ip)));
+}
+
+type AnyRequest = Request<unknown, unknown, unknown>;
+type AskedMail = {
+  readonly purpose: MailedFactor | 'reset' | 'verify' | 'notice';
+  readonly email: string;
+  readonly language: Language | undefined;
+  readonly interaction?: string;
+};
+
+/** Anybody asks for a mail to an address: the same reads and one append for every address. */
+export async function requestMail(
+  needs: MailDependencies,
+  request: AnyRequest,
+  tenantId: string,
+  mail: AskedMail,
+) {
+  const emailHash = await needs.userDirectory.hashOf(tenantId, mail.email);
+  const of = { tenantId, emailHash, ip: request.ip, by: 'anyone' } as const;
+  const limited = await mailLimit(needs, of);
+  if (limited !== undefined) return tooOften(limited);
+  const command = await needs.command(request, { tenantId });
+  const asker = await networkAsker(needs, request, tenantId);
+  const asked = { ...mail, emailHash, userId: null, asker };
+  return { emailHash, asker, wrote: await needs.mailOutbox.request(asked, command) };
+}
+
 export async function send(
   needs: SendDependencies,
   request: Request<unknown, unknown, { readonly email: string }>,
@@ -55,25 +101,13 @@ export async function send(
   if (!tenant.settings.auth_methods.includes(purpose)) {
     return { disabled: true } as const;
   }
-  const emailHash = await needs.userDirectory.hashOf(tenant.id, email);
-  const of = { tenantId: tenant.id, emailHash, ip: request.ip };
-  const limited = await mailLimit(needs.limits, of);
-  if (limited !== undefined) return tooOften(limited);
-  const command = await needs.command(request, { tenantId: tenant.id });
-  const wrote = await needs.mailOutbox.request(
-    {
-      purpose,
-      email,
-      emailHash,
-      userId: null,
-      language: languageOf(request.headers),
-      ...at,
-    },
-    command,
-  );
+  const mail = { purpose, email, language: languageOf(request.headers), ...at };
+  const asked = await requestMail(needs, request, tenant.id, mail);
+  if ('refused' in asked) return asked;
+  const { emailHash, asker, wrote } = asked;
   const challenge_id = drawChallenge(
     needs.codeKeys,
-    { tenantId: tenant.id, mailbox: emailHash },
+    { tenantId: tenant.id, mailbox: emailHash, asker },
     needs.random,
   );
   return { ok: { challenge_id, status: 'sent', message: SENT }, wrote };
@@ -81,13 +115,15 @@ export async function send(
 
 export type RedeemDependencies = Pick<ServiceDependencies, 'clock' | 'command'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
+  readonly addressProofs: AddressProofs;
 };
 export type VerifyDependencies = RedeemDependencies & { readonly endAttempt: EndAttempt };
 
 type Redeeming<Fault> = {
   readonly factor: MailedFactor;
   readonly tenant: TenantFacts;
-  readonly userId: string;
+  /** As it was found. */
+  readonly secret: { readonly userId: string; readonly basis: Basis };
   readonly redeem: (command: Command) => Promise<Fault | 'redeemed'>;
 };
 
@@ -99,17 +135,26 @@ export async function mailedAttempt<Fault>(
   request: Request<unknown, unknown, unknown>,
   of: Redeeming<Fault>,
 ): Promise<Faulty<Fault> | MetAttemptOf<MailedFactor>> {
-  const { factor, tenant, userId } = of;
+  const { factor, tenant, secret } = of;
+  const { userId } = secret;
   const readAt = needs.clock.now();
   const user = await needs.userDirectory.byId(tenant.id, userId);
+  if (!standsFor(user, secret.basis)) return { fault: 'invalid' };
   const command = await needs.command(request, {
     tenantId: tenant.id,
     actor: { type: 'user', id: userId },
   });
   const redeemed = await of.redeem(command);
   if (redeemed !== 'redeemed') return { fault: redeemed };
+  // Before a second factor is asked for, which somebody else may have enrolled.
+  const { basis } = secret;
+  const proven =
+    user.status === 'active'
+      ? await needs.addressProofs.record({ user, basis, request }, command)
+      : { user };
+  if (proven === undefined) return { fault: 'invalid' };
   const { settings } = tenant;
-  const begun = begin({ via: 'login', first: factor, user, settings });
+  const begun = begin({ via: 'login', first: factor, user: proven.user, settings });
   const attempt = meet(begun, true);
   if (attempt.status === 'refused') {
     // Whoever had the secret may know that the tenant does not allow it; all else is a wrong secret.

@@ -1,9 +1,11 @@
 /** What register and sign-up answer to an address that is taken, and how they hide that it is. */
 import { named } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
+import type { Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
-import type { ServiceDependencies } from '@cardea/service';
+import { alreadyCreated, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
+import { repeatedCreation, type UserDirectory } from '../../accounts/accounts.module.ts';
 import { closed } from '../../http/answers.ts';
 import { registrationRefused, registrations } from './registration.ts';
 
@@ -21,6 +23,23 @@ export const unnamed = (command: Command): Command => ({
   ...command,
   metadata: { ...command.metadata, actor: { type: 'system', id: 'identity' } },
 });
+
+/**
+ * The answer to a repeat under the same `Idempotency-Key`: the same whether the first request made an account
+ * or met a taken address.
+ */
+export async function repeatedRegistration(
+  needs: Dependencies & { readonly userDirectory: Pick<UserDirectory, 'byId'> },
+  request: Request<unknown, unknown, unknown>,
+  of: { readonly tenantId: string; readonly userId: string },
+) {
+  if (request.idempotency === undefined) return undefined;
+  const [made, refused] = await Promise.all([
+    repeatedCreation(needs, request, of),
+    needs.streams.find(registrations, request.commandId),
+  ]);
+  return made ?? (refused === undefined ? undefined : alreadyCreated(of.userId));
+}
 
 /** As many appends as a success makes, each awaited like one of those. */
 export async function pad(

@@ -12,7 +12,7 @@ export async function secondFactorChallenge(needs: SecondFactorDependencies, req
   const pending = await pendingOf(needs, request);
   if ('refused' in pending) return pending;
   const { claims, attempt, tenant } = pending;
-  const taken = await needs.limits.take(LIMITS.secondFactorChallenges, claims.jti);
+  const taken = await needs.limits.take([LIMITS.secondFactorChallenges, claims.jti]);
   if (!taken.allowed) return tooOften(taken);
   const { user } = attempt;
   const { method } = request.body;

@@ -49,7 +49,7 @@ export type ShowSecond = {
   readonly now: Date;
 };
 
-/** Of many at once no more than the limit are decided on, and one is right. */
+/** Where many come at once, no more than the limit are decided on, and one is right. */
 export function showSecond(
   { userId, method, isRight, now }: ShowSecond,
   pending: PendingSignIn,

@@ -4,11 +4,12 @@ import type { Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import type { UserDirectory } from '../../accounts/accounts.module.ts';
-import { counted, type Passkeys, type SecondFactors } from '../../factors/factors.module.ts';
-import { tooOften } from '../../http/answers.ts';
+import type { Passkeys, SecondFactors } from '../../factors/factors.module.ts';
+import { countingRefusals } from '../../http/counting-refusals.ts';
 import { LIMITS } from '../../http/limits.ts';
 import type { TenantFacts, Workspaces } from '../../workspaces/workspaces.module.ts';
 import { type MetAttempt, meetSecond, type SecondFactor } from '../attempts/attempt.ts';
+import type { GuessSecondFactor } from '../attempts/guess-second-factor.ts';
 import type { MfaClaims, MfaTokens } from '../attempts/mfa-token.ts';
 import type { ClearLockout } from '../attempts/verify-password.ts';
 import { faultOf, pendingSignIns, showSecond } from './pending-sign-in.ts';
@@ -24,6 +25,7 @@ export type SecondFactorDependencies = Pick<
   readonly passkeys: Pick<Passkeys, 'add' | 'creation' | 'look' | 'request' | 'use'>;
   readonly mfaTokens: Pick<MfaTokens, 'read'>;
   readonly clearLockout: ClearLockout;
+  readonly guessSecondFactor: GuessSecondFactor;
 };
 
 type Credential = Parameters<Passkeys['look']>[0]['response'];
@@ -42,11 +44,13 @@ export async function secondFactorShown(needs: SecondFactorDependencies, request
   if ('refused' in pending) return pending;
   const { claims, tenant, readAt } = pending;
   const command = await commandOf(needs, request, claims);
-  const shown = await counted(needs.limits, request, {
-    tenantId: tenant.id,
-    userId: claims.sub,
-    tried: () => show(needs, request, { pending, command }),
-  });
+  const tried = () => show(needs, request, { pending, command });
+  const { method } = request.body;
+  const { user } = pending.attempt;
+  const shown =
+    claims.due === 'enrolment'
+      ? await tried()
+      : await needs.guessSecondFactor({ user, method, ip: request.ip }, tried, command);
   if ('refused' in shown) return shown;
   if (shown.fault !== undefined) return shown.fault;
   const { attempt, recoveryCodes } = shown;
@@ -68,14 +72,14 @@ export async function pendingOf(
   needs: SecondFactorDependencies,
   request: Request<object, object, { readonly mfa_token: string }>,
 ) {
-  const byIp = await needs.limits.look(LIMITS.codeFailuresByIp, request.ip);
-  if (!byIp.allowed) return tooOften(byIp);
-  const read = await needs.mfaTokens.read(request.body.mfa_token);
-  const found = 'ok' in read ? await foundBy(needs, request, read.ok) : undefined;
-  if (found !== undefined) return found;
-  await needs.limits.take(LIMITS.codeFailuresByIp, request.ip);
-  const isExpired = 'bad' in read && read.bad === 'expired';
-  return isExpired ? ({ refused: 'mfa_token_expired' } as const) : INVALID_TOKEN;
+  const misses = [[LIMITS.codeFailuresByIp, request.ip]] as const;
+  return await countingRefusals(needs.limits, misses, async () => {
+    const read = await needs.mfaTokens.read(request.body.mfa_token);
+    const found = 'ok' in read ? await foundBy(needs, request, read.ok) : undefined;
+    if (found !== undefined) return found;
+    const isExpired = 'bad' in read && read.bad === 'expired';
+    return isExpired ? ({ refused: 'mfa_token_expired' } as const) : INVALID_TOKEN;
+  });
 }
 
 async function foundBy(

@@ -1,7 +1,8 @@
 /**
- * Who somebody is elsewhere, from what the provider says of them. An address counts only if the provider
- * says that it is theirs.
+ * Who somebody is elsewhere, from what the provider says of them. An address counts only if the provider says
+ * that it is theirs, and it leads to an account here only if the provider has authority over the address.
  */
+import { cleaned, storedId } from '@cardea/runtime';
 import {
   avatarUrl,
   displayName,
@@ -12,10 +13,17 @@ import {
 import type { ProviderResponse } from '../../adapters/social-providers.ts';
 import type { SocialClient, SocialProvider } from '../../workspaces/workspaces.module.ts';
 
+/**
+ * `owner`: the provider runs the address or has its owner's word. `seen`: the provider saw a proof once; since
+ * then the address may have passed to somebody else without the provider's knowledge.
+ */
+export type Vouched = 'owner' | 'seen';
+
 export type ExternalPerson = {
   readonly account: ExternalAccount;
   /** Null: none that the provider vouches for. */
   readonly email: string | null;
+  readonly vouched: Vouched;
   readonly displayName: string | null;
   readonly avatarUrl: string | null;
 };
@@ -36,14 +44,31 @@ export function externalPerson(
   }
   if (told.told !== 'claims') return undefined;
   const { claims } = told;
-  if (provider === 'google') {
-    return person(provider, { ...claims, isTheirs: claims['email_verified'] === true }, sources);
-  }
+  if (provider === 'google') return ofGoogle(claims, sources);
   // Whoever runs a directory can put any address into it.
   const { tid, xms_edov: isOwnDomain } = claims;
-  const isKnown = (sources.client.tenants ?? []).some((directory) => directory === tid);
+  const { tenants = [] } = sources.client;
+  const isKnown = typeof tid === 'string' && tenants.includes(storedId(tid));
   const isTheirs = isOwnDomain === true || isOwnDomain === 1 || isOwnDomain === '1';
   return isKnown ? person(provider, { ...claims, isTheirs }, sources) : undefined;
+}
+
+/** Google issues these addresses itself. */
+const GOOGLE_MAIL = ['gmail.com', 'googlemail.com'];
+
+/**
+ * Google has authority over its own mail and over the domain of an organization that it hosts (`hd`). Everybody
+ * else proved another company's address once, when they opened their Google account.
+ */
+function ofGoogle(claims: Claims, sources: Sources): ExternalPerson | undefined {
+  // In the documented example it is a text.
+  const isTheirs = claims['email_verified'] === true || claims['email_verified'] === 'true';
+  const found = person('google', { ...claims, isTheirs }, sources);
+  const domain = found?.email?.split('@')[1];
+  if (found === undefined || domain === undefined) return found;
+  const hosted = claims['hd'];
+  const isHosted = typeof hosted === 'string' && sources.toAscii(hosted) === domain;
+  return { ...found, vouched: isHosted || GOOGLE_MAIL.includes(domain) ? 'owner' : 'seen' };
 }
 
 function ofGitHub(
@@ -69,7 +94,8 @@ function person(
   return {
     account: { provider, subject: sub },
     email: isTheirs === true ? (address ?? null) : null,
-    displayName: typeof name === 'string' ? (displayName(name) ?? null) : null,
+    vouched: 'owner',
+    displayName: typeof name === 'string' ? (displayName(cleaned(name)) ?? null) : null,
     avatarUrl: typeof picture === 'string' ? (avatarUrl(picture) ?? null) : null,
   };
 }

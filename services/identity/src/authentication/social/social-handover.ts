@@ -1,6 +1,7 @@
 /** Somebody whom a provider has sent back, until the page at which they began takes them up; once. */
 import { sha256 } from '@cardea/crypto';
 import type { Cache, Random } from '@cardea/runtime';
+import type { Basis } from '../../streams/basis.ts';
 import type { SocialProvider } from '../../workspaces/workspaces.module.ts';
 
 const HANDOVER_MS = 60_000;
@@ -9,6 +10,7 @@ const CODE_BYTES = 32;
 export type HandedOver = {
   readonly tenantId: string;
   readonly userId: string;
+  readonly basis: Basis;
   readonly provider: SocialProvider;
 };
 

@@ -8,7 +8,7 @@ import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import { type ExistingUser, exists, type UserDirectory } from '../../accounts/accounts.module.ts';
-import { counted, type Passkeys, type SecondFactors } from '../../factors/factors.module.ts';
+import type { Passkeys, SecondFactors } from '../../factors/factors.module.ts';
 import {
   badField,
   closed,
@@ -16,11 +16,11 @@ import {
   PASSWORD_BODY_MAX_BYTES,
   USERS_ONLY,
 } from '../../http/answers.ts';
-import { actsInPerson } from '../../http/step-up.ts';
 import { type AccessTokens, sessions, validityContextOf } from '../../sessions/sessions.module.ts';
 import type { TenantFacts, Workspaces } from '../../workspaces/workspaces.module.ts';
 import { confirming } from '../attempts/attempt.ts';
 import { wrongCredential } from '../attempts/end-attempt.ts';
+import type { GuessSecondFactor } from '../attempts/guess-second-factor.ts';
 import type { VerifyPassword } from '../attempts/verify-password.ts';
 import { isEnough, stepUp } from './step-up.ts';
 
@@ -32,7 +32,7 @@ type ApplicationOfUser = {
 
 /** What an application holds of its user. */
 export type ApplicationAccess = {
-  /** Of the consent that it rests on; undefined where that was withdrawn. */
+  /** The epoch of the consent that it rests on; undefined where that was withdrawn. */
   readonly consentEpoch: (of: ApplicationOfUser) => Promise<number | undefined>;
   /** An access token to the same as before; undefined likewise. `authTime` in Unix seconds. */
   readonly issue: (
@@ -43,6 +43,8 @@ export type ApplicationAccess = {
       readonly authTime: number;
       readonly amr: readonly string[];
       readonly readAt: Date;
+      /** To which the caller's token is bound; the new one is bound to it, too. */
+      readonly boundKey: string | undefined;
     },
   ) => Promise<ReturnType<AccessTokens['issue']> | undefined>;
 };
@@ -53,6 +55,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | '
   readonly accessTokens: AccessTokens;
   readonly verifyPassword: VerifyPassword;
   readonly secondFactors: Pick<SecondFactors, 'use'>;
+  readonly guessSecondFactor: GuessSecondFactor;
   readonly passkeys: Pick<Passkeys, 'look' | 'use'>;
   readonly applicationAccess: ApplicationAccess;
 };
@@ -89,13 +92,16 @@ export const stepUpRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'step_up',
+      class: 'settings',
+      stepUp: 'none',
       retry: 'never',
       summary: 'Show a factor once more, for calls that want a recent sign-in',
+      description:
+        'Shows a factor once more, for calls that want a recent sign-in, and answers an access token of the same session. A user with a second factor must show that one.',
       tag: 'Authentication',
       method: 'post',
       path: '/api/v1/auth/step-up',
       who: ['user'],
-      applicationScope: 'account',
       tenant: 'optional',
       area: 'user',
       body: Body,
@@ -106,7 +112,6 @@ export const stepUpRoute = (needs: Dependencies): Endpoint =>
         invalid_code: 401,
         invalid_passkey: 401,
         user_session_required: 401,
-        forbidden: 403,
         second_factor_required: 403,
         challenge_expired: 410,
         too_many_attempts: 429,
@@ -119,7 +124,6 @@ export const stepUpRoute = (needs: Dependencies): Endpoint =>
     async (request) => {
       const { principal } = request;
       const { tenantId, id: userId, sessionId: sid, clientId } = principal;
-      if (!actsInPerson(principal)) return { refused: 'forbidden' };
       if (sid === null) return SESSION_REQUIRED;
       const readAt = needs.clock.now();
       const [tenant, user, consentEpoch] = await Promise.all([
@@ -159,14 +163,15 @@ type Stepped = Omit<Parameters<AccessTokens['issue']>[0], 'email'> & { readonly 
 /** A token of the caller's kind: a person's own, or one of the application which they use. */
 async function issue(
   { accessTokens, applicationAccess, userDirectory }: Dependencies,
-  { tenantId, id: userId, clientId, scopes = [] }: UserPrincipal,
+  { tenantId, id: userId, clientId, scopes = [], boundKey }: UserPrincipal,
   stepped: Stepped,
 ): Promise<ReturnType<AccessTokens['issue']> | undefined> {
   const { user, sid, authTime, amr, readAt } = stepped;
   if (clientId === null) {
     return accessTokens.issue({ ...stepped, email: await userDirectory.emailOf(user) });
   }
-  const of = { tenantId, userId, clientId, user, scopes, sid, authTime, amr, readAt };
+  const token = { scopes, sid, authTime, amr, readAt, boundKey };
+  const of = { tenantId, userId, clientId, user, ...token };
   return applicationAccess.issue(of);
 }
 
@@ -192,12 +197,12 @@ async function show(
     return attempt.status === 'refused' ? wrongCredential(attempt) : { factorId: null };
   }
   if (code === undefined) return badField('code', 'required');
-  const { tenantId } = command.metadata;
   const tried = async () => {
     const factorId = await needs.secondFactors.use(user, { method, code }, own);
     return { isWrong: factorId === undefined, factorId };
   };
-  const shown = await counted(needs.limits, request, { tenantId, userId: user.id, tried });
+  const guess = { user, method, ip: request.ip };
+  const shown = await needs.guessSecondFactor(guess, tried, command);
   if ('refused' in shown) return shown;
   const { factorId } = shown;
   return factorId === undefined ? ({ refused: 'invalid_code' } as const) : { factorId };

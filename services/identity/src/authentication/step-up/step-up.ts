@@ -42,7 +42,8 @@ export function stepUp(
     ...factsOf(session),
     auth_time: Math.floor(now.getTime() / 1000),
     amr: amrAfterStep(session.amr, factor),
-    ...{ method: factor, factor_id: factorId },
+    method: factor,
+    factor_id: factorId,
   };
   return accept({ type: 'SessionStepped', data });
 }

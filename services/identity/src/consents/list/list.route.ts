@@ -12,12 +12,15 @@ export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'datab
   endpoint(
     {
       name: 'list_consents',
+      class: 'things',
+      applicationScope: 'account',
       summary: 'List the applications that I have allowed in',
+      description:
+        'Lists the applications that the caller has allowed to act for them, and what they may.',
       tag: 'Self-service',
       method: 'get',
       path: '/api/v1/auth/consents',
       who: ['user'],
-      applicationScope: 'account',
       tenant: 'optional',
       area: 'user',
       ok: closed({

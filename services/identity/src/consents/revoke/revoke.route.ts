@@ -12,13 +12,16 @@ export const revokeConsentRoute = (
   endpoint(
     {
       name: 'revoke_consent',
+      class: 'settings',
+      stepUp: 'none',
       retry: 'safe',
       summary: 'Withdraw what I have allowed an application',
+      description:
+        'Withdraws what the caller has allowed an application, which cannot refresh its tokens any more.',
       tag: 'Self-service',
       method: 'delete',
       path: '/api/v1/auth/consents/{id}',
       who: ['user'],
-      applicationScope: 'account',
       tenant: 'optional',
       area: 'user',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),

@@ -1,49 +1,121 @@
-/** Each mail, put together of its texts. */
+/** Each mail, put together of its texts and what is known of its cause. */
 import type { MailPurpose } from '@cardea/contracts';
-import { type MailText, mailText, oneLine } from '@cardea/mail';
+import { type Fact, framedMail, type MailBrand, type MailText, untrustedText } from '@cardea/mail';
 import type { Language } from '../../pages/texts.ts';
-import { MAIL_TEXTS } from './email-texts.ts';
+import { type FactName, MAIL_TEXTS } from './email-texts.ts';
+import type { MailDetails } from './mail-details.ts';
+import { NOTICE_TEXTS } from './notice-texts.ts';
 
-/** A sign-in that its owner is told of, as far as it is known. */
-export type NewDevice = {
-  /** ISO 8601. */
-  readonly at: string;
-  readonly browser: string;
-  readonly os: string;
-  readonly city: string | null;
-  readonly country: string | null;
-};
+/** Who invites, and to what; both are words of strangers. */
+export type Inviting = { readonly organization: string; readonly inviter: string };
 
-type Of = {
+export type MailCause = {
+  readonly to: string;
   /** Null for mails that ask for nothing, or show a code. */
   readonly link: string | null;
   readonly code: string | null;
-  readonly tenantName: string;
+  /** ISO 8601, of the link or code. */
+  readonly expiresAt: string;
+  readonly requestedAt: string;
+  readonly brand: MailBrand;
   readonly language: Language;
-  /** Null for mails that tell of none. */
-  readonly newDevice?: NewDevice | null;
+  readonly details: MailDetails;
+  readonly inviting?: Inviting | undefined;
+  /** How many notices the mail counts. */
+  readonly count?: number | undefined;
+  /** The tenant's own page, to which a notice leads. */
+  readonly app_url?: string | null;
 };
 
-export function emailTemplate(kind: MailPurpose, of: Of): MailText {
-  const { link, code, language, newDevice = null } = of;
-  const { greeting, from, of: texts } = MAIL_TEXTS[language];
-  const { subject, lead, call, end } = texts[kind];
-  const paragraphs = [
-    greeting,
-    lead,
-    ...(link === null ? [] : [{ label: call, link }]),
-    ...(code === null ? [] : [{ label: call, code }]),
-    ...(newDevice === null ? [] : [describe(newDevice)]),
+export function emailTemplate(purpose: MailPurpose, cause: MailCause): MailText {
+  if (purpose === 'security_notice') return securityNotice(cause);
+  const { link, code, brand, language } = cause;
+  const texts = MAIL_TEXTS[language];
+  const { subject, why, call, end } = texts.of[purpose];
+  const content = {
+    subject,
+    why,
+    facts: labelled(factsOf(cause), language),
     end,
-    from.replace('{tenant}', () => oneLine(of.tenantName)),
-  ];
-  return mailText(subject, paragraphs, language);
+    code: code === null ? undefined : { label: link === null ? call : texts.type, code },
+    ...(link === null ? {} : linkOf(link, { call, paste: texts.paste })),
+    ...(purpose === 'new_device' ? { button: accountButton(cause) } : {}),
+  };
+  return framedMail(content, brand, language);
 }
 
-/** What is not known is left out. */
-function describe({ at, browser, os, city, country }: NewDevice): string {
-  const device = [browser, os].filter((part) => part !== '').join(', ');
-  const place = [city, country].filter((part) => part !== null).join(', ');
-  const when = `${at.slice(0, 16).replace('T', ' ')} UTC`;
-  return oneLine([when, device, place].filter((part) => part !== '').join(' · '));
+type Known = readonly (readonly [FactName, string])[];
+
+const labelled = (facts: Known, language: Language): readonly Fact[] =>
+  facts.map(([name, value]) => [MAIL_TEXTS[language].facts[name], value]);
+
+/** What is not known is empty, and left out. */
+function factsOf({ to, link, code, expiresAt, requestedAt, inviting, details }: MailCause): Known {
+  const hasSecret = link !== null || code !== null;
+  return [
+    ['organization', untrustedText(inviting?.organization ?? '')],
+    ['inviter', untrustedText(inviting?.inviter ?? '')],
+    ['address', to],
+    ...(hasSecret ? [['until', utc(expiresAt)] as const] : whenceOf(details, requestedAt)),
+  ];
 }
+
+const whenceOf = ({ at, browser, os, city, country }: MailDetails, requestedAt: string): Known => [
+  ['time', utc(at ?? requestedAt)],
+  ['device', listed([browser, os])],
+  ['place', listed([city, country])],
+];
+
+const listed = (parts: readonly (string | null | undefined)[]): string =>
+  parts.filter((part) => part !== null && part !== undefined && part !== '').join(', ');
+
+/** Gateways rewrite anchors and cut what stands after the `#`, so the secret stands in the mail as text, too. */
+const linkOf = (
+  link: string,
+  { call, paste }: { readonly call: string; readonly paste: string },
+) => ({
+  button: { label: call, link },
+  paste: { label: paste, code: new URLSearchParams(link.split('#')[1]).get('token') ?? '' },
+});
+
+const accountButton = ({ app_url: link = null, language }: MailCause) =>
+  link === null ? undefined : { label: NOTICE_TEXTS[language].call, link };
+
+function securityNotice(cause: MailCause): MailText {
+  const { to, brand, language, details, requestedAt } = cause;
+  const texts = NOTICE_TEXTS[language];
+  const { subject, why } = changeOf(cause);
+  const isGone = details.change === 'account_deleted' || details.change === 'account_disabled';
+  const { isByAdministrator = false, provider = '', codesLeft } = details;
+  const facts: readonly Fact[] = [
+    ...labelled([['address', to], ...whenceOf(details, requestedAt)], language),
+    [texts.facts.provider, PROVIDERS[provider] ?? provider],
+    [texts.facts.codesLeft, codesLeft === undefined ? '' : String(codesLeft)],
+    [texts.facts.by, isByAdministrator ? texts.facts.administrator : ''],
+  ];
+  const content = {
+    subject: `${texts.prefix}: ${subject}`,
+    why,
+    facts,
+    button: isGone ? undefined : accountButton(cause),
+    end: texts.ends[isByAdministrator ? 'administrator' : isGone ? 'gone' : 'own'],
+  };
+  return framedMail(content, brand, language);
+}
+
+/** As they write themselves. */
+const PROVIDERS: { readonly [name: string]: string | undefined } = {
+  google: 'Google',
+  github: 'GitHub',
+  microsoft: 'Microsoft',
+};
+
+function changeOf({ language, details, count = 1 }: MailCause) {
+  const { of, several } = NOTICE_TEXTS[language];
+  if (details.change !== undefined) return of[details.change];
+  const { subject, why } = count === 1 ? several.one : several.many;
+  const filled = (text: string) => text.replace('{count}', String(count));
+  return { subject: filled(subject), why: filled(why) };
+}
+
+const utc = (time: string): string => `${time.slice(0, 16).replace('T', ' ')} UTC`;

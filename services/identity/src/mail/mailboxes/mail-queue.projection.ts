@@ -34,7 +34,7 @@ export const mailQueueProjection = (wake: () => void) =>
           ...keyOf(event),
           tenant_id: event.metadata.tenantId,
           attempts: 0,
-          due_at: event.data.at,
+          due_at: event.data.due_at ?? event.data.at,
         }),
       ],
       MailDeferred: (event) => [

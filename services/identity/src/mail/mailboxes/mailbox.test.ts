@@ -3,6 +3,7 @@ import {
   CODE_FAILURES_MAX,
   type Mailbox,
   mailboxes,
+  pendingByGeneration,
   requestMail,
   settleMail,
   tryCode,
@@ -87,5 +88,64 @@ describe('a mailed code', () => {
     expect(tried(1, mailbox, at('10:10:00'))).toMatchObject({ reason: 'expired' });
     const dayLater = new Date('2026-01-02T10:10:00Z');
     expect(tried(1, mailbox, dayLater)).toMatchObject({ reason: 'invalid' });
+  });
+});
+
+describe('P6 what a stranger asks for', () => {
+  const request = (
+    asker: string,
+    mailbox: Mailbox,
+    purpose: 'reset' | 'otp' = 'reset',
+    now = at('10:00:00'),
+  ) => told(mailbox, ...requestMail({ purpose, email, userId: null, asker, now }, mailbox).events);
+  const usable = (generation: number, mailbox: Mailbox) => use(generation, mailbox).accepted;
+
+  it('voids nothing that the person or an administrator asked for', () => {
+    let mailbox = request('administrator', request('home', mailboxes.initial));
+    for (let round = 0; round < 20; round += 1) mailbox = request('stranger', mailbox);
+    expect([1, 2, 21, 22].map((generation) => usable(generation, mailbox))).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ]);
+  });
+
+  it('is void with everything else of its purpose once one was used', () => {
+    const mailbox = request('stranger', request('home', mailboxes.initial));
+    const after = told(mailbox, ...use(1, mailbox).events);
+    expect([1, 2].map((generation) => usable(generation, after))).toEqual([false, false]);
+  });
+
+  it('is kept of eight others at most, and not when its time is over', () => {
+    let mailbox: Mailbox = mailboxes.initial;
+    for (let stranger = 0; stranger < 20; stranger += 1) mailbox = request(`${stranger}`, mailbox);
+    const kept = Array.from({ length: 20 }, (_, index) => usable(index + 1, mailbox));
+    expect(kept.filter(Boolean)).toHaveLength(9);
+    const late = request('late', mailbox, 'reset', at('12:00:00'));
+    expect(JSON.stringify(late).length).toBeLessThan(JSON.stringify(mailbox).length / 4);
+  });
+
+  it('is sent and settled though another was asked for since', () => {
+    const mailbox = request('stranger', request('home', mailboxes.initial));
+    const sent = told(
+      mailbox,
+      ...settleMail({ purpose: 'reset', generation: 1 }, 'sent', mailbox).events,
+    );
+    expect(pendingByGeneration(sent, 'reset', 1)).toMatchObject({ settled: true });
+    expect(pendingByGeneration(sent, 'reset', 2)).toMatchObject({ settled: false });
+  });
+
+  it('is guessed at by itself: five wrong codes of a stranger leave the code of the person', () => {
+    let mailbox = request('stranger', request('home', mailboxes.initial, 'otp'), 'otp');
+    const now = at('10:05:00');
+    for (let guess = 0; guess < 9; guess += 1) {
+      const wrong = { generation: null, asker: 'stranger', now };
+      mailbox = told(mailbox, ...tryCode(wrong, mailbox).events);
+    }
+    expect(tryCode({ generation: 2, now }, mailbox)).toMatchObject({ reason: 'too_many_attempts' });
+    expect(tryCode({ generation: 1, now }, mailbox).accepted).toBe(true);
+    const elsewhere = tryCode({ generation: null, asker: 'elsewhere', now }, mailbox);
+    expect(elsewhere).toMatchObject({ reason: 'invalid', events: [] });
   });
 });

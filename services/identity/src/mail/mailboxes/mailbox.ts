@@ -1,6 +1,7 @@
 /**
- * What was asked to be mailed to one address, per purpose; a new request makes the secrets of the
- * earlier one worthless. The stream exists whether or not anybody in the tenant has the address.
+ * What was asked to be mailed to one address, per purpose. A new request makes the secret of the earlier one of
+ * the same asker worthless, and not those of others: a stranger voids nothing that the person asked for. The
+ * stream exists whether or not anybody in the tenant has the address.
  */
 import type { MailPurpose } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
@@ -17,6 +18,10 @@ export type PendingMail = {
   readonly email: Sealed;
   /** Wrong codes that were tried, where any were. */
   readonly failures?: number;
+  /** Who asked: a network, a session, the administrators. Absent where nobody else may have asked. */
+  readonly asker?: string;
+  /** What others asked for, while it is in time; newest first. */
+  readonly beside?: readonly PendingMail[];
   /** What the link of an invitation accepts. */
   readonly invitation_id?: string;
   /** Where the link of a sign-in leads back to. */
@@ -25,6 +30,10 @@ export type PendingMail = {
   readonly details?: Sealed;
   /** In which it was asked for, where that is known. */
   readonly language?: Language;
+  /** How many notices the mail counts, instead of each being sent. */
+  readonly count?: number;
+  /** When such a mail is sent. */
+  readonly due_at?: string;
 };
 export type MailboxFacts = {
   readonly errands: { readonly [purpose in MailPurpose]?: PendingMail };
@@ -40,7 +49,12 @@ export type MailOutcome = 'sent' | 'nobody' | 'superseded' | 'given_up';
 export type MailboxEvent =
   | {
       readonly type: 'MailRequested';
-      readonly data: Told & { readonly user_id: string | null; readonly at: string };
+      readonly data: Told & {
+        readonly user_id: string | null;
+        readonly at: string;
+        /** Missing: at once. */
+        readonly due_at?: string;
+      };
     }
   /** Sending failed and is tried again then. */
   | {
@@ -76,6 +90,8 @@ export const SECRET_TTL_MS: Record<MailPurpose, number> = {
   invitation: 7 * 24 * 3600_000,
   notice: 24 * 3600_000,
   new_device: 24 * 3600_000,
+  sign_in_blocked: 24 * 3600_000,
+  security_notice: 24 * 3600_000,
 };
 
 /** From the request for the mail on, in which the invitation is created. */
@@ -86,17 +102,20 @@ export type RequestMail = {
   readonly email: Sealed;
   /** Null where nobody was looked up. */
   readonly userId: string | null;
-  /** Of purpose `invitation`. */
+  /** Set for the purpose `invitation`. */
   readonly invitationId?: string | undefined;
   readonly interaction?: string | undefined;
   readonly details?: Sealed | undefined;
   readonly language?: Language | undefined;
+  readonly asker?: string | undefined;
   readonly now: Date;
 };
 
 export function requestMail(request: RequestMail, mailbox: Mailbox): Decision<MailboxEvent, never> {
   const { purpose, email, userId, invitationId, interaction, details, language, now } = request;
+  const { asker } = request;
   const generation = (pendingMailOf(mailbox, purpose)?.generation ?? 0) + 1;
+  const beside = asker === undefined ? [] : ofOthers(asker, now, allPending(mailbox, purpose));
   const pending: PendingMail = {
     generation,
     requested_at: now.toISOString(),
@@ -108,6 +127,8 @@ export function requestMail(request: RequestMail, mailbox: Mailbox): Decision<Ma
     ...(interaction === undefined ? {} : { interaction }),
     ...(details === undefined ? {} : { details }),
     ...(language === undefined ? {} : { language }),
+    ...(asker === undefined ? {} : { asker }),
+    ...(beside.length === 0 ? {} : { beside }),
   };
   return accept({
     type: 'MailRequested',
@@ -127,16 +148,26 @@ export type UseSecret = {
   readonly now: Date;
 };
 
-/** A secret works once, while it is the newest of its purpose and in time. One of two users wins. */
+/** Askers beside the newest whose secrets are kept, per purpose. */
+const BESIDE_MAX = 8;
+
+const ofOthers = (asker: string, now: Date, all: readonly PendingMail[]): readonly PendingMail[] =>
+  all
+    .filter((mail) => mail.asker !== undefined && mail.asker !== asker)
+    .filter(({ used, expires_at }) => !used && now < new Date(expires_at))
+    .map(({ beside: _, ...mail }) => mail)
+    .slice(0, BESIDE_MAX);
+
+/** A secret works once, while it is the newest of its asker and purpose, and in time. One of two users wins. */
 export function useSecret(
   { purpose, generation, now }: UseSecret,
   mailbox: Mailbox,
 ): Decision<MailboxEvent, 'used' | 'superseded' | 'expired'> {
-  const pending = pendingMailOf(mailbox, purpose);
-  if (pending === undefined || pending.generation !== generation) return refuse('superseded');
+  const pending = pendingByGeneration(mailbox, purpose, generation);
+  if (pending === undefined) return refuse('superseded');
   if (pending.used) return refuse('used');
   if (now >= new Date(pending.expires_at)) return refuse('expired');
-  const after = withPendingMail(mailbox, purpose, { ...pending, used: true });
+  const after = withUsed(mailbox, purpose, generation);
   return accept({ type: 'SecretUsed', data: { purpose, generation, after } });
 }
 
@@ -146,17 +177,20 @@ export const CODE_FAILURES_MAX = 5;
 const EXPIRED_SHOWN_MS = 24 * 3600_000;
 
 export type TryCode = {
-  /** Of the code; null for one that was never sent to this mailbox. */
+  /** The generation of the code; null for one that was never sent to this mailbox. */
   readonly generation: number | null;
+  /** The person whose code a wrong one counts against; absent: the newest code. */
+  readonly asker?: string | undefined;
   readonly now: Date;
 };
 
 /** A code works as any secret, but not once too many wrong ones were tried. */
 export function tryCode(
-  { generation, now }: TryCode,
+  { generation, asker, now }: TryCode,
   mailbox: Mailbox,
 ): Decision<MailboxEvent, 'invalid' | 'expired' | 'too_many_attempts'> {
-  const pending = pendingMailOf(mailbox, 'otp');
+  const meant = generation === null ? undefined : pendingByGeneration(mailbox, 'otp', generation);
+  const pending = meant ?? pendingOfAsker(mailbox, 'otp', asker);
   if (pending === undefined) return refuse('invalid');
   const { failures = 0, generation: current } = pending;
   if (failures >= CODE_FAILURES_MAX) return refuse('too_many_attempts');
@@ -164,13 +198,13 @@ export function tryCode(
   if (generation !== current) {
     if (pending.used || sinceMs >= 0) return refuse('invalid');
     const missed = { ...pending, failures: failures + 1 };
-    const after = withPendingMail(mailbox, 'otp', missed);
+    const after = withPending(mailbox, 'otp', missed);
     const data = { purpose: 'otp', generation: current, failures: missed.failures, after } as const;
     return refuse('invalid', { type: 'CodeFailed', data });
   }
   if (pending.used || sinceMs >= EXPIRED_SHOWN_MS) return refuse('invalid');
   if (sinceMs >= 0) return refuse('expired');
-  const after = withPendingMail(mailbox, 'otp', { ...pending, used: true });
+  const after = withUsed(mailbox, 'otp', current);
   return accept({ type: 'SecretUsed', data: { purpose: 'otp', generation: current, after } });
 }
 
@@ -181,11 +215,11 @@ export function settleMail(
   outcome: MailOutcome,
   mailbox: Mailbox,
 ): Decision<MailboxEvent, never> {
-  const pending = pendingMailOf(mailbox, purpose);
+  const pending = pendingByGeneration(mailbox, purpose, generation);
   const after =
-    pending?.generation === generation
-      ? withPendingMail(mailbox, purpose, { ...pending, settled: true })
-      : factsOf(mailbox);
+    pending === undefined
+      ? factsOf(mailbox)
+      : withPending(mailbox, purpose, { ...pending, settled: true });
   return accept({ type: 'MailSettled', data: { purpose, generation, outcome, after } });
 }
 
@@ -199,17 +233,65 @@ export function deferMail(
   return accept({ type: 'MailDeferred', data: { ...data, after: factsOf(mailbox) } });
 }
 
+/** The newest, whoever asked for it. */
 export const pendingMailOf = (mailbox: Mailbox, purpose: MailPurpose): PendingMail | undefined =>
   mailbox.status === 'none' ? undefined : mailbox.errands[purpose];
+
+export const allPending = (mailbox: Mailbox, purpose: MailPurpose): readonly PendingMail[] => {
+  const newest = pendingMailOf(mailbox, purpose);
+  return newest === undefined ? [] : [newest, ...(newest.beside ?? [])];
+};
+
+export const pendingByGeneration = (
+  mailbox: Mailbox,
+  purpose: MailPurpose,
+  generation: number,
+): PendingMail | undefined =>
+  allPending(mailbox, purpose).find((mail) => mail.generation === generation);
+
+/** What this asker asked for last; the newest of all where it says nothing of who asked. */
+export function pendingOfAsker(
+  mailbox: Mailbox,
+  purpose: MailPurpose,
+  asker: string | undefined,
+): PendingMail | undefined {
+  const all = allPending(mailbox, purpose);
+  if (asker === undefined) return all[0];
+  return all.find((mail) => mail.asker === asker || mail.asker === undefined);
+}
 
 const factsOf = (mailbox: Mailbox): MailboxFacts => ({
   errands: mailbox.status === 'none' ? {} : mailbox.errands,
 });
 
-const withPendingMail = (
+export const withPendingMail = (
   mailbox: Mailbox,
   purpose: MailPurpose,
   pending: PendingMail,
 ): MailboxFacts => ({
   errands: { ...factsOf(mailbox).errands, [purpose]: pending },
 });
+
+/** The same mail, changed, where it stands. */
+function withPending(mailbox: Mailbox, purpose: MailPurpose, changed: PendingMail): MailboxFacts {
+  const newest = pendingMailOf(mailbox, purpose);
+  if (newest === undefined || newest.generation === changed.generation) {
+    return withPendingMail(mailbox, purpose, changed);
+  }
+  const beside = (newest.beside ?? []).map((mail) =>
+    mail.generation === changed.generation ? changed : mail,
+  );
+  return withPendingMail(mailbox, purpose, { ...newest, beside });
+}
+
+/** One that is used voids all of its purpose, whoever asked for them. */
+function withUsed(mailbox: Mailbox, purpose: MailPurpose, generation: number): MailboxFacts {
+  const newest = pendingMailOf(mailbox, purpose);
+  if (newest === undefined) return factsOf(mailbox);
+  const { beside: others = [], ...rest } = newest;
+  const beside = others
+    .filter((mail) => mail.generation === generation)
+    .map((mail) => ({ ...mail, used: true }));
+  const after = { ...rest, used: true, ...(beside.length === 0 ? {} : { beside }) };
+  return withPendingMail(mailbox, purpose, after);
+}

@@ -4,6 +4,7 @@
  */
 import type { MailPurpose } from '@cardea/contracts';
 import type { Stream } from '@cardea/event-store';
+import type { Basis } from '../../streams/basis.ts';
 
 export type Onetime =
   | { readonly status: 'none' }
@@ -14,6 +15,7 @@ export type Onetime =
       readonly mailbox: string;
       readonly generation: number;
       readonly invitationId: string | null;
+      readonly basis: Basis;
     };
 
 export type OnetimeEvent = {
@@ -24,7 +26,9 @@ export type OnetimeEvent = {
     readonly mailbox: string;
     readonly generation: number;
     readonly expires_at: string;
-    /** Of purpose `invitation`. */
+    /** The account's epoch; missing where there is no account yet. */
+    readonly user_epoch?: number;
+    /** Set for the purpose `invitation`. */
     readonly invitation_id?: string;
   };
 };
@@ -39,5 +43,6 @@ export const onetimes: Stream<Onetime, OnetimeEvent> = {
     mailbox: data.mailbox,
     generation: data.generation,
     invitationId: data.invitation_id ?? null,
+    basis: { user_epoch: data.user_epoch },
   }),
 };

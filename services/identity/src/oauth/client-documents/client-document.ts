@@ -3,7 +3,7 @@
  * registered it, so of what the document says only a name and redirect URIs are taken: it is public, no tenant's
  * own, and its user is asked every time.
  */
-import { isRedirectUri } from '../../workspaces/workspaces.module.ts';
+import { checkRedirectUri } from '../../workspaces/workspaces.module.ts';
 
 export type ClientDocument = { readonly name: string; readonly redirectUris: readonly string[] };
 
@@ -15,11 +15,7 @@ const SCOPE = 'openid profile email offline_access';
 export const isDocumentId = (clientId: string): boolean => clientId.startsWith('https://');
 
 /** Undefined for what describes no client, or one that is not public. */
-export function readDocument(
-  id: string,
-  text: string,
-  isDevelopment: boolean,
-): ClientDocument | undefined {
+export function readDocument(id: string, text: string): ClientDocument | undefined {
   const read = objectOf(text);
   if (read === undefined || read['client_id'] !== id) return undefined;
   const { token_endpoint_auth_method: method = 'none', grant_types, response_types } = read;
@@ -27,15 +23,22 @@ export function readDocument(
   if (!isListWith(grant_types, 'authorization_code') || !isListWith(response_types, 'code')) {
     return undefined;
   }
-  const uris = read['redirect_uris'];
-  if (!Array.isArray(uris) || uris.length === 0 || uris.length > REDIRECT_URIS_MAX) {
-    return undefined;
-  }
-  const isFit = (uri: unknown) =>
-    typeof uri === 'string' && isRedirectUri(uri, { type: 'native', isDevelopment });
-  return uris.every(isFit)
-    ? { name: nameOf(read['client_name'], id), redirectUris: uris }
-    : undefined;
+  const redirectUris = usableOf(read['redirect_uris']);
+  return redirectUris.length === 0
+    ? undefined
+    : { name: nameOf(read['client_name'], id), redirectUris };
+}
+
+const AS_DOCUMENT = { type: 'document', isDevelopment: false } as const;
+
+/**
+ * Strangers publish one document for all their servers, so what this one cannot use is left out. Programs on the
+ * person's own machine publish `localhost` (RFC 8252, 7.3), which the consent page warns of.
+ */
+function usableOf(uris: unknown): readonly string[] {
+  const isUsable = (uri: unknown): uri is string =>
+    typeof uri === 'string' && 'kind' in checkRedirectUri(uri, AS_DOCUMENT);
+  return Array.isArray(uris) ? uris.filter(isUsable).slice(0, REDIRECT_URIS_MAX) : [];
 }
 
 /** As the authorization server's library knows clients; nothing of it is the document's own choice. */

@@ -31,14 +31,13 @@ type Dependencies = {
 
 export function clientDocuments(needs: Dependencies): ClientDocuments {
   const { artifacts, resources, workspaces, settings } = needs;
-  const isDevelopment = settings.ENV === 'development';
   return {
     fetch: async (url) => {
       if (!isDocumentId(url)) return REFUSED();
       const headers = { accept: 'application/json' };
       const answer = await needs.outbound.send({ url, method: 'GET', headers });
       if (answer.status !== 200 || answer.body.length > DOCUMENT_BYTES_MAX) return REFUSED();
-      const found = readDocument(url, answer.body.toString('utf8'), isDevelopment);
+      const found = readDocument(url, answer.body.toString('utf8'));
       if (found === undefined) return REFUSED();
       await artifacts.put(MODEL, url, found, KEPT_SECONDS);
       return Response.json(documentMetadata(url, found));

@@ -23,7 +23,7 @@ export const recordClientFailure =
     streams,
   }: Pick<ServiceDependencies, 'command' | 'limits' | 'streams'>): RecordClientFailure =>
   async (request, { tenantId, clientId, reason }) => {
-    if (!(await limits.take(LIMITS.clientFailuresRecorded, clientId)).allowed) return;
+    if (!(await limits.take([LIMITS.clientFailuresRecorded, clientId])).allowed) return;
     const actor = { type: 'system', id: 'identity' } as const;
     const command = await commandOf(request, { tenantId, actor });
     const data = { client_id: clientId, reason, at: command.now.toISOString() };

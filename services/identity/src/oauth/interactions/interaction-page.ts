@@ -1,15 +1,20 @@
 /** Which page an interaction shows, and the page of a consent. */
-import { form, plainForm } from '../../pages/fields.ts';
+
+import { shownCode } from '../../pages/device-pages.ts';
+import { form, mainButton, plainForm } from '../../pages/fields.ts';
 import { html, type Markup, NOTHING } from '../../pages/markup.ts';
 import { type Frame, frameOf, type Html, type PageBody, page } from '../../pages/page.ts';
 import { isBuiltInScope } from '../resource-servers/known-resources.ts';
 import type { Interaction } from './interaction.ts';
 import type { InteractionView } from './interaction-view.ts';
+import type { At } from './page-parts.ts';
+import { registeredPage, registrationPage } from './registration-pages.ts';
 import {
-  type At,
   enrolmentPage,
+  forgottenPage,
   loginPage,
   mailedPage,
+  resetMailedPage,
   secondFactorPage,
 } from './sign-in-pages.ts';
 
@@ -34,27 +39,86 @@ function bodyOf(at: At, { progress }: Interaction): PageBody {
       return progress.isEnrolment ? enrolmentPage(at, progress) : secondFactorPage(at, progress);
     case 'mailed':
       return mailedPage(at, progress);
+    case 'password_forgotten':
+      return forgottenPage(at);
+    case 'reset_mailed':
+      return resetMailedPage(at, progress.email);
+    case 'registering':
+      return begunPage(at);
+    case 'registered':
+      return registeredPage(at, progress);
     case 'restarted':
+    case 'replaced':
       return loginPage(at);
     case 'begun':
-      return at.view.prompt === 'consent' ? consentPage(at) : loginPage(at);
+      return begunPage(at);
   }
+}
+
+function begunPage(at: At): PageBody {
+  switch (at.view.prompt) {
+    case 'consent':
+      return at.view.continuation === true ? continuePage(at) : consentPage(at);
+    case 'select_account':
+      return accountPage(at);
+    case 'create':
+      return registrationPage(at);
+    case 'login':
+    case 'mfa':
+      return loginPage(at);
+  }
+}
+
+/** Names the application and where it gets the answer, before the browser is sent there. */
+function continuePage({ frame: { say }, view, path }: At): PageBody {
+  const { name: client, host } = view.client;
+  return {
+    title: say('continue.title', { client }),
+    body: html`<p>${say('continue.lead', { host })}</p>
+${accountLine(say, view, path)}${form(`${path}/consent`, mainButton(say('continue')))}${plainForm(`${path}/abort`, say('sign_in.abort'))}`,
+  };
+}
+
+const accountLine = (say: Frame['say'], { account }: InteractionView, path: string): Markup =>
+  account === undefined
+    ? NOTHING
+    : html`<div class="account"><span>${say('consent.account', { email: account.email })}</span>
+${plainForm(`${path}/restart`, say('consent.not_me'))}</div>
+`;
+
+/** To go on as whoever is signed in, or as somebody else. */
+function accountPage({ frame: { say }, view, path }: At): PageBody {
+  const email = view.account?.email ?? '';
+  return {
+    title: say('account.title'),
+    body: html`<p class="muted">${say('sign_in.lead', { client: view.client.name })}</p>
+${form(`${path}/account`, mainButton(say('account.continue', { email })))}<form method="post" action="${path}/restart"><button>${say('account.other')}</button></form>
+${plainForm(`${path}/abort`, say('sign_in.abort'))}`,
+  };
 }
 
 function consentPage({ frame, view, path }: At): PageBody {
   const { say } = frame;
-  const { name: client, host, first_party } = view.client;
-  const account =
-    view.account === undefined
-      ? NOTHING
-      : html`<div class="account"><span>${say('consent.account', { email: view.account.email })}</span>
-${plainForm(`${path}/restart`, say('consent.not_me'))}</div>
+  const { name: client, host, first_party, id_host } = view.client;
+  const { device } = view;
+  const account = accountLine(say, view, path);
+  const lead =
+    device === undefined
+      ? html`<p>${say('consent.lead', { client, host })}</p>
+`
+      : html`<p>${say('consent.of_device.lead', { client })}</p>
+${shownCode(device.user_code)}<div class="note"><p>${say('consent.of_device.warning')}</p></div>
 `;
   const warning =
     LOOPBACK.test(host) && !first_party
       ? html`<div class="note"><p>${say('consent.device')}</p></div>
 `
       : NOTHING;
+  const publisher =
+    id_host === undefined
+      ? NOTHING
+      : html`<p>${say('consent.publisher', { host: id_host })}</p>
+`;
   const scopes = view.scopes.map((scope) => scopeItem(frame, scope));
   const allow = form(
     `${path}/consent`,
@@ -64,17 +128,16 @@ ${plainForm(`${path}/restart`, say('consent.not_me'))}</div>
   );
   return {
     title: say('consent.title'),
-    body: html`<p>${say('consent.lead', { client, host })}</p>
-${account}${warning}${allow}<form method="post" action="${path}/abort"><button>${say('consent.deny')}</button></form>
+    body: html`${lead}${publisher}${account}${warning}${allow}<form method="post" action="${path}/abort"><button>${say('consent.deny')}</button></form>
 `,
   };
 }
 
-/** Who somebody is cannot be left out; all else can. */
+/** Who somebody is cannot be left out, nor what was granted before; all else can. */
 function scopeItem({ say }: Frame, scope: InteractionView['scopes'][number]): Markup {
   const { name } = scope;
   const text = isBuiltInScope(name) ? say(`scope.${name}`) : scope.description;
-  return name === 'openid'
+  return name === 'openid' || !scope.new
     ? html`<li><span class="fixed">${text}</span></li>`
     : html`<li><label><input type="checkbox" name="scope:${name}" value="on" checked> ${text}</label></li>`;
 }

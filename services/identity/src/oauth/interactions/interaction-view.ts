@@ -1,6 +1,11 @@
 /** An interaction as its page and its JSON show it. */
 import type { Settings } from '@cardea/runtime';
-import { exists, type UserDirectory } from '../../accounts/accounts.module.ts';
+import {
+  emailAddress,
+  exists,
+  type ToAscii,
+  type UserDirectory,
+} from '../../accounts/accounts.module.ts';
 import { hasHostedPasskeys } from '../../factors/factors.module.ts';
 import { DEFAULT_LANGUAGE } from '../../pages/texts.ts';
 import {
@@ -9,6 +14,7 @@ import {
   type TenantFacts,
   type Workspaces,
 } from '../../workspaces/workspaces.module.ts';
+import { isDocumentId } from '../client-documents/client-document.ts';
 import {
   BUILT_IN_SCOPES,
   isBuiltInScope,
@@ -21,40 +27,65 @@ export type ViewDependencies = {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
   readonly settings: Pick<Settings, 'ISSUER' | 'PUBLIC_URL'>;
+  readonly toAscii: ToAscii;
 };
 
 type ShownScope = { readonly name: string; readonly description: string; readonly new: boolean };
 
+type Prompt = 'login' | 'create' | 'mfa' | 'select_account' | 'consent';
+
 /** What a page asks for. */
-export const promptOf = ({ progress, stored }: Interaction): 'login' | 'mfa' | 'consent' => {
+export const promptOf = (
+  { progress, stored }: Interaction,
+  tenant: TenantFacts | undefined = undefined,
+): Prompt => {
+  const { name } = stored.prompt;
   if (progress.step === 'second_factor') return 'mfa';
-  if (progress.step !== 'begun' || stored.prompt.name === 'login') return 'login';
-  return 'consent';
+  if (progress.step === 'registered') return 'create';
+  if (progress.step === 'registering' || (progress.step === 'begun' && name === 'create')) {
+    return registrationOf(tenant) === undefined ? 'login' : 'create';
+  }
+  if (progress.step !== 'begun' || name === 'login') return 'login';
+  return name === 'select_account' ? 'select_account' : 'consent';
 };
 
+/** Undefined where nobody can register by themselves. */
+const registrationOf = (tenant: TenantFacts | undefined) =>
+  tenant?.settings.registration.mode === 'open'
+    ? { password_min: tenant.settings.password_policy.min }
+    : undefined;
+
 export async function interactionView(needs: ViewDependencies, interaction: Interaction) {
-  const { stored, client, resource, redirectUri, progress } = interaction;
+  const { stored, client, resource, progress, userCode } = interaction;
   const { tenantId, application } = client;
   const tenant = await needs.workspaces.tenant(tenantId);
-  const prompt = promptOf(interaction);
-  const hint = stored.params['login_hint'];
-  const { host, protocol } = new URL(redirectUri);
-  const email = prompt === 'consent' ? await emailOf(needs, interaction) : undefined;
+  const prompt = promptOf(interaction, tenant);
+  const registration = registrationOf(tenant);
+  // A hint that is no address names nobody who could sign in.
+  const hint = emailAddress(String(stored.params['login_hint'] ?? ''), needs.toAscii);
+  const isSignedIn = prompt === 'consent' || prompt === 'select_account';
+  const email = isSignedIn ? await emailOf(needs, interaction) : undefined;
   const isEnrolment = progress.step === 'second_factor' && progress.isEnrolment;
   return {
     uid: stored.uid,
     prompt,
     client: {
       name: application.name,
-      host: host === '' ? protocol : host,
+      host: hostOf(interaction),
       first_party: application.first_party,
+      // For a client that describes itself this is the one thing that it cannot make up.
+      ...(isDocumentId(application.id) ? { id_host: new URL(application.id).host } : {}),
     },
     scopes: await scopesOf(needs, interaction),
     resource,
-    ...(typeof hint === 'string' ? { login_hint: hint } : {}),
+    ...(userCode === undefined ? {} : { device: { user_code: userCode } }),
+    ...(hint === undefined ? {} : { login_hint: hint }),
     methods: progress.step === 'second_factor' ? [...progress.methods] : waysOf(tenant, needs),
+    ...(isContinuation(interaction) ? { continuation: true as const } : {}),
     ...(isEnrolment ? { mfa_enrollment_required: true } : {}),
     ...(progress.step === 'mailed' ? { mailed: METHODS[progress.method] } : {}),
+    ...(progress.step === 'registered' ? { mailed: 'verification' as const } : {}),
+    ...(registration === undefined ? {} : { registration }),
     ...(email === undefined ? {} : { account: { email } }),
     tenant: {
       display_name: tenant?.displayName ?? '',
@@ -64,6 +95,20 @@ export async function interactionView(needs: ViewDependencies, interaction: Inte
   };
 }
 export type InteractionView = Awaited<ReturnType<typeof interactionView>>;
+
+/** The tenant's own application asks for nothing; only where the answer goes is not sure. */
+const isContinuation = ({ stored, client }: Interaction): boolean =>
+  client.application.first_party &&
+  stored.prompt.name === 'consent' &&
+  stored.prompt.reasons.every((reason) => reason === 'native_client_prompt');
+
+/** Where the person is sent; empty where that is nowhere, for a device asks for the answer. */
+function hostOf({ redirectUri }: Interaction): string {
+  if (redirectUri === undefined) return '';
+  const { host, protocol } = new URL(redirectUri);
+  // What follows the scheme of an application is no host.
+  return protocol === 'https:' || protocol === 'http:' ? host : protocol;
+}
 
 async function emailOf(
   { userDirectory }: ViewDependencies,
@@ -75,15 +120,18 @@ async function emailOf(
 
 async function scopesOf(
   { resources }: ViewDependencies,
-  { client, resource, missing }: Interaction,
+  { client, resource, missing, stored, userCode }: Interaction,
 ): Promise<ShownScope[]> {
   const known = await resources.find(client.tenantId, resource);
   const descriptions = new Map(known?.scopes.map(({ name, description }) => [name, description]));
-  const names = [...new Set(Object.values(missing).flat())];
-  return names.map((name) => ({
+  const added = [...new Set(Object.values(missing).flat())];
+  // A device is always asked about, also for what the application has already.
+  const wanted = userCode === undefined ? '' : String(stored.params['scope'] ?? '');
+  const had = wanted.split(' ').filter((name) => name !== '' && !added.includes(name));
+  return [...added, ...had].map((name) => ({
     name,
     description: isBuiltInScope(name) ? BUILT_IN_SCOPES[name] : (descriptions.get(name) ?? name),
-    new: true,
+    new: added.includes(name),
   }));
 }
 

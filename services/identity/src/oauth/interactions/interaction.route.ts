@@ -6,9 +6,9 @@ import { type Endpoint, endpoint, isForm } from '@cardea/http';
 import Type from 'typebox';
 import { page, send, wantsPage } from '../../pages/page.ts';
 import { chosenScopes } from './chosen-scopes.ts';
-import { finish, keepProgress } from './interaction.ts';
+import { consented, finish, keepProgress } from './interaction.ts';
 import { frameFor } from './interaction-page.ts';
-import { interactionView } from './interaction-view.ts';
+import { interactionView, promptOf } from './interaction-view.ts';
 import {
   answered,
   COMMON,
@@ -35,6 +35,8 @@ export const interactionRoute = (needs: InteractionDependencies): Endpoint =>
       name: 'interaction',
       clientName: 'get_interaction',
       summary: 'What the authorization server asks of the user',
+      description:
+        'Tells the hosted pages what the user is asked for now. It needs the cookie of the browser that began, and an interaction lasts 10 minutes.',
       method: 'get',
       path: PATH,
       showsPages: true,
@@ -62,6 +64,8 @@ export const interactionConsentRoute = (needs: InteractionDependencies): Endpoin
       ...POST,
       name: 'interaction_consent',
       summary: 'Let an application act for me',
+      description:
+        'Records what the user allows the application. Scopes that the user leaves out are not asked for in this flow again.',
       path: `${PATH}/consent`,
       // A form has a field for each scope.
       body: Type.Object(
@@ -77,7 +81,7 @@ export const interactionConsentRoute = (needs: InteractionDependencies): Endpoin
       const { stored, client, missing, progress } = found;
       const userId = stored.session?.accountId;
       const isAsked = stored.prompt.name === 'consent' && progress.step === 'begun';
-      if (!isAsked || userId === undefined) return failed(request, NOT_FOUND);
+      if (!isAsked || userId === undefined) return goOn(request, pageOf(request));
       const granted = chosenScopes(missing, request.body, isForm(request.headers));
       const { tenantId, application } = client;
       const command = await needs.command(request, {
@@ -86,7 +90,28 @@ export const interactionConsentRoute = (needs: InteractionDependencies): Endpoin
       });
       const grant = { tenantId, userId, clientId: application.id, granted, by: 'user' } as const;
       const wrote = await needs.userConsents.grant(grant, command);
-      return goOn(request, await finish(needs, found, { consent: {} }), wrote);
+      return goOn(request, await finish(found, consented(found)), wrote);
+    },
+  );
+
+/** Goes on as the person who is signed in; another account begins by a restart. */
+export const interactionAccountRoute = (needs: InteractionDependencies): Endpoint =>
+  endpoint(
+    {
+      ...POST,
+      name: 'select_account',
+      summary: 'Go on with the account that is signed in',
+      description:
+        'Goes on as the person who is signed in. For another account, restart the interaction and sign in.',
+      path: `${PATH}/account`,
+      body: Type.Object({}, { additionalProperties: false }),
+      bodyOptional: true,
+    },
+    async (request) => {
+      const found = await postedTo(needs, request);
+      if ('refused' in found) return failed(request, found);
+      if (promptOf(found) !== 'select_account') return goOn(request, pageOf(request));
+      return goOn(request, await finish(found, { select_account: {} }));
     },
   );
 
@@ -96,6 +121,8 @@ export const interactionAbortRoute = (needs: InteractionDependencies): Endpoint 
       ...POST,
       name: 'abort_interaction',
       summary: 'Go back to the application without signing in',
+      description:
+        'Ends the sign-in: the browser goes back to the application with `access_denied`.',
       path: `${PATH}/abort`,
       body: Type.Object({}, { additionalProperties: false }),
       bodyOptional: true,
@@ -104,7 +131,7 @@ export const interactionAbortRoute = (needs: InteractionDependencies): Endpoint 
       const found = await postedTo(needs, request);
       if ('refused' in found) return failed(request, found);
       const result = { error: 'access_denied', error_description: 'the user has cancelled' };
-      return goOn(request, await finish(needs, found, result));
+      return goOn(request, await finish(found, result));
     },
   );
 
@@ -115,6 +142,8 @@ export const interactionRestartRoute = (needs: InteractionDependencies): Endpoin
       ...POST,
       name: 'restart_interaction',
       summary: 'Sign in another way, or as somebody else',
+      description:
+        'Begins the sign-in of this interaction once more, in another way or as another person.',
       path: `${PATH}/restart`,
       body: Type.Object({}, { additionalProperties: false }),
       bodyOptional: true,
@@ -135,6 +164,8 @@ export const interactionSocialRoute = (needs: InteractionDependencies): Endpoint
       name: 'interaction_social',
       clientName: 'return_to_interaction',
       summary: 'Come back from a provider to the authorization server',
+      description:
+        'Receives the browser that comes back from a provider and goes on with the sign-in at the hosted pages.',
       method: 'get',
       path: `${PATH}/social`,
       query: Type.Object({ code: Type.String({ maxLength: CODE_CHARACTERS_MAX }) }),
@@ -161,6 +192,8 @@ export const interactionLinkRoute = (needs: InteractionDependencies): Endpoint =
       name: 'interaction_link',
       clientName: 'get_interaction_link_page',
       summary: 'Page of a link to sign in by at the authorization server',
+      description:
+        'Shows the page that a mailed link to sign in by opens. The link works in the browser that began alone.',
       method: 'get',
       path: `${PATH}/link`,
       ok: Type.String(),

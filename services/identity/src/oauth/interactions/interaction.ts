@@ -1,14 +1,23 @@
 /** A sign-in or a decision that the authorization server waits for, named by a cookie of the browser. */
+import type { PendingRegistration } from '../../authentication/authentication.module.ts';
 import type { KnownResources } from '../resource-servers/known-resources.ts';
 import type { OAuthClient, OAuthClients } from '../server/clients.ts';
 import type { RunningServer } from '../server/running-server.ts';
 
 type Stored = {
   readonly uid: string;
-  readonly prompt: { readonly name: string; readonly details: Details };
+  readonly prompt: {
+    readonly name: string;
+    readonly reasons: readonly string[];
+    readonly details: Details;
+  };
   readonly params: { readonly [name: string]: unknown };
   session?: { readonly accountId: string; readonly uid?: string } | undefined;
   result?: { readonly [name: string]: unknown } | undefined;
+  /** What came of the page before this one. */
+  readonly lastSubmission?:
+    | { readonly login?: { readonly accountId: string }; readonly select_account?: object }
+    | undefined;
   readonly exp: number;
   readonly save: (ttl: number) => Promise<unknown>;
 };
@@ -37,13 +46,25 @@ export type Progress =
   | { readonly step: 'begun' }
   | ({ readonly step: 'second_factor' } & PendingSecondFactor)
   | ({ readonly step: 'mailed' } & Mailed)
+  | { readonly step: 'password_forgotten' }
+  /** A link to set a new password is on its way, if the address has an account. */
+  | { readonly step: 'reset_mailed'; readonly email: string }
+  /** Somebody wants an account. */
+  | { readonly step: 'registering' }
+  /** The mail that proves the address is on its way, if the address was free. */
+  | ({ readonly step: 'registered' } & PendingRegistration)
   /** Whoever is signed in wants to be somebody else. */
-  | { readonly step: 'restarted' };
+  | { readonly step: 'restarted' }
+  /** Another tab of the browser has signed in somebody else, or has signed out. */
+  | { readonly step: 'replaced' };
 
 export type Interaction = {
   readonly stored: Stored;
   readonly client: OAuthClient;
-  readonly redirectUri: string;
+  /** Undefined where a device waits for the answer. */
+  readonly redirectUri: string | undefined;
+  /** As that device shows it. */
+  readonly userCode?: string | undefined;
   readonly resource: string;
   /** Scopes that are asked for now, by resource. */
   readonly missing: { readonly [resource: string]: readonly string[] };
@@ -59,6 +80,9 @@ type Dependencies = {
   readonly resources: Pick<KnownResources, 'builtIn'>;
 };
 
+/** Prompts that ask nobody in particular. */
+const WITHOUT_SESSION: ReadonlySet<string> = new Set(['login', 'create']);
+
 /** Undefined where the cookie names none, another one, or one that has lapsed. */
 export async function findInteraction(
   { server, clients, resources }: Dependencies,
@@ -66,40 +90,49 @@ export async function findInteraction(
   cookie: string | undefined,
 ): Promise<Interaction | undefined> {
   const found = await server().interaction(cookie);
-  const stored = found as Stored | undefined;
+  const stored = found?.stored as Stored | undefined;
   if (stored === undefined || stored.uid !== uid) return undefined;
+  const before = stored.session;
+  const isSame = before?.accountId === found?.browser?.accountId;
+  stored.session = isSame ? found?.browser : undefined;
   const { params, prompt, result } = stored;
   const clientId = String(params['client_id']);
   const resource = String(params['resource'] ?? resources.builtIn);
   const client = await clients.findFor({ clientId, resource });
   if (client === undefined) return undefined;
+  const isLost = !WITHOUT_SESSION.has(prompt.name) && stored.session === undefined;
   const { missingOIDCScope = [], missingResourceScopes = {} } = prompt.details;
   return {
     stored,
     client,
-    redirectUri: String(params['redirect_uri']),
+    redirectUri: found?.userCode === undefined ? String(params['redirect_uri']) : undefined,
+    userCode: found?.userCode,
     resource,
     missing: { '': missingOIDCScope, ...missingResourceScopes },
-    progress: (result?.[PROGRESS] as Progress | undefined) ?? { step: 'begun' },
+    progress: (result?.[PROGRESS] as Progress | undefined) ?? {
+      step: isLost ? 'replaced' : 'begun',
+    },
   };
 }
 
 const now = () => Math.floor(Date.now() / 1000);
 
+type Result = { readonly [name: string]: unknown };
+
+/**
+ * What came of a consent, with the sign-in or the choice of the same flow: without that the library would ask again for
+ * what `prompt` or `max_age=0` demanded.
+ */
+export const consented = ({ stored: { lastSubmission, session } }: Interaction): Result => {
+  const { login, select_account } = lastSubmission ?? {};
+  const isSame = login !== undefined && login.accountId === session?.accountId;
+  const chosen = select_account === undefined ? {} : { select_account };
+  return { ...(isSame ? { login } : {}), ...chosen, consent: {} };
+};
+
 /** Where the browser goes on, once something came of it. */
-export async function finish(
-  { server }: Pick<Dependencies, 'server'>,
-  { stored }: Interaction,
-  result: object,
-): Promise<string> {
-  const login = (result as { login?: { accountId: string } }).login;
-  const { session } = stored;
-  if (login !== undefined && session !== undefined && session.accountId !== login.accountId) {
-    // Somebody else has signed in: what the browser had before is over.
-    if (session.uid !== undefined) await server().endBrowserSession(session.uid);
-    stored.session = undefined;
-  }
-  stored.result = result as { [name: string]: unknown };
+export async function finish({ stored }: Interaction, result: Result): Promise<string> {
+  stored.result = result;
   await stored.save(Math.max(1, stored.exp - now()));
   return (stored as unknown as { returnTo: string }).returnTo;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { deviceCodePage, deviceConfirmPage } from '../../pages/device-pages.ts';
 import { frameOf, type Html, page } from '../../pages/page.ts';
 import { LANGUAGES } from '../../pages/texts.ts';
 import type { Interaction, Progress } from './interaction.ts';
@@ -24,15 +25,18 @@ const view: InteractionView = {
   scopes: [{ name: EVIL, description: EVIL, new: true }],
   resource: EVIL,
   login_hint: EVIL,
+  registration: { password_min: 8 },
   methods: ['password', 'passkey', 'email_otp', 'magic_link', 'google'],
   account: { email: EVIL },
   tenant: { display_name: EVIL, branding, language: 'en' },
 };
 
 const second = { token: 't', methods: ['totp', 'passkey', 'recovery'], isEnrolment: false };
-const STEPS: readonly (readonly [string, Progress, 'login' | 'consent'])[] = [
+const STEPS: readonly (readonly [string, Progress, 'login' | 'create' | 'consent'])[] = [
   ['login', { step: 'begun' }, 'login'],
   ['consent', { step: 'begun' }, 'consent'],
+  ['registration', { step: 'registering' }, 'create'],
+  ['registered', { step: 'registered', email: EVIL, userId: EVIL, mail: 'notice' }, 'create'],
   ['restarted', { step: 'restarted' }, 'consent'],
   ['code', { step: 'mailed', method: 'otp', email: EVIL, challengeId: EVIL }, 'login'],
   ['link', { step: 'mailed', method: 'magic_link', email: EVIL, challengeId: EVIL }, 'login'],
@@ -55,7 +59,7 @@ describe.each(LANGUAGES)('a page in %s', (language) => {
       'accept-language': language,
     },
   );
-  const shown = (progress: Progress, prompt: 'login' | 'consent'): Html =>
+  const shown = (progress: Progress, prompt: 'login' | 'create' | 'consent'): Html =>
     interactionPage(
       {
         ...{ frame, view: { ...view, prompt }, path: '/oauth2/interaction/uid' },
@@ -75,6 +79,27 @@ describe.each(LANGUAGES)('a page in %s', (language) => {
     expect(policy).not.toMatch(/unsafe|\*/);
     const scripts = [...html.matchAll(/<script/g)].length;
     expect(policy.includes('script-src'), 'a script that is named').toBe(scripts === 1);
+  });
+
+  it('escapes what it shows of a device [oauth 37]', () => {
+    const secret = 'f'.repeat(48);
+    const device = { device: { user_code: EVIL } };
+    const shownPages = [
+      interactionPage(
+        {
+          ...{ frame, view: { ...view, ...device }, path: '/oauth2/interaction/uid' },
+          ...{ publicUrl: 'https://id.example', tenantId: EVIL },
+        },
+        { progress: { step: 'begun' } } as Interaction,
+      ),
+      deviceCodePage(frame, { secret, fault: 'device.wrong', typed: EVIL }),
+      deviceConfirmPage(frame, { secret, userCode: EVIL, client: EVIL, scopes: [EVIL] }),
+    ];
+    for (const { html, headers } of shownPages) {
+      expect(html).not.toContain('<script>alert');
+      expect(html).not.toContain(`"'>`);
+      expect(headers['Content-Security-Policy']).toContain("form-action 'self';");
+    }
   });
 
   it('lets in no picture but the logo of its tenant', () => {

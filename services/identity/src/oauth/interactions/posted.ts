@@ -4,7 +4,7 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import type { HostedOutcome, HostedSignIn } from '../../authentication/authentication.module.ts';
 import { asPage, frameOf, type Html, page, plainPage, send } from '../../pages/page.ts';
-import { refusalKey } from '../../pages/texts.ts';
+import { refusalText } from '../../pages/texts.ts';
 import type { TextKey } from '../../pages/texts-en.ts';
 import type { KnownResources } from '../resource-servers/known-resources.ts';
 import type { OAuthClients } from '../server/clients.ts';
@@ -69,6 +69,16 @@ export const REFUSALS = {
 } as const;
 export type Code = keyof typeof REFUSALS;
 
+export const REGISTRATION_REFUSALS = {
+  ...REFUSALS,
+  invalid_request: 400,
+  password_too_short: 400,
+  password_too_long: 400,
+  password_too_weak: 400,
+  password_breached: 400,
+  registration_closed: 403,
+} as const;
+
 export const POST = {
   ...COMMON,
   method: 'post',
@@ -95,7 +105,7 @@ export const POST = {
 type Shown = { readonly raw: ReturnType<typeof send> };
 
 export const NOT_FOUND = { refused: 'interaction_not_found' } as const;
-const FOREIGN = { refused: 'access_denied' } as const;
+export const FOREIGN = { refused: 'access_denied' } as const;
 
 /** Undefined where the browser's cookie does not name it. */
 export const interactionOf = (
@@ -107,21 +117,25 @@ export const interactionOf = (
  * A cookie comes along whoever's page posts, so the page has to be ours. Pages that send no referrer have the
  * origin `null` in a browser, which then says by a header of its own that it was the same one.
  */
+export function isOwnPage(
+  { origin, 'sec-fetch-site': site }: AnyRequest['headers'],
+  issuer: string,
+): boolean {
+  const isHidden = origin === undefined || origin === 'null';
+  return isHidden ? site === 'same-origin' : origin === new URL(issuer).origin;
+}
+
 export async function postedTo(
   needs: InteractionDependencies,
   request: AnyRequest,
 ): Promise<Interaction | typeof FOREIGN | typeof NOT_FOUND> {
-  const { origin, 'sec-fetch-site': site } = request.headers;
-  const own = new URL(needs.settings.ISSUER).origin;
-  const isHidden = origin === undefined || origin === 'null';
-  const isOwn = isHidden ? site === 'same-origin' : origin === own;
-  if (!isOwn) return FOREIGN;
+  if (!isOwnPage(request.headers, needs.settings.ISSUER)) return FOREIGN;
   return (await interactionOf(needs, request)) ?? NOT_FOUND;
 }
 
 /** It is not shown whose page it was. */
 export async function failed<Refused extends typeof FOREIGN | typeof NOT_FOUND>(
-  { headers }: AnyRequest,
+  { headers }: Pick<AnyRequest, 'headers'>,
   refusal: Refused,
   text: TextKey = refusal.refused === 'access_denied' ? 'failed.foreign' : 'failed.lapsed',
 ): Promise<Shown | Refused> {
@@ -131,20 +145,35 @@ export async function failed<Refused extends typeof FOREIGN | typeof NOT_FOUND>(
   return { raw: send(REFUSALS[refusal.refused], shown) };
 }
 
+/** What is shown again. */
+type Typed = { readonly email?: string | undefined; readonly displayName?: string | undefined };
+
 /** One page of the interaction, as far as it has come. */
 export async function showInteraction(
   needs: InteractionDependencies,
   request: AnyRequest,
   interaction: Interaction,
-  more: { readonly refused?: string | undefined; readonly email?: string | undefined } = {},
+  more: Typed & {
+    readonly refused?: string | undefined;
+    readonly retryAfter?: string | undefined;
+  } = {},
 ): Promise<Html> {
   const view = await interactionView(needs, interaction);
   const frame = frameFor(view, interaction, request.headers);
-  const { refused, email } = more;
+  const { refused, retryAfter, email, displayName } = more;
+  const isReplaced = interaction.progress.step === 'replaced';
+  const alert =
+    refused === undefined
+      ? isReplaced && frame.say('sign_in.replaced')
+      : refusalText(frame.say, shownCode(refused), retryAfter);
   return interactionPage(
     {
-      ...{ frame, view, email, path: `/oauth2/interaction/${view.uid}` },
-      alert: refused === undefined ? undefined : frame.say(keyOf(refused)),
+      frame,
+      view,
+      email,
+      displayName,
+      path: `/oauth2/interaction/${view.uid}`,
+      alert: alert === false ? undefined : alert,
       publicUrl: needs.settings.PUBLIC_URL,
       tenantId: interaction.client.tenantId,
     },
@@ -152,8 +181,7 @@ export async function showInteraction(
   );
 }
 
-const keyOf = (code: string) =>
-  refusalKey(code.endsWith('_login_disabled') ? 'login_disabled' : code);
+const shownCode = (code: string) => (code.endsWith('_login_disabled') ? 'login_disabled' : code);
 
 /** A sign-in that cannot go on begins again. */
 const LAPSED: ReadonlySet<string> = new Set(['invalid_mfa_token', 'mfa_token_expired']);
@@ -211,7 +239,7 @@ async function signedIn(
   const { user_id: accountId, auth_time: ts, amr, id: acr } = session;
   // The library has one text that goes from the sign-in to the code: the session's id.
   const login = { accountId, ts, amr: [...amr], acr, remember: true };
-  const redirect_to = await finish(needs, found, { login });
+  const redirect_to = await finish(found, { login });
   if (!asPage(request.headers)) {
     const codes = recoveryCodes === undefined ? {} : { recovery_codes: [...recoveryCodes] };
     return { ok: { redirect_to, ...codes } };
@@ -226,19 +254,18 @@ async function signedIn(
 export async function refusedAt(
   needs: InteractionDependencies,
   request: AnyRequest,
-  of: {
-    readonly found: Interaction;
-    readonly outcome: Outcome<'refused'>;
-    readonly email?: string | undefined;
-  },
+  of: Typed & { readonly found: Interaction; readonly outcome: Outcome<'refused'> },
 ) {
-  const { found, email } = of;
-  const { code, retryAfter } = of.outcome;
+  const { found, outcome, ...typed } = of;
+  const { code, retryAfter, details } = outcome;
   const headers = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
   if (LAPSED.has(code)) await keepProgress(found, { step: 'restarted' });
-  if (!asPage(request.headers)) return { refused: code as Code, headers };
+  if (!asPage(request.headers)) {
+    return { refused: code as Code, headers, ...(details === undefined ? {} : { details }) };
+  }
   const progress = LAPSED.has(code) ? ({ step: 'restarted' } as const) : found.progress;
-  const more = { refused: code, email };
+  const more = { refused: code, retryAfter, ...typed };
   const shown = await showInteraction(needs, request, { ...found, progress }, more);
-  return { raw: send(REFUSALS[code as Code] ?? 400, shown, headers) };
+  const status = REGISTRATION_REFUSALS[code as keyof typeof REGISTRATION_REFUSALS] ?? 400;
+  return { raw: send(status, shown, headers) };
 }

@@ -8,38 +8,32 @@ import {
   orLine,
   passkeyForm,
   plainForm,
+  revealing,
 } from '../../pages/fields.ts';
 import { html, type Markup, NOTHING, trusted } from '../../pages/markup.ts';
 import type { Frame, PageBody } from '../../pages/page.ts';
-import { PASSKEY_SCRIPT, TOKEN_SCRIPT } from '../../pages/scripts.ts';
+import {
+  PASSKEY_SCRIPT,
+  SHOW_PASSWORD_SCRIPT,
+  scriptsOf,
+  TOKEN_SCRIPT,
+} from '../../pages/scripts.ts';
 import type { Mailed, PendingSecondFactor } from './interaction.ts';
-import type { InteractionView } from './interaction-view.ts';
-
-export type At = {
-  readonly frame: Frame;
-  readonly view: InteractionView;
-  /** Of the interaction. */
-  readonly path: string;
-  readonly alert?: string | undefined;
-  /** What was typed before, where it is shown again. */
-  readonly email?: string | undefined;
-  /** Of the deployment, for the way to a provider. */
-  readonly publicUrl: string;
-  readonly tenantId: string;
-};
+import { type At, abort, emailField, mailedCodeField, restart } from './page-parts.ts';
+import { CODE_CHARACTERS_MAX } from './typed-fields.ts';
 
 const PROVIDER_NAMES: { readonly [provider: string]: string } = {
   google: 'Google',
   github: 'GitHub',
   microsoft: 'Microsoft',
 };
-const EMAIL_CHARACTERS_MAX = 254;
-const CODE_CHARACTERS_MAX = 64;
 
-const abort = ({ frame, path }: At): Markup =>
-  plainForm(`${path}/abort`, frame.say('sign_in.abort'));
-const restart = ({ frame, path }: At, key: 'sign_in.other_way' | 'second.other_account'): Markup =>
-  plainForm(`${path}/restart`, frame.say(key));
+const forgotten = ({ frame, path }: At): Markup =>
+  plainForm(`${path}/forgot-password`, frame.say('sign_in.forgotten'));
+const create = ({ frame, path, view }: At): Markup =>
+  view.registration === undefined
+    ? NOTHING
+    : plainForm(`${path}/register`, frame.say('sign_in.create'));
 const passkey = (at: At, to: string, text: string, isMain = false): Markup =>
   passkeyForm({
     action: `${at.path}/${to}`,
@@ -71,32 +65,38 @@ export function loginPage(at: At): PageBody {
   return {
     title: say('sign_in.title'),
     body: html`<p class="muted">${say('sign_in.lead', { client: view.client.name })}</p>
-${none}${byAddress}${line}${ways}${abort(at)}`,
-    script: has('passkey') ? PASSKEY_SCRIPT : undefined,
+${none}${byAddress}${has('password') ? forgotten(at) : NOTHING}${line}${ways}${create(at)}${abort(at)}`,
+    script: scriptsOf(has('passkey') && PASSKEY_SCRIPT, has('password') && SHOW_PASSWORD_SCRIPT),
   };
 }
 
 /** The first button is what Enter presses; a code or a link needs no password. */
 function addressFields(
-  { frame: { say }, view, email, alert }: At,
+  at: At,
   hasPassword: boolean,
   mailed: readonly ('email_otp' | 'magic_link')[],
 ): readonly Markup[] {
+  const { email, alert } = at;
+  const { say } = at.frame;
   // What went wrong elsewhere, as at a provider, is no fault of what is typed here.
   const isInvalid = alert !== undefined && email !== undefined;
-  const address = field({
-    ...{ name: 'email', label: say('email'), type: 'email', autocomplete: 'username webauthn' },
-    ...{ value: email ?? view.login_hint ?? '', maxLength: EMAIL_CHARACTERS_MAX },
-    ...{ isFocused: alert === undefined, isInvalid },
+  const address = emailField(at, {
+    autocomplete: 'username webauthn',
+    isFocused: alert === undefined,
+    isInvalid,
   });
   const password = field({
-    ...{ name: 'password', label: say('password'), type: 'password' },
-    ...{ autocomplete: 'current-password', isInvalid },
+    name: 'password',
+    label: say('password'),
+    type: 'password',
+    autocomplete: 'current-password',
+    isInvalid,
+    reveal: revealing(say),
   });
   const submit = html`<button class="main" name="method" value="password">${say('sign_in.submit')}</button>`;
-  const buttons = mailed.map((method, at) => {
+  const buttons = mailed.map((method, index) => {
     const text = say(method === 'email_otp' ? 'sign_in.otp' : 'sign_in.magic_link');
-    const kind = !hasPassword && at === 0 ? html` class="main"` : NOTHING;
+    const kind = !hasPassword && index === 0 ? html` class="main"` : NOTHING;
     const unchecked = hasPassword ? html` formnovalidate` : NOTHING;
     return html`<button${kind} name="method" value="${method}"${unchecked}>${text}</button>`;
   });
@@ -114,25 +114,55 @@ function providerLink({ frame, view, publicUrl, tenantId }: At, provider: string
 
 /** A code is typed here; a link leads to its own page. */
 export function mailedPage(at: At, { method, email }: Mailed): PageBody {
-  const { frame, path, alert } = at;
+  const { frame, path } = at;
   const { say } = frame;
   const words = method === 'otp' ? 'otp' : 'link_sent';
   const name = method === 'otp' ? 'email_otp' : 'magic_link';
-  const code = field({
-    ...{ name: 'code', label: say('otp.code'), autocomplete: 'one-time-code' },
-    ...{ isCode: 'letters', maxLength: CODE_CHARACTERS_MAX },
-    ...{ isFocused: true, isInvalid: alert !== undefined },
-  });
   const typed =
     method === 'otp'
-      ? form(`${path}/login`, hidden('method', name), code, mainButton(say('continue')))
+      ? form(
+          `${path}/login`,
+          hidden('method', name),
+          mailedCodeField(at),
+          mainButton(say('continue')),
+        )
       : NOTHING;
-  const again = html`<form method="post" action="${path}/login">${hidden('method', name)}${hidden('email', email)}<button class="plain">${say(`${words}.again`)}</button></form>
-`;
+  const again = plainForm(
+    `${path}/login`,
+    say(`${words}.again`),
+    hidden('method', name),
+    hidden('email', email),
+  );
   return {
     title: say(`${words}.title`),
     body: html`<p>${say(`${words}.lead`, { email })}</p>
 ${typed}${again}${restart(at, 'sign_in.other_way')}`,
+  };
+}
+
+/** Asks for the address of an account whose password is forgotten. */
+export function forgottenPage(at: At): PageBody {
+  const { frame, path } = at;
+  const { say } = frame;
+  return {
+    title: say('forgotten.title'),
+    body: html`<p>${say('forgotten.lead')}</p>
+${form(`${path}/forgot-password`, emailField(at), mainButton(say('forgotten.submit')))}${restart(at, 'forgotten.back')}`,
+  };
+}
+
+export function resetMailedPage(at: At, email: string): PageBody {
+  const { frame, path } = at;
+  const { say } = frame;
+  const again = plainForm(
+    `${path}/forgot-password`,
+    say('link_sent.again'),
+    hidden('email', email),
+  );
+  return {
+    title: say('link_sent.title'),
+    body: html`<p>${say('reset_sent.lead', { email })}</p>
+${again}${restart(at, 'forgotten.back')}`,
   };
 }
 
@@ -158,9 +188,14 @@ export function secondFactorPage(at: At, { methods }: PendingSecondFactor): Page
       `${path}/mfa`,
       hidden('method', method),
       field({
-        ...{ name: 'code', label: say(`second.${method}`), autocomplete: 'one-time-code' },
-        ...{ isCode: method === 'totp' ? 'digits' : 'letters', maxLength: CODE_CHARACTERS_MAX },
-        ...{ isFocused, isInvalid: alert !== undefined, id: `${method}-code` },
+        name: 'code',
+        label: say(`second.${method}`),
+        autocomplete: 'one-time-code',
+        isCode: method === 'totp' ? 'digits' : 'letters',
+        maxLength: CODE_CHARACTERS_MAX,
+        isFocused,
+        isInvalid: alert !== undefined,
+        id: `${method}-code`,
       }),
       mainButton(say('continue')),
     );
@@ -209,9 +244,13 @@ function appPage(at: At, totp: NonNullable<PendingSecondFactor['totp']>): PageBo
   const { say } = frame;
   const drawing = trusted(renderSVG(totp.url, { border: 1 }));
   const code = field({
-    ...{ name: 'code', label: say('enrol.code'), autocomplete: 'one-time-code' },
-    ...{ isCode: 'digits', maxLength: CODE_CHARACTERS_MAX },
-    ...{ isFocused: true, isInvalid: alert !== undefined },
+    name: 'code',
+    label: say('enrol.code'),
+    autocomplete: 'one-time-code',
+    isCode: 'digits',
+    maxLength: CODE_CHARACTERS_MAX,
+    isFocused: true,
+    isInvalid: alert !== undefined,
   });
   const parts = [
     hidden('method', 'totp'),

@@ -3,6 +3,7 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import Type, { type Static } from 'typebox';
 import type { HostedOutcome } from '../../authentication/authentication.module.ts';
 import { credentialField, SecondFactorMethod } from '../../http/answers.ts';
+import { pastedToken } from '../../pages/link-page.ts';
 import { asPage } from '../../pages/page.ts';
 import { languageOf } from '../../pages/texts.ts';
 import { type Interaction, keepProgress, type Progress } from './interaction.ts';
@@ -11,6 +12,7 @@ import {
   answered,
   type Code,
   failed,
+  goOn,
   type InteractionDependencies,
   PATH,
   POST,
@@ -19,15 +21,18 @@ import {
   redirected,
   refusedAt,
 } from './posted.ts';
+import {
+  CODE_CHARACTERS_MAX,
+  codeText,
+  emailText,
+  passwordText,
+  text,
+  tokenText,
+} from './typed-fields.ts';
 
-const EMAIL_CHARACTERS_MAX = 254;
-const PASSWORD_CHARACTERS_MAX = 1_024;
-const CODE_CHARACTERS_MAX = 64;
-const TOKEN_CHARACTERS_MAX = 2_048;
 const ID_CHARACTERS_MAX = 128;
 const RESPONSE_CHARACTERS_MAX = 12 * 1_024;
 
-const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
 /** As the browser's own object; a form has it as text. */
 const passkey = {
   challenge_id: text(ID_CHARACTERS_MAX),
@@ -39,10 +44,10 @@ const passkey = {
 const LogIn = Type.Object(
   {
     method: Type.Optional(Type.Enum(['password', 'email_otp', 'magic_link', 'passkey'])),
-    email: text(EMAIL_CHARACTERS_MAX),
-    password: text(PASSWORD_CHARACTERS_MAX),
-    code: text(CODE_CHARACTERS_MAX),
-    token: text(TOKEN_CHARACTERS_MAX),
+    email: emailText,
+    password: passwordText,
+    code: codeText,
+    token: tokenText,
     ...passkey,
   },
   { additionalProperties: false },
@@ -54,6 +59,8 @@ export const interactionLoginRoute = (needs: InteractionDependencies): Endpoint 
       ...POST,
       name: 'interaction_login',
       summary: 'Sign in at the authorization server',
+      description:
+        'Shows the first factor at the hosted pages: password, mailed code or link, or passkey. Failures count as those of the API.',
       path: `${PATH}/login`,
       body: LogIn,
     },
@@ -82,7 +89,7 @@ async function signedInBy(
     case 'password':
       return hostedSignIn.byPassword(request, { email, password });
     case 'magic_link':
-      return hostedSignIn.byLink(request, { token });
+      return hostedSignIn.byLink(request, { token: pastedToken(token) });
     case 'email_otp': {
       const challengeId = progress.step === 'mailed' ? progress.challengeId : '';
       return hostedSignIn.byCode(request, { challengeId, code });
@@ -118,6 +125,36 @@ async function mailed(
   return asPage(request.headers) ? redirected(pageOf(request)) : { ok: { challenge_id } };
 }
 
+/** Without an address it leads to the page that asks for it. */
+export const interactionForgotPasswordRoute = (needs: InteractionDependencies): Endpoint =>
+  endpoint(
+    {
+      ...POST,
+      name: 'interaction_forgot_password',
+      summary: 'Ask at the authorization server for a mail to set a new password',
+      description:
+        'Mails a link to set a new password, if the address has an account. Without an address it leads to the page that asks for one.',
+      path: `${PATH}/forgot-password`,
+      body: Type.Object({ email: emailText }, { additionalProperties: false }),
+      bodyOptional: true,
+    },
+    async (request) => {
+      const found = await postedTo(needs, request);
+      if ('refused' in found) return failed(request, found);
+      const { email } = request.body;
+      if (email === undefined) {
+        await keepProgress(found, { step: 'password_forgotten' });
+        return goOn(request, pageOf(request));
+      }
+      const own = { ...request, tenantId: found.client.tenantId };
+      const language = languageOf(request.headers, found.stored.params['ui_locales']);
+      const outcome = await needs.hostedSignIn.mailReset(own, { email, language });
+      if (outcome !== undefined) return refusedAt(needs, request, { found, outcome, email });
+      await keepProgress(found, { step: 'reset_mailed', email });
+      return goOn(request, pageOf(request));
+    },
+  );
+
 const Second = Type.Object(
   {
     method: SecondFactorMethod,
@@ -133,6 +170,8 @@ export const interactionMfaRoute = (needs: InteractionDependencies): Endpoint =>
       ...POST,
       name: 'interaction_mfa',
       summary: 'Show the second factor at the authorization server',
+      description:
+        'Shows the second factor at the hosted pages. Failures count as those of the API.',
       path: `${PATH}/mfa`,
       body: Second,
     },
@@ -143,7 +182,8 @@ export const interactionMfaRoute = (needs: InteractionDependencies): Endpoint =>
         if (progress.step !== 'second_factor') return refusedBy('invalid_mfa_token');
         const { method, code, challenge_id } = request.body;
         const shown = {
-          ...{ mfa_token: progress.token, method },
+          mfa_token: progress.token,
+          method,
           ...(code === undefined ? {} : { code }),
           ...(challenge_id === undefined ? {} : { challenge_id }),
           ...passkeyOf(request.body),
@@ -162,6 +202,8 @@ export const interactionChallengeRoute = (needs: InteractionDependencies): Endpo
       ...POST,
       name: 'interaction_challenge',
       summary: 'Prepare a factor at the authorization server',
+      description:
+        'Prepares a factor of a sign-in at the hosted pages: sends a code or link, or answers options for a passkey.',
       path: `${PATH}/challenge`,
       body: Type.Object(
         { method: Type.Enum(['totp', 'passkey']) },

@@ -2,8 +2,9 @@
  * Who asks about a token. Holding it is proof enough unless the deployment asks for more; but a credential
  * that is shown has to be right, and limits the answer to its own tenant.
  */
+import { boundKeyOf, isOfMachine } from '@cardea/auth';
 import { parseKey } from '@cardea/crypto';
-import type { Clock, Settings } from '@cardea/runtime';
+import { type Clock, type Settings, storedId } from '@cardea/runtime';
 import type { ArtifactCache } from '../../adapters/artifact-cache.ts';
 import { ASSERTION_TYPE, assertedClient, isAsserted } from '../../adapters/client-assertion.ts';
 import type { FindLiveKey } from '../../credentials/credentials.module.ts';
@@ -11,6 +12,7 @@ import { recognise } from '../../streams/key-secret.ts';
 import type { SnapshotCache } from '../../streams/snapshot-cache.ts';
 import { applications, type ExistingApplication } from '../../workspaces/workspaces.module.ts';
 import type { ClientFailureReason } from '../client-failures/client-failure.ts';
+import type { LiveToken } from './live-tokens.ts';
 
 export type IntrospectionCaller =
   | { readonly by: 'nobody' }
@@ -33,6 +35,7 @@ type Dependencies = {
   readonly artifacts: Pick<ArtifactCache, 'use'>;
   readonly settings: Pick<Settings, 'ISSUER'>;
   readonly findLiveKey: FindLiveKey;
+  readonly liveToken: LiveToken;
   /** Whether the header is the bearer of the deployment's own services. */
   readonly isService: (authorization: string | undefined) => boolean;
 };
@@ -66,7 +69,9 @@ export async function callerOf(
       return bySecret(needs, id, secret);
     }
     case 'bearer':
-      return byKey(needs, credential);
+      return credential.startsWith('svc_')
+        ? byKey(needs, credential)
+        : byMachine(needs, credential);
     default:
       return REFUSED;
   }
@@ -118,11 +123,25 @@ async function byKey(
   { findLiveKey }: Dependencies,
   credential: string,
 ): Promise<IntrospectionCaller | Refused> {
-  const live = credential.startsWith('svc_') ? await findLiveKey(credential) : undefined;
+  const live = await findLiveKey(credential);
   if (live?.key.kind !== 'api_key') return REFUSED;
   const { id, tenantId, scopes } = live.key;
   if (!scopes.includes(SCOPE)) return { refused: 'insufficient_scope' };
   return { by: 'tenant', tenantId, id };
+}
+
+/** A machine asks with a bearer token for Cardea's own API; one that is bound to a key would need its proof. */
+async function byMachine(
+  { liveToken, settings }: Dependencies,
+  credential: string,
+): Promise<IntrospectionCaller | Refused> {
+  const claims = (await liveToken(credential))?.claims;
+  if (claims === undefined || !isOfMachine(claims) || boundKeyOf(claims) !== undefined) {
+    return REFUSED;
+  }
+  if (claims['aud'] !== `${settings.ISSUER}/api`) return REFUSED;
+  if (!String(claims['scope']).split(' ').includes(SCOPE)) return { refused: 'insufficient_scope' };
+  return { by: 'tenant', tenantId: claims.tid, id: claims.sub };
 }
 
 /** RFC 6749, 2.3.1: both halves are form-encoded before they are joined. */
@@ -131,7 +150,8 @@ function basicOf(credential: string): readonly [string, string] {
   const colon = text.indexOf(':');
   if (colon === -1) return ['', ''];
   try {
-    return [decodeURIComponent(text.slice(0, colon)), decodeURIComponent(text.slice(colon + 1))];
+    const [id, secret] = [text.slice(0, colon), text.slice(colon + 1)].map(decodeURIComponent);
+    return [storedId(id ?? ''), secret ?? ''];
   } catch {
     return ['', ''];
   }

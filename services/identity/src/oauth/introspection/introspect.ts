@@ -1,5 +1,5 @@
 /** What RFC 7662 says of a credential of each class; whatever is not live is `{"active":false}` and no more. */
-import type { IntrospectedKey } from '@cardea/auth';
+import { boundKeyOf, type IntrospectedKey } from '@cardea/auth';
 import { type DerivedKeys, isGenuineRefreshToken, parseRefreshToken } from '@cardea/crypto';
 import type { ServiceDependencies } from '@cardea/service';
 import type { UserDirectory } from '../../accounts/accounts.module.ts';
@@ -111,11 +111,12 @@ function ofKey(key: IntrospectedKey, isService: boolean): Introspection {
 
 const ACCESS = [
   ...['sub', 'tid', 'tenant_id', 'email', 'roles', 'org_id', 'sid', 'exp', 'iat', 'iss', 'aud'],
-  ...['jti', 'client_id', 'scope', 'act', 'agent_id', 'agent_session_id', 'app_id'],
+  ...['jti', 'client_id', 'scope', 'act', 'agent_id', 'agent_session_id', 'app_id', 'cnf'],
 ];
 const CAPABILITY = ['sub', 'act', 'asid', 'cap', 'ver', 'tid', 'tenant_id', 'exp'];
 
-const ofAccess = (token: OwnToken): Introspection => picked(token, 'Bearer', ACCESS);
+const ofAccess = (token: OwnToken): Introspection =>
+  picked(token, boundKeyOf(token.claims) === undefined ? 'Bearer' : 'DPoP', ACCESS);
 const ofCapability = (token: OwnToken): Introspection =>
   picked(token, 'agent_capability', CAPABILITY);
 

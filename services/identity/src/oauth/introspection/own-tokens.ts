@@ -72,6 +72,6 @@ export function ownTokens({ settings, clock, jwks, latestJwks }: Dependencies): 
   };
 }
 
-/** Of a token that is verified. */
+/** The id of the key of a token that is verified. */
 const kidOf = (token: string): unknown =>
   JSON.parse(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString()).kid;

@@ -20,7 +20,7 @@ export type KnownResource = {
 /** Scopes of the built-in resource; some of them are OpenID Connect's own. */
 export const BUILT_IN_SCOPES = {
   openid: 'Know who you are',
-  profile: 'See your name and picture',
+  profile: 'See your name, user name, picture and language',
   email: 'See your e-mail address',
   offline_access: 'Stay signed in while you are away',
   roles: 'Act with your roles',
@@ -33,7 +33,7 @@ export const isBuiltInScope = (name: string): name is BuiltInScope =>
 export type KnownResources = {
   readonly builtIn: string;
   readonly find: (tenantId: string, identifier: string) => Promise<KnownResource | undefined>;
-  /** Of any tenant. */
+  /** Finds a resource of any tenant. */
   readonly owner: (identifier: string) => Promise<{ readonly tenantId: string } | undefined>;
 };
 

@@ -1,23 +1,24 @@
 /**
  * Sessions of applications: started when a code is exchanged, refreshed at the token endpoint, ended by the
- * application, by its user, or when their code comes a second time.
+ * application, by its user, or when their code comes a second time. Sign-ins of browsers, ended there.
  */
 import { type DerivedKeys, isGenuineRefreshToken, parseRefreshToken } from '@cardea/crypto';
-import { accept, type Command } from '@cardea/event-store';
+import type { Command } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import { exists, type UserDirectory } from '../../accounts/accounts.module.ts';
 import {
+  endSession,
   factsOf,
-  isAlive,
   type LoginSessions,
   type RefreshSession,
+  type RevocationReason,
   type SessionFacts,
   sessions,
-  validityContextOf,
 } from '../../sessions/sessions.module.ts';
 import type { Workspaces } from '../../workspaces/workspaces.module.ts';
 import { isDocumentId } from '../client-documents/client-document.ts';
+import { browserSignIns } from './browser-sign-ins.ts';
 import type { AnyRequest } from './requests.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'store' | 'streams'> & {
@@ -32,6 +33,8 @@ export type StartApplicationSession = {
   readonly sid: string;
   readonly tenantId: string;
   readonly userId: string;
+  /** In which the code was still good: a session of an epoch that has passed since is not alive. */
+  readonly userEpoch: number;
   readonly clientId: string;
   readonly consentId: string;
   readonly consentEpoch: number;
@@ -39,25 +42,28 @@ export type StartApplicationSession = {
   readonly resource: string;
   readonly authTime: number;
   readonly amr: readonly string[];
+  /** With which it ends; null with `offline_access`. */
+  readonly browserSid: string | null;
+  /** Thumbprint of the key to which its refresh tokens are bound. */
+  readonly jkt: string | undefined;
 };
 
 export type ApplicationSessions = ReturnType<typeof applicationSessions>;
 
 export function applicationSessions(needs: Dependencies) {
   const { streams, loginSessions } = needs;
+  const browsers = browserSignIns(needs);
   const commandOf = (request: AnyRequest, tenantId: string, userId: string) =>
     needs.command(request, { tenantId, actor: { type: 'user', id: userId } });
   const end = async (
     request: AnyRequest,
     of: { readonly tenantId: string; readonly userId: string; readonly sid: string },
-    reason: 'reuse' | 'oauth_revoke',
+    reason: RevocationReason,
   ): Promise<void> => {
     const command = await commandOf(request, of.tenantId, of.userId);
     const own = { ...command, id: uuidFrom(command.id, 'end', of.sid) };
-    await streams.decideOn(sessions, of.sid, own, (state) =>
-      state.status === 'none' || state.revoked_at !== null
-        ? accept()
-        : accept({ type: 'SessionRevoked', data: ended(factsOf(state), command.now, reason) }),
+    await streams.decideOn(sessions, of.sid, own, (session) =>
+      endSession({ now: command.now, reason }, session),
     );
   };
   const genuine = async (text: string) => {
@@ -78,10 +84,26 @@ export function applicationSessions(needs: Dependencies) {
       const of = { tenantId: session.tenantId, userId: session.user_id, sid: session.id };
       await end(request, of, 'oauth_revoke');
     },
-    /** Answers the refresh token; undefined if the user or tenant has gone meanwhile. */
+    /** Ends a sign-in at the hosted pages, of whichever tenant. */
+    endBrowser: async (
+      request: AnyRequest,
+      sid: string,
+      reason: 'logout' | 'replaced',
+    ): Promise<void> => {
+      const browser = await browsers.browserOf(sid);
+      if (browser !== undefined) await end(request, { ...browser, sid }, reason);
+    },
+    /** Answers the refresh token; undefined if the user, the tenant or the browser's sign-in has ended since. */
     start: async (request: AnyRequest, of: StartApplicationSession) => {
-      const command = await commandOf(request, of.tenantId, of.userId);
-      return startSession(needs, request, of, command);
+      const { tenantId, browserSid } = of;
+      const command = await commandOf(request, tenantId, of.userId);
+      const refreshToken = await startSession(needs, request, of, command);
+      if (browserSid === null) return refreshToken;
+      // A sign-in that ends takes along what has begun by then; what begins afterwards looks here.
+      const { state } = await streams.load(sessions, { tenantId, id: browserSid });
+      if (state.status === 'known' && state.revoked_at === null) return refreshToken;
+      await end(request, of, 'browser');
+      return undefined;
     },
     /** The session of a genuine refresh token of this client, whatever else is the matter with it. */
     ofToken: async (text: string, of: { tenantId: string; clientId: string }) => {
@@ -94,23 +116,9 @@ export function applicationSessions(needs: Dependencies) {
     },
     refresh: needs.refreshSession,
     refreshTokenOf: loginSessions.refreshTokenOf,
-    /** Whether the sign-in at the hosted pages goes on. */
-    isBrowserAlive: async (tenantId: string, userId: string, sid: string): Promise<boolean> => {
-      const [{ state }, user] = await Promise.all([
-        streams.load(sessions, { tenantId, id: sid }),
-        needs.userDirectory.byId(tenantId, userId),
-      ]);
-      if (state.status === 'none' || state.user_id !== userId) return false;
-      return isAlive(state, validityContextOf(user, true), needs.clock.now());
-    },
+    ...browsers,
   };
 }
-
-const ended = (facts: SessionFacts, now: Date, reason: 'reuse' | 'oauth_revoke'): SessionFacts => ({
-  ...facts,
-  revoked_at: now.toISOString(),
-  reason,
-});
 
 async function startSession(
   needs: Dependencies,
@@ -126,7 +134,13 @@ async function startSession(
   if (!exists(user) || user.status !== 'active' || tenant === undefined) return undefined;
   const made = await needs.loginSessions.startOther(
     {
-      ...{ sid: of.sid, user, readAt, tenant, via: 'oauth', method: 'oauth', amr: of.amr },
+      sid: of.sid,
+      user,
+      readAt,
+      tenant,
+      via: 'oauth',
+      method: 'oauth',
+      amr: of.amr,
       ...{
         ip: request.ip,
         userAgent: request.userAgent,
@@ -134,12 +148,15 @@ async function startSession(
       },
       other: {
         kind: 'oauth',
+        browser_sid: of.browserSid,
         authTime: of.authTime,
+        userEpoch: of.userEpoch,
         client_id: of.clientId,
         consent_id: of.consentId,
         consent_epoch: of.consentEpoch,
         scope: of.scope,
         resource: of.resource,
+        ...(of.jkt === undefined ? {} : { jkt: of.jkt }),
       },
     },
     command,

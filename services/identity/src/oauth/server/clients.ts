@@ -1,6 +1,9 @@
 /** Applications as the authorization server's library knows clients. */
 import { parseKey } from '@cardea/crypto';
-import type { Clock } from '@cardea/runtime';
+import { type Clock, isUuid, storedId } from '@cardea/runtime';
+import { DEFAULT_CLIENT_ALGORITHM } from '../../adapters/client-algorithms.ts';
+import { verificationKey } from '../../adapters/client-key.ts';
+import { DEVICE_GRANT } from '../../adapters/device-flow.ts';
 import { recognise } from '../../streams/key-secret.ts';
 import type { SnapshotCache } from '../../streams/snapshot-cache.ts';
 import {
@@ -16,8 +19,20 @@ export type OAuthClient = {
   readonly tenantId: string;
   readonly application: Pick<
     ExistingApplication,
-    'branding' | 'first_party' | 'grant_types' | 'id' | 'name'
-  >;
+    | 'branding'
+    | 'dpop_bound_access_tokens'
+    | 'first_party'
+    | 'grant_types'
+    | 'id'
+    | 'id_token_signed_response_alg'
+    | 'machine_scopes'
+    | 'name'
+    | 'roles'
+    | 'secret'
+  > & {
+    /** Undefined: all of the resource. */
+    readonly scopes: readonly string[] | undefined;
+  };
 };
 type RegisteredClient = { readonly tenantId: string; readonly application: ExistingApplication };
 
@@ -29,6 +44,8 @@ export type OAuthClients = {
     readonly resource: string;
   }) => Promise<OAuthClient | undefined>;
   readonly hasSecret: (clientId: string, shown: string) => Promise<boolean>;
+  /** Null: deleted. A client that describes itself by a document has no version. */
+  readonly version: (clientId: string) => Promise<number | null>;
 };
 
 type Dependencies = {
@@ -38,21 +55,24 @@ type Dependencies = {
   readonly clientDocuments: Pick<ClientDocuments, 'nameOf' | 'tenantOf'>;
 };
 
-const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-export function oauthClients({
-  snapshots,
-  workspaces,
-  clock,
-  clientDocuments,
-}: Dependencies): OAuthClients {
-  const find: OAuthClients['find'] = async (id) => {
-    if (!ID.test(id)) return undefined;
+/** Clients that an administrator has registered. */
+export const registeredClient =
+  ({
+    snapshots,
+    workspaces,
+  }: Pick<Dependencies, 'snapshots' | 'workspaces'>): OAuthClients['find'] =>
+  async (named) => {
+    const id = storedId(named);
+    if (!isUuid(id)) return undefined;
     const found = await snapshots.find(applications, id);
     if (found?.state.status !== 'active') return undefined;
     if ((await workspaces.tenant(found.tenantId)) === undefined) return undefined;
     return { tenantId: found.tenantId, application: found.state };
   };
+
+export function oauthClients(needs: Dependencies): OAuthClients {
+  const { clock, clientDocuments } = needs;
+  const find = registeredClient(needs);
   return {
     find,
     findFor: async ({ clientId: id, resource }) => {
@@ -60,9 +80,20 @@ export function oauthClients({
       const tenant = await clientDocuments.tenantOf(resource);
       if (tenant === undefined) return undefined;
       const name = await clientDocuments.nameOf(id);
-      const application = { id, name, first_party: false, branding: {}, grant_types: GRANTS };
+      const own = { first_party: false, branding: {}, grant_types: GRANTS, scopes: undefined };
+      const application = {
+        id,
+        name,
+        ...own,
+        secret: null,
+        dpop_bound_access_tokens: false,
+        roles: [],
+        machine_scopes: [],
+        id_token_signed_response_alg: DEFAULT_CLIENT_ALGORITHM,
+      };
       return { tenantId: tenant.id, application };
     },
+    version: async (id) => (await find(id))?.application.version ?? null,
     hasSecret: async (id, shown) => {
       const secret = (await find(id))?.application.secret ?? null;
       const key = parseKey(shown);
@@ -72,26 +103,42 @@ export function oauthClients({
   };
 }
 
+/**
+ * The key to which a refresh token is bound: one of a public client, which has nothing else to prove itself by
+ * (RFC 9449, 5).
+ */
+export const boundKey = (
+  { application }: OAuthClient,
+  thumbprint: string | undefined,
+): string | undefined => (application.secret === null ? thumbprint : undefined);
+
 const GRANTS = ['authorization_code', 'refresh_token'] as const;
 
-/** Undefined for one that nobody can be sent back to. */
+/** Undefined for one that nobody can be sent back to, and that is on no device. */
 export function clientMetadata({ tenantId, application }: RegisteredClient) {
   const { id, type, redirect_uris, grant_types, scopes, jwks, secret } = application;
   const isMachine = type === 'm2m';
-  if (!isMachine && redirect_uris.length === 0) return undefined;
+  const isRedirected = redirect_uris.length > 0 && grant_types.includes('authorization_code');
+  const grants = grant_types.filter((grant) => grant !== 'authorization_code' || isRedirected);
+  if (!isMachine && !isRedirected && !grants.includes(DEVICE_GRANT)) return undefined;
   const isPublic = secret === null;
   const byKey = jwks.length > 0;
   return {
     client_id: id,
     client_name: application.name,
     application_type: type === 'native' ? 'native' : 'web',
-    redirect_uris: isMachine ? [] : [...redirect_uris],
-    response_types: isMachine ? [] : ['code'],
-    grant_types: [...grant_types],
+    redirect_uris: isRedirected ? [...redirect_uris] : [],
+    response_types: isRedirected ? ['code'] : [],
+    grant_types: grants,
     // Those that the library knows. None would allow every one, and `openid` alone tells nothing new.
     scope: scopes.filter(isBuiltInScope).join(' ') || 'openid',
     allowed_scopes: scopes.join(' '),
+    ...(isMachine ? { machine_scopes: application.machine_scopes.join(' ') } : {}),
+    tokens_before: application.tokensBefore,
+    id_token_signed_response_alg: application.id_token_signed_response_alg,
     require_pushed_authorization_requests: application.require_par,
+    require_pkce: application.require_pkce,
+    dpop_bound_access_tokens: application.dpop_bound_access_tokens,
     token_endpoint_auth_method: isPublic
       ? 'none'
       : byKey
@@ -99,7 +146,7 @@ export function clientMetadata({ tenantId, application }: RegisteredClient) {
         : 'client_secret_basic',
     // Never compared: what is shown is held against the hash of the stream.
     ...(isPublic || byKey ? {} : { client_secret: 'in the stream' }),
-    ...(byKey ? { jwks: { keys: jwks.map((jwk) => ({ ...jwk })) } } : {}),
+    ...(byKey ? { jwks: { keys: jwks.map(verificationKey) } } : {}),
     tenant_id: tenantId,
     first_party: application.first_party,
   };

@@ -1,7 +1,10 @@
 /** The access tokens and id_tokens of applications (`docs/design/tokens.md`, Token classes). */
 import { type SignToken, TOKEN_CLASSES } from '@cardea/auth';
-import type { Clock, Ids, Settings } from '@cardea/runtime';
+import type { Ids, Settings } from '@cardea/runtime';
 import type { ExistingUser, UserDirectory } from '../../accounts/accounts.module.ts';
+import type { ClientAlgorithm } from '../../adapters/client-algorithms.ts';
+import { leftHalfOfHash } from '../../adapters/key-algorithms.ts';
+import type { SignForClient } from '../../signing-keys/signing-keys.module.ts';
 import { userClaims } from '../userinfo/user-claims.ts';
 
 export type UserTokenOf = {
@@ -20,6 +23,16 @@ export type UserTokenOf = {
   readonly notBefore: number;
   /** A moment before the user was read. */
   readonly readAt: Date;
+  /** The thumbprint of the key to which the token is bound. */
+  readonly thumbprint: string | undefined;
+};
+
+export type IdTokenOf = Omit<UserTokenOf, 'resource' | 'thumbprint' | 'ttlSeconds'> & {
+  readonly alg: ClientAlgorithm;
+  /** Its hash becomes `at_hash`. */
+  readonly accessToken: string;
+  /** As the authorization request sent it; a refresh has none. */
+  readonly nonce?: string | undefined;
 };
 
 export type OAuthTokens = {
@@ -29,10 +42,17 @@ export type OAuthTokens = {
     readonly clientId: string;
     readonly resource: string;
     readonly scope: string;
+    readonly roles: readonly string[];
     readonly ttlSeconds: number;
+    /** A moment before the client was read. */
+    readonly readAt: Date;
+    /** Unix seconds: tokens end that the client got before. */
+    readonly notBefore: number;
+    readonly thumbprint: string | undefined;
   }) => { readonly [claim: string]: unknown };
   readonly signAccess: (claims: object) => string;
-  readonly idToken: (of: Omit<UserTokenOf, 'resource' | 'ttlSeconds'>) => Promise<string>;
+  /** Signs the id_token of a client, whichever grant it comes from. */
+  readonly idToken: (of: IdTokenOf) => Promise<string>;
 };
 
 const MS = 1_000;
@@ -40,17 +60,17 @@ export const ID_TOKEN_SECONDS = 3_600;
 
 type Dependencies = {
   readonly settings: Pick<Settings, 'ISSUER'>;
-  readonly clock: Pick<Clock, 'now'>;
   readonly ids: Ids;
   readonly sign: SignToken;
+  readonly signForClient: SignForClient;
   readonly userDirectory: Pick<UserDirectory, 'emailOf' | 'open'>;
 };
 
 export function oauthTokens({
   settings,
-  clock,
   ids,
   sign,
+  signForClient,
   userDirectory,
 }: Dependencies): OAuthTokens {
   const common = (tenantId: string, issuedAt: number, ttlSeconds: number) => ({
@@ -77,32 +97,47 @@ export function oauthTokens({
         ...common(of.tenantId, issuedAt(of), of.ttlSeconds),
         sub: user.id,
         aud: of.resource,
-        ...{ client_id, scope, sid, auth_time, amr },
+        client_id,
+        scope,
+        sid,
+        auth_time,
+        amr,
+        ...boundTo(of.thumbprint),
         ...(email === null ? {} : { email }),
         ...(scopes.includes('roles') ? { roles: user.roles } : {}),
       };
     },
-    clientClaims: ({ tenantId, clientId: client_id, resource: aud, scope, ttlSeconds }) => {
-      const now = Math.floor(clock.now().getTime() / MS);
-      return {
-        ...common(tenantId, now, ttlSeconds),
-        sub: client_id,
-        aud,
-        client_id,
-        scope,
-        roles: [],
-      };
-    },
+    clientClaims: ({ tenantId, clientId: client_id, resource: aud, scope, roles, ...of }) => ({
+      ...common(
+        tenantId,
+        Math.max(Math.floor(of.readAt.getTime() / MS), of.notBefore),
+        of.ttlSeconds,
+      ),
+      sub: client_id,
+      aud,
+      client_id,
+      scope,
+      roles,
+      ...boundTo(of.thumbprint),
+    }),
     signAccess: (claims) => sign(TOKEN_CLASSES.access.typ, claims),
     idToken: async (of) => {
-      const { user, clientId: aud, authTime: auth_time, amr } = of;
+      const { user, clientId: aud, authTime: auth_time, amr, nonce, sid } = of;
       const opened = await userDirectory.open(user);
-      return sign('JWT', {
+      return signForClient(of.alg, 'JWT', {
         ...common(of.tenantId, issuedAt(of), ID_TOKEN_SECONDS),
         sub: user.id,
-        ...{ aud, auth_time, amr },
+        aud,
+        auth_time,
+        amr,
+        sid,
+        ...(nonce === undefined ? {} : { nonce }),
+        at_hash: leftHalfOfHash(of.alg, of.accessToken),
         ...userClaims(user, opened, of.scope.split(' ')),
       });
     },
   };
 }
+
+/** RFC 9449, 6.1. */
+const boundTo = (jkt: string | undefined) => (jkt === undefined ? {} : { cnf: { jkt } });

@@ -1,5 +1,5 @@
 /** The request of the pipeline beside the message that it came in, for what the library calls back. */
-import type { Request } from '@cardea/http';
+import type { OwnDenial, Request } from '@cardea/http';
 import type { Message } from '../../adapters/authorization-ports.ts';
 
 export type AnyRequest = Request<unknown, unknown, unknown>;
@@ -7,6 +7,9 @@ type Passed = {
   readonly request: AnyRequest;
   /** Says whose answer it is, so that origins of other tenants cannot read it. */
   readonly answered: (tenantId: string | undefined) => void;
+  readonly recordDenial: (denial: OwnDenial) => Promise<void>;
+  /** Before anything about its client was read. */
+  readonly receivedAt: Date;
 };
 
 const PASSED = new WeakMap<Message, Passed>();
@@ -21,7 +24,19 @@ function passedWith(message: Message): Passed {
   return passed;
 }
 
+const PENDING = new WeakSet<Message>();
+/** A device asked whether somebody has decided, and nobody has: no failure of it. */
+export const rememberPending = (message: Message): void => {
+  PENDING.add(message);
+};
+export const isPending = (message: Message): boolean => PENDING.has(message);
+
 export const requestOf = (message: Message): AnyRequest => passedWith(message).request;
+
+export const receivedAt = (message: Message): Date => passedWith(message).receivedAt;
 
 export const answered = (message: Message, tenantId: string | undefined): void =>
   passedWith(message).answered(tenantId);
+
+export const recordDenial = (message: Message, denial: OwnDenial): Promise<void> =>
+  passedWith(message).recordDenial(denial);

@@ -1,27 +1,35 @@
-/** The authorization server as of the current signing key: another one takes its place when the key does. */
-import type { SigningKey } from '@cardea/auth';
+/** The authorization server as of the current signing keys: another one takes its place when they change. */
 import type { DerivedKeys } from '@cardea/crypto';
 import type { Ports } from '../../adapters/authorization-ports.ts';
 import {
   type AuthorizationServer,
   authorizationServer,
 } from '../../adapters/authorization-server.ts';
+import type { KeyPair } from '../../adapters/key-algorithms.ts';
 
 export type RunningServer = () => AuthorizationServer;
 
 export function runningServer(
   ports: Omit<Ports, 'cookieKeys' | 'jwks'>,
-  of: { readonly active: () => SigningKey; readonly cookieKeys: DerivedKeys },
+  of: { readonly keys: () => readonly KeyPair[]; readonly cookieKeys: DerivedKeys },
 ): RunningServer {
   const cookieKeys = [of.cookieKeys.current, of.cookieKeys.previous]
     .filter((key) => key !== undefined)
     .map((key) => key.toString('base64url'));
-  let made: { readonly kid: string; readonly server: AuthorizationServer } | undefined;
+  let made: { readonly kids: string; readonly server: AuthorizationServer } | undefined;
   return () => {
-    const { kid, privateKey } = of.active();
-    if (made?.kid === kid) return made.server;
-    const jwk = { ...privateKey.export({ format: 'jwk' }), kid, alg: 'EdDSA', use: 'sig' };
-    made = { kid, server: authorizationServer({ ...ports, cookieKeys, jwks: [jwk] }) };
+    const keys = of.keys();
+    const kids = keys.map(({ kid }) => kid).join(' ');
+    if (made?.kids === kids) return made.server;
+    // The first one of each algorithm signs. The library takes no public key alone, and needs those that have
+    // retired for `id_token_hint`. An OKP key with `alg` would sign under that name of its algorithm alone.
+    const jwks = keys.map(({ kid, algorithm, privateKey }) => ({
+      ...privateKey.export({ format: 'jwk' }),
+      kid,
+      use: 'sig',
+      ...(algorithm === 'EdDSA' ? {} : { alg: algorithm }),
+    }));
+    made = { kids, server: authorizationServer({ ...ports, cookieKeys, jwks }) };
     return made.server;
   };
 }

@@ -1,34 +1,49 @@
 /** What the authorization server asks of Cardea: clients, consents, accounts and sessions, out of their streams. */
+import type { DpopProofs } from '@cardea/auth';
 import type { Command } from '@cardea/event-store';
 import type { ServiceDependencies } from '@cardea/service';
 import { exists, type UserDirectory } from '../../accounts/accounts.module.ts';
 import type { ArtifactCache } from '../../adapters/artifact-cache.ts';
 import type {
+  AccessClaims,
   Account,
-  ClientFailure,
+  ArtifactBasis,
+  ExchangedCode,
   GrantFor,
   IssuedFor,
   Message,
   Ports,
-  RefreshFault,
-  RefreshRequest,
+  RestingArtifact,
+  TokenAnswer,
 } from '../../adapters/authorization-ports.ts';
-import { OPENID } from '../../consents/consents.module.ts';
-import { LIMITS } from '../../http/limits.ts';
+import type { ConsentEpoch } from '../../sessions/sessions.module.ts';
+import {
+  isMachineScopeIn,
+  isOwnerUnknown,
+  type Workspaces,
+} from '../../workspaces/workspaces.module.ts';
 import type { ClientDocuments } from '../client-documents/client-documents.ts';
 import type { RecordClientFailure } from '../client-failures/record-client-failure.ts';
 import { BUILT_IN_SCOPES, type KnownResources } from '../resource-servers/known-resources.ts';
 import { userClaims } from '../userinfo/user-claims.ts';
 import type { ApplicationSessions, StartApplicationSession } from './application-sessions.ts';
-import { clientMetadata, type OAuthClients } from './clients.ts';
-import type { OAuthTokens } from './oauth-tokens.ts';
-import { answered, requestOf } from './requests.ts';
+import { artifactStatus, basisOf } from './artifact-basis.ts';
+import { boundKey, clientMetadata, type OAuthClient, type OAuthClients } from './clients.ts';
+import { devicePages } from './device-pages.ts';
+import type { IdTokenOf, OAuthTokens } from './oauth-tokens.ts';
+import { OFFLINE_ACCESS, withScope } from './offline-access.ts';
+import { refreshed } from './refreshed.ts';
+import { answered, receivedAt, rememberPending, requestOf } from './requests.ts';
+import { serveByBrowser } from './served-by-browser.ts';
+import { strangerPorts } from './stranger-ports.ts';
 import { grantIdOf, tokensFrom, type UserConsents } from './user-consents.ts';
 
 export type PortsDependencies = Pick<
   ServiceDependencies,
-  'clock' | 'command' | 'ids' | 'limits' | 'log' | 'settings'
+  'clock' | 'command' | 'ids' | 'limits' | 'log' | 'settings' | 'streams'
 > & {
+  readonly consentEpoch: ConsentEpoch;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'open'>;
   readonly clients: OAuthClients;
   readonly clientDocuments: ClientDocuments;
@@ -38,17 +53,21 @@ export type PortsDependencies = Pick<
   readonly oauthTokens: OAuthTokens;
   readonly artifacts: ArtifactCache;
   readonly recordClientFailure: RecordClientFailure;
+  readonly dpop: Pick<DpopProofs, 'read'>;
+  readonly tokenExchange: Pick<Ports, 'agentClient' | 'exchange' | 'provesAgent'>;
   readonly errorPage: Ports['errorPage'];
 };
 
 type OwnPorts = Omit<Ports, 'cookieKeys' | 'jwks'>;
 
+const REFUSED = 'an OAuth request was refused';
+const REASON_MAX_CHARS = 200;
 const USED_CODE_SECONDS = 3_600;
+const MACHINE_TOKEN_SECONDS_MAX = 900;
 const CODE_SESSION = 'CodeSession';
 
 export function serverPorts(needs: PortsDependencies): OwnPorts {
   const { settings, artifacts, clients, userConsents, resources } = needs;
-  const started = new WeakMap<Message, StartApplicationSession>();
   return {
     issuer: settings.ISSUER,
     builtIn: resources.builtIn,
@@ -61,11 +80,16 @@ export function serverPorts(needs: PortsDependencies): OwnPorts {
       return found === undefined ? undefined : clientMetadata(found);
     },
     hasSecret: clients.hasSecret,
-    resource: async ({ tenantId, scopes }, identifier) => {
+    ...needs.tokenExchange,
+    resource: async ({ tenantId, scopes, machineScopes }, identifier) => {
       const found = await resources.find(tenantId, identifier);
       if (found === undefined) return undefined;
       // A client that nobody has registered gets nothing of Cardea's own API.
       if (scopes === undefined && identifier === resources.builtIn) return undefined;
+      if (machineScopes !== undefined && identifier === resources.builtIn) {
+        const ttlSeconds = Math.min(found.tokenTtlSeconds, MACHINE_TOKEN_SECONDS_MAX);
+        return { scopes: machineScopes, ttlSeconds };
+      }
       const names = found.scopes.map(({ name }) => name);
       const allowed = names.filter((name) => scopes === undefined || scopes.includes(name));
       return { scopes: allowed, ttlSeconds: found.tokenTtlSeconds };
@@ -77,24 +101,15 @@ export function serverPorts(needs: PortsDependencies): OwnPorts {
       return { accountId, clientId, granted };
     },
     grantFor: (message, of) => grantFor(needs, message, of),
+    isOwnerUnknown,
     account: (tenantId, id) => accountOf(needs, tenantId, id),
     isSignedIn: (tenantId, userId, sid) =>
       needs.applicationSessions.isBrowserAlive(tenantId, userId, sid),
-    accessClaims: async (message, of) => {
-      const issued = await issue(needs, of);
-      if (issued.start !== undefined) started.set(message, issued.start);
-      return issued.claims;
-    },
-    afterCode: async (message, answer, code) => {
-      const start = started.get(message);
-      if (start === undefined) return answer;
-      const request = requestOf(message);
-      const refresh_token = await needs.applicationSessions.start(request, start);
-      if (refresh_token === undefined) throw new Error('the user was erased meanwhile');
-      const { sid, tenantId, userId } = start;
-      await artifacts.put(CODE_SESSION, code, { sid, tenantId, userId }, USED_CODE_SECONDS);
-      return { ...answer, refresh_token };
-    },
+    browserReplaced: (message, sid) =>
+      needs.applicationSessions.endBrowser(requestOf(message), sid, 'replaced'),
+    browserContinued: (message, { sid, earlier }) =>
+      needs.applicationSessions.continueBrowser(requestOf(message), sid, earlier),
+    readProof: needs.dpop.read,
     refresh: (message, of) => refreshed(needs, message, of),
     refreshToken: async (text) => {
       const session = await needs.applicationSessions.genuine(text);
@@ -116,6 +131,14 @@ export function serverPorts(needs: PortsDependencies): OwnPorts {
       await needs.applicationSessions.end(requestOf(message), of, 'reuse');
     },
     answered,
+    devicePages: devicePages(needs),
+    refused: (message, { error, error_description, error_detail }) => {
+      if (error === 'authorization_pending') return rememberPending(message);
+      const reason = error_detail ?? error_description ?? '';
+      const fields = { code: error, reason: reason.slice(0, REASON_MAX_CHARS) };
+      needs.log.info({ request_id: requestOf(message).requestId, ...fields }, REFUSED);
+    },
+    ...codePorts(needs),
     ...strangerPorts(needs),
     failed: (error) => {
       needs.log.error({ err: error }, 'the authorization server failed');
@@ -123,27 +146,61 @@ export function serverPorts(needs: PortsDependencies): OwnPorts {
   };
 }
 
-/** What is asked of clients before they are believed. */
-function strangerPorts(needs: PortsDependencies) {
-  // The library looks for a client again where it was refused one.
-  const tried = new WeakSet<Message>();
+/** From a code to its tokens: in the epoch in which the code was found good, its session is started. */
+function codePorts(needs: PortsDependencies) {
+  const { artifacts } = needs;
+  const epochs = new WeakMap<Message, number>();
+  const started = new WeakMap<Message, StartApplicationSession>();
+  const issuedTo = new WeakMap<Message, Issued['idToken']>();
   return {
-    fetchDocument: needs.clientDocuments.fetch,
-    admitsDocument: async (message: Message) => {
-      if (tried.has(message)) return false;
-      tried.add(message);
-      const { ip } = requestOf(message);
-      return (await needs.limits.take(LIMITS.clientDocumentsByIp, ip)).allowed;
+    basisOf: (artifact: RestingArtifact) => basisOf(needs, artifact),
+    stillStands: async (message: Message | undefined, basis: ArtifactBasis) => {
+      const found = await artifactStatus(needs, basis);
+      const userEpoch = found?.userEpoch ?? null;
+      if (message !== undefined && userEpoch !== null) epochs.set(message, userEpoch);
+      return found !== undefined;
     },
-    documentTenant: async (resource: string) =>
-      (await needs.clientDocuments.tenantOf(resource))?.id,
-    admits: async (clientId: string, to: 'token' | 'par') => {
-      const limit = to === 'token' ? LIMITS.tokensByClient : LIMITS.parByClient;
-      return (await needs.limits.take(limit, clientId)).allowed;
+    accessClaims: async (message: Message, of: IssuedFor) => {
+      const issued = await issue(needs, of, receivedAt(message));
+      const userEpoch = epochs.get(message);
+      issuedTo.set(message, issued.idToken);
+      if (issued.start !== undefined && userEpoch !== undefined) {
+        started.set(message, { ...issued.start, userEpoch });
+      }
+      return issued.claims;
     },
-    clientFailed: (message: Message, failure: ClientFailure) =>
-      needs.recordClientFailure(requestOf(message), failure),
+    afterCode: async (message: Message, answer: TokenAnswer, { code, ...of }: ExchangedCode) => {
+      const tokens = {
+        ...answer,
+        ...(await idTokenOf(needs, issuedTo.get(message), { answer, ...of })),
+      };
+      const found = started.get(message);
+      if (found === undefined) {
+        await serveByBrowser(needs, message, issuedTo.get(message));
+        return tokens;
+      }
+      const staysSignedIn = of.openid.split(' ').includes(OFFLINE_ACCESS);
+      const start = staysSignedIn ? { ...found, browserSid: null } : found;
+      const request = requestOf(message);
+      const refresh_token = await needs.applicationSessions.start(request, start);
+      if (refresh_token === undefined) throw new Error('the user or the sign-in is gone since');
+      const { sid, tenantId, userId } = start;
+      await artifacts.put(CODE_SESSION, code, { sid, tenantId, userId }, USED_CODE_SECONDS);
+      const scope = staysSignedIn ? withScope(answer.scope, OFFLINE_ACCESS) : answer.scope;
+      return { ...tokens, refresh_token, ...(scope === undefined ? {} : { scope }) };
+    },
   } satisfies Partial<OwnPorts>;
+}
+
+/** Every id_token has the same claims: the one that the library made is replaced. */
+async function idTokenOf(
+  { oauthTokens }: PortsDependencies,
+  issued: Issued['idToken'],
+  { answer, nonce, openid }: Omit<ExchangedCode, 'code'> & { readonly answer: TokenAnswer },
+): Promise<{ readonly id_token?: string }> {
+  if (answer.id_token === undefined || issued === undefined) return {};
+  const of = { ...issued, scope: openid, nonce, accessToken: answer.access_token };
+  return { id_token: await oauthTokens.idToken(of) };
 }
 
 async function accountOf(
@@ -175,16 +232,23 @@ async function grantFor(
   return consent === undefined ? undefined : grantIdOf(consent);
 }
 
-async function issue(
-  needs: PortsDependencies,
-  of: IssuedFor,
-): Promise<{ readonly claims: object; readonly start?: StartApplicationSession }> {
-  const { tenantId, clientId, resource, scope, ttlSeconds, userId } = of;
+type Issued = {
+  readonly claims: AccessClaims;
+  readonly start?: Omit<StartApplicationSession, 'userEpoch'>;
+  /** Undefined where no user is. */
+  readonly idToken?: Omit<IdTokenOf, 'accessToken' | 'nonce' | 'scope'> | undefined;
+};
+
+async function issue(needs: PortsDependencies, of: IssuedFor, receivedAt: Date): Promise<Issued> {
+  const { tenantId, clientId, resource, scope, ttlSeconds, userId, thumbprint } = of;
   const client = await needs.clients.findFor({ clientId, resource });
   if (client?.tenantId !== tenantId) throw new Error('a token for a client that has gone');
   if (userId === undefined) {
-    const common = { tenantId, clientId, resource, scope, ttlSeconds };
-    return { claims: needs.oauthTokens.clientClaims(common) };
+    const common = { tenantId, clientId, resource, ttlSeconds, thumbprint };
+    const power = powerOf(needs, client, of);
+    // The client may have changed since it proved itself: such a token is issued, and has ended already.
+    const dated = { readAt: receivedAt, notBefore: of.clientNotBefore };
+    return { claims: needs.oauthTokens.clientClaims({ ...common, ...power, ...dated }) };
   }
   const readAt = needs.clock.now();
   const [user, consent] = await Promise.all([
@@ -195,56 +259,30 @@ async function issue(
     throw new Error('a token without a user or a consent');
   const refreshes = client.application.grant_types.includes('refresh_token');
   const sid = refreshes ? needs.ids.next() : of.browserSid;
-  const { authTime, amr } = of;
-  const claims = await needs.oauthTokens.userClaims({
-    ...{ user, tenantId, clientId, resource, scope, sid, authTime, amr, ttlSeconds, readAt },
-    notBefore: tokensFrom(consent),
-  });
-  if (!refreshes) return { claims };
+  const { authTime, amr, browserSid } = of;
+  const notBefore = tokensFrom(consent);
+  const common = { user, tenantId, clientId, sid, authTime, amr, readAt, notBefore };
+  const access = { ...common, resource, scope, ttlSeconds, thumbprint };
+  const claims = await needs.oauthTokens.userClaims(access);
+  const idToken = { ...common, alg: client.application.id_token_signed_response_alg };
+  if (!refreshes) return { claims, idToken };
   const { id: consentId, epoch: consentEpoch } = consent;
   const start = { sid, tenantId, userId, clientId, consentId, consentEpoch, scope, resource };
-  return { claims, start: { ...start, authTime, amr } };
+  const jkt = boundKey(client, thumbprint);
+  return { claims, idToken, start: { ...start, authTime, amr, browserSid, jkt } };
 }
 
-async function refreshed(
-  needs: PortsDependencies,
-  message: Message,
-  { tenantId, clientId, token: text, scope, resource }: RefreshRequest,
-): Promise<object | RefreshFault> {
-  const found = await needs.applicationSessions.ofToken(text, { tenantId, clientId });
-  if (found === undefined) return { fault: 'invalid_grant' };
-  // Looked at before the token is used up: whoever asks for too much keeps it.
-  const had = (found.session.scope ?? '').split(' ');
-  const wanted = scope === undefined ? had : scope.split(' ');
-  if (!wanted.every((each) => had.includes(each))) return { fault: 'invalid_scope' };
-  if (resource !== undefined && resource !== found.session.resource) {
-    return { fault: 'invalid_target' };
-  }
-  const by = { kind: 'oauth', clientId } as const;
-  const done = await needs.applicationSessions.refresh(requestOf(message), found.token, by);
-  if ('refused' in done) return { fault: 'invalid_grant' };
-  const { session, user, readAt } = done;
-  const consent = await needs.userConsents.active({ tenantId, userId: user.id, clientId });
-  const audience = session.resource ?? needs.resources.builtIn;
-  const known = await needs.resources.find(tenantId, audience);
-  if (consent === undefined || known === undefined) return { fault: 'invalid_grant' };
-  const of = {
-    ...{ user, tenantId, clientId, scope: wanted.join(' '), sid: session.id, readAt },
-    ...{ authTime: session.auth_time, amr: session.amr, notBefore: tokensFrom(consent) },
-  };
-  const ttlSeconds = known.tokenTtlSeconds;
-  const claims = await needs.oauthTokens.userClaims({ ...of, resource: audience, ttlSeconds });
-  const openid = (consent.granted[OPENID] ?? []).filter(
-    (each) => wanted.includes(each) || audience !== needs.resources.builtIn,
-  );
-  return {
-    access_token: needs.oauthTokens.signAccess(claims),
-    token_type: 'Bearer',
-    expires_in: ttlSeconds,
-    refresh_token: needs.applicationSessions.refreshTokenOf(session),
-    scope: of.scope,
-    ...(openid.includes('openid')
-      ? { id_token: await needs.oauthTokens.idToken({ ...of, scope: openid.join(' ') }) }
-      : {}),
-  };
+/** What a client may do that speaks for itself: at Cardea's own API as a machine, elsewhere what it was granted. */
+function powerOf(
+  { resources }: Pick<PortsDependencies, 'resources'>,
+  { tenantId, application }: OAuthClient,
+  { resource, scope, namesScope }: IssuedFor,
+): { readonly scope: string; readonly roles: readonly string[] } {
+  if (resource !== resources.builtIn) return { scope, roles: [] };
+  const { roles, machine_scopes } = application;
+  const asked = scope.split(' ');
+  const scopes = machine_scopes
+    .filter((each) => !namesScope || asked.includes(each))
+    .filter((each) => isMachineScopeIn(tenantId, each));
+  return { scope: scopes.join(' '), roles };
 }

@@ -1,17 +1,22 @@
 /** The endpoints that the authorization server's library answers, and the documents about it. */
 import { named } from '@cardea/contracts';
-import { type Contract, type Endpoint, endpoint, type Request } from '@cardea/http';
-import type { Settings } from '@cardea/runtime';
-import type { RateLimit, RateLimits } from '@cardea/service';
-import Type, { type TObject, type TSchema } from 'typebox';
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import type { Clock, Settings } from '@cardea/runtime';
+import type { RateLimits } from '@cardea/service';
+import Type from 'typebox';
+import { TOKEN_EXCHANGE_GRANT } from '../../adapters/token-exchange.ts';
 import { tooOften } from '../../http/answers.ts';
 import { LIMITS } from '../../http/limits.ts';
 import { GRANT_TYPES } from '../../workspaces/workspaces.module.ts';
+import { formAsAddress } from '../form-as-address.ts';
 import { BUILT_IN_SCOPES } from '../resource-servers/known-resources.ts';
-import { rememberRequest } from './requests.ts';
+import { DEVICE_PASSED } from './device-routes.ts';
+import { clientFields, open, type Passed, text } from './passed.ts';
+import { isPending, rememberRequest } from './requests.ts';
 import type { RunningServer } from './running-server.ts';
 
 type Dependencies = {
+  readonly clock: Pick<Clock, 'now'>;
   readonly limits: RateLimits;
   readonly server: RunningServer;
   readonly settings: Pick<Settings, 'ISSUER'>;
@@ -28,54 +33,56 @@ const OPEN = {
 } as const;
 const COMMON = { ...OPEN, passedOn: true, okMediaType: 'application/json' } as const;
 
-const text = Type.Optional(Type.String());
-const open = <Fields extends { readonly [name: string]: TSchema }>(fields: Fields) =>
-  Type.Object(fields, { additionalProperties: true });
-
 const AuthorizeQuery = {
   client_id: Type.String(),
   response_type: Type.Literal('code'),
   redirect_uri: Type.String(),
-  code_challenge: Type.String(),
-  code_challenge_method: Type.Literal('S256'),
-  ...{ scope: text, state: text, nonce: text, prompt: text, resource: text, request_uri: text },
+  // Required but of applications whose `require_pkce` is false.
+  code_challenge: text,
+  code_challenge_method: Type.Optional(Type.Literal('S256')),
+  scope: text,
+  state: text,
+  nonce: text,
+  prompt: text,
+  resource: text,
+  request_uri: text,
+  dpop_jkt: text,
 };
-const credentials = { client_id: text, client_secret: text, client_assertion: text };
-const clientFields = { ...credentials, client_assertion_type: text };
 const TokenBody = open({
-  grant_type: named('GrantType', Type.Enum([...GRANT_TYPES])),
-  ...{ code: text, redirect_uri: text, code_verifier: text, refresh_token: text },
-  ...{ scope: text, resource: text, ...clientFields },
+  grant_type: named('TokenGrantType', Type.Enum([...GRANT_TYPES, TOKEN_EXCHANGE_GRANT])),
+  code: text,
+  redirect_uri: text,
+  code_verifier: text,
+  refresh_token: text,
+  device_code: text,
+  subject_token: text,
+  subject_token_type: text,
+  requested_token_type: text,
+  audience: text,
+  scope: text,
+  resource: text,
+  ...clientFields,
 });
 const TokenAnswer = open({
   access_token: Type.String(),
-  token_type: Type.Literal('Bearer'),
+  token_type: Type.Enum(['Bearer', 'DPoP']),
   expires_in: Type.Integer(),
-  ...{ refresh_token: text, id_token: text, scope: text },
+  refresh_token: text,
+  id_token: text,
+  scope: text,
+  issued_token_type: text,
+  agent_session_id: text,
+  capability_token: text,
 });
-
-type Passed = {
-  readonly name: string;
-  readonly summary: string;
-  readonly method: 'get' | 'post';
-  readonly path: string;
-  readonly params?: TObject;
-  readonly query?: TObject;
-  readonly body?: TSchema;
-  readonly ok: TSchema;
-  readonly status?: number;
-  readonly okMediaType?: string;
-  readonly origins?: NonNullable<Contract['origins']>;
-  /** Counted before; or only where the answer is a refusal. */
-  readonly limit: RateLimit | undefined;
-  readonly countsFailures?: true;
-};
 
 const ROUTES: readonly Passed[] = [
   {
     name: 'authorize',
     summary: 'Ask a user to sign in to an application',
+    description:
+      'Begins a sign-in to an application (OAuth 2.1, OpenID Connect): the browser is sent to the hosted pages, and then back to `redirect_uri` with a code. PKCE with `S256` is required, unless the application has `require_pkce: false`. Errors go to `redirect_uri`, but for an unknown client or address. An address may call it 120 times a minute.',
     method: 'get',
+    getHasEffects: true,
     path: '/oauth2/authorize',
     query: open(AuthorizeQuery),
     // A redirect; or a page, for `response_mode=form_post`.
@@ -87,7 +94,10 @@ const ROUTES: readonly Passed[] = [
   {
     name: 'resume_authorization',
     summary: 'Go on where the user was sent to sign in',
+    description:
+      'Goes on with a sign-in after the hosted pages. It needs the cookies of the browser that began.',
     method: 'get',
+    getHasEffects: true,
     path: '/oauth2/authorize/{uid}',
     params: Type.Object({ uid: Type.String({ minLength: 1, maxLength: 128 }) }),
     // A redirect; or a page, for `response_mode=form_post`.
@@ -99,29 +109,33 @@ const ROUTES: readonly Passed[] = [
   {
     name: 'issue_tokens',
     origins: 'allowed',
-    summary: 'Exchange a code or a refresh token, or sign in as a client',
+    summary: 'Exchange a code or a token, or sign in as a client',
+    description:
+      'Exchanges a code, a refresh token or the code of a device for tokens, or gives an application a token in its own name (`client_credentials`). Each code and refresh token works once. An agent, with its id and its key as client credentials, exchanges the access token of a user for its own (RFC 8693): that starts an agent session like `POST /api/v1/agent/sessions`, with the same limits. Errors have the form of RFC 6749. A client that has proved itself may call it 600 times a minute.',
     method: 'post',
     path: '/oauth2/token',
     body: TokenBody,
     ok: TokenAnswer,
     limit: LIMITS.tokenFailuresByIp,
-    countsFailures: true,
   },
   {
     name: 'revoke_token',
     origins: 'allowed',
     summary: 'End what a refresh token belongs to',
+    description:
+      'Ends the session that a refresh token belongs to (RFC 7009). The application authenticates. An unknown token is answered with 200, too.',
     method: 'post',
     path: '/oauth2/revoke',
     body: open({ token: Type.String(), token_type_hint: text, ...clientFields }),
     ok: Type.Unknown(),
     limit: LIMITS.tokenFailuresByIp,
-    countsFailures: true,
   },
   {
     name: 'push_authorization_request',
     origins: 'allowed',
     summary: 'Leave an authorization request before the user is sent',
+    description:
+      'Takes the parameters of an authorization request before the browser is sent, and answers a `request_uri` for it (RFC 9126). The application authenticates.',
     method: 'post',
     path: '/oauth2/par',
     body: open({ ...AuthorizeQuery, ...clientFields }),
@@ -129,12 +143,12 @@ const ROUTES: readonly Passed[] = [
     status: 201,
     // Counted by client, once that is known; and refusals by address.
     limit: LIMITS.tokenFailuresByIp,
-    countsFailures: true,
   },
   {
     name: 'openid_configuration',
     origins: 'every',
     summary: 'What the authorization server can do (OpenID Connect Discovery)',
+    description: 'Describes the authorization server to OpenID Connect clients.',
     method: 'get',
     path: '/.well-known/openid-configuration',
     ok: open({ issuer: Type.String() }),
@@ -144,6 +158,8 @@ const ROUTES: readonly Passed[] = [
     name: 'authorization_server_metadata',
     origins: 'every',
     summary: 'What the authorization server can do (RFC 8414)',
+    description:
+      'Describes the authorization server to clients: addresses, grants, algorithms (RFC 8414).',
     method: 'get',
     path: '/.well-known/oauth-authorization-server',
     ok: open({ issuer: Type.String() }),
@@ -161,6 +177,8 @@ const postAuthorizeRoute = (needs: Pick<Dependencies, 'limits'>): Endpoint =>
       ...OPEN,
       name: 'post_authorize',
       summary: 'Ask a user to sign in to an application, by a form',
+      description:
+        'Begins the same sign-in by a form: the browser is sent on to the GET with the same parameters.',
       method: 'post',
       path: '/oauth2/authorize',
       retry: 'safe',
@@ -171,15 +189,16 @@ const postAuthorizeRoute = (needs: Pick<Dependencies, 'limits'>): Endpoint =>
       ok: Type.String(),
       status: 303,
       okMediaType: 'text/html',
-      refusals: { rate_limited: 429 },
+      refusals: { invalid_request: 400, rate_limited: 429 },
     },
     async ({ body, ip }) => {
-      const room = await needs.limits.look(LIMITS.authorizeByIp, ip);
+      const room = await needs.limits.take([LIMITS.formsByIp, ip]);
       if (!room.allowed) return tooOften(room);
-      const query = new URLSearchParams(body);
+      const to = formAsAddress('/oauth2/authorize', body as { readonly [name: string]: string });
+      if ('refused' in to) return to;
       return {
         raw: (response) => {
-          response.writeHead(303, { Location: `/oauth2/authorize?${query}` }).end();
+          response.writeHead(303, { Location: to.address }).end();
         },
       };
     },
@@ -189,7 +208,7 @@ const FORM_MAX_BYTES = 16 * 1024;
 const REFUSED = 400;
 
 export const serverRoutes = (needs: Dependencies): readonly Endpoint[] => [
-  ...ROUTES.map(({ limit, countsFailures, ...route }) =>
+  ...[...ROUTES, ...DEVICE_PASSED].map(({ limit, ...route }) =>
     endpoint(
       {
         ...COMMON,
@@ -198,38 +217,54 @@ export const serverRoutes = (needs: Dependencies): readonly Endpoint[] => [
         refusals: { rate_limited: 429 },
       },
       async (request) => {
-        if (limit !== undefined) {
-          const room = countsFailures
-            ? await needs.limits.look(limit, request.ip)
-            : await needs.limits.take(limit, request.ip);
-          if (!room.allowed) return tooOften(room);
-        }
+        const charges = limit === undefined ? [] : ([[limit, request.ip]] as const);
+        const taken = await needs.limits.take(...charges);
+        if (!taken.allowed) return tooOften(taken);
         return {
-          raw: async (response, message, ofTenant) => {
-            rememberRequest(message, { request: request as AnyRequest, answered: ofTenant });
+          raw: async (response, message, answered, recordDenial) => {
+            const passed = { request: request as AnyRequest, answered, recordDenial };
+            rememberRequest(message, { ...passed, receivedAt: needs.clock.now() });
             if (route.method === 'post') response.setHeader('Cache-Control', 'no-store');
             await needs.server().handle(message, response);
-            if (limit === undefined || countsFailures !== true) return;
-            if (response.statusCode >= REFUSED) await needs.limits.take(limit, request.ip);
+            if (limit?.counts !== 'misses') return;
+            const isRefused = response.statusCode >= REFUSED && !isPending(message);
+            await (isRefused ? taken.keep() : taken.giveBack());
           },
         };
       },
     ),
   ),
   postAuthorizeRoute(needs),
-  protectedResourceRoute(needs),
+  ...protectedResourceRoutes(needs),
 ];
 
-/** Where a client that was refused learns whom to ask for a token (RFC 9728). */
-const protectedResourceRoute = ({ settings }: Pick<Dependencies, 'settings'>): Endpoint =>
+/**
+ * Where a client that was refused learns whom to ask for a token (RFC 9728): at the address that follows
+ * from the resource, and at the one without its path, where clients look that derive nothing.
+ */
+const protectedResourceRoutes = (needs: Pick<Dependencies, 'settings'>): readonly Endpoint[] =>
+  (
+    [
+      ['protected_resource_metadata_of_api', '/.well-known/oauth-protected-resource/api'],
+      ['protected_resource_metadata', '/.well-known/oauth-protected-resource'],
+    ] as const
+  ).map(([name, path]) => protectedResourceRoute(needs, name, path));
+
+const protectedResourceRoute = (
+  { settings }: Pick<Dependencies, 'settings'>,
+  name: string,
+  path: string,
+): Endpoint =>
   endpoint(
     {
-      name: 'protected_resource_metadata',
+      name,
       origins: 'every',
       summary: 'Where tokens for this API come from (RFC 9728)',
+      description:
+        'Says which issuers this API takes tokens from, so that a client whose call was refused knows where to ask.',
       tag: 'Discovery',
       method: 'get',
-      path: '/.well-known/oauth-protected-resource',
+      path,
       who: 'anyone',
       tenant: 'none',
       area: 'user',

@@ -25,6 +25,11 @@ export type UserConsents = {
 export const grantIdOf = ({ id, epoch }: Pick<GivenConsent, 'id' | 'epoch'>): string =>
   `${id}.${epoch}`;
 
+export const readGrantId = (grantId: string): { readonly id: string; readonly epoch: number } => {
+  const [id = '', epoch] = grantId.split('.');
+  return { id, epoch: Number(epoch) };
+};
+
 /** Unix seconds from which tokens of this consent are dated. */
 export const tokensFrom = ({ grantedAt, revokedAt }: GivenConsent): number => {
   const ended = revokedAt === null ? 0 : Math.floor(new Date(revokedAt).getTime() / 1000) + 1;
@@ -42,10 +47,10 @@ export function userConsents(needs: {
       return given(await needs.snapshots.load(consents, { tenantId: of.tenantId, id }));
     },
     byGrantId: async (grantId) => {
-      const [id = '', epoch] = grantId.split('.');
+      const { id, epoch } = readGrantId(grantId);
       const found = await needs.snapshots.find(consents, id);
       const consent = found === undefined ? undefined : given(found.state);
-      return consent !== undefined && String(consent.epoch) === epoch ? consent : undefined;
+      return consent?.epoch === epoch ? consent : undefined;
     },
     grant: async ({ tenantId, userId, clientId, granted, by }, command) => {
       const id = consentId({ tenantId, userId, clientId });

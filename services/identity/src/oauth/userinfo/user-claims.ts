@@ -1,15 +1,20 @@
-/** The claims about a user that the scopes of an application let it see. */
+/** The claims about a user that the scopes of an application let it see; one without a value is left out. */
 import type { ExistingUser, Opened } from '../../accounts/accounts.module.ts';
 
 export const userClaims = (user: ExistingUser, opened: Opened, scopes: readonly string[]) => ({
-  ...(scopes.includes('profile')
-    ? {
-        name: opened.displayName,
-        picture: opened.avatarUrl,
-        updated_at: Math.floor(new Date(user.updatedAt).getTime() / 1000),
-      }
-    : {}),
+  ...(scopes.includes('profile') ? profileClaims(user, opened) : {}),
   ...(scopes.includes('email') && opened.email !== null
     ? { email: opened.email, email_verified: user.emailVerified }
     : {}),
+});
+
+const profileClaims = (
+  user: ExistingUser,
+  { displayName, avatarUrl, locale, preferredUsername }: Opened,
+) => ({
+  ...(displayName === null ? {} : { name: displayName }),
+  ...(avatarUrl === null ? {} : { picture: avatarUrl }),
+  ...(locale === null ? {} : { locale }),
+  ...(preferredUsername === null ? {} : { preferred_username: preferredUsername }),
+  updated_at: Math.floor(new Date(user.updatedAt).getTime() / 1000),
 });

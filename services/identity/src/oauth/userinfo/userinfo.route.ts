@@ -2,21 +2,29 @@
  * Tells an application about its user, within the scopes of its token (OpenID Connect Core 5.3). Only tokens
  * that an application got are taken: a login's own token says nothing of what its user let anybody know.
  */
-import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import { hash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { boundKeyOf, type DpopProofs } from '@cardea/auth';
+import { type Endpoint, endpoint, possessionChallenge, type Request } from '@cardea/http';
 import type { Settings } from '@cardea/runtime';
 import type { RateLimits } from '@cardea/service';
 import Type from 'typebox';
 import { exists, type UserDirectory } from '../../accounts/accounts.module.ts';
-import { tooOften } from '../../http/answers.ts';
+import { countingRefusals } from '../../http/counting-refusals.ts';
 import { LIMITS } from '../../http/limits.ts';
+import type { SignForClient } from '../../signing-keys/signing-keys.module.ts';
 import type { LiveToken } from '../introspection/live-tokens.ts';
+import type { OAuthClients } from '../server/clients.ts';
 import { userClaims } from './user-claims.ts';
 
 type Dependencies = {
   readonly limits: RateLimits;
+  readonly dpop: Pick<DpopProofs, 'isProven'>;
   readonly liveToken: LiveToken;
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'open'>;
   readonly settings: Pick<Settings, 'ISSUER'>;
+  readonly clients: Pick<OAuthClients, 'find'>;
+  readonly signForClient: SignForClient;
 };
 
 const COMMON = {
@@ -36,8 +44,10 @@ const UserInfo = Type.Object(
   {
     sub: Type.String(),
     tid: Type.String(),
-    name: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-    picture: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    name: Type.Optional(Type.String()),
+    picture: Type.Optional(Type.String()),
+    locale: Type.Optional(Type.String()),
+    preferred_username: Type.Optional(Type.String()),
     updated_at: Type.Optional(Type.Integer()),
     email: Type.Optional(Type.String()),
     email_verified: Type.Optional(Type.Boolean()),
@@ -52,10 +62,12 @@ export const userinfoRoute = (needs: Dependencies): Endpoint =>
       name: 'userinfo',
       clientName: 'get_userinfo',
       summary: 'About the user of an application',
+      description:
+        'Answers the claims about the user that the scopes of the token allow. It takes only a token that an application has got from the authorization server.',
       method: 'get',
       ok: UserInfo,
     },
-    (request) => answered(needs, request),
+    (request) => answered(needs, request, request.isHead === true ? 'HEAD' : 'GET'),
   );
 
 export const postUserinfoRoute = (needs: Dependencies): Endpoint =>
@@ -65,31 +77,51 @@ export const postUserinfoRoute = (needs: Dependencies): Endpoint =>
       name: 'post_userinfo',
       retry: 'safe',
       summary: 'About the user of an application',
+      description:
+        'Answers the claims about the user that the scopes of the token allow, as GET does.',
       method: 'post',
       takesForm: true,
       body: Type.Object({}, { additionalProperties: true }),
       bodyOptional: true,
       ok: UserInfo,
     },
-    (request) => answered(needs, request),
+    (request) => answered(needs, request, 'POST'),
   );
 
-const BEARER = /^Bearer +(\S+) *$/i;
+const CREDENTIAL = /^(Bearer|DPoP) +(\S+) *$/i;
+const DPOP = 'dpop';
 
-async function answered(needs: Dependencies, request: Request<object, object, unknown>) {
-  const { ip } = request;
-  const room = await needs.limits.look(LIMITS.inactiveIntrospectionsByIp, ip);
-  if (!room.allowed) return tooOften(room);
-  const answer = await aboutUser(needs, request);
-  if ('refused' in answer) await needs.limits.take(LIMITS.inactiveIntrospectionsByIp, ip);
-  return answer;
+type Method = 'GET' | 'HEAD' | 'POST';
+
+async function answered(
+  needs: Dependencies,
+  request: Request<object, object, unknown>,
+  method: Method,
+) {
+  const misses = [[LIMITS.inactiveIntrospectionsByIp, request.ip]] as const;
+  return await countingRefusals(needs.limits, misses, () => aboutUser(needs, request, method));
 }
 
-async function aboutUser(needs: Dependencies, { headers }: Request<object, object, unknown>) {
-  const token = BEARER.exec(headers['authorization'] ?? '')?.[1];
+async function aboutUser(
+  needs: Dependencies,
+  { headers }: Request<object, object, unknown>,
+  method: Method,
+) {
+  const [, scheme = '', token] = CREDENTIAL.exec(headers['authorization'] ?? '') ?? [];
   const live = token === undefined ? undefined : await needs.liveToken(token);
   if (live === undefined || live.tokenClass !== 'access') return INVALID;
   const { claims } = live;
+  const thumbprint = boundKeyOf(claims);
+  if (scheme.toLowerCase() !== DPOP) {
+    if (thumbprint !== undefined) return unproven('invalid_token');
+  } else {
+    if (token === undefined || thumbprint === undefined) return unproven('invalid_token');
+    const tokenDigest = hash('sha256', token, 'base64url');
+    const proven = { method, path: COMMON.path, thumbprint, tokenDigest };
+    if (!(await needs.dpop.isProven(headers[DPOP] ?? '', proven))) {
+      return unproven('invalid_dpop_proof');
+    }
+  }
   const { sub, tid, aud } = claims;
   const audience = Array.isArray(aud) ? aud : [aud];
   const isOfApplication =
@@ -103,8 +135,33 @@ async function aboutUser(needs: Dependencies, { headers }: Request<object, objec
   const user = await needs.userDirectory.byId(tid, sub);
   if (!exists(user)) return INVALID;
   const opened = await needs.userDirectory.open(user);
-  return { ok: { sub, tid, ...userClaims(user, opened, scopes) }, ofTenant: tid };
+  const about = { sub, tid, ...userClaims(user, opened, scopes) };
+  const clientId = claims['client_id'];
+  const client = await needs.clients.find(String(clientId));
+  const alg = client?.application.userinfo_signed_response_alg ?? null;
+  if (alg === null) return { ok: about, ofTenant: tid };
+  const iss = needs.settings.ISSUER;
+  const text = needs.signForClient(alg, 'JWT', { iss, aud: clientId, ...about });
+  return signedAnswer(text, tid);
 }
+
+/** OpenID Connect Core 5.3.2: the claims as a JWT, for an application that asked for its signature. */
+const signedAnswer = (text: string, tenantId: string) => ({
+  raw: (response: ServerResponse, _message: unknown, ofTenant: (tenantId: string) => void) => {
+    ofTenant(tenantId);
+    response.writeHead(200, {
+      'Content-Type': 'application/jwt',
+      'Content-Length': Buffer.byteLength(text),
+    });
+    response.end(text);
+  },
+});
+
+const unproven = (error: 'invalid_token' | 'invalid_dpop_proof') =>
+  ({
+    refused: 'invalid_token',
+    headers: { 'WWW-Authenticate': possessionChallenge(error) },
+  }) as const;
 
 const INVALID = {
   refused: 'invalid_token',

@@ -1,10 +1,12 @@
 /** Ends all sessions of a user, by an administrator. */
+
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { administratorOf, users } from '../../accounts/accounts.module.ts';
+import { users } from '../../accounts/accounts.module.ts';
 import { closed } from '../../http/answers.ts';
-import { aliveSessions } from '../alive-sessions.ts';
+import { administratorOf } from '../../ranks/ranks.ts';
+import { countAliveSessions } from '../alive-sessions.ts';
 import { endUserSessions } from './end-user-sessions.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'database' | 'streams'>;
@@ -16,12 +18,16 @@ export const endUserSessionsRoute = (needs: Dependencies): Endpoint =>
       tenant: 'required',
       area: 'admin',
       name: 'revoke_user_sessions',
+      machine: 'users:write',
+      class: 'things',
+      applicationScope: 'roles',
       retry: 'safe',
       summary: 'End all sessions of a user',
+      description:
+        'Ends all sessions of a user. Access tokens that were issued run out by themselves; introspection reports them as inactive at once.',
       method: 'post',
       path: '/api/v1/admin/users/{id}/revoke-sessions',
       who: ['admin', 'api_key:users:write'],
-      applicationScope: 'roles',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       body: closed({}),
       bodyOptional: true,
@@ -33,12 +39,13 @@ export const endUserSessionsRoute = (needs: Dependencies): Endpoint =>
       const { tenantId, params, principal } = request;
       const command = await needs.command(request);
       const { now } = command;
-      const alive = await aliveSessions(needs.database, { tenantId, userId: params.id, now });
-      const end = { by: administratorOf(principal), count: alive.length, now };
+      const ofUser = { tenantId, userId: params.id, now };
+      const { all: count } = await countAliveSessions(needs.database, ofUser);
+      const end = { by: administratorOf(principal), count, now };
       const decided = await needs.streams.decideOn(users, params.id, command, (user) =>
         endUserSessions(end, user),
       );
       if (!decided.accepted) return { refused: decided.reason };
-      return { ok: { revoked: alive.length }, wrote: decided.position };
+      return { ok: { revoked: count }, wrote: decided.position };
     },
   );

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { rankOf, type User } from '../../accounts/accounts.module.ts';
+import type { User } from '../../accounts/accounts.module.ts';
+import { rankOf } from '../../ranks/ranks.ts';
 import { endUserSessions } from './end-user-sessions.ts';
 
 const now = new Date('2026-01-01T10:00:00Z');

@@ -1,13 +1,13 @@
 /** An administrator ends all sessions of somebody who does not outrank them. */
 import { type Decision, refuse } from '@cardea/event-store';
 import {
-  type Administrator,
   endSessions,
   exists,
   outranks,
   type User,
   type UserEvent,
 } from '../../accounts/accounts.module.ts';
+import type { Administrator } from '../../ranks/ranks.ts';
 
 export type EndUserSessions = {
   readonly by: Administrator;

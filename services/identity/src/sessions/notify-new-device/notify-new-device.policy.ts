@@ -3,7 +3,7 @@
  * sessions that the table still has: whoever comes back after those have gone is told once more.
  */
 import type { Sealer } from '@cardea/crypto';
-import { type Command, ignoring, type Recorded } from '@cardea/event-store';
+import { type Command, ignored, type Recorded } from '@cardea/event-store';
 import { networkOf } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
 import type { Clock, GeoIp } from '@cardea/runtime';
@@ -11,8 +11,8 @@ import { policy, type RateLimits } from '@cardea/service';
 import { exists, type UserDirectory } from '../../accounts/accounts.module.ts';
 import { deviceOf } from '../../adapters/device.ts';
 import { LIMITS } from '../../http/limits.ts';
-import type { MailOutbox } from '../../mail/mail.module.ts';
-import type { SessionEvent } from '../session.ts';
+import { type MailOutbox, whenceOf } from '../../mail/mail.module.ts';
+import { type SessionEvent, whileSessionGoesOn } from '../session.ts';
 import { isNewDevice, type SignInFrom } from './new-device.ts';
 
 /** The newest of the earlier sessions, which are compared. */
@@ -36,13 +36,8 @@ export const notifyNewDevice = (needs: NoticeDependencies) =>
     name: 'notify_new_device',
     on: {
       SessionStarted: (event) => notify(needs, event),
-      ...ignoring(
-        'a session stays on the device that it began on',
-        'SessionRefreshed',
-        'SessionRefreshRepeated',
-        'SessionStepped',
-        'SessionRevoked',
-      ),
+      ...whileSessionGoesOn('a session stays on the device that it began on'),
+      SessionRevoked: ignored('nobody signs in'),
     },
   });
 
@@ -85,15 +80,11 @@ async function notify(needs: NoticeDependencies, event: Started): Promise<void> 
   const email = await needs.userDirectory.emailOf(user);
   if (email === null) return;
   const limit = `${tenantId}:${user.id}`;
-  if (!(await needs.limits.take(LIMITS.newDeviceMailByUser, limit)).allowed) return;
-  const location = needs.geoIp.locationOf(ip);
-  const newDevice = {
-    ...{ at: data.started_at, browser: device.browser, os: device.os },
-    ...{ city: location?.city ?? null, country: location?.country ?? null },
-  };
+  if (!(await needs.limits.take([LIMITS.newDeviceMailByUser, limit])).allowed) return;
+  const details = { at: data.started_at, ...whenceOf(needs.geoIp, ip, device) };
   const { id: userId, emailHash } = user;
   await needs.mailOutbox.request(
-    { purpose: 'new_device', email, emailHash, userId, newDevice },
+    { purpose: 'new_device', email, emailHash, userId, details },
     needs.systemCommand(tenantId, 'new device', data.id),
   );
 }

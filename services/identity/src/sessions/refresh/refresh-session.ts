@@ -82,7 +82,7 @@ async function exchanged(
   const { tenantId, state: session } = found;
   if (!isGenuineRefreshToken(needs.refreshKeys, token, session.salt)) return INVALID;
   if (request.tenantId !== '' && request.tenantId !== tenantId) return INVALID;
-  const bySession = await needs.limits.take(LIMITS.refreshBySession, token.sid);
+  const bySession = await needs.limits.take([LIMITS.refreshBySession, token.sid]);
   if (!bySession.allowed) return tooOften(bySession);
 
   const decided = await decidedOn(needs, request, { token, tenantId, session, by });

@@ -3,7 +3,8 @@ import { parseRefreshToken } from '@cardea/crypto';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields, tooOften } from '../../http/answers.ts';
+import { closed, PASSWORD_BODY_MAX_BYTES, tokenFields } from '../../http/answers.ts';
+import { countingRefusals } from '../../http/counting-refusals.ts';
 import { LIMITS } from '../../http/limits.ts';
 import type { LoginSessions } from '../login-sessions.ts';
 import type { RefreshSession } from './refresh-session.ts';
@@ -21,6 +22,8 @@ export const refreshRoute = (needs: Dependencies): Endpoint =>
       clientName: 'refresh_tokens',
       retry: 'never',
       summary: 'Exchange a refresh token',
+      description:
+        'Exchanges a refresh token for an access token and the next refresh token; each works once. A used one ends the session, unless it comes again within the leeway of the tenant, 10 seconds unless set. A session may refresh 300 times a minute.',
       tag: 'Authentication',
       method: 'post',
       path: '/api/v1/auth/refresh',
@@ -36,15 +39,12 @@ export const refreshRoute = (needs: Dependencies): Endpoint =>
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (request) => {
-      const byIp = await needs.limits.look(LIMITS.refreshFailuresByIp, request.ip);
-      if (!byIp.allowed) return tooOften(byIp);
       const token = parseRefreshToken(request.body.refresh_token);
-      const refreshed =
-        token === undefined ? INVALID : await needs.refreshSession(request, token, LOGIN);
-      if ('refused' in refreshed) {
-        await needs.limits.take(LIMITS.refreshFailuresByIp, request.ip);
-        return refreshed;
-      }
+      const misses = [[LIMITS.refreshFailuresByIp, request.ip]] as const;
+      const refreshed = await countingRefusals(needs.limits, misses, async () =>
+        token === undefined ? INVALID : await needs.refreshSession(request, token, LOGIN),
+      );
+      if ('refused' in refreshed) return refreshed;
       const { session, user, wrote } = refreshed;
       const tokens = await needs.loginSessions.tokensOf(session, refreshed);
       return { ok: { user_id: user.id, ...tokens, email_verified: user.emailVerified }, wrote };

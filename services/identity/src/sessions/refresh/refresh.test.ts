@@ -97,21 +97,25 @@ describe('refreshing a session', () => {
   });
 
   const foreign = { lastRefresh: { seq: 2, isCallers: false } };
+  it.each(['leeway', 'idempotent'] as const)(
+    'refuses the predecessor from elsewhere within the leeway, and lets the family live: %s',
+    (mode) => {
+      const now = at('10:00:01');
+      const elsewhere = { repeated_at: now.toISOString(), repeated_elsewhere: true } as const;
+      const recorded = { type: 'SessionRefreshRepeated', data: { ...facts, ...elsewhere } };
+      expect(decide({ seq: 1, now, mode, ...foreign })).toEqual({
+        accepted: false,
+        reason: 'refresh_token_rotated',
+        events: [recorded],
+      });
+      const again = decide({ seq: 1, now: at('10:00:02'), mode, ...foreign }, elsewhere);
+      expect(again).toEqual({ accepted: false, reason: 'refresh_token_rotated', events: [] });
+    },
+  );
+
   it.each<{ name: string; change?: Partial<Refresh>; seq: number; now: Date }>([
     { name: 'the predecessor after the leeway', seq: 1, now: at('10:00:11') },
     { name: 'an older one, at once', seq: 0, now: at('10:00:01') },
-    {
-      name: 'the predecessor in other hands than those that used it',
-      seq: 1,
-      now: at('10:00:01'),
-      change: foreign,
-    },
-    {
-      name: 'the same in idempotent mode',
-      seq: 1,
-      now: at('10:00:01'),
-      change: { ...foreign, mode: 'idempotent' },
-    },
     {
       name: 'the predecessor in strict mode, whoever shows it',
       seq: 1,
@@ -163,6 +167,21 @@ describe('refreshing a session', () => {
       reason: 'invalid_refresh_token',
       events: [],
     });
+  });
+
+  it('of a bound session is invalid without its key, and ends nothing [oauth 39]', () => {
+    const bound = { kind: 'oauth', client_id: 'c1', jkt: 'its key' } as const;
+    const by = (thumbprint: string | undefined) =>
+      ({ kind: 'oauth', clientId: 'c1', thumbprint, binds: thumbprint !== undefined }) as const;
+    const invalid = { accepted: false, reason: 'invalid_refresh_token', events: [] };
+    for (const seq of [0, facts.seq]) {
+      expect(decide({ seq, by: by('another') }, bound)).toEqual(invalid);
+      expect(decide({ seq, by: by(undefined) }, bound)).toEqual(invalid);
+    }
+    expect(decide({ by: by('its key') }, bound).accepted).toBe(true);
+    const { jkt: _none, ...unbound } = bound;
+    const [event] = decide({ by: by('a key') }, unbound).events;
+    expect(event?.data).toMatchObject({ jkt: 'a key' });
   });
 
   it('is invalid for a session that nobody started', () => {

@@ -1,6 +1,6 @@
 /**
  * A refresh token works once: using it issues its successor. An older one is refused and ends the family,
- * unless the client that has just used it may have lost the answer.
+ * unless it was used a moment ago: the client may have lost the answer.
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
@@ -14,7 +14,7 @@ import {
 } from '../session.ts';
 
 export type Refresh = {
-  /** Of the endpoint that was asked: each refreshes its own kind of sessions, an application its own. */
+  /** What the endpoint refreshes that was asked: each has its own kind of sessions, an application its own. */
   readonly by: RefreshedBy;
   /** Number of the presented token, whose MAC was verified. */
   readonly seq: number;
@@ -32,7 +32,14 @@ export type Refresh = {
 
 export type RefreshedBy =
   | { readonly kind: 'login' }
-  | { readonly kind: 'oauth'; readonly clientId: string };
+  | {
+      readonly kind: 'oauth';
+      readonly clientId: string;
+      /** The thumbprint of the key that the request was proven to have. */
+      readonly thumbprint: string | undefined;
+      /** Whether the next refresh token is bound to it. */
+      readonly binds: boolean;
+    };
 
 /** A repeat within the leeway is recorded at most this often. */
 const REPEAT_RECORDED_EVERY_MS = 60_000;
@@ -64,6 +71,7 @@ export function refresh(
     type: 'SessionRefreshed',
     data: {
       ...factsOf(session),
+      ...boundBy(command.by),
       seq: session.seq + 1,
       rotated_at: at,
       refreshed_by: { seq: session.seq + 1, caller: command.caller },
@@ -74,9 +82,21 @@ export function refresh(
 }
 
 const isBy = (session: Known, by: RefreshedBy): boolean =>
-  session.kind === by.kind && (by.kind === 'login' || session.client_id === by.clientId);
+  session.kind === by.kind && (by.kind === 'login' || isByClient(session, by));
 
-/** Within the leeway the client that used the token may have lost the answer; no other client can have. */
+type ByClient = Extract<RefreshedBy, { kind: 'oauth' }>;
+
+/** Without the key a bound token is worth nothing, so it ends nothing either. */
+const isByClient = ({ client_id, jkt }: Known, { clientId, thumbprint }: ByClient): boolean =>
+  client_id === clientId && (jkt === undefined || jkt === thumbprint);
+
+const boundBy = (by: RefreshedBy): Pick<Known, 'jkt'> =>
+  by.kind === 'oauth' && by.binds && by.thumbprint !== undefined ? { jkt: by.thumbprint } : {};
+
+/**
+ * Within the leeway the client that used the token may have lost the answer. It is refused, but the family goes
+ * on, also from another network: that may be the same device. A thief gets nothing either way.
+ */
 function replayed(
   { seq, now, mode, leewayMs, lastRefresh }: Refresh,
   session: Known,
@@ -84,7 +104,7 @@ function replayed(
   const sinceMs = now.getTime() - new Date(session.rotated_at).getTime();
   const isForgivable = mode !== 'strict' && seq === session.seq - 1 && sinceMs <= leewayMs;
   if (isForgivable && lastRefresh?.seq !== session.seq) return refuse('not_looked_up');
-  if (!isForgivable || !lastRefresh?.isCallers) {
+  if (!isForgivable) {
     const revoked = {
       ...factsOf(session),
       revoked_at: now.toISOString(),
@@ -92,13 +112,23 @@ function replayed(
     } as const;
     return refuse('refresh_token_rotated', { type: 'SessionRevoked', data: revoked });
   }
-  const recorded = repeatRecorded(session, now);
-  return mode === 'idempotent' ? accept(...recorded) : refuse('refresh_token_rotated', ...recorded);
+  // Another network or browser may be the same device, which has changed between Wi-Fi and mobile.
+  const isElsewhere = lastRefresh?.isCallers !== true;
+  const recorded = repeatRecorded(session, { now, isElsewhere });
+  return mode === 'idempotent' && !isElsewhere
+    ? accept(...recorded)
+    : refuse('refresh_token_rotated', ...recorded);
 }
 
-function repeatRecorded(session: Known, now: Date): readonly SessionEvent[] {
+function repeatRecorded(
+  session: Known,
+  { now, isElsewhere }: { readonly now: Date; readonly isElsewhere: boolean },
+): readonly SessionEvent[] {
   const before = session.repeated_at === undefined ? 0 : new Date(session.repeated_at).getTime();
-  if (now.getTime() - before < REPEAT_RECORDED_EVERY_MS) return [];
-  const data = { ...factsOf(session), repeated_at: now.toISOString() };
+  const isNews = isElsewhere && session.repeated_elsewhere !== true;
+  if (now.getTime() - before < REPEAT_RECORDED_EVERY_MS && !isNews) return [];
+  const { repeated_elsewhere: _before, ...facts } = factsOf(session);
+  const elsewhere = isElsewhere ? ({ repeated_elsewhere: true } as const) : {};
+  const data = { ...facts, repeated_at: now.toISOString(), ...elsewhere };
   return [{ type: 'SessionRefreshRepeated', data }];
 }

@@ -4,10 +4,9 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { endSessions, exists, type UserDirectory, users } from '../../accounts/accounts.module.ts';
 import { closed, USERS_ONLY } from '../../http/answers.ts';
-import { aliveSessions } from '../alive-sessions.ts';
-import { sessions } from '../session.ts';
-import { type ConsentEpoch, ownSession, validityContextOf } from '../validity-context.ts';
-import { revokeSession } from './revoke-session.ts';
+import { countAliveSessions } from '../alive-sessions.ts';
+import { type ConsentEpoch, ownSession } from '../validity-context.ts';
+import { revokeOne } from './revoke-one.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'database' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
@@ -18,13 +17,15 @@ export const revokeSessionRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'revoke_my_session',
+      class: 'things',
+      applicationScope: 'account',
       retry: 'safe',
       summary: 'End one of my sessions',
+      description: 'Ends one session of the caller; its next refresh is refused.',
       tag: 'Self-service',
       method: 'delete',
       path: '/api/v1/me/sessions/{id}',
       who: ['user'],
-      applicationScope: 'account',
       tenant: 'optional',
       area: 'user',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
@@ -38,13 +39,8 @@ export const revokeSessionRoute = (needs: Dependencies): Endpoint =>
       const sid = request.params.id;
       const user = await needs.userDirectory.byId(tenantId, userId);
       const command = await needs.command(request);
-      const { state } = await needs.streams.load(sessions, { tenantId, id: sid });
-      const consentId = state.status === 'none' ? null : state.consent_id;
-      const epoch = consentId === null ? null : await needs.consentEpoch(tenantId, consentId);
-      const validity = validityContextOf(user, true, epoch);
-      const decided = await needs.streams.decideOn(sessions, sid, command, (session) =>
-        revokeSession({ userId, reason: 'user', now: command.now, validity }, session),
-      );
+      const of = { tenantId, userId, user, sid, reason: 'user' as const };
+      const decided = await revokeOne(needs, of, command);
       if (!decided.accepted) return { refused: decided.reason };
       return { ok: { status: 'revoked' as const }, wrote: decided.position };
     },
@@ -54,13 +50,16 @@ export const revokeSessionsRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'revoke_my_other_sessions',
+      class: 'things',
+      applicationScope: 'account',
       retry: 'safe',
       summary: 'End all my sessions but this one',
+      description:
+        'Ends all sessions of the caller but the one of this call. Access tokens that were issued run out by themselves.',
       tag: 'Self-service',
       method: 'delete',
       path: '/api/v1/me/sessions',
       who: ['user'],
-      applicationScope: 'account',
       tenant: 'optional',
       area: 'user',
       ok: closed({ revoked: Type.Integer(), kept: Type.Integer() }),
@@ -72,19 +71,19 @@ export const revokeSessionsRoute = (needs: Dependencies): Endpoint =>
       const caller = request.principal;
       const { id: userId, tenantId } = caller;
       const command = await needs.command(request);
+      const { now } = command;
       const [alive, keep] = await Promise.all([
-        aliveSessions(needs.database, { tenantId, userId, now: command.now }),
-        ownSession(needs.streams, caller, command.now),
+        countAliveSessions(needs.database, { tenantId, userId, now, sid: caller.sessionId }),
+        ownSession(needs.streams, caller, now),
       ]);
-      const count = alive.filter(({ id }) => id !== keep?.sid).length;
-      const end = { keep, count, now: command.now };
+      const end = { keep, count: keep === null ? alive.all : alive.others, now };
       const decided = await needs.streams.decideOn(users, userId, command, (user) =>
         endSessions(end, user),
       );
       if (!decided.accepted || !exists(decided.state)) return { refused: 'not_found' };
       const { keepSid } = decided.state;
-      const ended = alive.map(({ id }) => id).filter((id) => id !== keepSid);
-      const kept = keepSid === null ? 0 : 1;
-      return { ok: { revoked: ended.length, kept }, wrote: decided.position };
+      const ok =
+        keepSid === null ? { revoked: alive.all, kept: 0 } : { revoked: alive.others, kept: 1 };
+      return { ok, wrote: decided.position };
     },
   );

@@ -3,7 +3,7 @@
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import {
-  factsOf,
+  endSession,
   isAlive,
   type RevocationReason,
   type Session,
@@ -25,6 +25,5 @@ export function revokeSession(
   if (session.status === 'none' || session.user_id !== userId) return refuse('not_found');
   if (session.revoked_at !== null) return accept();
   if (!isAlive(session, validity, now)) return refuse('not_found');
-  const revoked_at = now.toISOString();
-  return accept({ type: 'SessionRevoked', data: { ...factsOf(session), revoked_at, reason } });
+  return endSession({ now, reason }, session);
 }

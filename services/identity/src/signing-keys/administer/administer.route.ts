@@ -3,8 +3,8 @@ import { DEPLOYMENT_TENANT, NullableTime, named, Time } from '@cardea/contracts'
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
+import { KEY_ALGORITHMS } from '../../adapters/key-algorithms.ts';
 import { closed } from '../../http/answers.ts';
-import { STEP_UP_HEADERS, signedInLately } from '../../http/step-up.ts';
 import { activeKey, type KeyringKey } from '../keyring.ts';
 import type { SigningKeys } from '../signing-keys.ts';
 
@@ -17,8 +17,8 @@ const COMMON = {
   tenant: 'required',
   area: 'admin',
   who: ['system_admin'],
-  applicationScope: 'account',
 } as const;
+const Algorithm = named('SigningKeyAlgorithm', Type.Enum([...KEY_ALGORITHMS]));
 const RETRY_AFTER_SECONDS = 1;
 
 export const listKeysRoute = ({ signingKeys }: Pick<Dependencies, 'signingKeys'>): Endpoint =>
@@ -26,7 +26,12 @@ export const listKeysRoute = ({ signingKeys }: Pick<Dependencies, 'signingKeys'>
     {
       ...COMMON,
       name: 'list_signing_keys',
+      machine: 'never',
+      class: 'things',
+      applicationScope: 'account',
       summary: 'Signing keys of the deployment',
+      description:
+        'Lists the keys with which the deployment signs tokens, without their private halves.',
       method: 'get',
       path: '/api/v1/admin/keys',
       ok: closed({
@@ -35,6 +40,7 @@ export const listKeysRoute = ({ signingKeys }: Pick<Dependencies, 'signingKeys'>
             'SigningKey',
             closed({
               kid: Type.String(),
+              alg: Algorithm,
               state: named('SigningKeyState', Type.Enum(['pending', 'active', 'retired'])),
               created_at: Time,
               activated_at: NullableTime,
@@ -53,39 +59,53 @@ export const rotateKeysRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'rotate_signing_keys',
+      machine: 'never',
+      class: 'settings',
+      stepUp: 'users',
       retry: 'never',
-      summary: 'Let a new key sign tokens; with `revoke` nobody believes the others any more',
+      summary:
+        'Sign with new keys, of one algorithm or of all; with `revoke` tokens of the others are rejected',
+      description:
+        'Makes new signing keys, of one algorithm or of all. Tokens of the keys before stay valid until they run out; with `revoke` they are rejected, so that everybody needs new ones.',
       method: 'post',
       path: '/api/v1/admin/keys/rotate',
-      body: Type.Object({ revoke: Type.Optional(Type.Boolean()) }),
+      body: Type.Object({
+        revoke: Type.Optional(Type.Boolean()),
+        // Every algorithm where none is named.
+        alg: Type.Optional(Algorithm),
+      }),
       bodyOptional: true,
       ok: closed({ kid: Type.String(), activated_at: Time }),
-      refusals: { step_up_required: 401, temporarily_unavailable: 503 },
+      refusals: { temporarily_unavailable: 503 },
     },
     async (request) => {
       const { signingKeys } = needs;
       const command = await needs.command(request, { tenantId: DEPLOYMENT_TENANT });
-      if (!signedInLately(request.principal, command.now)) {
-        return { refused: 'step_up_required', headers: STEP_UP_HEADERS };
-      }
-      if (request.body.revoke === true) {
+      const { alg, revoke } = request.body;
+      const algorithms = alg === undefined ? KEY_ALGORITHMS : [alg];
+      if (revoke === true) {
         // The keys are revoked already; but success is answered only once every process was notified.
-        if (!(await signingKeys.revoke(command)).told) {
+        if (!(await signingKeys.revoke(command, algorithms)).told) {
           const headers = { 'Retry-After': String(RETRY_AFTER_SECONDS) };
           return { refused: 'temporarily_unavailable', headers };
         }
       } else {
         // Announced first, so that every verifier can fetch the key before it signs.
-        await signingKeys.promote(await signingKeys.announce(command.now, command), command);
+        const announced = await signingKeys.announce(command.now, command, algorithms);
+        await signingKeys.promote(announced, command);
       }
-      const active = activeKey(await signingKeys.ring());
+      const { keys } = await signingKeys.ring();
+      const active = activeKey({
+        keys: keys.filter(({ publicJwk }) => publicJwk.alg === algorithms[0]),
+      });
       if (active?.activatedAt == null) throw new Error('the key ring has no active key');
       return { ok: { kid: active.kid, activated_at: active.activatedAt } };
     },
   );
 
-const shown = ({ kid, state, createdAt, activatedAt, retiredAt }: KeyringKey) => ({
+const shown = ({ kid, publicJwk, state, createdAt, activatedAt, retiredAt }: KeyringKey) => ({
   kid,
+  alg: publicJwk.alg,
   state,
   created_at: createdAt,
   activated_at: activatedAt,

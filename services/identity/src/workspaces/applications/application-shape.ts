@@ -1,19 +1,25 @@
 /** An application as administrators see and change it. */
-import { documented, named, Time } from '@cardea/contracts';
+import { documented, MACHINE_SCOPES, named, Time } from '@cardea/contracts';
 import Type, { type Static } from 'typebox';
+import { CLIENT_ALGORITHMS } from '../../adapters/client-algorithms.ts';
+import { ASSERTION_ALGORITHMS, CLIENT_KEY_CURVES } from '../../adapters/client-key.ts';
 import { closed } from '../../http/answers.ts';
 import { filledNameField } from '../../http/input-fields.ts';
 import { brandingChange } from '../tenants/settings-shape.ts';
 import { EnvironmentField } from '../tenants/tenant-shape.ts';
 import { APPLICATION_TYPES, type ExistingApplication, GRANT_TYPES } from './application.ts';
+import { redirectWarnings } from './redirect-uri.ts';
 
 const REDIRECT_URIS_MAX = 50;
+const POST_LOGOUT_URIS_MAX = 10;
 const ORIGINS_MAX = 50;
 const SCOPES_MAX = 50;
 const JWKS_MAX = 5;
 const URI_CHARACTERS_MAX = 2_048;
 const ORIGIN_CHARACTERS_MAX = 300;
 const MEMBER_CHARACTERS_MAX = 4_096;
+const ROLES_MAX = 50;
+const ROLE_CHARACTERS_MAX = 64;
 
 export const ScopeName = Type.String({
   pattern: '^[A-Za-z][A-Za-z0-9:._/-]{0,63}$',
@@ -21,15 +27,18 @@ export const ScopeName = Type.String({
 });
 const ApplicationTypeField = named('ApplicationType', Type.Enum([...APPLICATION_TYPES]));
 
+const MachineScopeField = named('MachineScope', Type.Enum([...MACHINE_SCOPES]));
+const ClientAlgorithmField = named('ClientAlgorithm', Type.Enum([...CLIENT_ALGORITHMS]));
+
 /** Public members of a JWK; a private half or a shared secret is refused. */
 const Jwk = named(
   'ClientJwk',
   Type.Object(
     {
       kty: Type.Enum(['OKP', 'EC', 'RSA']),
-      crv: Type.Optional(Type.Enum(['Ed25519', 'P-256', 'P-384', 'P-521'])),
+      crv: Type.Optional(Type.Enum([...CLIENT_KEY_CURVES])),
       kid: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-      alg: Type.Optional(Type.String({ maxLength: 16 })),
+      alg: Type.Optional(Type.Enum([...ASSERTION_ALGORITHMS])),
       use: Type.Optional(Type.Literal('sig')),
       x: Type.Optional(Type.String({ maxLength: MEMBER_CHARACTERS_MAX })),
       y: Type.Optional(Type.String({ maxLength: MEMBER_CHARACTERS_MAX })),
@@ -46,15 +55,26 @@ const redirectUri = documented(Type.String({ maxLength: URI_CHARACTERS_MAX }), {
   examples: ['https://app.example.com/callback'],
 });
 
+/** 400 `invalid_redirect_uri`. */
+const logoutUri = documented(Type.String({ maxLength: URI_CHARACTERS_MAX }), {
+  format: 'uri',
+  examples: ['https://app.example.com/backchannel-logout'],
+});
+
 const changeable = {
   environment: Type.Optional(EnvironmentField),
   redirect_uris: Type.Optional(
     Type.Array(redirectUri, { maxItems: REDIRECT_URIS_MAX, uniqueItems: true }),
   ),
+  post_logout_redirect_uris: Type.Optional(
+    Type.Array(redirectUri, { maxItems: POST_LOGOUT_URIS_MAX, uniqueItems: true }),
+  ),
+  backchannel_logout_uri: Type.Optional(Type.Union([logoutUri, Type.Null()])),
+  backchannel_logout_session_required: Type.Optional(Type.Boolean()),
   allowed_origins: Type.Optional(
     Type.Array(
       documented(Type.String({ maxLength: ORIGIN_CHARACTERS_MAX }), {
-        pattern: '^https?://[^/]+$',
+        pattern: '^[a-z][a-z0-9+.-]*://[^/]+$',
         examples: ['https://app.example.com'],
       }),
       { maxItems: ORIGINS_MAX, uniqueItems: true },
@@ -66,6 +86,20 @@ const changeable = {
   scopes: Type.Optional(Type.Array(ScopeName, { maxItems: SCOPES_MAX, uniqueItems: true })),
   first_party: Type.Optional(Type.Boolean()),
   require_par: Type.Optional(Type.Boolean()),
+  /** False for type `web` alone. */
+  require_pkce: Type.Optional(Type.Boolean()),
+  id_token_signed_response_alg: Type.Optional(ClientAlgorithmField),
+  userinfo_signed_response_alg: Type.Optional(Type.Union([ClientAlgorithmField, Type.Null()])),
+  dpop_bound_access_tokens: Type.Optional(Type.Boolean()),
+  /** For a machine alone: `admin`, `owner`, or roles of the tenant's own. */
+  roles: Type.Optional(
+    Type.Array(Type.String({ maxLength: ROLE_CHARACTERS_MAX, examples: ['admin'] }), {
+      maxItems: ROLES_MAX,
+      uniqueItems: true,
+    }),
+  ),
+  /** For a machine alone: what it may ask of Cardea's own API. */
+  machine_scopes: Type.Optional(Type.Array(MachineScopeField, { uniqueItems: true })),
   branding: brandingChange,
   jwks: Type.Optional(Type.Array(Jwk, { maxItems: JWKS_MAX })),
 };
@@ -80,6 +114,9 @@ export const ApplicationChange = Type.Object(
   { additionalProperties: false, minProperties: 1 },
 );
 
+/** `scheme_not_owned`: a redirect URI has a scheme without a dot, which applications of others may claim. */
+const ApplicationWarning = named('ApplicationWarning', Type.Enum(['scheme_not_owned']));
+
 const fields = {
   id: Type.String(),
   tenant_id: Type.String(),
@@ -89,13 +126,23 @@ const fields = {
   publishable_key: Type.String(),
   client_id: Type.String(),
   redirect_uris: Type.Array(Type.String()),
+  post_logout_redirect_uris: Type.Array(Type.String()),
+  backchannel_logout_uri: Type.Union([Type.String(), Type.Null()]),
+  backchannel_logout_session_required: Type.Boolean(),
   allowed_origins: Type.Array(Type.String()),
   grant_types: Type.Array(Type.String()),
   scopes: Type.Array(Type.String()),
   first_party: Type.Boolean(),
   require_par: Type.Boolean(),
+  require_pkce: Type.Boolean(),
+  id_token_signed_response_alg: ClientAlgorithmField,
+  userinfo_signed_response_alg: Type.Union([ClientAlgorithmField, Type.Null()]),
+  dpop_bound_access_tokens: Type.Boolean(),
+  roles: Type.Array(Type.String()),
+  machine_scopes: Type.Array(MachineScopeField),
   branding: Type.Object({}, { additionalProperties: true }),
   jwks: Type.Array(Type.Object({}, { additionalProperties: true })),
+  warnings: Type.Array(ApplicationWarning),
   created_at: Time,
 };
 export const ApplicationShape = named('Application', closed(fields));
@@ -104,6 +151,15 @@ export const CreatedApplication = named(
   'CreatedApplication',
   closed({ ...fields, client_secret: Type.Optional(Type.String()) }),
 );
+
+/** All to which a browser is sent. */
+export const urisOf = ({
+  redirect_uris,
+  post_logout_redirect_uris,
+}: Pick<ExistingApplication, 'post_logout_redirect_uris' | 'redirect_uris'>): readonly string[] => [
+  ...redirect_uris,
+  ...post_logout_redirect_uris,
+];
 
 export const shownApplication = (
   tenantId: string,
@@ -117,12 +173,22 @@ export const shownApplication = (
   publishable_key: application.publishable_key,
   client_id: application.id,
   redirect_uris: [...application.redirect_uris],
+  post_logout_redirect_uris: [...application.post_logout_redirect_uris],
+  backchannel_logout_uri: application.backchannel_logout_uri,
+  backchannel_logout_session_required: application.backchannel_logout_session_required,
   allowed_origins: [...application.allowed_origins],
   grant_types: [...application.grant_types],
   scopes: [...application.scopes],
   first_party: application.first_party,
   require_par: application.require_par,
+  require_pkce: application.require_pkce,
+  id_token_signed_response_alg: application.id_token_signed_response_alg,
+  userinfo_signed_response_alg: application.userinfo_signed_response_alg,
+  dpop_bound_access_tokens: application.dpop_bound_access_tokens,
+  roles: [...application.roles],
+  machine_scopes: [...application.machine_scopes],
   branding: { ...application.branding },
   jwks: application.jwks.map((jwk) => ({ ...jwk })),
+  warnings: [...redirectWarnings(urisOf(application))],
   created_at: application.created_at,
 });

@@ -2,7 +2,9 @@
  * An application of a tenant: how a client identifies itself, and what it may ask the authorization server
  * for. Its id is its client id; its publishable key is no secret.
  */
+import type { MachineScope } from '@cardea/contracts';
 import type { Stream } from '@cardea/event-store';
+import type { ClientAlgorithm } from '../../adapters/client-algorithms.ts';
 import {
   afterRotation,
   firstSecret,
@@ -14,7 +16,12 @@ import type { Branding } from '../tenants/tenant.ts';
 export const APPLICATION_TYPES = ['spa', 'native', 'web', 'm2m'] as const;
 export type ApplicationType = (typeof APPLICATION_TYPES)[number];
 
-export const GRANT_TYPES = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
+export const GRANT_TYPES = [
+  'authorization_code',
+  'refresh_token',
+  'client_credentials',
+  'urn:ietf:params:oauth:grant-type:device_code',
+] as const;
 export type GrantType = (typeof GRANT_TYPES)[number];
 
 /** What an application may ask for unless its administrator says otherwise. */
@@ -28,6 +35,12 @@ export type ApplicationFields = {
   readonly name: string;
   readonly environment: string;
   readonly redirect_uris: readonly string[];
+  /** Where a browser may be sent after a sign-out. */
+  readonly post_logout_redirect_uris: readonly string[];
+  /** Receives a notice when a session ends that the application has part in; null: none. */
+  readonly backchannel_logout_uri: string | null;
+  /** The application can use a notice only if it names the session. */
+  readonly backchannel_logout_session_required: boolean;
   /** Origins whose pages may call the API. */
   readonly allowed_origins: readonly string[];
   readonly grant_types: readonly GrantType[];
@@ -36,10 +49,22 @@ export type ApplicationFields = {
   /** The tenant's own: its users are not asked for their consent. */
   readonly first_party: boolean;
   readonly require_par: boolean;
+  /** False: it may leave PKCE out; of a confidential `web` application alone. */
+  readonly require_pkce: boolean;
+  /** Signs its id_tokens. */
+  readonly id_token_signed_response_alg: ClientAlgorithm;
+  /** Signs the answers of userinfo; null: they are JSON. */
+  readonly userinfo_signed_response_alg: ClientAlgorithm | null;
+  /** It gets no token without a proof of the key to which the token is bound (RFC 9449). */
+  readonly dpop_bound_access_tokens: boolean;
   /** Where it differs from the tenant's. */
   readonly branding: Partial<Branding>;
   /** With any, the client authenticates with one of them and with no secret. */
   readonly jwks: readonly ClientJwk[];
+  /** That it acts with in its own name; of a machine alone. */
+  readonly roles: readonly string[];
+  /** That it may ask a token for Cardea's own API with, in its own name; of a machine alone. */
+  readonly machine_scopes: readonly MachineScope[];
 };
 export type ApplicationFacts = ApplicationFields & {
   readonly id: string;
@@ -50,6 +75,10 @@ export type ApplicationFacts = ApplicationFields & {
 
 export type ExistingApplication = ApplicationFacts & {
   readonly status: 'active' | 'deleted';
+  /** Rises with each change of what it may do and of where its users are sent. */
+  readonly version: number;
+  /** Tokens in its own name end that were issued before, Unix seconds. */
+  readonly tokensBefore: number;
   /** The key before the last rotation. */
   readonly previousKey: { readonly key: string; readonly until: string } | null;
   /** Null for public clients. */
@@ -62,11 +91,13 @@ type Created = ApplicationFacts & {
   readonly secret_hash: string | null;
   readonly request_hash: string | null;
 };
+/** Unix seconds; where tokens in the application's own name end with the event. */
+type EndsTokens = { readonly tokens_before?: number };
 export type ApplicationEvent =
   | { readonly type: 'ApplicationCreated'; readonly data: Created }
   | {
       readonly type: 'ApplicationChanged';
-      readonly data: Partial<ApplicationFields> & { readonly id: string };
+      readonly data: Partial<ApplicationFields> & EndsTokens & { readonly id: string };
     }
   | {
       readonly type: 'PublishableKeyRotated';
@@ -79,7 +110,7 @@ export type ApplicationEvent =
     }
   | {
       readonly type: 'ClientSecretRotated';
-      readonly data: RotatedSecret & { readonly id: string };
+      readonly data: RotatedSecret & EndsTokens & { readonly id: string };
     }
   | {
       readonly type: 'ApplicationDeleted';
@@ -100,27 +131,74 @@ const BEFORE_OAUTH = {
   request_hash: null,
 };
 
+/** What was registered before a choice existed expects what it has always received. */
+const BEFORE_TOKEN_CHOICES = {
+  id_token_signed_response_alg: 'EdDSA',
+  userinfo_signed_response_alg: null,
+  dpop_bound_access_tokens: false,
+};
+
+const BEFORE_LOGOUT_NOTICES = {
+  backchannel_logout_uri: null,
+  backchannel_logout_session_required: false,
+};
+
+/** Scopes of the names of today gave an earlier application nothing here. */
+const BEFORE_MACHINES = { roles: [], machine_scopes: [] };
+
+type Change = Extract<ApplicationEvent, { type: 'ApplicationChanged' }>['data'];
+
+/** All but how it is shown, which pages may read answers of the API, and where notices of ended sessions go. */
+const changesAuthority = ({
+  id: _id,
+  name: _name,
+  environment: _environment,
+  branding: _branding,
+  allowed_origins: _origins,
+  backchannel_logout_uri: _logoutUri,
+  backchannel_logout_session_required: _sessionRequired,
+  tokens_before: _before,
+  ...authority
+}: Change): boolean => Object.keys(authority).length > 0;
+
 export const applications: Stream<Application, ApplicationEvent> = {
   noun: 'application',
   initial: { status: 'none' },
-  upcasters: { ApplicationCreated: [(data) => ({ ...BEFORE_OAUTH, ...data })] },
+  upcasters: {
+    ApplicationCreated: [
+      (data) => ({ ...BEFORE_OAUTH, ...data }),
+      // Version 2 was written both with and without the two algorithms.
+      (data) => ({ ...BEFORE_TOKEN_CHOICES, ...data }),
+      (data) => ({ post_logout_redirect_uris: [], ...data, ...BEFORE_MACHINES }),
+      (data) => ({ ...BEFORE_LOGOUT_NOTICES, ...data }),
+      (data) => ({ require_pkce: true, ...data }),
+    ],
+  },
   evolve: (before, { type, data }) => {
     if (type === 'ApplicationCreated') {
       const { secret_hash, request_hash: requestHash, ...facts } = data;
       const secret = secret_hash === null ? null : firstSecret(secret_hash);
-      return { status: 'active', ...facts, previousKey: null, secret, requestHash };
+      const first = { version: 1, tokensBefore: 0, previousKey: null, secret, requestHash };
+      return { status: 'active', ...facts, ...first };
     }
     if (before.status === 'none') return before;
     switch (type) {
-      case 'ApplicationChanged':
-        return { ...before, ...data };
+      case 'ApplicationChanged': {
+        const { tokens_before: tokensBefore = before.tokensBefore, ...fields } = data;
+        const version = before.version + (changesAuthority(data) ? 1 : 0);
+        return { ...before, ...fields, version, tokensBefore };
+      }
       case 'PublishableKeyRotated': {
         const { previous_key: key, previous_until: until } = data;
         const previousKey = key === null || until === null ? null : { key, until };
         return { ...before, publishable_key: data.publishable_key, previousKey };
       }
       case 'ClientSecretRotated':
-        return { ...before, secret: before.secret && afterRotation(before.secret, data) };
+        return {
+          ...before,
+          secret: before.secret && afterRotation(before.secret, data),
+          tokensBefore: data.tokens_before ?? before.tokensBefore,
+        };
       case 'ApplicationDeleted':
         return { ...before, status: 'deleted' };
     }

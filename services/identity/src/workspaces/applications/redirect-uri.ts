@@ -1,43 +1,101 @@
 /**
- * Where the answer of a sign-in may be sent. A redirect URI is compared byte by byte, so only forms that
- * everybody reads alike are registered: no wildcard, no fragment, no user name, nothing to normalize.
+ * Where a browser may be sent with the answer of a sign-in, or after a sign-out. Such a URI is compared byte by
+ * byte, so only forms that every parser reads alike are registered, and only those that can be used.
  */
+import { FORBIDDEN_SCHEMES, isLoopbackHost, withoutBrackets } from '@cardea/runtime';
+import { ANSWER_PARAMETERS } from '../../adapters/answer-parameters.ts';
 import type { ApplicationType } from './application.ts';
 
 const URI_CHARACTERS_MAX = 2_048;
 /** RFC 3986 characters; a backslash, a space or a non-ASCII character is read differently by browsers. */
-const CHARACTERS = /^[A-Za-z0-9\-._~:/?[\]@!$&'()+,;=%]+$/;
-/** `com.example.app:/callback`: a domain that the app's maker has, in reverse (RFC 8252). */
-const REVERSE_DOMAIN_SCHEME = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+:$/;
-const LOOPBACK = ['127.0.0.1', '[::1]'];
+const CHARACTERS = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;
+const SCHEME = /^[a-z][a-z0-9+.-]*:$/;
+/** The rest of what follows a scheme: its path, without authority and query. */
+const PATH = /^[^:]+:(?:\/\/[^/?]*)?([^?]*)/;
+const LOOPBACKS: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]']);
+const LOCALHOST = 'localhost';
 
-type Allowed = {
-  readonly type: ApplicationType;
-  /** `localhost` names a loopback address there, by whatever the machine resolves. */
+/** The rule that a URI breaks: `details.rule` of 400 `invalid_redirect_uri`. */
+export type RedirectRule =
+  | 'too_long'
+  | 'characters'
+  | 'not_absolute'
+  | 'fragment'
+  | 'wildcard'
+  | 'user_name'
+  | 'dot_segment'
+  | 'encoded_separator'
+  | 'reserved_parameter'
+  | 'not_canonical'
+  | 'http_host'
+  | 'https_host'
+  | 'scheme';
+export type RedirectKind = 'https' | 'loopback' | 'development' | 'private_use';
+type CheckedUri = { readonly kind: RedirectKind } | { readonly rule: RedirectRule };
+
+export type RedirectClient = {
+  /** `document`: a client that describes itself by a metadata document. */
+  readonly type: ApplicationType | 'document';
+  /** The application's environment or the deployment's is `development`. */
   readonly isDevelopment: boolean;
 };
 
-export function isRedirectUri(text: string, { type, isDevelopment }: Allowed): boolean {
-  const url = plainUrl(text);
-  if (url === undefined) return false;
-  if (url.protocol === 'https:') return url.hostname !== '' && isAsWritten(text, url);
-  if (url.protocol === 'http:') {
-    const isLocal = isDevelopment && url.hostname === 'localhost';
-    return (LOOPBACK.includes(url.hostname) || isLocal) && isAsWritten(text, url);
-  }
-  return type === 'native' && REVERSE_DOMAIN_SCHEME.test(url.protocol) && url.host === '';
-}
-
-function plainUrl(text: string): URL | undefined {
-  if (text.length > URI_CHARACTERS_MAX || !CHARACTERS.test(text)) return undefined;
+/** The kind of a redirect or post-logout URI of the client, or the rule that the URI breaks. */
+export function checkRedirectUri(text: string, client: RedirectClient): CheckedUri {
+  const rule = rulesOfText(text);
+  if (rule !== undefined) return { rule };
   const url = URL.parse(text);
-  if (url === null || url.username !== '' || url.password !== '' || text.includes('@')) {
-    return undefined;
+  if (url === null) return { rule: 'not_absolute' };
+  if (!isAsWritten(text, url)) return { rule: 'not_canonical' };
+  const isNative = client.type === 'native' || client.type === 'document';
+  switch (url.protocol) {
+    case 'https:':
+      // An application claims a host of its own maker (RFC 8252, 7.2), and nobody claims the loopback.
+      return isNative && isLocal(url.hostname) ? { rule: 'https_host' } : { kind: 'https' };
+    case 'http:':
+      if (LOOPBACKS.has(url.hostname)) return { kind: 'loopback' };
+      if (url.hostname !== LOCALHOST) return { rule: 'http_host' };
+      if (isNative) return { kind: 'loopback' };
+      return client.isDevelopment ? { kind: 'development' } : { rule: 'http_host' };
+    default:
+      return isNative && SCHEME.test(url.protocol) && !FORBIDDEN_SCHEMES.has(url.protocol)
+        ? { kind: 'private_use' }
+        : { rule: 'scheme' };
   }
-  return hasDotSegment(text) || /%(?:2e|2f|5c|0)/i.test(text) ? undefined : url;
 }
 
-const hasDotSegment = (text: string): boolean => /\/\.{1,2}(?:[/?]|$)/.test(text);
+export type RedirectWarning = 'scheme_not_owned';
+
+/** Any application may claim a scheme; one without a dot is nobody's domain in reverse (RFC 8252, 7.1). */
+export const redirectWarnings = (uris: readonly string[]): readonly RedirectWarning[] =>
+  uris.some((uri) => !WEB.test(uri) && !uri.slice(0, uri.indexOf(':')).includes('.'))
+    ? ['scheme_not_owned']
+    : [];
+const WEB = /^https?:/;
+
+/** Whether any program of the device may receive what is sent there (RFC 8252, 8.6). */
+export function isOwnerUnknown(uri: string): boolean {
+  const { protocol, hostname } = new URL(uri);
+  return protocol !== 'https:' && (protocol !== 'http:' || isLocal(hostname));
+}
+
+const isLocal = (hostname: string): boolean => isLoopbackHost(withoutBrackets(hostname));
+
+/** The rules that hold whatever kind the URI is. Those of the path let the query alone. */
+function rulesOfText(text: string): RedirectRule | undefined {
+  if (text.length > URI_CHARACTERS_MAX) return 'too_long';
+  if (!CHARACTERS.test(text)) return 'characters';
+  if (text.includes('#')) return 'fragment';
+  if (text.includes('*')) return 'wildcard';
+  const [beforeQuery = ''] = text.split('?', 1);
+  if (beforeQuery.includes('@')) return 'user_name';
+  const [, path = ''] = PATH.exec(text) ?? [];
+  if (/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) return 'dot_segment';
+  // A control character or a separator that only some parsers decode, in the path or the host.
+  if (/%(?:2f|5c|0|1|7f)/i.test(beforeQuery)) return 'encoded_separator';
+  const query = new URLSearchParams(text.slice(beforeQuery.length));
+  return ANSWER_PARAMETERS.some((name) => query.has(name)) ? 'reserved_parameter' : undefined;
+}
 
 /** The parser changed neither scheme, host nor port; it may add the slash of an empty path. */
 const isAsWritten = (text: string, url: URL): boolean =>

@@ -57,15 +57,24 @@ const refresh = {
 };
 /** Whether clients may describe themselves by a document of theirs; null: in development alone. */
 const oauth = { cimd_enabled: nullable(Type.Boolean()) };
+/**
+ * Pages, and apps of Android, whose origin is the SHA-256 of the key that signed them (developer.android.com,
+ * "Create a passkey"; Credential Manager has sent it under either name). Apps of iOS have the origin of their domain.
+ */
+const PASSKEY_ORIGIN = '^(?:https?://[^/]+|android:apk-key-hash(?:-sha256)?:[A-Za-z0-9_-]{43})$';
 /** Null: the host of `app_url`, or of the service. */
 const webauthn = {
   rp_id: nullable(Type.String({ pattern: '^[a-z0-9.-]{1,253}$', examples: ['example.com'] })),
   origins: Type.Array(
-    Type.String({ pattern: '^https?://[^/]+$', maxLength: 253, examples: ['https://example.com'] }),
+    Type.String({
+      pattern: PASSKEY_ORIGIN,
+      maxLength: 253,
+      examples: ['https://example.com'],
+    }),
     { maxItems: 10, uniqueItems: true },
   ),
 };
-/** Of the mail that is sent to the tenant's users; null: as the deployment has it. */
+/** Sender and reply address of mail to the tenant's users; null: those of the deployment. */
 const email = {
   from_name: nullable(
     Type.String({
@@ -118,7 +127,7 @@ const plain = {
   app_url: nullable(
     Type.String({ maxLength: URL_CHARACTERS_MAX, examples: ['https://example.com'] }),
   ),
-  /** Of mails and pages, where whoever reads them asks for none that there is. */
+  /** The language of mails and pages, where whoever reads them asks for none that there is. */
   language: named('Language', Type.Enum([...LANGUAGES])),
   /** Pages that a sign-in by a provider may end at, byte for byte; https, as `app_url`. */
   allowed_redirect_uris: Type.Array(
@@ -197,6 +206,32 @@ export const shownSettings = ({
   approval_channels: [...settings.approval_channels],
   webauthn: { rp_id: settings.webauthn.rp_id, origins: [...settings.webauthn.origins] },
 });
+
+/**
+ * What a client needs to show a user their account. The rest says how the tenant is run and where its mail and
+ * sign-ins lead, and is for administrators.
+ */
+const CLIENT_SETTINGS = [
+  'auth_methods',
+  'branding',
+  'email_verification_required',
+  'language',
+  'mfa_policy',
+  'otp',
+  'password_policy',
+  'webauthn',
+] as const satisfies readonly (keyof TenantFacts['settings'])[];
+
+export const clientSettings = (
+  settings: TenantFacts['settings'],
+): Pick<TenantFacts['settings'], (typeof CLIENT_SETTINGS)[number]> =>
+  pick(settings, CLIENT_SETTINGS);
+
+const pick = <Value extends object, Name extends keyof Value>(
+  value: Value,
+  names: readonly Name[],
+): Pick<Value, Name> =>
+  Object.fromEntries(names.map((name) => [name, value[name]])) as Pick<Value, Name>;
 
 /** Only what is set, for whoever has not signed in. */
 export const shownBranding = (branding: Branding): { [name: string]: string } =>

@@ -2,8 +2,9 @@
  * With which applications of Google, GitHub and Microsoft a tenant's users sign in. The secrets of those
  * applications are written, never shown; they stand encrypted in events of their own.
  */
-import { named } from '@cardea/contracts';
+import { exactText, named } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
+import { storedId } from '@cardea/runtime';
 import Type, { type Static } from 'typebox';
 import { closed } from '../../http/answers.ts';
 import { nullable } from '../../http/input-fields.ts';
@@ -17,7 +18,7 @@ export type SocialClient = {
   readonly client_id: string;
   /** Where the provider is, if not at its own address; in development alone. */
   readonly endpoint: string | null;
-  /** Of Microsoft: ids of the directories whose people may sign in. */
+  /** For Microsoft: ids of the directories whose people may sign in. */
   readonly tenants?: readonly string[];
 };
 export type SocialSettings = { readonly [Provider in SocialProvider]: SocialClient | null };
@@ -32,17 +33,19 @@ const URL_CHARACTERS_MAX = 2_048;
 const DIRECTORIES_MAX = 50;
 
 const client = {
-  client_id: Type.String({
-    minLength: 1,
-    maxLength: CLIENT_ID_CHARACTERS_MAX,
-    pattern: '^[\\x21-\\x7e]+$',
-    examples: ['cardea'],
-  }),
+  client_id: exactText(
+    Type.String({
+      minLength: 1,
+      maxLength: CLIENT_ID_CHARACTERS_MAX,
+      pattern: '^[\\x21-\\x7e]+$',
+      examples: ['cardea'],
+    }),
+  ),
 };
 const endpoint = nullable(Type.String({ maxLength: URL_CHARACTERS_MAX }));
 const tenants = Type.Array(
   Type.String({
-    pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+    pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
     examples: ['72f988bf-86f1-41af-91ab-2d7cd011db47'],
   }),
   {
@@ -107,7 +110,9 @@ export function readSocial(
     const { client_secret, endpoint: at = null, ...rest } = given;
     const isAllowed = at === null || (env === 'development' && pageUrl(at, env) !== undefined);
     if (!isAllowed) return undefined;
-    social[provider] = { ...rest, endpoint: at };
+    const { tenants: directories } = rest as { readonly tenants?: readonly string[] };
+    const tenants = directories && [...new Set(directories.map(storedId))];
+    social[provider] = { ...rest, endpoint: at, ...(tenants && { tenants }) };
     if (client_secret !== undefined) secrets[secretName(provider)] = client_secret;
   }
   return { social, secrets };

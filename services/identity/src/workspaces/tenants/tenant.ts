@@ -14,7 +14,7 @@ export type RefreshMode = 'leeway' | 'strict' | 'idempotent';
 export type PasswordPolicy = {
   /** Code points. */
   readonly min: number;
-  /** Of the 10,000 most common passwords. */
+  /** Whether one of the 10,000 most common passwords may be chosen. */
   readonly common: 'allow' | 'refuse';
   /** The least estimate, 1 to 4; null: none is made. */
   readonly zxcvbn_score: number | null;
@@ -71,7 +71,7 @@ export type TenantSettings = {
   readonly roles: readonly string[];
   readonly password_policy: PasswordPolicy;
   readonly app_url: string | null;
-  /** Of mails and pages, where whoever reads them asks for none that there is. */
+  /** The language of mails and pages, where whoever reads them asks for none that there is. */
   readonly language: Language;
   /** Seconds: after which every session ends; how long a sign-in at the hosted pages lasts. */
   readonly session: { readonly absolute_ttl: number; readonly browser_ttl_seconds: number };
@@ -85,7 +85,7 @@ export type TenantSettings = {
   readonly social: SocialSettings;
   /** Pages that a browser may be sent to with what a sign-in elsewhere came to; compared byte by byte. */
   readonly allowed_redirect_uris: readonly string[];
-  /** Of mail to its users: the name of the sender, and who gets the answers; null: the deployment's. */
+  /** For mail to its users: the name of the sender, and who gets the answers; null: the deployment's. */
   readonly email: { readonly from_name: string | null; readonly reply_to: string | null };
   readonly approval_channels: readonly string[];
   readonly branding: Branding;
@@ -155,7 +155,7 @@ export type TenantEvent =
         readonly display_name: string;
         readonly environment: Environment;
         readonly created_at: string;
-        /** Of the request that created it, for a repeat under the same Idempotency-Key. */
+        /** A hash of the request that created it, for a repeat under the same Idempotency-Key. */
         readonly request_hash?: string | null;
       };
     }
@@ -176,7 +176,7 @@ export type TenantEvent =
       readonly type: 'TenantSecretSet';
       readonly data: {
         readonly id: string;
-        /** Of the setting. */
+        /** The name of the setting. */
         readonly name: string;
         /** Null: removed. */
         readonly value: Sealed | null;

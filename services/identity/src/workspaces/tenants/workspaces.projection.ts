@@ -47,11 +47,20 @@ const applications = table('applications', {
     created_at: 'timestamptz',
     deleted_at: orNull('timestamptz'),
     redirect_uris: 'text[]',
+    post_logout_redirect_uris: 'text[]',
+    backchannel_logout_uri: orNull('text'),
+    backchannel_logout_session_required: 'boolean',
     allowed_origins: 'text[]',
     grant_types: 'text[]',
     scopes: 'text[]',
     first_party: 'boolean',
     require_par: 'boolean',
+    require_pkce: 'boolean',
+    id_token_signed_response_alg: 'text',
+    userinfo_signed_response_alg: orNull('text'),
+    dpop_bound_access_tokens: 'boolean',
+    roles: 'text[]',
+    machine_scopes: 'text[]',
     branding: 'jsonb',
     jwks: 'jsonb',
     previous_key: orNull('text'),
@@ -94,8 +103,8 @@ export const workspacesProjection = projection<
       return [applications.put({ ...row, ...none, tenant_id: metadata.tenantId })];
     },
     ApplicationChanged: ({ data }) => {
-      const { id, ...columns } = data;
-      return [applications.patch({ id }, columns)];
+      const { id, tokens_before: _before, ...columns } = data;
+      return Object.keys(columns).length === 0 ? [] : [applications.patch({ id }, columns)];
     },
     PublishableKeyRotated: ({ data }) => {
       const { id, ...columns } = data;

@@ -51,14 +51,23 @@ export const restore: Command = {
   summary:
     'Restores a backup into an empty database, with nothing running: topics begin anew, projections are rebuilt.',
   example: 'restore --in /var/backups/cardea/2026-11-23',
-  options: { in: { type: 'string', value: 'DIR', help: 'the folder of the backup' } },
+  options: {
+    in: { type: 'string', value: 'DIR', help: 'the folder of the backup' },
+    erased: {
+      type: 'string',
+      value: 'DIR',
+      help: 'the folder of a later backup: the secrets that were destroyed by then stay destroyed',
+    },
+  },
   run: async (call) => {
     const folder = folderOf(call, 'in');
+    const erased = textOf(call, 'erased');
+    const erasedFolder = erased === undefined ? undefined : resolve(erased);
     const deployment = await call.open();
     if (deployment.isRunning === true) {
       throw new NotDone('the deployment runs: stop it, and restore into an empty one', 'running');
     }
-    const restored = await restoreBackup(deployment, folder, (step) =>
+    const restored = await restoreBackup(deployment, { folder, erasedFolder }, (step) =>
       call.tell(lineOf(step), step),
     );
     const { manifest, epoch, parkedStreams, relayedFrom, hasSameJwtSecret } = restored;
@@ -72,7 +81,10 @@ export const restore: Command = {
       ok: parkedStreams === 0,
       lines,
       json: {
-        ...{ created_at, heads, epoch, parked_streams: parkedStreams },
+        created_at,
+        heads,
+        epoch,
+        parked_streams: parkedStreams,
         relayed_from: relayedFrom,
         same_jwt_secret: hasSameJwtSecret,
       },

@@ -6,7 +6,7 @@ import { postgresSubjectKeys } from '@cardea/read-models';
 import type { Settings } from '@cardea/runtime';
 import { refuseForeignKeys, rewrapKeys } from '@cardea/service';
 import { vaultOperations } from '@cardea/vault';
-import { type Command, done, table, textOf } from '../command.ts';
+import { type Command, done, idOf, table } from '../command.ts';
 import { type Deployment, dependenciesOf, wrappedIn } from '../deployment.ts';
 import { NotDone, WrongUsage } from '../failures.ts';
 
@@ -58,7 +58,7 @@ const sealerOf = (deployment: Deployment, settings: Settings): Sealer => {
   return sealer({ table, keys: wrapKeys(settings, 'subject-wrap/v1'), clock, random });
 };
 
-/** Of a service whose keys still rest on the deployment's secrets. */
+/** The settings of a service whose keys still rest on the deployment's secrets. */
 function movedToOwn(settings: Settings, service: ServiceName): Settings {
   const { JWT_SECRET, ENCRYPTION_KEY } = serviceSecrets(settings, service);
   return {
@@ -77,7 +77,7 @@ export const keysRotateDek: Command = {
   example: 'keys rotate-dek --tenant 0198c2f4-8d5e-7c3a-9f21-6b0c4d1e2f3a',
   options: { tenant: { type: 'string', value: 'ID', help: 'whose secrets' } },
   run: async (call) => {
-    const tenantId = textOf(call, 'tenant');
+    const tenantId = idOf(call, 'tenant');
     if (tenantId === undefined) throw new WrongUsage('--tenant names whose key');
     const vault = dependenciesOf(await call.open(), 'vault');
     const rotated = await vaultOperations(vault).rotateKey(tenantId);

@@ -1,6 +1,6 @@
 /** The events of a log as they are stored; encrypted fields stay encrypted. */
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
-import type { RecordedEvent } from '@cardea/event-store';
+import { type RecordedEvent, streamPages } from '@cardea/event-store';
 import type { Part } from '@cardea/service';
 import { type Call, type Command, done, numberOf, textOf } from '../command.ts';
 import { WrongUsage } from '../failures.ts';
@@ -27,7 +27,7 @@ export const eventsRead: Command = {
     const events =
       stream === undefined
         ? await part.needs.store.readLog(part.definition.name, after, limit)
-        : (await part.needs.store.readStream(stream)).filter(({ position }) => position > after);
+        : await ofStream(part, { stream, after, limit });
     for (const event of events.slice(0, limit)) tellOf(call, event);
     return done([], { events: Math.min(events.length, limit) });
   },
@@ -52,6 +52,22 @@ export const eventsTail: Command = {
     return done([]);
   },
 };
+
+async function ofStream(
+  part: Part,
+  {
+    stream,
+    after,
+    limit,
+  }: { readonly stream: string; readonly after: bigint; readonly limit: number },
+): Promise<readonly RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
+  for await (const page of streamPages(part.needs.store, stream)) {
+    events.push(...page.filter(({ position }) => position > after));
+    if (events.length >= limit) break;
+  }
+  return events;
+}
 
 async function logOf({ words, open }: Call): Promise<Part> {
   const [log] = words;

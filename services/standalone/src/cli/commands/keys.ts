@@ -25,6 +25,7 @@ export const keysStatus: Command = {
     const keys = isReadable ? await operationsOn(deployment).keys() : [];
     const rows = keys.map((key) => [
       key.kid,
+      key.alg,
       key.state,
       `signs from ${key.activated_at ?? key.activate_at}`,
       key.publish_until === null ? '' : `published until ${key.publish_until}`,
@@ -51,7 +52,8 @@ const KEYS = {
 
 export const keysRotate: Command = {
   name: 'keys rotate',
-  summary: 'Lets a new key sign tokens; those of the key before stay valid until they run out.',
+  summary:
+    'Lets a new key of each algorithm sign tokens; earlier tokens stay valid until they expire.',
   options: {
     wait: {
       type: 'string',
@@ -72,13 +74,18 @@ export const keysRotate: Command = {
     const operations = operationsOn(deployment);
     await hasKeys(operations);
     const at = new Date(Date.now() + wait * 1000);
-    const kid = await operations.announceKey(at);
-    tell(`announced ${kid}; it signs in ${wait} s`, { announced: kid, wait_seconds: wait });
-    await pause(wait * 1000, undefined, { signal }).catch(() => {
-      throw new NotDone('it was stopped; the announced key signs when its time has come');
+    const announced = await operations.announceKeys(at);
+    const kids = announced.map(({ kid }) => kid);
+    tell(`announced ${kids.join(', ')}; they sign in ${wait} s`, {
+      announced: kids,
+      wait_seconds: wait,
     });
-    if (!(await operations.promoteKey(kid))) throw new NotDone('another rotation was faster');
-    return done([`${kid} signs now.`], { active: kid });
+    await pause(wait * 1000, undefined, { signal }).catch(() => {
+      throw new NotDone('it was stopped; the announced keys sign when their time has come');
+    });
+    if (!(await operations.promoteKeys(announced)))
+      throw new NotDone('another rotation was faster');
+    return done([`${kids.join(', ')} sign now.`], { active: kids });
   },
 };
 

@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { importModel, MODEL_LANGUAGES, type ModelLanguage, readModel } from '@cardea/authz';
-import { type Call, type Command, done, textOf } from '../command.ts';
+import { type Call, type Command, done, idOf, textOf } from '../command.ts';
 import { dependenciesOf } from '../deployment.ts';
 import { NotDone, WrongUsage } from '../failures.ts';
 
-const FILE_BYTES_MAX = 1024 * 1024;
+/** A model that is larger could not be published over HTTP either. */
+const FILE_BYTES_MAX = 256 * 1024;
 const VERSION_MAX = 2 ** 31 - 1;
 const TENANT = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
 const LANGUAGE_OF: { readonly [extension: string]: ModelLanguage } = {
@@ -41,7 +42,7 @@ export const modelImport: Command = {
   },
   run: async (call) => {
     const [file = ''] = call.words;
-    const tenantId = textOf(call, 'tenant') ?? '';
+    const tenantId = idOf(call, 'tenant') ?? '';
     const prints = call.options['print'] === true;
     if (!prints && !TENANT.test(tenantId))
       throw new WrongUsage('--tenant takes the id of a tenant');

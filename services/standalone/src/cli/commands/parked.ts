@@ -161,6 +161,7 @@ async function release(
       if (consumer === undefined) break;
       const core = consumerCore(consumer, {
         database,
+        bus: database,
         schema,
         shared: sharedTransactions(database),
         deadLetters: { putAway: async () => {} },

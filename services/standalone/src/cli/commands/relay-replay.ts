@@ -1,9 +1,12 @@
-/** Publishes events of a log again, for readers that lost them. */
-import { kindOf, SERVICE_NAMES, topicOf } from '@cardea/contracts';
-import { replayLog } from '@cardea/event-bus';
-import { relayOf } from '@cardea/service';
+/** Has a relay publish events of its log again, for readers that lost them. */
+import { SERVICE_NAMES, topicOf } from '@cardea/contracts';
+import { askForReplay } from '@cardea/event-bus';
 import { type Command, done, textOf } from '../command.ts';
 import { WrongUsage } from '../failures.ts';
+
+const LOOK_MS = 250;
+/** A relay hears of it at once; one that stands by takes over within seconds. */
+const BEGIN_MS_MAX = 20_000;
 
 export const relayReplay: Command = {
   name: 'relay replay',
@@ -23,32 +26,27 @@ export const relayReplay: Command = {
     const from = textOf(call, 'from') ?? '';
     if (!/^\d{1,18}$/.test(from)) throw new WrongUsage('--from takes a position');
     const deployment = await call.open();
-    const { publisher } = deployment.shared();
-    const part = deployment.parts().find(({ definition }) => definition.name === log);
-    if (part === undefined) throw new Error('a topic without a service');
-    const { needs } = part;
-    const { published, through } = await replayLog(
-      relayOf(part),
-      { ...needs, bus: needs.database, schema: log, publisher, kindOf },
-      {
-        from: BigInt(from),
-        signal: call.signal,
-        onPage: (position, count) =>
-          call.tell(`up to ${position}  ${count} records`, {
-            position: String(position),
-            published: count,
-          }),
-      },
-    );
-    const isWhole = !call.signal.aborted;
-    return {
-      ...done([
-        isWhole
-          ? `Published ${published} records again, up to position ${through}.`
-          : `Stopped after position ${through}: go on with --from ${through + 1n}.`,
-      ]),
-      ok: isWhole,
-      json: { topic, published, through: String(through) },
-    };
+    const { database } = deployment.shared();
+    const { clock } = deployment.parts()[0]?.needs ?? {};
+    if (clock === undefined) throw new Error('a deployment without services');
+    const replay = await askForReplay(database, { log, from: BigInt(from) });
+    const through = String(replay.through);
+    const end = (ok: boolean, text: string) => ({
+      ...done([text]),
+      ok,
+      json: { topic, from, through },
+    });
+    for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
+      const position = await replay.progress();
+      if (position !== undefined && position >= replay.through) {
+        return end(true, `Published again up to position ${through}.`);
+      }
+      if (position === undefined && waitedMs >= BEGIN_MS_MAX) {
+        return end(false, `No relay of ${log} runs: it publishes again when it is started.`);
+      }
+      if (call.signal.aborted) return end(false, `The relay goes on up to position ${through}.`);
+      if (position !== undefined) call.tell(`at ${position}`, { position: String(position) });
+      await clock.sleep(LOOK_MS, call.signal);
+    }
   },
 };

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { identityOperations } from '@cardea/identity';
-import { type Command, done, textOf } from '../command.ts';
+import { type Command, done, idOf, textOf } from '../command.ts';
 import { NotDone } from '../failures.ts';
 
 const PASSWORD_BYTES = 18;
@@ -36,7 +36,7 @@ export const usersCreateAdmin: Command = {
       .parts()
       .find(({ definition }) => definition.name === 'identity');
     if (identity === undefined) throw new Error('identity is not among the services');
-    const tenantId = textOf(call, 'tenant');
+    const tenantId = idOf(call, 'tenant');
     const made = await identityOperations(identity.needs).createAdmin({
       email,
       password,

@@ -1,10 +1,10 @@
 /** Sends again what a webhook did not take. */
+import { isUuid } from '@cardea/runtime';
 import { webhooksOperations } from '@cardea/webhook-dispatcher';
-import { type Call, type Command, done, textOf } from '../command.ts';
+import { type Call, type Command, done, idOf, textOf } from '../command.ts';
 import { dependenciesOf } from '../deployment.ts';
 import { NotDone, WrongUsage } from '../failures.ts';
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** `2026-11-23`, or with a time of day and its zone. */
 const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
@@ -24,8 +24,8 @@ export const webhooksReplay: Command = {
     since: { type: 'string', value: 'TIME', help: 'of the last failed attempt' },
   },
   run: async (call) => {
-    const webhookId = textOf(call, 'webhook') ?? '';
-    if (!UUID.test(webhookId)) throw new WrongUsage('--webhook takes the id of a webhook');
+    const webhookId = idOf(call, 'webhook') ?? '';
+    if (!isUuid(webhookId)) throw new WrongUsage('--webhook takes the id of a webhook');
     const since = timeOf(call);
     const webhooks = dependenciesOf(await call.open(), 'webhooks');
     const { signal } = call;

@@ -28,11 +28,15 @@ export const listGrantsRoute = (vault: ListGrantsDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'list_grants',
+      machine: 'vault:read',
+      class: 'things',
+      applicationScope: 'roles',
       summary: 'Grants, newest first; an agent sees its own',
+      description:
+        'Lists what was handed out, newest first and without values, 50 unless `limit` says otherwise. An agent sees its own grants.',
       method: 'get',
       path: '/api/v1/vault/grants',
       who: WHO,
-      applicationScope: 'roles',
       query: Type.Object({
         ...pageQuery,
         session_id: Type.Optional(Text),
@@ -70,11 +74,15 @@ export const getGrantRoute = (vault: ListGrantsDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'get_grant',
+      machine: 'vault:read',
+      class: 'things',
+      applicationScope: 'roles',
       summary: 'One grant, and why it was made',
+      description:
+        'Shows one grant without its values, with the policies and the approval that it rests on. An agent sees its own grants.',
       method: 'get',
       path: '/api/v1/vault/grants/{id}',
       who: WHO,
-      applicationScope: 'roles',
       params: Type.Object({ id: Text }),
       ok: Type.Object({
         ...grantFields,

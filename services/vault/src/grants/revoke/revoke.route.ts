@@ -17,12 +17,16 @@ export const revokeGrantRoute = (vault: RevokeDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'revoke_grant',
+      machine: 'vault:write',
+      class: 'things',
+      applicationScope: 'roles',
       retry: 'safe',
       summary: 'End a grant; it is not handed out again',
+      description:
+        'Ends a grant: its values are not handed out again under it. An agent that has seen a value still knows it, so change it at its origin, too. An agent may revoke its own grants.',
       method: 'delete',
       path: '/api/v1/vault/grants/{id}',
       who: [...WRITES, 'agent_key'],
-      applicationScope: 'roles',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       ok: Type.Object({ status: Type.Literal('revoked') }),
       refusals: { grant_not_found: 404 },

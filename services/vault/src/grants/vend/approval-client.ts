@@ -88,7 +88,7 @@ export async function openApproval(needs: Dependencies, ask: Ask): Promise<Appro
         ? {}
         : { max_auth_age_seconds: requirement.max_auth_age_seconds }),
       number_match: requirement.number_match,
-      vouch_required: true,
+      vouch_required: requirement.approver_vouched,
       ...(ask.purpose === null ? {} : { purpose: ask.purpose }),
       context: ask.context,
     }),

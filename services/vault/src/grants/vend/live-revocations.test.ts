@@ -16,7 +16,7 @@ const revoked = [false, false, false, false];
 
 function look(subscriptionEpoch: number | undefined, looked: Looked) {
   const revocations = { subscriptionEpoch: () => subscriptionEpoch, look: async () => looked };
-  const of = { agent, sessionId: 's1', capability: undefined, guessedKey: 'vault:slot:x' };
+  const of = { agent, sessionId: 's1', capability: undefined };
   return liveRevocations({ revocations }, of);
 }
 
@@ -26,7 +26,8 @@ describe('what is remembered of a tenant', () => {
     const before = await look(0, { revoked, values });
     const again = await look(0, { revoked, values });
     const after = await look(1, { revoked, values });
-    expect(before).toMatchObject({ cachedGrantId: 'g1' });
+    expect(before.grantsEpoch).toBe(`${before.epoch} g1`);
+    expect(after.grantsEpoch).not.toBe(before.grantsEpoch);
     expect(before.changes).toMatchObject({ floor: 7n, agent: 5n, session: 0n });
     expect(after.changes?.epoch).not.toBe(before.changes?.epoch);
     expect(again.epoch).toBe(before.epoch);
@@ -37,7 +38,7 @@ describe('what is remembered of a tenant', () => {
     const none = await look(0, { revoked, values: [undefined, undefined] });
     expect(none).toMatchObject({ epoch: undefined, changes: { floor: 0n, agent: 0n } });
     const away = await look(undefined, { revoked, values: undefined });
-    expect(away).toMatchObject({ epoch: undefined, changes: undefined, cachedGrantId: undefined });
+    expect(away).toMatchObject({ epoch: undefined, changes: undefined, grantsEpoch: undefined });
   });
 });
 

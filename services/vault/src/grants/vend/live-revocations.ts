@@ -9,6 +9,7 @@ import {
 } from '@cardea/auth';
 import { epochKey } from '../../epochs.ts';
 import type { KnownChanges } from '../../identity-facts/facts-cache.ts';
+import { sessionGrantsKey } from '../grant-key.ts';
 
 export type LiveRevocations = {
   /** The key or its agent is revoked. */
@@ -19,25 +20,20 @@ export type LiveRevocations = {
   readonly epoch: string | undefined;
   /** Undefined: the shared cache is unreachable, or may have missed changes. */
   readonly changes: KnownChanges | undefined;
-  /** The grant that the cache names for the guessed grant key. */
-  readonly cachedGrantId: string | undefined;
+  /** For which the session's grants may be cached; undefined where no grant was made for minutes. */
+  readonly grantsEpoch: string | undefined;
 };
 
 export type RevocationLookUp = {
   readonly agent: AgentPrincipal;
   readonly sessionId: string;
   readonly capability: Capability | undefined;
-  /**
-   * Cache key of the grant key that the session is likely to request, so that one round trip fetches
-   * everything.
-   */
-  readonly guessedKey: string | undefined;
 };
 
 /** One round trip to the cache, or else to identity. Throws if neither can be reached. */
 export async function liveRevocations(
   { revocations }: { readonly revocations: Pick<Revocations, 'look' | 'subscriptionEpoch'> },
-  { agent, sessionId, capability, guessedKey }: RevocationLookUp,
+  { agent, sessionId, capability }: RevocationLookUp,
 ): Promise<LiveRevocations> {
   // What was cached before the connection was lost is not used afterwards: changes may have been missed.
   const subscriptionEpoch = revocations.subscriptionEpoch();
@@ -54,16 +50,17 @@ export async function liveRevocations(
       CHANGES_FLOOR,
       changedKey('agent', agent.id),
       changedKey('agent_session', sessionId),
-      ...(guessedKey === undefined ? [] : [guessedKey]),
+      sessionGrantsKey(sessionId),
     ],
   );
   const [key, owner, session, user] = revoked;
-  const [epoch, authority, floor, agentChanged, sessionChanged, cachedGrantId] = values ?? [];
+  const [epoch, authority, floor, agentChanged, sessionChanged, grants] = values ?? [];
+  const ofTenant = epoch === undefined ? undefined : `${subscriptionEpoch} ${epoch}`;
   return {
     agent: key === true || owner === true,
     session: session === true,
     user: user === true,
-    epoch: epoch === undefined ? undefined : `${subscriptionEpoch} ${epoch}`,
+    epoch: ofTenant,
     changes:
       values === undefined
         ? undefined
@@ -73,6 +70,7 @@ export async function liveRevocations(
             agent: BigInt(agentChanged ?? 0),
             session: BigInt(sessionChanged ?? 0),
           },
-    cachedGrantId,
+    grantsEpoch:
+      ofTenant === undefined || grants === undefined ? undefined : `${ofTenant} ${grants}`,
   };
 }

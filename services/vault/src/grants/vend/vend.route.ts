@@ -1,5 +1,5 @@
 import { type Endpoint, endpoint } from '@cardea/http';
-import { type ExpiringCache, metrics, span } from '@cardea/runtime';
+import { metrics, span } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import type { SecretStore } from '../../adapters/secret-store.ts';
@@ -31,8 +31,6 @@ type VendDependencies = Pick<
   readonly facts: IdentityFacts;
   /** False if the grant key is refreshed by force too often; used while the cache is unreachable. */
   readonly forceRate: (grantKeyId: string) => boolean;
-  /** The grant key that a session requested last: it is likely to be the next one too. */
-  readonly lastGrantKeys: ExpiringCache<string, string>;
   readonly caches: VendCaches;
   readonly refusals: RefusalRecorder;
   readonly reuse: ReuseCounter;
@@ -50,6 +48,8 @@ export const vendRoute = (vault: VendDependencies): Endpoint =>
     {
       name: 'vend_credential',
       summary: 'Hand out fields of a credential to an agent in its session',
+      description:
+        "Hands the values of a service's fields to an agent, as a grant for some minutes. It takes the agent key and, in `X-Service-Token`, the capability token of the session, which must cover every field. Where a policy requires an approval, the answer is 202: poll `poll_url`, then repeat the call with `approval_id`. The same session, service and fields get the same grant until it ends. A session may vend 100 times a second, and force 10 new grants a minute per service and fields.",
       tag: 'Vault',
       method: 'post',
       path: '/api/v1/agent/sessions/{id}/credentials',

@@ -3,7 +3,7 @@
  * each call too, so an approval never preserves authority that was withdrawn since.
  */
 import { EventStoreUnavailable } from '@cardea/event-store';
-import { type ExpiringCache, failpoint, uuidFrom } from '@cardea/runtime';
+import { failpoint, uuidFrom, writeOrDistrust } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import type { SecretStore } from '../../adapters/secret-store.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
@@ -13,9 +13,10 @@ import {
   type CurrentGrant,
   type Grant,
   type GrantKeyState,
-  grantCacheKey,
   grantKeys,
   isLive,
+  SESSION_GRANTS_MS,
+  sessionGrantsKey,
 } from '../grant-key.ts';
 import type { ReuseCounter } from '../reuse.ts';
 import type { Waiting } from './approval-client.ts';
@@ -38,8 +39,6 @@ type VendingDependencies = Pick<
   readonly facts: IdentityFacts;
   /** False if the grant key is refreshed by force too often; used while the cache is unreachable. */
   readonly forceRate: (grantKeyId: string) => boolean;
-  /** The grant key that a session requested last: it is likely to be the next one too. */
-  readonly lastGrantKeys: ExpiringCache<string, string>;
   readonly caches: VendCaches;
   readonly reuse: ReuseCounter;
   readonly secrets: SecretStore;
@@ -110,30 +109,28 @@ async function barredFromLive(vault: VendingDependencies, authorized: Authorized
 }
 
 /**
- * From the snapshot cache if the shared cache names the same grant; else from the stream. What a session
+ * From the snapshot cache while the session has no newer grant; else from the stream. What a session
  * requests first has no grant, most likely: that is not read, since the append of the grant proves it.
  */
 async function readGrantKey(
   vault: VendingDependencies,
   { request, session, requirement, grantKeyId }: AuthorizedRequest,
 ): Promise<GrantKeyState> {
-  const { caches, cache, streams } = vault;
-  const { epoch, guess, factsRequest } = session;
-  vault.lastGrantKeys.set(`${factsRequest.tenantId} ${factsRequest.sessionId}`, grantKeyId);
-  const known = caches.grantKeys.get(grantKeyId, epoch);
-  if (known !== undefined) {
-    const grantId = known.status === 'granted' ? known.current.grant_id : undefined;
-    const named =
-      guess?.grantKeyId === grantKeyId
-        ? guess.grantId
-        : await cache.get(grantCacheKey(grantKeyId)).catch(() => null);
-    if (named === grantId) return known;
-  }
+  const { caches, cache, ids, streams } = vault;
+  const { grantsEpoch, changes } = session;
+  const known = caches.grantKeys.get(grantKeyId, grantsEpoch);
+  if (known !== undefined) return known;
+  const isFirst = grantsEpoch === undefined && changes !== undefined;
   // Before an approval is used up, and before a grant that is not counted is handed out again, it is read.
   const isProvenLater = requirement === undefined && !vault.reuse.isFull();
-  if (guess === undefined && known === undefined && isProvenLater) return grantKeys.initial;
+  if (isFirst && isProvenLater) return grantKeys.initial;
   const { state } = await streams.load(grantKeys, { tenantId: request.tenantId, id: grantKeyId });
-  caches.grantKeys.put(grantKeyId, epoch, state);
+  caches.grantKeys.put(grantKeyId, grantsEpoch, state);
+  if (isFirst && state.status === 'granted') {
+    const key = sessionGrantsKey(session.capability.agentSessionId);
+    // From the next request on it may be cached.
+    await cache.setIfAbsent(key, ids.next(), SESSION_GRANTS_MS).catch(() => {});
+  }
   return state;
 }
 
@@ -189,7 +186,7 @@ async function issueUnderKey(
   authorized: AuthorizedRequest,
   consumed: Consumed | undefined,
 ): Promise<Issued> {
-  const { request, grantKeyId, snapshot, session } = authorized;
+  const { request, grantKeyId, snapshot } = authorized;
   const forced = request.body.force_refresh === true;
   const made = await vault.command(request);
   let grantId = consumed?.grantId ?? freshGrantId(vault, authorized);
@@ -208,7 +205,7 @@ async function issueUnderKey(
     const reused = decided.events.length === 0 || decided.repeated;
     if (state.status === 'granted' && isLive(state.current, snapshot, made.now)) {
       if (consumed === undefined || state.current.grant_id === grantId) {
-        await cacheGrantKey(vault, { grantKeyId, state, epoch: session.epoch });
+        await cacheGrantKey(vault, authorized, { state, reused });
         return { grant: state.current, reused, wrote: decided.position };
       }
     }
@@ -258,23 +255,18 @@ function grantOf(
   };
 }
 
-/** Makes other processes discard what they cached of this grant key. */
+/** A new grant makes all processes read the session's grants again. */
 async function cacheGrantKey(
-  { caches, cache, clock }: VendingDependencies,
-  of: {
-    readonly grantKeyId: string;
-    readonly state: GrantKeyState;
-    readonly epoch: string | undefined;
-  },
+  { caches, cache, ids }: VendingDependencies,
+  { session, grantKeyId }: AuthorizedRequest,
+  { state, reused }: { readonly state: GrantKeyState; readonly reused: boolean },
 ): Promise<void> {
-  const { grantKeyId, state, epoch } = of;
-  if (state.status === 'empty') return;
-  caches.grantKeys.put(grantKeyId, epoch, state);
-  const leftMs = Date.parse(state.current.expires_at) - clock.now().getTime();
-  // While the shared cache is unreachable no process uses its snapshot cache, so none has to be notified.
-  await cache
-    .set(grantCacheKey(grantKeyId), state.current.grant_id, Math.max(1, leftMs))
-    .catch(() => {});
+  const { capability, epoch, grantsEpoch } = session;
+  if (reused && grantsEpoch !== undefined) return;
+  const value = ids.next();
+  const key = sessionGrantsKey(capability.agentSessionId);
+  await writeOrDistrust(cache, () => cache.set(key, value, SESSION_GRANTS_MS));
+  if (epoch !== undefined) caches.grantKeys.put(grantKeyId, `${epoch} ${value}`, state);
 }
 
 async function handOut(

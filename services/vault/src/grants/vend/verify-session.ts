@@ -4,21 +4,17 @@
  */
 import type { AgentPrincipal, Capability } from '@cardea/auth';
 import type { Request } from '@cardea/http';
-import type { ExpiringCache } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import type { Epochs } from '../../epochs.ts';
 import type { Facts, IdentityFactsRequest } from '../../identity-facts/fact-rows.ts';
 import type { KnownChanges } from '../../identity-facts/facts-cache.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { REREAD_AFTER_MS } from '../../identity-facts/identity-facts.ts';
-import { grantCacheKey } from '../grant-key.ts';
 import { liveRevocations } from './live-revocations.ts';
 
 type SessionDependencies = Pick<ServiceDependencies, 'authenticator' | 'revocations' | 'clock'> & {
   readonly epochs: Epochs;
   readonly facts: IdentityFacts;
-  /** The grant key that a session requested last: it is likely to be the next one too. */
-  readonly lastGrantKeys: ExpiringCache<string, string>;
   /** False if the session exceeds its vend rate. */
   readonly sessionRate: (session: string) => boolean;
 };
@@ -32,8 +28,7 @@ export type VerifiedSession = {
   readonly changes: KnownChanges | undefined;
   /** The session's end, from its row or else from the token. */
   readonly sessionEndsAt: Date;
-  /** The grant key that the session requested last, and the grant that the cache names for it. */
-  readonly guess: { readonly grantKeyId: string; readonly grantId: string | undefined } | undefined;
+  readonly grantsEpoch: string | undefined;
 };
 export type RefusedSession = {
   readonly refused:
@@ -61,13 +56,7 @@ export async function verifySession(
       ? ({ bad: 'invalid' } as const)
       : await vault.authenticator.capability(token);
   const capability = 'ok' in verified ? verified.ok : verified.claims;
-  const guessed = vault.lastGrantKeys.get(`${tenantId} ${params.id}`);
-  const revoked = await liveRevocations(vault, {
-    agent,
-    sessionId: params.id,
-    capability,
-    guessedKey: guessed === undefined ? undefined : grantCacheKey(guessed),
-  });
+  const revoked = await liveRevocations(vault, { agent, sessionId: params.id, capability });
   if (revoked.agent) return { refused: 'INVALID_AGENT_KEY', sessionId: null };
   if (revoked.epoch === undefined && revoked.changes !== undefined)
     await vault.epochs.begin(tenantId);
@@ -102,10 +91,9 @@ export async function verifySession(
     return { refused: 'RATE_LIMITED', sessionId };
   }
   const sessionEndsAt = facts.session?.expires_at ?? new Date(capability.expiresAt * MS);
-  const { user: userRevoked, epoch, changes } = revoked;
-  const guess =
-    guessed === undefined ? undefined : { grantKeyId: guessed, grantId: revoked.cachedGrantId };
-  return { capability, factsRequest, facts, userRevoked, epoch, changes, sessionEndsAt, guess };
+  const { user: userRevoked, epoch, grantsEpoch, changes } = revoked;
+  const of = { capability, factsRequest, facts, userRevoked };
+  return { ...of, epoch, grantsEpoch, changes, sessionEndsAt };
 }
 
 /** Null if the agent acts for itself. */

@@ -17,13 +17,17 @@ export const changePolicyRoute = (vault: ChangeDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'change_approval_policy',
+      machine: 'vault:write',
+      class: 'settings',
+      stepUp: 'users',
       clientName: 'update_approval_policy',
       retry: 'never',
       summary: 'Change a policy; grants made under the old version are not handed out again',
+      description:
+        'Changes a policy; what the body does not name stays. The change makes a new version: grants that rest on the old one are not handed out again.',
       method: 'patch',
       path: '/api/v1/vault/approval-policies/{id}',
       who: WRITES,
-      applicationScope: 'account',
       params: PolicyId,
       body: PolicyPatch,
       ok: PolicyShape,

@@ -21,12 +21,16 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'evaluate_approval_policies',
+      machine: 'vault:read',
+      class: 'things',
+      applicationScope: 'roles',
       retry: 'safe',
       summary: 'What the policies would say to a request, without making one',
+      description:
+        'Tells what the policies say to a request for fields of a service: whether it is allowed, denied or requires an approval, by which policies, and who could approve. No request is made.',
       method: 'post',
       path: '/api/v1/vault/approval-policies/evaluate',
       who: READS,
-      applicationScope: 'roles',
       body: Type.Object({
         agent_id: text(128),
         service_name: text(128),
@@ -70,11 +74,12 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint =>
 async function knownApprover(
   vault: EvaluateDependencies,
   of: { readonly tenantId: string; readonly agentId: string },
-  { approver }: ApprovalRequirement,
+  requirement: ApprovalRequirement,
 ) {
+  const { approver } = requirement;
   if (approver === 'session_user') return { approver };
   const factsRequest = { ...of, sessionId: '', tokenSessionId: '', userId: null };
-  const found = await approverOf(vault, { factsRequest, changes: undefined }, { approver });
+  const found = await approverOf(vault, { factsRequest, changes: undefined }, requirement);
   if (approver !== 'nobody' && 'approverId' in found) return { approver };
   return 'reason' in found && found.reason !== undefined ? { reason: found.reason } : {};
 }

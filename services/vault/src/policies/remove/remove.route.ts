@@ -16,13 +16,17 @@ export const removePolicyRoute = (vault: RemoveDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'remove_approval_policy',
+      machine: 'vault:write',
+      class: 'settings',
+      stepUp: 'users',
       clientName: 'delete_approval_policy',
       retry: 'safe',
       summary: 'Remove a policy',
+      description:
+        'Removes a policy. Removing the last one that governs a vend allows that vend without an approval.',
       method: 'delete',
       path: '/api/v1/vault/approval-policies/{id}',
       who: WRITES,
-      applicationScope: 'account',
       params: PolicyId,
       ok: Type.Object({ status: Type.Literal('policy deleted') }),
       refusals: { policy_not_found: 404 },

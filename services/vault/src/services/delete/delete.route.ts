@@ -19,12 +19,16 @@ export const deleteServiceRoute = (vault: DeleteDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'delete_service',
+      machine: 'vault:write',
+      class: 'settings',
+      stepUp: 'users',
       retry: 'safe',
       summary: 'Delete a service: its grants end, its secrets are destroyed, its name is free',
+      description:
+        'Deletes a service. Its grants end, its values are destroyed for good, and its name is free.',
       method: 'delete',
       path: '/api/v1/vault/services/{name}',
       who: WRITES,
-      applicationScope: 'roles',
       params: ByName,
       ok: Type.Object({ status: Type.Literal('service deleted') }),
       refusals: { service_not_found: 404 },

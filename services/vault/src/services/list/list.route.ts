@@ -16,11 +16,15 @@ export const listServicesRoute = (vault: ListServicesDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'list_services',
+      machine: 'vault:read',
+      class: 'things',
+      applicationScope: 'roles',
       summary: 'Registered services, newest first',
+      description:
+        'Lists the services of the tenant, newest first and without values, 50 unless `limit` says otherwise.',
       method: 'get',
       path: '/api/v1/vault/services',
       who: READS,
-      applicationScope: 'roles',
       query: Type.Object(pageQuery),
       ok: Type.Object({ services: Type.Array(ServiceShape), ...pageAnswer }),
       refusals: {},
@@ -49,11 +53,15 @@ export const getServiceRoute = (vault: ListServicesDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'get_service',
+      machine: 'vault:read',
+      class: 'things',
+      applicationScope: 'roles',
       summary: 'One service: its metadata, and which fields are set',
+      description:
+        'Shows a service: its lifetimes, and for each field whether it has a value and in which version.',
       method: 'get',
       path: '/api/v1/vault/services/{name}',
       who: READS,
-      applicationScope: 'roles',
       params: ByName,
       ok: ServiceShape,
       refusals: { service_not_found: 404 },

@@ -5,11 +5,14 @@ import Type from 'typebox';
 import { ADMIN, WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import type { Catalog } from '../catalog.ts';
+import { objectionToReveal } from '../revealing.ts';
 import { services } from '../service.ts';
 import {
   changeable,
+  DOUBLED_FIELDS,
   Fields,
   hasDoubles,
+  LIFETIME_TOO_LONG,
   ServiceName,
   ServiceShape,
   shownService,
@@ -34,11 +37,15 @@ export const registerServiceRoute = (vault: RegisterDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'register_service',
+      machine: 'vault:write',
+      class: 'settings',
+      stepUp: 'users',
       summary: 'Register a service and the fields of its credential',
+      description:
+        'Registers a service with the names of its fields; values are written later. At most 50 fields. A grant lasts `default_ttl_seconds`, 900 unless stated. Only an administrator in person, signed in within the last 5 minutes, may set `reveal`.',
       method: 'post',
       path: '/api/v1/vault/services',
       who: WRITES,
-      applicationScope: 'roles',
       body: Type.Object({
         name: ServiceName,
         credential_type: credentialType,
@@ -51,6 +58,8 @@ export const registerServiceRoute = (vault: RegisterDependencies): Endpoint =>
       refusals: {
         invalid_request: 400,
         unsupported_credential_type: 400,
+        step_up_required: 401,
+        forbidden: 403,
         service_exists: 409,
         already_created: 409,
         idempotency_key_reused: 422,
@@ -60,10 +69,13 @@ export const registerServiceRoute = (vault: RegisterDependencies): Endpoint =>
     },
     async (request) => {
       const { body, idempotency } = request;
-      if (body.credential_type !== 'static') return { refused: 'unsupported_credential_type' };
+      if (body.credential_type !== 'static') return UNSUPPORTED_TYPE;
+      const contradiction = contradictionIn(body);
+      if (contradiction !== undefined) return contradiction;
       const given = withDefaults(body);
-      if (given === undefined) return { refused: 'invalid_request' };
       const command = await vault.command(request);
+      const objection = given.reveal && objectionToReveal(request.principal, command.now);
+      if (objection) return objection;
       const id = newId(vault, request, 'service');
       const request_hash = idempotency?.bodyHash ?? null;
       if (idempotency !== undefined) {
@@ -105,12 +117,30 @@ type Given = {
   readonly config?: object;
 };
 
-/** Undefined if the parts contradict each other. */
+const UNSUPPORTED_TYPE = {
+  refused: 'unsupported_credential_type',
+  details: [{ field: 'credential_type', rule: 'enum', allowed: ['static'] }],
+} as const;
+const CONFIG_NOT_TAKEN = {
+  refused: 'invalid_request',
+  details: [{ field: 'config', rule: 'not_for_static' }],
+} as const;
+
+/** The first parts of a request that contradict each other. */
+function contradictionIn(body: Given) {
+  const { usual, longest } = lifetimes(body);
+  if (usual > longest) return LIFETIME_TOO_LONG;
+  if (hasDoubles(body.fields)) return DOUBLED_FIELDS;
+  return body.config === undefined ? undefined : CONFIG_NOT_TAKEN;
+}
+
+function lifetimes({ max_ttl_seconds, default_ttl_seconds }: Given) {
+  const longest = max_ttl_seconds ?? Math.max(TTL_LIMIT_DEFAULT_S, default_ttl_seconds ?? 0);
+  return { longest, usual: default_ttl_seconds ?? Math.min(TTL_DEFAULT_S, longest) };
+}
+
 function withDefaults(body: Given) {
-  const longest =
-    body.max_ttl_seconds ?? Math.max(TTL_LIMIT_DEFAULT_S, body.default_ttl_seconds ?? 0);
-  const usual = body.default_ttl_seconds ?? Math.min(TTL_DEFAULT_S, longest);
-  if (usual > longest || hasDoubles(body.fields) || body.config !== undefined) return undefined;
+  const { usual, longest } = lifetimes(body);
   return {
     name: body.name,
     credential_type: 'static' as const,

@@ -8,8 +8,9 @@ import type { SecretStore } from '../../adapters/secret-store.ts';
 import { ADMIN, WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import type { Catalog } from '../catalog.ts';
-import type { ServiceRecord } from '../service.ts';
-import { ByName, FIELDS_MAX } from '../service-shape.ts';
+import { destroyedBy, type ServiceRecord } from '../service.ts';
+import { ByName, FIELDS_MAX, unknownFields } from '../service-shape.ts';
+import { FIELD_NAME_FORM } from '../version-shape.ts';
 import { faultOf, type WriteSecrets, writeSecrets } from './write-secrets.ts';
 
 type WriteSecretsDependencies = Pick<ServiceDependencies, 'command' | 'ids'> & {
@@ -21,19 +22,18 @@ type WriteSecretsDependencies = Pick<ServiceDependencies, 'command' | 'ids'> & {
 const VALUE_BYTES_MAX = 64 * 1024;
 /** As many fields of the largest size as a service may have, JSON-escaped. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
-const NAME_FORM = '^[^\\u0000]{1,64}$';
 /** Times that a write is encrypted again because another write took its version numbers. */
 const ENCRYPTIONS_MAX = 5;
 
 const Stage = named('SecretStage', Type.Enum(['current', 'pending']));
 const body = Type.Object({
   fields: Type.Record(
-    Type.String({ pattern: NAME_FORM }),
+    Type.String({ pattern: FIELD_NAME_FORM }),
     Type.String({ minLength: 1, maxBytes: VALUE_BYTES_MAX }),
     { minProperties: 1, maxProperties: FIELDS_MAX, additionalProperties: false },
   ),
   expected_versions: Type.Optional(
-    Type.Record(Type.String({ pattern: NAME_FORM }), Type.Integer({ minimum: 0 }), {
+    Type.Record(Type.String({ pattern: FIELD_NAME_FORM }), Type.Integer({ minimum: 0 }), {
       maxProperties: FIELDS_MAX,
       additionalProperties: false,
     }),
@@ -47,12 +47,16 @@ export const writeSecretsRoute = (vault: WriteSecretsDependencies): Endpoint =>
     {
       ...ADMIN,
       name: 'write_secrets',
+      machine: 'vault:write',
+      class: 'settings',
+      stepUp: 'users',
       retry: 'never',
       summary: 'Write new versions of secrets; nothing ever reads them back',
+      description:
+        'Writes new versions of values, up to 64 KiB each; fields that are not named stay as they are. They are current at once, and live grants of the service end. With stage `pending` they are stored and handed out to nobody until they are promoted. `expected_versions` makes the write conditional. A field keeps 20 versions; a further one destroys the oldest that is not current.',
       method: 'put',
       path: '/api/v1/vault/services/{name}/secrets',
       who: WRITES,
-      applicationScope: 'roles',
       params: ByName,
       body,
       bodyLimitBytes: BODY_BYTES_MAX,
@@ -91,7 +95,9 @@ async function write(vault: WriteSecretsDependencies, request: WriteRequest, enc
   const record = await vault.catalog.byName(tenantId, params.name);
   if (record === undefined) return { refused: 'service_not_found' as const };
   const fault = faultOf({ secrets: names.map((name) => ({ name })), expected }, record);
-  if (fault !== undefined) return { refused: fault };
+  const unknown = () =>
+    unknownFields(record.fields, { fields: names, expected_versions: Object.keys(expected) });
+  if (fault !== undefined) return fault === 'unknown_field' ? unknown() : { refused: fault };
   const secrets = names.map((name) => ({
     name,
     version: nextVersion(record, name),
@@ -117,13 +123,11 @@ async function write(vault: WriteSecretsDependencies, request: WriteRequest, enc
     const ids = secrets.map(({ secret_id }) => secret_id);
     await vault.secrets.erase(tenantId, ids);
     if (decided?.accepted === false && decided.reason === 'overtaken') return 'overtaken';
+    if (decided?.accepted === false && decided.reason === 'unknown_field') return unknown();
     return { refused: decided === undefined ? 'service_not_found' : refusalOf(decided.reason) };
   }
   await vault.epochs.changed(tenantId);
-  const destroyed = decided.events.flatMap((event) =>
-    event.type === 'SecretVersionDestroyed' ? [event.data.secret_id] : [],
-  );
-  await vault.secrets.erase(tenantId, destroyed);
+  await vault.secrets.erase(tenantId, destroyedBy(decided.events));
   const shown = secrets.map(({ name, version }) => ({ name, version, stage }));
   return { ok: { service_name: record.name, fields: shown }, wrote: decided.position };
 }

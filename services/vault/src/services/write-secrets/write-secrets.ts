@@ -4,6 +4,8 @@ import {
   carrying,
   destroying,
   fieldOf,
+  nextPromotion,
+  replaceField,
   type SecretVersion,
   type SecretVersionDestroyed,
   type SecretVersionWritten,
@@ -53,6 +55,8 @@ export function writeSecrets(
       stage: write.stage,
       created_at: write.now.toISOString(),
       created_by: write.by,
+      promoted_at: write.stage === 'current' ? write.now.toISOString() : null,
+      promotion: write.stage === 'current' ? nextPromotion(field) : null,
     };
     const { after, destroyed } = withVersion(field, added);
     record = replaceField(record, after);
@@ -97,8 +101,3 @@ function withVersion(
   const versions = [...stepped.filter((version) => !destroyed.includes(version)), added];
   return { after: { ...field, last_version: added.version, versions }, destroyed };
 }
-
-const replaceField = (record: ServiceRecord, field: ServiceField): ServiceRecord => ({
-  ...record,
-  fields: record.fields.map((each) => (each.name === field.name ? field : each)),
-});

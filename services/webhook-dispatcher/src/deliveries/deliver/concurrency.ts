@@ -1,67 +1,105 @@
 /**
- * The attempts that this process makes at the same time: so many in all, so many per origin, and no
- * tenant more than its share, so that one slow receiver holds up nobody but itself.
+ * The attempts that this process makes at the same time. Tenants share the slots as `FairShares` says. An
+ * origin gets so many at once; a delivery that was claimed for a full one waits in turn between tenants, and
+ * nothing more is claimed for that origin until nobody waits.
  */
-type Wanting = {
+import { type Clock, FairQueue, FairShares, type GiveBack } from '@cardea/runtime';
+
+type Attempt = {
   readonly webhookId: string;
   readonly tenantId: string;
   readonly origin: string;
 };
 
 const PER_ORIGIN_MAX = 16;
-/** How many of all concurrent attempts one tenant may have. */
-const TENANT_SHARE = 1 / 4;
+/** A delivery that waited this long for its origin goes back into the queue. */
+const ORIGIN_WAIT_MS = 5_000;
+/** A single busy tenant gets a quarter of the slots. */
+const PER_FREE_SLOT = 1 / 3;
+
+/** Held or waited for; `webhooks` are those that were claimed for it meanwhile. */
+type Origin = {
+  readonly places: FairQueue;
+  readonly webhooks: Set<string>;
+  users: number;
+};
 
 export class Concurrency {
-  readonly #most: number;
-  readonly #perTenantMax: number;
-  readonly #byOrigin = new Map<string, number>();
-  readonly #byTenant = new Map<string, number>();
-  /** Webhooks that were turned away, for as long as what was full is full. */
-  readonly #turnedAway = new Map<string, Wanting>();
-  #taken = 0;
+  readonly #clock: Pick<Clock, 'after'>;
+  readonly #slots: FairShares;
+  readonly #waitingMax: number;
+  readonly #origins = new Map<string, Origin>();
 
-  constructor(most: number) {
-    this.#most = most;
-    this.#perTenantMax = Math.max(1, Math.floor(most * TENANT_SHARE));
+  constructor(most: number, clock: Pick<Clock, 'after'>) {
+    this.#clock = clock;
+    this.#slots = new FairShares({ places: most, perFreePlace: PER_FREE_SLOT });
+    this.#waitingMax = Math.max(most, PER_ORIGIN_MAX);
   }
 
   get free(): number {
-    return this.#most - this.#taken;
+    return this.#slots.free;
   }
 
-  /** The way to give it back, once; undefined where origin or tenant have all that they get. */
-  take(of: Wanting): (() => void) | undefined {
-    if (this.#isFull(of)) {
-      this.#turnedAway.set(of.webhookId, of);
+  /** What a claim may bring: nothing for webhooks whose origin is full, and for each tenant its room. */
+  claimable() {
+    const full = [...this.#origins.values()].filter(
+      ({ places }) => places.free === 0 || places.waiting > 0,
+    );
+    const tenants = [...this.#slots.holders.keys()];
+    return {
+      skip: full.flatMap(({ webhooks }) => [...webhooks]),
+      rooms: new Map(tenants.map((tenantId) => [tenantId, this.#slots.roomOf(tenantId)])),
+      roomElse: this.#slots.roomOf(),
+    };
+  }
+
+  /** For a delivery that was claimed: its tenant has had the room. */
+  enter(tenantId: string): GiveBack {
+    return this.#slots.hold(tenantId);
+  }
+
+  /** Undefined unless the origin takes one more attempt now. */
+  enterOriginNow(attempt: Attempt): GiveBack | undefined {
+    const origin = this.#originOf(attempt);
+    return this.#leaving(attempt, origin, origin.places.takeNow(attempt.tenantId));
+  }
+
+  /** Waits for the origin; undefined when that takes too long. */
+  async enterOrigin(attempt: Attempt): Promise<GiveBack | undefined> {
+    const origin = this.#originOf(attempt);
+    return this.#leaving(attempt, origin, await origin.places.take(attempt.tenantId));
+  }
+
+  #originOf({ origin: name, webhookId }: Attempt): Origin {
+    const form = { places: PER_ORIGIN_MAX, perFreePlace: Number.POSITIVE_INFINITY };
+    const waiting = { waitingMax: this.#waitingMax, waitMaxMs: ORIGIN_WAIT_MS };
+    const origin = this.#origins.get(name) ?? {
+      places: new FairQueue({ ...form, ...waiting }, this.#clock),
+      webhooks: new Set(),
+      users: 0,
+    };
+    this.#origins.set(name, origin);
+    origin.webhooks.add(webhookId);
+    origin.users += 1;
+    return origin;
+  }
+
+  #leaving(
+    { origin: name }: Attempt,
+    origin: Origin,
+    giveBack: GiveBack | undefined,
+  ): GiveBack | undefined {
+    const left = (): void => {
+      origin.users -= 1;
+      if (origin.users === 0) this.#origins.delete(name);
+    };
+    if (giveBack === undefined) {
+      left();
       return undefined;
     }
-    this.#add(of, 1);
-    return () => this.#add(of, -1);
+    return () => {
+      giveBack();
+      left();
+    };
   }
-
-  /** Webhooks for which nothing is to be claimed now. */
-  skipped(): readonly string[] {
-    for (const [id, of] of this.#turnedAway) if (!this.#isFull(of)) this.#turnedAway.delete(id);
-    return [...this.#turnedAway.keys()];
-  }
-
-  #isFull({ origin, tenantId }: Wanting): boolean {
-    return (
-      (this.#byOrigin.get(origin) ?? 0) >= PER_ORIGIN_MAX ||
-      (this.#byTenant.get(tenantId) ?? 0) >= this.#perTenantMax
-    );
-  }
-
-  #add({ origin, tenantId }: Wanting, by: 1 | -1): void {
-    this.#taken += by;
-    count(this.#byOrigin, origin, by);
-    count(this.#byTenant, tenantId, by);
-  }
-}
-
-function count(counts: Map<string, number>, name: string, by: number): void {
-  const now = (counts.get(name) ?? 0) + by;
-  if (now === 0) counts.delete(name);
-  else counts.set(name, now);
 }

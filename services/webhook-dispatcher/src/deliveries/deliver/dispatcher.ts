@@ -11,6 +11,7 @@ import { errorCode, isOutage } from '@cardea/log-follower';
 import type { Positions } from '@cardea/read-models';
 import {
   type Clock,
+  type GiveBack,
   type Ids,
   type Logger,
   pacing,
@@ -18,15 +19,15 @@ import {
   type Settings,
 } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
-import type { Target } from '../../webhooks/webhooks.module.ts';
 import { cancel } from '../cancel-delivery.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
 import { type CancelCause, deliveries, excerptField, streamOf } from '../delivery.ts';
 import type { Claimed, Queue } from '../queue.ts';
 import { Concurrency } from './concurrency.ts';
 import { OutcomeAppends } from './outcome-appends.ts';
+import { readyToSend } from './ready-to-send.ts';
 import { recordAttempt } from './record-attempt.ts';
-import { prepare, type SendDependencies, type Sent, send } from './send.ts';
+import { type SendDependencies, type Sent, send } from './send.ts';
 
 /** What becomes due in this process wakes the dispatcher, or is due at a known time. */
 const IDLE_MS = 10_000;
@@ -55,14 +56,6 @@ type DispatcherDependencies = SendDependencies & {
   readonly log: Logger;
 };
 
-type Ready =
-  | 'not_now'
-  | { readonly cancel: CancelCause }
-  | {
-      readonly prepared: { readonly target: Target; readonly body: string };
-      readonly give: () => void;
-    };
-
 /** What remains of an attempt: a lease that no running attempt uses any more, or nothing. */
 type Left = 'leased' | 'done';
 
@@ -72,7 +65,7 @@ export class Dispatcher {
   readonly #slots: Concurrency;
   /** Claimed by this process and not yet out of its hands. */
   readonly #held = new Set<string>();
-  /** Of these, what was claimed once more: its release was carried out and not yet answered. */
+  /** Those of them that were claimed once more: their release was carried out and not yet answered. */
   readonly #claimedAgain = new Set<string>();
   readonly #tasks = new Set<Promise<void>>();
   #woken = new AbortController();
@@ -82,10 +75,6 @@ export class Dispatcher {
   /** An outage may have left something leased that is not in hand. */
   #astray = false;
   #renewedMs: number;
-  /** The last claim may have left due deliveries, because the limit of concurrent attempts was reached. */
-  #wanting = false;
-  /** Claimed, and waiting for the limit of concurrent attempts. */
-  #preparing = 0;
   /** The last claim left due deliveries, or is under way. */
   #isMoreDue = true;
 
@@ -93,7 +82,7 @@ export class Dispatcher {
     this.#needs = needs;
     this.#owner = needs.ids.next();
     this.#outcomes = new OutcomeAppends(needs);
-    this.#slots = new Concurrency(needs.settings.WEBHOOK_CONCURRENCY);
+    this.#slots = new Concurrency(needs.settings.WEBHOOK_CONCURRENCY, needs.clock);
     this.#renewedMs = needs.clock.monotonicMs();
   }
 
@@ -139,21 +128,21 @@ export class Dispatcher {
   async #claim(): Promise<number> {
     const { queue, clock } = this.#needs;
     await this.#releaseAstray();
-    const most = this.#slots.free - this.#preparing;
-    this.#wanting = true;
+    const most = this.#slots.free;
     this.#isMoreDue = true;
     if (most <= 0 || this.#outcomes.areWaiting) return BLOCKED_MS;
     const now = clock.now();
-    const skip = this.#slots.skipped();
-    const asking = { now, leaseUntil: this.#leaseEnd(), owner: this.#owner, skip, most };
+    const slots = this.#slots.claimable();
+    const asking = { now, leaseUntil: this.#leaseEnd(), owner: this.#owner, most, ...slots };
     const { claimed, nextAt, isMoreDue } = await queue.claim(asking).catch((error: unknown) => {
       this.#astray = true;
       throw error;
     });
-    this.#wanting = claimed.length === most || skip.length > 0;
     this.#isMoreDue = isMoreDue;
     for (const each of claimed) this.#take(each);
-    const restMs = this.#wanting || this.#astray ? BLOCKED_MS : IDLE_MS;
+    // The next round; one that gets nothing waits until an attempt ends.
+    if (isMoreDue && claimed.length > 0) return 0;
+    const restMs = isMoreDue || this.#astray ? BLOCKED_MS : IDLE_MS;
     const leftMs = (nextAt?.getTime() ?? Number.POSITIVE_INFINITY) - clock.now().getTime();
     // An answer that took long is old already.
     const spentMs = clock.now().getTime() - now.getTime();
@@ -185,7 +174,9 @@ export class Dispatcher {
       return;
     }
     this.#held.add(deliveryId);
-    const task = this.#deliver(claimed)
+    const leave = this.#slots.enter(claimed.tenantId);
+    const task = this.#deliver(claimed, leave)
+      .finally(leave)
       .catch((error: unknown): Left => {
         const fields = { delivery_id: deliveryId, error: errorCode(error) };
         this.#needs.log.warn(fields, 'an attempt was not made');
@@ -202,33 +193,21 @@ export class Dispatcher {
     this.#tasks.add(task);
   }
 
-  async #deliver(claimed: Claimed): Promise<Left> {
-    this.#preparing += 1;
-    const ready = await this.#ready(claimed).finally(() => {
-      this.#preparing -= 1;
-    });
+  /** `leave` gives back its slot, which is free again once the receiver has answered. */
+  async #deliver(claimed: Claimed, leave: GiveBack): Promise<Left> {
+    const ready = await readyToSend(this.#needs, this.#slots, claimed);
     if (ready === 'not_now') {
       this.#wakeLater();
       return await this.#release(claimed);
     }
     if ('cancel' in ready) return await this.#cancel(claimed, ready.cancel);
     const sent = await send(this.#needs, claimed, ready.prepared).finally(() => {
-      ready.give();
-      if (this.#wanting) this.wake();
+      ready.leaveOrigin();
+      leave();
+      this.wakeForMore();
     });
     // Cut off by our own stopping, it says nothing about the receiver.
     return this.#stopped ? 'done' : await this.#record(claimed, sent);
-  }
-
-  async #ready(claimed: Claimed): Promise<Ready> {
-    const prepared = await prepare(this.#needs, claimed);
-    if (prepared === 'behind') return 'not_now';
-    if ('cancel' in prepared) return prepared;
-    const { webhookId, tenantId } = claimed;
-    const give = this.#slots.take({ webhookId, tenantId, origin: prepared.target.origin });
-    if (give !== undefined) return { prepared, give };
-    this.#wanting = true;
-    return 'not_now';
   }
 
   async #cancel(claimed: Claimed, cause: CancelCause): Promise<Left> {

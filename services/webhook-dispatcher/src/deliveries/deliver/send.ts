@@ -2,6 +2,7 @@
 import type { Sealer } from '@cardea/crypto';
 import { excerptOf, type Outbound } from '@cardea/http';
 import { type Clock, currentTraceparent, metrics, span } from '@cardea/runtime';
+import packageJson from '../../../package.json' with { type: 'json' };
 import { signatureHeaders } from '../../adapters/signing.ts';
 import type { Target, WebhookIndex } from '../../webhooks/webhooks.module.ts';
 import { type CancelCause, streamOf } from '../delivery.ts';
@@ -31,7 +32,7 @@ export type Sent = {
 const INDEX_WAIT_MS = 5_000;
 /** Changes of a webhook that may get between the look at it and the use of it. */
 const LOOKS_MAX = 5;
-const USER_AGENT = 'Cardea-Webhooks/0.1.0';
+const USER_AGENT = `Cardea-Webhooks/${packageJson.version}`;
 
 export async function prepare(
   { index, sealer }: SendDependencies,

@@ -2,8 +2,9 @@ import { instantOf, NullableTime, named, Time } from '@cardea/contracts';
 import type { Sealed, Sealer } from '@cardea/crypto';
 import { endpoint } from '@cardea/http';
 import { build, type Database } from '@cardea/read-models';
+import { isUuid } from '@cardea/runtime';
 import Type, { type Static } from 'typebox';
-import { ENDPOINT_DEFAULTS, isUuid } from '../../webhooks/webhooks.module.ts';
+import { ENDPOINT_DEFAULTS } from '../../webhooks/webhooks.module.ts';
 import { type Cursor, printCursor, readCursor } from '../cursor.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
 import { excerptField, streamOf } from '../delivery.ts';
@@ -57,7 +58,12 @@ export const listDeliveriesRoute = ({ database, sealer }: Dependencies) =>
     {
       ...ENDPOINT_DEFAULTS,
       name: 'list_webhook_deliveries',
+      machine: 'webhooks:read',
+      class: 'things',
+      applicationScope: 'roles',
       summary: 'Attempts to deliver, newest first',
+      description:
+        "Lists attempts to deliver, newest first, 50 unless `limit` says otherwise (up to 1,000). With `cursor`, which is empty for the first page, the answer has `next_cursor` for the next one. `detail=true` adds why an attempt failed, when the next one follows, and the beginning of the receiver's answer.",
       method: 'get',
       path: '/api/v1/webhooks/deliveries',
       query: queryShape,

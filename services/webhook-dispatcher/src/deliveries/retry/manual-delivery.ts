@@ -12,7 +12,7 @@ export async function manualDelivery(
   { sealer }: Pick<ServiceDependencies, 'sealer'>,
   of: {
     readonly tenantId: string;
-    /** Of the one that is sent again. */
+    /** The id of the delivery that is sent again. */
     readonly deliveryId: string;
     readonly delivery: Exclude<Delivery, { readonly status: 'absent' }>;
     readonly command: Command;

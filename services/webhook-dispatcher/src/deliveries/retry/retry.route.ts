@@ -18,8 +18,13 @@ export const retryDeliveryRoute = (
     {
       ...ENDPOINT_DEFAULTS,
       name: 'retry_webhook_delivery',
+      machine: 'webhooks:write',
+      class: 'things',
+      applicationScope: 'roles',
       retry: 'never',
       summary: 'Send the event of a delivery once more, newly dated and signed',
+      description:
+        'Sends the event of an earlier delivery once more: the same event and data with a new timestamp and signature, as a delivery of its own.',
       method: 'post',
       path: '/api/v1/webhooks/deliveries/{id}/retry',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: ID_CHARS_MAX }) }),

@@ -16,7 +16,7 @@ import { ignoring } from '@cardea/event-store';
 export type PayloadSource = {
   readonly event: WebhookEvent;
   readonly data: object;
-  /** Whose key seals it; undefined = the webhook's own. */
+  /** The subject whose key seals it; undefined: the webhook's own key. */
   readonly subject: string | undefined;
 };
 
@@ -78,6 +78,7 @@ const UNTOLD = ignoring(
   'agent_session.ended',
   'user.updated',
   'user.status_changed',
+  'user.unlocked',
   'approval.consumed',
   'approval.decision_refused',
   'vault.credential.reused',
@@ -87,6 +88,9 @@ const UNTOLD = ignoring(
   'vault.service.changed',
   'vault.service.deleted',
   'vault.secret.written',
+  'vault.secret.promoted',
+  'vault.secret.rolled_back',
+  'vault.secret.revealed',
   'vault.secret.destroyed',
   'vault.policy.added',
   'vault.policy.changed',

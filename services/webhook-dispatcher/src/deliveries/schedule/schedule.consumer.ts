@@ -83,7 +83,9 @@ function* toldBy(needs: Dependencies, events: readonly IntegrationEvent[]): Gene
       tenantId: event.tenantId,
       event: told.event,
       appId: event.data.context.app_id,
-      at: new Date(event.time),
+      source: event.source,
+      position: event.position,
+      ...(event.logEpoch === undefined ? {} : { logEpoch: event.logEpoch }),
     });
     for (const webhook of matching) yield { event, told, webhook };
   }

@@ -1,12 +1,11 @@
 import type { WebhookPayload } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
-import { uuidV5 } from '@cardea/runtime';
+import { isUuid, uuidV5 } from '@cardea/runtime';
 import Type from 'typebox';
 import type { WriteDependencies } from '../../webhooks/webhooks.module.ts';
 import {
   ENDPOINT_DEFAULTS,
   idParams,
-  isUuid,
   notFound,
   seenBy,
   subjectOf,
@@ -27,8 +26,13 @@ export const testWebhookRoute = (
     {
       ...ENDPOINT_DEFAULTS,
       name: 'test_webhook',
+      machine: 'webhooks:write',
+      class: 'things',
+      applicationScope: 'roles',
       retry: 'never',
       summary: 'Send a webhook.test to a webhook, enabled or not',
+      description:
+        'Sends `webhook.test` to a webhook, also to one that is disabled, and records a delivery. 202 does not say that the receiver accepted it: read `GET /api/v1/webhooks/deliveries`.',
       method: 'post',
       path: '/api/v1/webhooks/{id}/test',
       params: idParams,

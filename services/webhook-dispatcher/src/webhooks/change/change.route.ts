@@ -1,4 +1,5 @@
 import { endpoint } from '@cardea/http';
+import { isUuid } from '@cardea/runtime';
 import Type from 'typebox';
 import { type ExistingWebhook, locationOf, type WebhookChanged, webhooks } from '../webhook.ts';
 import {
@@ -7,7 +8,6 @@ import {
   eventsField,
   idParams,
   invalidUrl,
-  isUuid,
   notFound,
   readEvents,
   readUrl,
@@ -25,9 +25,14 @@ export const changeWebhookRoute = (needs: WriteDependencies) =>
     {
       ...ENDPOINT_DEFAULTS,
       name: 'change_webhook',
+      machine: 'webhooks:write',
+      class: 'settings',
+      stepUp: 'users',
       clientName: 'update_webhook',
       retry: 'safe',
       summary: 'Change a webhook, enable or disable it',
+      description:
+        'Changes the address, the events or the description of a webhook, or enables or disables it. What the body does not name stays. While a webhook is disabled, it receives nothing but tests.',
       method: 'patch',
       path: '/api/v1/webhooks/{id}',
       params: idParams,
@@ -50,7 +55,7 @@ export const changeWebhookRoute = (needs: WriteDependencies) =>
       const judged = body.url === undefined ? undefined : readUrl(body.url, needs.settings);
       if (judged !== undefined && 'rule' in judged) return invalidUrl(judged.rule);
       const events = body.events === undefined ? undefined : readEvents(body.events);
-      if (body.events !== undefined && events === undefined) return unknownEvent;
+      if (body.events !== undefined && events === undefined) return unknownEvent(body.events);
       if (!isUuid(id)) return notFound(id);
       const { state } = await needs.streams.load(webhooks, { tenantId, id });
       if (state.status !== 'standing') return notFound(id);

@@ -2,16 +2,17 @@ import { endpoint } from '@cardea/http';
 import { alreadyCreated, newId, requestHash } from '@cardea/service';
 import Type from 'typebox';
 import { issueSecret } from '../../adapters/signing.ts';
+import { beginsAfterNow } from '../begins-after.ts';
 import { locationOf, webhooks } from '../webhook.ts';
 import {
   descriptionField,
-  ENDPOINT_DEFAULTS,
   eventsField,
   invalidUrl,
   readEvents,
   readUrl,
   unknownEvent,
   urlField,
+  WRITES,
 } from '../webhook-shape.ts';
 import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
 import { settle, type WriteDependencies } from '../writing.ts';
@@ -20,12 +21,23 @@ import { createWebhook, repeatOf } from './create.ts';
 const WEBHOOKS_PER_TENANT_MAX = 500;
 const INDEX_WAIT_MS = 2_000;
 
+const createdWebhook = Type.Object({
+  id: Type.String(),
+  url: Type.String(),
+  events: Type.Array(Type.String()),
+  secret: Type.String(),
+});
+
 export const createWebhookRoute = (needs: WriteDependencies) =>
   endpoint(
     {
-      ...ENDPOINT_DEFAULTS,
+      ...WRITES,
       name: 'create_webhook',
+      class: 'settings',
+      stepUp: 'applications',
       summary: 'Register a webhook; its secret is shown here and never again',
+      description:
+        'Registers an address to which the named events are sent as signed `POST` requests, from now on. The answer shows the secret that signs them; no later call shows it again. The address must be `https` and public, unless the deployment allows more. A tenant has at most 500 webhooks.',
       method: 'post',
       path: '/api/v1/webhooks',
       body: Type.Object({
@@ -33,12 +45,7 @@ export const createWebhookRoute = (needs: WriteDependencies) =>
         events: eventsField,
         description: Type.Optional(descriptionField),
       }),
-      ok: Type.Object({
-        id: Type.String(),
-        url: Type.String(),
-        events: Type.Array(Type.String()),
-        secret: Type.String(),
-      }),
+      ok: createdWebhook,
       showsSecret: true,
       status: 201,
       refusals: {
@@ -57,7 +64,7 @@ export const createWebhookRoute = (needs: WriteDependencies) =>
       const judged = readUrl(body.url, needs.settings);
       if ('rule' in judged) return invalidUrl(judged.rule);
       const events = readEvents(body.events);
-      if (events === undefined) return unknownEvent;
+      if (events === undefined) return unknownEvent(body.events);
       await index.reached(await store.head(store.log), INDEX_WAIT_MS);
       if (index.countOf(tenantId) >= WEBHOOKS_PER_TENANT_MAX) {
         return { refused: 'too_many_webhooks' as const };
@@ -68,10 +75,11 @@ export const createWebhookRoute = (needs: WriteDependencies) =>
       const { secret, keys } = issueSecret(needs.random);
       const seal = (field: 'url' | 'keys', text: string) =>
         sealer.seal(tenantId, locationOf(id, field), text);
-      const [sealedUrl, sealedKeys, ownHash] = await Promise.all([
+      const [sealedUrl, sealedKeys, ownHash, beginsAfter] = await Promise.all([
         seal('url', body.url),
         seal('keys', keys),
         requestHash(needs, request, []),
+        beginsAfterNow(needs),
       ]);
       // Its key is gone for ever: the webhook that this key of idempotency made was deleted.
       if (sealedUrl === 'erased' || sealedKeys === 'erased') {
@@ -86,6 +94,7 @@ export const createWebhookRoute = (needs: WriteDependencies) =>
           app_id: request.appId ?? null,
           keys: sealedKeys,
           created_at: command.now.toISOString(),
+          begins_after: beginsAfter,
           request_hash: ownHash,
         }),
       );

@@ -1,7 +1,8 @@
 import { endpoint } from '@cardea/http';
+import { isUuid } from '@cardea/runtime';
 import Type from 'typebox';
 import { webhooks } from '../webhook.ts';
-import { ENDPOINT_DEFAULTS, idParams, isUuid, notFound } from '../webhook-shape.ts';
+import { ENDPOINT_DEFAULTS, idParams, notFound } from '../webhook-shape.ts';
 import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
 import { settle, type WriteDependencies } from '../writing.ts';
 import { deleteWebhook } from './delete.ts';
@@ -11,8 +12,13 @@ export const deleteWebhookRoute = (needs: WriteDependencies) =>
     {
       ...ENDPOINT_DEFAULTS,
       name: 'delete_webhook',
+      machine: 'webhooks:write',
+      class: 'settings',
+      stepUp: 'applications',
       retry: 'safe',
       summary: 'Delete a webhook; nothing is sent to it afterwards',
+      description:
+        'Deletes a webhook. Nothing is sent to it afterwards, deliveries that wait for another attempt included.',
       method: 'delete',
       path: '/api/v1/webhooks/{id}',
       params: idParams,

@@ -1,7 +1,8 @@
 import { endpoint } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
+import { isUuid } from '@cardea/runtime';
 import { rowsOf } from '../webhook-rows.ts';
-import { ENDPOINT_DEFAULTS, idParams, isUuid, notFound, webhookShape } from '../webhook-shape.ts';
+import { ENDPOINT_DEFAULTS, idParams, notFound, webhookShape } from '../webhook-shape.ts';
 import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
 
 export const getWebhookRoute = ({ database }: { readonly database: Database }) =>
@@ -9,7 +10,11 @@ export const getWebhookRoute = ({ database }: { readonly database: Database }) =
     {
       ...ENDPOINT_DEFAULTS,
       name: 'get_webhook',
+      machine: 'webhooks:read',
+      class: 'things',
+      applicationScope: 'roles',
       summary: 'One webhook',
+      description: 'Shows one webhook, without its secret.',
       method: 'get',
       path: '/api/v1/webhooks/{id}',
       params: idParams,

@@ -1,8 +1,9 @@
 import { endpoint } from '@cardea/http';
+import { isUuid } from '@cardea/runtime';
 import Type from 'typebox';
 import { issueSecret } from '../../adapters/signing.ts';
 import { locationOf, seenBy, webhooks } from '../webhook.ts';
-import { ENDPOINT_DEFAULTS, idParams, isUuid, notFound } from '../webhook-shape.ts';
+import { ENDPOINT_DEFAULTS, idParams, notFound } from '../webhook-shape.ts';
 import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
 import { settle, type WriteDependencies } from '../writing.ts';
 import { rotateSecret } from './rotate-secret.ts';
@@ -12,8 +13,13 @@ export const rotateSecretRoute = (needs: WriteDependencies) =>
     {
       ...ENDPOINT_DEFAULTS,
       name: 'rotate_webhook_secret',
+      machine: 'webhooks:write',
+      class: 'settings',
+      stepUp: 'applications',
       retry: 'never',
       summary: 'Give a webhook a new secret; the old one signs nothing any more',
+      description:
+        'Replaces the secret that signs the deliveries, and shows the new one this once. The old one signs nothing any more, so the receiver has to know the new one at once.',
       method: 'post',
       path: '/api/v1/webhooks/{id}/rotate-secret',
       params: idParams,

@@ -68,11 +68,14 @@ export const createRequest = (approval: CreateDependencies) =>
     {
       ...COMMON,
       name: 'create_approval_request',
+      class: 'things',
+      applicationScope: 'account',
       summary: 'Ask a user for a decision',
+      description:
+        'Asks a user to approve or deny an action. The user is told through the channels that the tenant has set. An agent asks the user of its session or its owner, and only for itself. An administrator may ask every user, any other user only themselves. The same question of an agent, asked again while it is open, is answered with the open request. An agent may have 5 requests open with one user and make 20 a minute; a user may make 300 a minute.',
       method: 'post',
       path: '/api/v1/ciba/requests',
       who: ['user', 'agent_token'],
-      applicationScope: 'account',
       notTaken: NO_KEYS,
       body,
       ok: requestShape,

@@ -1,7 +1,7 @@
 /** Who may send requests to whom over REST, and what the request then contains. */
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
+import { cleaned, isClean } from '@cardea/runtime';
 import { TTL_SECONDS_DEFAULT } from '../../limits.ts';
-import { cleaned, isClean } from '../../sanitize-text.ts';
 import type { Origin, RequestFacts, Severity } from '../request.ts';
 
 export type Wanted = {

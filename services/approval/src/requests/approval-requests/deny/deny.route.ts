@@ -1,5 +1,5 @@
 import { endpoint } from '@cardea/http';
-import { uuidFrom } from '@cardea/runtime';
+import { cleaned, uuidFrom } from '@cardea/runtime';
 import type { FactCopies, ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import type { Counters } from '../../counters.ts';
@@ -8,7 +8,6 @@ import { userValidity } from '../../identity-facts/user-validity.ts';
 import { MINUTE_MS, MUTE_MINUTES_MAX } from '../../limits.ts';
 import { mute } from '../../queues/mute.ts';
 import { queueIdOf, queues } from '../../queues/queue.ts';
-import { cleaned } from '../../sanitize-text.ts';
 import type { Changes } from '../changes.ts';
 import { sealWord } from '../make-request.ts';
 import { requests } from '../request.ts';
@@ -33,6 +32,8 @@ export const denyRequest = (approval: DenyDependencies) =>
       name: 'deny_request',
       retry: 'never',
       summary: 'Deny a request that names the caller; final',
+      description:
+        'Denies a pending request. Only the user whom the request names may, in person. A decision is final. A vend that was denied is not put to the user again for 15 minutes; three denials within an hour mute the agent towards this user for an hour, and `mute_agent_minutes` mutes it at once.',
       path: '/api/v1/ciba/requests/{id}/deny',
       body: Type.Object({
         reason: Type.Optional(Type.String({ minLength: 1, maxLength: 280 })),

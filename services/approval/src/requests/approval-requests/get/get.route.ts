@@ -18,11 +18,14 @@ export const getRequest = (approval: GetDependencies) =>
     {
       ...COMMON,
       name: 'get_approval_request',
+      class: 'things',
+      applicationScope: 'account',
       summary: 'One approval request',
+      description:
+        'Shows one approval request to the user who decides it, to the agent that it is about, and to administrators.',
       method: 'get',
       path: '/api/v1/ciba/requests/{id}',
       who: ['user', 'agent_token'],
-      applicationScope: 'account',
       notTaken: NO_KEYS,
       params: requestId,
       ok: requestShape,

@@ -16,11 +16,14 @@ export const listPending = (approval: ListPendingDependencies) =>
     {
       ...COMMON,
       name: 'list_pending_approvals',
+      class: 'things',
+      applicationScope: 'account',
       summary: 'Requests that wait for the caller, newest first',
+      description:
+        'Lists the requests that wait for a decision by the caller, newest first, at most 1,000.',
       method: 'get',
       path: '/api/v1/ciba/pending',
       who: ['user'],
-      applicationScope: 'account',
       notTaken: USERS_ONLY,
       ok: Type.Object({ requests: Type.Array(requestShape) }, { additionalProperties: false }),
       refusals: { unauthenticated: 401, user_session_required: 401 },

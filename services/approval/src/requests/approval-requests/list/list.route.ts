@@ -18,11 +18,15 @@ export const listRequests = (approval: ListDependencies) =>
     {
       ...COMMON,
       name: 'list_approval_requests',
+      machine: 'approvals:read',
+      class: 'things',
+      applicationScope: 'roles',
       summary: 'All approval requests of the tenant, newest first',
+      description:
+        'Lists the approval requests of all users of the tenant, newest first, 50 unless `limit` says otherwise. An administrator who impersonates a user may not.',
       method: 'get',
       path: '/api/v1/ciba/requests',
       who: ['admin'],
-      applicationScope: 'roles',
       notTaken: NO_KEYS,
       query: Type.Object({ ...pageQuery, status: Type.Optional(StatusShape) }),
       ok,

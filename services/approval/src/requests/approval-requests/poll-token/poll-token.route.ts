@@ -44,12 +44,15 @@ export const pollToken = (needs: PollTokenDependencies) =>
     {
       ...COMMON,
       name: 'poll_vend_approval',
+      class: 'things',
+      applicationScope: 'account',
       clientName: 'poll_vending_approval',
       summary: 'Whether the approval that a vend waits for was given',
+      description:
+        "Tells whether the approval that a vend waits for was given; the address is `poll_url` of the vend's answer. With `wait` it answers as soon as there is a decision, at the latest after that many seconds. It hands out no secret: after `approved`, vend again with `approval_id`. Ask every `interval` seconds.",
       method: 'get',
       path: '/api/v1/ciba/token/{approval_id}',
       who: ['user', 'agent_token', 'agent_key'],
-      applicationScope: 'account',
       notTaken: { api_key: { status: 401, code: 'unauthenticated' } },
       params: Type.Object({ approval_id: Type.String({ minLength: 1, maxLength: 128 }) }),
       query: Type.Object({

@@ -4,7 +4,6 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
-import { STEP_UP_HEADERS, signedInLately } from '../../../http/step-up.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { exists } from '../../users/user.ts';
 import { impersonations } from '../impersonation.ts';
@@ -28,25 +27,26 @@ export const impersonateRoute = (needs: Dependencies): Endpoint =>
       tenant: 'required',
       area: 'admin',
       name: 'impersonate_user',
+      machine: 'never',
+      class: 'settings',
+      stepUp: 'users',
       retry: 'never',
       summary: 'Act as a member, for ten minutes',
+      description:
+        'Answers an access token of a member for ten minutes, with a reason for the audit log. Everything done with it is recorded as done by the administrator. It changes no setting, decides no approval and starts no agent session.',
       method: 'post',
       path: '/api/v1/admin/users/{id}/impersonate',
       who: ['admin'],
-      applicationScope: 'account',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       body: closed({ reason: Type.String({ minLength: 1, maxLength: REASON_CHARACTERS_MAX }) }),
       ok: closed({ access_token: Type.String(), expires_in: Type.Integer() }),
       status: 201,
       showsSecret: true,
-      refusals: { step_up_required: 401, forbidden: 403, not_found: 404 },
+      refusals: { forbidden: 403, not_found: 404 },
     },
     async (request) => {
       const { tenantId, params, principal, body } = request;
       const readAt = needs.clock.now();
-      if (!signedInLately(principal, readAt)) {
-        return { refused: 'step_up_required', headers: STEP_UP_HEADERS };
-      }
       const user = await needs.userDirectory.byId(tenantId, params.id);
       const command = await needs.command(request);
       // Dated before the member was read, so that a change of rank which the read missed ends it.
@@ -65,8 +65,14 @@ export const impersonateRoute = (needs: Dependencies): Endpoint =>
       const { ISSUER } = needs.settings;
       const { typ, audience } = TOKEN_CLASSES.access;
       const claims: ImpersonationClaims = {
-        ...{ iss: ISSUER, sub: user.id, aud: audience(ISSUER), jti: id },
-        ...{ iat: issuedAt, exp: expiresAt, tid: tenantId, tenant_id: tenantId },
+        iss: ISSUER,
+        sub: user.id,
+        aud: audience(ISSUER),
+        jti: id,
+        iat: issuedAt,
+        exp: expiresAt,
+        tid: tenantId,
+        tenant_id: tenantId,
         act: { sub: principal.id },
         email: (await needs.userDirectory.emailOf(user)) ?? '',
         roles: user.roles,

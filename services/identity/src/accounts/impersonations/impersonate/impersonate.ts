@@ -1,6 +1,7 @@
 /** Whom an administrator may impersonate: members who are active, never somebody with a rank. */
+
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import { rankOf } from '../../users/ranks.ts';
+import { rankOf } from '../../../ranks/ranks.ts';
 import { exists, type User } from '../../users/user.ts';
 import type { Impersonation, ImpersonationEvent } from '../impersonation.ts';
 
@@ -12,7 +13,7 @@ export type Impersonate = {
   readonly user: User;
   readonly adminId: string;
   readonly reason: string;
-  /** Of the token, Unix seconds. */
+  /** When the token expires, Unix seconds. */
   readonly expiresAt: number;
 };
 

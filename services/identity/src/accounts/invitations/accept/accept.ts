@@ -2,26 +2,29 @@
  * The invited person accepts. Whoever invited them must still be allowed to give the roles; a repeat says
  * nothing, because only the person's own stream tells whether the account was created.
  */
+
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import { rankOf } from '../../users/ranks.ts';
+import { rankOf } from '../../../ranks/ranks.ts';
 import type { User } from '../../users/user.ts';
 import type { Invitation, InvitationEvent } from '../invitation.ts';
 
 export type AcceptInvitation = {
   /** As they are now; null where nobody gives roles. */
   readonly inviter: User | null;
+  /** Whoever joins: the id that was drawn, or that of the account whose address it takes. */
+  readonly userId: string;
   readonly now: Date;
 };
 
 export function acceptInvitation(
-  { inviter, now }: AcceptInvitation,
+  { inviter, userId, now }: AcceptInvitation,
   invitation: Invitation,
 ): Decision<InvitationEvent, 'invalid' | 'expired'> {
   if (invitation.status === 'none' || invitation.status === 'revoked') return refuse('invalid');
   if (inviter !== null && !mayStillGive(inviter, invitation.roles)) return refuse('invalid');
   if (invitation.status === 'accepted') return accept();
   if (now >= new Date(invitation.expiresAt)) return refuse('expired');
-  const { id, userId } = invitation;
+  const { id } = invitation;
   const data = { id, user_id: userId, accepted_at: now.toISOString() };
   return accept({ type: 'InvitationAccepted', data });
 }

@@ -1,4 +1,5 @@
 /** An administrator invites a person, who then makes an account with the roles of the invitation. */
+
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { newId, requestHash, reusedKey, type ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
@@ -6,11 +7,13 @@ import { closed, tooOften } from '../../../http/answers.ts';
 import { emailField } from '../../../http/input-fields.ts';
 import { mailLimit } from '../../../mail/mail.module.ts';
 import { languageOf } from '../../../pages/texts.ts';
+import { administratorOf, mayGiveRoles } from '../../../ranks/ranks.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { emailAddress, type ToAscii } from '../../email-address.ts';
 import type { UserDirectory } from '../../user-directory.ts';
-import { administratorOf, areKnownRoles, mayGiveRoles } from '../../users/administrator.ts';
+import { unknownRoles } from '../../users/administrator.ts';
 import { exists } from '../../users/user.ts';
+import { yieldsAddress } from '../../users/yield-address.ts';
 import { type Invitation, invitations } from '../invitation.ts';
 import { COMMON, InvitationShape, PATH, shownInvitation } from '../invitation-shape.ts';
 import type { InvitedPerson, InvitePerson } from '../inviting.ts';
@@ -42,7 +45,12 @@ export const inviteRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'create_invitation',
+      machine: 'users:write',
+      class: 'settings',
+      stepUp: 'users',
       summary: 'Invite a person',
+      description:
+        'Invites a person to the tenant by a mailed link that works once, for 7 days. The newest invitation to an address replaces those before it. Nobody gives a role above their own.',
       method: 'post',
       path: PATH,
       body: Body,
@@ -66,8 +74,10 @@ export const inviteRoute = (needs: Dependencies): Endpoint =>
       if (email === undefined) return { refused: 'invalid_email' };
       const { settings = TENANT_DEFAULTS } = (await needs.workspaces.tenant(tenantId)) ?? {};
       const roles = body.roles ?? ['member'];
-      if (!areKnownRoles(settings, roles)) return { refused: 'unknown_role' };
-      if (!mayGiveRoles(administratorOf(principal), roles)) return { refused: 'forbidden' };
+      const unknown = unknownRoles(settings, roles);
+      if (unknown !== undefined) return unknown;
+      const by = administratorOf(principal);
+      if (!mayGiveRoles(by, roles)) return { refused: 'forbidden' };
       if (settings.registration.mode === 'closed') return { refused: 'registration_closed' };
 
       const id = newId(needs, request, 'invitation');
@@ -75,11 +85,20 @@ export const inviteRoute = (needs: Dependencies): Endpoint =>
       if (before.status !== 'none') return await asItStands(needs, request, { before, email });
       const emailHash = await needs.userDirectory.hashOf(tenantId, email);
       const holder = await needs.userDirectory.byHash(tenantId, emailHash);
-      if (exists(holder)) return { refused: 'email_already_exists' };
-      const limited = await mailLimit(needs.limits, { tenantId, emailHash, ip: request.ip });
+      if (exists(holder) && !yieldsAddress(holder)) return { refused: 'email_already_exists' };
+      const limited = await mailLimit(needs, {
+        tenantId,
+        emailHash,
+        ip: request.ip,
+        by: 'administrator',
+      });
       if (limited !== undefined) return tooOften(limited);
       return await invited(needs, request, {
-        ...{ id, email, emailHash, roles },
+        id,
+        email,
+        emailHash,
+        roles,
+        by,
         userId: newId(needs, request, 'user'),
         invitedBy: { tenantId, userId: principal.id },
         requestHash: await requestHash(needs, request),
@@ -92,6 +111,7 @@ async function invited(needs: Dependencies, request: Asked, person: InvitedPerso
   const { tenantId } = request;
   const command = await needs.command(request);
   const made = await needs.invitePerson(person, command);
+  if ('forbidden' in made) return { refused: 'forbidden' } as const;
   // The key of a person is erased only with the person, whose id was drawn here.
   if ('erased' in made || made.invitation.status === 'none') throw new Error('nobody was invited');
   const ok = shownInvitation(made.invitation, { email: person.email, tenantId, now: command.now });

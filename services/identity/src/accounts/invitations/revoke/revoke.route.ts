@@ -1,9 +1,10 @@
 /** An administrator withdraws an invitation. */
+
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
-import { administratorOf } from '../../users/administrator.ts';
+import { administratorOf } from '../../../ranks/ranks.ts';
 import { invitations } from '../invitation.ts';
 import { COMMON, PATH } from '../invitation-shape.ts';
 import { revoke } from './revoke.ts';
@@ -15,8 +16,12 @@ export const revokeInvitationRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'revoke_invitation',
+      machine: 'users:write',
+      class: 'settings',
+      stepUp: 'users',
       retry: 'safe',
       summary: 'Withdraw an invitation',
+      description: 'Withdraws an invitation: its link is not accepted any more.',
       method: 'delete',
       path: `${PATH}/{id}`,
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),

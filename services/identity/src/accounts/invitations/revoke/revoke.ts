@@ -1,6 +1,7 @@
 /** An administrator withdraws an invitation up to their own rank; its link then does nothing. */
+
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import { type Administrator, mayGiveRoles } from '../../users/administrator.ts';
+import { type Administrator, mayGiveRoles } from '../../../ranks/ranks.ts';
 import type { Invitation, InvitationEvent } from '../invitation.ts';
 
 export type Revoke = { readonly by: Administrator; readonly now: Date };
@@ -14,9 +15,24 @@ export function revoke(
   return invitation.status === 'revoked' ? accept() : withdraw(now, invitation);
 }
 
-/** Another invitation to the same address takes its place. */
-export const replace = (now: Date, invitation: Invitation): Decision<InvitationEvent, never> =>
-  invitation.status === 'pending' ? withdraw(now, invitation) : accept();
+/** Another invitation to the same address takes its place, unless the earlier one is above whoever sends it. */
+export function replace(
+  { by, now }: Revoke,
+  invitation: Invitation,
+): Decision<InvitationEvent, 'forbidden'> {
+  if (invitation.status !== 'pending') return accept();
+  return stands(invitation, { by, now }) ? refuse('forbidden') : withdraw(now, invitation);
+}
+
+/**
+ * Whether it still gives roles that are above somebody, who may then not void it in any way. An account that
+ * exists has its roles already, and is guarded itself.
+ */
+export const stands = (invitation: Invitation, { by, now }: Revoke): boolean =>
+  invitation.status === 'pending' &&
+  invitation.invitedBy !== null &&
+  now < new Date(invitation.expiresAt) &&
+  !mayGiveRoles(by, invitation.roles);
 
 const withdraw = (now: Date, { id, userId }: Extract<Invitation, { id: string }>) =>
   accept<InvitationEvent>({

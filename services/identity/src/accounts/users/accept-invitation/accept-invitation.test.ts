@@ -15,7 +15,8 @@ const registered = (more: object = {}): UserEvent => ({
     ...more,
   },
 });
-const taking = { passwordHash: sealed, displayName: sealed, now };
+const proof = { isRegistrant: false, count: 0, tokensBefore: 0 };
+const taking = { passwordHash: sealed, displayName: sealed, proof, now };
 
 describe('an account that was created for its owner', () => {
   it('opens with their password and name, and its address is proven', () => {
@@ -34,7 +35,7 @@ describe('an account that was created for its owner', () => {
 
   it('opens without a password for those who sign in otherwise', () => {
     given(users, registered({ invited: true, email_verified: true }))
-      .when((user) => takeOver({ passwordHash: null, displayName: null, now }, user))
+      .when((user) => takeOver({ passwordHash: null, displayName: null, proof, now }, user))
       .accepts({ type: 'UserEnabled', data: { id: 'ann', at } });
   });
 

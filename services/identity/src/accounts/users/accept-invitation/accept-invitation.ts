@@ -1,6 +1,7 @@
 /** The owner of an account that an administrator created takes it over; the mailed link proves the address. */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
+import { type AddressProof, addressProven } from '../prove-address.ts';
 import type { User, UserEvent } from '../user.ts';
 
 export type TakeOver = {
@@ -8,18 +9,21 @@ export type TakeOver = {
   readonly passwordHash: Sealed | null;
   /** Null: the name stays. */
   readonly displayName: Sealed | null;
+  readonly proof: Omit<AddressProof, 'now'>;
   readonly now: Date;
 };
 
 export function takeOver(
-  { passwordHash: hash, displayName, now }: TakeOver,
+  { passwordHash: hash, displayName, proof, now }: TakeOver,
   user: User,
 ): Decision<UserEvent, 'not_invited'> {
   if (user.status !== 'invited') return refuse('not_invited');
   const { id, epoch } = user;
   const at = now.toISOString();
-  const events: UserEvent[] = [{ type: 'UserEnabled', data: { id, at } }];
-  if (!user.emailVerified) events.push({ type: 'EmailVerified', data: { id, at } });
+  const events: UserEvent[] = [
+    { type: 'UserEnabled', data: { id, at } },
+    ...addressProven(user, { ...proof, now }),
+  ];
   if (displayName !== null) {
     events.push({ type: 'ProfileChanged', data: { id, display_name: displayName, at } });
   }

@@ -1,14 +1,14 @@
 /** What the administrators' endpoints on accounts have in common. */
 import { NullableTime, named, Time } from '@cardea/contracts';
 import Type from 'typebox';
-import { closed, profileFields } from '../../../http/answers.ts';
+import { closed, metadataField, profileFields } from '../../../http/answers.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { hasSecondFactor } from '../second-factors.ts';
 import type { ExistingUser } from '../user.ts';
 import type { AdminUser } from './admin-users.ts';
 
 type Dependencies = {
-  readonly userDirectory: Pick<UserDirectory, 'open'>;
+  readonly userDirectory: Pick<UserDirectory, 'metadataOf' | 'open'>;
 };
 
 /** What an administrator can set. */
@@ -23,26 +23,38 @@ export const Roles = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
   maxItems: 50,
   uniqueItems: true,
 });
-export const AdminUserShape = named(
-  'User',
-  closed({
-    ...profileFields,
-    status: Type.String(),
-    vouched: Type.Boolean(),
-    mfa_enabled: Type.Boolean(),
-    last_login_at: NullableTime,
-    identities: Type.Array(Type.String()),
-    updated_at: Time,
-  }),
+const userFields = {
+  ...profileFields,
+  status: Type.String(),
+  vouched: Type.Boolean(),
+  mfa_enabled: Type.Boolean(),
+  last_login_at: NullableTime,
+  identities: Type.Array(Type.String()),
+  updated_at: Time,
+};
+/** As lists show it. */
+export const AdminUserShape = named('User', closed(userFields));
+export const AdminUserInFull = named(
+  'UserInFull',
+  closed({ ...userFields, public_metadata: metadataField, private_metadata: metadataField }),
 );
 export const Id = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
 export const COMMON = { tag: 'Administration', tenant: 'required', area: 'admin' } as const;
 export const READS = ['admin', 'api_key:users:read'] as const;
 export const WRITES = ['admin', 'api_key:users:write'] as const;
 
+export const shownInFull = async (
+  needs: Dependencies,
+  user: ExistingUser,
+  row?: Pick<AdminUser, 'last_login_at' | 'status'>,
+) => ({
+  ...(await shown(needs, user, row)),
+  ...(await needs.userDirectory.metadataOf(user)),
+});
+
 /** Read from the stream, so it does not depend on the table. Only what sign-ins change is read from it. */
-export async function shown(
-  needs: Pick<Dependencies, 'userDirectory'>,
+async function shown(
+  needs: Dependencies,
   user: ExistingUser,
   row?: Pick<AdminUser, 'last_login_at' | 'status'>,
 ) {
@@ -53,6 +65,8 @@ export async function shown(
     email_verified: user.emailVerified,
     display_name: opened.displayName,
     avatar_url: opened.avatarUrl,
+    locale: opened.locale,
+    preferred_username: opened.preferredUsername,
     roles: [...user.roles],
     created_at: user.createdAt,
     status: user.status === 'active' && row?.status === 'locked' ? 'locked' : user.status,

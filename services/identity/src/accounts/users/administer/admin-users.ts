@@ -7,6 +7,8 @@ export type AdminUser = {
   email_verified: boolean;
   display_name: string | null;
   avatar_url: string | null;
+  locale: string | null;
+  preferred_username: string | null;
   roles: string[];
   created_at: string;
   status: string;
@@ -25,8 +27,11 @@ type Row = Omit<AdminUser, 'email' | 'created_at' | 'last_login_at' | 'updated_a
   readonly updated_at: Date;
 };
 
-const COLUMNS = `id, email, email_verified, display_name, avatar_url, roles, created_at, status,
-  locked_until, vouched, mfa_enabled, last_login_at, identities, updated_at`;
+const COLUMNS = `id, email, email_verified, display_name, avatar_url, locale, preferred_username, roles,
+  created_at, status, locked_until, vouched, mfa_enabled, last_login_at, identities, updated_at`;
+
+/** As the index of searches has it. */
+const SEARCHABLE = 'identity.searchable_user(email, display_name, preferred_username)';
 
 /** Somebody who is `locked` may try again later, or once they are unlocked. */
 const shown = ({ locked_until: lockedUntil, ...row }: Row, now: Date): AdminUser => ({
@@ -56,25 +61,37 @@ export type UserList = {
   readonly now: Date;
   readonly offset: number;
   readonly limit: number;
-  /** Beginning of the address or the name. */
-  readonly q?: string;
+  /** Beginning of the address or the name; or a whole address, in the form in which it is stored. */
+  readonly q?: { readonly beginning: string; readonly address: string | undefined };
+  /** Anywhere in the address, the name or the username, in any case and with or without accents. */
+  readonly search?: string;
   readonly email?: string;
   readonly role?: string;
   readonly status?: string;
 };
 
-export async function listUsers(
-  database: Database,
-  list: UserList,
-): Promise<{ readonly rows: readonly AdminUser[]; readonly total: number }> {
+type Filter = { readonly where: string; readonly values: unknown[] };
+
+function filterOf(list: UserList): Filter {
   const values: unknown[] = [list.tenantId];
   const next = (value: unknown) => `$${values.push(value)}`;
   const conditions = ['tenant_id = $1'];
   if (list.q !== undefined) {
-    const prefix = next(`${list.q.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`);
-    conditions.push(`(email LIKE ${prefix} OR lower(display_name) LIKE ${prefix})`);
+    const beginning = list.q.beginning.trim().normalize('NFC').toLowerCase();
+    const prefix = next(`${beginning.replaceAll(/[\\%_]/g, '\\$&')}%`);
+    const address = next(list.q.address ?? null);
+    conditions.push(
+      `(email LIKE ${prefix} OR lower(display_name) LIKE ${prefix} OR email = ${address}::text)`,
+    );
   }
-  if (list.email !== undefined) conditions.push(`email = ${next(list.email.toLowerCase())}`);
+  if (list.search !== undefined) {
+    const search = `identity.searchable(${next(list.search)})`;
+    conditions.push(
+      `identity.trigrams(tenant_id, ${SEARCHABLE}) @> identity.trigrams($1, ${search})`,
+      `strpos(${SEARCHABLE}, ${search}) > 0`,
+    );
+  }
+  if (list.email !== undefined) conditions.push(`email = ${next(list.email)}`);
   if (list.role !== undefined) conditions.push(`roles @> ARRAY[${next(list.role)}]::text[]`);
   const isLocked = () => `locked_until IS NOT NULL AND locked_until > ${next(list.now)}`;
   if (list.status === 'locked') {
@@ -83,7 +100,16 @@ export async function listUsers(
     conditions.push(`status = ${next(list.status)}`);
     if (list.status === 'active') conditions.push(`NOT (${isLocked()})`);
   }
-  const where = conditions.join(' AND ');
+  return { where: conditions.join(' AND '), values };
+}
+
+type Page = { readonly rows: readonly AdminUser[]; readonly total: number };
+
+export const listUsers = (database: Database, list: UserList): Promise<Page> =>
+  list.search === undefined ? listed(database, list) : foundUsers(database, list);
+
+async function listed(database: Database, list: UserList): Promise<Page> {
+  const { where, values } = filterOf(list);
   return await database.asTenant(list.tenantId, async (sql) => {
     const counted = await sql.query<{ total: number }>(
       `SELECT count(*)::integer AS total FROM identity.users WHERE ${where}`,
@@ -99,4 +125,48 @@ export async function listUsers(
       total: counted.rows[0]?.total ?? 0,
     };
   });
+}
+
+/**
+ * Ids are looked up as the system, because row-level security lets no index be used for comparisons that are not
+ * leakproof; the users are then read as the tenant. MATERIALIZED keeps PostgreSQL from walking through the newest
+ * users until enough of them fit.
+ */
+async function foundUsers(database: Database, list: UserList): Promise<Page> {
+  const { where, values } = filterOf(list);
+  const found = await database.system.query<{ total: number; ids: readonly string[] }>(
+    `WITH found AS MATERIALIZED (SELECT id, created_at FROM identity.users WHERE ${where}),
+       page AS (SELECT id FROM found ORDER BY created_at DESC, id
+                OFFSET $${values.length + 1} LIMIT $${values.length + 2})
+     SELECT (SELECT count(*)::integer FROM found) AS total, ARRAY(SELECT id FROM page) AS ids`,
+    [...values, list.offset, list.limit],
+  );
+  const { total = 0, ids = [] } = found.rows[0] ?? {};
+  if (ids.length === 0) return { rows: [], total };
+  const { rows } = await database.tenant(list.tenantId).query<Row>(
+    `SELECT ${COLUMNS} FROM identity.users WHERE tenant_id = $1 AND id = ANY($2)
+     ORDER BY created_at DESC, id`,
+    [list.tenantId, ids],
+  );
+  return { rows: rows.map((row) => shown(row, list.now)), total };
+}
+
+/** The next users in the order of lists; without `after` from those on who were created at `now`. */
+export async function usersAfter(
+  database: Database,
+  of: {
+    readonly tenantId: string;
+    readonly now: Date;
+    readonly after: Pick<AdminUser, 'created_at' | 'id'> | undefined;
+    readonly limit: number;
+  },
+): Promise<readonly AdminUser[]> {
+  const { tenantId, now, after, limit } = of;
+  const { rows } = await database.tenant(tenantId).query<Row>(
+    `SELECT ${COLUMNS} FROM identity.users
+     WHERE tenant_id = $1 AND created_at <= $2 AND (created_at < $2 OR id > $3)
+     ORDER BY created_at DESC, id LIMIT $4`,
+    [tenantId, after?.created_at ?? now, after?.id ?? '', limit],
+  );
+  return rows.map((row) => shown(row, now));
 }

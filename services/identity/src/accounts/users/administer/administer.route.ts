@@ -1,24 +1,35 @@
 /** An administrator changes or deletes an account. */
-import type { Sealed } from '@cardea/crypto';
+
+import { WriteContention } from '@cardea/event-store';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { badField, closed } from '../../../http/answers.ts';
-import { avatarUrlField, displayNameField, nullable } from '../../../http/input-fields.ts';
+import { badField, closed, metadataField } from '../../../http/answers.ts';
+import { nullable, profileInputFields } from '../../../http/input-fields.ts';
+import { administratorOf } from '../../../ranks/ranks.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { Accounts } from '../../accounts.ts';
 import type { Administrators } from '../../administrators/administrators.ts';
 import type { UserDirectory } from '../../user-directory.ts';
-import { administratorOf, areKnownRoles } from '../administrator.ts';
-import { avatarUrl, displayName } from '../profile-fields.ts';
+import { unknownRoles } from '../administrator.ts';
+import { readProfile } from '../profile-fields.ts';
+import { type MetadataPatches, sealMetadata, sealProfile } from '../seal-profile.ts';
 import { exists } from '../user.ts';
-import { AdminUserShape, COMMON, Id, Roles, Status, shown, WRITES } from './admin-answers.ts';
+import {
+  AdminUserInFull,
+  COMMON,
+  Id,
+  Roles,
+  Status,
+  shownInFull,
+  WRITES,
+} from './admin-answers.ts';
 import { findUser } from './admin-users.ts';
 import { administer, deleteUser } from './administer.ts';
 import { decideOnUser } from './decide-on-user.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'database' | 'streams'> & {
-  readonly userDirectory: Pick<UserDirectory, 'byId' | 'open' | 'seal'>;
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'metadataOf' | 'open' | 'seal'>;
   readonly accounts: Pick<Accounts, 'releaseAddress'>;
   readonly administrators: Pick<Administrators, 'leave' | 'settle'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
@@ -29,100 +40,99 @@ export const updateUserRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'update_user',
+      machine: 'users:write',
+      class: 'settings',
+      stepUp: 'users',
       retry: 'safe',
       summary: 'Change a user',
+      description:
+        'Changes a user in one step; what the body does not name stays. Taking a role ends the tokens that show it. Disabling a user ends their sessions and the agent sessions for them. Nobody changes a user of a higher role or gives a role above their own.',
       method: 'patch',
       path: '/api/v1/admin/users/{id}',
       who: WRITES,
-      applicationScope: 'account',
       params: Id,
       body: Type.Object(
         {
-          display_name: Type.Optional(nullable(displayNameField)),
-          avatar_url: Type.Optional(nullable(avatarUrlField)),
+          ...profileInputFields,
+          public_metadata: Type.Optional(nullable(metadataField)),
+          private_metadata: Type.Optional(nullable(metadataField)),
           roles: Type.Optional(Roles),
           status: Type.Optional(Status),
           vouched: Type.Optional(Type.Boolean()),
         },
         { additionalProperties: false, minProperties: 1 },
       ),
-      ok: AdminUserShape,
+      ok: AdminUserInFull,
       refusals: {
         invalid_request: 400,
         unknown_role: 400,
         forbidden: 403,
         not_found: 404,
+        email_not_verified: 409,
         last_admin: 409,
       },
       waitsFor: ['users', 'sessions', 'revocations'],
     },
     async (request) => {
       const { body, params, tenantId } = request;
-      const name = body.display_name === undefined ? null : displayName(body.display_name);
-      const picture = body.avatar_url === undefined ? null : avatarUrl(body.avatar_url);
-      if (name === undefined) return badField('display_name');
-      if (picture === undefined) return badField('avatar_url');
+      const values = readProfile(body);
+      if (typeof values === 'string') return badField(values);
       const { settings = TENANT_DEFAULTS } = (await needs.workspaces.tenant(tenantId)) ?? {};
-      if (!areKnownRoles(settings, body.roles ?? [])) return { refused: 'unknown_role' };
+      const unknown = unknownRoles(settings, body.roles ?? []);
+      if (unknown !== undefined) return unknown;
       const of = { tenantId, userId: params.id };
-      // Before anything is encrypted for a user who does not exist.
-      if (!exists(await needs.userDirectory.byId(tenantId, params.id)))
-        return { refused: 'not_found' };
+      const patches = body as MetadataPatches;
       const command = await needs.command(request);
-      const profile = await sealedProfile(needs, of, {
-        ...(body.display_name === undefined ? {} : { displayName: name }),
-        ...(body.avatar_url === undefined ? {} : { avatarUrl: picture }),
-      });
-      if (profile === 'erased') return { refused: 'not_found' };
       const change = {
         by: administratorOf(request.principal),
         now: command.now,
-        ...profile,
         ...(body.roles === undefined ? {} : { roles: body.roles }),
         ...(body.status === undefined ? {} : { status: body.status }),
         ...(body.vouched === undefined ? {} : { vouched: body.vouched }),
       };
-      const decided = await decideOnUser(needs, of, command, (on, user) =>
-        administer({ ...change, ...on }, user),
-      );
-      if (!decided.done) return { refused: decided.reason };
-      if (!exists(decided.state)) return { refused: 'not_found' };
-      const at = { tenantId, id: params.id, now: command.now };
-      const ok = await shown(needs, decided.state, await findUser(needs.database, at));
-      return { ok, wrote: decided.position };
+      for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+        // Before anything is encrypted for a user who does not exist.
+        const user = await needs.userDirectory.byId(tenantId, params.id);
+        if (!exists(user)) return { refused: 'not_found' };
+        const profile = await sealProfile(needs.userDirectory, of, values);
+        const metadata = await sealMetadata(needs.userDirectory, { tenantId, user }, patches);
+        if (profile === 'erased' || metadata === 'erased') return { refused: 'not_found' };
+        if ('rule' in metadata) return badField(metadata.field, metadata.rule);
+        const decided = await decideOnUser(needs, of, command, (on, account) =>
+          administer({ ...change, profile, metadata, ...on }, account),
+        );
+        if (!decided.done) {
+          const { reason } = decided;
+          if (reason === 'metadata_changed') continue;
+          return { refused: reason };
+        }
+        if (!exists(decided.state)) return { refused: 'not_found' };
+        const at = { tenantId, id: params.id, now: command.now };
+        const row = await findUser(needs.database, at);
+        return { ok: await shownInFull(needs, decided.state, row), wrote: decided.position };
+      }
+      throw new WriteContention('others change the metadata of the user');
     },
   );
 
-type Profile<Field> = { readonly displayName?: Field | null; readonly avatarUrl?: Field | null };
-
-/** Only the fields that the request names. */
-async function sealedProfile(
-  { userDirectory }: Pick<Dependencies, 'userDirectory'>,
-  of: { readonly tenantId: string; readonly userId: string },
-  { displayName, avatarUrl }: Profile<string>,
-): Promise<Profile<Sealed> | 'erased'> {
-  const seal = async (field: 'display_name' | 'avatar_url', value: string | null | undefined) =>
-    value == null ? value : userDirectory.seal(of, field, value);
-  const name = await seal('display_name', displayName);
-  const picture = await seal('avatar_url', avatarUrl);
-  if (name === 'erased' || picture === 'erased') return 'erased';
-  return {
-    ...(name === undefined ? {} : { displayName: name }),
-    ...(picture === undefined ? {} : { avatarUrl: picture }),
-  };
-}
+/** Changes of metadata are made again from what others have made of it. */
+const ATTEMPTS_MAX = 10;
 
 export const deleteUserRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...COMMON,
       name: 'delete_user',
+      machine: 'users:write',
+      class: 'settings',
+      stepUp: 'users',
       retry: 'safe',
       summary: 'Delete a user',
+      description:
+        'Deletes a user. The key of their personal data is erased, so that no copy of the log shows them any more, and the address is free. This cannot be undone.',
       method: 'delete',
       path: '/api/v1/admin/users/{id}',
       who: WRITES,
-      applicationScope: 'roles',
       params: Id,
       ok: closed({ status: Type.Literal('user deleted') }),
       refusals: { forbidden: 403, not_found: 404, last_admin: 409 },

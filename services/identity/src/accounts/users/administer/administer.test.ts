@@ -1,7 +1,6 @@
 import { given } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
-import { mayGiveRoles } from '../administrator.ts';
-import { rankOf } from '../ranks.ts';
+import { mayGiveRoles, rankOf } from '../../../ranks/ranks.ts';
 import { type UserEvent, users } from '../user.ts';
 import { type Administer, administer, deleteUser } from './administer.ts';
 
@@ -50,7 +49,11 @@ describe('administering an account', () => {
   });
 
   it('says all that a request changes in one decision', () => {
-    const all = { displayName: sealed, roles: ['member', 'admin'], vouched: true } as const;
+    const all = {
+      profile: { display_name: sealed },
+      roles: ['member', 'admin'],
+      vouched: true,
+    } as const;
     change({ ...all, status: 'disabled' }, ['member']).accepts(
       { type: 'ProfileChanged', data: { id: 'ann', display_name: sealed, at } },
       { type: 'RolesChanged', data: { id: 'ann', roles: all.roles, at } },
@@ -114,7 +117,11 @@ describe('an API key', () => {
     { name: 'takes none', more: { roles: ['member'] }, of: ['member', 'billing'] },
     { name: 'vouches for nobody', more: { vouched: true }, of: ['member'] },
     { name: 'takes back no vouch', more: { vouched: false }, of: ['member'] },
-    { name: 'changes nobody above a member', more: { displayName: sealed }, of: ['admin'] },
+    {
+      name: 'changes nobody above a member',
+      more: { profile: { display_name: sealed } },
+      of: ['admin'],
+    },
     { name: 'closes nobody above a member', more: { status: 'disabled' }, of: ['admin'] },
   ])('$name', ({ more, of }) => {
     change({ ...more, by: key }, of).refuses('forbidden');

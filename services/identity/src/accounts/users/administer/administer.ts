@@ -3,16 +3,19 @@
  * disable, enable and delete it. An API key ranks as a member and can neither give roles, remove them nor
  * vouch.
  */
-import type { Sealed } from '@cardea/crypto';
+
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import { type Administrator, added, mayChangeRoles, outranks } from '../administrator.ts';
+import { type Administrator, added, mayChangeRoles, rankOf } from '../../../ranks/ranks.ts';
+import { outranks } from '../administrator.ts';
+import { METADATA_KINDS, type MetadataChanges } from '../metadata.ts';
+import type { SealedProfile } from '../profile-fields.ts';
 import { isActiveAdmin, isDemotion } from '../ranks.ts';
 import { type ExistingUser, exists, type User, type UserEvent } from '../user.ts';
 
 export type Administer = {
   readonly by: Administrator;
-  readonly displayName?: Sealed | null;
-  readonly avatarUrl?: Sealed | null;
+  readonly profile?: SealedProfile;
+  readonly metadata?: MetadataChanges;
   readonly roles?: readonly string[];
   readonly vouched?: boolean;
   readonly status?: 'active' | 'disabled';
@@ -24,7 +27,13 @@ export type Administer = {
 };
 
 /** `leaves`: removes an administrator, so the tenant's list has to be marked first. */
-export type AdministerRefusal = 'not_found' | 'forbidden' | 'leaves';
+export type AdministerRefusal =
+  | 'not_found'
+  | 'forbidden'
+  | 'email_not_verified'
+  | 'leaves'
+  /** The metadata that the change was made from is no longer the user's. */
+  | 'metadata_changed';
 
 export function administer(
   command: Administer,
@@ -35,20 +44,28 @@ export function administer(
   if (outranks(user, by)) return refuse('forbidden');
   if (roles !== undefined && !mayChangeRoles(by, user.roles, roles)) return refuse('forbidden');
   if (vouched !== undefined && by.isKey) return refuse('forbidden');
+  if (!user.emailVerified && isRaised(command, user)) return refuse('email_not_verified');
   const left = { ...user, roles: roles ?? user.roles, status: status ?? user.status };
   if (isActiveAdmin(user) && !isActiveAdmin(left) && !command.mayLeave) return refuse('leaves');
+  if (isOutdated(command, user)) return refuse('metadata_changed');
   return accept(
     ...profileChange(command, user.id),
+    ...metadataChange(command, user.id),
     ...rolesChange(command, user),
     ...vouchChange(command, user),
     ...statusChange(command, user),
   );
 }
 
+/** Somebody else may have registered an address that was never proven. */
+const isRaised = ({ roles, vouched }: Administer, user: ExistingUser): boolean =>
+  (vouched === true && !user.vouched) ||
+  (roles !== undefined && rankOf(roles) > Math.max(0, rankOf(user.roles)));
+
 export function deleteUser(
   { by, mayLeave, now }: Pick<Administer, 'by' | 'mayLeave' | 'now'>,
   user: User,
-): Decision<UserEvent, AdministerRefusal> {
+): Decision<UserEvent, Exclude<AdministerRefusal, 'email_not_verified' | 'metadata_changed'>> {
   if (!exists(user)) return refuse('not_found');
   if (outranks(user, by)) return refuse('forbidden');
   if (isActiveAdmin(user) && !mayLeave) return refuse('leaves');
@@ -58,15 +75,29 @@ export function deleteUser(
   });
 }
 
-function profileChange({ displayName, avatarUrl, now }: Administer, id: string): UserEvent[] {
-  if (displayName === undefined && avatarUrl === undefined) return [];
+const isOutdated = ({ metadata = {} }: Administer, user: ExistingUser): boolean => {
+  const now = { public_metadata: user.publicMetadata, private_metadata: user.privateMetadata };
+  return METADATA_KINDS.some((kind) => {
+    const change = metadata[kind];
+    return change !== undefined && change.before?.box !== now[kind]?.box;
+  });
+};
+
+function profileChange({ profile = {}, now }: Administer, id: string): UserEvent[] {
+  if (Object.keys(profile).length === 0) return [];
+  return [{ type: 'ProfileChanged', data: { id, ...profile, at: now.toISOString() } }];
+}
+
+function metadataChange({ metadata = {}, now }: Administer, id: string): UserEvent[] {
+  const { public_metadata: forUser, private_metadata: hidden } = metadata;
+  if (forUser === undefined && hidden === undefined) return [];
   const data = {
     id,
-    ...(displayName === undefined ? {} : { display_name: displayName }),
-    ...(avatarUrl === undefined ? {} : { avatar_url: avatarUrl }),
+    ...(forUser === undefined ? {} : { public_metadata: forUser.after }),
+    ...(hidden === undefined ? {} : { private_metadata: hidden.after }),
     at: now.toISOString(),
   };
-  return [{ type: 'ProfileChanged', data }];
+  return [{ type: 'MetadataSet', data }];
 }
 
 function rolesChange({ roles, tokensBefore, now }: Administer, user: ExistingUser): UserEvent[] {
@@ -78,10 +109,10 @@ function rolesChange({ roles, tokensBefore, now }: Administer, user: ExistingUse
   return [{ type: 'RolesChanged', data: { id: user.id, roles, ...ends, at: now.toISOString() } }];
 }
 
-/** Giving a role to a user vouches for them, unless the same request says otherwise. */
+/** Giving a role to a user of a proven address vouches for them, unless the same request says otherwise. */
 function vouchChange({ by, roles, vouched, now }: Administer, user: ExistingUser): UserEvent[] {
   const isGivenRole = added(user.roles, roles ?? []).some((role) => role !== 'member') && !by.isKey;
-  const after = vouched ?? (user.vouched || isGivenRole);
+  const after = vouched ?? (user.vouched || (isGivenRole && user.emailVerified));
   if (after === user.vouched) return [];
   const data = { id: user.id, at: now.toISOString() };
   return [{ type: after ? 'UserVouched' : 'VouchWithdrawn', data }];

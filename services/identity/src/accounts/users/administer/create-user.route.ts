@@ -1,4 +1,5 @@
 /** An administrator creates an account, with or without a password. */
+
 import { documented } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpointReadingAhead, type Request } from '@cardea/http';
@@ -20,6 +21,7 @@ import {
 } from '../../../http/input-fields.ts';
 import { mailLimit } from '../../../mail/mail.module.ts';
 import { languageOf } from '../../../pages/texts.ts';
+import { type Administrator, administratorOf } from '../../../ranks/ranks.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { Accounts, NewAccount } from '../../accounts.ts';
 import type { Administrators } from '../../administrators/administrators.ts';
@@ -27,24 +29,23 @@ import { emailAddress, type ToAscii } from '../../email-address.ts';
 import type { InvitePerson } from '../../invitations/inviting.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 import type { UserDirectory } from '../../user-directory.ts';
-import { type Administrator, administratorOf } from '../administrator.ts';
 import { displayName } from '../profile-fields.ts';
 import { isActiveAdmin } from '../ranks.ts';
 import { repeatedCreation } from '../repeated-creation.ts';
 import { type ExistingUser, exists } from '../user.ts';
-import { AdminUserShape, COMMON, Roles, shown, WRITES } from './admin-answers.ts';
+import { AdminUserInFull, COMMON, Roles, shownInFull, WRITES } from './admin-answers.ts';
 import { findUser } from './admin-users.ts';
 import { objectionTo } from './new-user.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
-  'clock' | 'command' | 'database' | 'ids' | 'limits' | 'sealer'
+  'clock' | 'command' | 'database' | 'ids' | 'limits' | 'sealer' | 'streams'
 > & {
-  readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf' | 'open'>;
-  readonly accounts: Pick<Accounts, 'create'>;
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf' | 'metadataOf' | 'open'>;
+  readonly accounts: Pick<Accounts, 'create' | 'isPromised'>;
   readonly administrators: Pick<Administrators, 'settle'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly passwords: Pick<Passwords, 'hash' | 'isBreached'>;
+  readonly passwords: Pick<Passwords, 'hash' | 'objectionTo'>;
   readonly invitePerson: InvitePerson;
   readonly toAscii: ToAscii;
 };
@@ -75,13 +76,17 @@ export const createUserRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'create_user',
+      machine: 'users:write',
+      class: 'settings',
+      stepUp: 'users',
       summary: 'Create a user',
+      description:
+        "Makes an account. With `send_invitation` its owner chooses the password by a mailed link. A user made by an administrator's token is vouched for, one made by an API key is not. Nobody gives a role above their own; API keys give only `member`.",
       method: 'post',
       path: '/api/v1/admin/users',
       who: WRITES,
-      applicationScope: 'account',
       body: Body,
-      ok: AdminUserShape,
+      ok: AdminUserInFull,
       status: 201,
       refusals: {
         invalid_email: 400,
@@ -116,12 +121,21 @@ export const createUserRoute = (needs: Dependencies): Endpoint =>
       if (repeat !== undefined) return await asItStands(needs, request, { userId, repeat });
       const { password } = body;
       const { password_policy: policy } = settings;
-      if (password !== undefined && (await needs.passwords.isBreached(password, policy))) {
-        return { refused: 'password_breached' };
-      }
+      const weakness =
+        password === undefined
+          ? undefined
+          : await needs.passwords.objectionTo(password, policy, tenantId);
+      if (weakness !== undefined) return { refused: weakness };
       const emailHash = await needs.userDirectory.hashOf(tenantId, email);
+      const promised = { tenantId, emailHash, by, now: needs.clock.now() };
+      if (await needs.accounts.isPromised(promised)) return { refused: 'forbidden' };
       const limited = body.send_invitation
-        ? await mailLimit(needs.limits, { tenantId, emailHash, ip: request.ip })
+        ? await mailLimit(needs, {
+            tenantId,
+            emailHash,
+            ip: request.ip,
+            by: 'administrator',
+          })
         : undefined;
       if (limited !== undefined) return tooOften(limited);
       return await created(needs, request, { by, userId, email, emailHash });
@@ -138,7 +152,8 @@ async function created(
 ) {
   const { userId, email, emailHash } = of;
   const { password, send_invitation: isInvited = false, ...body } = request.body;
-  const passwordHash = password === undefined ? null : await needs.passwords.hash(password);
+  const passwordHash =
+    password === undefined ? null : await needs.passwords.hash(password, request.tenantId);
   const command = await needs.command(request);
   const account: NewAccount = {
     id: userId,
@@ -160,9 +175,15 @@ async function created(
   const invited = isInvited
     ? await needs.invitePerson(
         {
-          ...{ id: newId(needs, request, 'invitation'), userId, email, emailHash },
-          ...{ roles: account.roles, invitedBy: null, requestHash: null },
+          id: newId(needs, request, 'invitation'),
+          userId,
+          email,
+          emailHash,
+          roles: account.roles,
+          invitedBy: null,
+          requestHash: null,
           language: languageOf(request.headers),
+          by: of.by,
         },
         command,
       )
@@ -178,7 +199,7 @@ async function joined(
 ) {
   const of = { tenantId: command.metadata.tenantId, userId: user.id };
   if (isActiveAdmin(user)) await needs.administrators.settle(of, command);
-  return await shown(needs, user);
+  return await shownInFull(needs, user);
 }
 
 /** The first answer contained no secret, so a repeat of the same request gets the account as it is now. */
@@ -197,5 +218,5 @@ async function asItStands(
   const reused = reusedKey(await requestHash(needs, request), user.requestHash);
   if (reused !== undefined) return reused;
   const at = { tenantId, id: userId, now: needs.clock.now() };
-  return { ok: await shown(needs, user, await findUser(needs.database, at)) };
+  return { ok: await shownInFull(needs, user, await findUser(needs.database, at)) };
 }

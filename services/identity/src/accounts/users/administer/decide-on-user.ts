@@ -2,15 +2,10 @@
  * One decision and one append on a user's account. If it removes an administrator, the tenant's list is
  * updated first; if it removes a role, tokens that contain the role are revoked before the answer.
  */
-import {
-  accept,
-  type Command,
-  type Decided,
-  type Decision,
-  WriteContention,
-} from '@cardea/event-store';
+import { accept, type Command, type Decided, type Decision } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
+import { endLaterTokens, tokensBeforeAt } from '../../../streams/tokens-before.ts';
 import type { Administrators } from '../../administrators/administrators.ts';
 import { isActiveAdmin } from '../ranks.ts';
 import { exists, type User, type UserEvent, users } from '../user.ts';
@@ -20,16 +15,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'streams'> & {
   readonly administrators: Pick<Administrators, 'leave' | 'settle'>;
 };
 
-/**
- * How far in the future tokens are revoked; an append that takes longer is followed by a second revocation.
- */
-const APPEND_WITHIN_S = 2;
-const FOLLOW_UPS_MAX = 3;
-const MS = 1_000;
-
 type Of = { readonly tenantId: string; readonly userId: string };
-type Refusal = Exclude<AdministerRefusal, 'leaves'> | 'last_admin';
-type OnUser = Decided<User, UserEvent, AdministerRefusal>;
 
 export type OnAccount = {
   /** Whether an administrator may be removed. */
@@ -37,18 +23,21 @@ export type OnAccount = {
   readonly tokensBefore: number;
 };
 
-export type Administered =
+export type Administered<Reason extends AdministerRefusal> =
   | { readonly done: true; readonly state: User; readonly position: bigint | undefined }
-  | { readonly done: false; readonly reason: Refusal };
+  | { readonly done: false; readonly reason: Exclude<Reason, 'leaves'> | 'last_admin' };
 
-export async function decideOnUser(
+export async function decideOnUser<Reason extends AdministerRefusal>(
   needs: Dependencies,
   of: Of,
   command: Command,
-  decide: (on: OnAccount, user: User) => Decision<UserEvent, AdministerRefusal>,
-): Promise<Administered> {
+  decide: (on: OnAccount, user: User) => Decision<UserEvent, Reason>,
+): Promise<Administered<Reason>> {
   const { streams, administrators, clock } = needs;
-  const on = (mayLeave: boolean, stillMarked: () => void): Promise<OnUser> =>
+  const on = (
+    mayLeave: boolean,
+    stillMarked: () => void,
+  ): Promise<Decided<User, UserEvent, Reason>> =>
     streams.decideOn(users, of.userId, command, (user) => {
       stillMarked();
       return decide({ mayLeave, tokensBefore: tokensBeforeAt(clock.now()) }, user);
@@ -61,7 +50,7 @@ export async function decideOnUser(
   if (decided === 'last_admin') return { done: false, reason: decided };
   if (!decided.accepted) {
     if (decided.reason === 'leaves') throw new Error('who was marked as leaving may leave');
-    return { done: false, reason: decided.reason };
+    return { done: false, reason: decided.reason as Exclude<Reason, 'leaves'> };
   }
   const gains = decided.events.some(
     ({ type }) => type === 'RolesChanged' || type === 'UserEnabled',
@@ -71,34 +60,25 @@ export async function decideOnUser(
   return { done: true, state: decided.state, position: ended ?? decided.position };
 }
 
-/**
- * A process that read the account before the append was durable may issue a token dated at that read. So
- * the time of revocation must be later than the append; returns the position of the last event that says
- * so.
- */
+/** Repeats what ended tokens until its time is after the append; returns the position of the last event that says so. */
 export async function endTokens(
   { streams, clock }: Pick<Dependencies, 'clock' | 'streams'>,
   { userId }: Of,
   command: Command,
   events: readonly UserEvent[],
 ): Promise<bigint | undefined> {
-  let before = tokensBeforeIn(events);
+  const before = tokensBeforeIn(events);
   if (before === undefined) return undefined;
-  let position: bigint | undefined;
-  for (let round = 1; secondsOf(clock.now()) >= before; round += 1) {
-    if (round > FOLLOW_UPS_MAX) throw new WriteContention('appends take longer than tokens wait');
-    const tokensBefore = tokensBeforeAt(clock.now());
+  return endLaterTokens(clock, before, async (tokensBefore, round) => {
     const own = { ...command, id: uuidFrom(command.id, 'end tokens', String(round)) };
     const decided = await streams.decideOn(users, userId, own, (user) =>
-      endLaterTokens(tokensBefore, command.now, user),
+      endTokensOf(tokensBefore, command.now, user),
     );
-    before = tokensBeforeIn(decided.events) ?? before;
-    position = decided.position ?? position;
-  }
-  return position;
+    return { tokensBefore: tokensBeforeIn(decided.events), position: decided.position };
+  });
 }
 
-function endLaterTokens(tokensBefore: number, now: Date, user: User): Decision<UserEvent, never> {
+function endTokensOf(tokensBefore: number, now: Date, user: User): Decision<UserEvent, never> {
   if (!exists(user)) return accept();
   const { id, roles } = user;
   const tokens_before = Math.max(tokensBefore, user.tokensBefore);
@@ -114,8 +94,3 @@ const tokensBeforeIn = (events: readonly UserEvent[]): number | undefined =>
       type === 'RolesChanged' || type === 'AccountReclaimed' ? (data.tokens_before ?? []) : [],
     )
     .at(-1);
-
-/** Of tokens that end with what is decided now; {@link endTokens} makes up for a slow append. */
-export const tokensBeforeAt = (now: Date): number => secondsOf(now) + APPEND_WITHIN_S;
-
-const secondsOf = (moment: Date): number => Math.floor(moment.getTime() / MS);

@@ -3,58 +3,92 @@ import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { closed } from '../../../http/answers.ts';
-import { AdminUserShape, AnyStatus, COMMON, Id, READS } from './admin-answers.ts';
+import { badField, closed } from '../../../http/answers.ts';
+import { emailAddress, type ToAscii } from '../../email-address.ts';
+import type { UserDirectory } from '../../user-directory.ts';
+import { exists } from '../user.ts';
+import { AdminUserInFull, AdminUserShape, AnyStatus, COMMON, Id, READS } from './admin-answers.ts';
 import { findUser, listUsers } from './admin-users.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'clock' | 'database'>;
+/** Characters; the index holds three at a time. */
+const SEARCH_MIN = 3;
+const SEARCH_MAX = 100;
+
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'database'> & {
+  readonly toAscii: ToAscii;
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'metadataOf'>;
+};
+
+/** Counts the characters of the text without accents, which searches leave out. */
+const searchedCharacters = (search: string): number =>
+  [...search.normalize('NFKD').replaceAll(/[\u0300-\u036f]/g, '')].length;
 
 export const listUsersRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...COMMON,
       name: 'list_users',
+      machine: 'users:read',
+      class: 'things',
+      applicationScope: 'roles',
       summary: 'List users',
+      description:
+        'Lists the users of the tenant, 50 unless `limit` says otherwise. All filters must fit.',
       method: 'get',
       path: '/api/v1/admin/users',
       who: READS,
-      applicationScope: 'roles',
       query: Type.Object({
         ...pageQuery,
         q: Type.Optional(Type.String({ minLength: 1, maxLength: 254 })),
+        /** Text anywhere in the address, the name or the username; case and accents do not matter. */
+        search: Type.Optional(Type.String({ minLength: SEARCH_MIN, maxLength: SEARCH_MAX })),
         email: Type.Optional(Type.String({ maxLength: 254 })),
         role: Type.Optional(Type.String({ maxLength: 64 })),
         status: Type.Optional(AnyStatus),
       }),
       ok: closed({ users: Type.Array(AdminUserShape), ...pageAnswer }),
-      refusals: {},
+      refusals: { invalid_request: 400 },
       reads: ['users'],
     },
     async ({ tenantId, query }) => {
-      const { offset = 0, limit = PAGE_SIZE_DEFAULT, ...filter } = query;
+      const { offset = 0, limit = PAGE_SIZE_DEFAULT, q, email, search, ...filter } = query;
+      if (search !== undefined && searchedCharacters(search) < SEARCH_MIN) {
+        return badField('search', 'too_short');
+      }
+      const addressOf = (text: string) => emailAddress(text, needs.toAscii);
       const { rows, total } = await listUsers(needs.database, {
         tenantId,
         now: needs.clock.now(),
         offset,
         limit,
         ...filter,
+        // A whole address is searched in the form in which it is stored.
+        ...(search === undefined ? {} : { search: addressOf(search) ?? search }),
+        ...(q === undefined ? {} : { q: { beginning: q, address: addressOf(q) } }),
+        // What is no address belongs to nobody.
+        ...(email === undefined ? {} : { email: addressOf(email) ?? '' }),
       });
       return { ok: { users: [...rows], total, offset, limit } };
     },
   );
 
-export const getUserRoute = (needs: Dependencies): Endpoint =>
+export const getUserRoute = (
+  needs: Pick<Dependencies, 'clock' | 'database' | 'userDirectory'>,
+): Endpoint =>
   endpoint(
     {
       ...COMMON,
       name: 'get_user',
+      machine: 'users:read',
+      class: 'things',
+      applicationScope: 'roles',
       summary: 'One user',
+      description: 'Shows one user as administrators see them, with metadata and roles.',
       method: 'get',
       path: '/api/v1/admin/users/{id}',
       who: READS,
-      applicationScope: 'roles',
       params: Id,
-      ok: AdminUserShape,
+      ok: AdminUserInFull,
       refusals: { not_found: 404 },
       reads: ['users'],
     },
@@ -64,6 +98,8 @@ export const getUserRoute = (needs: Dependencies): Endpoint =>
         id: params.id,
         now: needs.clock.now(),
       });
-      return user === undefined ? { refused: 'not_found' } : { ok: user };
+      const account = await needs.userDirectory.byId(tenantId, params.id);
+      if (user === undefined || !exists(account)) return { refused: 'not_found' };
+      return { ok: { ...user, ...(await needs.userDirectory.metadataOf(account)) } };
     },
   );

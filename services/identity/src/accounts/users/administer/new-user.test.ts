@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { rankOf } from '../../../ranks/ranks.ts';
 import { TENANT_DEFAULTS } from '../../../workspaces/workspaces.module.ts';
-import { rankOf } from '../ranks.ts';
 import { objectionTo } from './new-user.ts';
 
 const of = { by: { rank: rankOf(['admin']), isKey: false }, settings: TENANT_DEFAULTS };

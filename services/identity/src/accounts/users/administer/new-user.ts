@@ -1,8 +1,10 @@
 /** What stands against an account that an administrator asks for, in the order in which it is said. */
+
 import { badField } from '../../../http/answers.ts';
+import { type Administrator, mayGiveRoles } from '../../../ranks/ranks.ts';
 import type { TenantSettings } from '../../../workspaces/workspaces.module.ts';
 import { passwordFault } from '../../passwords/passwords.ts';
-import { type Administrator, areKnownRoles, mayGiveRoles } from '../administrator.ts';
+import { unknownRoles } from '../administrator.ts';
 import { avatarUrl, displayName } from '../profile-fields.ts';
 
 export type NewUserRequest = {
@@ -24,7 +26,8 @@ export function objectionTo(
   if (avatarUrl(profile.avatar_url ?? null) === undefined) return badField('avatar_url');
   // Who is invited chooses their own.
   if (isInvited && password !== undefined) return badField('send_invitation', 'without password');
-  if (!areKnownRoles(of.settings, roles)) return { refused: 'unknown_role' } as const;
+  const unknown = unknownRoles(of.settings, roles);
+  if (unknown !== undefined) return unknown;
   if (!mayGiveRoles(of.by, roles)) return { refused: 'forbidden' } as const;
   const fault =
     password === undefined ? undefined : passwordFault(password, of.settings.password_policy);

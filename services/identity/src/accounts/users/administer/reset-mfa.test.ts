@@ -1,6 +1,6 @@
 import { given } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
-import { rankOf } from '../ranks.ts';
+import { rankOf } from '../../../ranks/ranks.ts';
 import { type UserEvent, users } from '../user.ts';
 import { resetMfa } from './reset-mfa.ts';
 

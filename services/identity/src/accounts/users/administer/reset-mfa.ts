@@ -1,6 +1,8 @@
 /** An administrator takes all second factors from an account, whose owner has lost them. */
+
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import { type Administrator, outranks } from '../administrator.ts';
+import type { Administrator } from '../../../ranks/ranks.ts';
+import { outranks } from '../administrator.ts';
 import { factorRemoved } from '../second-factors.ts';
 import { exists, type User, type UserEvent } from '../user.ts';
 

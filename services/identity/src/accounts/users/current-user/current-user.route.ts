@@ -4,7 +4,8 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, USERS_ONLY } from '../../../http/answers.ts';
-import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
+import { rankOf } from '../../../ranks/ranks.ts';
+import { clientSettings, type Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { exists } from '../user.ts';
 
@@ -14,30 +15,36 @@ type Dependencies = Pick<ServiceDependencies, 'database'> & {
 };
 
 const APPLICATIONS_MAX = 1_000;
+const ADMIN_RANK = rankOf(['admin']);
+
+const CurrentUser = named(
+  'CurrentUser',
+  closed({
+    id: Type.String(),
+    email: Type.String(),
+    display_name: Type.Union([Type.String(), Type.Null()]),
+    roles: Type.Array(Type.String()),
+  }),
+);
 
 export const currentUserRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'current_user',
+      class: 'things',
+      applicationScope: 'account',
       clientName: 'get_current_user',
       summary: 'Who I am',
+      description:
+        'Shows the caller with their tenant and its applications. Callers without a role above `member` see only the settings that a client needs.',
       tag: 'Authentication',
       method: 'get',
       path: '/api/v1/auth/me',
       who: ['user'],
-      applicationScope: 'account',
       tenant: 'optional',
       area: 'user',
       ok: closed({
-        user: named(
-          'CurrentUser',
-          closed({
-            id: Type.String(),
-            email: Type.String(),
-            display_name: Type.Union([Type.String(), Type.Null()]),
-            roles: Type.Array(Type.String()),
-          }),
-        ),
+        user: CurrentUser,
         tenant: named(
           'CurrentTenant',
           closed({
@@ -67,7 +74,8 @@ export const currentUserRoute = (needs: Dependencies): Endpoint =>
       reads: ['workspaces'],
     },
     async ({ principal }) => {
-      const { id, tenantId } = principal;
+      const { id, tenantId, roles } = principal;
+      const isAdmin = rankOf(roles) >= ADMIN_RANK;
       const [user, tenant] = await Promise.all([
         needs.userDirectory.byId(tenantId, id),
         needs.workspaces.tenant(tenantId),
@@ -86,7 +94,7 @@ export const currentUserRoute = (needs: Dependencies): Endpoint =>
             slug: tenant.slug,
             display_name: tenant.displayName,
             environment: tenant.environment,
-            settings: tenant.settings,
+            settings: isAdmin ? tenant.settings : clientSettings(tenant.settings),
           },
           workspace: { id: tenant.organizationId, applications: [...applications] },
         },

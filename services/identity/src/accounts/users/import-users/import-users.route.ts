@@ -1,33 +1,29 @@
 /** An administrator brings people from elsewhere, with the hashes of their passwords. */
+
 import { named } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { newId, requestHash, reusedKey, type ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
-import { closed } from '../../../http/answers.ts';
-import {
-  avatarUrlField,
-  displayNameField,
-  emailField,
-  nullable,
-} from '../../../http/input-fields.ts';
+import { closed, metadataField } from '../../../http/answers.ts';
+import { emailField, profileInputFields } from '../../../http/input-fields.ts';
+import { type Administrator, administratorOf } from '../../../ranks/ranks.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { Accounts } from '../../accounts.ts';
 import type { Administrators } from '../../administrators/administrators.ts';
 import type { ToAscii } from '../../email-address.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 import type { UserDirectory } from '../../user-directory.ts';
-import { type Administrator, administratorOf } from '../administrator.ts';
 import { isActiveAdmin } from '../ranks.ts';
 import { type ExistingUser, exists } from '../user.ts';
-import { type ImportFault, type ReadUser, readUsers } from './import-users.ts';
+import { type ImportedUser, type ImportFault, type ReadUser, readUsers } from './import-users.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'ids' | 'sealer'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf'>;
-  readonly accounts: Pick<Accounts, 'create'>;
+  readonly accounts: Pick<Accounts, 'create' | 'isPromised'>;
   readonly administrators: Pick<Administrators, 'settle'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly passwords: Pick<Passwords, 'isKnownHash'>;
+  readonly passwords: Pick<Passwords, 'brought' | 'readHash'>;
   readonly toAscii: ToAscii;
   readonly readTotpSecret: (text: string) => string | undefined;
   /** Makes it a second factor of the user, whose app shows its codes already. */
@@ -42,15 +38,38 @@ const AT_ONCE_MAX = 10;
 const HASH_CHARACTERS_MAX = 512;
 const TOTP_SECRET_CHARACTERS_MAX = 256;
 
+const keycloakText = Type.String({ minLength: 2, maxLength: 2_048 });
+const base64Text = Type.String({ minLength: 1, maxLength: 256 });
+const firebaseFields = {
+  salt: base64Text,
+  signer_key: base64Text,
+  salt_separator: Type.String({ maxLength: 64 }),
+  rounds: Type.Integer({ minimum: 1, maximum: 1_024 }),
+  mem_cost: Type.Integer({ minimum: 1, maximum: 32 }),
+};
+
 const Body = closed({
   users: Type.Array(
     named(
       'ImportedUser',
       closed({
         email: emailField,
-        /** A PHC string of argon2, scrypt or PBKDF2, or a bcrypt hash. */
-        password_hash: Type.Optional(Type.String({ minLength: 1, maxLength: HASH_CHARACTERS_MAX })),
-        /** Of an authenticator app, in base 32. */
+        /**
+         * A PHC string of argon2, scrypt or PBKDF2, a bcrypt hash, the forms of Django and ASP.NET Identity, a
+         * Firebase hash (with `firebase`), or the credential of a Keycloak export.
+         */
+        password_hash: Type.Optional(
+          Type.Union([
+            Type.String({ minLength: 1, maxLength: HASH_CHARACTERS_MAX }),
+            named(
+              'KeycloakHash',
+              closed({ secretData: keycloakText, credentialData: keycloakText }),
+            ),
+          ]),
+        ),
+        /** The salt of this person and the hash parameters of the Firebase project; base64. */
+        firebase: Type.Optional(named('FirebaseHashParameters', closed(firebaseFields))),
+        /** The secret of an authenticator app, in base 32. */
         totp_secret: Type.Optional(
           Type.String({
             minLength: 1,
@@ -58,8 +77,11 @@ const Body = closed({
             examples: ['JBSWY3DPEHPK3PXP'],
           }),
         ),
-        display_name: Type.Optional(nullable(displayNameField)),
-        avatar_url: Type.Optional(nullable(avatarUrlField)),
+        ...profileInputFields,
+        /** An object of at most 4 KiB, 50 keys and 5 levels; the user reads it. */
+        public_metadata: Type.Optional(metadataField),
+        /** Bounded likewise; administrators alone read it. */
+        private_metadata: Type.Optional(metadataField),
         roles: Type.Optional(
           Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
             minItems: 1,
@@ -82,11 +104,15 @@ export const importUsersRoute = (needs: Dependencies): Endpoint =>
       tenant: 'required',
       area: 'admin',
       name: 'import_users',
+      machine: 'users:write',
+      class: 'settings',
+      stepUp: 'users',
       summary: 'Import users with the hashes of their passwords',
+      description:
+        'Imports 1 to 100 users with the password hashes of another product. Each is decided by itself: `failed` names the place and the code of those that were not imported.',
       method: 'post',
       path: '/api/v1/admin/users/import',
       who: ['admin', 'api_key:users:write'],
-      applicationScope: 'account',
       body: Body,
       ok: closed({
         imported: Type.Integer(),
@@ -102,10 +128,14 @@ export const importUsersRoute = (needs: Dependencies): Endpoint =>
       const { tenantId, body } = request;
       const { settings = TENANT_DEFAULTS } = (await needs.workspaces.tenant(tenantId)) ?? {};
       const by = administratorOf(request.principal);
-      const { isKnownHash } = needs.passwords;
+      const { readHash } = needs.passwords;
       const { readTotpSecret, toAscii } = needs;
-      const of = { by, settings, isKnownHash, readTotpSecret, toAscii };
-      const read = readUsers(body.users, of);
+      const of = { by, settings, readHash, readTotpSecret, toAscii };
+      const read = readUsers(body.users as readonly ImportedUser[], of);
+      const hashes = read.flatMap((user) =>
+        typeof user === 'string' ? [] : (user.passwordHash ?? []),
+      );
+      await needs.passwords.brought(tenantId, hashes);
       const command = await needs.command(request);
       const ownHash = await requestHash(needs, request);
       const results: Imported[] = [];
@@ -114,7 +144,10 @@ export const importUsersRoute = (needs: Dependencies): Endpoint =>
           typeof user === 'string'
             ? { code: user }
             : imported(needs, {
-                ...{ user, by, command, ownHash },
+                user,
+                by,
+                command,
+                ownHash,
                 id: newId(needs, request as Asked, `user ${at + offset}`),
               }),
         );
@@ -156,6 +189,8 @@ async function imported(
     return { position: await withTotp(needs, before, user, command) };
   }
   const emailHash = await needs.userDirectory.hashOf(tenantId, user.email);
+  const promised = { tenantId, emailHash, by, now: command.now };
+  if (await needs.accounts.isPromised(promised)) return { code: 'forbidden' };
   const account = { ...user, id, emailHash, vouched: !by.isKey, requestHash: ownHash };
   const made = await needs.accounts.create({ ...account, via: 'import' }, command);
   if (made.outcome === 'deleted') return {};

@@ -1,15 +1,31 @@
 /** What of an imported person is taken, and why one is not: each stands or falls alone. */
+import type { ForeignHash } from '../../../adapters/foreign-hash-forms.ts';
+import { type Administrator, mayGiveRoles } from '../../../ranks/ranks.ts';
 import type { TenantSettings } from '../../../workspaces/workspaces.module.ts';
 import { emailAddress, type ToAscii } from '../../email-address.ts';
-import { type Administrator, areKnownRoles, mayGiveRoles } from '../administrator.ts';
-import { avatarUrl, displayName } from '../profile-fields.ts';
+import type { ReadHash } from '../../passwords/passwords.ts';
+import { areKnownRoles } from '../administrator.ts';
+import {
+  METADATA_KINDS,
+  type Metadata,
+  type MetadataKind,
+  mergeMetadata,
+  metadataFault,
+  type NewMetadata,
+} from '../metadata.ts';
+import { type Profile, readProfile } from '../profile-fields.ts';
 
 export type ImportedUser = {
   readonly email: string;
-  readonly password_hash?: string;
+  readonly password_hash?: ForeignHash['hash'];
+  readonly firebase?: ForeignHash['firebase'];
   readonly totp_secret?: string;
   readonly display_name?: string | null;
   readonly avatar_url?: string | null;
+  readonly locale?: string | null;
+  readonly preferred_username?: string | null;
+  readonly public_metadata?: Metadata;
+  readonly private_metadata?: Metadata;
   readonly roles?: readonly string[];
   readonly email_verified?: boolean;
 };
@@ -20,6 +36,7 @@ export type ImportFault =
   | 'unknown_role'
   | 'forbidden'
   | 'unsupported_hash'
+  | 'hash_too_dear'
   | 'invalid_totp_secret'
   | 'email_already_exists';
 
@@ -28,6 +45,8 @@ export type ReadUser = {
   readonly emailVerified: boolean;
   readonly displayName: string | null;
   readonly avatarUrl: string | null;
+  readonly profile: Profile<string>;
+  readonly metadata: NewMetadata;
   readonly roles: readonly string[];
   readonly passwordHash: string | null;
   /** Base 32, of an authenticator app. */
@@ -37,7 +56,7 @@ export type ReadUser = {
 type Of = {
   readonly by: Administrator;
   readonly settings: Pick<TenantSettings, 'roles'>;
-  readonly isKnownHash: (phc: string) => boolean;
+  readonly readHash: (foreign: ForeignHash) => ReadHash;
   /** In its one form; undefined if it is none. */
   readonly readTotpSecret: (text: string) => string | undefined;
   readonly toAscii: ToAscii;
@@ -61,13 +80,16 @@ export function readUsers(
 function readUser(user: ImportedUser, of: Of): ReadUser | ImportFault {
   const email = emailAddress(user.email, of.toAscii);
   if (email === undefined) return 'invalid_email';
-  const name = displayName(user.display_name ?? null);
-  const picture = avatarUrl(user.avatar_url ?? null);
-  if (name === undefined || picture === undefined) return 'invalid_request';
-  const { roles = ['member'], password_hash: hash = null } = user;
+  const read = readProfile(user);
+  const metadata = readMetadata(user);
+  if (typeof read === 'string' || metadata === undefined) return 'invalid_request';
+  const { display_name: name = null, avatar_url: picture = null, ...profile } = read;
+  const { roles = ['member'], password_hash: hash, firebase } = user;
   if (!areKnownRoles(of.settings, roles)) return 'unknown_role';
   if (!mayGiveRoles(of.by, roles)) return 'forbidden';
-  if (hash !== null && !of.isKnownHash(hash)) return 'unsupported_hash';
+  const readHash = hash === undefined ? { phc: null } : of.readHash({ hash, firebase });
+  if (readHash === 'unknown') return 'unsupported_hash';
+  if (readHash === 'too_dear') return 'hash_too_dear';
   const { totp_secret: totp = null } = user;
   const totpSecret = totp === null ? null : of.readTotpSecret(totp);
   if (totpSecret === undefined) return 'invalid_totp_secret';
@@ -76,8 +98,27 @@ function readUser(user: ImportedUser, of: Of): ReadUser | ImportFault {
     emailVerified: user.email_verified ?? false,
     displayName: name,
     avatarUrl: picture,
+    profile: withoutNulls(profile),
+    metadata,
     roles,
-    passwordHash: hash,
+    passwordHash: readHash.phc,
     totpSecret,
   };
 }
+
+/** Undefined if one is too large; empty ones are left out. */
+function readMetadata(user: ImportedUser): NewMetadata | undefined {
+  const result: { [kind in MetadataKind]?: Metadata } = {};
+  for (const kind of METADATA_KINDS) {
+    const given = user[kind];
+    if (given === undefined) continue;
+    if (metadataFault(given) !== undefined) return undefined;
+    const metadata = mergeMetadata({}, given);
+    if (Object.keys(metadata).length > 0) result[kind] = metadata;
+  }
+  return result;
+}
+
+/** There is nothing that they could clear. */
+const withoutNulls = (profile: Profile<string>): Profile<string> =>
+  Object.fromEntries(Object.entries(profile).filter(([, value]) => value !== null));

@@ -1,7 +1,8 @@
 /** Links an account elsewhere to the user whose address it proves; one that was never proven is reclaimed. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { identityLinked, type NewIdentity } from '../identities.ts';
-import { type Reclaim, reclaimed } from '../reclaim.ts';
+import { addressProven } from '../prove-address.ts';
+import type { Reclaim } from '../reclaim.ts';
 import type { User, UserEvent } from '../user.ts';
 
 export type LinkIdentity = Reclaim & {
@@ -14,15 +15,12 @@ export function linkIdentity(
   user: User,
 ): Decision<UserEvent, 'user_inactive' | 'other_identity'> {
   if (user.status !== 'active') return refuse('user_inactive');
-  const known = user.identities.find(({ provider }) => provider === identity.provider);
+  // None of them stays with an account that was never proven.
+  const before = user.emailVerified ? user.identities : [];
+  const known = before.find(({ provider }) => provider === identity.provider);
   // An address may have been given to somebody else meanwhile; the account elsewhere may not.
   if (known !== undefined)
     return known.hash === identity.hash ? accept() : refuse('other_identity');
-  const linked = identityLinked(user.id, identity, { before: user.identities, now });
-  if (user.emailVerified) return accept<UserEvent>(linked);
-  return accept<UserEvent>(
-    ...reclaimed(user, reclaim, now),
-    { type: 'EmailVerified', data: { id: user.id, at: now.toISOString() } },
-    linked,
-  );
+  const proven = addressProven(user, { ...reclaim, isRegistrant: false, now });
+  return accept<UserEvent>(...proven, identityLinked(user.id, identity, { before, now }));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rankOf } from '../ranks.ts';
+import { rankOf } from '../../../ranks/ranks.ts';
 import type { User } from '../user.ts';
 import { mailReset } from './mail-reset.ts';
 

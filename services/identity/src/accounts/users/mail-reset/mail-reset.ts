@@ -1,5 +1,6 @@
 /** What an administrator has mailed to somebody who cannot sign in: a link to a new password, or the invitation again. */
-import { type Administrator, outranks } from '../administrator.ts';
+import type { Administrator } from '../../../ranks/ranks.ts';
+import { outranks } from '../administrator.ts';
 import { type ExistingUser, exists, type User } from '../user.ts';
 
 export type MailReset =

@@ -8,7 +8,7 @@ import { languageOf } from '../../../pages/texts.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { isVerificationDue } from './resend-verification.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'command' | 'limits'> & {
+type Dependencies = Pick<ServiceDependencies, 'command' | 'limits' | 'sealer' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'open'>;
   readonly mailOutbox: Pick<MailOutbox, 'request'>;
 };
@@ -19,13 +19,16 @@ export const resendVerificationRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'resend_verification',
+      class: 'things',
+      applicationScope: 'account',
       retry: 'never',
       summary: 'Send the confirmation mail again',
+      description:
+        "Mails the link that confirms the caller's address once more. It does nothing for an address that is verified.",
       tag: 'Authentication',
       method: 'post',
       path: '/api/v1/auth/resend-verification',
       who: ['user'],
-      applicationScope: 'account',
       tenant: 'optional',
       area: 'user',
       bodyOptional: true,
@@ -38,13 +41,19 @@ export const resendVerificationRoute = (needs: Dependencies): Endpoint =>
       const user = await needs.userDirectory.byId(tenantId, id);
       if (!isVerificationDue(user)) return { ok: SENT };
       const { emailHash } = user;
-      const limited = await mailLimit(needs.limits, { tenantId, emailHash, ip: request.ip });
+      const limited = await mailLimit(needs, {
+        tenantId,
+        emailHash,
+        ip: request.ip,
+        by: 'session',
+      });
       if (limited !== undefined) return tooOften(limited);
       const { email } = await needs.userDirectory.open(user);
       if (email === null) return { ok: SENT };
       const command = await needs.command(request);
       const language = languageOf(request.headers);
-      const mail = { purpose: 'verify', email, emailHash, userId: id, language } as const;
+      const asker = 'session';
+      const mail = { purpose: 'verify', email, emailHash, userId: id, language, asker } as const;
       return { ok: SENT, wrote: await needs.mailOutbox.request(mail, command) };
     },
   );

@@ -4,20 +4,18 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, USERS_ONLY } from '../../../http/answers.ts';
-import { objectionToOwnChange } from '../../../http/step-up.ts';
 import { SOCIAL_PROVIDERS } from '../../../workspaces/workspaces.module.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { exists, users } from '../user.ts';
 import { unlinkIdentity } from './unlink-identity.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'streams'> & {
+type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
 };
 
 const COMMON = {
   tag: 'Self-service',
   who: ['user'],
-  applicationScope: 'account',
   tenant: 'optional',
   area: 'user',
   notTaken: USERS_ONLY,
@@ -29,7 +27,10 @@ export const listIdentitiesRoute = (needs: Pick<Dependencies, 'userDirectory'>):
     {
       ...COMMON,
       name: 'list_my_identities',
+      class: 'things',
+      applicationScope: 'account',
       summary: 'List the accounts elsewhere that I sign in by',
+      description: 'Lists the accounts at providers by which the caller signs in.',
       method: 'get',
       path: '/api/v1/me/identities',
       ok: closed({
@@ -52,19 +53,20 @@ export const unlinkIdentityRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'unlink_my_identity',
+      class: 'settings',
+      stepUp: 'users',
       summary: 'Sign in by an account elsewhere no longer',
+      description: 'Gives up an account at a provider. The last way to sign in stays.',
       method: 'delete',
       path: '/api/v1/me/identities/{provider}',
       retry: 'safe',
       params: Type.Object({ provider: Type.String({ minLength: 1, maxLength: 64 }) }),
       ok: closed({ status: Type.Literal('unlinked') }),
-      refusals: { step_up_required: 401, forbidden: 403, not_found: 404, last_credential: 409 },
+      refusals: { not_found: 404, last_credential: 409 },
       waitsFor: ['users'],
     },
     async (request) => {
       const { principal, params } = request;
-      const objection = objectionToOwnChange(principal, needs.clock.now());
-      if (objection !== undefined) return objection;
       const command = await needs.command(request);
       const decided = await needs.streams.decideOn(users, principal.id, command, (user) =>
         unlinkIdentity({ provider: params.provider, now: command.now }, user),

@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { isNetwork } from '../../../adapters/network.ts';
 import { drawKey, drawSecret, environmentOf } from '../../../credentials/credentials.module.ts';
 import { badField, closed } from '../../../http/answers.ts';
-import { networkField } from '../../../http/input-fields.ts';
+import { FILLED_NAME, networkField } from '../../../http/input-fields.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { agents, isThere } from '../../agents/agent.ts';
@@ -29,6 +29,7 @@ type Dependencies = Pick<
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
+const NAME_CHARACTERS_MAX = 64;
 const PATH = '/api/v1/agents/{id}/keys';
 const KeyId = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 128 }),
@@ -54,14 +55,18 @@ export const createAgentKeyRoute = (needs: Dependencies): Endpoint =>
     {
       ...AGENTS,
       name: 'create_agent_key',
+      machine: 'agents:write',
+      class: 'settings',
+      stepUp: 'none',
       summary: 'Give an agent a key',
+      description:
+        'Makes a key for an agent and shows it this once. It runs out after 90 days unless stated, and can be limited to networks.',
       method: 'post',
       path: PATH,
       who: AGENTS_WRITE,
-      applicationScope: 'account',
       params: AgentId,
       body: closed({
-        name: Type.String({ minLength: 1, maxLength: 64 }),
+        name: Type.String({ minLength: 1, maxLength: NAME_CHARACTERS_MAX, pattern: FILLED_NAME }),
         expires_in_days: Type.Optional(Type.Integer({ minimum: 1, maximum: DAYS_MAX })),
         allowed_cidrs: Type.Optional(
           Type.Array(networkField, { maxItems: CIDRS_MAX, uniqueItems: true }),
@@ -134,11 +139,14 @@ export const listAgentKeysRoute = ({
     {
       ...AGENTS,
       name: 'list_agent_keys',
+      machine: 'agents:read',
+      class: 'things',
+      applicationScope: 'account',
       summary: "List an agent's keys",
+      description: 'Lists the keys of an agent, without the keys themselves.',
       method: 'get',
       path: PATH,
       who: AGENTS_READ,
-      applicationScope: 'account',
       params: AgentId,
       ok: closed({
         keys: Type.Array(
@@ -167,12 +175,16 @@ export const rotateAgentKeyRoute = (needs: Dependencies): Endpoint =>
     {
       ...AGENTS,
       name: 'rotate_agent_key',
+      machine: 'agents:write',
+      class: 'settings',
+      stepUp: 'none',
       retry: 'never',
       summary: "Give an agent's key a new secret",
+      description:
+        'Gives a key of an agent a new secret and shows it this once. The one of before is accepted for `overlap_seconds`, too.',
       method: 'post',
       path: `${PATH}/{key_id}/rotate`,
       who: AGENTS_WRITE,
-      applicationScope: 'account',
       params: KeyId,
       body: closed({
         overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: OVERLAP_MAX_S })),
@@ -214,12 +226,15 @@ export const revokeAgentKeyRoute = (needs: Pick<Dependencies, 'command' | 'strea
     {
       ...AGENTS,
       name: 'revoke_agent_key',
+      machine: 'agents:write',
+      class: 'settings',
+      stepUp: 'none',
       retry: 'safe',
       summary: "Revoke an agent's key",
+      description: 'Revokes a key of an agent, and ends the sessions that last used it.',
       method: 'delete',
       path: `${PATH}/{key_id}`,
       who: AGENTS_WRITE,
-      applicationScope: 'account',
       params: KeyId,
       ok: closed({ status: Type.Literal('agent key revoked') }),
       refusals: { not_found: 404 },

@@ -16,12 +16,15 @@ export const endAgentSessionRoute = (needs: Dependencies): Endpoint =>
     {
       ...SESSIONS,
       name: 'end_agent_session',
+      class: 'things',
+      applicationScope: 'account',
       retry: 'safe',
       summary: 'End an agent session',
+      description:
+        'Ends an agent session: its next vend is refused, and so are its tokens. Its agent, its user and administrators may.',
       method: 'delete',
       path: `${PATH}/{id}`,
       who: READERS,
-      applicationScope: 'account',
       params: SessionId,
       ok: closed({ data: named('AgentSessionEnded', closed({ status: Type.Literal('ended') })) }),
       refusals: { not_found: 404 },

@@ -18,6 +18,7 @@ import type { Authority } from '../authority.ts';
 import { whyEnded } from '../basis.ts';
 import { authorityOfSession } from '../grant-basis.ts';
 import {
+  delegationRequired,
   KEYS_ONLY,
   PATH,
   SESSIONS,
@@ -42,6 +43,8 @@ export const issueTokensRoute = (needs: Dependencies): Endpoint =>
       name: 'issue_agent_tokens',
       retry: 'safe',
       summary: 'New tokens for an agent session',
+      description:
+        'Answers new tokens for an open agent session. They are never wider than the session; narrower ones narrow the session for good.',
       method: 'post',
       path: `${PATH}/{id}/tokens`,
       who: ['agent_key'],
@@ -76,7 +79,7 @@ export const issueTokensRoute = (needs: Dependencies): Endpoint =>
       const fault = body.services && servicesFault(body.services);
       if (fault !== undefined) return badField('services', fault);
       const key = `${tenantId} ${agent.id}`;
-      const taken = await needs.limits.take(LIMITS.agentSessionsByAgent, key);
+      const taken = await needs.limits.take([LIMITS.agentSessionsByAgent, key]);
       if (!taken.allowed) return tooOften(taken);
 
       const of = { tenantId, id: params.id };
@@ -96,7 +99,8 @@ export const issueTokensRoute = (needs: Dependencies): Endpoint =>
       if (session.status === 'none') return { refused: 'not_found' };
       if (!decided.accepted) {
         const asked = wanted ?? session.services;
-        return refusal(decided.reason, { asked, held: session.services, authority });
+        const { services: held } = session;
+        return refusal(decided.reason, { agentId: agent.id, asked, held, authority });
       }
       const { position } = decided;
       const tokens = needs.agentTokens.issue({
@@ -112,18 +116,20 @@ export const issueTokensRoute = (needs: Dependencies): Endpoint =>
   );
 
 type Asked = {
+  readonly agentId: string;
   readonly asked: readonly ServiceGrant[];
   readonly held: readonly ServiceGrant[];
   readonly authority: Authority;
 };
 
 /** Says what was asked for in vain, where something was. */
-function refusal(reason: IssueRefusal, { asked, held, authority }: Asked) {
+function refusal(reason: IssueRefusal, { agentId, asked, held, authority }: Asked) {
   if (reason === 'attenuation_only') {
     return { refused: reason, details: { missing: missingFrom(held, asked) } };
   }
   if (reason === 'scope_not_granted' && 'granted' in authority) {
     return { refused: reason, details: { missing: authority.granted(asked).missing } };
   }
+  if (reason === 'delegation_required') return delegationRequired(agentId, asked);
   return { refused: reason };
 }

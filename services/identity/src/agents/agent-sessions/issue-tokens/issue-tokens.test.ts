@@ -103,6 +103,18 @@ describe('the tokens of an agent session', () => {
     );
   });
 
+  it('are issued for a session of no services, and refused to one that has lost all of its services', () => {
+    const withoutServices: AgentSessionEvent = {
+      type: 'AgentSessionStarted',
+      data: { ...facts, services: [] },
+    };
+    const ofNothing = given(agentSessions, withoutServices).when((session) =>
+      issueTokens(issue(), session),
+    );
+    expect(ofNothing.decision.accepted).toBe(true);
+    decide({ agent: agent('active', 'region') }).refuses('scope_not_granted');
+  });
+
   it('identity 14 grow narrower with a new epoch, and never wider', () => {
     decide({ wanted: reach('username') }).accepts(
       renewed({ services: reach('username'), epoch: 1, parent_jti: 'j1' }),

@@ -42,7 +42,8 @@ export function issueTokens(
     return refuse('attenuation_only');
   }
   const { covered, missing } = authority.granted(wanted ?? session.services);
-  const isRefused = wanted === undefined ? covered.length === 0 : missing.length > 0;
+  const isReduced = session.services.length > 0 && covered.length === 0;
+  const isRefused = wanted === undefined ? isReduced : missing.length > 0;
   if (isRefused) return refuse('scope_not_granted');
   return accept({ type: 'AgentSessionRenewed', data: renewed(command, session, covered) });
 }

@@ -27,11 +27,14 @@ export const listAgentSessionsRoute = ({
     {
       ...SESSIONS,
       name: 'list_agent_sessions',
+      class: 'things',
+      applicationScope: 'account',
       summary: 'List agent sessions',
+      description:
+        'Lists agent sessions: an agent sees its own, a user those for them, an administrator all of the tenant.',
       method: 'get',
       path: PATH,
       who: READERS,
-      applicationScope: 'account',
       query: Type.Object({
         ...pageQuery,
         status: Type.Optional(Status),
@@ -72,11 +75,13 @@ export const getAgentSessionRoute = ({
     {
       ...SESSIONS,
       name: 'get_agent_session',
+      class: 'things',
+      applicationScope: 'account',
       summary: 'One agent session',
+      description: 'Shows one agent session to its agent, its user and administrators.',
       method: 'get',
       path: `${PATH}/{id}`,
       who: READERS,
-      applicationScope: 'account',
       params: SessionId,
       ok: closed({ data: SessionShape }),
       refusals: { not_found: 404 },

@@ -11,7 +11,7 @@ import type {
   AgentSessionFacts,
   EndReason,
 } from '../agent-session.ts';
-import { type Authority, authorityOf } from '../authority.ts';
+import { type Authority, authorityOf, type Reach } from '../authority.ts';
 import { endedByUser, endedWithLogin } from '../basis.ts';
 
 /** What a session rests on at its start; without a user the agent acts for itself. */
@@ -29,10 +29,13 @@ export type StartRefusal =
   | Extract<Authority, { readonly refused: string }>['refused']
   | EndReason;
 
+/** Services field by field, or by name: then with every field that the agent may reach. */
+export type WantedServices = readonly ServiceGrant[] | { readonly whole: readonly string[] };
+
 /** `wanted`: the services of the session, which its facts leave out. */
 export type SessionToStart = {
   readonly facts: Omit<AgentSessionFacts, 'services'>;
-  readonly wanted: readonly ServiceGrant[];
+  readonly wanted: WantedServices;
   readonly now: Date;
 };
 
@@ -44,13 +47,19 @@ export const startAgentSession = (
   const { facts, now } = starting;
   const authority = authorityAtStart(starting, basis);
   if ('refused' in authority) return refuse(authority.refused);
-  const { covered, missing } = authority.granted(normalised(starting.wanted));
+  const { covered, missing } = reachOf(authority, starting.wanted);
   if (missing.length > 0) return refuse('scope_not_granted');
   if (session.status !== 'none') return refuse('already_created');
   const ended = endedMeanwhile(facts, basis, now);
   if (ended !== undefined) return refuse(ended);
   return accept({ type: 'AgentSessionStarted', data: { ...facts, services: covered } });
 };
+
+export const reachOf = (
+  authority: Extract<Authority, { readonly granted: unknown }>,
+  wanted: WantedServices,
+): Reach =>
+  'whole' in wanted ? authority.grantedWhole(wanted.whole) : authority.granted(normalised(wanted));
 
 /** What the agent may reach at this moment. */
 export const authorityAtStart = (

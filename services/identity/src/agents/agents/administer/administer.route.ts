@@ -40,11 +40,15 @@ export const createAgentRoute = (needs: Dependencies): Endpoint =>
     {
       ...AGENTS,
       name: 'create_agent',
+      machine: 'agents:write',
+      class: 'settings',
+      stepUp: 'none',
       summary: 'Make an agent',
+      description:
+        'Makes an agent with the services that it may reach at most. An API key or machine needs the scope `vault:grant`, too, for an agent that reaches anything.',
       method: 'post',
       path: PATH,
       who: AGENTS_WRITE,
-      applicationScope: 'account',
       body: closed({ name: agentName, ...agentFields }),
       ok: AgentShape,
       status: 201,
@@ -106,12 +110,16 @@ export const changeAgentRoute = (needs: Dependencies): Endpoint =>
     {
       ...AGENTS,
       name: 'update_agent',
+      machine: 'agents:write',
+      class: 'settings',
+      stepUp: 'none',
       retry: 'safe',
       summary: 'Change, suspend or resume an agent',
+      description:
+        'Changes an agent, suspends it or resumes it. Suspending revokes its keys and tokens before the answer; resuming takes that back. An API key or machine needs the scope `vault:grant`, too, to change what the agent may reach.',
       method: 'patch',
       path: `${PATH}/{id}`,
       who: AGENTS_WRITE,
-      applicationScope: 'account',
       params: AgentId,
       body: Type.Object(
         {
@@ -172,12 +180,15 @@ export const deleteAgentRoute = (
     {
       ...AGENTS,
       name: 'delete_agent',
+      machine: 'agents:write',
+      class: 'settings',
+      stepUp: 'none',
       retry: 'safe',
       summary: 'Delete an agent',
+      description: 'Deletes an agent. Its keys, sessions and tokens end before the answer.',
       method: 'delete',
       path: `${PATH}/{id}`,
       who: AGENTS_WRITE,
-      applicationScope: 'account',
       params: AgentId,
       ok: closed({ status: Type.Literal('agent deleted') }),
       refusals: { not_found: 404 },

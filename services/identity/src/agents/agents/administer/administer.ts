@@ -25,7 +25,7 @@ export function createAgent(
 
 export type ChangeAgent = {
   readonly fields: Partial<AgentFields>;
-  /** Of the reservation of a new name. */
+  /** The hash under which a new name is reserved. */
   readonly nameHash?: string;
   readonly status?: 'active' | 'suspended';
   readonly now: Date;

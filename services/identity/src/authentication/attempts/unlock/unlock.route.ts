@@ -2,17 +2,14 @@
  * An administrator unlocks an account. Not an API key: whoever can try passwords again and again would guess
  * them.
  */
+
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import {
-  administratorOf,
-  exists,
-  outranks,
-  type UserDirectory,
-} from '../../../accounts/accounts.module.ts';
+import { exists, outranks, type UserDirectory } from '../../../accounts/accounts.module.ts';
 import { closed } from '../../../http/answers.ts';
-import { signins } from '../lockout.ts';
+import { administratorOf } from '../../../ranks/ranks.ts';
+import { signins } from '../../../streams/signin.ts';
 import { unlock } from './unlock.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'> & {
@@ -26,12 +23,16 @@ export const unlockRoute = (needs: Dependencies): Endpoint =>
       tenant: 'required',
       area: 'admin',
       name: 'unlock_user',
+      machine: 'never',
+      class: 'settings',
+      stepUp: 'users',
       retry: 'safe',
       summary: 'Let a locked-out user try again',
+      description:
+        'Lets a user who is locked out after failed sign-ins or wrong binding codes try again, from every network.',
       method: 'post',
       path: '/api/v1/admin/users/{id}/unlock',
       who: ['admin'],
-      applicationScope: 'roles',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       body: closed({}),
       bodyOptional: true,

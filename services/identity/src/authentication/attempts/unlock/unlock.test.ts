@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
   blockOf,
-  FAILURES_PER_PREFIX_MAX,
+  clearingsOf,
   levelOf,
-  recordFailure,
+  pairCounter,
   type Signin,
   signins,
-} from '../lockout.ts';
+} from '../../../streams/signin.ts';
+import { authenticationRelay } from '../../authentication-relay.ts';
+import { FAILURES_PER_PREFIX_MAX, recordFailure } from '../lockout.ts';
 import { unlock } from './unlock.ts';
 
 const now = new Date('2026-01-01T10:00:00Z');
@@ -31,7 +33,21 @@ describe('who was locked out', () => {
     expect(again?.until).toEqual(new Date('2026-01-01T10:05:00Z'));
   });
 
-  it('and who never was, stays as they are', () => {
-    expect(unlock({ userId: 'ann', now }, signins.initial).events).toEqual([]);
+  it('P6 may try again also where only counters beside the stream refused', () => {
+    const cleared = (signin: Signin) =>
+      unlock({ userId: 'ann', now }, signin).events.reduce(signins.evolve, signin);
+    const once = cleared(signins.initial);
+    expect([clearingsOf(signins.initial), clearingsOf(once), clearingsOf(cleared(once))]).toEqual([
+      0, 1, 2,
+    ]);
+    expect(pairCounter(once, 'home')).not.toBe(pairCounter(signins.initial, 'home'));
+  });
+
+  it('is told to others, unlike whoever proved who they are', () => {
+    const [event] = unlock({ userId: 'ann', now }, signins.initial).events;
+    const published = (data: object | undefined) =>
+      authenticationRelay['SignInCleared']?.({ ...event, data } as never, {} as never);
+    expect(published(event?.data)).toEqual({ type: 'user.unlocked', data: { id: 'ann' } });
+    expect(published({ ...event?.data, by: undefined })).toBeUndefined();
   });
 });

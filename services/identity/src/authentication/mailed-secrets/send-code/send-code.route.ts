@@ -10,6 +10,8 @@ export const sendCodeRoute = (needs: SendDependencies): Endpoint =>
     {
       name: 'send_otp',
       summary: 'Ask for a mail with a code to sign in by',
+      description:
+        'Mails a code to sign in by, valid for 10 minutes. The answer is the same for an unknown address. A network may ask 3 times a minute and 10 times an hour for one address.',
       tag: 'Authentication',
       method: 'post',
       path: '/api/v1/auth/otp/send',

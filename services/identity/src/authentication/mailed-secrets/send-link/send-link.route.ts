@@ -9,6 +9,8 @@ export const sendLinkRoute = (needs: SendDependencies): Endpoint =>
     {
       name: 'send_magic_link',
       summary: 'Ask for a mail with a link to sign in by',
+      description:
+        'Mails a link to sign in by, valid for 15 minutes. The answer is the same for an unknown address. A network may ask 3 times a minute and 10 times an hour for one address.',
       tag: 'Authentication',
       method: 'post',
       path: '/api/v1/auth/magic-link',

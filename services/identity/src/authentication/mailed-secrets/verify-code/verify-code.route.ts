@@ -19,7 +19,7 @@ import { emailField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { CodeRedemption } from '../../../mail/mail.module.ts';
 import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
-import { signInBy, type VerifyDependencies } from '../mailed-secret.ts';
+import { networkAsker, signInBy, type VerifyDependencies } from '../mailed-secret.ts';
 import {
   INVALID_CODE,
   mailboxNamed,
@@ -50,6 +50,8 @@ export const verifyCodeRoute = (needs: Dependencies): Endpoint =>
     {
       name: 'verify_otp',
       summary: 'Sign in by a mailed code',
+      description:
+        'Signs a user in by a mailed code, which works once. The answer has an access token and no session, or `mfa_required`. Five wrong codes end the code.',
       tag: 'Authentication',
       method: 'post',
       path: '/api/v1/auth/otp/verify',
@@ -76,8 +78,6 @@ export const verifyCodeRoute = (needs: Dependencies): Endpoint =>
     async (request) => {
       const tenant = await needs.workspaces.tenant(request.tenantId);
       if (tenant === undefined) return { refused: 'tenant_not_found' };
-      const byIp = await needs.limits.look(LIMITS.codeFailuresByIp, request.ip);
-      if (!byIp.allowed) return tooOften(byIp);
       const { body, headers } = request;
       const naming = {
         challenge: body.challenge_id,
@@ -86,9 +86,7 @@ export const verifyCodeRoute = (needs: Dependencies): Endpoint =>
       };
       const named = mailboxNamed(naming, { ...needs, tenantId: tenant.id });
       if (named.by === 'no_address') return { refused: 'invalid_email' };
-      const answer = await lookedFor(needs, request, { tenant, named });
-      if ('refused' in answer) await needs.limits.take(LIMITS.codeFailuresByIp, request.ip);
-      return answer;
+      return await lookedFor(needs, request, { tenant, named });
     },
   );
 
@@ -100,54 +98,78 @@ async function lookedFor(
   const { tenant, named } = of;
   switch (named.by) {
     case 'unknown_challenge':
-      return INVALID_CODE;
+      return await counted(needs, request, { tenant, answer: INVALID_CODE });
     case 'nothing':
-      return await unbound(needs, request, tenant);
+      return mayBeUnbound(tenant.settings.otp.format)
+        ? await verified(needs, request, { tenant, mailbox: undefined, asker: undefined })
+        : INVALID_CODE;
     case 'challenge':
-      return await verified(needs, request, { tenant, mailbox: named.mailbox });
+      return await verified(needs, request, { ...named, tenant });
     case 'email': {
       const mailbox = await needs.userDirectory.hashOf(tenant.id, named.email);
-      return await verified(needs, request, { tenant, mailbox });
+      const asker = await networkAsker(needs, request, tenant.id);
+      return await verified(needs, request, { tenant, mailbox, asker });
     }
   }
 }
 
-/** Counted before the code is looked at, and given back when it was right. */
-async function unbound(needs: Dependencies, request: Asked, tenant: TenantFacts) {
-  if (!mayBeUnbound(tenant.settings.otp.format)) return INVALID_CODE;
-  const prefix = await needs.sealer.indexHash(
-    { tenantId: tenant.id },
-    'network',
-    networkOf(request.ip),
-  );
-  const byTenant = await needs.limits.take(LIMITS.unboundCodesByTenant, tenant.id);
-  if (!byTenant.allowed) return tooManyAttempts(byTenant);
-  const byPrefix = await needs.limits.take(LIMITS.unboundCodesByPrefix, `${tenant.id}:${prefix}`);
-  if (!byPrefix.allowed) return tooManyAttempts(byPrefix);
-  const answer = await verified(needs, request, { tenant, mailbox: undefined });
-  if ('ok' in answer) await Promise.all([byTenant.giveBack(), byPrefix.giveBack()]);
-  return answer;
-}
-
+/**
+ * A right code always passes, however many others were wrong: many people may share an address. What narrows
+ * guessing is the length and life of a code, and of a short one the few misses that its mailbox allows.
+ */
 async function verified(
   { codes, ...needs }: Dependencies,
   request: Asked,
-  { tenant, mailbox }: { readonly tenant: TenantFacts; readonly mailbox: string | undefined },
+  of: {
+    readonly tenant: TenantFacts;
+    readonly mailbox: string | undefined;
+    readonly asker: string | undefined;
+  },
 ) {
+  const { tenant, mailbox, asker } = of;
   const { id: tenantId, settings } = tenant;
-  const typed = { format: settings.otp.format, typed: request.body.code, mailbox };
+  const typed = { format: settings.otp.format, typed: request.body.code, mailbox, asker };
   const found = await codes.find(typed, tenantId);
   // A miss is an append to the mailbox that it was meant for, whoever has the address.
   const missed = async () => {
     const command = await needs.command(request, { tenantId });
-    return refusalOfCode(mailbox === undefined ? 'invalid' : await codes.miss(mailbox, command));
+    return refusalOfCode(
+      mailbox === undefined ? 'invalid' : await codes.miss({ mailbox, asker }, command),
+    );
   };
-  if (found === undefined) return await missed();
+  if (found === undefined) {
+    const isUnbound = mailbox === undefined;
+    return await counted(needs, request, { tenant, isUnbound, answer: await missed() });
+  }
   const answer = await signInBy(needs, request, {
     factor: 'otp',
     tenant,
-    userId: found.userId,
+    secret: found,
     redeem: (command) => codes.redeem(found, command),
   });
   return answer.fault === undefined ? answer : refusalOfCode(answer.fault);
+}
+
+/** Counts a miss: the answer to it, or that there were too many. */
+async function counted<Answer>(
+  { limits, sealer }: Pick<Dependencies, 'limits' | 'sealer'>,
+  { ip }: Asked,
+  of: { readonly tenant: TenantFacts; readonly isUnbound?: boolean; readonly answer: Answer },
+) {
+  const { tenant, isUnbound = false, answer } = of;
+  const byIp = [LIMITS.codeFailuresByIp, ip] as const;
+  if (!isUnbound) {
+    const taken = await limits.take(byIp);
+    if (!taken.allowed) return tooOften(taken);
+    await taken.keep();
+    return answer;
+  }
+  const prefix = await sealer.indexHash({ tenantId: tenant.id }, 'network', networkOf(ip));
+  const taken = await limits.take(
+    [LIMITS.unboundCodesByTenant, tenant.id],
+    [LIMITS.unboundCodesByPrefix, `${tenant.id}:${prefix}`],
+  );
+  if (!taken.allowed) return tooManyAttempts(taken);
+  await taken.keep();
+  return answer;
 }

@@ -5,17 +5,22 @@ import { type MailboxNaming, mailboxNamed, mayBeUnbound, refusalOfCode } from '.
 
 const codeKeys = { current: Buffer.alloc(32, 1), previous: undefined };
 const of = { codeKeys, tenantId: 't1', toAscii: (domain: string) => domain };
+const asker = '0123456789abcdef';
 const anns = 'a'.repeat(32);
 const bobs = 'b'.repeat(32);
 const challengeOf = (mailbox: string, tenantId = 't1') =>
-  drawChallenge(codeKeys, { tenantId, mailbox }, { bytes: (length) => Buffer.alloc(length, 7) });
+  drawChallenge(
+    codeKeys,
+    { tenantId, mailbox, asker },
+    { bytes: (length) => Buffer.alloc(length, 7) },
+  );
 const cookieOf = (challenge: string) => codeCookie(challenge).split(';')[0];
 const naming = (asked: Partial<MailboxNaming>) =>
   mailboxNamed({ challenge: undefined, email: undefined, cookies: undefined, ...asked }, of);
 
 describe('the mailbox of a code', () => {
   it('is the one that the challenge, the address or the cookie names', () => {
-    const ours = { by: 'challenge', mailbox: anns };
+    const ours = { by: 'challenge', mailbox: anns, asker };
     expect(naming({ challenge: challengeOf(anns) })).toEqual(ours);
     expect(naming({ cookies: `theme=dark; ${cookieOf(challengeOf(anns))}` })).toEqual(ours);
     expect(naming({ email: 'Ann@Example.com' })).toEqual({ by: 'email', email: 'ann@example.com' });
@@ -25,7 +30,7 @@ describe('the mailbox of a code', () => {
   it('is named by the request itself before the cookie, by the challenge before the address', () => {
     const cookies = cookieOf(challengeOf(bobs));
     const all = { challenge: challengeOf(anns), email: 'cy@example.com', cookies };
-    expect(naming(all)).toEqual({ by: 'challenge', mailbox: anns });
+    expect(naming(all)).toEqual({ by: 'challenge', mailbox: anns, asker });
     expect(naming({ ...all, challenge: undefined })).toMatchObject({ by: 'email' });
   });
 

@@ -15,7 +15,7 @@ export type MailboxNaming = {
 };
 
 export type NamedMailbox =
-  | { readonly by: 'challenge'; readonly mailbox: string }
+  | { readonly by: 'challenge'; readonly mailbox: string; readonly asker: string }
   | { readonly by: 'email'; readonly email: string }
   | { readonly by: 'nothing' }
   | { readonly by: 'unknown_challenge' }
@@ -40,7 +40,7 @@ function challenged(
   { codeKeys, tenantId }: { readonly codeKeys: DerivedKeys; readonly tenantId: string },
 ): NamedMailbox {
   const mailbox = mailboxOfChallenge(codeKeys, tenantId, challenge);
-  return mailbox === undefined ? { by: 'unknown_challenge' } : { by: 'challenge', mailbox };
+  return mailbox === undefined ? { by: 'unknown_challenge' } : { by: 'challenge', ...mailbox };
 }
 
 /** Six digits are too few to be looked for among all mailboxes of a tenant. */

@@ -8,8 +8,8 @@ import {
   PASSWORD_BODY_MAX_BYTES,
   SecondFactorDue,
   SignedInByMail,
-  tooOften,
 } from '../../../http/answers.ts';
+import { countingRefusals } from '../../../http/counting-refusals.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { MailOutbox } from '../../../mail/mail.module.ts';
 import { LinkQuery, linkAnswer, pastedToken, showLinkPage } from '../../../pages/link-page.ts';
@@ -38,6 +38,8 @@ export const verifyLinkRoute = (needs: Dependencies): Endpoint =>
     {
       name: 'verify_magic_link',
       summary: 'Sign in by a mailed link',
+      description:
+        'Signs a user in by the secret of a mailed link, which works once. The answer has an access token and no session, or `mfa_required`.',
       tag: 'Authentication',
       method: 'post',
       path: PATH,
@@ -65,14 +67,13 @@ export const verifyLinkRoute = (needs: Dependencies): Endpoint =>
   );
 
 async function answered(needs: Dependencies, request: Asked) {
-  const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
-  if (!byIp.allowed) return tooOften(byIp);
-  const tenantId = tenantOfToken(request.body.token) ?? '';
-  const tenant = await needs.workspaces.tenant(tenantId);
-  const named = request.tenantId === '' || request.tenantId === tenantId;
-  const answer = tenant === undefined || !named ? INVALID : await verified(needs, request, tenant);
-  if ('refused' in answer) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
-  return answer;
+  const misses = [[LIMITS.secretFailuresByIp, request.ip]] as const;
+  return await countingRefusals(needs.limits, misses, async () => {
+    const tenantId = tenantOfToken(request.body.token) ?? '';
+    const tenant = await needs.workspaces.tenant(tenantId);
+    const named = request.tenantId === '' || request.tenantId === tenantId;
+    return tenant === undefined || !named ? INVALID : verified(needs, request, tenant);
+  });
 }
 
 const INVALID = { refused: 'invalid_link' } as const;
@@ -91,7 +92,7 @@ async function verified(
   const answer = await signInBy(needs, request, {
     factor: 'magic_link',
     tenant,
-    userId: peeked.userId,
+    secret: peeked,
     redeem: async (command) => {
       const redeemed = await mailOutbox.redeem('magic_link', token, command);
       return 'fault' in redeemed ? redeemed.fault : 'redeemed';
@@ -109,6 +110,7 @@ export const magicLinkPageRoute = (needs: Pick<Dependencies, 'workspaces'>): End
       name: 'magic_link_page',
       clientName: 'get_magic_link_page',
       summary: 'Page of the link to sign in by',
+      description: 'Shows the page that a mailed link opens. Opening it uses nothing up.',
       tag: 'Authentication',
       method: 'get',
       path: PATH,

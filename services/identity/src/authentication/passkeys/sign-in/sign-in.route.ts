@@ -11,6 +11,7 @@ import {
   SignedIn,
   tooOften,
 } from '../../../http/answers.ts';
+import { countingRefusals } from '../../../http/counting-refusals.ts';
 import { emailField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
@@ -43,6 +44,8 @@ export const passkeySignInOptionsRoute = (needs: Dependencies): Endpoint =>
       name: 'passkey_sign_in_options',
       clientName: 'get_passkey_sign_in_options',
       summary: 'What a browser needs to show a passkey',
+      description:
+        'Answers a challenge for `navigator.credentials.get`, valid for 5 minutes and answered once. Nobody is looked up: an `email` changes nothing.',
       path: '/api/v1/auth/passkeys/options',
       // The address is for the client's own form: an answer that depended on it would show who has one.
       body: closed({ email: Type.Optional(emailField) }),
@@ -51,7 +54,7 @@ export const passkeySignInOptionsRoute = (needs: Dependencies): Endpoint =>
       refusals: { passkeys_login_disabled: 403, tenant_not_found: 404, rate_limited: 429 },
     },
     async (request) => {
-      const taken = await needs.limits.take(LIMITS.passkeyChallengesByIp, request.ip);
+      const taken = await needs.limits.take([LIMITS.passkeyChallengesByIp, request.ip]);
       if (!taken.allowed) return tooOften(taken);
       const tenant = await needs.workspaces.tenant(request.tenantId);
       if (tenant === undefined) return { refused: 'tenant_not_found' };
@@ -72,6 +75,7 @@ export const passkeySignInRoute = (needs: Dependencies): Endpoint =>
       ...COMMON,
       name: 'sign_in_by_passkey',
       summary: 'Sign in by a passkey',
+      description: 'Signs a user in by the answer of a passkey. No second factor is asked for.',
       path: '/api/v1/auth/passkeys/verify',
       body: Body,
       ok: SignedIn,
@@ -87,13 +91,10 @@ export const passkeySignInRoute = (needs: Dependencies): Endpoint =>
       recordsItsRefusals: true,
     },
     async (request) => {
-      const byIp = await needs.limits.look(LIMITS.codeFailuresByIp, request.ip);
-      if (!byIp.allowed) return tooOften(byIp);
       const tenant = await needs.workspaces.tenant(request.tenantId);
       if (tenant === undefined) return { refused: 'tenant_not_found' };
-      const answer = await signedIn(needs, request, tenant);
-      if ('refused' in answer) await needs.limits.take(LIMITS.codeFailuresByIp, request.ip);
-      return answer;
+      const misses = [[LIMITS.codeFailuresByIp, request.ip]] as const;
+      return await countingRefusals(needs.limits, misses, () => signedIn(needs, request, tenant));
     },
   );
 

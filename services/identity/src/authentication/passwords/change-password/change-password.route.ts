@@ -23,7 +23,7 @@ import { changePassword } from './change-password.ts';
 type Dependencies = Pick<ServiceDependencies, 'command' | 'sealer' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'seal'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly passwords: Pick<Passwords, 'hash' | 'isBreached' | 'verify'>;
+  readonly passwords: Pick<Passwords, 'hash' | 'matches' | 'objectionTo'>;
   readonly verifyPassword: VerifyPassword;
 };
 
@@ -31,13 +31,16 @@ export const changePasswordRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'change_password',
+      class: 'settings',
+      stepUp: 'none',
       retry: 'never',
       summary: 'Change my password',
+      description:
+        "Changes the caller's password, with the current one. The session of the call goes on, all others end.",
       tag: 'Self-service',
       method: 'post',
       path: '/api/v1/user/change-password',
       who: ['user'],
-      applicationScope: 'account',
       tenant: 'optional',
       area: 'user',
       body: closed({ current_password: Type.String(), new_password: newPasswordField }),
@@ -64,7 +67,6 @@ export const changePasswordRoute = (needs: Dependencies): Endpoint =>
       const policy = (tenant?.settings ?? TENANT_DEFAULTS).password_policy;
       const fault = passwordFault(next, policy);
       if (fault !== undefined) return { refused: fault };
-      if (await needs.passwords.isBreached(next, policy)) return { refused: 'password_breached' };
       const user = await needs.userDirectory.byId(caller.tenantId, caller.id);
       if (!exists(user)) return { refused: 'invalid_credentials' };
 
@@ -81,11 +83,15 @@ export const changePasswordRoute = (needs: Dependencies): Endpoint =>
       );
       if (attempt.status === 'refused') return wrongCredential(attempt);
       // Only whoever knows the current one is told of those before it.
-      if (await isReusedPassword(needs, { user, password: next, policy })) {
+      if (
+        await isReusedPassword(needs, { user, password: next, policy, tenantId: caller.tenantId })
+      ) {
         return { refused: 'password_reused' };
       }
 
-      const phc = await needs.passwords.hash(next);
+      const weakness = await needs.passwords.objectionTo(next, policy, caller.tenantId);
+      if (weakness !== undefined) return { refused: weakness };
+      const phc = await needs.passwords.hash(next, caller.tenantId);
       const of = { tenantId: caller.tenantId, userId: caller.id };
       const hash = await needs.userDirectory.seal(of, 'password_hash', phc);
       if (hash === 'erased') return { refused: 'invalid_credentials' };

@@ -14,10 +14,10 @@ import {
   type UserEvent,
   users,
 } from '../../../accounts/accounts.module.ts';
+import { signins } from '../../../streams/signin.ts';
 import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { type Attempt, begin, type Refused } from '../../attempts/attempt.ts';
 import { countSignIn, wrongCredential } from '../../attempts/end-attempt.ts';
-import { signins } from '../../attempts/lockout.ts';
 import type { VerifyPassword } from '../../attempts/verify-password.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'streams'> & {

@@ -1,4 +1,5 @@
 /** Sets a new password by a mailed link. Every session ends, and the address is proven. */
+import { refuse } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
@@ -9,22 +10,25 @@ import {
   type Passwords,
   passwordFault,
   setPassword,
-  tokensBeforeAt,
+  standsFor,
   type UserDirectory,
   users,
 } from '../../../accounts/accounts.module.ts';
 import { tenantOfToken } from '../../../adapters/link-token.ts';
-import { closed, message, PASSWORD_BODY_MAX_BYTES, tooOften } from '../../../http/answers.ts';
+import { closed, message, PASSWORD_BODY_MAX_BYTES } from '../../../http/answers.ts';
+import { countingRefusals } from '../../../http/counting-refusals.ts';
 import { newPasswordField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { MailOutbox } from '../../../mail/mail.module.ts';
 import { LinkQuery, linkAnswer, pastedToken, showLinkPage } from '../../../pages/link-page.ts';
-import { aliveSessions } from '../../../sessions/sessions.module.ts';
+import { countAliveSessions } from '../../../sessions/sessions.module.ts';
+import { tokensBeforeAt } from '../../../streams/tokens-before.ts';
 import {
   TENANT_DEFAULTS,
   type TenantFacts,
   type Workspaces,
 } from '../../../workspaces/workspaces.module.ts';
+import { endBlocks } from '../../attempts/end-blocks.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
@@ -33,7 +37,7 @@ type Dependencies = Pick<
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'seal'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem'>;
-  readonly passwords: Pick<Passwords, 'hash' | 'isBreached' | 'verify'>;
+  readonly passwords: Pick<Passwords, 'hash' | 'matches' | 'objectionTo'>;
 };
 
 const PATH = '/api/v1/auth/reset-password';
@@ -57,6 +61,8 @@ export const resetPasswordRoute = (needs: Dependencies): Endpoint =>
       name: 'reset_password',
       retry: 'never',
       summary: 'Set a new password by a mailed link',
+      description:
+        'Sets a new password by the secret of a mailed link, which works once. It ends all sessions and proves the address.',
       tag: 'Authentication',
       method: 'post',
       path: PATH,
@@ -81,8 +87,6 @@ export const resetPasswordRoute = (needs: Dependencies): Endpoint =>
   );
 
 async function answered(needs: Dependencies, request: Asked) {
-  const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
-  if (!byIp.allowed) return tooOften(byIp);
   const { token, new_password: password } = request.body;
   const tenantId = tenantOfToken(token) ?? '';
   const tenant = await needs.workspaces.tenant(tenantId);
@@ -90,9 +94,10 @@ async function answered(needs: Dependencies, request: Asked) {
   const fault = passwordFault(password, policy);
   if (fault !== undefined) return { refused: fault };
   const named = request.tenantId === '' || request.tenantId === tenantId;
-  const answer = tenant === undefined || !named ? INVALID : await reset(needs, request, tenant);
-  if ('refused' in answer) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
-  return answer;
+  const misses = [[LIMITS.secretFailuresByIp, request.ip]] as const;
+  return await countingRefusals(needs.limits, misses, async () =>
+    tenant === undefined || !named ? INVALID : reset(needs, request, tenant),
+  );
 }
 
 const INVALID = { refused: 'invalid_reset_token' } as const;
@@ -108,14 +113,18 @@ async function reset(
   // A hash is dear, so a worthless token is turned away before it; the token is used up only behind it.
   const peeked = await mailOutbox.peek('reset', token, { tenantId, now: needs.clock.now() });
   if ('fault' in peeked) return peeked.fault === 'expired' ? EXPIRED : INVALID;
-  const { userId } = peeked;
-  if (await passwords.isBreached(password, policy))
-    return { refused: 'password_breached' } as const;
+  const { userId, basis } = peeked;
+  const weakness = await passwords.objectionTo(password, policy, tenantId);
+  if (weakness !== undefined) return { refused: weakness } as const;
   const before = await userDirectory.byId(tenantId, userId);
-  if (exists(before) && (await isReusedPassword(needs, { user: before, password, policy }))) {
+  if (!standsFor(before, basis)) return INVALID;
+  if (
+    exists(before) &&
+    (await isReusedPassword(needs, { user: before, password, policy, tenantId }))
+  ) {
     return { refused: 'password_reused' } as const;
   }
-  const phc = await passwords.hash(password);
+  const phc = await passwords.hash(password, tenantId);
   const command = await needs.command(request, {
     tenantId,
     actor: { type: 'user', id: userId },
@@ -126,12 +135,15 @@ async function reset(
   const hash = await userDirectory.seal({ tenantId, userId }, 'password_hash', phc);
   if (hash === 'erased') return INVALID;
   const { now } = command;
-  const { length: count } = await aliveSessions(needs.database, { tenantId, userId, now });
+  const { all: count } = await countAliveSessions(needs.database, { tenantId, userId, now });
   const decided = await streams.decideOn(users, userId, command, (user) => {
     const reclaim = { count, tokensBefore: tokensBeforeAt(needs.clock.now()) };
-    return setPassword({ hash, by: 'reset', keep: null, reclaim, now }, user);
+    return standsFor(user, basis)
+      ? setPassword({ hash, by: 'reset', keep: null, reclaim, now }, user)
+      : refuse('not_found');
   });
   if (!decided.accepted || !exists(decided.state)) return INVALID;
+  await endBlocks(needs, { user: decided.state, proof: 'mail' }, command);
   const ended = await endTokens(needs, { tenantId, userId }, command, decided.events);
   return { ok: { message: 'password reset' }, wrote: ended ?? decided.position };
 }
@@ -143,6 +155,8 @@ export const resetPasswordPageRoute = (needs: Pick<Dependencies, 'workspaces'>):
       name: 'reset_password_page',
       clientName: 'get_reset_password_page',
       summary: 'Page of the link to set a new password',
+      description:
+        'Shows the page that the link to a new password opens. Opening it uses nothing up.',
       tag: 'Authentication',
       method: 'get',
       path: PATH,

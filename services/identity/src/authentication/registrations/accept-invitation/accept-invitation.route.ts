@@ -12,8 +12,8 @@ import {
   SecondFactorDue,
   SignedInByMail,
   tokenFields,
-  tooOften,
 } from '../../../http/answers.ts';
+import { countingRefusals } from '../../../http/counting-refusals.ts';
 import { displayNameField, newPasswordField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { MailOutbox } from '../../../mail/mail.module.ts';
@@ -37,7 +37,7 @@ import {
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits'> & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem'>;
-  readonly passwords: Pick<Passwords, 'hash' | 'isBreached'>;
+  readonly passwords: Pick<Passwords, 'hash' | 'objectionTo'>;
   readonly invitations: Join;
   readonly endAttempt: EndAttempt;
 };
@@ -69,6 +69,8 @@ export const acceptInvitationRoute = (needs: Dependencies): Endpoint =>
       name: 'accept_invitation',
       retry: 'never',
       summary: 'Accept an invitation by a mailed link',
+      description:
+        'Accepts an invitation by the secret of its mailed link, which proves the address. With a password the answer has a session, without one an access token alone.',
       tag: 'Authentication',
       method: 'post',
       path: PATH,
@@ -99,19 +101,17 @@ export const acceptInvitationRoute = (needs: Dependencies): Endpoint =>
   );
 
 async function answered(needs: Dependencies, request: Asked) {
-  const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
-  if (!byIp.allowed) return tooOften(byIp);
   const tenantId = tenantOfToken(request.body.token) ?? '';
   const tenant = await needs.workspaces.tenant(tenantId);
   const read = acceptanceOf(request.body, (tenant ?? { settings: TENANT_DEFAULTS }).settings);
   if ('refused' in read) return read;
   const isNamed = request.tenantId === '' || request.tenantId === tenantId;
-  const answer =
+  const misses = [[LIMITS.secretFailuresByIp, request.ip]] as const;
+  return await countingRefusals(needs.limits, misses, async () =>
     tenant === undefined || !isNamed
       ? INVALID_INVITATION
-      : await accepted(needs, request, { tenant, ...read.acceptance });
-  if ('refused' in answer) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
-  return answer;
+      : accepted(needs, request, { tenant, ...read.acceptance }),
+  );
 }
 
 type Accepting = Acceptance & { readonly tenant: TenantFacts };
@@ -124,19 +124,20 @@ async function accepted(needs: Dependencies, request: Asked, of: Accepting) {
   const peeked = await mailOutbox.peek('invitation', token, { tenantId, now: needs.clock.now() });
   if ('fault' in peeked)
     return peeked.fault === 'expired' ? INVITATION_EXPIRED : INVALID_INVITATION;
-  const { userId, invitationId } = peeked;
+  const { userId, invitationId, basis } = peeked;
   if (invitationId === null) return INVALID_INVITATION;
   const invitation = await invitations.find({ tenantId, id: invitationId });
   const objection = objectionTo(invitation, settings);
   if (objection !== undefined) return objection;
   const { displayName } = of;
   const { password_policy: policy } = settings;
-  if (of.password !== null && (await passwords.isBreached(of.password, policy))) {
-    return { refused: 'password_breached' } as const;
-  }
-  const passwordHash = of.password === null ? null : await passwords.hash(of.password);
+  const weakness =
+    of.password === null ? undefined : await passwords.objectionTo(of.password, policy, tenantId);
+  if (weakness !== undefined) return { refused: weakness } as const;
+  const passwordHash = of.password === null ? null : await passwords.hash(of.password, tenantId);
   const command = await needs.command(request, { tenantId, actor: { type: 'user', id: userId } });
-  const joined = await invitations.join({ invitationId, passwordHash, displayName }, command);
+  const joining = { invitationId, basis, passwordHash, displayName };
+  const joined = await invitations.join(joining, command);
   if ('refused' in joined) return refusalOf(joined);
   await mailOutbox.redeem('invitation', token, command);
   return await signedIn(needs, request, { ...of, user: joined.user, command });
@@ -175,6 +176,7 @@ export const acceptInvitationPageRoute = (needs: Pick<Dependencies, 'workspaces'
       name: 'accept_invitation_page',
       clientName: 'get_accept_invitation_page',
       summary: 'Page of the link to accept an invitation',
+      description: "Shows the page that an invitation's link opens. Opening it uses nothing up.",
       tag: 'Authentication',
       method: 'get',
       path: PATH,

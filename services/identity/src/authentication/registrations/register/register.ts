@@ -61,12 +61,16 @@ export const mailAfter = (
     readonly emailHash: string;
     readonly userId: string;
     readonly language: Language | undefined;
+    /** The page of the authorization server that waits for the proof of the address. */
+    readonly interaction?: string | undefined;
   },
 ) => {
-  const { email, emailHash, userId, language } = of;
-  return outcome === 'taken'
-    ? ({ purpose: 'notice', email, emailHash, userId: null, language } as const)
-    : ({ purpose: 'verify', email, emailHash, userId, language } as const);
+  const { email, emailHash, userId, language, interaction } = of;
+  if (outcome === 'taken') {
+    return { purpose: 'notice', email, emailHash, userId: null, language } as const;
+  }
+  const at = interaction === undefined ? {} : { interaction };
+  return { purpose: 'verify', email, emailHash, userId, language, ...at } as const;
 };
 
 /** What a new account would have got, too, in a tenant that tells the two apart by nothing. */

@@ -9,7 +9,6 @@ import {
   type Accounts,
   type ExistingUser,
   type Passwords,
-  repeatedCreation,
   type ToAscii,
   type UserDirectory,
 } from '../../../accounts/accounts.module.ts';
@@ -34,7 +33,7 @@ import {
 import { begin, meet } from '../../attempts/attempt.ts';
 import type { EndAttempt } from '../../attempts/end-attempt.ts';
 import { appendsOf, step } from '../steps.ts';
-import { CheckYourEmail, pad } from '../taken-address.ts';
+import { CheckYourEmail, pad, repeatedRegistration } from '../taken-address.ts';
 import { answerOfSignUp, noticeIn, type SignUp, signUpOf, WITHOUT_TOKENS } from './sign-up.ts';
 
 type Dependencies = Pick<
@@ -42,7 +41,7 @@ type Dependencies = Pick<
   'command' | 'identify' | 'ids' | 'limits' | 'sealer' | 'settings' | 'streams'
 > & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'hashOf'>;
-  readonly accounts: Pick<Accounts, 'create' | 'hold'>;
+  readonly accounts: Pick<Accounts, 'addressHolder' | 'create' | 'hold'>;
   readonly workspaces: Pick<Workspaces, 'createApplication' | 'createWorkspace'>;
   readonly endAttempt: EndAttempt;
   readonly mailOutbox: Pick<MailOutbox, 'request'>;
@@ -63,6 +62,8 @@ export const signUpRoute = (needs: Dependencies): Endpoint =>
     {
       name: 'sign_up',
       summary: 'Sign up: make an organization, a tenant and its administrator',
+      description:
+        'Makes an organization, its first tenant, an application and the account that owns them. A taken address is answered with the same status. An address may sign up 20 times an hour.',
       tag: 'Authentication',
       method: 'post',
       path: '/api/v1/auth/signup',
@@ -104,7 +105,7 @@ export const signUpRoute = (needs: Dependencies): Endpoint =>
         toAscii: needs.toAscii,
       });
       if ('refused' in read) return read;
-      const byIp = await needs.limits.take(LIMITS.registrationsByIp, request.ip);
+      const byIp = await needs.limits.take([LIMITS.registrationsByIp, request.ip]);
       if (!byIp.allowed) return tooOften(byIp);
       return await signedUp(needs, await needs.identify(request), read.signUp);
     },
@@ -135,14 +136,17 @@ const STEPS = {
   session: step(1, startSession),
 } as const;
 
+/** Each makes a tenant; in the rounds between tenants they are one. */
+const ALL_SIGN_UPS = 'sign-ups';
+
 async function signedUp(needs: Dependencies, request: Asked, of: SignUp) {
   const userId = newId(needs, request, 'user');
   const workspace = newWorkspace(needs, request, of.company);
   const { tenantId } = workspace;
-  const repeat = await repeatedCreation(needs, request, { tenantId, userId });
+  const repeat = await repeatedRegistration(needs, request, { tenantId, userId });
   if (repeat !== undefined) return repeat;
 
-  const passwordHash = await needs.passwords.hash(request.body.password);
+  const passwordHash = await needs.passwords.hash(request.body.password, ALL_SIGN_UPS);
   const actor = { type: 'user', id: userId } as const;
   const command = await needs.command(request, { tenantId, actor });
   const language = languageOf(request.headers);
@@ -164,13 +168,18 @@ async function signedUp(needs: Dependencies, request: Asked, of: SignUp) {
   return answerOfSignUp(ended, tenantId);
 }
 
+/** An account of any tenant has the address as one of an earlier sign-up does. */
 async function reserveAddress({ accounts, sealer }: Dependencies, of: Making) {
   const { email, userId, workspace, command } = of;
+  const by = await accounts.addressHolder({ email, except: userId, now: command.now });
+  if (by !== undefined) return { held: false, by } as const;
   return accounts.hold(
     signupReservations,
     {
       id: await sealer.indexHash('deployment', 'signup', email),
       owner: { tenantId: workspace.tenantId, userId },
+      // Whoever signed up with it and never proved it does not keep it from others.
+      isOwnedBy: ({ emailVerified }) => emailVerified,
     },
     { ...command, metadata: { ...command.metadata, tenantId: DEPLOYMENT } },
   );

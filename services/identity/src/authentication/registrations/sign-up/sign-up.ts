@@ -59,7 +59,7 @@ export function noticeIn(tenantId: string, command: Command): Command {
   };
 }
 
-/** Of a taken address, and of whoever may not have tokens yet: the two are not to be told apart. */
+/** The answer for a taken address, and for whoever may not have tokens yet: the two must not be told apart. */
 export const WITHOUT_TOKENS = { status: CHECK_YOUR_EMAIL, user_id: '' } as const;
 
 export function answerOfSignUp(

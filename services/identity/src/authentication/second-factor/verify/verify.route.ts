@@ -38,6 +38,8 @@ export const challengeRoute = (needs: Dependencies): Endpoint =>
       ...COMMON,
       name: 'challenge_second_factor',
       summary: 'Prepare the second factor of a sign-in',
+      description:
+        'Prepares the second factor of a sign-in: options for a passkey, or a secret where an authenticator app has to be enrolled. A sign-in may ask 20 times.',
       path: '/api/v1/auth/mfa/challenge',
       body: closed({ mfa_token: Type.String(), method: SecondFactorMethod }),
       ok: closed({
@@ -68,6 +70,8 @@ export const verifySecondFactorRoute = (needs: Dependencies): Endpoint =>
       ...COMMON,
       name: 'verify_second_factor',
       summary: 'Show the second factor of a sign-in',
+      description:
+        'Shows the second factor and answers what the first one would have: tokens, or an access token alone. Five wrong codes end the sign-in.',
       path: '/api/v1/auth/mfa/verify',
       body: Verify,
       ok: SignedInWithSecondFactor,

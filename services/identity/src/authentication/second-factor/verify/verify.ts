@@ -1,6 +1,5 @@
 /** What an `mfa_token` still stands for, and what is answered where it stands for nothing. */
-import type { User } from '../../../accounts/accounts.module.ts';
-import { exists } from '../../../accounts/accounts.module.ts';
+import { standsFor, type User } from '../../../accounts/accounts.module.ts';
 import { tooManyAttempts } from '../../../http/answers.ts';
 import type { TenantFacts } from '../../../workspaces/workspaces.module.ts';
 import { begin, type MetAttempt, meet } from '../../attempts/attempt.ts';
@@ -12,7 +11,7 @@ export function resumed(
   { via, first, due, epoch }: Pick<MfaClaims, 'via' | 'first' | 'due' | 'epoch'>,
   { user, settings }: { readonly user: User; readonly settings: TenantFacts['settings'] },
 ): MetAttempt | undefined {
-  if (!exists(user) || user.epoch !== epoch) return undefined;
+  if (!standsFor(user, { user_epoch: epoch })) return undefined;
   const attempt = meet(begin({ via, first, user, settings }), true);
   return attempt.status === 'open' && attempt.secondDue === due ? attempt : undefined;
 }

@@ -7,7 +7,7 @@ import type { SocialProviders } from '../../../adapters/social-providers.ts';
 import { closed, tooOften } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
-import { SOCIAL_SIGN_IN_MS, socialCookie } from '../social-cookie.ts';
+import { SOCIAL_SIGN_IN_MS, socialCookies } from '../social-cookie.ts';
 import {
   callbackUrl,
   ProviderParams,
@@ -35,13 +35,18 @@ export const authorizeSocialRoute = (needs: Dependencies): Endpoint =>
       name: 'authorize_social_sign_in',
       clientName: 'get_social_authorization',
       summary: 'Go to a provider to sign in',
+      description:
+        "Sends the browser to a provider to sign in, with a cookie for this sign-in. `redirect_uri` must be one of the tenant's list.",
       method: 'get',
+      getHasEffects: true,
       path: '/api/v1/auth/social/{provider}/authorize',
       tenant: 'none',
       params: ProviderParams,
       query: Type.Object({
         tenant_id: Type.String({ minLength: 1, maxLength: 128 }),
         redirect_uri: Type.Optional(Type.String({ maxLength: REDIRECT_CHARACTERS_MAX })),
+        // Whether the page wants a code that it exchanges for the session's tokens.
+        exchange: Type.Optional(Type.Boolean()),
         interaction: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,128}$' })),
       }),
       status: 302,
@@ -54,32 +59,39 @@ export const authorizeSocialRoute = (needs: Dependencies): Endpoint =>
         provider_unavailable: 503,
       },
     },
-    async ({ params: { provider }, query, ip }) => {
-      const byIp = await needs.limits.take(LIMITS.socialSignInsByIp, ip);
+    async ({ params: { provider }, query, headers, ip }) => {
+      const byIp = await needs.limits.take([LIMITS.socialSignInsByIp, ip]);
       if (!byIp.allowed) return tooOften(byIp);
       const tenant = await needs.workspaces.tenant(query.tenant_id);
       if (tenant === undefined) return { refused: 'tenant_not_found' };
       const configured = await socialProvider(needs, tenant, provider);
       if (configured === undefined) return { refused: 'provider_not_configured' };
-      const { redirect_uri: redirectUri = null, interaction } = query;
+      const { redirect_uri: redirectUri = null, exchange = false, interaction } = query;
       const { allowed_redirect_uris: allowed } = tenant.settings;
       if (redirectUri !== null && !allowed.includes(redirectUri)) {
-        return { refused: 'invalid_redirect_uri' };
+        const details = { field: 'redirect_uri', rule: 'not_registered' };
+        return { refused: 'invalid_redirect_uri', details };
       }
       const draw = () => needs.random.bytes(SECRET_BYTES).toString('base64url');
       const checks = { state: draw(), nonce: draw(), verifier: draw() };
       const back = callbackUrl(needs.settings, provider);
       const url = await needs.socialProviders.authorizationUrl(configured, checks, back);
       if (url === undefined) return UNAVAILABLE;
-      const expiresAt = needs.clock.now().getTime() + SOCIAL_SIGN_IN_MS;
+      const now = needs.clock.now();
+      const expiresAt = now.getTime() + SOCIAL_SIGN_IN_MS;
       const pending = {
-        ...{ ...checks, tenantId: tenant.id, provider, redirectUri, expiresAt },
+        ...checks,
+        tenantId: tenant.id,
+        provider,
+        redirectUri,
+        exchange,
+        expiresAt,
         ...(interaction === undefined ? {} : { interaction }),
       };
-      const headers = {
-        Location: url.href,
-        'Set-Cookie': socialCookie(pending, needs.socialKeys),
+      const sent = { header: headers['cookie'], keys: needs.socialKeys, now };
+      return {
+        ok: {},
+        headers: { Location: url.href, 'Set-Cookie': socialCookies(pending, sent) },
       };
-      return { ok: {}, headers };
     },
   );

@@ -3,15 +3,14 @@
  * or the browser goes on to the page that it came from, with the tokens after the `#`, which is sent to no
  * server.
  */
-import { type DerivedKeys, sameBytes, sha256 } from '@cardea/crypto';
-import type { Command } from '@cardea/event-store';
+import { type DerivedKeys, sha256 } from '@cardea/crypto';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
-import type { ServiceDependencies } from '@cardea/service';
+import type { Allowed, ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import type { ToAscii } from '../../../accounts/accounts.module.ts';
-import { drawLinkToken, onetimeIdOf } from '../../../adapters/link-token.ts';
 import type { SocialProviders } from '../../../adapters/social-providers.ts';
 import { closed, SecondFactorDue, tooOften } from '../../../http/answers.ts';
+import { settle } from '../../../http/counting-refusals.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import { frameOf, plainPage, send, wantsPage } from '../../../pages/page.ts';
 import { socialRefusalKey } from '../../../pages/texts.ts';
@@ -23,9 +22,8 @@ import type {
 import { begin, meet } from '../../attempts/attempt.ts';
 import { countSignIn, type EndAttempt } from '../../attempts/end-attempt.ts';
 import { externalPerson } from '../external-person.ts';
-import { issueSocialCode, socialCodes } from '../social-code.ts';
 import {
-  NO_SOCIAL_COOKIE,
+  endedSocialCookie,
   type PendingSocialSignIn,
   pendingOfCookie,
   SOCIAL_SIGN_IN_MS,
@@ -39,6 +37,7 @@ import {
   UNAVAILABLE,
 } from '../social-sign-in.ts';
 import { SocialSignedIn } from '../social-signed-in.ts';
+import { fragmentOf } from './fragment.ts';
 import { personHere } from './person-here.ts';
 
 type Dependencies = Parameters<typeof personHere>[0] &
@@ -70,7 +69,10 @@ export const socialCallbackRoute = (needs: Dependencies): Endpoint =>
       name: 'social_callback',
       clientName: 'get_social_sign_in',
       summary: 'Come back from a provider',
+      description:
+        'Receives the browser from the provider and signs the user in, or sends the browser on to `redirect_uri` with the access token, or the error, after the `#`. It needs the cookie of the browser that was sent.',
       method: 'get',
+      getHasEffects: true,
       path: '/api/v1/auth/social/{provider}/callback',
       tenant: 'none',
       showsPages: true,
@@ -82,35 +84,41 @@ export const socialCallbackRoute = (needs: Dependencies): Endpoint =>
       waitsFor: ['users', 'sessions'],
     },
     async (request) => {
-      const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
+      const byIp = await needs.limits.take([LIMITS.secretFailuresByIp, request.ip]);
       if (!byIp.allowed) return tooOften(byIp);
       const pending = await pendingOf(needs, request);
       if (pending?.interaction !== undefined) {
-        return await handedOver(needs, request, { ...pending, interaction: pending.interaction });
+        return await handedOver(needs, request, {
+          ...pending,
+          interaction: pending.interaction,
+          byIp,
+        });
       }
       const answer =
         pending === undefined
           ? ({ refused: 'invalid_state' } as const)
           : await signedIn(needs, request, pending);
-      if ('refused' in answer) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
-      const headers = { 'Set-Cookie': NO_SOCIAL_COOKIE };
+      await settle(byIp, answer);
+      const headers = endingOf(pending);
       if (pending?.redirectUri === null || pending === undefined) {
         if ('refused' in answer && wantsPage(request.headers)) {
-          return await refusalPage(needs, request, { answer, tenantId: pending?.tenantId ?? '' });
+          return await refusalPage(needs, request, { answer, pending });
         }
         return 'refused' in answer
           ? { ...answer, headers: { ...headers, ...('headers' in answer ? answer.headers : {}) } }
           : { ok: answer.ok, wrote: answer.wrote, headers };
       }
       const fragment =
-        'refused' in answer
-          ? { error: answer.refused }
-          : await fragmentOf(needs, answer, pending.tenantId);
+        'refused' in answer ? { error: answer.refused } : await fragmentOf(needs, answer, pending);
       const Location = `${pending.redirectUri}#${new URLSearchParams(fragment)}`;
       const wrote = 'refused' in answer ? undefined : answer.wrote;
       return { ok: {}, status: 302, wrote, headers: { ...headers, Location } };
     },
   );
+
+/** An answer that belongs to no sign-in of this browser ends none. */
+const endingOf = (pending: PendingSocialSignIn | undefined) =>
+  pending === undefined ? {} : { 'Set-Cookie': endedSocialCookie(pending.state) };
 
 /** Only the browser that went to the provider comes back from there, and only once. */
 async function pendingOf(
@@ -118,9 +126,9 @@ async function pendingOf(
   { headers, params, query }: Returned,
 ): Promise<PendingSocialSignIn | undefined> {
   const now = clock.now();
-  const pending = pendingOfCookie(headers['cookie'], { keys: socialKeys, now });
+  const sent = { header: headers['cookie'], keys: socialKeys, now };
+  const pending = pendingOfCookie(query.state ?? '', sent);
   if (pending === undefined || pending.provider !== params.provider) return undefined;
-  if (!sameBytes(sha256(pending.state), sha256(query.state ?? ''))) return undefined;
   const key = `social:${sha256(pending.state).toString('base64url')}`;
   const isFirst = await cache.setIfAbsent(key, '', SOCIAL_SIGN_IN_MS);
   return isFirst ? pending : undefined;
@@ -133,20 +141,25 @@ const NOT_CONFIGURED = { refused: 'provider_not_configured' } as const;
 async function handedOver(
   needs: Dependencies,
   request: Returned,
-  pending: PendingSocialSignIn & { readonly interaction: string },
+  pending: PendingSocialSignIn & { readonly interaction: string; readonly byIp: Allowed },
 ) {
   const found = await identified(needs, request, pending);
-  if ('refused' in found) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
+  await settle(pending.byIp, found);
   const page = `${needs.settings.ISSUER}/oauth2/interaction/${pending.interaction}`;
   const { provider, tenantId } = pending;
   const Location =
     'refused' in found
       ? `${page}?${new URLSearchParams({ error: found.refused })}`
       : `${page}/social?${new URLSearchParams({
-          code: await needs.socialHandover.put({ provider, tenantId, userId: found.user.id }),
+          code: await needs.socialHandover.put({ provider, tenantId, ...personOf(found) }),
         })}`;
-  return { ok: {}, status: 302, headers: { 'Set-Cookie': NO_SOCIAL_COOKIE, Location } } as const;
+  return { ok: {}, status: 302, headers: { ...endingOf(pending), Location } } as const;
 }
+
+const personOf = ({ user: { id: userId, epoch } }: Identified) => ({
+  userId,
+  basis: { user_epoch: epoch },
+});
 
 const REFUSALS = {
   invalid_state: 400,
@@ -166,14 +179,15 @@ async function refusalPage(
   { headers }: Returned,
   of: {
     readonly answer: { readonly refused: keyof typeof REFUSALS };
-    readonly tenantId: string;
+    readonly pending: PendingSocialSignIn | undefined;
   },
 ) {
   const { refused } = of.answer;
-  const frame = frameOf(await needs.workspaces.tenant(of.tenantId), headers);
+  const tenant = await needs.workspaces.tenant(of.pending?.tenantId ?? '');
+  const frame = frameOf(tenant, headers);
   const text = frame.say(socialRefusalKey(refused));
   const shown = plainPage(frame, frame.say('failed.title'), text);
-  return { raw: send(REFUSALS[refused], shown, { 'Set-Cookie': NO_SOCIAL_COOKIE }) };
+  return { raw: send(REFUSALS[refused], shown, endingOf(of.pending)) };
 }
 
 async function signedIn(needs: Dependencies, request: Returned, pending: PendingSocialSignIn) {
@@ -256,43 +270,4 @@ function refusalOf(reason: Extract<ReturnType<typeof meet>, { status: 'refused' 
     case 'invalid_credentials':
       return FAILED;
   }
-}
-
-type SignedIn = Exclude<Awaited<ReturnType<typeof ended>>, { refused: unknown }>;
-
-/** No refresh token stands in an address: the page gets it for the code. */
-async function fragmentOf(
-  needs: Pick<Dependencies, 'random' | 'streams'>,
-  answer: SignedIn,
-  tenantId: string,
-): Promise<{ readonly [name: string]: string }> {
-  if ('due' in answer) {
-    const { mfa_token, mfa_methods, mfa_enrollment_required: isEnrolment } = answer.due;
-    return {
-      mfa_token,
-      mfa_methods: mfa_methods.join(','),
-      ...(isEnrolment ? { mfa_enrollment_required: 'true' } : {}),
-    };
-  }
-  const { ok, sid, command } = answer;
-  const code = drawLinkToken(tenantId, needs.random);
-  await issued(needs, { code, sid, userId: ok.user_id, isNewUser: ok.is_new_user }, command);
-  return { token: ok.access_token, code };
-}
-
-async function issued(
-  { streams }: Pick<Dependencies, 'streams'>,
-  of: {
-    readonly code: string;
-    readonly sid: string;
-    readonly userId: string;
-    readonly isNewUser: boolean;
-  },
-  command: Command,
-): Promise<void> {
-  const id = onetimeIdOf('social', command.metadata.tenantId, of.code);
-  await streams.decideOn(socialCodes, id, command, {
-    isNew: true,
-    decide: () => issueSocialCode(of, command.now),
-  });
 }

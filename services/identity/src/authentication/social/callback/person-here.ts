@@ -1,6 +1,7 @@
 /**
- * Whom somebody from elsewhere is here: the user to whom their account is linked; else the one whose
- * address it proves; else a new one, where anybody may register.
+ * Whom somebody from elsewhere is here: the user to whom their account is linked; else the one whose address it
+ * proves; else a new one, where anybody may register. An address over which the provider has no authority opens no
+ * account that is there, and a new account has to prove it by mail.
  */
 import { type Command, WriteContention } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
@@ -13,7 +14,9 @@ import {
 } from '../../../accounts/accounts.module.ts';
 import { tooOften } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import { aliveSessions } from '../../../sessions/sessions.module.ts';
+import type { MailOutbox } from '../../../mail/mail.module.ts';
+import { languageOf } from '../../../pages/texts.ts';
+import { countAliveSessions } from '../../../sessions/sessions.module.ts';
 import type { TenantFacts } from '../../../workspaces/workspaces.module.ts';
 import type { ExternalPerson } from '../external-person.ts';
 
@@ -22,6 +25,7 @@ type Dependencies = Pick<
   'clock' | 'command' | 'database' | 'ids' | 'limits'
 > & {
   readonly accounts: Pick<Accounts, 'create' | 'identities'>;
+  readonly mailOutbox: Pick<MailOutbox, 'request'>;
   readonly userDirectory: Pick<UserDirectory, 'byHash' | 'hashOf'>;
 };
 
@@ -62,7 +66,10 @@ export async function personHere(
   const proven = { ...person, email: person.email, emailHash };
   for (let look = 0; look < LOOKS_MAX; look += 1) {
     const user = await needs.userDirectory.byHash(tenant.id, emailHash);
-    if (exists(user)) return await link(needs, { user, person, tenant }, await commandOf(user.id));
+    if (exists(user)) {
+      if (person.vouched === 'seen') return { refused: 'email_not_verified' };
+      return await link(needs, { user, person, tenant }, await commandOf(user.id));
+    }
     if (tenant.settings.registration.mode !== 'open') return { refused: 'registration_closed' };
     const id = newId(needs, request, `user ${look}`);
     const created = await create(needs, request, { id, tenant, proven }, await commandOf(id));
@@ -83,7 +90,7 @@ async function link(
 ): Promise<Here> {
   const { user, person, tenant } = of;
   const sessions = { tenantId: tenant.id, userId: user.id, now: command.now };
-  const count = user.emailVerified ? 0 : (await aliveSessions(database, sessions)).length;
+  const count = user.emailVerified ? 0 : (await countAliveSessions(database, sessions)).all;
   const linking = { userId: user.id, external: person.account, count };
   const linked = await accounts.identities.link(linking, command);
   return 'refused' in linked ? linked : { user: linked.user, isNew: false, command };
@@ -93,24 +100,42 @@ type Proven = ExternalPerson & { readonly email: string; readonly emailHash: str
 
 /** Undefined: somebody has the address by now. */
 async function create(
-  { accounts, limits }: Dependencies,
-  { ip }: Request<unknown, unknown, unknown>,
+  { accounts, limits, mailOutbox }: Dependencies,
+  { headers, ip }: Request<unknown, unknown, unknown>,
   of: { readonly id: string; readonly tenant: TenantFacts; readonly proven: Proven },
   command: Command,
 ): Promise<Here | undefined> {
   const { id, tenant, proven } = of;
-  const byIp = await limits.take(LIMITS.registrationsByIp, ip);
+  const byIp = await limits.take([LIMITS.registrationsByIp, ip]);
   if (!byIp.allowed) return tooOften(byIp);
-  const byTenant = await limits.take(LIMITS.registrationsByTenant, tenant.id);
+  const byTenant = await limits.take([LIMITS.registrationsByTenant, tenant.id]);
   if (!byTenant.allowed) return tooOften(byTenant);
-  const { account: external, email, emailHash, displayName, avatarUrl } = proven;
+  const { account: external, email, emailHash, displayName, avatarUrl, vouched } = proven;
+  const emailVerified = vouched === 'owner';
   const created = await accounts.create(
     {
-      ...{ id, external, email, emailHash, emailVerified: true, displayName, avatarUrl },
-      ...{ roles: ['member'], passwordHash: null, via: 'social', vouched: false },
+      id,
+      external,
+      email,
+      emailHash,
+      emailVerified,
+      displayName,
+      avatarUrl,
+      roles: ['member'],
+      passwordHash: null,
+      via: 'social',
+      vouched: false,
       requestHash: null,
     },
     command,
   );
-  return created.outcome === 'created' ? { user: created.user, isNew: true, command } : undefined;
+  if (created.outcome !== 'created') return undefined;
+  if (!emailVerified) {
+    const language = languageOf(headers);
+    await mailOutbox.request(
+      { purpose: 'verify', email, emailHash, userId: id, language },
+      command,
+    );
+  }
+  return { user: created.user, isNew: true, command };
 }

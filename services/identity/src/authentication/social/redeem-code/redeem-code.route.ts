@@ -4,7 +4,8 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import { exists, type UserDirectory } from '../../../accounts/accounts.module.ts';
 import { onetimeIdOf, tenantOfToken } from '../../../adapters/link-token.ts';
-import { closed, PASSWORD_BODY_MAX_BYTES, tooOften } from '../../../http/answers.ts';
+import { closed, PASSWORD_BODY_MAX_BYTES } from '../../../http/answers.ts';
+import { countingRefusals } from '../../../http/counting-refusals.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import {
   factsOf,
@@ -36,6 +37,8 @@ export const redeemSocialCodeRoute = (needs: Dependencies): Endpoint =>
       ...SOCIAL,
       name: 'redeem_social_code',
       summary: 'Get the tokens of a sign-in by a provider',
+      description:
+        "Turns the code that a page got from a provider's sign-in into the tokens of its session, once, within a minute.",
       method: 'post',
       path: '/api/v1/auth/social/exchange',
       tenant: 'optional',
@@ -47,15 +50,13 @@ export const redeemSocialCodeRoute = (needs: Dependencies): Endpoint =>
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (request) => {
-      const byIp = await needs.limits.look(LIMITS.secretFailuresByIp, request.ip);
-      if (!byIp.allowed) return tooOften(byIp);
-      const tenantId = tenantOfToken(request.body.code) ?? '';
-      const tenant = await needs.workspaces.tenant(tenantId);
-      const isNamed = request.tenantId === '' || request.tenantId === tenantId;
-      const answer =
-        tenant === undefined || !isNamed ? INVALID : await exchanged(needs, request, tenant);
-      if ('refused' in answer) await needs.limits.take(LIMITS.secretFailuresByIp, request.ip);
-      return answer;
+      const misses = [[LIMITS.secretFailuresByIp, request.ip]] as const;
+      return await countingRefusals(needs.limits, misses, async () => {
+        const tenantId = tenantOfToken(request.body.code) ?? '';
+        const tenant = await needs.workspaces.tenant(tenantId);
+        const isNamed = request.tenantId === '' || request.tenantId === tenantId;
+        return tenant === undefined || !isNamed ? INVALID : exchanged(needs, request, tenant);
+      });
     },
   );
 

@@ -12,11 +12,12 @@ import { type Endpoint, endpoint, endpointReadingAhead } from '@cardea/http';
 import { repeatAnswer, requestHash, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed } from '../../../http/answers.ts';
+import { filledNameField } from '../../../http/input-fields.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { drawKey, drawSecret, environmentOf, futureMoment } from '../../key-issuing.ts';
 import { type ApiKeyData, apiKeys, issueApiKey, revokeApiKey, rotateApiKey } from '../api-key.ts';
-import { isScope, SCOPE_DESCRIPTIONS, SCOPES } from '../scopes.ts';
+import { isScope, SCOPE_DESCRIPTIONS, SCOPES, unknownScopes } from '../scopes.ts';
 import { listApiKeys, prefixOfApiKey } from './list-api-keys.ts';
 
 type Dependencies = Pick<
@@ -31,7 +32,6 @@ const PATH = '/api/v1/api-keys';
 const COMMON = {
   tag: 'API keys',
   who: ['admin'],
-  applicationScope: 'account',
   tenant: 'required',
   area: 'admin',
 } as const;
@@ -60,11 +60,16 @@ export const createApiKeyRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'create_api_key',
+      machine: 'never',
+      class: 'settings',
+      stepUp: 'users',
       summary: 'Make an API key',
+      description:
+        'Makes a key with which a server calls the API, and shows it this once. Its scopes are fixed. It ranks as `member`, whatever its scopes.',
       method: 'post',
       path: PATH,
       body: closed({
-        name: Type.String({ minLength: 1, maxLength: 128 }),
+        name: filledNameField,
         scopes: Type.Array(scopeField, {
           minItems: 1,
           maxItems: SCOPES_MAX,
@@ -89,7 +94,7 @@ export const createApiKeyRoute = (needs: Dependencies): Endpoint =>
     async ({ body, tenantId }) => body.environment ?? (await environmentOf(needs, tenantId)),
     async (request, environment) => {
       const { body, principal } = request;
-      if (!body.scopes.every(isScope)) return { refused: 'invalid_scope' };
+      if (!body.scopes.every(isScope)) return unknownScopes(body.scopes);
       const command = await needs.command(request);
       const expiresAt = body.expires_at == null ? null : futureMoment(body.expires_at, command.now);
       if (expiresAt === undefined) return badField('expires_at', 'future date-time');
@@ -124,7 +129,11 @@ export const listApiKeysRoute = (needs: Pick<Dependencies, 'database'>): Endpoin
     {
       ...COMMON,
       name: 'list_api_keys',
+      machine: 'never',
+      class: 'things',
+      applicationScope: 'account',
       summary: 'List API keys',
+      description: 'Lists the API keys of the tenant, without the keys themselves.',
       method: 'get',
       path: PATH,
       query: Type.Object(pageQuery),
@@ -147,7 +156,12 @@ export const listScopesRoute = (): Endpoint =>
     {
       ...COMMON,
       name: 'list_api_key_scopes',
+      machine: 'never',
+      class: 'things',
+      applicationScope: 'account',
       summary: 'The scopes that an API key can have, and what each lets its holder reach',
+      description:
+        'Lists the scopes that an API key can have, and what each lets its holder reach.',
       method: 'get',
       path: `${PATH}/scopes`,
       ok: closed({
@@ -164,8 +178,13 @@ export const rotateApiKeyRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'rotate_api_key',
+      machine: 'never',
+      class: 'settings',
+      stepUp: 'users',
       retry: 'never',
       summary: 'Give an API key a new secret',
+      description:
+        'Gives an API key a new secret and shows it this once. The one of before is accepted for `grace_seconds`, too.',
       method: 'post',
       path: `${PATH}/{id}/rotate`,
       params: Id,
@@ -199,8 +218,12 @@ export const revokeApiKeyRoute = (needs: Pick<Dependencies, 'command' | 'streams
     {
       ...COMMON,
       name: 'revoke_api_key',
+      machine: 'never',
+      class: 'settings',
+      stepUp: 'users',
       retry: 'safe',
       summary: 'Revoke an API key',
+      description: 'Revokes an API key; it is not accepted after the answer.',
       method: 'delete',
       path: `${PATH}/{id}`,
       params: Id,

@@ -37,7 +37,11 @@ export const listFactorsRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'list_second_factors',
+      class: 'things',
+      applicationScope: 'account',
       summary: 'My second factors',
+      description:
+        "Lists the caller's second factors, how many recovery codes are left, and what the tenant demands.",
       method: 'get',
       path: '/api/v1/me/mfa',
       ok: closed({

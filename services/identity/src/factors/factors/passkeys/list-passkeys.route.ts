@@ -28,7 +28,10 @@ export const listPasskeysRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'list_passkeys',
+      class: 'things',
+      applicationScope: 'account',
       summary: 'My passkeys',
+      description: "Lists the caller's passkeys.",
       method: 'get',
       path: '/api/v1/me/passkeys',
       ok: closed({

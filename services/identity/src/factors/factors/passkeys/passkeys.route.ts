@@ -6,20 +6,17 @@ import Type from 'typebox';
 import { displayName, exists, type UserDirectory } from '../../../accounts/accounts.module.ts';
 import { badField, challengeFields, closed, credentialField } from '../../../http/answers.ts';
 import { displayNameField, nullable } from '../../../http/input-fields.ts';
-import { objectionToOwnChange } from '../../../http/step-up.ts';
 import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { Passkeys } from '../../passkeys.ts';
 import { COMMON, isOff } from '../../self-service.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'clock' | 'command'> & {
+type Dependencies = Pick<ServiceDependencies, 'command'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly passkeys: Pick<Passkeys, 'creation' | 'add'>;
 };
 
 const REFUSALS = {
-  step_up_required: 401,
-  forbidden: 403,
   passkeys_disabled: 403,
   not_found: 404,
 } as const;
@@ -33,8 +30,12 @@ export const passkeyOptionsRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'passkey_options',
+      class: 'settings',
+      stepUp: 'users',
       clientName: 'get_passkey_options',
       summary: 'What a browser needs to make a passkey',
+      description:
+        'Answers a challenge for `navigator.credentials.create`, valid for 5 minutes and answered once.',
       method: 'post',
       path: '/api/v1/me/passkeys/options',
       retry: 'safe',
@@ -42,8 +43,6 @@ export const passkeyOptionsRoute = (needs: Dependencies): Endpoint =>
       refusals: REFUSALS,
     },
     async ({ principal }) => {
-      const objection = objectionToOwnChange(principal, needs.clock.now());
-      if (objection !== undefined) return objection;
       const [tenant, user] = await Promise.all([
         needs.workspaces.tenant(principal.tenantId),
         needs.userDirectory.byId(principal.tenantId, principal.id),
@@ -61,7 +60,11 @@ export const addPasskeyRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'add_passkey',
+      class: 'settings',
+      stepUp: 'users',
       summary: 'Add a passkey that a browser made',
+      description:
+        'Adds the passkey that a browser has made for a challenge of `POST /api/v1/me/passkeys/options`. A user has at most 10 factors.',
       method: 'post',
       path: '/api/v1/me/passkeys',
       retry: 'never',
@@ -89,8 +92,6 @@ export const addPasskeyRoute = (needs: Dependencies): Endpoint =>
     },
     async (request) => {
       const { principal, body } = request;
-      const objection = objectionToOwnChange(principal, needs.clock.now());
-      if (objection !== undefined) return objection;
       const name = displayName(body.name ?? null);
       if (name === undefined) return badField('name');
       const [tenant, user] = await Promise.all([

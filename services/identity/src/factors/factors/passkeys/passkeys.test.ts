@@ -13,10 +13,12 @@ const passkey = (counter = 0): PasskeyFacts => ({
 });
 const enrolled = (counter = 0): FactorEvent => ({ type: 'FactorEnrolled', data: passkey(counter) });
 const using = (counter: number, before: number, userId = 'ann') =>
-  given(factors, enrolled(before)).when((factor) => usePasskey({ userId, counter, now }, factor));
+  given(factors, enrolled(before)).when((factor) =>
+    usePasskey({ userId, counter, backedUp: true, now }, factor),
+  );
 const used = (counter: number): FactorEvent => ({
   type: 'FactorUsed',
-  data: { ...passkey(), counter, last_used_at: at },
+  data: { ...passkey(), counter, backed_up: true, last_used_at: at },
 });
 
 describe('a passkey', () => {

@@ -27,14 +27,20 @@ export function usePasskey(
   {
     userId,
     counter,
+    backedUp: backed_up,
     now,
-  }: { readonly userId: string; readonly counter: number; readonly now: Date },
+  }: {
+    readonly userId: string;
+    readonly counter: number;
+    readonly backedUp: boolean;
+    readonly now: Date;
+  },
   factor: Factor,
 ): Decision<FactorEvent, 'not_found' | 'copied'> {
   if (factor.type !== 'passkey' || factor.user_id !== userId) return refuse('not_found');
   if (counter > 0 && factor.counter > 0 && counter <= factor.counter) return refuse('copied');
   const last_used_at = now.toISOString();
-  return accept({ type: 'FactorUsed', data: { ...factor, counter, last_used_at } });
+  return accept({ type: 'FactorUsed', data: { ...factor, counter, backed_up, last_used_at } });
 }
 
 export function renameFactor(

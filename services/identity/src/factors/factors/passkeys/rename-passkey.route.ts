@@ -5,7 +5,6 @@ import Type from 'typebox';
 import { displayName, exists, type UserDirectory } from '../../../accounts/accounts.module.ts';
 import { badField, closed } from '../../../http/answers.ts';
 import { displayNameField, nullable } from '../../../http/input-fields.ts';
-import { actsInPerson } from '../../../http/step-up.ts';
 import { factorField } from '../../../streams/encrypted-fields.ts';
 import { COMMON } from '../../self-service.ts';
 import { factors } from '../factor.ts';
@@ -21,19 +20,21 @@ export const renamePasskeyRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'rename_passkey',
+      class: 'settings',
+      stepUp: 'none',
       summary: 'Rename one of my passkeys',
+      description: "Gives one of the caller's passkeys another name.",
       method: 'patch',
       path: '/api/v1/me/passkeys/{id}',
       retry: 'safe',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       body: closed({ name: nullable(displayNameField) }),
       ok: closed(passkeyFields),
-      refusals: { invalid_request: 400, forbidden: 403, not_found: 404 },
+      refusals: { invalid_request: 400, not_found: 404 },
     },
     async (request) => {
       const { principal, params, body } = request;
       const { id: userId, tenantId } = principal;
-      if (!actsInPerson(principal)) return { refused: 'forbidden' };
       const name = displayName(body.name);
       if (name === undefined) return badField('name');
       const user = await needs.userDirectory.byId(tenantId, userId);

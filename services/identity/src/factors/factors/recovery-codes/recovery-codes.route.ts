@@ -3,11 +3,10 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
-import { objectionToOwnChange } from '../../../http/step-up.ts';
 import type { SecondFactors } from '../../second-factors.ts';
 import { COMMON } from '../../self-service.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'clock' | 'command'> & {
+type Dependencies = Pick<ServiceDependencies, 'command'> & {
   readonly secondFactors: Pick<SecondFactors, 'renewRecoveryCodes'>;
 };
 
@@ -16,14 +15,16 @@ export const recoveryCodesRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'renew_recovery_codes',
+      class: 'settings',
+      stepUp: 'users',
       summary: 'Replace my recovery codes',
+      description:
+        'Makes ten new recovery codes and shows them this once; those of before are void.',
       method: 'post',
       path: '/api/v1/me/mfa/recovery-codes',
       retry: 'never',
       ok: closed({ recovery_codes: Type.Array(Type.String()) }),
       refusals: {
-        step_up_required: 401,
-        forbidden: 403,
         not_found: 404,
         no_second_factor: 409,
       },
@@ -31,8 +32,6 @@ export const recoveryCodesRoute = (needs: Dependencies): Endpoint =>
     },
     async (request) => {
       const { principal } = request;
-      const objection = objectionToOwnChange(principal, needs.clock.now());
-      if (objection !== undefined) return objection;
       const command = await needs.command(request);
       const renewed = await needs.secondFactors.renewRecoveryCodes(principal.id, command);
       return 'refused' in renewed

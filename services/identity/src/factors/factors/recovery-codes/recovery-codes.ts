@@ -40,8 +40,13 @@ export function enrolRecoveryCodes(
   return accept({
     type: 'FactorEnrolled',
     data: {
-      ...{ id, user_id: userId, type: 'recovery', name: null, code_hashes: hashes },
-      ...{ enrolled_at: now.toISOString(), last_used_at: null },
+      id,
+      user_id: userId,
+      type: 'recovery',
+      name: null,
+      code_hashes: hashes,
+      enrolled_at: now.toISOString(),
+      last_used_at: null,
     },
   });
 }

@@ -4,12 +4,11 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { users } from '../../../accounts/accounts.module.ts';
 import { closed } from '../../../http/answers.ts';
-import { objectionToOwnChange } from '../../../http/step-up.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { COMMON } from '../../self-service.ts';
 import { removeFactor } from './remove.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'streams'> & {
+type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'> & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
@@ -17,6 +16,8 @@ export const removeFactorRoute = (needs: Dependencies): Endpoint =>
   removal(needs, {
     name: 'remove_second_factor',
     summary: 'Remove one of my second factors',
+    description:
+      'Removes a second factor of the caller. The last one stays where the tenant demands one.',
     path: '/api/v1/me/mfa/{id}',
   });
 
@@ -24,24 +25,31 @@ export const removePasskeyRoute = (needs: Dependencies): Endpoint =>
   removal(needs, {
     name: 'remove_passkey',
     summary: 'Remove one of my passkeys',
+    description:
+      "Removes one of the caller's passkeys. The last one stays if the account has no password, or if the tenant demands a second factor.",
     path: '/api/v1/me/passkeys/{id}',
   });
 
 const removal = (
   needs: Dependencies,
-  of: { readonly name: string; readonly summary: string; readonly path: string },
+  of: {
+    readonly name: string;
+    readonly summary: string;
+    readonly description: string;
+    readonly path: string;
+  },
 ): Endpoint =>
   endpoint(
     {
       ...COMMON,
       ...of,
+      class: 'settings',
+      stepUp: 'users',
       method: 'delete',
       retry: 'safe',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       ok: closed({ status: Type.Literal('removed') }),
       refusals: {
-        step_up_required: 401,
-        forbidden: 403,
         not_found: 404,
         mfa_required_by_policy: 409,
         last_credential: 409,
@@ -50,8 +58,6 @@ const removal = (
     },
     async (request) => {
       const { principal, params } = request;
-      const objection = objectionToOwnChange(principal, needs.clock.now());
-      if (objection !== undefined) return objection;
       const tenant = await needs.workspaces.tenant(principal.tenantId);
       const isRequired = tenant?.settings.mfa_policy === 'required';
       const command = await needs.command(request);

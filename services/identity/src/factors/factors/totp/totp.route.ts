@@ -5,13 +5,12 @@ import Type from 'typebox';
 import { displayName, exists, type UserDirectory } from '../../../accounts/accounts.module.ts';
 import { badField, closed } from '../../../http/answers.ts';
 import { displayNameField } from '../../../http/input-fields.ts';
-import { actsInPerson, objectionToOwnChange } from '../../../http/step-up.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { SecondFactors } from '../../second-factors.ts';
 import { COMMON, counted, isOff } from '../../self-service.ts';
 import { FACTORS_MAX } from '../add-factor.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits'> & {
+type Dependencies = Pick<ServiceDependencies, 'command' | 'limits'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly secondFactors: Pick<SecondFactors, 'enrolTotp' | 'confirmTotp'>;
@@ -22,7 +21,11 @@ export const enrolTotpRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'enrol_totp',
+      class: 'settings',
+      stepUp: 'users',
       summary: 'Enrol an authenticator app',
+      description:
+        'Begins to enrol an authenticator app and shows its secret this once. Confirm it within 10 minutes, otherwise nothing is enrolled. A user has at most 10 factors.',
       method: 'post',
       path: '/api/v1/me/mfa/totp',
       retry: 'never',
@@ -32,8 +35,6 @@ export const enrolTotpRoute = (needs: Dependencies): Endpoint =>
       status: 201,
       refusals: {
         invalid_request: 400,
-        step_up_required: 401,
-        forbidden: 403,
         mfa_disabled: 403,
         not_found: 404,
         too_many_factors: 409,
@@ -41,8 +42,6 @@ export const enrolTotpRoute = (needs: Dependencies): Endpoint =>
     },
     async (request) => {
       const { principal, body } = request;
-      const objection = objectionToOwnChange(principal, needs.clock.now());
-      if (objection !== undefined) return objection;
       const name = displayName(body.name ?? null);
       if (name === undefined) return badField('name');
       const { tenantId, id } = principal;
@@ -73,7 +72,11 @@ export const confirmTotpRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'confirm_totp',
+      class: 'settings',
+      stepUp: 'none',
       summary: 'Confirm an authenticator app by its first code',
+      description:
+        'Confirms an authenticator app by the first code that it shows, and answers ten recovery codes, which are not shown again.',
       method: 'post',
       path: '/api/v1/me/mfa/totp/{id}/confirm',
       retry: 'never',
@@ -85,7 +88,6 @@ export const confirmTotpRoute = (needs: Dependencies): Endpoint =>
       }),
       refusals: {
         invalid_code: 401,
-        forbidden: 403,
         not_found: 404,
         too_many_factors: 409,
         enrolment_expired: 410,
@@ -95,7 +97,6 @@ export const confirmTotpRoute = (needs: Dependencies): Endpoint =>
     },
     async (request) => {
       const { id: userId, tenantId } = request.principal;
-      if (!actsInPerson(request.principal)) return { refused: 'forbidden' };
       const of = { userId, factorId: request.params.id, code: request.body.code };
       const tried = async () => {
         const confirmed = await needs.secondFactors.confirmTotp(of, await needs.command(request));

@@ -22,8 +22,14 @@ export function enrolTotp(
   return accept({
     type: 'FactorEnrolled',
     data: {
-      ...{ id, user_id: userId, type: 'totp', name, secret, last_step: -1 },
-      ...{ enrolled_at: now.toISOString(), last_used_at: null },
+      id,
+      user_id: userId,
+      type: 'totp',
+      name,
+      secret,
+      last_step: -1,
+      enrolled_at: now.toISOString(),
+      last_used_at: null,
     },
   });
 }

@@ -1,10 +1,10 @@
 /** The development mailbox: what would have been sent, for people and for tests. Never in production. */
-
-import type { ServerResponse } from 'node:http';
 import { type Endpoint, endpoint } from '@cardea/http';
-import { escapeHtml, type ListedMail, type MailFolder } from '@cardea/mail';
+import type { MailFolder } from '@cardea/mail';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
+import { send, wantsPage } from '../../../pages/page.ts';
+import { mailboxPage } from './mailbox-page.ts';
 
 const Message = closed({
   id: Type.String(),
@@ -41,8 +41,8 @@ export const devMailboxRoutes = (folder: MailFolder): readonly Endpoint[] => [
     },
     async ({ query, headers }) => {
       const messages = await folder.list(query.to);
-      if (!/text\/html/i.test(headers['accept'] ?? '')) return { ok: { messages: [...messages] } };
-      return { raw: page(messages) };
+      if (!wantsPage(headers)) return { ok: { messages: [...messages] } };
+      return { raw: send(200, mailboxPage(messages, query.to)) };
     },
   ),
   endpoint(
@@ -59,23 +59,3 @@ export const devMailboxRoutes = (folder: MailFolder): readonly Endpoint[] => [
     },
   ),
 ];
-
-const page = (messages: readonly ListedMail[]) => (response: ServerResponse) => {
-  const rows = messages.map(({ to, subject, text, link, created_at }) => {
-    const anchor =
-      link === null ? '' : `<p><a href="${escapeHtml(link)}">${escapeHtml(link)}</a></p>`;
-    return (
-      `<article><h2>${escapeHtml(subject)}</h2><p>${escapeHtml(to)}, ${created_at}</p>` +
-      `<pre>${escapeHtml(text)}</pre>${anchor}</article>`
-    );
-  });
-  const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Mailbox</title><h1>Mailbox</h1>${rows.join('')}</html>`;
-  response.writeHead(200, {
-    'Content-Type': 'text/html; charset=utf-8',
-    'Content-Length': Buffer.byteLength(html),
-    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
-    'Referrer-Policy': 'no-referrer',
-    'Cache-Control': 'no-store',
-  });
-  response.end(html);
-};

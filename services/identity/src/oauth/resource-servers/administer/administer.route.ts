@@ -36,7 +36,6 @@ const PATH = '/api/v1/admin/resource-servers';
 const COMMON = {
   tag: 'Applications',
   who: ['admin'],
-  applicationScope: 'account',
   tenant: 'required',
   area: 'admin',
 } as const;
@@ -86,7 +85,12 @@ export const createResourceServerRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'create_resource_server',
+      machine: 'applications:write',
+      class: 'settings',
+      stepUp: 'users',
       summary: 'Register a resource server',
+      description:
+        'Registers an API of yours as the audience of tokens, with the scopes that applications may ask for.',
       method: 'post',
       path: PATH,
       body: Body,
@@ -109,7 +113,10 @@ export const createResourceServerRoute = (needs: Dependencies): Endpoint =>
         return badField('identifier');
       }
       const names = scopes.map(({ name }) => name);
-      if (names.some(isBuiltInScope)) return { refused: 'invalid_scope' };
+      const builtIn = names.flatMap((name, index) =>
+        isBuiltInScope(name) ? [{ field: `scopes.${index}.name`, rule: 'built-in' }] : [],
+      );
+      if (builtIn.length > 0) return { refused: 'invalid_scope', details: builtIn };
       if (new Set(names).size < names.length) return badField('scopes', 'unique');
       const id = newId(needs, request, 'resource server');
       const ownHash = await requestHash(needs, request);
@@ -161,7 +168,11 @@ export const listResourceServersRoute = ({ database }: Pick<Dependencies, 'datab
     {
       ...COMMON,
       name: 'list_resource_servers',
+      machine: 'applications:read',
+      class: 'things',
+      applicationScope: 'account',
       summary: 'List resource servers',
+      description: 'Lists the resource servers of the tenant.',
       method: 'get',
       path: PATH,
       query: Type.Object(pageQuery),
@@ -200,8 +211,12 @@ export const deleteResourceServerRoute = (
     {
       ...COMMON,
       name: 'delete_resource_server',
+      machine: 'applications:write',
+      class: 'settings',
+      stepUp: 'users',
       retry: 'safe',
       summary: 'Delete a resource server',
+      description: 'Deletes a resource server; no tokens are issued for it any more.',
       method: 'delete',
       path: `${PATH}/{id}`,
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),

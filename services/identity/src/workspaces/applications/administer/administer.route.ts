@@ -9,8 +9,10 @@ import {
   type ServiceDependencies,
 } from '@cardea/service';
 import Type, { type Static } from 'typebox';
+import { DEFAULT_CLIENT_ALGORITHM } from '../../../adapters/client-algorithms.ts';
 import { closed } from '../../../http/answers.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
+import { tokensBeforeAt } from '../../../streams/tokens-before.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { type ApplicationFacts, applications, DEFAULT_SCOPES } from '../application.ts';
 import {
@@ -21,6 +23,8 @@ import {
   shownApplication,
 } from '../application-shape.ts';
 import {
+  type ApplicationFault,
+  actsForUsers,
   applicationFault,
   changeApplication,
   createApplication,
@@ -29,10 +33,18 @@ import {
   isConfidential,
   isThere,
 } from './administer.ts';
+import {
+  byAdministrator,
+  NOT_HIGHEST,
+  NOT_OWNER,
+  refusedFor,
+  unusablePower,
+} from './by-administrator.ts';
+import { endLateTokens } from './end-late-tokens.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
-  'command' | 'ids' | 'random' | 'sealer' | 'settings' | 'streams'
+  'clock' | 'command' | 'ids' | 'random' | 'sealer' | 'settings' | 'streams'
 > & {
   readonly snapshots: Pick<SnapshotCache, 'load'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
@@ -41,7 +53,6 @@ type Dependencies = Pick<
 export const APPLICATIONS = {
   tag: 'Applications',
   who: ['admin'],
-  applicationScope: 'account',
   tenant: 'required',
   area: 'admin',
 } as const;
@@ -53,7 +64,12 @@ export const createApplicationRoute = (needs: Dependencies): Endpoint =>
     {
       ...APPLICATIONS,
       name: 'create_application',
+      machine: 'applications:write',
+      class: 'settings',
+      stepUp: 'users',
       summary: 'Register an application',
+      description:
+        'Registers an application. Its type cannot be changed later. The answer shows the client secret, where the type has one; no later call shows it again. Applications that act for people, and machines with a role or scope, are made only by a person of the highest role of the tenant.',
       method: 'post',
       path: APPLICATIONS_PATH,
       body: NewApplication,
@@ -64,6 +80,8 @@ export const createApplicationRoute = (needs: Dependencies): Endpoint =>
         invalid_request: 400,
         invalid_redirect_uri: 400,
         invalid_scope: 400,
+        unknown_role: 400,
+        forbidden: 403,
         not_found: 404,
         already_created: 409,
         idempotency_key_reused: 422,
@@ -75,17 +93,22 @@ export const createApplicationRoute = (needs: Dependencies): Endpoint =>
       const { body, tenantId } = request;
       const tenant = await needs.workspaces.tenant(tenantId);
       if (tenant === undefined) return { refused: 'not_found' };
+      const unusable = unusablePower(tenant, body);
+      if (unusable !== undefined) return unusable;
       const command = await needs.command(request);
       const id = newId(needs, request, 'application');
       const created_at = command.now.toISOString();
       const facts = newFacts(needs, { id, created_at, body, environment: tenant.environment });
+      const by = byAdministrator(request);
+      if (actsForUsers(facts) && !by.isHighest) return NOT_HIGHEST;
       const isDevelopment = needs.settings.ENV === 'development';
       const fault = applicationFault(facts.type, facts, isDevelopment);
-      if (fault !== undefined) return { refused: fault };
+      if (fault !== undefined) return refusedForFault(fault);
       const secret = newSecret(needs, facts);
       const ownHash = await requestHash(needs, request);
       const create = {
         ...facts,
+        ...by,
         secret_hash: secret?.secretHash ?? null,
         request_hash: ownHash,
       };
@@ -93,6 +116,7 @@ export const createApplicationRoute = (needs: Dependencies): Endpoint =>
         createApplication(create, application),
       );
       const { state } = decided;
+      if (!decided.accepted && decided.reason === 'not_owner') return NOT_OWNER;
       if (!isThere(state)) return { refused: 'not_found' };
       if (!decided.accepted || decided.repeated) {
         const reused = reusedKey(ownHash, state.requestHash);
@@ -113,7 +137,11 @@ export const getApplicationRoute = ({ snapshots }: Pick<Dependencies, 'snapshots
     {
       ...APPLICATIONS,
       name: 'get_application',
+      machine: 'applications:read',
+      class: 'things',
+      applicationScope: 'account',
       summary: 'An application',
+      description: 'Shows one application, without its secret.',
       method: 'get',
       path: `${APPLICATIONS_PATH}/{id}`,
       params: ApplicationId,
@@ -128,14 +156,19 @@ export const getApplicationRoute = ({ snapshots }: Pick<Dependencies, 'snapshots
   );
 
 export const updateApplicationRoute = (
-  needs: Pick<Dependencies, 'command' | 'settings' | 'streams'>,
+  needs: Pick<Dependencies, 'clock' | 'command' | 'settings' | 'streams' | 'workspaces'>,
 ): Endpoint =>
   endpoint(
     {
       ...APPLICATIONS,
       name: 'update_application',
+      machine: 'applications:write',
+      class: 'settings',
+      stepUp: 'users',
       retry: 'safe',
       summary: 'Change an application',
+      description:
+        'Changes an application; what the body does not name stays, and the type cannot be changed. The change is checked as the whole that it leaves.',
       method: 'patch',
       path: `${APPLICATIONS_PATH}/{id}`,
       params: ApplicationId,
@@ -145,21 +178,35 @@ export const updateApplicationRoute = (
         invalid_request: 400,
         invalid_redirect_uri: 400,
         invalid_scope: 400,
+        unknown_role: 400,
+        forbidden: 403,
         not_found: 404,
       },
-      waitsFor: ['workspaces'],
+      waitsFor: ['workspaces', 'revocations'],
     },
     async (request) => {
       const { params, body, tenantId } = request;
+      const tenant = await needs.workspaces.tenant(tenantId);
+      if (tenant === undefined) return { refused: 'not_found' };
+      const unusable = unusablePower(tenant, body);
+      if (unusable !== undefined) return unusable;
       const command = await needs.command(request);
       const fields = { ...body, ...(body.name === undefined ? {} : { name: body.name.trim() }) };
-      const change = { fields, isDevelopment: needs.settings.ENV === 'development' };
+      const isDevelopment = needs.settings.ENV === 'development';
+      const change = { fields, isDevelopment, ...byAdministrator(request) };
       const decided = await needs.streams.decideOn(applications, params.id, command, (before) =>
-        changeApplication(change, before),
+        changeApplication({ ...change, tokensBefore: tokensBeforeAt(needs.clock.now()) }, before),
       );
-      if (!decided.accepted) return { refused: decided.reason };
-      if (!isThere(decided.state)) return { refused: 'not_found' };
-      return { ok: shownApplication(tenantId, decided.state), wrote: decided.position };
+      const { state } = decided;
+      if (!decided.accepted) {
+        const fault = isThere(state)
+          ? applicationFault(state.type, { ...state, ...fields }, isDevelopment)
+          : undefined;
+        return fault?.code === decided.reason ? refusedForFault(fault) : refusedFor(decided.reason);
+      }
+      if (!isThere(state)) return { refused: 'not_found' };
+      const ended = await endLateTokens(needs, params.id, command, decided.events);
+      return { ok: shownApplication(tenantId, state), wrote: ended ?? decided.position };
     },
   );
 
@@ -170,25 +217,34 @@ export const deleteApplicationRoute = (
     {
       ...APPLICATIONS,
       name: 'delete_application',
+      machine: 'applications:write',
+      class: 'settings',
+      stepUp: 'users',
       retry: 'safe',
       summary: 'Delete an application',
+      description:
+        'Deletes an application: it gets no more tokens, and its publishable key is not accepted any more.',
       method: 'delete',
       path: `${APPLICATIONS_PATH}/{id}`,
       params: ApplicationId,
       ok: closed({ status: Type.Literal('application deleted') }),
-      refusals: { not_found: 404 },
+      refusals: { forbidden: 403, not_found: 404 },
       waitsFor: ['workspaces', 'revocations'],
     },
     async (request) => {
       const command = await needs.command(request);
       const { id } = request.params;
       const decided = await needs.streams.decideOn(applications, id, command, (application) =>
-        deleteApplication(command.now, application),
+        deleteApplication({ ...byAdministrator(request), now: command.now }, application),
       );
-      if (!decided.accepted) return { refused: decided.reason };
+      if (!decided.accepted) return refusedFor(decided.reason);
       return { ok: { status: 'application deleted' as const }, wrote: decided.position };
     },
   );
+
+function refusedForFault({ code: refused, fault }: ApplicationFault) {
+  return { refused, details: refused === 'invalid_redirect_uri' ? fault : [fault] };
+}
 
 function newFacts(
   { random }: Pick<Dependencies, 'random'>,
@@ -209,13 +265,22 @@ function newFacts(
     publishable_key: publishableKeyFor(environment, random),
     created_at,
     redirect_uris: body.redirect_uris ?? [],
+    post_logout_redirect_uris: body.post_logout_redirect_uris ?? [],
+    backchannel_logout_uri: body.backchannel_logout_uri ?? null,
+    backchannel_logout_session_required: body.backchannel_logout_session_required ?? false,
     allowed_origins: body.allowed_origins ?? [],
     grant_types: body.grant_types ?? defaultGrantTypes(body.type),
     scopes: body.scopes ?? (body.type === 'm2m' ? [] : DEFAULT_SCOPES),
     first_party: body.first_party ?? false,
     require_par: body.require_par ?? false,
+    require_pkce: body.require_pkce ?? true,
+    id_token_signed_response_alg: body.id_token_signed_response_alg ?? DEFAULT_CLIENT_ALGORITHM,
+    userinfo_signed_response_alg: body.userinfo_signed_response_alg ?? null,
+    dpop_bound_access_tokens: body.dpop_bound_access_tokens ?? false,
     branding: body.branding ?? {},
     jwks: body.jwks ?? [],
+    roles: body.roles ?? [],
+    machine_scopes: body.machine_scopes ?? [],
   };
 }
 

@@ -1,6 +1,6 @@
 import { given } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
-import { type ApplicationEvent, applications } from '../application.ts';
+import { APPLICATION_TYPES, type ApplicationEvent, applications } from '../application.ts';
 import {
   applicationFault,
   changeApplication,
@@ -19,28 +19,49 @@ const facts = {
   publishable_key: 'pk_live_1',
   created_at: now.toISOString(),
   redirect_uris: ['https://shop.example/callback'],
+  post_logout_redirect_uris: [],
+  backchannel_logout_uri: null,
+  backchannel_logout_session_required: false,
   allowed_origins: [],
   grant_types: ['authorization_code', 'refresh_token'],
   scopes: ['openid'],
   first_party: false,
   require_par: false,
+  require_pkce: true,
+  id_token_signed_response_alg: 'RS256' as const,
+  userinfo_signed_response_alg: null,
+  dpop_bound_access_tokens: false,
   branding: {},
   jwks: [],
+  roles: [],
+  machine_scopes: [],
   secret_hash: 'one',
   request_hash: null,
 } as const;
 const created: ApplicationEvent = { type: 'ApplicationCreated', data: facts };
+const BY = { isHighest: false, machines: 'give', tokensBefore: 7 } as const;
 const change = (fields: object) => (application: Parameters<typeof changeApplication>[1]) =>
-  changeApplication({ fields, isDevelopment: false }, application);
+  changeApplication({ fields, isDevelopment: false, ...BY, isHighest: true }, application);
 
 describe('an application', () => {
   it('is created once', () => {
     given(applications)
-      .when((state) => createApplication(facts, state))
+      .when((state) => createApplication({ ...facts, isHighest: false, machines: 'give' }, state))
       .accepts(created);
     given(applications, created)
-      .when((state) => createApplication(facts, state))
+      .when((state) => createApplication({ ...facts, isHighest: false, machines: 'give' }, state))
       .refuses('already_created');
+  });
+
+  it('of an earlier release has the choices of that time, as its event was written then', () => {
+    const [, second] = applications.upcasters?.['ApplicationCreated'] ?? [];
+    const metadata = {} as Parameters<NonNullable<typeof second>>[1];
+    expect(second?.({ id: 'app' }, metadata)).toMatchObject({
+      id_token_signed_response_alg: 'EdDSA',
+      dpop_bound_access_tokens: false,
+    });
+    const chosen = { id_token_signed_response_alg: 'ES256' };
+    expect(second?.(chosen, metadata)).toMatchObject(chosen);
   });
 
   it('changes only in what differs', () => {
@@ -69,20 +90,86 @@ describe('an application', () => {
   });
 
   it.each([
+    ['first_party', { first_party: true }],
+    ['the scope roles', { scopes: ['openid', 'roles'] }],
+    ['the scope account', { first_party: true, scopes: ['openid', 'account'] }],
+  ] as const)(
+    'P1 with %s is made, changed, rotated and deleted by the highest rank alone',
+    (_, fields) => {
+      const acting = { ...facts, ...fields };
+      const made: ApplicationEvent = { type: 'ApplicationCreated', data: acting };
+      const by = BY;
+      given(applications)
+        .when((state) => createApplication({ ...acting, ...by }, state))
+        .refuses('forbidden');
+      given(applications, created)
+        .when((state) => changeApplication({ fields, isDevelopment: false, ...by }, state))
+        .refuses('forbidden');
+      for (const change of [
+        { redirect_uris: ['https://elsewhere.example/'] },
+        { allowed_origins: ['https://elsewhere.example'] },
+        { jwks: [{ kty: 'OKP' }] },
+        { scopes: ['openid'], first_party: false },
+      ]) {
+        given(applications, made)
+          .when((state) =>
+            changeApplication({ fields: change, isDevelopment: false, ...by }, state),
+          )
+          .refuses('forbidden');
+      }
+      given(applications, made)
+        .when((state) => rotateClientSecret({ hash: 'two', graceSeconds: 0, now, ...by }, state))
+        .refuses('forbidden');
+      given(applications, made)
+        .when((state) => deleteApplication({ now, ...by }, state))
+        .refuses('forbidden');
+    },
+  );
+
+  it.each([
     ['m2m', { grant_types: ['authorization_code'] }],
     ['spa', { grant_types: ['client_credentials'] }],
     ['spa', { grant_types: ['refresh_token'] }],
     ['spa', { jwks: [{ kty: 'OKP' }] }],
     ['web', { allowed_origins: ['null'] }],
+    ['spa', { require_pkce: false }],
+    ['native', { require_pkce: false }],
+    ['m2m', { grant_types: ['client_credentials'], redirect_uris: [], require_pkce: false }],
   ] as const)('of type %s cannot have %j', (type, fields) => {
     const whole = { ...facts, ...fields } as Parameters<typeof applicationFault>[1];
-    expect(applicationFault(type, whole, false)).toBe('invalid_request');
+    expect(applicationFault(type, whole, false)?.code).toBe('invalid_request');
+  });
+
+  it('is on a device where it is native or web, and then needs no redirect [oauth 37]', () => {
+    const grant_types = ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'] as const;
+    const faultOf = (type: (typeof APPLICATION_TYPES)[number], fields: object = {}) =>
+      applicationFault(type, { ...facts, redirect_uris: [], grant_types, ...fields }, false)?.code;
+    expect(APPLICATION_TYPES.map((type) => [type, faultOf(type)])).toEqual([
+      ['spa', 'invalid_request'],
+      ['native', undefined],
+      ['web', undefined],
+      ['m2m', 'invalid_request'],
+    ]);
+    // Nothing that it could begin with.
+    expect(faultOf('native', { grant_types: ['refresh_token'] })).toBe('invalid_request');
+  });
+
+  it('oauth 32 has post-logout addresses by the rules of its redirect URIs', () => {
+    const uris = ['https://shop.example/bye', 'https://shop.example/*'];
+    const whole = { ...facts, post_logout_redirect_uris: uris };
+    expect(applicationFault('web', whole, false)).toEqual({
+      code: 'invalid_redirect_uri',
+      fault: { field: 'post_logout_redirect_uris.1', rule: 'wildcard' },
+    });
+    const own = { ...facts, post_logout_redirect_uris: ['com.shop:/bye'] };
+    expect(applicationFault('native', own, false)).toBeUndefined();
+    expect(applicationFault('web', own, false)?.fault?.rule).toBe('scheme');
   });
 
   it('oauth 22 keeps its old secret and its old key for the grace period, and else not', () => {
     const rotated = (graceSeconds: number) =>
       rotateClientSecret(
-        { hash: 'two', graceSeconds, now },
+        { hash: 'two', graceSeconds, now, ...BY },
         applications.evolve(applications.initial, created),
       );
     expect(rotated(0).events[0]?.data).toMatchObject({ hash: 'two', previous_hash: null });
@@ -91,7 +178,9 @@ describe('an application', () => {
       previous_until: '2026-01-01T00:01:00.000Z',
     });
     given(applications, created)
-      .when((state) => rotatePublishableKey({ key: 'pk_live_2', graceSeconds: 60, now }, state))
+      .when((state) =>
+        rotatePublishableKey({ key: 'pk_live_2', graceSeconds: 60, now, machines: 'take' }, state),
+      )
       .accepts({
         type: 'PublishableKeyRotated',
         data: {
@@ -109,7 +198,7 @@ describe('an application', () => {
       data: { ...facts, type: 'spa', secret_hash: null },
     };
     given(applications, spa)
-      .when((state) => rotateClientSecret({ hash: 'two', graceSeconds: 0, now }, state))
+      .when((state) => rotateClientSecret({ hash: 'two', graceSeconds: 0, now, ...BY }, state))
       .refuses('no_client_secret');
   });
 
@@ -119,10 +208,10 @@ describe('an application', () => {
       data: { id: 'app', deleted_at: now.toISOString() },
     };
     given(applications, created)
-      .when((state) => deleteApplication(now, state))
+      .when((state) => deleteApplication({ ...BY, now }, state))
       .accepts(deleted);
     given(applications, created, deleted)
-      .when((state) => deleteApplication(now, state))
+      .when((state) => deleteApplication({ ...BY, now }, state))
       .accepts();
     given(applications, created, deleted)
       .when(change({ name: 'store' }))

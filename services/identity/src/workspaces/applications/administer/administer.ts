@@ -3,7 +3,9 @@
  * end. The rules of its type hold for what it becomes, not only for what a request names.
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import { isBrowserOrigin } from '@cardea/runtime';
+import { type UrlRule, validateUrl } from '@cardea/http';
+import { type OriginRule, originRule } from '@cardea/runtime';
+import { type ClientKeyRule, clientKeyRule } from '../../../adapters/client-key.ts';
 import { rotatedSecret } from '../../../streams/key-secret.ts';
 import type {
   Application,
@@ -14,36 +16,159 @@ import type {
   ExistingApplication,
   GrantType,
 } from '../application.ts';
-import { isRedirectUri } from '../redirect-uri.ts';
+import {
+  endsTokens,
+  hasPower,
+  isMachineType,
+  type MachineRights,
+  mayChangePower,
+} from '../machine-power.ts';
+import { checkRedirectUri, type RedirectRule } from '../redirect-uri.ts';
 
-export type ApplicationFault = 'invalid_redirect_uri' | 'invalid_scope' | 'invalid_request';
+export type FaultCode = 'invalid_redirect_uri' | 'invalid_scope' | 'invalid_request';
+export type ApplicationFault = {
+  readonly code: FaultCode;
+  /** The first value that breaks a rule, by the dotted path of its field. */
+  readonly fault: {
+    readonly field: string;
+    readonly rule:
+      | RedirectRule
+      | OriginRule
+      | UrlRule
+      | ClientKeyRule
+      | 'm2m_only'
+      | 'account_first_party'
+      | 'enum'
+      | 'confidential_only'
+      | 'web_only';
+    readonly allowed?: readonly string[];
+  };
+};
+
+export type ByAdministrator = {
+  /** Whether nobody of the tenant is above the caller: only then an application may act for whoever signs in. */
+  readonly isHighest: boolean;
+  readonly machines: MachineRights;
+};
+/** `not_owner`: what it would do to a machine with a role or a scope takes an owner in person. */
+type Forbidden = 'forbidden' | 'not_owner';
 
 /** Only the tenant's own applications may act as the whole account of their user. */
 const ACCOUNT = 'account';
+const ROLES = 'roles';
 
 export const isConfidential = (type: ApplicationType): boolean => type === 'web' || type === 'm2m';
 
 export const defaultGrantTypes = (type: ApplicationType): readonly GrantType[] =>
   type === 'm2m' ? ['client_credentials'] : ['authorization_code', 'refresh_token'];
 
+const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** Without one of `begin` it never gets a token. */
+function possibleGrants(type: ApplicationType): {
+  readonly begin: readonly GrantType[];
+  readonly further: readonly GrantType[];
+} {
+  switch (type) {
+    case 'm2m':
+      return { begin: ['client_credentials'], further: [] };
+    case 'spa':
+      return { begin: ['authorization_code'], further: ['refresh_token'] };
+    case 'native':
+    case 'web':
+      return { begin: ['authorization_code', DEVICE], further: ['refresh_token'] };
+  }
+}
+
+/** Whether it acts for people beyond their consent to show who they are. */
+export const actsForUsers = ({
+  first_party,
+  scopes,
+}: Pick<ApplicationFields, 'first_party' | 'scopes'>): boolean =>
+  first_party || scopes.includes(ACCOUNT) || scopes.includes(ROLES);
+
+type Checked = Omit<ApplicationFields, 'name' | 'branding'>;
+
 /** Why an application of this type cannot be so; undefined where it can. */
 export function applicationFault(
   type: ApplicationType,
-  fields: Omit<ApplicationFields, 'name' | 'environment' | 'branding'>,
+  fields: Checked,
+  isDevelopmentDeployment: boolean,
+): ApplicationFault | undefined {
+  const { scopes, first_party, grant_types, environment } = fields;
+  const isDevelopment = isDevelopmentDeployment || environment === 'development';
+  const addresses =
+    addressFault(type, fields, isDevelopment) ?? logoutUriFault(fields, isDevelopmentDeployment);
+  if (addresses !== undefined) return addresses;
+  if (!isMachineType(type) && hasPower(fields)) {
+    const field = fields.roles.length > 0 ? 'roles' : 'machine_scopes';
+    return { code: 'invalid_request', fault: { field, rule: 'm2m_only' } };
+  }
+  if (scopes.includes(ACCOUNT) && (!first_party || type === 'm2m')) {
+    return { code: 'invalid_scope', fault: { field: 'scopes', rule: 'account_first_party' } };
+  }
+  const { begin, further } = possibleGrants(type);
+  const isPossible = grant_types.every((grant) => [...begin, ...further].includes(grant));
+  if (!isPossible || !grant_types.some((grant) => begin.includes(grant))) {
+    const allowed = [...begin, ...further];
+    return { code: 'invalid_request', fault: { field: 'grant_types', rule: 'enum', allowed } };
+  }
+  if (fields.jwks.length > 0 && !isConfidential(type)) {
+    return { code: 'invalid_request', fault: { field: 'jwks', rule: 'confidential_only' } };
+  }
+  // A public client has nothing else that ties a code to who asked for it.
+  if (!fields.require_pkce && type !== 'web') {
+    return { code: 'invalid_request', fault: { field: 'require_pkce', rule: 'web_only' } };
+  }
+  return keyFault(fields.jwks);
+}
+
+/** The first key that could verify nothing. */
+function keyFault(jwks: Checked['jwks']): ApplicationFault | undefined {
+  for (const [at, jwk] of jwks.entries()) {
+    const rule = clientKeyRule(jwk);
+    if (rule !== undefined)
+      return { code: 'invalid_request', fault: { field: `jwks.${at}`, rule } };
+  }
+  return undefined;
+}
+
+/** The first URI or origin that an application of this type cannot use. */
+function addressFault(
+  type: ApplicationType,
+  { redirect_uris, post_logout_redirect_uris, allowed_origins }: Checked,
   isDevelopment: boolean,
 ): ApplicationFault | undefined {
-  const { redirect_uris: uris, scopes, first_party, grant_types } = fields;
-  if (!uris.every((uri) => isRedirectUri(uri, { type, isDevelopment }))) {
-    return 'invalid_redirect_uri';
+  for (const [name, uris] of Object.entries({ redirect_uris, post_logout_redirect_uris })) {
+    for (const [at, uri] of uris.entries()) {
+      const checked = checkRedirectUri(uri, { type, isDevelopment });
+      if (!('rule' in checked)) continue;
+      const fault = { field: `${name}.${at}`, rule: checked.rule };
+      return { code: 'invalid_redirect_uri', fault };
+    }
   }
-  if (scopes.includes(ACCOUNT) && (!first_party || type === 'm2m')) return 'invalid_scope';
-  if (!fields.allowed_origins.every(isBrowserOrigin)) return 'invalid_request';
-  const possible = defaultGrantTypes(type);
-  const needed = possible[0] as GrantType;
-  if (!grant_types.includes(needed) || !grant_types.every((grant) => possible.includes(grant))) {
-    return 'invalid_request';
+  for (const [at, origin] of allowed_origins.entries()) {
+    const rule = originRule(origin, { isNative: type === 'native', isDevelopment });
+    if (rule === undefined) continue;
+    return { code: 'invalid_request', fault: { field: `allowed_origins.${at}`, rule } };
   }
-  return fields.jwks.length > 0 && !isConfidential(type) ? 'invalid_request' : undefined;
+  return undefined;
+}
+
+/**
+ * Cardea itself posts to this address, so what counts is the environment of the deployment alone: an application
+ * of a production deployment opens no loopback by calling itself a development one.
+ */
+function logoutUriFault(
+  { backchannel_logout_uri: uri }: Checked,
+  isDevelopmentDeployment: boolean,
+): ApplicationFault | undefined {
+  if (uri === null) return undefined;
+  const env = isDevelopmentDeployment ? 'development' : 'production';
+  const checked = validateUrl(uri, { env, allowedCidrs: [] });
+  if (!('rule' in checked)) return undefined;
+  const fault = { field: 'backchannel_logout_uri', rule: checked.rule };
+  return { code: 'invalid_redirect_uri', fault };
 }
 
 export type CreateApplication = ApplicationFacts & {
@@ -51,48 +176,78 @@ export type CreateApplication = ApplicationFacts & {
   readonly request_hash: string | null;
 };
 
-export const createApplication = (
-  create: CreateApplication,
+export function createApplication(
+  { isHighest, machines, ...create }: CreateApplication & ByAdministrator,
   application: Application,
-): Decision<ApplicationEvent, 'already_created'> =>
-  application.status === 'none'
-    ? accept({ type: 'ApplicationCreated', data: create })
-    : refuse('already_created');
+): Decision<ApplicationEvent, 'already_created' | Forbidden> {
+  if (application.status !== 'none') return refuse('already_created');
+  if (actsForUsers(create) && !isHighest) return refuse('forbidden');
+  const none = { ...create, roles: [], machine_scopes: [] };
+  if (!mayChangePower(machines, none, create)) return refuse('not_owner');
+  return accept({ type: 'ApplicationCreated', data: create });
+}
 
-export type ChangeApplication = {
+export type ChangeApplication = ByAdministrator & {
+  /** Tokens issued before this time end with it, Unix seconds. */
+  readonly tokensBefore: number;
   readonly fields: Partial<ApplicationFields>;
   readonly isDevelopment: boolean;
 };
 
 export function changeApplication(
-  { fields, isDevelopment }: ChangeApplication,
+  { fields, isDevelopment, isHighest, machines, tokensBefore }: ChangeApplication,
   application: Application,
-): Decision<ApplicationEvent, 'not_found' | ApplicationFault> {
+): Decision<ApplicationEvent, 'not_found' | Forbidden | FaultCode> {
   if (application.status !== 'active') return refuse('not_found');
-  const fault = applicationFault(application.type, { ...application, ...fields }, isDevelopment);
-  if (fault !== undefined) return refuse(fault);
+  const after = { ...application, ...fields };
+  // What it could do before counts as well: its redirect URIs, origins and keys receive what people granted it.
+  if ((actsForUsers(application) || actsForUsers(after)) && !isHighest) {
+    return refuse('forbidden');
+  }
+  if (!mayChangePower(machines, application, after)) return refuse('not_owner');
+  const fault = applicationFault(application.type, after, isDevelopment);
+  if (fault !== undefined) return refuse(fault.code);
   const changed = Object.entries(fields).filter(([name, value]) => {
     const before = application[name as keyof ApplicationFields];
     return JSON.stringify(before) !== JSON.stringify(value);
   });
   if (changed.length === 0) return accept();
   const data = { id: application.id, ...Object.fromEntries(changed) };
+  const ends = isMachineType(application.type) && endsTokens(application, after);
+  return accept({
+    type: 'ApplicationChanged',
+    data: ends ? { ...data, tokens_before: laterOf(tokensBefore, application) } : data,
+  });
+}
+
+const laterOf = (tokensBefore: number, application: ExistingApplication): number =>
+  Math.max(tokensBefore, application.tokensBefore);
+
+/** For an append that took longer than the time before which it ended tokens. */
+export function endMachineTokens(
+  tokensBefore: number,
+  application: Application,
+): Decision<ApplicationEvent, never> {
+  if (application.status !== 'active') return accept();
+  const data = { id: application.id, tokens_before: laterOf(tokensBefore, application) };
   return accept({ type: 'ApplicationChanged', data });
 }
 
 const MS = 1_000;
 
-export type RotatePublishableKey = {
+export type RotatePublishableKey = Pick<ByAdministrator, 'machines'> & {
   readonly key: string;
   readonly graceSeconds: number;
   readonly now: Date;
 };
 
 export function rotatePublishableKey(
-  { key, graceSeconds, now }: RotatePublishableKey,
+  { key, graceSeconds, now, machines }: RotatePublishableKey,
   application: Application,
-): Decision<ApplicationEvent, 'not_found'> {
+): Decision<ApplicationEvent, 'not_found' | Forbidden> {
   if (application.status !== 'active') return refuse('not_found');
+  const isProtected = actsForUsers(application) || hasPower(application);
+  if (isProtected && machines === 'none') return refuse('not_owner');
   const until = new Date(now.getTime() + graceSeconds * MS).toISOString();
   const previous =
     graceSeconds === 0
@@ -102,23 +257,40 @@ export function rotatePublishableKey(
   return accept({ type: 'PublishableKeyRotated', data });
 }
 
+export type RotateClientSecret = Pick<ChangeApplication, 'tokensBefore'> &
+  ByAdministrator & {
+    readonly hash: string;
+    readonly graceSeconds: number;
+    readonly now: Date;
+  };
+
 /** An application without a secret gets none: a public client has nowhere to keep it. */
 export function rotateClientSecret(
-  of: { readonly hash: string; readonly graceSeconds: number; readonly now: Date },
+  { isHighest, machines, tokensBefore, ...of }: RotateClientSecret,
   application: Application,
-): Decision<ApplicationEvent, 'not_found' | 'no_client_secret'> {
+): Decision<ApplicationEvent, 'not_found' | Forbidden | 'no_client_secret'> {
   if (application.status !== 'active') return refuse('not_found');
+  if (actsForUsers(application) && !isHighest) return refuse('forbidden');
+  if (hasPower(application) && machines !== 'give') return refuse('not_owner');
   if (application.secret === null) return refuse('no_client_secret');
   const rotated = rotatedSecret(application.secret, of);
-  return accept({ type: 'ClientSecretRotated', data: { id: application.id, ...rotated } });
+  const data = { id: application.id, ...rotated };
+  // Where the old secret still counts for a while, so does what was got with it.
+  const ends = isMachineType(application.type) && of.graceSeconds === 0;
+  return accept({
+    type: 'ClientSecretRotated',
+    data: ends ? { ...data, tokens_before: laterOf(tokensBefore, application) } : data,
+  });
 }
 
 export function deleteApplication(
-  now: Date,
+  { isHighest, machines, now }: ByAdministrator & { readonly now: Date },
   application: Application,
-): Decision<ApplicationEvent, 'not_found'> {
+): Decision<ApplicationEvent, 'not_found' | Forbidden> {
   if (application.status === 'none') return refuse('not_found');
   if (application.status === 'deleted') return accept();
+  if (actsForUsers(application) && !isHighest) return refuse('forbidden');
+  if (hasPower(application) && machines === 'none') return refuse('not_owner');
   const data = { id: application.id, deleted_at: now.toISOString() };
   return accept({ type: 'ApplicationDeleted', data });
 }

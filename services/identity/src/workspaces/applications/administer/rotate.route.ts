@@ -5,6 +5,7 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
+import { tokensBeforeAt } from '../../../streams/tokens-before.ts';
 import { applications } from '../application.ts';
 import {
   APPLICATIONS,
@@ -13,8 +14,10 @@ import {
   publishableKeyFor,
 } from './administer.route.ts';
 import { isThere, rotateClientSecret, rotatePublishableKey } from './administer.ts';
+import { byAdministrator, refusedFor } from './by-administrator.ts';
+import { endLateTokens } from './end-late-tokens.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'command' | 'random' | 'streams'> & {
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'random' | 'streams'> & {
   readonly snapshots: Pick<SnapshotCache, 'load'>;
 };
 
@@ -36,10 +39,15 @@ export const rotatePublishableKeyRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'rotate_publishable_key',
+      machine: 'applications:write',
+      class: 'settings',
+      stepUp: 'users',
       summary: 'Give an application a new publishable key',
+      description:
+        'Replaces the publishable key of an application. The one of before is accepted for `grace_seconds`, too.',
       path: `${APPLICATIONS_PATH}/{id}/rotate-publishable-key`,
       ok: closed({ publishable_key: Type.String() }),
-      refusals: { not_found: 404 },
+      refusals: { forbidden: 403, not_found: 404 },
     },
     async (request) => {
       const { params, body, tenantId } = request;
@@ -47,11 +55,13 @@ export const rotatePublishableKeyRoute = (needs: Dependencies): Endpoint =>
       if (!isThere(before)) return { refused: 'not_found' };
       const command = await needs.command(request);
       const key = publishableKeyFor(before.environment, needs.random);
-      const rotate = { key, graceSeconds: body.grace_seconds ?? 0, now: command.now };
+      const graceSeconds = body.grace_seconds ?? 0;
+      const { machines } = byAdministrator(request);
+      const rotate = { key, graceSeconds, now: command.now, machines };
       const decided = await needs.streams.decideOn(applications, params.id, command, (state) =>
         rotatePublishableKey(rotate, state),
       );
-      if (!decided.accepted) return { refused: decided.reason };
+      if (!decided.accepted) return refusedFor(decided.reason);
       return { ok: { publishable_key: key }, wrote: decided.position };
     },
   );
@@ -61,21 +71,29 @@ export const rotateClientSecretRoute = (needs: Omit<Dependencies, 'snapshots'>):
     {
       ...COMMON,
       name: 'rotate_client_secret',
+      machine: 'applications:write',
+      class: 'settings',
+      stepUp: 'users',
+      waitsFor: ['workspaces', 'revocations'],
       summary: 'Give an application a new client secret',
+      description:
+        'Replaces the client secret of an application and shows the new one this once. The one of before is accepted for `grace_seconds`, too. Without a grace, the tokens of a machine end with it.',
       path: `${APPLICATIONS_PATH}/{id}/rotate-secret`,
       ok: closed({ client_secret: Type.String() }),
       showsSecret: true,
-      refusals: { not_found: 404, no_client_secret: 409 },
+      refusals: { forbidden: 403, not_found: 404, no_client_secret: 409 },
     },
     async (request) => {
       const { params, body } = request;
       const command = await needs.command(request);
       const { text, secretHash: hash } = issueClientSecret(needs.random);
-      const rotate = { hash, graceSeconds: body.grace_seconds ?? 0, now: command.now };
+      const graceSeconds = body.grace_seconds ?? 0;
+      const rotate = { hash, graceSeconds, now: command.now, ...byAdministrator(request) };
       const decided = await needs.streams.decideOn(applications, params.id, command, (state) =>
-        rotateClientSecret(rotate, state),
+        rotateClientSecret({ ...rotate, tokensBefore: tokensBeforeAt(needs.clock.now()) }, state),
       );
-      if (!decided.accepted) return { refused: decided.reason };
-      return { ok: { client_secret: text }, wrote: decided.position };
+      if (!decided.accepted) return refusedFor(decided.reason);
+      const ended = await endLateTokens(needs, params.id, command, decided.events);
+      return { ok: { client_secret: text }, wrote: ended ?? decided.position };
     },
   );

@@ -23,6 +23,8 @@ export const identifyRoute = (needs: Dependencies): Endpoint =>
       name: 'identify_application',
       retry: 'safe',
       summary: 'Identify an application by its publishable key',
+      description:
+        'Names tenant, look and ways to sign in for a publishable key, so that a client can show a sign-in page. An address may call it 300 times a minute.',
       tag: 'Authentication',
       method: 'post',
       path: '/api/v1/auth/identify',
@@ -54,7 +56,7 @@ export const identifyRoute = (needs: Dependencies): Endpoint =>
       reads: ['workspaces'],
     },
     async (request) => {
-      const byIp = await needs.limits.take(LIMITS.identifyByIp, request.ip);
+      const byIp = await needs.limits.take([LIMITS.identifyByIp, request.ip]);
       if (!byIp.allowed) return tooOften(byIp);
       const application = await applicationOfKey(needs, request.body.publishable_key);
       const tenant = application && (await needs.workspaces.tenant(application.tenant_id));

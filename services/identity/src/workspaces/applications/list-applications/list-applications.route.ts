@@ -4,11 +4,12 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import { closed } from '../../../http/answers.ts';
-import { ApplicationShape } from '../application-shape.ts';
+import { ApplicationShape, urisOf } from '../application-shape.ts';
+import { redirectWarnings } from '../redirect-uri.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'database'>;
 
-type Row = Omit<Static<typeof ApplicationShape>, 'client_id' | 'created_at'> & {
+type Row = Omit<Static<typeof ApplicationShape>, 'client_id' | 'created_at' | 'warnings'> & {
   readonly created_at: Date;
 };
 
@@ -16,12 +17,15 @@ export const listApplicationsRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'list_applications',
+      machine: 'applications:read',
+      class: 'things',
+      applicationScope: 'account',
       summary: 'List applications',
+      description: 'Lists the applications of the tenant, without their secrets.',
       tag: 'Applications',
       method: 'get',
       path: '/api/v1/admin/applications',
       who: ['admin'],
-      applicationScope: 'account',
       tenant: 'required',
       area: 'admin',
       query: Type.Object(pageQuery),
@@ -42,8 +46,12 @@ export const listApplicationsRoute = (needs: Dependencies): Endpoint =>
         );
         const page = await sql.query<Row>(
           `SELECT id, tenant_id, name, environment, type, publishable_key, redirect_uris,
-             allowed_origins, grant_types, scopes, first_party, require_par, branding, jwks,
-             created_at FROM identity.applications WHERE tenant_id = $1 AND deleted_at IS NULL
+             post_logout_redirect_uris, backchannel_logout_uri, backchannel_logout_session_required,
+             allowed_origins, grant_types, scopes, first_party, require_par, require_pkce, branding,
+             jwks,
+             id_token_signed_response_alg, userinfo_signed_response_alg,
+             dpop_bound_access_tokens, roles, machine_scopes, created_at FROM identity.applications
+           WHERE tenant_id = $1 AND deleted_at IS NULL
            ORDER BY created_at, id OFFSET $2 LIMIT $3`,
           [tenantId, offset, limit],
         );
@@ -52,6 +60,7 @@ export const listApplicationsRoute = (needs: Dependencies): Endpoint =>
       const applications = rows.map((row) => ({
         ...row,
         client_id: row.id,
+        warnings: [...redirectWarnings(urisOf(row))],
         created_at: row.created_at.toISOString(),
       }));
       return { ok: { applications, total, offset, limit } };

@@ -19,7 +19,6 @@ const COMMON = {
   tag: 'Administration',
   path: '/api/v1/admin/organization',
   who: ['owner'],
-  applicationScope: 'roles',
   tenant: 'required',
   area: 'admin',
   ok: named(
@@ -40,7 +39,11 @@ export const getOrganizationRoute = (
     {
       ...COMMON,
       name: 'get_organization',
+      machine: 'never',
+      class: 'things',
+      applicationScope: 'roles',
       summary: 'My organization',
+      description: "Shows the caller's organization and its settings.",
       method: 'get',
       refusals: { not_found: 404 },
     },
@@ -61,8 +64,13 @@ export const updateOrganizationRoute = (
     {
       ...COMMON,
       name: 'update_organization',
+      machine: 'never',
+      class: 'settings',
+      stepUp: 'users',
       retry: 'safe',
       summary: 'Change my organization',
+      description:
+        'Changes the name of the organization, or for how many days audit events are kept.',
       method: 'patch',
       body: Type.Object(
         {

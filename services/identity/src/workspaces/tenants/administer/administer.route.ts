@@ -1,10 +1,13 @@
 /** Owners read the tenants of their organization and change them. */
+import type { Principal } from '@cardea/auth';
+import { BOOTSTRAP_TENANT_ID } from '@cardea/contracts';
 import { neverErased } from '@cardea/crypto';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { badField } from '../../../http/answers.ts';
 import { filledNameField } from '../../../http/input-fields.ts';
+import { administratorOf, isHighestIn } from '../../../ranks/ranks.ts';
 import { tenantField } from '../../../streams/encrypted-fields.ts';
 import { companyName, type Workspaces } from '../../workspaces.ts';
 import { SettingsChange } from '../settings-shape.ts';
@@ -31,16 +34,21 @@ export const getTenantRoute = (needs: Pick<Dependencies, 'workspaces'>): Endpoin
   endpoint(
     {
       ...TENANTS,
-      applicationScope: 'roles',
       name: 'get_tenant',
+      machine: 'settings:read',
+      class: 'things',
+      applicationScope: 'roles',
       summary: 'One tenant of the organization',
+      description: "Shows a tenant of the caller's organization with its settings.",
       method: 'get',
       path: PATH,
       params: TenantId,
       ok: TenantShape,
-      refusals: { not_found: 404 },
+      refusals: { forbidden: 403, not_found: 404 },
     },
-    async ({ tenantId, params }) => {
+    async ({ tenantId, params, principal }) => {
+      const refused = refusedMachine(principal, params.id);
+      if (refused !== undefined) return { refused };
       const tenant = await ownTenant(needs, tenantId, params.id);
       return tenant === undefined ? { refused: 'not_found' } : { ok: shownTenant(tenant) };
     },
@@ -50,10 +58,14 @@ export const updateTenantRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...TENANTS,
-      applicationScope: 'roles',
       name: 'update_tenant',
+      machine: 'settings:write',
+      class: 'settings',
+      stepUp: 'users',
       retry: 'safe',
       summary: 'Change a tenant of the organization',
+      description:
+        'Changes a tenant and its settings. What is not named stays, inside of a setting with several fields, too.',
       method: 'patch',
       path: PATH,
       params: TenantId,
@@ -67,13 +79,17 @@ export const updateTenantRoute = (needs: Dependencies): Endpoint =>
         { additionalProperties: false, minProperties: 1 },
       ),
       ok: TenantShape,
-      refusals: { invalid_request: 400, not_found: 404 },
+      refusals: { invalid_request: 400, forbidden: 403, not_found: 404 },
       waitsFor: ['workspaces'],
     },
     async (request) => {
-      const { tenantId, params, body } = request;
+      const { tenantId, params, body, principal } = request;
+      const refused = refusedMachine(principal, params.id);
+      if (refused !== undefined) return { refused };
       const tenant = await ownTenant(needs, tenantId, params.id);
       if (tenant === undefined) return { refused: 'not_found' };
+      // They decide how everybody of the tenant signs in, also who stands above an owner.
+      if (!isHighestIn(tenant.id, administratorOf(principal))) return { refused: 'forbidden' };
       const name = body.name === undefined ? undefined : companyName(body.name);
       const shownAs = body.display_name === undefined ? undefined : companyName(body.display_name);
       if (body.name !== undefined && name === undefined) return badField('name');
@@ -102,13 +118,23 @@ export const updateTenantRoute = (needs: Dependencies): Endpoint =>
     },
   );
 
+/** A machine reads and changes the tenant that it belongs to, and nothing of the deployment's own. */
+function refusedMachine(
+  principal: Principal | undefined,
+  id: string,
+): 'forbidden' | 'not_found' | undefined {
+  if (principal?.kind !== 'client') return undefined;
+  if (principal.tenantId === BOOTSTRAP_TENANT_ID) return 'forbidden';
+  return principal.tenantId === id ? undefined : 'not_found';
+}
+
 async function sealedSecrets(
   { sealer }: Pick<Dependencies, 'sealer'>,
   tenantId: string,
   secrets: { readonly [name: string]: string },
 ) {
   const sealed = Object.entries(secrets).map(async ([name, secret]) => {
-    // Of a tenant that is in use.
+    // The tenant is in use, so its key is never erased meanwhile.
     const value = neverErased(await sealer.seal(tenantId, tenantField(tenantId, name), secret));
     return [name, value] as const;
   });

@@ -47,9 +47,13 @@ export const createTenantRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...TENANTS,
-      applicationScope: 'account',
       name: 'create_tenant',
+      machine: 'never',
+      class: 'settings',
+      stepUp: 'users',
       summary: 'Create a tenant of the organization',
+      description:
+        "Creates a tenant of the caller's organization. `admin_email` invites its first administrator. The slug of a closed tenant stays taken until that tenant is deleted.",
       method: 'post',
       path: '/api/v1/admin/tenants',
       body: Body,
@@ -82,7 +86,7 @@ export const createTenantRoute = (needs: Dependencies): Endpoint =>
         return reusedKey(ownHash, before.requestHash) ?? { ok: shownTenant(before) };
       }
       const made = await created(needs, request, { own, id, ...read.tenant });
-      if (made === 'slug_taken') return { refused: made };
+      if ('refused' in made) return made;
       const by = { tenantId: own.id, userId: principal.id };
       if (email !== null) {
         await needs.inviteAdministrator.invite(request, { tenantId: id, email, by });
@@ -110,12 +114,15 @@ async function created(
     homeTenantId: own.homeTenantId,
     tenantId: id,
     applicationId: newId(needs, request, 'application'),
-    ...{ tenantName: name, displayName, slug, isChosen },
+    tenantName: name,
+    displayName,
+    slug,
+    isChosen,
     environment: request.body.environment ?? needs.settings.ENV,
     requestHash: await requestHash(needs, request),
   };
   const tenant = await needs.workspaces.createTenant(workspace, command);
-  if (tenant === 'slug_taken') return tenant;
+  if ('refused' in tenant) return tenant;
   const wrote = await needs.workspaces.createApplication(workspace, command);
   return { ok: shownTenant(tenant), wrote };
 }

@@ -1,17 +1,16 @@
 /** Deletes, within the hour, tenants that were closed 30 days ago. */
 import { type Loop, type ServiceDependencies, sweeping } from '@cardea/service';
 import { tenants } from '../tenant.ts';
-import { deleteTenant } from './delete.ts';
+import { DELETED_WITHIN_MS, deleteTenant } from './delete.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'streams' | 'systemCommand'>;
 
-const SWEEP_EVERY_MS = 3_600_000;
 const BATCH_MAX = 100;
 
 export const deleteClosedTenants = (needs: Dependencies): Loop =>
   sweeping({
     name: 'identity.closed_tenants',
-    everyMs: SWEEP_EVERY_MS,
+    everyMs: DELETED_WITHIN_MS,
     clock: needs.clock,
     sweep: (_signal, tick) => sweepClosedTenants(needs, tick),
   });

@@ -17,10 +17,14 @@ export const deleteTenantRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...TENANTS,
-      applicationScope: 'account',
       name: 'delete_tenant',
+      machine: 'never',
+      class: 'settings',
+      stepUp: 'users',
       retry: 'safe',
       summary: 'Close a tenant, and delete it after 30 days',
+      description:
+        'Closes a tenant: from the answer on, none of its sign-ins, tokens and keys is accepted. After 30 days everything that any service holds of it is deleted. Nothing brings a closed tenant back.',
       method: 'delete',
       path: '/api/v1/admin/tenants/{id}',
       params: TenantId,

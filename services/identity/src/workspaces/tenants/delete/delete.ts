@@ -6,6 +6,12 @@ import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Tenant, TenantEvent } from '../tenant.ts';
 
 const SHREDDED_AFTER_MS = 30 * 24 * 3600_000;
+/** Closed tenants whose time has come are looked for this often. */
+export const DELETED_WITHIN_MS = 3_600_000;
+
+/** When the slug of a closed tenant can be used again: it is released with the deletion. */
+export const slugFreeAt = (shredAt: string): string =>
+  new Date(new Date(shredAt).getTime() + DELETED_WITHIN_MS).toISOString();
 
 export function closeTenant(
   now: Date,
@@ -20,7 +26,7 @@ export function closeTenant(
   });
 }
 
-/** Too early, or again: nothing. */
+/** Decides nothing where it is too early or done already. */
 export function deleteTenant(now: Date, tenant: Tenant): Decision<TenantEvent, never> {
   if (tenant.status !== 'closed' || now < new Date(tenant.shredAt)) return accept();
   return accept({ type: 'TenantDeleted', data: { id: tenant.id, deleted_at: now.toISOString() } });

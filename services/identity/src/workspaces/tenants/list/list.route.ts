@@ -15,9 +15,12 @@ export const listTenantsRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       ...TENANTS,
-      applicationScope: 'roles',
       name: 'list_tenants',
+      machine: 'never',
+      class: 'things',
+      applicationScope: 'roles',
       summary: 'List the tenants of the organization',
+      description: "Lists the tenants of the caller's organization.",
       method: 'get',
       path: '/api/v1/admin/tenants',
       query: Type.Object(pageQuery),

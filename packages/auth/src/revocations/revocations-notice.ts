@@ -1,0 +1,63 @@
+/** The messages about revocations that processes send each other on one channel. */
+import { isTimed, type RevocationKind } from '../principal.ts';
+
+/** Present while the list in the cache is complete; a cache that came back empty does not have it. */
+export const GENERATION = 'rev:generation';
+/** Identity alone speaks on it. */
+export const CHANNEL = 'rev';
+/** Where all others ask. Those of the release before ask on the other channel. */
+export const QUESTIONS = 'rev:questions';
+
+export const KINDS: readonly RevocationKind[] = [
+  'sid',
+  'user',
+  'key',
+  'agent',
+  'asid',
+  'rank',
+  'signin',
+  'consent',
+  'tenant',
+];
+
+export type Notice =
+  /** These were revoked (`at`: those of a timed kind, for that time); these no longer are. */
+  | {
+      readonly word: '+' | '-';
+      readonly kind: RevocationKind;
+      readonly ids: readonly string[];
+      readonly at?: number;
+    }
+  /**
+   * A process that may have missed revocations asks for all of them, or confirms that it has received
+   * them.
+   */
+  | { readonly word: '?' | '!'; readonly names: readonly string[] };
+
+export const writeNotice = (notice: Notice): string =>
+  JSON.stringify(
+    'kind' in notice
+      ? [notice.word, notice.kind, ...timeOf(notice), ...notice.ids]
+      : [notice.word, ...notice.names],
+  );
+
+/** Undefined for what is no notice of ours. */
+export function readNotice(message: string): Notice | undefined {
+  let read: unknown;
+  try {
+    read = JSON.parse(message);
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(read) || !read.every((each) => typeof each === 'string')) return undefined;
+  const [word, ...rest] = read as string[];
+  if (word === '?' || word === '!') return { word, names: rest };
+  const kind = KINDS.find((each) => each === rest[0]);
+  if (kind === undefined || (word !== '+' && word !== '-')) return undefined;
+  if (!isTimed(kind)) return { word, kind, ids: rest.slice(1) };
+  const at = Number(rest[1]);
+  return Number.isSafeInteger(at) ? { word, kind, at, ids: rest.slice(2) } : undefined;
+}
+
+const timeOf = ({ kind, at = 0 }: { readonly kind: RevocationKind; readonly at?: number }) =>
+  isTimed(kind) ? [String(at)] : [];

@@ -1,0 +1,151 @@
+import { type Cache, type Clock, expiringCache } from '@cardea/runtime';
+import { credentialDigest } from '../credential-digest.ts';
+import type { Revocation, RevocationKind, Revocations } from '../principal.ts';
+import { isOfMachine } from '../principal-of.ts';
+import { type JwkSet, keySet } from './key-set.ts';
+import type { TokenClass, VerifiedClaims } from './token-claims.ts';
+import { isExpired, type Verified, verifyToken } from './verify-token.ts';
+
+const CACHED_TOKENS_MAX = 25_000;
+const CACHED_TOKEN_MS = 60_000;
+/** Notice that the signing keys changed: every process drops its keys and its verified tokens. */
+export const KEYS_CHANGED = 'keys:changed';
+
+export type TokenVerifierDependencies = {
+  readonly jwks: () => Promise<JwkSet>;
+  readonly issuer: string;
+  readonly clock: Clock;
+  readonly revocations: LiveRevocations;
+};
+
+export type Accepted = Exclude<Verified, { bad: 'unknown_key' }>;
+
+export interface TokenVerifier {
+  /**
+   * As `verifyToken`, and an access token also not revoked; a key that is not known is looked for once in 30 s. Throws only
+   * when no keys can be had at all. A promise only where keys or revocations have to be asked for.
+   */
+  verify(
+    tokenClass: TokenClass,
+    token: string,
+    /** The digest of the token, where the caller has it already. */
+    digest?: string,
+  ): Accepted | Promise<Accepted>;
+  /** To be told of each token that this process signs: the first to present it is spared a signature. */
+  signedHere(token: string): void;
+  /** Forgets keys and verified tokens. */
+  drop(): void;
+}
+
+/** The process's own copy of the revocation list, and whom to ask where that is not complete. */
+export type LiveRevocations = Pick<Revocations, 'isRevoked' | 'subscriptionEpoch' | 'look'>;
+
+/**
+ * The public keys, the recently verified tokens, and the revocation list: what a service needs to accept
+ * a token.
+ */
+export function tokenVerifier(needs: TokenVerifierDependencies): TokenVerifier {
+  const { clock, issuer, revocations } = needs;
+  const keys = keySet(needs.jwks, clock);
+  const asLong = { entriesMax: CACHED_TOKENS_MAX, ttlMs: CACHED_TOKEN_MS };
+  const seen = expiringCache<string, VerifiedClaims>(clock, asLong);
+  /** By digest. Whether their key still counts is looked up all the same. */
+  const signed = expiringCache<string, true>(clock, asLong);
+  let drops = 0;
+  const nowSeconds = (): number => clock.now().getTime() / 1000;
+
+  const verified = async (
+    tokenClass: TokenClass,
+    token: string,
+    digest: string,
+  ): Promise<Verified> => {
+    const by = { tokenClass, issuer, keyOf: keys.held, isSignedHere: signed.get(digest) === true };
+    const check = (): Verified => verifyToken(token, { ...by, nowSeconds: nowSeconds() });
+    const first = check();
+    if ('ok' in first || first.bad !== 'unknown_key') return first;
+    return (await keys.find(first.kid)) === undefined ? first : check();
+  };
+
+  // Vending distinguishes an ended session from a bad token, and looks both up live; so a revocation
+  // ends only access tokens here.
+  const believed = (
+    tokenClass: TokenClass,
+    claims: VerifiedClaims,
+  ): Accepted | Promise<Accepted> => {
+    if (tokenClass !== 'access') return { ok: claims };
+    const answered = (revoked: boolean): Accepted =>
+      revoked ? { bad: 'invalid' } : { ok: claims };
+    const revoked = isRevoked(claims, revocations);
+    return revoked instanceof Promise ? revoked.then(answered) : answered(revoked);
+  };
+  const verifiedAnew = async (
+    tokenClass: TokenClass,
+    token: string,
+    digest: string,
+  ): Promise<Accepted> => {
+    const before = drops;
+    const result = await verified(tokenClass, token, digest);
+    if ('bad' in result) return result.bad === 'unknown_key' ? { bad: 'invalid' } : result;
+    if (before === drops) seen.set(nameOf(tokenClass, digest), result.ok);
+    return believed(tokenClass, result.ok);
+  };
+
+  return {
+    verify: (tokenClass, token, digest = credentialDigest(token)) => {
+      const claims = seen.get(nameOf(tokenClass, digest));
+      if (claims === undefined) return verifiedAnew(tokenClass, token, digest);
+      if (isExpired(claims, nowSeconds())) return { bad: 'expired', claims };
+      return believed(tokenClass, claims);
+    },
+    signedHere: (token) => signed.set(credentialDigest(token), true),
+    drop: () => {
+      drops += 1;
+      keys.drop();
+      seen.clear();
+      signed.clear();
+    },
+  };
+}
+
+const nameOf = (tokenClass: TokenClass, digest: string): string => `${tokenClass} ${digest}`;
+
+/** Drops what the verifier holds whenever keys were removed, or may have been; answers how to stop listening. */
+export const dropOnKeysChanged = (
+  verifier: TokenVerifier,
+  cache: Cache,
+): Promise<() => Promise<void>> =>
+  cache.subscribe(KEYS_CHANGED, () => verifier.drop(), {
+    lost: () => {},
+    healed: () => verifier.drop(),
+  });
+
+/** Ending a user's session does not revoke its access token: that one expires by itself. */
+function isRevoked(
+  claims: VerifiedClaims,
+  revocations: LiveRevocations,
+): boolean | Promise<boolean> {
+  const list = revocationsOf(claims);
+  if (list.some(({ kind, id, at }) => revocations.isRevoked(kind, id, at))) return true;
+  if (revocations.subscriptionEpoch() !== undefined) return false;
+  return revocations.look(list).then(({ revoked }) => revoked.includes(true));
+}
+
+/** What ends a token before it expires, but for its session and its consent, which introspection alone asks for. */
+export function revocationsOf(claims: VerifiedClaims): readonly Revocation[] {
+  const list: Revocation[] = [];
+  const add = (kind: RevocationKind, id: unknown, at?: number) => {
+    if (typeof id === 'string') list.push(at === undefined ? { kind, id } : { kind, id, at });
+  };
+  const actor = (claims['act'] as { sub?: unknown } | undefined)?.sub;
+  add('tenant', claims.tid);
+  add(isOfMachine(claims) ? 'key' : 'user', claims.sub);
+  add('user', actor);
+  add('agent', claims['agent_id']);
+  add('asid', claims['agent_session_id']);
+  // An agent's token has no roles, so none can be taken from it.
+  if (claims['agent_id'] === undefined) {
+    add('rank', claims.sub, claims.iat);
+    add('rank', actor, claims.iat);
+  }
+  return list;
+}

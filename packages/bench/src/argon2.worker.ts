@@ -1,8 +1,0 @@
-/** The floor of a login: password hashes alone, with the same parameters and concurrency. */
-import { verifier } from './argon2.ts';
-import { measureCalls, serveMeasurements } from './harness.ts';
-
-const hashing = JSON.parse(process.argv[2] ?? '{}');
-const verify = await verifier(hashing);
-
-serveMeasurements((seconds) => measureCalls(hashing.concurrency, seconds, verify));

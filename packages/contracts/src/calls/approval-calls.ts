@@ -1,0 +1,123 @@
+/** The calls that vault makes to approval (`docs/design/approval.md`, Commands for vault). */
+import Type, { type TSchema } from 'typebox';
+import { nullable } from '../fields.ts';
+import { type AnswerOf, internalCalls, type RequestOf, TENANT_REFUSALS } from './internal-call.ts';
+
+/** The longest time that a request may wait for its decision. */
+export const APPROVAL_TTL_SECONDS_MAX = 86_400;
+
+const text = Type.String({ minLength: 1 });
+const instant = Type.String({ format: 'date-time' });
+const optional = <Of extends TSchema>(schema: Of) => Type.Optional(nullable(schema));
+const outcome = <const Name extends string>(name: Name) => ({ outcome: Type.Literal(name) });
+
+/** Where the request to vault came from; encrypted again under approval's own keys. */
+const context = Type.Object({
+  ip: optional(Type.String()),
+  user_agent: optional(Type.String()),
+  app_id: optional(Type.String()),
+  app_claimed: optional(Type.Literal(true)),
+  agent_id: optional(Type.String()),
+  request_id: optional(Type.String()),
+  traceparent: optional(Type.String()),
+});
+const requestId = Type.Object({ id: text });
+/** What the agent learns while the decision is pending. */
+const waiting = { expires_in: Type.Integer({ minimum: 0 }), binding_message: Type.String() };
+const inactive = [
+  Type.Object(outcome('user_inactive')),
+  Type.Object(outcome('user_not_vouched')),
+] as const;
+
+export const approvalCalls = internalCalls({
+  open: {
+    name: 'internal_open_approval',
+    summary: 'Opens a request for a person’s decision, or joins the one that stands',
+    method: 'post',
+    path: '/internal/v1/approval/open',
+    body: Type.Object({
+      command_id: text,
+      tenant_id: text,
+      app_id: optional(text),
+      digest: text,
+      agent_id: text,
+      session_id: text,
+      user_id: text,
+      service_name: text,
+      fields: Type.Array(text, { minItems: 1 }),
+      policies: Type.Array(Type.Object({ id: text, version: Type.Integer() })),
+      severity: Type.Enum(['low', 'medium', 'high']),
+      ttl_seconds: Type.Integer({ minimum: 1, maximum: APPROVAL_TTL_SECONDS_MAX }),
+      use_window_seconds: Type.Integer({ minimum: 1 }),
+      grant_ttl_seconds: Type.Integer({ minimum: 1 }),
+      max_auth_age_seconds: optional(Type.Integer({ minimum: 0 })),
+      number_match: Type.Boolean(),
+      vouch_required: optional(Type.Boolean()),
+      purpose: optional(Type.String()),
+      context: Type.Optional(context),
+    }),
+    ok: Type.Union([
+      Type.Object({ ...outcome('opened'), id: text, ...waiting }),
+      Type.Object({ ...outcome('joined'), id: text, ...waiting }),
+      Type.Object({ ...outcome('cooling_down'), until: instant }),
+      Type.Object({ ...outcome('muted'), until: instant }),
+      Type.Object({ ...outcome('rate_limited'), retry_after: Type.Integer({ minimum: 1 }) }),
+      ...inactive,
+    ]),
+    refusals: TENANT_REFUSALS,
+    tenantField: 'tenant_id',
+  },
+  get: {
+    name: 'internal_get_approval',
+    summary: 'A request as it stands',
+    method: 'get',
+    path: '/internal/v1/approval/requests/{id}',
+    params: requestId,
+    query: Type.Object({ tenant_id: text }),
+    ok: Type.Union([
+      Type.Object({
+        ...outcome('found'),
+        /** Together with the other fields that its readers may see (`docs/contract.md` 2.11). */
+        request: Type.Object({
+          id: text,
+          status: Type.Enum(['pending', 'approved', 'denied', 'expired']),
+          digest: nullable(Type.String()),
+        }),
+      }),
+      Type.Object(outcome('not_found')),
+    ]),
+    refusals: TENANT_REFUSALS,
+    tenantField: 'tenant_id',
+  },
+  consume: {
+    name: 'internal_consume_approval',
+    summary: 'Uses an approval up for one grant; again for the same grant',
+    method: 'post',
+    path: '/internal/v1/approval/requests/{id}/consume',
+    params: requestId,
+    body: Type.Object({
+      tenant_id: text,
+      agent_id: text,
+      digest: text,
+      grant_id: text,
+      context: Type.Optional(context),
+    }),
+    ok: Type.Union([
+      Type.Object({ ...outcome('consumed'), again: Type.Boolean(), use_before: instant }),
+      Type.Object({ ...outcome('pending'), ...waiting }),
+      Type.Object(outcome('denied')),
+      Type.Object(outcome('expired')),
+      Type.Object(outcome('mismatch')),
+      Type.Object(outcome('consumed_by_other')),
+      Type.Object(outcome('not_found')),
+      ...inactive,
+    ]),
+    refusals: TENANT_REFUSALS,
+    tenantField: 'tenant_id',
+  },
+});
+
+export type OpenApproval = RequestOf<(typeof approvalCalls)['open']>;
+export type OpenedApproval = AnswerOf<(typeof approvalCalls)['open']>;
+export type ConsumeApproval = RequestOf<(typeof approvalCalls)['consume']>;
+export type ConsumedApproval = AnswerOf<(typeof approvalCalls)['consume']>;

@@ -1,0 +1,125 @@
+/** The calls that other services make to identity (`docs/design/tokens.md`, What services ask identity). */
+import Type from 'typebox';
+import { nullable } from '../fields.ts';
+import { type AnswerOf, internalCalls, type RequestOf, TENANT_REFUSALS } from './internal-call.ts';
+
+const MARKS_MAX = 100;
+const text = Type.String({ minLength: 1 });
+const textOrNull = nullable(Type.String());
+
+/** A key of the set. Each is checked by itself, so that a malformed one does not make the others unusable. */
+const jwk = Type.Object({}, { additionalProperties: true });
+
+const ofKey = {
+  id: text,
+  tenantId: text,
+  appId: textOrNull,
+  /** Unix seconds. */
+  expiresAt: nullable(Type.Number()),
+  stamp: Type.Optional(text),
+};
+const introspectedKey = Type.Union([
+  Type.Object({
+    ...ofKey,
+    kind: Type.Literal('api_key'),
+    scopes: Type.Array(Type.String()),
+    environment: Type.Enum(['live', 'test']),
+  }),
+  Type.Object({
+    ...ofKey,
+    kind: Type.Literal('agent'),
+    via: Type.Enum(['token', 'key']),
+    userId: textOrNull,
+    agentSessionId: textOrNull,
+    keyId: textOrNull,
+    allowedCidrs: Type.Array(Type.String()),
+  }),
+]);
+
+const mark = Type.Object({
+  kind: Type.Enum(['sid', 'user', 'key', 'agent', 'asid', 'rank', 'signin', 'tenant', 'consent']),
+  id: Type.String(),
+  at: Type.Optional(Type.Number()),
+});
+
+const agentFacts = Type.Object({
+  services: Type.Array(
+    Type.Object({ service_name: Type.String(), fields: Type.Array(Type.String()) }),
+  ),
+  owner_user_id: textOrNull,
+});
+const sessionFacts = Type.Object({
+  agent_id: Type.String(),
+  user_id: textOrNull,
+  epoch: Type.Integer(),
+  expires_at: Type.String(),
+  ended_at: textOrNull,
+});
+const userFacts = Type.Object({ status: Type.String(), vouched: Type.Boolean() });
+
+export const identityCalls = internalCalls({
+  jwks: {
+    name: 'internal_jwks',
+    summary: 'The public keys, read from the log each time',
+    method: 'get',
+    path: '/internal/v1/jwks',
+    ok: Type.Object({ keys: Type.Array(jwk) }),
+    refusals: {},
+  },
+  introspect: {
+    name: 'internal_introspect',
+    summary: 'What an API key or an agent key is worth now; null: nothing',
+    method: 'post',
+    path: '/internal/v1/introspect',
+    body: Type.Object({ token: text }),
+    ok: Type.Object({ key: nullable(introspectedKey) }),
+    refusals: {},
+  },
+  ended: {
+    name: 'internal_ended',
+    summary:
+      'Which of these users, agents, keys and sessions are over, in the order of the question',
+    method: 'post',
+    path: '/internal/v1/ended',
+    body: Type.Object({ marks: Type.Array(mark, { maxItems: MARKS_MAX }) }),
+    ok: Type.Object({ ended: Type.Array(Type.Boolean()) }),
+    refusals: {},
+  },
+  origins: {
+    name: 'internal_origins',
+    summary: 'Origins whose pages may call, with the tenants that allow them',
+    method: 'get',
+    path: '/internal/v1/origins',
+    ok: Type.Object({
+      origins: Type.Array(Type.Object({ origin: text, tenants: Type.Array(text) })),
+    }),
+    refusals: {},
+  },
+  facts: {
+    name: 'internal_facts',
+    summary:
+      'An agent, an agent session and a user as their streams have them; null: none is known',
+    method: 'post',
+    path: '/internal/v1/facts',
+    body: Type.Object({
+      tenantId: text,
+      agentId: Type.Optional(text),
+      sessionId: Type.Optional(text),
+      userId: Type.Optional(text),
+    }),
+    ok: Type.Object({
+      agent: nullable(agentFacts),
+      session: nullable(sessionFacts),
+      user: nullable(userFacts),
+    }),
+    refusals: TENANT_REFUSALS,
+    tenantField: 'tenantId',
+  },
+});
+
+export type FactsRequest = RequestOf<(typeof identityCalls)['facts']>;
+/**
+ * The current state of identity's streams; a field is null when the tenant has no such thing, or the
+ * request did not name it.
+ */
+export type CurrentFacts = AnswerOf<(typeof identityCalls)['facts']>;

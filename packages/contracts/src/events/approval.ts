@@ -1,0 +1,72 @@
+/**
+ * The events of approval: requests of agents, and the decisions of users. Never the text of a reason, never
+ * a code.
+ */
+import Type from 'typebox';
+import { fact, flag, freeText, id, instant, nullable, number, oneOf, text } from '../fields.ts';
+import { integrationEvents } from '../integration-event.ts';
+import { actionDenied } from './action-denied.ts';
+
+/** Part of every event of a request (`docs/contract.md` 2.11). */
+const request = {
+  id: id('The request.'),
+  agent_id: id('The agent that asks.'),
+  agent_name: freeText(text("The agent's name when it asked.", 'deployer')),
+  user_id: id('The user who is asked.'),
+  action: freeText(text('What the agent wants to do.', 'read_credentials')),
+  resource: Type.Optional(freeText(text('On what.', 'warehouse'))),
+  severity: oneOf(['low', 'medium', 'high'], 'How much it matters, as the asker says.'),
+  ttl_seconds: number('How long the request waits for an answer.', 1),
+  created_at: instant('When it was made.'),
+  expires_at: instant('When it lapses unanswered.'),
+  user_vouched: Type.Optional(
+    flag(
+      'Whether an administrator vouched for the user, when they answered or, before, when it was made; absent in events of before.',
+    ),
+  ),
+};
+const origin = oneOf(
+  ['vend', 'agent', 'admin', 'self'],
+  'Who made the request: a policy of the vault, the agent, an admin, the user.',
+);
+/** Later events of a request carry its origin too; events recorded before the field was added lack it. */
+const later = { ...request, origin: Type.Optional(origin) };
+
+const answered = {
+  responded_by: id('The user who has answered.'),
+  responded_at: instant('When they answered.'),
+};
+
+export const approvalEvents = integrationEvents('approval', {
+  'approval.requested': fact('An agent asks a user for an approval.', {
+    ...request,
+    origin,
+    notify_webhook: flag('Whether webhooks are to tell the user.'),
+    session_id: nullable(id('The agent session of a request that the vault opened.')),
+  }),
+  'approval.approved': fact('The user has approved.', { ...later, ...answered }),
+  'approval.denied': fact('The user has denied, or the code that binds the answer was wrong.', {
+    ...later,
+    ...answered,
+    cause: oneOf(['user', 'binding_code'], 'Their decision, or too many wrong codes.'),
+  }),
+  'approval.expired': fact('The request lapsed without an answer.', {
+    ...later,
+    cause: oneOf(
+      ['time', 'agent', 'session', 'user'],
+      'Its time was over, or its agent, agent session or user is no longer there.',
+    ),
+  }),
+  'approval.consumed': fact('An approval was used up; it serves nothing else.', {
+    ...later,
+    grant_id: id('The grant of credentials that it was used for.'),
+  }),
+  'approval.decision_refused': fact('An answer was not taken; the request goes on as it was.', {
+    ...later,
+    cause: oneOf(
+      ['agent_token', 'binding_code'],
+      "It came with an agent's token, or with a wrong code.",
+    ),
+  }),
+  'action.denied': actionDenied,
+});

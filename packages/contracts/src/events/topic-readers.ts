@@ -1,0 +1,14 @@
+import { SERVICE_NAMES, type ServiceName } from '../envelope.ts';
+
+/**
+ * The services whose topics each service reads beside its own: its logins may read no others. The row-level security of
+ * schema `bus` says the same in its migrations.
+ */
+export const LISTENS_TO: { readonly [reader in ServiceName]: readonly ServiceName[] } = {
+  identity: [],
+  authz: ['identity'],
+  vault: ['identity', 'approval'],
+  approval: ['identity'],
+  webhooks: ['identity', 'vault', 'approval'],
+  audit: SERVICE_NAMES,
+};

@@ -1,0 +1,23 @@
+/**
+ * Secrets of a single service, derived from those of the deployment: a process that holds them can open
+ * and make what is that service's, and from them comes neither the deployment's secret nor another
+ * service's.
+ */
+import { type Secret, secret } from '@cardea/runtime';
+import { type DeploymentSecrets, deriveKey } from '../derive.ts';
+
+const infoOf = (service: string): string => `service/${service}/v1`;
+
+/** In the form of the settings of the same names. */
+export function serviceSecrets(of: DeploymentSecrets, service: string): DeploymentSecrets {
+  const jwt = (root: Secret): Secret =>
+    secret(deriveKey(Buffer.from(root.reveal(), 'utf8'), infoOf(service)).toString('base64url'));
+  const encryption = (root: Secret): Secret =>
+    secret(deriveKey(Buffer.from(root.reveal(), 'hex'), infoOf(service)).toString('hex'));
+  return {
+    JWT_SECRET: jwt(of.JWT_SECRET),
+    JWT_SECRET_PREVIOUS: of.JWT_SECRET_PREVIOUS && jwt(of.JWT_SECRET_PREVIOUS),
+    ENCRYPTION_KEY: encryption(of.ENCRYPTION_KEY),
+    ENCRYPTION_KEY_PREVIOUS: of.ENCRYPTION_KEY_PREVIOUS && encryption(of.ENCRYPTION_KEY_PREVIOUS),
+  };
+}

@@ -1,0 +1,19 @@
+import { errorCode } from '@cardea/log-follower';
+import type { Consumer } from '../bus.ts';
+import type { ConsumerDependencies } from './records.ts';
+
+/** The events have taken effect: who is told of them cannot undo that. */
+export const tell = async (
+  {
+    consumer,
+    needs,
+  }: { readonly consumer: Consumer; readonly needs: Pick<ConsumerDependencies, 'log'> },
+  listener: () => Promise<void>,
+): Promise<void> => {
+  try {
+    await listener();
+  } catch (error) {
+    const fields = { consumer: consumer.name, code: errorCode(error) };
+    needs.log.error(fields, 'a listener of a consumer failed');
+  }
+};

@@ -1,0 +1,75 @@
+/**
+ * How often one caller may change one stream by requests. A stream that stores its state stays cheap to read,
+ * however long it is; this bounds how fast a caller makes it longer. Each process counts for itself.
+ *
+ * It counts appends of callers that proved who they are: nobody uses up what another caller may do. What the
+ * service does itself, and streams whose every event carries the whole state, are not counted.
+ */
+import { type Clock, expiringCache } from '@cardea/runtime';
+import type { Decided } from '../command.ts';
+import type { DomainEvent } from '../event-store.ts';
+import type { Task } from '../grounds.ts';
+
+export const CHANGES_MAX = 1000;
+const CHANGES_WINDOW_MS = 3_600_000;
+const COUNTERS_MAX = 10_000;
+
+/** The caller has changed the stream too often; nothing was decided or stored. Answered 429 `rate_limited`. */
+export class TooManyChanges extends Error {
+  override readonly name = 'TooManyChanges';
+  readonly retryAfterSeconds: number;
+  constructor(retryAfterSeconds: number) {
+    super('a caller has changed one stream too often');
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+type AnyTask = Pick<Task<unknown, DomainEvent, string>, 'streamId' | 'command'> & {
+  readonly stream: { readonly stateCarrying?: boolean };
+};
+
+type AnyDecided = Pick<
+  Decided<unknown, DomainEvent, string>,
+  'events' | 'position' | 'repeated' | 'revision'
+>;
+
+export type ChangeLimit = {
+  /** Throws {@link TooManyChanges}. */
+  check(task: AnyTask): void;
+  /** Counts what was appended to a stream that existed before. */
+  changed(task: AnyTask, decided: AnyDecided): void;
+};
+
+export function changeLimit(log: string, clock: Pick<Clock, 'monotonicMs'>): ChangeLimit {
+  type Counter = { count: number; readonly endsMs: number };
+  const counters = expiringCache<string, Counter>(clock, {
+    entriesMax: COUNTERS_MAX,
+    ttlMs: CHANGES_WINDOW_MS,
+  });
+  const keyOf = ({ stream, streamId, command: { metadata } }: AnyTask): string | undefined => {
+    const { actor, requestId } = metadata;
+    const isByService = actor.type === 'system' && actor.id === log;
+    if (stream.stateCarrying || requestId === undefined || isByService) return undefined;
+    return `${streamId} ${actor.type} ${actor.id}`;
+  };
+  return {
+    check: (task) => {
+      const key = keyOf(task);
+      const counter = key === undefined ? undefined : counters.get(key);
+      if (counter === undefined || counter.count < CHANGES_MAX) return;
+      const leftMs = counter.endsMs - clock.monotonicMs();
+      throw new TooManyChanges(Math.max(1, Math.ceil(leftMs / 1000)));
+    },
+    changed: (task, { position, repeated, revision, events: { length: events } }) => {
+      const isAppended = position !== undefined && !repeated && revision > events;
+      const key = isAppended ? keyOf(task) : undefined;
+      if (key === undefined) return;
+      const counter = counters.get(key);
+      if (counter !== undefined) counter.count += events;
+      else {
+        const endsMs = clock.monotonicMs() + CHANGES_WINDOW_MS;
+        counters.set(key, { count: events, endsMs });
+      }
+    },
+  };
+}

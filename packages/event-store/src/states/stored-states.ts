@@ -1,0 +1,71 @@
+/**
+ * States that are stored with events, so that a long stream need not be folded from its beginning: now and
+ * then an append carries the state after it in the metadata of its last event. The reader of a stream looks
+ * at its last events, and folds from the last state among them.
+ *
+ * A state belongs to the code that has made it. One of another release is ignored; the stream is then folded
+ * from its beginning, in pages, and the next change stores a state anew.
+ */
+import { hash } from 'node:crypto';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { EventMetadata, RecordedEvent } from '../event-store.ts';
+import type { AnyStream } from './stream-states.ts';
+
+/** A state is stored when the last one is this many events back. Far fewer than are read to find it. */
+const STATE_EVERY_EVENTS = 100;
+const STATE_DEPTH_MAX = 16;
+
+const forms = new WeakMap<AnyStream['evolve'], string>();
+
+/** Names the code that makes states of this stream. */
+function formOf({ evolve, initial }: AnyStream): string {
+  const known = forms.get(evolve);
+  if (known !== undefined) return known;
+  const text = [packageJson.version, String(evolve), JSON.stringify(initial)].join('\n');
+  const form = hash('sha256', text).slice(0, 16);
+  forms.set(evolve, form);
+  return form;
+}
+
+/** The metadata of an append's last event: with the state after it, where that is due. */
+export function withStoredState(
+  stream: AnyStream,
+  metadata: EventMetadata,
+  after: { readonly state: unknown; readonly revision: number; readonly storedAt: number },
+): EventMetadata {
+  const { state, revision, storedAt } = after;
+  if (stream.stateCarrying || revision - storedAt < STATE_EVERY_EVENTS) return metadata;
+  if (!isPlain(state)) return metadata;
+  return { ...metadata, stored: { form: formOf(stream), state } };
+}
+
+/** The last state among these events, and the events after it. */
+export function lastStoredState(
+  stream: AnyStream,
+  events: readonly RecordedEvent[],
+):
+  | { readonly state: unknown; readonly storedAt: number; readonly rest: typeof events }
+  | undefined {
+  if (stream.stateCarrying) return undefined;
+  const index = events.findLastIndex(({ metadata }) => metadata.stored?.form === formOf(stream));
+  const found = events[index];
+  if (found?.metadata.stored === undefined) return undefined;
+  return {
+    state: found.metadata.stored.state,
+    storedAt: found.revision,
+    rest: events.slice(index + 1),
+  };
+}
+
+/** True when JSON keeps it whole: objects, lists, texts, numbers, truth values and null. */
+export function isPlain(value: unknown, depth = 0): boolean {
+  if (value === null || value === undefined) return true;
+  if (typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || depth === STATE_DEPTH_MAX) return false;
+  if (Array.isArray(value)) {
+    return value.every((each) => each !== undefined && isPlain(each, depth + 1));
+  }
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false;
+  return Object.values(value).every((each) => isPlain(each, depth + 1));
+}

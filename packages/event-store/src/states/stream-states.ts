@@ -1,0 +1,23 @@
+/** Streams as those see them who care for their states alone. */
+
+/** Any stream, where only its state matters. */
+export type AnyStream = {
+  readonly noun: string;
+  readonly initial: unknown;
+  readonly evolve: (state: never, event: never) => unknown;
+  readonly stateCarrying?: boolean;
+};
+
+/** A loaded stream: its state, and the revision that decisions are based on. */
+export type Loaded<State> = {
+  readonly state: State;
+  /** 0 when it does not exist, or belongs to another tenant. */
+  readonly revision: number;
+};
+
+/** A stream that exists, whose tenant is that of its events. */
+export type Snapshot<State> = Loaded<State> & {
+  readonly tenantId: string;
+  /** The revision of the last event that carries the state, 0 where none is known. */
+  readonly storedAt: number;
+};

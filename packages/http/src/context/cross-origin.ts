@@ -1,0 +1,105 @@
+/**
+ * Calls from pages of other origins (the Fetch standard's CORS): which origins may read an answer, and what
+ * a preflight is told. No answer ever allows credentials: what is bound to a cookie is not called across origins.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Contract, OriginRule } from '../contract/endpoint.ts';
+import type { Outgoing } from './headers.ts';
+
+export type AllowedOrigins = {
+  /** Whether the deployment or any tenant of it allows the origin. */
+  readonly ofAny: (origin: string) => boolean;
+  /** Whether the deployment or this tenant does. */
+  readonly ofTenant: (origin: string, tenantId: string) => boolean;
+};
+
+const API = '/api/v1/';
+const PREFLIGHT_SECONDS = 600;
+const EXPOSED =
+  'X-Request-Id, X-Service-Consistency, Retry-After, WWW-Authenticate, ETag, Location';
+const ALLOW_ORIGIN = 'Access-Control-Allow-Origin';
+const EXPOSE_HEADERS = 'Access-Control-Expose-Headers';
+
+export const originRuleOf = (contract: Contract | undefined, path: string): OriginRule =>
+  contract?.origins ?? (path.startsWith(API) ? 'allowed' : 'own');
+
+/**
+ * Adds what lets a page read the answer. `tenantId` is the tenant that the answer is of; an answer that is of
+ * none is for the origins of all.
+ */
+export function crossOriginHeaders(
+  headers: Outgoing,
+  rule: OriginRule,
+  of: {
+    readonly origins: AllowedOrigins;
+    readonly origin: string | undefined;
+    readonly tenantId: string | undefined;
+  },
+): void {
+  if (rule === 'own') return;
+  if (rule === 'every') {
+    headers[ALLOW_ORIGIN] = '*';
+    headers[EXPOSE_HEADERS] = EXPOSED;
+    return;
+  }
+  headers['Vary'] = 'Origin';
+  const { origin, origins, tenantId } = of;
+  if (origin === undefined || !isAllowed(origins, origin, tenantId)) return;
+  headers[ALLOW_ORIGIN] = origin;
+  headers[EXPOSE_HEADERS] = EXPOSED;
+}
+
+const isAllowed = (origins: AllowedOrigins, origin: string, tenantId: string | undefined) =>
+  tenantId === undefined ? origins.ofAny(origin) : origins.ofTenant(origin, tenantId);
+
+export const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'OPTIONS' &&
+  headers.origin !== undefined &&
+  headers['access-control-request-method'] !== undefined;
+
+/** Answers from the contracts of one path and the origins that the process knows: nothing is read for it. */
+export function preflightHeaders(
+  request: IncomingMessage,
+  contracts: readonly Contract[],
+  origins: AllowedOrigins,
+): Outgoing {
+  const { origin = '', 'access-control-request-method': method } = request.headers;
+  const callable = contracts.filter((contract) => originRuleOf(contract, contract.path) !== 'own');
+  const wanted = callable.find((contract) => contract.method.toUpperCase() === method);
+  const isEvery = wanted?.origins === 'every';
+  const headers: Outgoing = isEvery ? {} : { Vary: 'Origin' };
+  if (wanted === undefined || (!isEvery && !origins.ofAny(origin))) return headers;
+  return {
+    ...headers,
+    [ALLOW_ORIGIN]: isEvery ? '*' : origin,
+    'Access-Control-Allow-Methods': callable.map(methodsOf).join(', '),
+    'Access-Control-Allow-Headers': requestHeadersOf(wanted).join(', '),
+    'Access-Control-Max-Age': PREFLIGHT_SECONDS,
+  };
+}
+
+const methodsOf = ({ method }: Contract): string =>
+  method === 'get' ? 'GET, HEAD' : method.toUpperCase();
+
+/**
+ * Tracing in a browser (OpenTelemetry, Zipkin, Sentry) adds these to every call of a page, which fails as a whole
+ * where the preflight does not allow them.
+ */
+const TRACING_HEADERS = ['traceparent', 'tracestate', 'baggage', 'b3', 'sentry-trace'];
+
+/** The headers that the endpoint reads, and those that browsers send without being asked. */
+function requestHeadersOf(contract: Contract): readonly string[] {
+  const { who, method, tenant, idempotent, needsCapability, oauthErrors } = contract;
+  const hasCredential = who !== 'anyone' || oauthErrors === true;
+  return [
+    ...(hasCredential ? ['Authorization', 'DPoP'] : []),
+    ...(method === 'get' ? [] : ['Content-Type']),
+    ...(tenant === 'none' ? [] : ['X-Service-Tenant']),
+    ...(idempotent === undefined ? [] : ['Idempotency-Key']),
+    ...(needsCapability === true ? ['X-Service-Token'] : []),
+    ...['X-Service-App-Id', 'X-Service-Consistency'],
+    ...TRACING_HEADERS,
+  ];
+}
+
+export const NO_ORIGINS: AllowedOrigins = { ofAny: () => false, ofTenant: () => false };

@@ -1,0 +1,223 @@
+/** One HTTP request and its response: what is known before anything is decided, and how it ends. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Principal } from '@cardea/auth';
+import {
+  type Clock,
+  type Ids,
+  type Logger,
+  type RequestSpan,
+  requestSpan,
+  storedId,
+} from '@cardea/runtime';
+import type { Contract } from '../contract/endpoint.ts';
+import type { LargeBodies } from '../input/large-bodies.ts';
+import { oauthErrorBody } from '../refusals/oauth-error.ts';
+import type { Refusal } from '../refusals/refusal.ts';
+import type { RefusedWrites } from '../refusals/refused-writes.ts';
+import { clientAddress, type TrustedProxies } from './client-address.ts';
+import { type AllowedOrigins, crossOriginHeaders, originRuleOf } from './cross-origin.ts';
+import { doubledHeaders, type Outgoing } from './headers.ts';
+import type { HttpMetrics } from './metrics.ts';
+import type { OpenRequests } from './open-requests.ts';
+import {
+  type DefaultHeaders,
+  errorBody,
+  mindUnreadBody,
+  refusalHeaders,
+  writeJson,
+} from './write-answer.ts';
+
+/** Shared by all requests of one server. */
+export type ServerParts = {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly metrics: HttpMetrics;
+  readonly trusted: TrustedProxies;
+  readonly defaultHeaders: DefaultHeaders;
+  readonly draining: AbortSignal;
+  readonly open: OpenRequests<HttpContext>;
+  readonly largeBodies: LargeBodies;
+  readonly origins: AllowedOrigins;
+  readonly refusedWrites: RefusedWrites | undefined;
+};
+
+const REQUEST_ID = /^[A-Za-z0-9_.-]{8,64}$/;
+
+export class HttpContext {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly path: string;
+  readonly search: string;
+  readonly ip: string;
+  readonly requestId: string;
+  readonly parts: ServerParts;
+  /** Set once the path is found to be an endpoint's. */
+  contract: Contract | undefined;
+  /** The service that responds: `X-Served-By`. */
+  servedBy: string;
+  principal: Principal | undefined;
+  /** The tenant that the answer is of, where neither credential nor header names it. */
+  ofTenant: string | undefined;
+  /** Its place among the open requests. */
+  place = 0;
+  #refusalCode: string | undefined;
+  /** True once nothing of the request is left to be read. */
+  bodyIsRead = false;
+  /** Kept: a library that a request is passed on to may take it out of the headers. */
+  readonly #origin: string | undefined;
+  readonly #startedMs: number;
+  readonly #span: RequestSpan;
+  readonly #abort = new AbortController();
+  #doubled: ReadonlySet<string> | undefined;
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    parts: ServerParts,
+    name: string,
+  ) {
+    const url = originForm(request);
+    const mark = url.indexOf('?');
+    this.request = request;
+    this.response = response;
+    this.parts = parts;
+    this.path = mark === -1 ? url : url.slice(0, mark);
+    this.search = mark === -1 ? '' : url.slice(mark + 1);
+    this.servedBy = name;
+    this.#startedMs = parts.clock.monotonicMs();
+    const { headers, socket } = request;
+    this.#origin = headers.origin;
+    const forwarded = headers['x-forwarded-for'];
+    this.ip = clientAddress(
+      socket.remoteAddress,
+      Array.isArray(forwarded) ? forwarded.join(',') : forwarded,
+      parts.trusted,
+    );
+    const named = headers['x-request-id'];
+    this.requestId =
+      typeof named === 'string' && REQUEST_ID.test(named) && parts.trusted(socketAddress(request))
+        ? named
+        : parts.ids.next();
+    const { traceparent } = headers;
+    this.#span = requestSpan(typeof traceparent === 'string' ? traceparent : undefined);
+    parts.open.add(this);
+    parts.metrics.inFlight.inc();
+    response.on('close', () => this.#closed());
+  }
+
+  /** Names (lower case) of those headers that may appear once, and that this request has more than once. */
+  get doubled(): ReadonlySet<string> {
+    this.#doubled ??= doubledHeaders(this.request);
+    return this.#doubled;
+  }
+
+  /** Aborts when the client disconnects, or when the time limit of a stop has passed. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  abandon(): void {
+    this.#abort.abort();
+  }
+
+  get traceparent(): string | undefined {
+    return this.#span.traceparent;
+  }
+
+  /** Runs the work within the span of this request. */
+  within(work: () => void): void {
+    this.#span.within(work);
+  }
+
+  /** Headers of every response to this request. */
+  headers(): Outgoing {
+    const headers: Outgoing = {
+      'X-Request-Id': this.requestId,
+      'X-Served-By': this.servedBy,
+      ...this.parts.defaultHeaders.always,
+    };
+    if (isPrivate(this.contract)) headers['Cache-Control'] = 'no-store';
+    if (this.parts.draining.aborted) headers['Connection'] = 'close';
+    const rule = originRuleOf(this.contract, this.path);
+    const of = { origins: this.parts.origins, origin: this.#origin, tenantId: this.#tenant() };
+    crossOriginHeaders(headers, rule, of);
+    return headers;
+  }
+
+  answer(status: number, body: unknown, headers: Outgoing): void {
+    if (this.response.headersSent || this.response.destroyed) return;
+    if (!this.request.complete && !this.bodyIsRead) mindUnreadBody(this.response, headers);
+    if (status === 204) this.response.writeHead(status, headers).end();
+    else writeJson(this.response, status, body, headers);
+  }
+
+  refuse(refusal: Refusal, more: Outgoing = {}): void {
+    this.#refusalCode = refusal.code;
+    const headers = Object.assign(this.headers(), more);
+    const { challenge } = this.parts.defaultHeaders;
+    refusalHeaders(headers, refusal, { path: this.path, challenge });
+    const isOAuth = this.contract?.oauthErrors === true;
+    const body = isOAuth ? oauthErrorBody(refusal) : errorBody(refusal, this.requestId);
+    this.answer(refusal.status, body, headers);
+  }
+
+  #tenant(): string | undefined {
+    const header = this.request.headers['x-service-tenant'];
+    const sent = typeof header === 'string' ? storedId(header) : undefined;
+    return this.principal?.tenantId ?? this.ofTenant ?? sent;
+  }
+
+  #closed(): void {
+    const { parts, response, request, contract, principal } = this;
+    parts.open.delete(this);
+    parts.metrics.inFlight.dec();
+    if (!response.writableFinished) this.#abort.abort();
+    const durationMs = parts.clock.monotonicMs() - this.#startedMs;
+    // 499: the client disconnected before the response.
+    const status = response.headersSent ? response.statusCode : 499;
+    const route = contract?.path ?? 'none';
+    const method = request.method ?? '';
+    // A client may invent a method; the sets of labels and names stay closed.
+    const known = contract === undefined ? 'any' : method;
+    parts.metrics.duration.observe(durationMs / 1000, known, route, status);
+    this.#span.end(`request ${known} ${route}`, { method: known, route, status });
+    parts.logger.info(
+      {
+        request_id: this.requestId,
+        trace_id: this.traceparent?.slice(3, 35),
+        method,
+        route,
+        status,
+        code: this.#refusalCode,
+        client_address: this.ip,
+        duration_ms: Math.round(durationMs * 10) / 10,
+        tenant_id: principal?.tenantId,
+        actor: principal === undefined ? undefined : `${principal.kind}:${principal.id}`,
+      },
+      'request',
+    );
+  }
+}
+
+const SLASH = 0x2f;
+const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
+
+/**
+ * Path and query of the target. A server has to take a whole URL as well (RFC 9112, 3.2.2); the routers then see
+ * what they would have seen without its beginning.
+ */
+function originForm(request: IncomingMessage): string {
+  const url = request.url ?? '/';
+  if (url.charCodeAt(0) === SLASH || !ABSOLUTE_FORM.test(url)) return url;
+  const rest = url.replace(ABSOLUTE_FORM, '');
+  request.url = rest.startsWith('/') ? rest : `/${rest}`;
+  return request.url;
+}
+
+/** Responses of endpoints that authenticate depend on the caller. */
+const isPrivate = (contract: Contract | undefined): boolean =>
+  contract !== undefined && (contract.noStore ?? contract.who !== 'anyone');
+
+const socketAddress = ({ socket }: IncomingMessage): string =>
+  clientAddress(socket.remoteAddress, undefined, () => false);

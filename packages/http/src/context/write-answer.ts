@@ -1,0 +1,92 @@
+/** Writes all responses: one error body, the same security headers, one content length. */
+import type { ServerResponse } from 'node:http';
+import { AWAITS_CONTINUE } from '../input/body.ts';
+import type { Refusal } from '../refusals/refusal.ts';
+import { endTogether } from './end-together.ts';
+import type { Outgoing } from './headers.ts';
+
+/** Headers of this deployment in every response. */
+export type DefaultHeaders = {
+  readonly always: { readonly [name: string]: string };
+  /** Tells whoever was refused where tokens come from (RFC 9728, 5.1). */
+  readonly challenge: string;
+};
+
+const HSTS_SECONDS = 365 * 24 * 60 * 60;
+
+export function defaultHeadersFor(issuer: string): DefaultHeaders {
+  const https = issuer.startsWith('https:');
+  return {
+    always: {
+      'X-Content-Type-Options': 'nosniff',
+      ...(https ? { 'Strict-Transport-Security': `max-age=${HSTS_SECONDS}` } : {}),
+    },
+    // Derived from the identifier of the resource, `<issuer>/api` (RFC 9728, 3.1): clients compare them.
+    challenge: `resource_metadata="${issuer}/.well-known/oauth-protected-resource/api"`,
+  };
+}
+
+export function writeJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Outgoing,
+): void {
+  const text = JSON.stringify(body);
+  headers['Content-Type'] = 'application/json; charset=utf-8';
+  const length = Buffer.byteLength(text);
+  headers['Content-Length'] = length;
+  response.writeHead(status, headers);
+  // A byte per character: ASCII, which Latin 1 shows alike and for less.
+  const encoding = length === text.length ? 'latin1' : 'utf8';
+  endTogether({ response, text, encoding });
+}
+
+export const errorBody = ({ code, message, details }: Refusal, requestId: string) => ({
+  error: { code, message, request_id: requestId, ...(details === undefined ? {} : { details }) },
+});
+
+const RETRY_LATER = new Set([429, 503]);
+
+/** The headers that a refusal adds, beside its own. */
+export function refusalHeaders(
+  headers: Outgoing,
+  refusal: Refusal,
+  { path, challenge }: { readonly path: string; readonly challenge: string },
+): void {
+  Object.assign(headers, refusal.headers);
+  if (RETRY_LATER.has(refusal.status)) headers['Retry-After'] ??= '1';
+  if (refusal.status !== 401 || !path.startsWith('/api/v1')) return;
+  const own = headers['WWW-Authenticate'];
+  headers['WWW-Authenticate'] = own === undefined ? `Bearer ${challenge}` : `${own}, ${challenge}`;
+}
+
+/**
+ * When a response is sent before its request was read, the rest is still read for so long, so that the
+ * client gets the response.
+ */
+const LEFTOVER_MAX_BYTES = 4 * 1024 * 1024;
+const LEFTOVER_WAIT_MS = 2_000;
+
+/** Call it before the headers are written. */
+export function mindUnreadBody(response: ServerResponse, headers: Outgoing): void {
+  const { req } = response;
+  if (req.complete) return;
+  if (AWAITS_CONTINUE in req) {
+    // The body was never requested and may never arrive, so the connection cannot be used again.
+    headers['Connection'] = 'close';
+    return;
+  }
+  response.once('finish', () => {
+    let left = LEFTOVER_MAX_BYTES;
+    const cut = () => req.destroy();
+    const timer = setTimeout(cut, LEFTOVER_WAIT_MS);
+    req.on('error', () => {});
+    req.on('data', (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) cut();
+    });
+    req.once('close', () => clearTimeout(timer));
+    req.once('end', () => clearTimeout(timer));
+  });
+}

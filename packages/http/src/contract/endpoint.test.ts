@@ -1,0 +1,128 @@
+import Type from 'typebox';
+import { describe, expect, it } from 'vitest';
+import { endpoint } from './endpoint.ts';
+
+const common = {
+  name: 'vend',
+  summary: 'A test.',
+  tag: 'Test',
+  method: 'post',
+  path: '/vend',
+  tenant: 'required',
+  area: 'vault',
+} as const;
+const shapes = {
+  ok: Type.Object({ value: Type.String() }),
+  refusals: { no_capability: 401 },
+} as const;
+
+/** Compiled and never run: the compiler has to refuse each line that is marked. */
+const refusedByTheCompiler = () => [
+  endpoint(
+    { ...common, ...shapes, who: ['agent_key'] },
+    async () => ({ authorized: { sessionId: 'one' } }),
+    // @ts-expect-error: `authorize` returns no such field.
+    async (_request, { keyId }) => ({ ok: { value: String(keyId) } }),
+  ),
+  endpoint(
+    // @ts-expect-error: `authorize` refuses with a code that the contract does not have.
+    { ...common, ...shapes, who: ['agent_key'] },
+    async () => ({ refused: 'too_late' }),
+    async () => ({ ok: { value: '' } }),
+  ),
+  endpoint(
+    { ...common, ...shapes, class: 'things', applicationScope: 'any', who: ['agent_key', 'user'] },
+    async ({ principal }) => {
+      // @ts-expect-error: the caller may be an agent, which has no e-mail address.
+      return { ok: { value: principal.email ?? '' } };
+    },
+  ),
+  endpoint({ ...common, ...shapes, who: 'anyone' }, async ({ principal }) => {
+    // @ts-expect-error: an endpoint for `anyone` has no principal.
+    return { ok: { value: principal.id } };
+  }),
+  endpoint(
+    // @ts-expect-error: whatever takes users names its class.
+    { ...common, ...shapes, who: ['user'] },
+    async () => ({ ok: { value: '' } }),
+  ),
+  endpoint(
+    // @ts-expect-error: an API key's endpoint names it too as soon as it takes users.
+    { ...common, ...shapes, who: ['api_key:fga:read', 'admin'], machine: 'any', class: 'things' },
+    async () => ({ ok: { value: '' } }),
+  ),
+  endpoint(
+    // @ts-expect-error: settings say whose tokens must show a recent sign-in.
+    { ...common, ...shapes, who: ['user'], class: 'settings' },
+    async () => ({ ok: { value: '' } }),
+  ),
+  endpoint(
+    {
+      ...common,
+      ...shapes,
+      who: ['admin'],
+      machine: 'never',
+      class: 'settings',
+      stepUp: 'users',
+      // @ts-expect-error: no application changes settings by the scope `roles`.
+      applicationScope: 'roles',
+    },
+    async () => ({ ok: { value: '' } }),
+  ),
+  endpoint(
+    // @ts-expect-error: whatever takes a role says what a machine may.
+    { ...common, ...shapes, who: ['admin'], class: 'settings', stepUp: 'users' },
+    async () => ({ ok: { value: '' } }),
+  ),
+  endpoint(
+    // @ts-expect-error: whatever takes an API key says it too.
+    { ...common, ...shapes, who: ['api_key:fga:read'] },
+    async () => ({ ok: { value: '' } }),
+  ),
+  endpoint(
+    // @ts-expect-error: no machine has such a scope.
+    { ...common, ...shapes, who: ['api_key:fga:read'], machine: 'fga:everything' },
+    async () => ({ ok: { value: '' } }),
+  ),
+  endpoint(
+    { ...common, ...shapes, who: 'anyone', otherOk: { 202: Type.Object({ id: Type.String() }) } },
+    // @ts-expect-error: neither of the two successes.
+    async () => ({ ok: { id: 7 }, status: 202 }),
+  ),
+];
+
+describe('an endpoint', () => {
+  it('is compiled only if authorization, handler and contract agree', () => {
+    expect(refusedByTheCompiler).toBeTypeOf('function');
+  });
+
+  it('gives its handler what its authorization found, and the callers that its contract takes', async () => {
+    const { handle, contract } = endpoint(
+      {
+        ...common,
+        ...shapes,
+        class: 'things',
+        applicationScope: 'any',
+        who: ['admin', 'agent_token', 'api_key:fga:read'],
+        machine: 'any',
+      },
+      async ({ principal }) => ({ authorized: { of: principal.tenantId } }),
+      async ({ principal }, { of }) => {
+        switch (principal.kind) {
+          case 'user':
+            return { ok: { value: `${principal.roles} of ${of}` } };
+          case 'agent':
+            return { ok: { value: `${principal.via} of ${of}` } };
+          case 'api_key':
+          case 'client':
+            return { ok: { value: `${principal.scopes} of ${of}` } };
+        }
+      },
+    );
+    const principal = { kind: 'user', roles: ['admin'] };
+    expect(await handle({ principal } as never, { of: 't1' })).toEqual({
+      ok: { value: 'admin of t1' },
+    });
+    expect(contract.name).toBe('vend');
+  });
+});

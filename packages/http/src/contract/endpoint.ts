@@ -1,0 +1,335 @@
+import type { Principal } from '@cardea/auth';
+import type { Static, TObject, TSchema } from 'typebox';
+import type { Area, OwnDenial } from '../own-denial.ts';
+import type {
+  ApplicationScope,
+  CallClass,
+  CallerOf,
+  MachineRule,
+  NamesClass,
+  NamesMachine,
+  StepUp,
+  Who,
+} from './caller.ts';
+
+/** Who may read the answers of a path: pages of every origin, of allowed ones, or none but its own. */
+export type OriginRule = 'every' | 'allowed' | 'own';
+
+export type TenantRule =
+  /** `X-Service-Tenant` is required; for `anyone` endpoints it names the tenant. */
+  | 'required'
+  /** The token names the tenant; the header may repeat it. */
+  | 'optional'
+  | 'none';
+
+export type Contract<
+  Params extends TObject = TObject,
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+  Ok extends TSchema = TSchema,
+  Reason extends string = string,
+  Other extends TSchema = TSchema,
+  By extends Who = Who,
+> = {
+  /** snake_case, unique: operation id, audit operation, metric label. */
+  readonly name: string;
+  /** The name in generated clients, where that is not `name`; in snake_case too. */
+  readonly clientName?: string;
+  readonly summary: string;
+  /**
+   * What the operation does, what it costs and what follows from it, for the OpenAPI document. Who may call it
+   * and what each refusal means is added there from the other fields.
+   */
+  readonly description?: string;
+  readonly tag: string;
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** With `{name}` for parameters: `/api/v1/ciba/requests/{id}/approve`. */
+  readonly path: string;
+  readonly who: By;
+  readonly tenant: TenantRule;
+  /** Where a refusal is recorded. */
+  readonly area: Area;
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** True: a missing body, an empty one and `{}` are the same, with or without content type. */
+  readonly bodyOptional?: boolean;
+  /** Schema of the success body; its status is 200 unless stated. Further successes are in `otherOk`. */
+  readonly ok: Ok;
+  readonly status?: number;
+  readonly otherOk?: { readonly [status: number]: Other };
+  /** The answer is no JSON: the handler returns a `raw` body of this media type. */
+  readonly okMediaType?: string;
+  /** Errors have the body of RFC 6749, `{error, error_description}`: everything under `/oauth2`. */
+  readonly oauthErrors?: true;
+  /** The body may also be a form (URL-encoded); a parameter may come once. */
+  readonly takesForm?: true;
+  /** Whoever sends a form or accepts `text/html` gets a page, refused or not. */
+  readonly showsPages?: true;
+  /** Query and body are not read here, but by the library that the handler passes the request on to. */
+  readonly passedOn?: true;
+  /** Every refusal code of the handler, with its status. */
+  readonly refusals: Readonly<Record<Reason, number>>;
+  /**
+   * `Cache-Control: no-store`: the default for endpoints that authenticate, unless they say false; other
+   * endpoints say true where the response contains secrets.
+   */
+  readonly noStore?: boolean;
+  /** Named by every endpoint that takes users, with one of the two fields below: {@link CallClass}. */
+  readonly class?: CallClass['class'];
+  readonly applicationScope?: ApplicationScope;
+  readonly stepUp?: StepUp;
+  /** The handler decides by the time of the caller's sign-in. */
+  readonly readsSignIn?: true;
+  /** Named by every endpoint that takes a role or an API key: {@link MachineRule}. */
+  readonly machine?: MachineRule;
+  /** The response shows a new secret: the role is checked again before it is sent. */
+  readonly showsSecret?: true;
+  /**
+   * The response to authenticated callers of a kind that is not accepted, instead of 403 `forbidden`.
+   * Agents that send a key get `agent_key`, others `agent`.
+   */
+  readonly notTaken?: {
+    readonly [kind in 'user' | 'agent' | 'agent_key' | 'api_key' | 'client']?: {
+      readonly status: number;
+      readonly code: string;
+    };
+  };
+  /**
+   * Other codes for the request pipeline's errors on this endpoint, e.g. `{unauthenticated:
+   * 'INVALID_AGENT_KEY'}`.
+   */
+  readonly pipelineCodes?: { readonly [code: string]: string };
+  /** Upper-cases the other codes of the request pipeline (vending). */
+  readonly upperCaseCodes?: boolean;
+  /** Projections that must have passed the written position before the response is sent (2 s at most). */
+  readonly waitsFor?: readonly string[];
+  /** For reads: the projections that wait for the position in `X-Service-Consistency`. */
+  readonly reads?: readonly string[];
+  /**
+   * `Idempotency-Key` is honoured: see {@link Request.commandId}. `by_handler`: the handler calls
+   * `identify` itself, after the rate limits of callers without a credential, because the first use of a
+   * key is stored.
+   */
+  readonly idempotent?: true | 'by_handler';
+  /**
+   * For an endpoint that is neither GET nor idempotent: whether a client without a response may send the
+   * request again. `safe`: a repeat changes nothing more; `never`: it has a second effect, or is refused.
+   */
+  readonly retry?: 'safe' | 'never';
+  /** The handler itself reads `X-Service-Consistency`, and sets it on the response. */
+  readonly handlesConsistency?: true;
+  /** Accepts the session's capability token in `X-Service-Token` in addition to the agent key. */
+  readonly needsCapability?: true;
+  /**
+   * Refusals here are not recorded as `action.denied`, because the handler records its own events: refusal
+   * codes, or true for all.
+   */
+  readonly recordsItsRefusals?: true | readonly string[];
+  /**
+   * 404 unless the server is bound to loopback and the request is directly for it; `serve` has an option to
+   * share such endpoints.
+   */
+  readonly loopbackOnly?: boolean;
+  /** The endpoint is neither in the OpenAPI document nor in the gateway: `/internal/*`, `/dev/*`. */
+  readonly internal?: boolean;
+  /** GET does more than show something, as the links that sign somebody in do: HEAD is then 405. */
+  readonly getHasEffects?: true;
+  /** Largest body, bytes; 256 KiB unless stated. */
+  readonly bodyLimitBytes?: number;
+  /** Members of all objects in the body; 1,000 unless stated. */
+  readonly bodyKeysMax?: number;
+  /** Pages of which origins may read the answers: under `/api/v1` allowed ones, elsewhere its own, unless stated. */
+  readonly origins?: OriginRule;
+};
+
+/**
+ * What a client without a response may do: send the request again, only with its `Idempotency-Key`, or not
+ * at all.
+ */
+export function retryOf({ method, idempotent, retry }: Contract): 'safe' | 'key' | 'never' {
+  if (method === 'get') return 'safe';
+  return idempotent === undefined ? (retry ?? 'never') : 'key';
+}
+
+/** The argument of a handler. Everything in it was validated against the contract. */
+export type Request<Params, Query, Body, By = Principal | undefined> = {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  /** A caller that `who` lists; undefined on `anyone` endpoints, which ignore a bearer. */
+  readonly principal: By;
+  /** The principal's tenant, else that of the header; '' when there is none. */
+  readonly tenantId: string;
+  readonly appId: string | undefined;
+  readonly ip: string;
+  readonly userAgent: string;
+  readonly requestId: string;
+  readonly traceparent: string | undefined;
+  /**
+   * UUID of the command that this request is. When the endpoint is idempotent and the key was sent, it is
+   * derived from (tenant, principal, operation, Idempotency-Key, number of this key's use); without a
+   * principal also from the client's network and the body. Otherwise it is random.
+   */
+  readonly commandId: string;
+  /** The key that was sent, with a SHA-256 of the canonical body, for endpoints that compare repeats. */
+  readonly idempotency: { readonly key: string; readonly bodyHash: string } | undefined;
+  /** True when the endpoint accepts users by role only: the caller acts as an admin, not as a user. */
+  readonly asksForRole: boolean;
+  /** The contract's name. */
+  readonly operation: string;
+  /** True for HEAD, which GET endpoints answer too: for the few where reading has an effect. */
+  readonly isHead?: boolean;
+  readonly headers: { readonly [name: string]: string | undefined };
+  /** The position of the service's log that the caller has seen (`X-Service-Consistency`). */
+  readonly positionSeen: bigint | undefined;
+  /** Aborts when the client disconnects or the stopping process runs out of time. */
+  readonly signal: AbortSignal;
+  /** Aborts once the process stops: long polls return at once. */
+  readonly draining: AbortSignal;
+};
+
+export type Answer<Ok, Reason extends string> =
+  | {
+      readonly ok: Ok;
+      readonly status?: number;
+      /** Position of the last event written; the response waits for it and carries the consistency token. */
+      readonly wrote?: bigint | undefined;
+      /** A list is one header per element. */
+      readonly headers?: { readonly [name: string]: string | string[] };
+      /** The tenant that the body or an own credential named: its origins may read the answer. */
+      readonly ofTenant?: string;
+    }
+  | {
+      readonly refused: Reason;
+      readonly details?: object;
+      readonly message?: string;
+      readonly wrote?: bigint | undefined;
+      readonly headers?: { readonly [name: string]: string };
+      /** The object of the request, for the audit row. */
+      readonly target?: { readonly type: string; readonly id: string | null };
+    }
+  /** The handler writes the answer itself: CSV, HTML, a redirect. */
+  | {
+      readonly raw: (
+        response: import('node:http').ServerResponse,
+        request: import('node:http').IncomingMessage,
+        /** Before the head is sent: the tenant that the answer turned out to be of, if of any. */
+        ofTenant: (tenantId: string | undefined) => void,
+        /** Records a refusal of a caller that the handler authenticated itself. */
+        recordDenial: (denial: OwnDenial) => Promise<void>,
+      ) => Promise<void> | void;
+    };
+
+/** A promise where the handler waits for anything. */
+export type HandlerAnswer<Ok = unknown, Reason extends string = string> =
+  | Answer<Ok, Reason>
+  | Promise<Answer<Ok, Reason>>;
+export type Endpoint = {
+  readonly contract: Contract;
+  // The types are erased here; the contract's schemas have checked the values.
+  readonly handle: (
+    // biome-ignore lint/suspicious/noExplicitAny: a handler of any request fits.
+    request: Request<any, any, any>,
+    // biome-ignore lint/suspicious/noExplicitAny: its own `authorize` or `readAhead` made it, and `endpoint` compared the types.
+    made: any,
+  ) => HandlerAnswer;
+  // biome-ignore lint/suspicious/noExplicitAny: likewise.
+  readonly authorize?: Authorize<any, any, string, unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: likewise.
+  readonly readAhead?: (request: Request<any, any, any>) => Promise<unknown>;
+};
+
+/**
+ * A check after authentication, tenant and role, and before the body is read: vending checks its capability
+ * token here. Returns the refusal, or a value for the handler. `body` is undefined.
+ */
+export type Authorize<
+  Params,
+  Query,
+  Reason extends string,
+  Authorized,
+  By = Principal | undefined,
+> = (
+  request: Request<Params, Query, undefined, By>,
+) => Promise<Refused<Reason> | { readonly authorized: Authorized }>;
+type Refused<Reason extends string> = Extract<Answer<never, Reason>, { readonly refused: Reason }>;
+
+type NoFields = TObject<Record<never, never>>;
+type Success<Ok extends TSchema, Other extends TSchema> =
+  | Static<Ok>
+  | ([Other] extends [never] ? never : Static<Other>);
+
+/** Binds a contract to its handler; the compiler checks one against the other. */
+export function endpoint<
+  Ok extends TSchema,
+  const Reason extends string = never,
+  Params extends TObject = NoFields,
+  Query extends TObject = NoFields,
+  Body extends TSchema = NoFields,
+  Other extends TSchema = never,
+  const By extends Who = Who,
+  const Machine extends MachineRule = never,
+>(
+  contract: Contract<Params, Query, Body, Ok, Reason, Other, By> &
+    NamesClass<By> &
+    NamesMachine<By> & { readonly machine?: Machine },
+  handle: (
+    request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By, Machine>>,
+  ) => HandlerAnswer<Success<Ok, Other>, Reason>,
+): Endpoint;
+/** With a check before the body; the arguments are in the order in which they run. */
+export function endpoint<
+  Ok extends TSchema,
+  const Reason extends string = never,
+  Params extends TObject = NoFields,
+  Query extends TObject = NoFields,
+  Body extends TSchema = NoFields,
+  Other extends TSchema = never,
+  const By extends Who = Who,
+  const Machine extends MachineRule = never,
+  Authorized = never,
+>(
+  contract: Contract<Params, Query, Body, Ok, Reason, Other, By> &
+    NamesClass<By> &
+    NamesMachine<By> & { readonly machine?: Machine },
+  authorize: Authorize<Static<Params>, Static<Query>, Reason, Authorized, CallerOf<By, Machine>>,
+  handle: (
+    request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By, Machine>>,
+    authorized: Authorized,
+  ) => HandlerAnswer<Success<Ok, Other>, Reason>,
+): Endpoint;
+export function endpoint(contract: unknown, first: unknown, second?: unknown): Endpoint {
+  const made =
+    second === undefined
+      ? { contract, handle: first }
+      : { contract, authorize: first, handle: second };
+  return made as Endpoint;
+}
+
+/**
+ * With what the handler reads whatever it is asked: those reads travel with the ones that check the caller's
+ * role again. They must change nothing, for the caller may be refused.
+ */
+export const endpointReadingAhead = <
+  Ok extends TSchema,
+  const Reason extends string = never,
+  Params extends TObject = NoFields,
+  Query extends TObject = NoFields,
+  Body extends TSchema = NoFields,
+  Other extends TSchema = never,
+  const By extends Who = Who,
+  const Machine extends MachineRule = never,
+  Read = never,
+>(
+  contract: Contract<Params, Query, Body, Ok, Reason, Other, By> &
+    NamesClass<By> &
+    NamesMachine<By> & { readonly machine?: Machine },
+  readAhead: (
+    request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By, Machine>>,
+  ) => Promise<Read>,
+  handle: (
+    request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By, Machine>>,
+    read: Read,
+  ) => HandlerAnswer<Success<Ok, Other>, Reason>,
+): Endpoint => ({ contract, readAhead, handle }) as unknown as Endpoint;

@@ -1,0 +1,131 @@
+/**
+ * Reads a request's body late: media type and announced length are checked in the headers first, so the
+ * server never waits for a body that it would refuse.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Refusal, refusalOf } from '../refusals/refusal.ts';
+
+export const BODY_MAX_BYTES = 256 * 1024;
+/** From the start of the reading to the last byte. */
+export const BODY_WAIT_MS = 10_000;
+
+const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+/** The only parameter that means something to us; RFC 9110, 5.6.6, has the form of all of them. */
+const CHARSET = /;[ \t]*charset="?([^";]*)"?/gi;
+const UTF8 = /^[ \t]*utf-?8[ \t]*$/i;
+const LENGTH = /^[0-9]{1,15}$/;
+const EMPTY = Buffer.alloc(0);
+
+export type BodyRule = {
+  readonly limitBytes: number;
+  /** Members of all objects of the body. */
+  readonly keysMax: number;
+  readonly typeOptional: boolean;
+  readonly takesForm: boolean;
+};
+
+/** Parameters that are not known are ignored; another charset than UTF-8 is another media type. */
+function isOfType(header: string, type: string): boolean {
+  const [essence = ''] = header.split(';', 1);
+  if (essence.trim().toLowerCase() !== type) return false;
+  return [...header.matchAll(CHARSET)].every(([, charset = '']) => UTF8.test(charset));
+}
+
+/** True when the body is a form, as far as the headers show it. */
+export const isForm = (headers: { readonly 'content-type'?: string | undefined }): boolean =>
+  isOfType(headers['content-type'] ?? '', FORM_TYPE);
+
+/** True when the headers announce a body, even an empty one. */
+const announcesBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined ||
+  (headers['content-length'] !== undefined && headers['content-length'] !== '0');
+
+/** 415 and 413, as far as the headers show them. */
+export function refusedByHeaders(request: IncomingMessage, rule: BodyRule): Refusal | undefined {
+  const { headers } = request;
+  const encoding = headers['content-encoding'];
+  const type = headers['content-type'];
+  const announced = announcesBody(request);
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    return refusalOf('unsupported_media_type', { headers: NOT_ENCODED });
+  }
+  const isTaken =
+    type === undefined
+      ? rule.typeOptional
+      : isOfType(type, JSON_TYPE) || (rule.takesForm && isOfType(type, FORM_TYPE));
+  if (announced && !isTaken) return refusalOf('unsupported_media_type');
+  const length = headers['content-length'];
+  return length !== undefined && LENGTH.test(length) && Number(length) > rule.limitBytes
+    ? refusalOf('body_too_large')
+    : undefined;
+}
+
+/** Says which encodings are taken (RFC 9110, 12.5.3). */
+const NOT_ENCODED = { 'Accept-Encoding': 'identity' };
+
+export type BodyReading = { readonly bytes: Buffer } | { readonly refusal: Refusal } | 'gone';
+
+/** Requests that sent `Expect: 100-continue` and wait for the interim response. */
+export const AWAITS_CONTINUE: unique symbol = Symbol('awaits 100-continue');
+
+/** A promise only where announced bytes are not here yet. */
+export function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limitBytes: number,
+): BodyReading | Promise<BodyReading> {
+  if (!announcesBody(request)) return { bytes: EMPTY };
+  if (AWAITS_CONTINUE in request) {
+    delete (request as { [AWAITS_CONTINUE]?: true })[AWAITS_CONTINUE];
+    response.writeContinue();
+  }
+  return isWhole(request) ? wholeBody(request, limitBytes) : announcedBody(request, limitBytes);
+}
+
+async function announcedBody(request: IncomingMessage, limitBytes: number): Promise<BodyReading> {
+  // A body that came in one packet with its head is here after the parser's turn, and needs neither a timer
+  // nor listeners.
+  await null;
+  return isWhole(request) ? wholeBody(request, limitBytes) : arrivingBody(request, limitBytes);
+}
+
+function wholeBody(request: IncomingMessage, limitBytes: number): BodyReading {
+  if (request.destroyed) return 'gone';
+  const bytes: Buffer = request.read() ?? EMPTY;
+  return bytes.length > limitBytes ? { refusal: refusalOf('body_too_large') } : { bytes };
+}
+
+/** The parser says that a message is complete only after it has handed on the body. */
+const isWhole = (request: IncomingMessage): boolean =>
+  request.complete || request.readableLength === Number(request.headers['content-length']);
+
+function arrivingBody(request: IncomingMessage, limitBytes: number): Promise<BodyReading> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const timer = setTimeout(() => done({ refusal: refusalOf('request_timeout') }), BODY_WAIT_MS);
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limitBytes) done({ refusal: refusalOf('body_too_large') });
+      else chunks.push(chunk);
+    };
+    const onEnd = () =>
+      done({ bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length) });
+    const onGone = () => done('gone');
+    function done(reading: BodyReading): void {
+      clearTimeout(timer);
+      request.off('data', onData);
+      request.off('end', onEnd);
+      request.off('error', onGone);
+      request.off('close', onGone);
+      // An aborted request emits one more error, which needs a listener.
+      if (reading === 'gone') request.on('error', () => {});
+      resolve(reading);
+    }
+    request.on('data', onData);
+    request.on('end', onEnd);
+    request.on('error', onGone);
+    request.on('close', onGone);
+  });
+}

@@ -1,0 +1,163 @@
+/**
+ * Parses JSON strictly: what `JSON.parse` accepts silently (duplicate keys, `__proto__`, lone surrogates,
+ * NUL, unlimited depth) is refused, and no message quotes the text.
+ */
+import { isAscii, isUtf8 } from 'node:buffer';
+
+/** At most as many as a number has bits: a bit per level says whether it is an array. */
+export const JSON_DEPTH_MAX = 32;
+export const JSON_KEYS_MAX = 1_000;
+/** Items of all arrays together. */
+export const JSON_ELEMENTS_MAX = 10_000;
+/** Everything outside of strings: a text that is longer than this has to consist of long strings. */
+export const JSON_STRUCTURE_MAX_BYTES = 256 * 1024;
+
+/** Why a text was refused: `rule` in the details of a 400. */
+export type JsonFault =
+  | 'utf8'
+  | 'syntax'
+  | 'depth'
+  | 'too_many_keys'
+  | 'too_many_elements'
+  | 'too_much_structure'
+  | 'duplicate_key'
+  | 'forbidden_key'
+  | 'nul'
+  | 'lone_surrogate'
+  | 'number_range';
+
+export type JsonReading = { readonly value: unknown } | { readonly fault: JsonFault };
+
+const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Members of all objects together are limited to `keysMax`. */
+export function readJson(bytes: Buffer, keysMax = JSON_KEYS_MAX): JsonReading {
+  // What has a meaning in JSON is ASCII, so a text may be looked through byte by byte. That costs little and
+  // comes first: the limits end it early, however long the text is.
+  const latin1 = bytes.toString('latin1');
+  const shape = scan(latin1, keysMax);
+  if (typeof shape !== 'number') return shape;
+  const isPlain = isAscii(bytes);
+  if (!isPlain && !isUtf8(bytes)) return { fault: 'utf8' };
+  // A byte order mark stays in the string, and JSON.parse refuses it.
+  const text = isPlain ? latin1 : bytes.toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The message would quote the text.
+    return { fault: 'syntax' };
+  }
+  const walk: Walk = { keys: 0, fault: undefined, escapes: text.includes('\\') };
+  inspect(value, walk);
+  if (walk.fault !== undefined) return { fault: walk.fault };
+  // A later duplicate replaces the earlier key and all below it, so the value has fewer keys than the text.
+  return walk.keys === shape ? { value } : { fault: 'duplicate_key' };
+}
+
+/** The number of keys in a text, provided that it is JSON: the colons outside strings. */
+function scan(text: string, keysMax: number): number | { readonly fault: JsonFault } {
+  let depth = 0;
+  let keys = 0;
+  let elements = 0;
+  /** Positions that were looked at: all that is outside of strings, and their first quotes. */
+  let structure = 0;
+  /** The lowest bit: whether the innermost level is an array. */
+  let arrays = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    structure += 1;
+    if (structure > JSON_STRUCTURE_MAX_BYTES) return { fault: 'too_much_structure' };
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfString(text, at + 1);
+        break;
+      case COLON:
+        keys += 1;
+        if (keys > keysMax) return { fault: 'too_many_keys' };
+        break;
+      case COMMA:
+        elements += arrays & 1;
+        if (elements > JSON_ELEMENTS_MAX) return { fault: 'too_many_elements' };
+        break;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        depth += 1;
+        if (depth > JSON_DEPTH_MAX) return { fault: 'depth' };
+        // The first item has no comma before it; an empty array counts as one item.
+        arrays = (arrays << 1) | (text.charCodeAt(at) & ARRAY_BIT ? 0 : 1);
+        elements += arrays & 1;
+        break;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        depth -= 1;
+        arrays >>>= 1;
+        break;
+    }
+  }
+  return elements > JSON_ELEMENTS_MAX ? { fault: 'too_many_elements' } : keys;
+}
+/** In which the brace and the bracket differ. */
+const ARRAY_BIT = 0x20;
+
+/** Index of the closing quote of a string, or the text's length when there is none. */
+function endOfString(text: string, from: number): number {
+  for (let at = from; ; at += 1) {
+    const quote = text.indexOf('"', at);
+    if (quote === -1) return text.length;
+    let backslashes = 0;
+    while (quote - backslashes > from && text.charCodeAt(quote - backslashes - 1) === BACKSLASH) {
+      backslashes += 1;
+    }
+    if (backslashes % 2 === 0) return quote;
+    at = quote;
+  }
+}
+
+type Walk = { keys: number; fault: JsonFault | undefined; readonly escapes: boolean };
+
+/** The earlier scan has limited the depth. */
+function inspect(value: unknown, walk: Walk): void {
+  if (typeof value === 'string') {
+    if (walk.escapes) walk.fault ??= faultOfText(value);
+  } else if (typeof value === 'number') {
+    if (!Number.isFinite(value)) walk.fault ??= 'number_range';
+  } else if (Array.isArray(value)) {
+    for (const item of value) inspect(item, walk);
+  } else if (value !== null && typeof value === 'object') {
+    for (const key of Object.keys(value)) {
+      walk.keys += 1;
+      if (FORBIDDEN_KEYS.has(key)) walk.fault ??= 'forbidden_key';
+      if (walk.escapes) walk.fault ??= faultOfText(key);
+      inspect((value as { [key: string]: unknown })[key], walk);
+    }
+  }
+}
+
+/** Only escapes can produce these: JSON has no raw control characters, UTF-8 no raw surrogates. */
+function faultOfText(text: string): JsonFault | undefined {
+  if (text.includes('\0')) return 'nul';
+  return text.isWellFormed() ? undefined : 'lone_surrogate';
+}
+
+/** The same text for equal values: keys sorted, no spaces; for hashes of bodies. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (value !== null && typeof value === 'object') {
+    const record = value as { [key: string]: unknown };
+    const members = Object.keys(record)
+      .filter((key) => record[key] !== undefined)
+      .sort()
+      .map((key) => `${JSON.stringify(key)}:${canonicalJson(record[key])}`);
+    return `{${members.join(',')}}`;
+  }
+  return JSON.stringify(value) ?? 'null';
+}

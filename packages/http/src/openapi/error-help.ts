@@ -1,0 +1,169 @@
+/** What each refusal code means, and what the caller can do about it. */
+
+const NEW_PASSWORD = 'choose another password; `details` names the rule.';
+const AGAIN = 'wait as long as `Retry-After` says, then try again.';
+
+const HELP: { readonly [code: string]: string } = {
+  APPROVAL_CONSUMED: 'the approval was used already; vend without it to ask for a new one.',
+  APPROVAL_DENIED:
+    'the person denied it, or the agent is muted or has asked for the same within the last 15 minutes.',
+  APPROVAL_EXPIRED:
+    'the approval ran out before it was given or used; vend without it to ask anew.',
+  APPROVAL_MISMATCH:
+    'the approval is for another session, service or set of fields, or its policies have changed; vend without it.',
+  APPROVAL_RATE_LIMITED: `too many approvals were asked for; ${AGAIN}`,
+  CREDENTIAL_SCOPE_DENIED:
+    'the capability token or the list of the agent does not cover a field (`details.fields`), or the user of the session is disabled.',
+  INVALID_AGENT_KEY:
+    'the agent key is missing, unknown, revoked or expired; an administrator can issue another.',
+  INVALID_CAPABILITY_TOKEN:
+    'the token in `X-Service-Token` is missing, expired or of another session; get a new one at `POST /api/v1/agent/sessions/{id}/tokens`.',
+  NOT_FOUND: 'there is no such active session, no such enabled service, or no such approval.',
+  NO_APPROVER:
+    'nobody can give the approval that a policy asks for; an administrator changes the policy, or vouches for the person (`details.reason`).',
+  POLICY_DENIED: 'a policy denies this; only an administrator can change that.',
+  RATE_LIMITED: `too many vends; ${AGAIN}`,
+  SECRET_NOT_SET: 'a field has no current value; an administrator writes one.',
+  access_denied: 'the user or the provider refused; start again if that was a mistake.',
+  agent_exists: 'another agent of the tenant has this name; choose another.',
+  agent_inactive: 'the agent is suspended or deleted; an administrator can resume a suspended one.',
+  agent_mismatch: 'an agent asks only for itself; send its own `agent_id`.',
+  agent_muted: 'the user has muted this agent for a time; ask later.',
+  already_created:
+    'this `Idempotency-Key` has created the object in `details.id`; the secret is not shown twice. Rotate it, or use a new key.',
+  approval_rate_limited: `too many requests to this user; ${AGAIN}`,
+  approver_not_vouched: 'no administrator vouches for this user; one sets `vouched` on the user.',
+  attenuation_only: 'a session only ever loses rights; start a new session for more.',
+  binding_code_mismatch: 'the code is not the one that the agent shows; read it again.',
+  binding_code_required: 'this request takes the code that the agent shows, in `binding_code`.',
+  challenge_expired: 'the challenge is used or too old; ask for a new one.',
+  code_expired: 'the code is too old; ask for a new one.',
+  delegation_required:
+    'the user has let this agent do nothing for them; they call `POST /api/v1/me/delegations`.',
+  delivery_not_found: 'there is no such delivery; list the deliveries.',
+  email_already_exists: 'an account of the tenant has this address.',
+  email_not_verified: 'the address has to be verified first, by the mailed link.',
+  enrolment_expired: 'the enrolment was not confirmed in time; start it again.',
+  evaluation_budget_exceeded:
+    'the question takes more work than one request may; ask for fewer objects, or simplify the model.',
+  forbidden: 'the role of the caller or the kind of its credential does not allow this.',
+  grant_not_found: 'there is no such grant, or it belongs to another agent.',
+  home_tenant: 'the organization lives in this tenant; it cannot be closed alone.',
+  idempotency_key_reused: 'this `Idempotency-Key` came with another body; use a new key.',
+  identifier_taken: 'another resource server has this identifier; choose another.',
+  insufficient_scope: 'the credential lacks the scope in `details.scope`.',
+  interaction_not_found:
+    'the sign-in has ended or belongs to another browser; start again at the application.',
+  invalid_agent_key:
+    'the agent key is unknown, revoked or expired; an administrator can issue another.',
+  invalid_client: 'the application did not prove who it is.',
+  invalid_code:
+    'the code is wrong or used; a right one can still be sent, until there were too many attempts.',
+  invalid_credentials: 'the address or the password is wrong; which of them is not said.',
+  invalid_email: 'this is no mail address.',
+  invalid_invitation: 'the link of the invitation is unknown or used; ask for a new invitation.',
+  invalid_link: 'the link is unknown or used; ask for a new one.',
+  invalid_mfa_token: 'the `mfa_token` is unknown, used or ended by wrong codes; sign in again.',
+  invalid_passkey: 'the passkey is unknown, or its answer does not fit the challenge.',
+  invalid_publishable_key: 'no application has this publishable key.',
+  invalid_redirect_uri:
+    'the address is not one of those that are registered, or has a form that may not be registered; `details` says which.',
+  invalid_refresh_token: 'the refresh token is expired, revoked or malformed; sign in again.',
+  invalid_request:
+    'the request is not of the form that is taken; `details` names each field and rule.',
+  invalid_reset_token: 'the link is unknown or used; ask for a new mail.',
+  invalid_scope: 'a scope does not exist, or cannot be had here; `details` names it.',
+  invalid_state: 'the browser did not begin this sign-in, or it was ended; start again.',
+  invalid_subject_token: 'the subject token is not a valid access token of a user of this tenant.',
+  invalid_token: 'the token is unknown, expired or not one for an application.',
+  invalid_url: 'the address may not be called; `details` names the rule.',
+  invalid_verification_token: 'the link is unknown, expired or used; ask for a new mail.',
+  invitation_expired: 'the invitation is too old; ask for a new one.',
+  last_admin: 'the tenant would be without an administrator; appoint another first.',
+  last_credential: 'the account would be left without a way to sign in; add another first.',
+  link_expired: 'the link is too old; ask for a new one.',
+  login_disabled: 'the tenant does not allow this way to sign in.',
+  magic_link_login_disabled: 'the tenant does not allow signing in by a mailed link.',
+  mfa_disabled: 'the tenant has switched second factors off.',
+  mfa_required_by_policy: 'the tenant demands a second factor; add another one first.',
+  mfa_token_expired: 'the `mfa_token` is older than 300 seconds; sign in again.',
+  model_invalid: 'the model contradicts itself; `details` names each fault.',
+  no_client_secret: 'this application authenticates without a client secret.',
+  no_second_factor: 'recovery codes need a second factor; enrol one first.',
+  not_caught_up: 'this replica has not seen the writes that the request refers to; try again.',
+  not_found: 'there is no such object, or it is not visible to the caller.',
+  nothing_to_roll_back: 'the fields in `details` have no earlier version.',
+  other_identity:
+    'the account at the provider belongs to another user, or the user has another one linked.',
+  otp_login_disabled: 'the tenant does not allow signing in by a mailed code.',
+  overloaded: `the service has too much to do; ${AGAIN}`,
+  passkeys_disabled: 'the tenant has switched passkeys off.',
+  passkeys_login_disabled: 'the tenant does not allow signing in by a passkey.',
+  password_breached: 'the password is in a list of breached ones; choose another.',
+  password_login_disabled: 'the tenant does not allow signing in by a password.',
+  password_reused: 'the password was used before; choose another.',
+  password_too_long: NEW_PASSWORD,
+  password_too_short: NEW_PASSWORD,
+  password_too_weak: NEW_PASSWORD,
+  payload_erased: 'what the delivery carried was erased; it cannot be sent again.',
+  policy_not_found: 'there is no such policy; list the policies.',
+  provider_not_configured: 'the tenant has not set this provider up.',
+  provider_unavailable: 'the provider does not answer; try again later.',
+  rate_limited: AGAIN,
+  refresh_token_rotated:
+    'the refresh token was used already; its session has ended, so sign in again.',
+  registration_closed:
+    'the tenant lets nobody register with this address; an administrator invites.',
+  request_expired: 'the request was not decided in time; a new one has to be made.',
+  request_not_found: 'there is no such approval request, or it does not concern the caller.',
+  request_not_pending: 'the request is decided; a decision stands.',
+  reset_token_expired: 'the link is too old; ask for a new mail.',
+  reveal_disabled: 'the deployment or the service does not let secrets be read back.',
+  reveal_limit: `too many secrets were read back; ${AGAIN}`,
+  scope_not_granted: 'the agent or the user does not allow what was asked for; ask for less.',
+  second_factor_required: 'the account has a second factor; send that one.',
+  secret_not_set: 'the field has no current value; write one.',
+  service_exists: 'a service of the tenant has this name; choose another, or change that one.',
+  service_not_found: 'there is no service of this name.',
+  session_ended: 'the agent session has ended; start another.',
+  signup_disabled: 'the deployment lets nobody sign up.',
+  slow_down: 'asked more often than `interval` allows; wait as long as `Retry-After` says.',
+  slug_taken: 'another tenant has this slug; `details.free_at` says when a closed one frees it.',
+  social_sign_in_failed: 'the provider did not confirm the sign-in; start again.',
+  step_up_required:
+    'the sign-in is too old; call `POST /api/v1/auth/step-up` and repeat the call with the new token.',
+  temporarily_unavailable: 'a required dependency is unavailable; try again.',
+  tenant_mismatch: 'the publishable key belongs to another tenant than the header names.',
+  tenant_not_found: 'there is no such tenant.',
+  tenant_required: 'name the tenant by `X-Service-Tenant` or by a publishable key.',
+  too_many_attempts: `there were too many wrong attempts; ${AGAIN}`,
+  too_many_factors: 'the user has as many factors as may be; remove one first.',
+  too_many_policies: 'the tenant has as many policies as may be; remove one first.',
+  too_many_polls: `too many polls wait already; ${AGAIN}`,
+  too_many_webhooks: 'the tenant has 500 webhooks; delete one first.',
+  unauthenticated: 'the credential is missing or invalid, or its user is disabled or deleted.',
+  unknown_approver: 'the tenant has no active user with the id in `approver`.',
+  unknown_event: 'there is no such event; `details` names it and all that there are.',
+  unknown_field: 'the service has no such field.',
+  unknown_role: 'the tenant has no such role.',
+  unsupported_credential_type: 'only `static` credentials are supported.',
+  user_disabled: 'the user is disabled.',
+  user_inactive: 'the user is disabled, deleted or not yet a member.',
+  user_not_allowed: 'the agent may not act for this user, or ask them.',
+  user_not_found: 'the tenant has no such user.',
+  user_session_required:
+    'only a user in person may do this: no agent, and no administrator in their name.',
+  version_conflict: 'the object has changed since it was read; read it again and decide anew.',
+  version_destroyed: 'the value of this version is gone.',
+  version_in_use: 'this version is current; promote another first.',
+  version_not_found: 'the field has no such version.',
+  webhook_not_found: 'there is no such webhook, or it belongs to another application.',
+  webhook_unavailable: 'the webhook is deleted or disabled; enable it first.',
+};
+
+/** Throws for a code that nobody has explained: each refusal of an operation says what to do. */
+export function whatToDo(code: string): string {
+  const help = HELP[code];
+  if (help === undefined) throw new Error(`error-help.ts does not explain ${code}`);
+  return help;
+}

@@ -1,0 +1,18 @@
+/** What the fields of requests and answers hold, where a schema does not say it itself. */
+import { accounts } from './accounts.ts';
+import { agents } from './agents.ts';
+import { authorization } from './authorization.ts';
+import { events } from './events.ts';
+import { oauth } from './oauth.ts';
+import { shared } from './shared.ts';
+import { tenants } from './tenants.ts';
+
+const DESCRIPTIONS = new Map(
+  [shared, accounts, tenants, oauth, agents, authorization, events].flatMap((each) =>
+    Object.entries(each),
+  ),
+);
+
+/** `owner` is the type or the operation that has the field. A description for it alone comes first. */
+export const fieldDescription = (owner: string | undefined, field: string): string | undefined =>
+  DESCRIPTIONS.get(`${owner}.${field}`) ?? DESCRIPTIONS.get(field);

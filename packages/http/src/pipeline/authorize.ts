@@ -1,0 +1,251 @@
+/**
+ * Authenticates a caller and decides, from the headers alone, what it may call, in the order that the product
+ * promises: authentication 401, tenant header 400, tenant match 403, scope or role 403, recent sign-in 401.
+ */
+import {
+  type Authentication,
+  type Authenticator,
+  type ClientPrincipal,
+  DPOP_ALGORITHMS,
+  type PossessionProof,
+  type Principal,
+  type Unproven,
+} from '@cardea/auth';
+import { storedId } from '@cardea/runtime';
+import type { HttpContext } from '../context/http-context.ts';
+import {
+  applicationScopeOf,
+  type Caller,
+  machineScopeOf,
+  USER_CALLERS,
+} from '../contract/caller.ts';
+import type { Contract } from '../contract/endpoint.ts';
+import { type Refusal, refusalOf } from '../refusals/refusal.ts';
+import type { Route } from './route.ts';
+import { withoutRecentSignIn, withoutSignIn } from './step-up.ts';
+
+const CREDENTIAL = /^(Bearer|DPoP) +([A-Za-z0-9\-._~+/]+=*) *$/i;
+const DPOP = 'dpop';
+/** An access token is at most 8 KiB (`docs/design/tokens.md`, Checks of a token). */
+const CREDENTIAL_MAX_CHARS = 8 * 1024;
+const TENANT = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
+
+export type CallerAuthorization =
+  | { readonly principal: Principal | undefined; readonly tenantId: string }
+  /** `principal`, where the caller is known, is for the record of the refusal. */
+  | { readonly refusal: Refusal; readonly principal: Principal | undefined };
+
+/** A promise only where the credential has to be asked for. */
+export function authorize(
+  http: HttpContext,
+  route: Route,
+): CallerAuthorization | Promise<CallerAuthorization> {
+  if (route.contract.who === 'anyone' || http.doubled.has('authorization')) {
+    return authorizedCaller(undefined, http, route.contract);
+  }
+  const found = authenticated(http, route.group.authenticator);
+  return found instanceof Promise
+    ? found.then((principal) => authorizedCaller(principal, http, route.contract))
+    : authorizedCaller(found, http, route.contract);
+}
+
+function authorizedCaller(
+  found: Authentication,
+  http: HttpContext,
+  contract: Contract,
+): CallerAuthorization {
+  if (found?.kind === 'too_many_misses') {
+    const headers = { 'Retry-After': String(found.retryAfterSeconds) };
+    return { refusal: refusalOf('rate_limited', { headers }), principal: undefined };
+  }
+  if (found?.kind === 'unproven') {
+    return { refusal: withoutPossession(found.error), principal: undefined };
+  }
+  const principal = found;
+  const { who } = contract;
+  const untaken =
+    who === 'anyone' || principal === undefined ? undefined : notTaken(principal, who, contract);
+  if (who !== 'anyone') {
+    if (principal === undefined) return { refusal: refusalOf('unauthenticated'), principal };
+    // All 401s come first, before the response reveals anything about the tenant.
+    if (untaken?.status === 401) return { refusal: untaken, principal };
+  }
+  const tenant = tenantOf(http, contract, principal);
+  if (typeof tenant !== 'string') return { refusal: tenant, principal };
+  if (who !== 'anyone' && principal !== undefined) {
+    const refusal =
+      untaken ??
+      withoutClass(principal, contract) ??
+      withoutRight(principal, contract) ??
+      withoutStepUp(principal, contract, http.parts.clock.now());
+    if (refusal !== undefined) return { refusal, principal };
+  }
+  return { principal, tenantId: tenant };
+}
+
+/**
+ * Checks the caller's role and sign-in again after the body has been read, because reading it may have taken
+ * long, and because a token alone does not say that its role was taken or that its session has ended.
+ */
+export async function confirm(
+  contract: Contract,
+  principal: Principal,
+  authenticator: Authenticator,
+): Promise<{ readonly principal: Principal } | { readonly refusal: Refusal }> {
+  const now = await authenticator.confirm(principal);
+  if (now === undefined) return { refusal: refusalOf('unauthenticated') };
+  const { stepUp = 'none' } = contract;
+  const refusal =
+    withoutRight(now, contract) ?? (now.kind === 'user' ? withoutSignIn(now, stepUp) : undefined);
+  return refusal === undefined ? { principal: now } : { refusal };
+}
+
+function authenticated(
+  http: HttpContext,
+  authenticator: Authenticator,
+): ReturnType<Authenticator['authenticate']> {
+  const { request, ip } = http;
+  const [, scheme, credential] = CREDENTIAL.exec(request.headers.authorization ?? '') ?? [];
+  if (scheme === undefined || credential === undefined) return undefined;
+  if (credential.length > CREDENTIAL_MAX_CHARS) return undefined;
+  const possession = scheme.toLowerCase() === DPOP ? possessionOf(http) : undefined;
+  return authenticator.authenticate(credential, ip, request.socket, possession);
+}
+
+function possessionOf({ request, path, doubled }: HttpContext): PossessionProof {
+  const { dpop } = request.headers;
+  const proof = typeof dpop === 'string' && !doubled.has(DPOP) ? dpop : '';
+  return { proof, method: request.method ?? '', path };
+}
+
+/** RFC 9449, 7.1: the caller learns that its token is bound to a key, and with which algorithms to prove it. */
+export const possessionChallenge = (error: Unproven['error']): string =>
+  `DPoP error="${error}", algs="${DPOP_ALGORITHMS.join(' ')}"`;
+
+const withoutPossession = (error: Unproven['error']): Refusal =>
+  refusalOf('unauthenticated', { headers: { 'WWW-Authenticate': possessionChallenge(error) } });
+
+function tenantOf(
+  { request, doubled }: HttpContext,
+  contract: Contract,
+  principal: Principal | undefined,
+): string | Refusal {
+  if (contract.tenant === 'none' && principal === undefined) return '';
+  const header = request.headers['x-service-tenant'];
+  if (header === undefined) {
+    return contract.tenant === 'required'
+      ? refusalOf('tenant_required')
+      : (principal?.tenantId ?? '');
+  }
+  if (doubled.has('x-service-tenant') || typeof header !== 'string' || !TENANT.test(header)) {
+    return refusalOf('tenant_required');
+  }
+  const tenantId = storedId(header);
+  if (principal === undefined) return tenantId;
+  return tenantId === principal.tenantId ? tenantId : refusalOf('tenant_mismatch');
+}
+
+const isScope = (caller: Caller) => caller.startsWith('api_key:');
+const scopeOf = (caller: Caller) => caller.slice('api_key:'.length);
+
+/** The response to an authenticated caller of a kind that the endpoint does not accept. */
+function notTaken(
+  principal: Principal,
+  who: readonly Caller[],
+  contract: Contract,
+): Refusal | undefined {
+  if (takesKind(principal, who, contract)) return undefined;
+  const byKey = principal.kind === 'agent' && principal.via === 'key';
+  const other =
+    (byKey ? contract.notTaken?.agent_key : undefined) ?? contract.notTaken?.[principal.kind];
+  if (other === undefined) return refusalOf('forbidden');
+  const message = 'This endpoint does not take a credential of this kind.';
+  return { status: other.status, code: other.code, message };
+}
+
+function takesKind(
+  principal: Principal,
+  who: readonly Caller[],
+  { machine = 'never' }: Contract,
+): boolean {
+  switch (principal.kind) {
+    case 'user':
+      return who.some((caller) => USER_CALLERS.includes(caller));
+    case 'agent':
+      return who.includes(principal.via === 'key' ? 'agent_key' : 'agent_token');
+    case 'api_key':
+      return who.some(isScope);
+    case 'client':
+      return machine !== 'never';
+  }
+}
+
+/**
+ * An application is its user only as far as the user has let it: consent to show a name lends neither the
+ * account nor a role. An administrator who impersonates a user reads and helps, and changes no setting.
+ */
+function withoutClass(principal: Principal, contract: Contract): Refusal | undefined {
+  if (principal.kind !== 'user') return undefined;
+  if (principal.impersonatedBy !== null && contract.class === 'settings') {
+    return refusalOf('forbidden', { message: 'Only the user in person may do this.' });
+  }
+  if (principal.clientId === null) return undefined;
+  const scope = applicationScopeOf(contract);
+  if (scope === 'any' || principal.scopes?.includes(scope)) return undefined;
+  return refusalOf('insufficient_scope', {
+    message: `The application lacks the scope ${scope}.`,
+    details: { scope },
+  });
+}
+
+const withoutStepUp = (
+  principal: Principal,
+  { stepUp = 'none' }: Contract,
+  now: Date,
+): Refusal | undefined =>
+  principal.kind === 'user' ? withoutRecentSignIn(principal, { stepUp, now }) : undefined;
+
+/** The kind of caller is right, but the role or scope is missing. */
+function withoutRight(principal: Principal, contract: Contract): Refusal | undefined {
+  const { who } = contract;
+  if (who === 'anyone') return undefined;
+  switch (principal.kind) {
+    case 'user':
+      if (who.includes('user')) return undefined;
+      return who.some((caller) => principal.roles.includes(caller))
+        ? undefined
+        : refusalOf('forbidden');
+    case 'agent':
+      return undefined;
+    case 'api_key': {
+      if (who.some((caller) => isScope(caller) && principal.scopes.includes(scopeOf(caller)))) {
+        return undefined;
+      }
+      const scope = scopeOf(who.find(isScope) as Caller);
+      return refusalOf('insufficient_scope', {
+        message: `The API key lacks the scope ${scope}.`,
+        details: { scope },
+      });
+    }
+    case 'client':
+      return machineWithoutRight(principal, who, contract);
+  }
+}
+
+function machineWithoutRight(
+  { roles, scopes }: ClientPrincipal,
+  who: readonly Caller[],
+  contract: Contract,
+): Refusal | undefined {
+  const scope = machineScopeOf(contract);
+  if (scope === undefined) return undefined;
+  if (!scopes.includes(scope)) {
+    return refusalOf('insufficient_scope', {
+      message: `The application lacks the scope ${scope}.`,
+      details: { scope },
+    });
+  }
+  // Where a key's scope is enough, so is the machine's.
+  if (who.some(isScope) || who.some((caller) => roles.includes(caller))) return undefined;
+  return refusalOf('forbidden');
+}

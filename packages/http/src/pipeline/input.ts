@@ -1,0 +1,124 @@
+/** The input of a request: parameters, query, headers and body, each validated by the contract. */
+
+import type { HttpContext } from '../context/http-context.ts';
+import type { Contract, Request } from '../contract/endpoint.ts';
+import {
+  BODY_MAX_BYTES,
+  type BodyReading,
+  isForm,
+  readBody,
+  refusedByHeaders,
+} from '../input/body.ts';
+import { bodyHash, isIdempotencyKey } from '../input/idempotency.ts';
+import { readJson } from '../input/json.ts';
+import { mayBeLarge } from '../input/large-bodies.ts';
+import { readQuery } from '../input/query.ts';
+import { type Fault, invalid, type Refusal, refusalOf } from '../refusals/refusal.ts';
+import { type ReadStrings, type Route, withQuery } from './route.ts';
+
+type AnyRequest = Request<unknown, unknown, unknown>;
+
+const APP_ID_MAX_CHARS = 128;
+export const isAppId = (id: string) => id.length > 0 && id.length <= APP_ID_MAX_CHARS;
+
+export function readStrings(
+  route: Route,
+  http: HttpContext,
+  params: { readonly [name: string]: string },
+): ReadStrings {
+  if (route.contract.passedOn === true) return { params, query: {} };
+  if (http.search === '' && route.contract.params === undefined) return route.withoutStrings();
+  const query = readQuery(http.search);
+  if ('fault' in query) return { faults: [query.fault] };
+  const checkedParams = route.checkParams(params);
+  if ('faults' in checkedParams) return checkedParams;
+  return withQuery(checkedParams.value, route.checkQuery(query.values));
+}
+
+type Input = { readonly value: unknown } | { readonly refusal: Refusal } | 'gone';
+
+/** Reads the body; 415, 413 and 400 where it is refused. A promise only where it is not here yet. */
+export function readInput(route: Route, http: HttpContext): Input | Promise<Input> {
+  const { bodyRule } = route;
+  if (bodyRule === undefined) return { value: {} };
+  const early = refusedByHeaders(http.request, bodyRule);
+  if (early !== undefined) return { refusal: early };
+  if (bodyRule.limitBytes > BODY_MAX_BYTES && mayBeLarge(http.request.headers)) {
+    return readLargeInput(route, http, bodyRule.limitBytes);
+  }
+  const reading = readBody(http.request, http.response, bodyRule.limitBytes);
+  return reading instanceof Promise
+    ? reading.then((read) => inputOf(route, http, read))
+    : inputOf(route, http, reading);
+}
+
+/** Within the tenant's share of large bodies, which it gives back when the request ends. */
+async function readLargeInput(route: Route, http: HttpContext, limitBytes: number): Promise<Input> {
+  const { largeBodies } = http.parts;
+  const release = largeBodies.take(http.principal?.tenantId ?? '');
+  if (release === undefined) return { refusal: refusalOf('overloaded') };
+  http.response.once('close', release);
+  const reading = await readBody(http.request, http.response, limitBytes);
+  return largeBodies.parsed(() => (http.signal.aborted ? 'gone' : inputOf(route, http, reading)));
+}
+
+function inputOf(
+  { bodyRule, contract, checkBody }: Route,
+  http: HttpContext,
+  reading: BodyReading,
+): Input {
+  if (reading === 'gone' || 'refusal' in reading) return reading;
+  http.bodyIsRead = true;
+  const form = bodyRule?.takesForm === true && isForm(http.request.headers);
+  const read =
+    reading.bytes.length === 0
+      ? noBody(contract)
+      : parsed(reading.bytes, { isForm: form, keysMax: bodyRule?.keysMax });
+  if ('fault' in read) return { refusal: invalid({ field: 'body', rule: read.fault }) };
+  const checked = checkBody(read.value);
+  return 'faults' in checked ? { refusal: invalid(...checked.faults) } : checked;
+}
+
+function parsed(
+  bytes: Buffer,
+  { isForm, keysMax }: { readonly isForm: boolean; readonly keysMax: number | undefined },
+): { value: unknown } | { fault: string } {
+  if (!isForm) return readJson(bytes, keysMax);
+  const form = readQuery(bytes.toString('latin1'));
+  return 'fault' in form ? { fault: form.fault.rule } : { value: { ...form.values } };
+}
+
+const noBody = (contract: Contract): { value: unknown } | { fault: 'required' } =>
+  contract.body === undefined || contract.bodyOptional === true
+    ? { value: {} }
+    : { fault: 'required' };
+
+const NO_FAULTS: readonly Fault[] = [];
+
+export function headerFaults(
+  { contract }: Route,
+  { request, doubled }: HttpContext,
+): readonly Fault[] {
+  const { headers } = request;
+  const appId = headers['x-service-app-id'];
+  if (doubled.has('x-service-app-id')) return [{ field: 'X-Service-App-Id', rule: 'repeated' }];
+  if (typeof appId === 'string' && appId !== '' && !isAppId(appId)) {
+    return [{ field: 'X-Service-App-Id', rule: 'max_length' }];
+  }
+  const key = headers['idempotency-key'];
+  if (contract.idempotent === undefined || key === undefined) return NO_FAULTS;
+  if (doubled.has('idempotency-key')) return [{ field: 'Idempotency-Key', rule: 'repeated' }];
+  const fits = typeof key === 'string' && isIdempotencyKey(key);
+  return fits ? [] : [{ field: 'Idempotency-Key', rule: 'form' }];
+}
+
+/** Adds the sent `Idempotency-Key`, and the command id derived from it where that is not left to the handler. */
+export function identified(
+  { contract, group }: Route,
+  request: AnyRequest,
+): AnyRequest | Promise<AnyRequest> {
+  const key = request.headers['idempotency-key'];
+  if (contract.idempotent === undefined || key === undefined) return request;
+  const keyed = { ...request, idempotency: { key, bodyHash: bodyHash(request.body) } };
+  return contract.idempotent === 'by_handler' ? keyed : group.identify(keyed);
+}

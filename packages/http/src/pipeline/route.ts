@@ -1,0 +1,106 @@
+/**
+ * An endpoint prepared for serving: its validators compiled, its body rule known, its service's
+ * dependencies attached.
+ */
+import type { Authenticator } from '@cardea/auth';
+import type { ServiceName } from '@cardea/contracts';
+import { asksForRole, confirmsClients, confirmsUsers } from '../contract/caller.ts';
+import type { Contract, Endpoint } from '../contract/endpoint.ts';
+import { BODY_MAX_BYTES, type BodyRule } from '../input/body.ts';
+import type { Identify } from '../input/idempotency.ts';
+import { JSON_KEYS_MAX } from '../input/json.ts';
+import {
+  bodyValidator,
+  stringsValidator,
+  type Validation,
+  type Validator,
+} from '../input/validation.ts';
+import type { Denials } from '../refusals/denials.ts';
+import type { Fault } from '../refusals/refusal.ts';
+
+/** What the request pipeline needs of the read side; `Positions` of read-models implements it. */
+export interface PositionsPassed {
+  /** True when all named projections have passed `position` within `timeoutMs`. */
+  reached(projections: readonly string[], position: bigint, timeoutMs: number): Promise<boolean>;
+}
+
+/** What the endpoint's service provides. */
+export type Group = {
+  readonly service: ServiceName;
+  readonly authenticator: Authenticator;
+  readonly positions: PositionsPassed | undefined;
+  readonly denials: Denials | undefined;
+  readonly identify: Identify;
+};
+
+/** A prepared endpoint: everything that does not change from request to request. */
+export type Route = {
+  readonly endpoint: Endpoint;
+  readonly contract: Contract;
+  readonly group: Group;
+  readonly bodyRule: BodyRule | undefined;
+  /** What a request without parameters in its path and without a query comes to: the same each time. */
+  readonly withoutStrings: () => ReadStrings;
+  readonly checkParams: Validator;
+  readonly checkQuery: Validator;
+  readonly checkBody: Validator;
+  readonly asksForRole: boolean;
+  readonly confirmsUsers: boolean;
+  readonly confirmsClients: boolean;
+};
+
+export type ReadStrings =
+  | { readonly params: unknown; readonly query: unknown }
+  | { readonly faults: readonly Fault[] };
+
+export function withQuery(params: unknown, checked: Validation): ReadStrings {
+  if (!('faults' in checked)) return { params, query: checked.value };
+  const faults = checked.faults.map(({ field, rule }) => ({
+    field: field === 'body' ? 'query' : field,
+    rule,
+  }));
+  return { faults };
+}
+
+/** Shared by all requests. */
+function frozen(strings: ReadStrings): ReadStrings {
+  if (!('faults' in strings)) {
+    Object.freeze(strings.params);
+    Object.freeze(strings.query);
+  }
+  return strings;
+}
+
+const NOTHING = { type: 'object', properties: {}, additionalProperties: false } as never;
+const noStrings = stringsValidator(NOTHING);
+const noBody = bodyValidator(NOTHING);
+
+export function routeOf(endpoint: Endpoint, group: Group): Route {
+  const { contract } = endpoint;
+  const checkQuery = contract.query === undefined ? noStrings : stringsValidator(contract.query);
+  let withoutStrings: ReadStrings | undefined;
+  return {
+    endpoint,
+    contract,
+    group,
+    bodyRule:
+      contract.method === 'get' || contract.passedOn === true
+        ? undefined
+        : {
+            limitBytes: contract.bodyLimitBytes ?? BODY_MAX_BYTES,
+            keysMax: contract.bodyKeysMax ?? JSON_KEYS_MAX,
+            typeOptional: contract.bodyOptional === true || contract.body === undefined,
+            takesForm: contract.takesForm === true,
+          },
+    withoutStrings: () => {
+      withoutStrings ??= frozen(withQuery({}, checkQuery({})));
+      return withoutStrings;
+    },
+    checkParams: contract.params === undefined ? noStrings : stringsValidator(contract.params),
+    checkQuery,
+    checkBody: contract.body === undefined ? noBody : bodyValidator(contract.body),
+    asksForRole: asksForRole(contract),
+    confirmsUsers: confirmsUsers(contract),
+    confirmsClients: confirmsClients(contract),
+  };
+}

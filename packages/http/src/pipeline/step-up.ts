@@ -1,0 +1,48 @@
+/**
+ * Some calls require a recent sign-in, however old the session is (RFC 9470). The tokens of all services carry
+ * its time. The request pipeline checks it first with the headers, and again once the caller was confirmed: a
+ * caller whose session has ended is confirmed without a sign-in.
+ */
+import type { UserPrincipal } from '@cardea/auth';
+import type { StepUp } from '../contract/caller.ts';
+import { type Refusal, refusalOf } from '../refusals/refusal.ts';
+
+const AUTH_AGE_SECONDS_MAX = 600;
+const MS = 1_000;
+
+/** The challenge of a 401 `step_up_required` (RFC 9470, section 3). */
+export const stepUpHeaders = (maxAgeSeconds: number) => ({
+  'WWW-Authenticate': `Bearer error="insufficient_user_authentication", max_age="${maxAgeSeconds}"`,
+});
+
+type SignIn = Pick<UserPrincipal, 'authTime' | 'clientId'>;
+
+export function withoutRecentSignIn(
+  signIn: SignIn,
+  { stepUp, now }: { readonly stepUp: StepUp; readonly now: Date },
+): Refusal | undefined {
+  const { authTime, clientId } = signIn;
+  if (authTime === null || !asksFor(stepUp, clientId)) return withoutSignIn(signIn, stepUp);
+  const isRecent = now.getTime() / MS - authTime < AUTH_AGE_SECONDS_MAX;
+  return isRecent ? undefined : refused();
+}
+
+/** Tells nothing of its age: a call that was accepted may last longer than the sign-in stays recent. */
+export const withoutSignIn = (
+  { authTime, clientId }: SignIn,
+  stepUp: StepUp,
+): Refusal | undefined => (authTime === null && asksFor(stepUp, clientId) ? refused() : undefined);
+
+const refused = (): Refusal =>
+  refusalOf('step_up_required', { headers: stepUpHeaders(AUTH_AGE_SECONDS_MAX) });
+
+function asksFor(stepUp: StepUp, clientId: string | null): boolean {
+  switch (stepUp) {
+    case 'users':
+      return true;
+    case 'applications':
+      return clientId !== null;
+    case 'none':
+      return false;
+  }
+}

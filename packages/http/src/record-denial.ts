@@ -1,0 +1,24 @@
+/** Hands a refusal of a known caller to the service that records it. */
+
+import type { HttpContext } from './context/http-context.ts';
+import type { OwnDenial } from './own-denial.ts';
+import type { Route } from './pipeline/route.ts';
+import type { Denial } from './refusals/denials.ts';
+
+/** A denial is a command of its own, so its id is not the request's. */
+export async function recordDenial(
+  { group }: Route,
+  { parts }: HttpContext,
+  of: {
+    readonly denial: OwnDenial;
+    readonly target?: Denial['target'] | undefined;
+    readonly request: Denial['request'];
+  },
+): Promise<void> {
+  if (group.denials === undefined) return;
+  const { principal } = of.denial;
+  const { tenantId } = principal;
+  const commandId = parts.ids.next();
+  const request = { ...of.request, principal, tenantId, commandId };
+  await group.denials.record({ ...of.denial, target: of.target ?? null, request });
+}

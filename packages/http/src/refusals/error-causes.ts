@@ -1,0 +1,15 @@
+/** Deeper ones say nothing more about a failure, and a chain of causes may be a circle. */
+const CAUSES_MAX = 5;
+
+/** An error and its causes, outermost first; empty for what is no error. */
+export function errorAndCauses(thrown: unknown): readonly Error[] {
+  const errors: Error[] = [];
+  for (
+    let error = thrown;
+    errors.length < CAUSES_MAX && error instanceof Error;
+    error = error.cause
+  ) {
+    errors.push(error);
+  }
+  return errors;
+}

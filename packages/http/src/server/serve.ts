@@ -1,0 +1,208 @@
+/**
+ * Serves the endpoints of one or more services on one port: `serve()` builds the Express application from
+ * the endpoint values, and starts and stops the servers.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Authenticator } from '@cardea/auth';
+import type { ServiceName } from '@cardea/contracts';
+import type { Clock, Ids, Logger } from '@cardea/runtime';
+import type { Registry } from 'prom-client';
+import { trustedProxies } from '../context/client-address.ts';
+import { type AllowedOrigins, NO_ORIGINS } from '../context/cross-origin.ts';
+import { HttpContext, type ServerParts } from '../context/http-context.ts';
+import { httpMetrics } from '../context/metrics.ts';
+import { OpenRequests } from '../context/open-requests.ts';
+import { defaultHeadersFor } from '../context/write-answer.ts';
+import type { Endpoint } from '../contract/endpoint.ts';
+import { inOrder } from '../contract/route-order.ts';
+import type { Identify } from '../input/idempotency.ts';
+import { LargeBodies } from '../input/large-bodies.ts';
+import { isOddPath } from '../pipeline/odd-path.ts';
+import { type Group, type PositionsPassed, routeOf } from '../pipeline/route.ts';
+import { enter, NO_PARAMS, type Routing, routingOf } from '../pipeline/routing.ts';
+import type { Denials } from '../refusals/denials.ts';
+import { invalid, refusalOf } from '../refusals/refusal.ts';
+import type { RefusedWrites } from '../refusals/refused-writes.ts';
+import { type Listening, listen } from './listen.ts';
+import { isDirect } from './loopback-only.ts';
+
+/** One service's endpoints with its own log, projections and store for refusals. */
+export type ServiceHttp = {
+  readonly service: ServiceName;
+  readonly endpoints: readonly Endpoint[];
+  /** Waits for projections; without it nothing waits. */
+  readonly positions?: PositionsPassed | undefined;
+  /** Records the service's refusals; without it they are not recorded. */
+  readonly denials?: Denials | undefined;
+  /** Derives command ids of repeatable requests; required for idempotent endpoints. */
+  readonly identify?: Identify | undefined;
+  /** The server's, unless the service has its own. */
+  readonly authenticator?: Authenticator | undefined;
+};
+
+export type ServeOptions = {
+  readonly services: readonly ServiceHttp[];
+  /** Required unless each service has its own or all endpoints are for `anyone`. */
+  readonly authenticator?: Authenticator;
+  /** For an internal listener: only other processes of the deployment call it, without a proxy in between. */
+  readonly internal?: Internal;
+  /** `X-Served-By` of responses that belong to no service, such as a 404. */
+  readonly name: string;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly issuer: string;
+  readonly trustedProxies: readonly string[];
+  /** Which other origins may call from their pages; none by default. */
+  readonly origins?: AllowedOrigins;
+  readonly registry?: Registry;
+  /** Told of requests that failed. */
+  readonly refusedWrites?: RefusedWrites;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Addresses to listen on; the second and later ones are skipped where the host lacks them. */
+  readonly hosts: readonly string[];
+  /** False leads every request through Express' router; on by default. */
+  readonly fastPath?: boolean;
+  /** Loopback-only endpoints are served on all addresses. */
+  readonly sharesLoopbackOnly?: boolean;
+  /** How long pending requests may take once the server stops, milliseconds. */
+  readonly stopWaitMs?: number;
+};
+
+export type Internal = {
+  /** Whether an `Authorization` header belongs to this deployment; otherwise the response is 401. */
+  readonly accepts: (authorization: string | undefined) => boolean;
+};
+
+export type HttpServer = {
+  readonly start: () => Promise<Pick<Listening, 'port' | 'onLoopback'>>;
+  /**
+   * From now on each answer says `Connection: close` and long polls return at once; everything is still answered,
+   * and connections without a request stay open until the stop.
+   */
+  readonly drain: () => void;
+  /**
+   * Drains, then no new connection is accepted, pending requests may finish within the time limit, and counted refusals are recorded. A second call waits for the first.
+   */
+  readonly stop: () => Promise<void>;
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
+  /** The routes of Express, to compare with catalogue and document. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
+};
+
+const STOP_WAIT_MS = 10_000;
+const DENIAL_FLUSH_MS = 5_000;
+
+export function serve(options: ServeOptions): HttpServer {
+  const draining = new AbortController();
+  const parts: ServerParts = {
+    clock: options.clock,
+    ids: options.ids,
+    logger: options.logger,
+    metrics: httpMetrics(options.registry),
+    trusted: trustedProxies(options.trustedProxies),
+    defaultHeaders: defaultHeadersFor(options.issuer),
+    draining: draining.signal,
+    open: new OpenRequests(),
+    largeBodies: new LargeBodies(),
+    origins: options.origins ?? NO_ORIGINS,
+    refusedWrites: options.refusedWrites,
+  };
+  const denials = options.services.flatMap((service) => service.denials ?? []);
+  const routes = inOrder(
+    options.services.flatMap((service) => {
+      const group = groupOf(service, options);
+      return service.endpoints.map((endpoint) => routeOf(endpoint, group));
+    }),
+  );
+  let listening: Listening | undefined;
+  const showsLoopbackOnly = (request: IncomingMessage): boolean =>
+    options.sharesLoopbackOnly === true || (listening?.onLoopback === true && isDirect(request));
+  const routing = routingOf(routes, {
+    fastPath: options.fastPath !== false,
+    showsLoopbackOnly,
+  });
+  const handler = beforeRouting(routing, parts, options);
+  const stopWaitMs = options.stopWaitMs ?? STOP_WAIT_MS;
+  let flushing: NodeJS.Timeout | undefined;
+  let stopped: Promise<void> | undefined;
+  const stop = async () => {
+    draining.abort();
+    clearInterval(flushing);
+    await listening?.close({ stopWaitMs, abandon: () => abandonAll(parts) });
+    for (const kept of denials) await kept.flush(true);
+  };
+  return {
+    handler,
+    drain: () => draining.abort(),
+    routes: routes.map(({ contract: { method, path } }) => ({ method, path })),
+    start: async () => {
+      listening = await listen(handler, options);
+      const flush = () => {
+        for (const kept of denials) void kept.flush();
+      };
+      flushing = setInterval(flush, DENIAL_FLUSH_MS).unref();
+      return listening;
+    },
+    stop: () => {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+function groupOf(service: ServiceHttp, options: ServeOptions): Group {
+  return {
+    service: service.service,
+    authenticator: service.authenticator ?? options.authenticator ?? NO_CALLERS,
+    positions: service.positions,
+    denials: service.denials,
+    identify: service.identify ?? refuseToIdentify,
+  };
+}
+
+const refuseToIdentify: Identify = () => {
+  throw new Error('an idempotent endpoint of a service that cannot identify requests');
+};
+
+const refuseToAuthenticate = () => {
+  throw new Error('an endpoint that asks who calls, on a server that cannot find out');
+};
+const NO_CALLERS: Authenticator = {
+  authenticate: refuseToAuthenticate,
+  confirm: refuseToAuthenticate,
+  capability: refuseToAuthenticate,
+};
+
+const abandonAll = ({ open }: ServerParts) => {
+  for (const http of open.all()) http.abandon();
+};
+
+/** Steps that are the same for every path; then the endpoint is found. */
+function beforeRouting(
+  { literal, byPattern }: Routing,
+  parts: ServerParts,
+  { name, internal }: Pick<ServeOptions, 'name' | 'internal'>,
+): HttpServer['handler'] {
+  return (request, response) => {
+    const http = new HttpContext(request, response, parts, name);
+    const { headers, httpVersionMinor } = request;
+    if (headers.host === undefined && httpVersionMinor > 0) {
+      return http.refuse(invalid({ field: 'Host', rule: 'required' }));
+    }
+    if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
+      return http.refuse(invalid({ field: 'Expect', rule: 'unknown' }));
+    }
+    // What stands in this table is no odd path, so only other paths are looked at.
+    const route = literal.get(http.path)?.get(request.method ?? '');
+    if (internal === undefined) {
+      if (route === undefined && isOddPath(http.path)) return http.refuse(refusalOf('not_found'));
+    } else if (!internal.accepts(headers.authorization)) {
+      return http.refuse(refusalOf('unauthenticated'));
+    }
+    if (route !== undefined) return http.within(() => enter(route, http, NO_PARAMS));
+    http.within(() => byPattern(http, request, response));
+  };
+}

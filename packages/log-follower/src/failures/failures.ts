@@ -1,0 +1,88 @@
+import { Outage } from '@cardea/runtime';
+
+/**
+ * The only classification of failures. An outage says nothing about an event: a dependency is unavailable,
+ * busy or not migrated yet, or two transactions conflicted. It is waited out, however long it takes. Any
+ * other failure is attributed to the event, and parks its stream.
+ *
+ * Only those of PostgreSQL's errors that are about values are attributed to the event. The text of a statement is
+ * the same for all events, so a missing table or column would otherwise park every stream. Of Kafka's, only
+ * those about the records that were sent: a missing topic or a refused login says nothing about an event.
+ */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof Outage || isConnectionLost(error) || isStopped(error)) return true;
+  if (isOfKafka(error)) return !blamesRecords(error);
+  const code = codeOf(error);
+  return code !== undefined && SQLSTATE.test(code) && !BLAMES_VALUES.test(code);
+}
+
+/** The server cannot be reached, or the connection broke; the driver gives some of these errors no code. */
+export function isConnectionLost(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code !== undefined) return SOCKET_CODES.has(code);
+  return error instanceof Error && DRIVER_MESSAGE.test(error.message);
+}
+
+/** What may be logged of an error: its code or its name, never its message, which may quote data. */
+export function errorCode(error: unknown): string {
+  return codeOf(error) ?? (error instanceof Error ? error.name : 'Error');
+}
+
+/** For work after events have taken effect: whatever fails in it blames none of them. */
+export async function asOutage<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isOutage(error)) throw error;
+    throw new AfterEffect(errorCode(error), { cause: error });
+  }
+}
+
+class AfterEffect extends Outage {
+  override readonly name = 'AfterEffect';
+}
+
+/** A wait ran out: a table or an index still lags behind its log. */
+export class NotCaughtUp extends Outage {
+  override readonly name = 'NotCaughtUp';
+}
+
+const SOCKET_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+const DRIVER_MESSAGE =
+  /^(Connection terminated|timeout|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool)/;
+const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
+/** Data exception, integrity, cardinality, program limit, raised by our own triggers and functions. */
+const BLAMES_VALUES = /^(22|23|21000|54|P0001)/;
+
+/** The work was told to stop, or a wait ran out. */
+const isStopped = (error: unknown): boolean =>
+  error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
+
+type OfKafka = { readonly type?: unknown; readonly cause?: unknown };
+
+/** The driver's own errors; the one that the broker answered may be the cause of another. */
+const isOfKafka = (error: unknown): error is Error & OfKafka =>
+  error instanceof Error && error.name.startsWith('KafkaJS');
+
+const blamesRecords = (error: Error & OfKafka): boolean =>
+  BLAMES_RECORDS.has(String(error.type)) || (isOfKafka(error.cause) && blamesRecords(error.cause));
+
+const BLAMES_RECORDS: ReadonlySet<string> = new Set([
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'INVALID_RECORD',
+]);
+
+function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,63 @@
+/** What a follower of a log hands its events to. */
+import type { RecordedEvent } from '@cardea/event-store';
+import type { Checkpoint } from './checkpoints/checkpoint.ts';
+import type { IdleCheckpoints } from './checkpoints/idle-checkpoints.ts';
+
+export type Batch<Prepared> = {
+  readonly events: readonly RecordedEvent[];
+  readonly prepared: Prepared;
+  /** Position of the last event. */
+  readonly through: bigint;
+  /** True when there are more events after this batch. */
+  readonly isFull: boolean;
+};
+
+/** Writes changes and checkpoint atomically. */
+export type Changes = () => Promise<void>;
+
+/**
+ * Applies events. What it throws is classified by `failures.ts`: after an outage the batch is tried again;
+ * any other failure blames one of the events, which is then set aside.
+ */
+export interface Sink<Prepared = undefined> {
+  /** Reads the checkpoint from the database: what is in memory may be outdated. */
+  load(): Promise<Checkpoint>;
+  /** Work on a batch that can be done while the previous one is being applied. */
+  prepare(events: readonly RecordedEvent[], checkpoint: Checkpoint): Promise<Prepared>;
+  /**
+   * Returns what the batch changes here, or undefined when only the checkpoint moves, later, through `idle`.
+   * What has an effect elsewhere is done before; it must be repeatable.
+   */
+  changes(
+    batch: Batch<Prepared>,
+    checkpoint: Checkpoint,
+    signal: AbortSignal,
+  ): Promise<Changes | undefined>;
+  /**
+   * Parks the stream of an event that failed alone, and moves the checkpoint to the event, durably. Events of
+   * parked streams that come later are the sink's to skip.
+   */
+  setAside(event: RecordedEvent, error: unknown, checkpoint: Checkpoint): Promise<void>;
+  /**
+   * True where `changes` would return undefined without doing anything: a follower that rests is not woken for
+   * such events. Not for sinks with `atEnd`.
+   */
+  ignores?(events: readonly RecordedEvent[], checkpoint: Checkpoint): boolean;
+  /** Stores checkpoints that moved over batches without changes. */
+  readonly idle?: IdleCheckpoints;
+  /** Called when everything up to the position has taken effect, with the last events. */
+  moved?(position: bigint, events: readonly RecordedEvent[]): void;
+  /** Called when the log had no further events at the time of the read. */
+  atEnd?(askedAtMs: number | undefined): Promise<void> | void;
+  /** Waits for work that was started and has not finished. */
+  settle?(): Promise<void>;
+}
+
+/** Why an event that the sink would apply cannot be read. */
+export const faultIn = <Prepared>(
+  events: readonly RecordedEvent[],
+  sink: Sink<Prepared>,
+  checkpoint: Checkpoint,
+): unknown =>
+  events.find((event) => event.fault !== undefined && sink.ignores?.([event], checkpoint) !== true)
+    ?.fault;

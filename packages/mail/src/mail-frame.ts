@@ -1,0 +1,101 @@
+/**
+ * The one frame of all mails: who it comes from, why it came, facts, one button with its address below, what
+ * to do if it was not the reader, and whom to ask. Both parts are made of the same blocks, so that they say
+ * the same. Nothing is loaded from elsewhere, and everything that people or agents wrote is text.
+ */
+import { cleaned } from '@cardea/runtime';
+import type { Block, Fact } from './blocks.ts';
+import { FRAME_TEXTS } from './frame-texts.ts';
+import { htmlOf } from './html-part.ts';
+import { DEFAULT_LANGUAGE, type Language } from './languages.ts';
+import { type MailText, oneLine, untrustedText } from './mail-text.ts';
+
+/** What one mail says. */
+export type MailContent = {
+  readonly subject: string;
+  /** One sentence. */
+  readonly why: string;
+  /** Labels with their values; a value that is empty is left out. */
+  readonly facts?: readonly Fact[];
+  /** To be typed; shown large. */
+  readonly code?: { readonly label: string; readonly code: string } | undefined;
+  readonly button?: { readonly label: string; readonly link: string } | undefined;
+  /** To be pasted where the link came without its secret. */
+  readonly paste?: { readonly label: string; readonly code: string } | undefined;
+  /** What there is to know, and what to do if it was not the reader. */
+  readonly end: string;
+};
+
+/** Who a mail comes from, as far as it shows it. */
+export type MailBrand = {
+  /** Written by strangers where anybody may make a tenant; empty: nobody is named. */
+  readonly name: string;
+  /** `#rrggbb`; null: the one of Cardea. */
+  readonly color?: string | null;
+  /** An address for questions. */
+  readonly support?: string | null;
+};
+
+export function framedMail(
+  { subject, why, facts = [], code, button, paste, end }: MailContent,
+  brand: MailBrand,
+  language: Language = DEFAULT_LANGUAGE,
+): MailText {
+  const name = untrustedText(brand.name);
+  const known = facts.map(([label, value]): Fact => [label, asLine(value)]);
+  const title = asLine(subject);
+  const blocks: readonly (Block | undefined)[] = [
+    name === '' ? undefined : { kind: 'brand', text: name },
+    { kind: 'title', text: title },
+    { kind: 'why', text: why },
+    { kind: 'facts', facts: known.filter(([, value]) => value !== '') },
+    button && { kind: 'button', ...button },
+    paste && { kind: 'paste', ...paste },
+    code && { kind: 'code', ...code },
+    { kind: 'end', text: end },
+    footOf(name, brand.support ?? null, language),
+  ];
+  const shown = blocks.filter((block) => block !== undefined);
+  return {
+    subject: title,
+    text: `${shown.map(textOf).filter(isText).join('\n\n')}\n`,
+    html: htmlOf(shown, { language, title, color: brand.color ?? null }),
+  };
+}
+
+const asLine = (text: string): string => cleaned(oneLine(text));
+const isText = (text: string): boolean => text !== '';
+
+function footOf(name: string, support: string | null, language: Language): Block | undefined {
+  const texts = FRAME_TEXTS[language];
+  if (name === '' && support === null) return undefined;
+  return {
+    kind: 'foot',
+    from: name === '' ? '' : texts.from.replace('{tenant}', () => name),
+    support: support === null ? undefined : [texts.support, asLine(support)],
+  };
+}
+
+/** Mail programs make links of addresses; nothing else is marked. */
+function textOf(block: Block): string {
+  switch (block.kind) {
+    case 'brand':
+    case 'title':
+    case 'why':
+    case 'end':
+      return block.text;
+    case 'facts':
+      return block.facts.map(lineOf).join('\n');
+    case 'code':
+    case 'paste':
+      return lineOf([block.label, block.code]);
+    case 'button':
+      return lineOf([block.label, block.link]);
+    case 'foot':
+      return [block.from, block.support === undefined ? '' : lineOf(block.support)]
+        .filter(isText)
+        .join('\n');
+  }
+}
+
+const lineOf = ([label, value]: Fact): string => `${label}: ${value}`;

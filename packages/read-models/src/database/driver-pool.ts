@@ -1,0 +1,56 @@
+/** The driver's pool of one role, whose errors never end the process. */
+import type { Logger } from '@cardea/runtime';
+import { Pool } from 'pg';
+
+export type PoolName = 'requests' | 'loops';
+
+export type PoolForm = {
+  readonly connectionString: string;
+  readonly pool: PoolName;
+  readonly size: number;
+  readonly statementMs: number;
+  readonly settings: { readonly [setting: string]: string | number };
+  readonly log: Logger;
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number;
+};
+
+/** A caller that got no connection by then gets none. */
+export const CONNECTION_WAIT_MS = 2000;
+const IDLE_IN_TRANSACTION_MS = 60_000;
+/** Longer than loops rest: opening a connection costs more than what most of them look for. */
+const IDLE_CONNECTION_MS = 60_000;
+
+export function driverPool({
+  connectionString,
+  pool: name,
+  size,
+  settings,
+  statementMs,
+  log,
+}: PoolForm) {
+  const all = {
+    ...settings,
+    jit: 'off',
+    statement_timeout: statementMs,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+  };
+  const pool = new Pool({
+    connectionString,
+    application_name: `cardea-${name}`,
+    max: size,
+    connectionTimeoutMillis: CONNECTION_WAIT_MS,
+    idleTimeoutMillis: IDLE_CONNECTION_MS,
+    keepAlive: true,
+    pipeline: true,
+    options: Object.entries(all)
+      .map(([setting, value]) => `-c ${setting}=${value}`)
+      .join(' '),
+  });
+  // Without listeners an error of a connection would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}));
+  pool.on('error', (error: Error & { code?: string }) => {
+    log.warn({ pool: `cardea-${name}`, code: error.code }, 'database connection lost');
+  });
+  return pool;
+}

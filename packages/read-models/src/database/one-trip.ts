@@ -1,0 +1,173 @@
+/**
+ * Several statements in one round trip: they are sent together, with one Sync after the last. Outside
+ * BEGIN they are one transaction, which the Sync commits. The first refusal, also that of the commit,
+ * makes PostgreSQL skip everything up to the Sync.
+ */
+import {
+  type ClientBase,
+  type Connection,
+  DatabaseError,
+  Query,
+  type QueryResultRow,
+  Result,
+  types,
+} from 'pg';
+import { prepareValue } from 'pg/lib/utils.js';
+import type { Answers, Statement } from './database.ts';
+
+export type Answer = {
+  readonly command: string;
+  readonly rows: readonly Record<string, unknown>[];
+  readonly rowCount: number | null;
+};
+
+/** The answers as the caller has typed them. */
+export const answersOf = <Rows extends readonly QueryResultRow[]>(answers: readonly Answer[]) =>
+  answers.map(({ rows, rowCount }) => ({
+    rows,
+    rowCount: rowCount ?? 0,
+  })) as unknown as Answers<Rows>;
+
+/** Throws the error of the first refused statement; after any other error the outcome is unknown. */
+export async function inOneTrip(
+  client: ClientBase,
+  statements: readonly Statement[],
+  limitMs: number,
+): Promise<readonly Answer[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<readonly Answer[]>();
+  client.query(new OneTrip(statements, limitMs, { resolve, reject }));
+  try {
+    return await promise;
+  } catch (error) {
+    // The driver's trace leads to the socket; this one leads to the caller.
+    if (error instanceof DatabaseError) Error.captureStackTrace(error);
+    throw error;
+  }
+}
+
+/** The driver's connection, with what its types lack. */
+type Wire = Connection & {
+  readonly parsedStatements: { [name: string]: string };
+  readonly submittedNamedStatements: { [name: string]: string };
+  parse(message: { readonly name: string; readonly text: string }): void;
+  bind(message: { readonly statement: string; readonly values: readonly unknown[] }): void;
+  describe(message: { readonly type: 'P' }): void;
+  execute(message: undefined): void;
+};
+
+/** A result that the driver fills, with what its types lack. */
+type Filled = Result & {
+  addFields(fields: unknown): void;
+  parseRow(fields: unknown): Record<string, unknown>;
+  addRow(row: Record<string, unknown>): void;
+  addCommandComplete(message: unknown): void;
+};
+
+type Sent = {
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+  readonly result: Filled;
+};
+type Settle = {
+  readonly resolve: (answers: readonly Answer[]) => void;
+  readonly reject: (error: Error) => void;
+};
+
+/** What the driver takes for one query. It calls the `handle…` methods, with the server's messages in order. */
+class OneTrip extends Query {
+  /** The driver's time limit in milliseconds. */
+  readonly query_timeout: number;
+  /** The name of the statement that is answered next: the driver notes under it what has been prepared. */
+  declare name: string;
+  declare text: string;
+  readonly #all: readonly Sent[];
+  #answered = 0;
+  #unreadable: Error | undefined;
+  declare callback: (error: Error | null | undefined, answers?: readonly Answer[]) => void;
+
+  constructor(statements: readonly Statement[], limitMs: number, { resolve, reject }: Settle) {
+    super('', (error, answers) => {
+      if (error) reject(error);
+      else resolve(answers as unknown as readonly Answer[]);
+    });
+    this.query_timeout = limitMs;
+    // Converted before anything is sent: a value that cannot be must not leave half of the statements behind.
+    this.#all = statements.map(({ name = '', text, values = [] }) => ({
+      name,
+      text,
+      values: values.map(prepareValue),
+      result: new Result('', types) as Filled,
+    }));
+    this.#next(0);
+  }
+
+  override submit = (connection: Connection): Error | null => {
+    const wire = connection as Wire;
+    const clash = this.#all.find(({ name, text }) => (known(wire, name) ?? text) !== text);
+    if (clash) return new Error(`The name ${clash.name} is that of another statement.`);
+    wire.stream.cork();
+    for (const { name, text, values } of this.#all) {
+      if (known(wire, name) === undefined) {
+        wire.parse({ name, text });
+        if (name !== '') wire.submittedNamedStatements[name] = text;
+      }
+      wire.bind({ statement: name, values });
+      wire.describe({ type: 'P' });
+      wire.execute(undefined);
+    }
+    wire.sync();
+    wire.stream.uncork();
+    return null;
+  };
+
+  handleRowDescription({ fields }: { readonly fields: unknown }): void {
+    this.#current?.addFields(fields);
+  }
+
+  handleDataRow({ fields }: { readonly fields: unknown }): void {
+    try {
+      this.#current?.addRow(this.#current.parseRow(fields));
+    } catch (error) {
+      this.#unreadable ??= error as Error;
+    }
+  }
+
+  handleCommandComplete(message: unknown): void {
+    this.#current?.addCommandComplete(message);
+    this.#next(this.#answered + 1);
+  }
+
+  handleEmptyQuery(): void {
+    this.#next(this.#answered + 1);
+  }
+
+  /** After a refusal the server has skipped the rest: it has not prepared those statements. */
+  handleError(error: Error, connection: Connection): void {
+    const { submittedNamedStatements } = connection as Wire;
+    for (const { name } of this.#all.slice(this.#answered)) delete submittedNamedStatements[name];
+    this.callback(error);
+  }
+
+  handleReadyForQuery(): void {
+    if (this.#unreadable !== undefined) this.callback(this.#unreadable);
+    else
+      this.callback(
+        null,
+        this.#all.map(({ result }) => result),
+      );
+  }
+
+  get #current(): Filled | undefined {
+    return this.#all[this.#answered]?.result;
+  }
+
+  #next(index: number): void {
+    this.#answered = index;
+    this.name = this.#all[index]?.name ?? '';
+    this.text = this.#all[index]?.text ?? '';
+  }
+}
+
+const known = (wire: Wire, name: string): string | undefined =>
+  name === '' ? undefined : (wire.parsedStatements[name] ?? wire.submittedNamedStatements[name]);

@@ -1,0 +1,109 @@
+/**
+ * The database of one process: a pool per role, whose connections take their role when they are opened and
+ * never change it; and no error of a connection ends the process.
+ */
+import type { ServiceName } from '@cardea/contracts';
+import { type Clock, type Logger, systemClock } from '@cardea/runtime';
+import { rolesOf, TENANT_SETTING } from '../schema/roles.ts';
+import { ConnectionPool, type PoolState, type Use } from './connection-pool.ts';
+import { type Database, DatabaseUnavailable, type Statement } from './database.ts';
+
+const POOL_SIZE = 20;
+const LOOPS_POOL_SIZE = 4;
+const REQUEST_STATEMENT_MS = 10_000;
+const LOOP_STATEMENT_MS = 60_000;
+const PING_MS = 1000;
+
+export type DatabaseOptions = {
+  readonly connectionString: string;
+  /** The one service that uses it, in that one's own roles; without one, in those that reach all schemas. */
+  readonly service?: ServiceName | undefined;
+  /** Connections for requests (`cardea_app`). */
+  readonly poolSize?: number;
+  /** Connections for loops and look-ups without a tenant (`cardea_system`). */
+  readonly loopsPoolSize?: number;
+  readonly log: Logger;
+  /** Measures for how long callers have got no connection; the machine's clock by default. */
+  readonly clock?: Pick<Clock, 'monotonicMs'>;
+};
+
+export type PostgresDatabase = Database & {
+  readonly pools: () => readonly PoolState[];
+  /** Sets the number of connections for loops to the number of loops that can work at once. */
+  readonly resizeLoops: (size: number) => void;
+};
+
+/** Opens no connection: the first call opens the first one. */
+export function openDatabase(options: DatabaseOptions): PostgresDatabase {
+  const { connectionString, log, clock = systemClock } = options;
+  const now = () => clock.monotonicMs();
+  const roles = rolesOf(options.service);
+  const requests = new ConnectionPool({
+    connectionString,
+    log,
+    now,
+    pool: 'requests',
+    size: options.poolSize ?? POOL_SIZE,
+    statementMs: REQUEST_STATEMENT_MS,
+    settings: { role: roles.app },
+  });
+  const loops = new ConnectionPool({
+    connectionString,
+    log,
+    now,
+    pool: 'loops',
+    size: options.loopsPoolSize ?? LOOPS_POOL_SIZE,
+    statementMs: LOOP_STATEMENT_MS,
+    // A cached plan that was made while a table was empty would otherwise scan it for ever. And the server would
+    // plan each change of rows anew, because it takes the arrays that it cannot see for longer ones.
+    settings: {
+      role: roles.system,
+      enable_seqscan: 'off',
+      plan_cache_mode: 'force_generic_plan',
+    },
+  });
+  return {
+    asTenant: (tenantId, work) => requests.transaction(ofTenant(tenantId), work),
+    asSystem: (work, options) => loops.transaction({ settings: durability(options) }, work),
+    asTenantAtOnce: (tenantId, statements) => requests.atOnce(ofTenant(tenantId), statements),
+    asSystemAtOnce: (statements, options) =>
+      loops.atOnce({ settings: durability(options) }, statements),
+    tenant: (tenantId) => requests.queryable(ofTenant(tenantId)),
+    system: loops.queryable({ settings: [] }),
+    ping: () => ping(requests),
+    close: async () => {
+      await Promise.all([requests.end(), loops.end()]);
+    },
+    pools: () => [requests.state(), loops.state()],
+    resizeLoops: (size) => loops.resize(size),
+  };
+}
+
+const ofTenant = (tenantId: string): Use => ({ settings: [tenantIs(tenantId)], tenantId });
+
+const tenantIs = (tenantId: string): Statement => ({
+  name: 'tenant_is',
+  text: `SELECT set_config('${TENANT_SETTING}', $1, true)`,
+  values: [tenantId],
+});
+
+const NOT_DURABLE: Statement = {
+  name: 'not_durable',
+  text: "SELECT set_config('synchronous_commit', 'off', true)",
+};
+
+const durability = ({ durable = true }: { readonly durable?: boolean } = {}) =>
+  durable ? [] : [NOT_DURABLE];
+
+async function ping(pool: ConnectionPool): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new DatabaseUnavailable('The database did not answer within 1 s.')),
+    PING_MS,
+  );
+  try {
+    await Promise.race([pool.queryable({ settings: [] }).query('SELECT 1'), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Whether each connection has a database session of its own. Role, row-level security, leader locks and
+ * notices are state of a session, so a pooler in transaction mode mixes them between clients, and one that
+ * drops startup options leaves a connection in the login role, which row-level security may not bind.
+ */
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+
+const CONNECT_MS = 2_000;
+const QUERY_MS = 2_000;
+/** Sessions that are kept busy one after another until one turns out to be shared. */
+const CLIENTS_MAX = 5;
+/** A server that does not take a startup parameter: PgBouncer and `options`. */
+const PROTOCOL_VIOLATION = '08P01';
+const PROBE = 'cardea.session_probe';
+
+export class SharedSessions extends Error {
+  override readonly name = 'SharedSessions';
+  constructor() {
+    super(
+      'DATABASE_URL leads to a pooler that shares sessions between clients or drops startup options: let it name PostgreSQL itself, or a pooler in session mode that passes "options".',
+    );
+  }
+}
+
+/** False where the database cannot be asked yet. Throws SharedSessions. */
+export async function refuseSharedSessions(connectionString: string): Promise<boolean> {
+  const clients: Client[] = [];
+  const open = async (): Promise<Session> => {
+    const probe = randomUUID();
+    const client = new Client({
+      connectionString,
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: QUERY_MS,
+      options: `-c ${PROBE}=${probe}`,
+    });
+    client.on('error', () => {}); // the query that fails reports it
+    clients.push(client);
+    await client.connect();
+    return { client, probe };
+  };
+  try {
+    const first = await open();
+    const { pid, probe } = await seenBy(first, '');
+    if (probe !== first.probe) throw new SharedSessions();
+    if (pid === ownPid(first)) return true;
+    // A pooler is in between. Whoever begins a transaction gets a session that another has let go.
+    for (let n = 0; n < CLIENTS_MAX; n += 1) {
+      const next = await open();
+      const seen = await seenBy(next, 'BEGIN; ');
+      if (seen.pid === pid || seen.probe !== next.probe) throw new SharedSessions();
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof SharedSessions) throw error;
+    if ((error as { readonly code?: unknown }).code === PROTOCOL_VIOLATION) {
+      throw new SharedSessions();
+    }
+    return false;
+  } finally {
+    await Promise.all(clients.map((client) => client.end().catch(() => {})));
+  }
+}
+
+type Session = { readonly client: Client; readonly probe: string };
+
+/** As the server named it when the connection began. */
+const ownPid = ({ client }: Session): number | undefined =>
+  (client as Client & { readonly processID?: number }).processID;
+
+async function seenBy({ client }: Session, before: string) {
+  const text = `${before}SELECT pg_backend_pid() AS pid, current_setting('${PROBE}', true) AS probe`;
+  const answers = await client.query<{ pid: number; probe: string | null }>(text);
+  const last = [answers].flat().at(-1);
+  return { pid: last?.rows[0]?.pid, probe: last?.rows[0]?.probe ?? undefined };
+}

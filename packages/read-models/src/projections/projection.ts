@@ -1,0 +1,140 @@
+import type { Sealed } from '@cardea/crypto';
+import {
+  type DomainEvent,
+  type EventHandlers,
+  type HandlersByType,
+  handlersByType,
+  type Log,
+  madeTotal,
+  type Recorded,
+  type RecordedEvent,
+  recordedOf,
+  type Total,
+} from '@cardea/event-store';
+import type { Statement } from '../database/database.ts';
+import type { Change } from './change.ts';
+
+/** A column's SQL type decides how `unnest` casts it, e.g. `text`, `uuid`, `timestamptz`, `jsonb`, `text[]`. */
+export type Table = {
+  /** Without schema: the tables are in the service's schema, or in that of a rebuild. */
+  readonly name: string;
+  readonly key: readonly string[];
+  readonly columns: { readonly [column: string]: string };
+  /** Columns that may be null. */
+  readonly nullable?: readonly string[];
+};
+
+export type ProjectionTools = {
+  /**
+   * Decrypts an encrypted field of this event; null when erased. A field is bound to the event that it was
+   * encrypted in.
+   */
+  open(
+    sealed: Sealed,
+    place: { readonly streamId: string; readonly field: string },
+  ): Promise<string | null>;
+};
+
+/** A change of one row of one named table. */
+export type TableChange = { readonly table: string; readonly change: Change<object, object> };
+
+type Changes = readonly TableChange[] | Promise<readonly TableChange[]>;
+
+/** `schema` contains the tables: the service's, or in a rebuild the one in which they are built. */
+type ApplyAt = { readonly rebuilding: boolean; readonly schema: string };
+
+/**
+ * A projection has one name, one set of tables and one checkpoint. `on` declares the changes of each event;
+ * the runner merges those of a batch by key and writes one multi-row statement per table, the checkpoint
+ * with the last one, in one transaction. What row changes cannot express (working state, rows of other
+ * projections) goes into `apply`: statements that are sent with the others, in that transaction. Rows that
+ * follow from rows before are therefore written without reading them first.
+ */
+export type Projection = {
+  readonly name: string;
+  readonly log: Log;
+  readonly tables: readonly Table[];
+  readonly on: HandlersByType<[ProjectionTools], Changes>;
+  /** Statements of the projection's own, after the row changes of a batch that has events of these types. */
+  readonly apply?: {
+    readonly on: readonly string[];
+    readonly statements: (events: readonly RecordedEvent[], at: ApplyAt) => readonly Statement[];
+  };
+  /**
+   * True where hardly anybody reads its rows right after a write: then its batches are spaced like those of
+   * consumers, and cost less.
+   */
+  readonly isSpaced?: boolean;
+  /** When a stream is parked: removes the rights that its rows grant, where none is safer than outdated ones. */
+  readonly onParked?: (streamId: string) => readonly TableChange[];
+  /** Called in the process that ran the batch, after its commit. */
+  readonly onCommitted?: (events: readonly RecordedEvent[]) => void;
+  /** Called in the others, where the batch's events are not known; and when such a call may be missing. */
+  readonly onAppliedElsewhere?: () => void;
+};
+
+/**
+ * A projection of all events of the streams that it listens to, by `projection<UserEvent>()({ … })`: `on`
+ * handles or ignores each, except those that only `apply` needs.
+ */
+export const projection =
+  <E extends DomainEvent>() =>
+  <const Applied extends E['type'] = never>({
+    on,
+    apply,
+    onCommitted,
+    ...definition
+  }: Definition<E, Applied>): Total<Projection> => {
+    const all = new Set<string>([...Object.keys(on), ...(apply?.on ?? [])]);
+    const applied = new Set<string>(apply?.on);
+    return madeTotal<Projection>({
+      ...definition,
+      on: handlersByType<[ProjectionTools], Changes>(on),
+      ...(apply && {
+        apply: {
+          on: apply.on,
+          statements: (events, at) => apply.statements(recordedOf<E, Applied>(events, applied), at),
+        },
+      }),
+      ...(onCommitted && {
+        onCommitted: (events) => {
+          const own = recordedOf<E>(events, all);
+          if (own.length > 0) onCommitted(own);
+        },
+      }),
+    });
+  };
+
+type Definition<E extends DomainEvent, Applied extends E['type']> = Pick<
+  Projection,
+  'name' | 'log' | 'tables' | 'isSpaced' | 'onParked' | 'onAppliedElsewhere'
+> & {
+  readonly on: ProjectionHandlers<E, Applied>;
+  readonly apply?: {
+    readonly on: readonly Applied[];
+    readonly statements: (
+      events: readonly Recorded<E, Applied>[],
+      at: ApplyAt,
+    ) => readonly Statement[];
+  };
+  /** Gets the batch's events of the declared types; not called when there are none. */
+  readonly onCommitted?: (events: readonly Recorded<E>[]) => void;
+};
+
+type ProjectionHandlers<E extends DomainEvent, Applied extends string> = {
+  readonly [T in keyof EventHandlers<E, [ProjectionTools], Changes> as T extends Applied
+    ? never
+    : T]: EventHandlers<E, [ProjectionTools], Changes>[T];
+} & {
+  readonly [T in keyof EventHandlers<E, [ProjectionTools], Changes> as T extends Applied
+    ? T
+    : never]?: EventHandlers<E, [ProjectionTools], Changes>[T];
+};
+
+/** Waits until projections have passed a position, in whichever process they run. */
+export interface Positions {
+  /** True when all named projections have passed `position` within `timeoutMs`. */
+  reached(projections: readonly string[], position: bigint, timeoutMs: number): Promise<boolean>;
+  /** The position that a projection has passed, as last heard. */
+  passed(projection: string): bigint;
+}

@@ -1,0 +1,99 @@
+/**
+ * Values that a process keeps for a while and may lose at any time. They are held in two generations: an entry that
+ * is used moves to the recent one; when that is full or as old as an entry may get, it becomes the older one, and
+ * what was in there goes. So what ended takes no memory for long, and no turn of the event loop walks over all
+ * entries. Time is the monotonic clock's.
+ */
+import type { Clock } from '../ports.ts';
+
+export type ExpiringCacheOptions = {
+  /** Up to twice as many are held. */
+  readonly entriesMax: number;
+  readonly ttlMs: number;
+  /** How long an ended entry is known to `wasSet`, at least; `ttlMs` by default. */
+  readonly knownMs?: number;
+};
+
+export interface ExpiringCache<Key, Value> {
+  get(key: Key): Value | undefined;
+  /** One that lives longer than `ttlMs` may go before its end. */
+  set(key: Key, value: Value, ttlMs?: number): void;
+  /** True also for an entry that has ended, while it is still held. */
+  wasSet(key: Key): boolean;
+  delete(key: Key): void;
+  clear(): void;
+}
+
+export function expiringCache<Key, Value>(
+  clock: Pick<Clock, 'monotonicMs'>,
+  { entriesMax, ttlMs: usualMs, knownMs = usualMs }: ExpiringCacheOptions,
+): ExpiringCache<Key, Value> {
+  type Entry = { readonly value: Value; readonly endsMs: number };
+  let recent = new Map<Key, Entry>();
+  let older = new Map<Key, Entry>();
+  let turnedMs = clock.monotonicMs();
+  const put = (key: Key, entry: Entry, nowMs: number): void => {
+    if (recent.size >= entriesMax || nowMs - turnedMs >= knownMs) {
+      // Nothing was put for so long that those of both have ended.
+      older = nowMs - turnedMs >= 2 * knownMs ? new Map() : recent;
+      recent = new Map();
+      turnedMs = nowMs;
+    }
+    recent.set(key, entry);
+  };
+  return {
+    get: (key) => {
+      const nowMs = clock.monotonicMs();
+      const entry = recent.get(key);
+      if (entry !== undefined) return entry.endsMs > nowMs ? entry.value : undefined;
+      const unused = older.get(key);
+      if (unused === undefined || unused.endsMs <= nowMs) return undefined;
+      put(key, unused, nowMs);
+      return unused.value;
+    },
+    set: (key, value, ttlMs = usualMs) => {
+      const nowMs = clock.monotonicMs();
+      put(key, { value, endsMs: nowMs + ttlMs }, nowMs);
+    },
+    wasSet: (key) => recent.has(key) || older.has(key),
+    delete: (key) => {
+      recent.delete(key);
+      older.delete(key);
+    },
+    clear: () => {
+      recent = new Map();
+      older = new Map();
+    },
+  };
+}
+
+export interface LoadingCache<Key, Value> {
+  /** What is kept, else what `load` brings; who asks meanwhile waits for the same. Failures are not kept. */
+  get(key: Key, load: () => Promise<Value>): Promise<Value>;
+  delete(key: Key): void;
+}
+
+/** `keeps` decides which values are cached; all of them by default. */
+export function loadingCache<Key, Value>(
+  clock: Pick<Clock, 'monotonicMs'>,
+  options: ExpiringCacheOptions & { readonly keeps?: (value: Value) => boolean },
+): LoadingCache<Key, Value> {
+  const { keeps = () => true } = options;
+  const kept = expiringCache<Key, Promise<Value>>(clock, options);
+  return {
+    get: (key, load) => {
+      const known = kept.get(key);
+      if (known !== undefined) return known;
+      const loading = load();
+      const forget = (): void => {
+        if (kept.get(key) === loading) kept.delete(key);
+      };
+      kept.set(key, loading);
+      loading.then((value) => {
+        if (!keeps(value)) forget();
+      }, forget);
+      return loading;
+    },
+    delete: (key) => kept.delete(key),
+  };
+}

@@ -1,0 +1,132 @@
+import { type Cache, CacheUnavailable, type Clock } from '../ports.ts';
+
+/** Beyond this many the oldest entries go: a cache may come back empty at any time. */
+const ENTRIES_MAX = 500_000;
+/**
+ * After so many writes, and half as many as there are entries, one walk over all of them drops what has run out:
+ * what ended takes little room beside what has not, and a write pays for two steps of a walk.
+ */
+const WRITES_PER_SWEEP_MIN = 1_000;
+
+type Entry = { readonly value: string; readonly endsMs: number };
+type Listener = (message: string) => void;
+
+/**
+ * The shared cache of a deployment that is one process: a map whose entries run out. A token bucket is
+ * an entry that lives until the bucket is full again.
+ */
+export function inProcessCache(clock: Clock, entriesMax: number = ENTRIES_MAX): Cache {
+  const entries = new Map<string, Entry>();
+  const channels = inProcessChannels();
+  let writes = 0;
+  let closed = false;
+
+  const open = (): void => {
+    if (closed) throw new CacheUnavailable('The cache was closed.');
+  };
+  const live = (key: string): Entry | undefined => {
+    open();
+    const entry = entries.get(key);
+    if (entry === undefined || entry.endsMs > clock.monotonicMs()) return entry;
+    entries.delete(key);
+    return undefined;
+  };
+  const write = (key: string, value: string, ttlMs: number | undefined): void => {
+    open();
+    const nowMs = clock.monotonicMs();
+    entries.delete(key); // so that the order of the map is the order of the writes
+    entries.set(key, { value, endsMs: ttlMs === undefined ? Infinity : nowMs + ttlMs });
+    writes = (writes + 1) % Math.ceil(WRITES_PER_SWEEP_MIN + entries.size / 2);
+    if (writes === 0) dropEnded(entries, nowMs);
+    if (entries.size > entriesMax) dropOldest(entries);
+  };
+
+  return {
+    mode: 'in_process',
+    get: async (key) => live(key)?.value,
+    getMany: async (keys) => keys.map((key) => live(key)?.value),
+    set: async (key, value, ttlMs) => write(key, value, ttlMs),
+    setMany: async (all) => {
+      for (const { key, value, ttlMs } of all) write(key, value, ttlMs);
+    },
+    setIfAbsent: async (key, value, ttlMs) => {
+      if (live(key) !== undefined) return false;
+      write(key, value, ttlMs);
+      return true;
+    },
+    take: async (key) => {
+      const value = live(key)?.value;
+      entries.delete(key);
+      return value;
+    },
+    delete: async (key) => {
+      open();
+      entries.delete(key);
+    },
+    increment: async (key, by, ttlMs) => {
+      const before = live(key);
+      if (before === undefined && by < 0) return { count: 0, remainingMs: ttlMs };
+      const nowMs = clock.monotonicMs();
+      const count = Number(before?.value ?? 0) + by;
+      const remainingMs = before === undefined ? ttlMs : before.endsMs - nowMs;
+      write(key, String(count), remainingMs);
+      return { count, remainingMs };
+    },
+    takeToken: async (key, { capacity, refillMs }) => {
+      const nowMs = clock.monotonicMs();
+      const fullInMs = (live(key)?.endsMs ?? nowMs) - nowMs + refillMs;
+      if (fullInMs > capacity * refillMs) return false;
+      write(key, '', fullInMs);
+      return true;
+    },
+    raise: async (key, value, ttlMs) => {
+      const before = BigInt(live(key)?.value ?? 0);
+      write(key, String(before > BigInt(value) ? before : value), ttlMs);
+    },
+    publish: async (channel, message) => {
+      open();
+      channels.publish(channel, message);
+    },
+    subscribe: async (channel, listener) => {
+      open();
+      const leave = channels.subscribe(channel, listener);
+      return async () => leave();
+    },
+    distrust: async () => {},
+    ping: async () => open(),
+    close: async () => {
+      closed = true;
+      entries.clear();
+      channels.clear();
+    },
+  };
+}
+
+function inProcessChannels() {
+  const listeners = new Map<string, Set<Listener>>();
+  return {
+    publish: (channel: string, message: string): void => {
+      for (const listener of [...(listeners.get(channel) ?? [])]) listener(message);
+    },
+    subscribe: (channel: string, listener: Listener): (() => void) => {
+      const all = listeners.get(channel) ?? new Set();
+      // A wrapper of its own: the same function may listen twice, and each ends alone.
+      const own: Listener = (message) => listener(message);
+      listeners.set(channel, all.add(own));
+      return () => {
+        all.delete(own);
+        if (all.size === 0) listeners.delete(channel);
+      };
+    },
+    clear: (): void => listeners.clear(),
+  };
+}
+
+function dropEnded(entries: Map<string, Entry>, nowMs: number): void {
+  for (const [key, entry] of entries) if (entry.endsMs <= nowMs) entries.delete(key);
+}
+
+function dropOldest(entries: Map<string, Entry>): void {
+  const oldest = entries.keys().next();
+  if (!oldest.done) entries.delete(oldest.value);
+}

@@ -1,0 +1,168 @@
+/**
+ * Divides the places of one resource of this process between tenants (`docs/design/bounds.md`, C1). A tenant
+ * may hold a fixed multiple of what is free: the more tenants fill their shares, the smaller a share is, and
+ * some places stay free for a tenant that holds none. Tenants that wait are served in turn.
+ */
+import type { Clock } from '../ports.ts';
+
+/** Whoever holds a place calls it once. */
+export type GiveBack = () => void;
+
+export type FairSharesForm = {
+  readonly places: number;
+  /**
+   * Places that one tenant may hold for each place that is free. 1/3 lets a single busy tenant hold a quarter
+   * of all places, 1 half of them. `Infinity` suits places that are held for milliseconds: all of them go to
+   * whoever asks, and only the order of waiting is fair.
+   */
+  readonly perFreePlace: number;
+};
+
+export class FairShares {
+  readonly #form: FairSharesForm;
+  readonly #heldBy = new Map<string, number>();
+  #held = 0;
+
+  constructor(form: FairSharesForm) {
+    this.#form = form;
+  }
+
+  get free(): number {
+    return this.#form.places - this.#held;
+  }
+
+  /** Tenants that hold places, with their number. */
+  get holders(): ReadonlyMap<string, number> {
+    return this.#heldBy;
+  }
+
+  /**
+   * The number of places that the tenant may still take if nobody else takes or gives back any; without a name,
+   * that of a tenant that holds none.
+   */
+  roomOf(tenantId?: string): number {
+    const { free } = this;
+    const { perFreePlace } = this.#form;
+    if (free <= 0) return 0;
+    if (perFreePlace === Number.POSITIVE_INFINITY) return free;
+    const held = tenantId === undefined ? 0 : (this.#heldBy.get(tenantId) ?? 0);
+    // Each place that is taken also makes one fewer free.
+    const room = Math.ceil((perFreePlace * free - held) / (1 + perFreePlace));
+    return Math.max(held === 0 ? 1 : 0, Math.min(free, room));
+  }
+
+  /** Undefined when the tenant holds its share, or nothing is free. */
+  take(tenantId: string): GiveBack | undefined {
+    return this.roomOf(tenantId) === 0 ? undefined : this.hold(tenantId);
+  }
+
+  /** Takes a place within a room that was looked up before, for callers that got several tenants' work at once. */
+  hold(tenantId: string): GiveBack {
+    this.#add(tenantId, 1);
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#add(tenantId, -1);
+      isHeld = false;
+    };
+  }
+
+  #add(tenantId: string, by: 1 | -1): void {
+    this.#held += by;
+    const held = (this.#heldBy.get(tenantId) ?? 0) + by;
+    if (held === 0) this.#heldBy.delete(tenantId);
+    else this.#heldBy.set(tenantId, held);
+  }
+}
+
+export type FairQueueForm = FairSharesForm & {
+  /** Callers of all tenants that may wait; tenants share them as they share the places. */
+  readonly waitingMax: number;
+  /** A caller that waited this long gets nothing. */
+  readonly waitMaxMs: number;
+};
+
+type Waiter = { readonly resolve: (giveBack: GiveBack | undefined) => void };
+
+/** Divides places between callers that wait: a place that comes free goes to the tenant whose turn is longest ago. */
+export class FairQueue {
+  readonly #form: FairQueueForm;
+  readonly #clock: Pick<Clock, 'after'>;
+  readonly #places: FairShares;
+  readonly #waitingPlaces: FairShares;
+  /** In the order of turns: a tenant that was served comes last. */
+  readonly #lines = new Map<string, Set<Waiter>>();
+
+  constructor(form: FairQueueForm, clock: Pick<Clock, 'after'>) {
+    this.#form = form;
+    this.#clock = clock;
+    this.#places = new FairShares(form);
+    this.#waitingPlaces = new FairShares({ places: form.waitingMax, perFreePlace: 1 });
+  }
+
+  get free(): number {
+    return this.#places.free;
+  }
+
+  get waiting(): number {
+    return this.#form.waitingMax - this.#waitingPlaces.free;
+  }
+
+  /** Undefined when the caller waited too long, or the tenant's share of waiting callers is full. */
+  async take(tenantId: string): Promise<GiveBack | undefined> {
+    return this.takeNow(tenantId) ?? (await this.#wait(tenantId));
+  }
+
+  /** Undefined unless the tenant gets a place without waiting. */
+  takeNow(tenantId: string): GiveBack | undefined {
+    // A place that is free while others wait is one that those may not have.
+    return this.#lines.has(tenantId) ? undefined : this.#place(tenantId);
+  }
+
+  #place(tenantId: string): GiveBack | undefined {
+    const giveBack = this.#places.take(tenantId);
+    return (
+      giveBack &&
+      (() => {
+        giveBack();
+        this.#serve();
+      })
+    );
+  }
+
+  #wait(tenantId: string): Promise<GiveBack | undefined> {
+    const leave = this.#waitingPlaces.take(tenantId);
+    if (leave === undefined) return Promise.resolve(undefined);
+    const { promise, resolve } = Promise.withResolvers<GiveBack | undefined>();
+    const line = this.#lines.get(tenantId) ?? new Set();
+    const waiter: Waiter = {
+      resolve: (giveBack) => {
+        line.delete(waiter);
+        if (line.size === 0) this.#lines.delete(tenantId);
+        leave();
+        cancel();
+        resolve(giveBack);
+      },
+    };
+    this.#lines.set(tenantId, line.add(waiter));
+    const cancel = this.#clock.after(this.#form.waitMaxMs, () => waiter.resolve(undefined));
+    return promise;
+  }
+
+  /** One place given back may let several tenants have one more of those that were free. */
+  #serve(): void {
+    for (let served = this.#serveNext(); served; served = this.#serveNext());
+  }
+
+  #serveNext(): boolean {
+    for (const [tenantId, line] of this.#lines) {
+      const [first] = line;
+      const giveBack = first && this.#place(tenantId);
+      if (giveBack === undefined) continue;
+      this.#lines.delete(tenantId);
+      this.#lines.set(tenantId, line);
+      first?.resolve(giveBack);
+      return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,25 @@
+import type { Clock, Loops } from '../ports.ts';
+
+/** The loops of this process, as readiness and metrics see them; `lastTickMs` is monotonic time. */
+export function loops(clock: Clock): Loops {
+  type Watched = { name: string; lastTickMs: number; degraded: string | undefined };
+  const watched = new Set<Watched>();
+  return {
+    watch: (name) => {
+      const loop: Watched = { name, lastTickMs: clock.monotonicMs(), degraded: undefined };
+      watched.add(loop);
+      return {
+        tick: () => {
+          loop.lastTickMs = clock.monotonicMs();
+        },
+        degraded: (reason) => {
+          loop.degraded = reason;
+        },
+        stop: () => {
+          watched.delete(loop);
+        },
+      };
+    },
+    state: () => [...watched].map((loop) => ({ ...loop })),
+  };
+}

@@ -1,0 +1,22 @@
+import { Outage } from '../outage.ts';
+
+const TRIES_MAX = 15;
+const PAUSE_MS = 1_000;
+
+/**
+ * For what a process does as it starts: that its database is too busy for a connection is no reason to end.
+ * The work may run several times. Throws the last {@link Outage} when what it needs stays away.
+ */
+export async function onceAvailable<T>(
+  work: () => Promise<T>,
+  sleep: (ms: number) => Promise<void>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Outage) || tries === TRIES_MAX) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}

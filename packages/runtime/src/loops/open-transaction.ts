@@ -1,0 +1,59 @@
+/**
+ * Whoever holds a database connection and waits for a second one stops others that do the same, and all of
+ * them time out together. So a transaction is marked for as long as it is open, and whatever is about to
+ * take a connection, or to wait for what needs one, says so here first.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Logger } from '../ports.ts';
+import { metrics } from '../telemetry/metrics.ts';
+
+type Mark = { open: boolean };
+
+const marks = new AsyncLocalStorage<Mark | undefined>();
+/** Call sites that are logged: where the second connection was requested. */
+const PLACES_MAX = 100;
+const placesLogged = new Set<string>();
+let throws = false;
+
+/** A bug: something inside a transaction asked for more than the transaction's own connection. */
+export class NestedConnection extends Error {
+  override readonly name = 'NestedConnection';
+  constructor(what: string) {
+    super(`${what} was asked for inside an open transaction`);
+  }
+}
+
+/**
+ * For tests: from now on a nested connection throws. Elsewhere it is counted and logged, for a consumer
+ * would take the error for the event's fault and park its stream.
+ */
+export function throwOnNestedConnections(does = true): void {
+  throws = does;
+}
+
+/** Marks a transaction: what `run` calls, directly or later, is inside it until the transaction is closed. */
+export function transactionTag() {
+  const mark: Mark = { open: true };
+  return {
+    run: <T>(work: () => T): T => marks.run(mark, work),
+    /** At COMMIT and ROLLBACK: what was started inside and goes on is not inside any more. */
+    close: (): void => {
+      mark.open = false;
+    },
+  };
+}
+
+/** What works for many callers is not inside the transaction of the one who happened to start it. */
+export const outsideTransactions = <T>(work: () => T): T => marks.run(undefined, work);
+
+/** Called by whatever is about to take a connection, or to wait for one that others hold. */
+export function expectNoTransaction(what: string, log?: Logger): void {
+  if (marks.getStore()?.open !== true) return;
+  const nested = new NestedConnection(what);
+  metrics.nestedConnections.inc();
+  if (throws) throw nested;
+  const place = nested.stack ?? what;
+  if (placesLogged.has(place) || placesLogged.size >= PLACES_MAX) return;
+  placesLogged.add(place);
+  log?.error({ what, place }, 'a connection was asked for inside a transaction');
+}

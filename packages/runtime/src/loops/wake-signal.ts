@@ -1,0 +1,34 @@
+import type { Clock } from '../ports.ts';
+
+/** Wakes a loop that sleeps. A wake-up between two sleeps is not lost: the next sleep ends at once. */
+export type WakeSignal = {
+  wake(): void;
+  /** Until the signal wakes it, the time is over, or `signal` aborts. */
+  rest(ms: number, signal: AbortSignal): Promise<void>;
+};
+
+/** A reason of our own: the default one is an error with a stack, created at every wake-up. */
+const WOKEN = 'woken';
+
+export const wakeSignal = (clock: Pick<Clock, 'sleep'>): WakeSignal => {
+  let isWoken = false;
+  let resting: AbortController | undefined;
+  return {
+    wake: () => {
+      isWoken = true;
+      resting?.abort(WOKEN);
+    },
+    rest: async (ms, signal) => {
+      if (!isWoken && !signal.aborted) {
+        const own = new AbortController();
+        const end = () => own.abort();
+        resting = own;
+        signal.addEventListener('abort', end, { once: true });
+        await clock.sleep(ms, own.signal);
+        signal.removeEventListener('abort', end);
+        resting = undefined;
+      }
+      isWoken = false;
+    },
+  };
+};

@@ -1,0 +1,19 @@
+/** Sanitizes text that one person or agent writes and another reads: nothing in it may hide, reorder or break a line. */
+
+/** Control, format (bidi, zero-width, tags) and line-separating characters. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+export const cleaned = (text: string): string =>
+  text.normalize('NFC').replaceAll(UNSEEN, '').trim();
+
+/** Characters that change the order in which their surroundings are read (U+202E), and control characters. */
+const DECEPTIVE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
+
+/** False for a name that shows something else than it holds. Joiners stay, which scripts and emoji need. */
+export const isHonestName = (name: string): boolean => !DECEPTIVE.test(name);
+
+export const isClean = (text: string): boolean => text !== '' && cleaned(text) === text;
+
+/** Cuts by code points, so that no surrogate pair is split. */
+export const cut = (text: string, maxChars: number): string =>
+  [...text].length <= maxChars ? text : `${[...text].slice(0, maxChars - 1).join('')}…`;

@@ -1,0 +1,135 @@
+/**
+ * What the services of one process share: the database, the logs, the topics, the cache, and the clock.
+ * Nothing else knows which adapter a port has.
+ */
+import type { ServiceName } from '@cardea/contracts';
+import { type Derive, deriveFrom } from '@cardea/crypto';
+import type { Publisher, Subscriber } from '@cardea/event-bus';
+import {
+  type EventStore,
+  type EventStoreDbStores,
+  eventStoreDbStores,
+  type PostgresEventStores,
+  postgresEventStores,
+} from '@cardea/event-store';
+import {
+  type LeaderLocks,
+  leaderLocks,
+  openDatabase,
+  type PostgresDatabase,
+  rolesOf,
+} from '@cardea/read-models';
+import {
+  type Cache,
+  type CacheAlarm,
+  type Clock,
+  type Ids,
+  inProcessCache,
+  type Loops,
+  loops,
+  metrics,
+  type Random,
+  type RootLogger,
+  redisCache,
+  type Settings,
+  systemClock,
+  systemRandom,
+  uuidV7Ids,
+} from '@cardea/runtime';
+import { cacheAlarm } from './cache-alarm.ts';
+import { stopAll } from './running.ts';
+import { topicsOf } from './topics.ts';
+
+export type Infrastructure = {
+  readonly settings: Settings;
+  readonly version: string;
+  /** Undefined where several run in this process. */
+  readonly service?: ServiceName;
+  readonly log: RootLogger;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+  readonly loops: Loops;
+  readonly derive: Derive;
+  readonly cache: Cache;
+  readonly database: PostgresDatabase;
+  readonly locks: LeaderLocks;
+  readonly storeFor: (log: ServiceName) => EventStore;
+  readonly publisher: Publisher;
+  /** The consumers of one service keep their positions in its schema. */
+  readonly subscriberFor: (service: ServiceName) => Subscriber;
+  close(): Promise<void>;
+};
+
+/** A clock or ids that tests pass in. */
+export type Given = {
+  readonly settings: Settings;
+  readonly version: string;
+  readonly log: RootLogger;
+  /** The one service that runs here: the database knows the process as that one. */
+  readonly service?: ServiceName;
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+  readonly random?: Random;
+  readonly cache?: Cache;
+};
+
+export function infrastructure(given: Given): Infrastructure {
+  const { settings, log } = given;
+  const clock = given.clock ?? systemClock;
+  const random = given.random ?? systemRandom;
+  const loopWatches = loops(clock);
+  const connectionString = settings.DATABASE_URL.reveal();
+  const database = openDatabase({
+    connectionString,
+    log,
+    clock,
+    service: given.service,
+    poolSize: settings.DATABASE_POOL_SIZE,
+  });
+  const locks = leaderLocks({ connectionString, service: given.service, clock, log });
+  const stores = storesOf(given);
+  const cache = given.cache ?? cacheOf(given, clock, cacheAlarm({ database, locks, clock }));
+  const topics = topicsOf({ settings, database, locks, cache, clock, loops: loopWatches, log });
+  return {
+    ...given,
+    clock,
+    random,
+    ids: given.ids ?? uuidV7Ids(clock, random),
+    loops: loopWatches,
+    derive: deriveFrom(settings),
+    cache,
+    database,
+    locks,
+    storeFor: (name) => stores.forLog(name),
+    publisher: topics.publisher,
+    subscriberFor: topics.subscriberFor,
+    close: () =>
+      stopAll(
+        [database, cache, stores, locks, topics].map((each) => ({ stop: () => each.close() })),
+      ),
+  };
+}
+
+function storesOf({
+  settings,
+  service,
+  log: logger,
+}: Given): PostgresEventStores | EventStoreDbStores {
+  const { DATABASE_URL, EVENTSTORE_URL: url } = settings;
+  if (url !== undefined) return eventStoreDbStores({ url: url.reveal(), logger });
+  return postgresEventStores({
+    connectionString: DATABASE_URL.reveal(),
+    role: rolesOf(service).app,
+    service,
+    logger,
+  });
+}
+
+function cacheOf({ settings, log }: Given, clock: Clock, alarm: CacheAlarm): Cache {
+  const { REDIS_URL } = settings;
+  if (REDIS_URL === undefined) return inProcessCache(clock);
+  const onState = (isUp: boolean): void =>
+    metrics.dependencyUp.set({ name: 'redis' }, Number(isUp));
+  return redisCache({ url: REDIS_URL.reveal(), clock, log, onState, alarm });
+}

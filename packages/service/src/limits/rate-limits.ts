@@ -1,0 +1,223 @@
+/**
+ * How often something may be done. A charge is made before the work, so that of many concurrent calls no
+ * more than the limit are let through; a refused call is not charged. Counted in the shared cache and in
+ * each process, so that limits hold when the cache is unavailable.
+ */
+import { type Derive, hmac } from '@cardea/crypto';
+import { addressLimitKeys } from '@cardea/http';
+import { type Cache, type Clock, expiringCache, limitCounters } from '@cardea/runtime';
+import { turnQueue } from './turn-queue.ts';
+
+export type RateLimit = {
+  readonly name: string;
+  readonly points: number;
+  readonly windowMs: number;
+  /**
+   * What it is counted by. `address`: the key is a network address, from which {@link addressLimitKeys}
+   * derives the counted keys. RATE_LIMIT_FACTOR multiplies the limits by address and by tenant.
+   */
+  readonly per: 'address' | 'tenant' | 'other';
+  /**
+   * `calls`: every call that was let through counts. `misses`: a call is charged while it is being tried,
+   * and gives its charge back if it was right. So right calls never use the limit up: while others are
+   * being tried, a call waits for its turn instead of being refused.
+   */
+  readonly counts: 'calls' | 'misses';
+};
+
+export type Charge = readonly [limit: RateLimit, key: string, amount?: number];
+
+export type Allowed = {
+  readonly allowed: true;
+  /** The call was right, or was not made: nothing of it counts. */
+  readonly giveBack: () => Promise<void>;
+  /** The call was wrong: a limit on misses counts it until the end of its window. */
+  readonly keep: () => Promise<void>;
+};
+export type Refused = {
+  readonly allowed: false;
+  readonly retryAfterSeconds: number;
+  /** The one that had no room. */
+  readonly limit: RateLimit;
+  /** False: others are still being tried, and the limit is not used up. */
+  readonly isUsedUp: boolean;
+};
+export type Taken = Allowed | Refused;
+
+export type RateLimits = {
+  /** Charges all of them, or none: the first one that has no room refuses. */
+  readonly take: (...charges: readonly Charge[]) => Promise<Taken>;
+  /**
+   * Does the work under limits on misses: charges it before, and gives it back if the answer was right or
+   * the work was not done. A refusal is handed back instead of an answer.
+   */
+  readonly attempt: <Answer>(
+    charges: readonly Charge[],
+    work: () => Promise<Answer>,
+    isRight: (answer: Answer) => boolean,
+  ) => Promise<{ readonly allowed: true; readonly answer: Answer } | Refused>;
+};
+
+export type RateLimitsDependencies = {
+  readonly cache: Pick<Cache, 'increment' | 'get'>;
+  readonly clock: Clock;
+  readonly derive: Derive;
+  /** RATE_LIMIT_FACTOR. */
+  readonly factor: number;
+  /** A service with secrets of its own counts under keys that no other one may write. */
+  readonly owner?: string | undefined;
+};
+
+/** So that a frequent key is hashed, and a frequent address read, once. */
+const HIDDEN_KEYS_MAX = 10_000;
+/** Limits on misses that are used up, as far as this process knows. */
+const USED_UP_MAX = 10_000;
+/** How long a call waits for others that are being tried. */
+export const TURN_WAIT_MAX_MS = 5_000;
+/** How often a waiting call looks by itself: those who are being tried may be in other processes. */
+const TURN_POLL_MS = 200;
+/** A refused call may come back this soon, since nothing is used up. */
+const BUSY_RETRY_SECONDS = 1;
+
+type Counter = {
+  readonly name: string;
+  readonly points: number;
+  readonly amount: number;
+  readonly limit: RateLimit;
+};
+/** What one call holds of one counter, until its window ends. */
+type Hold = { readonly counter: Counter; readonly endsAtMs: number };
+
+export function rateLimits(deps: RateLimitsDependencies): RateLimits {
+  const { cache, clock } = deps;
+  const countersOf = countersBy(deps);
+  const counts = limitCounters(cache, clock);
+  const turns = turnQueue(clock);
+  /** The end of the window of each limit on misses that is used up: misses are never given back. */
+  const usedUp = expiringCache<string, number>(clock, {
+    entriesMax: USED_UP_MAX,
+    ttlMs: Number.POSITIVE_INFINITY,
+  });
+  const nowMs = () => clock.monotonicMs();
+
+  const close = ({ counter: { name }, endsAtMs }: Hold): void => {
+    usedUp.set(name, endsAtMs, endsAtMs - nowMs());
+    turns.end(name);
+  };
+  const release = async ({ counter }: Hold): Promise<void> => {
+    await counts.add(counter.name, -counter.amount, counter.limit.windowMs);
+    turns.next(counter.name);
+  };
+  const spend = async ({ counter, endsAtMs }: Hold): Promise<void> => {
+    const { name, amount, points, limit } = counter;
+    const leftMs = endsAtMs - nowMs();
+    if (limit.counts === 'calls' || leftMs <= 0) return;
+    const { count } = await counts.add(missesOf(name), amount, leftMs);
+    if (count >= points) close({ counter, endsAtMs });
+    else turns.next(name);
+  };
+  /** Undefined: there is no room while others are being tried. */
+  const tryOnce = async (counter: Counter): Promise<Hold | Refused | undefined> => {
+    const { name, points, amount, limit } = counter;
+    const endsAtMs = usedUp.get(name);
+    if (endsAtMs !== undefined) return over(limit, endsAtMs - nowMs());
+    const { count, remainingMs } = await counts.add(name, amount, limit.windowMs);
+    const hold = { counter, endsAtMs: nowMs() + remainingMs };
+    if (count <= points) return hold;
+    await counts.add(name, -amount, limit.windowMs);
+    if (limit.counts === 'calls') return over(limit, remainingMs);
+    const misses = await counts.read(missesOf(name));
+    if (misses + amount <= points) return undefined;
+    close(hold);
+    return over(limit, remainingMs);
+  };
+  const takeOne = async (counter: Counter): Promise<Hold | Refused> => {
+    const untilMs = nowMs() + TURN_WAIT_MAX_MS;
+    for (;;) {
+      const tried = await tryOnce(counter);
+      if (tried !== undefined) return tried;
+      const leftMs = untilMs - nowMs();
+      if (leftMs <= 0 || !(await turns.wait(counter.name, Math.min(leftMs, TURN_POLL_MS)))) {
+        return busy(counter.limit);
+      }
+    }
+  };
+  const take = async (...charges: readonly Charge[]): Promise<Taken> => {
+    const held: Hold[] = [];
+    const each = (end: (hold: Hold) => Promise<void>) => async () => {
+      await Promise.all(held.map(end));
+    };
+    for (const counter of charges.flatMap(countersOf)) {
+      const taken = await takeOne(counter);
+      if ('allowed' in taken) {
+        await each(release)();
+        return taken;
+      }
+      held.push(taken);
+    }
+    return { allowed: true, giveBack: each(release), keep: each(spend) };
+  };
+
+  return {
+    take,
+    attempt: async (charges, work, isRight) => {
+      const taken = await take(...charges);
+      if (!taken.allowed) return taken;
+      const answer = await work().catch(async (error) => {
+        await taken.giveBack();
+        throw error;
+      });
+      await (isRight(answer) ? taken.giveBack() : taken.keep());
+      return { allowed: true, answer };
+    },
+  };
+}
+
+const missesOf = (name: string) => `${name}:misses`;
+
+/** The counters of a charge, in counting order. */
+function countersBy({ clock, derive, factor, owner }: RateLimitsDependencies) {
+  const prefix = owner === undefined ? 'limit' : `limit:${owner}`;
+  const { current } = derive('JWT_SECRET', 'limit-key/v1');
+  const forEver = { entriesMax: HIDDEN_KEYS_MAX, ttlMs: Number.POSITIVE_INFINITY };
+  const hidden = expiringCache<string, string>(clock, forEver);
+  const networks = expiringCache<string, ReturnType<typeof addressLimitKeys>>(clock, forEver);
+  // Keys are hashed, because a key may be a network address, which nobody should read in the cache.
+  const hide = (key: string): string => {
+    const mac = hmac(current, key).toString('base64url');
+    hidden.set(key, mac);
+    return mac;
+  };
+  const networksOf = (address: string) => {
+    const known = networks.get(address);
+    if (known !== undefined) return known;
+    const read = addressLimitKeys(address);
+    networks.set(address, read);
+    return read;
+  };
+  return ([limit, key, amount = 1]: Charge): readonly Counter[] => {
+    const { name, points, per } = limit;
+    const scaled = per === 'other' ? points : Math.ceil(points * factor);
+    const keys = per === 'address' ? networksOf(key) : [{ key, factor: 1 }];
+    return keys.map((of) => ({
+      name: `${prefix}:${name}:${hidden.get(of.key) ?? hide(of.key)}`,
+      points: scaled * of.factor,
+      amount,
+      limit,
+    }));
+  };
+}
+
+const over = (limit: RateLimit, afterMs: number): Refused => ({
+  allowed: false,
+  retryAfterSeconds: Math.max(1, Math.ceil(afterMs / 1000)),
+  limit,
+  isUsedUp: true,
+});
+
+const busy = (limit: RateLimit): Refused => ({
+  allowed: false,
+  retryAfterSeconds: BUSY_RETRY_SECONDS,
+  limit,
+  isUsedUp: false,
+});

@@ -1,0 +1,57 @@
+/** Answers exports: files that are written while they are read, within the limits of `export-limit.ts`. */
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ServiceDependencies } from '../service.ts';
+import { EXPORT_MS_MAX, type ExportLimit } from './export-limit.ts';
+
+const RETRY_AFTER_SECONDS = 10;
+const BUSY = {
+  refused: 'rate_limited',
+  message: 'Two exports of this tenant are running already.',
+  headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+} as const;
+
+type Send = (response: ServerResponse) => Promise<void>;
+
+/** Refuses with `rate_limited` while the tenant has no export to spare; else answers with what `prepare` gives. */
+export async function answerExport(
+  slots: ExportLimit,
+  tenantId: string,
+  prepare: () => Promise<Send>,
+): Promise<typeof BUSY | { readonly raw: Send }> {
+  const release = await slots.take(tenantId);
+  if (release === undefined) return BUSY;
+  try {
+    const send = await prepare();
+    return { raw: (response) => send(response).finally(release) };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+/** What takes too long loses its socket, so that no client takes a file that was cut for a whole one. */
+export async function sendExport(
+  { clock, log }: Pick<ServiceDependencies, 'clock' | 'log'>,
+  response: ServerResponse,
+  of: {
+    readonly text: AsyncIterable<string>;
+    /** Aborts when the client of the request is gone. */
+    readonly signal: AbortSignal;
+    /** Logged if it was broken off. */
+    readonly brokenOff: { readonly fields: object; readonly message: string };
+  },
+): Promise<void> {
+  const late = new AbortController();
+  const cancel = clock.after(EXPORT_MS_MAX, () => late.abort());
+  const signal = AbortSignal.any([of.signal, late.signal]);
+  try {
+    await pipeline(Readable.from(of.text), response, { signal });
+  } catch (error) {
+    if (!late.signal.aborted) throw error;
+    log.warn(of.brokenOff.fields, of.brokenOff.message);
+  } finally {
+    cancel();
+  }
+}

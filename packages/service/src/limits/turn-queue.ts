@@ -1,0 +1,42 @@
+/** Calls that wait for others to end, in the order in which they came. */
+import type { Clock } from '@cardea/runtime';
+
+/** Beyond it a call under this name is turned away at once. */
+export const WAITING_MAX = 100;
+
+export type TurnQueue = {
+  /** Resolves at the next turn or after `ms`; false, at once, where too many wait already. */
+  readonly wait: (name: string, ms: number) => Promise<boolean>;
+  /** Wakes the one that has waited longest. */
+  readonly next: (name: string) => void;
+  /** Wakes all, since nobody gets a turn any more. */
+  readonly end: (name: string) => void;
+};
+
+export function turnQueue(clock: Pick<Clock, 'after'>): TurnQueue {
+  const waiting = new Map<string, Set<() => void>>();
+  return {
+    wait: (name, ms) => {
+      const queue = waiting.get(name) ?? new Set();
+      if (queue.size >= WAITING_MAX) return Promise.resolve(false);
+      waiting.set(name, queue);
+      return new Promise((resolve) => {
+        const wake = () => {
+          cancel();
+          queue.delete(wake);
+          if (queue.size === 0 && waiting.get(name) === queue) waiting.delete(name);
+          resolve(true);
+        };
+        const cancel = clock.after(ms, wake);
+        queue.add(wake);
+      });
+    },
+    next: (name) => {
+      const [first] = waiting.get(name) ?? [];
+      first?.();
+    },
+    end: (name) => {
+      for (const wake of [...(waiting.get(name) ?? [])]) wake();
+    },
+  };
+}

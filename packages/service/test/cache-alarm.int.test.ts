@@ -1,0 +1,46 @@
+import { leaderLocks, openDatabase } from '@cardea/read-models';
+import { systemClock } from '@cardea/runtime';
+import { silentLogger, testDatabase, untilTrue } from '@cardea/testing';
+import { afterEach, expect, it } from 'vitest';
+import { cacheAlarm } from '../src/host/cache-alarm.ts';
+
+const database = testDatabase();
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((each) => each.close()));
+});
+
+/** The alarm as a process has it. */
+function alarm() {
+  const common = { connectionString: database.url, clock: systemClock, log: silentLogger };
+  const locks = leaderLocks(common);
+  const pool = openDatabase({ ...common, poolSize: 1 });
+  open.push(locks, pool);
+  return { pool, own: cacheAlarm({ database: pool, locks, clock: systemClock }) };
+}
+
+it('H1 an alarm is heard by every process, also by those whose session was lost', async () => {
+  const [here, there] = [alarm(), alarm()];
+  let heard = 0;
+  there.own.onRaised(() => {
+    heard += 1;
+  });
+  // Once it listens: alarms of before may have been missed.
+  await untilTrue(() => heard === 1);
+  await here.own.raise();
+  await untilTrue(() => heard === 2);
+  await Promise.all(Array.from({ length: 50 }, () => here.own.raise()));
+  await untilTrue(() => heard > 2);
+  // Those that came while one was sent share the next.
+  expect(heard).toBeLessThanOrEqual(4);
+  const before = heard;
+  await here.pool.asSystem(async (sql) => {
+    await sql.query('SET LOCAL ROLE NONE');
+    await sql.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name LIKE 'cardea-leader%' AND datname = current_database()`,
+    );
+  });
+  await untilTrue(() => heard > before);
+  await here.own.raise();
+});

@@ -1,0 +1,68 @@
+/**
+ * Cuts the details of an event to what a row may hold, by a fixed rule, so that no event is too large for the
+ * audit log and a rebuild gives the same rows. `omitted` says how many items of lists are missing.
+ */
+import type { Details, DetailValue } from './audit-row.ts';
+
+const DETAIL_CHARS_MAX = 1024;
+export const DETAILS_BYTES_MAX = 8 * 1024;
+/** Room for `omitted` and its number. */
+const OMITTED_BYTES = 32;
+const LIST_BYTES = '[]'.length;
+
+type Known = { [name: string]: DetailValue };
+
+export function withinRow(details: Details): Details {
+  const cut: Known = {};
+  for (const [name, value] of Object.entries(details)) {
+    if (value === undefined) continue;
+    cut[name] = typeof value === 'string' ? shortened(value, DETAIL_CHARS_MAX) : value;
+  }
+  if (bytesOf(cut) <= DETAILS_BYTES_MAX) return cut;
+  const omitted = cutLists(cut, DETAILS_BYTES_MAX - OMITTED_BYTES);
+  if (omitted > 0) cut['omitted'] = omitted;
+  cutTexts(cut, DETAILS_BYTES_MAX);
+  return cut;
+}
+
+/** Takes items from the end of the longest list, then of the next one, until all fits. */
+function cutLists(details: Known, bytesMax: number): number {
+  let omitted = 0;
+  let bytes = bytesOf(details);
+  while (bytes > bytesMax) {
+    const name = longest(details, (value) => Array.isArray(value) && value.length > 0);
+    if (name === undefined) break;
+    const kept = [...(details[name] as readonly DetailValue[])];
+    while (bytes > bytesMax && kept.length > 0) {
+      const separator = kept.length > 1 ? 1 : 0;
+      bytes -= bytesOf(kept.pop()) + separator;
+      omitted += 1;
+    }
+    details[name] = kept as DetailValue;
+  }
+  return omitted;
+}
+
+/** Halves the longest text until all fits. */
+function cutTexts(details: Known, bytesMax: number): void {
+  while (bytesOf(details) > bytesMax) {
+    const name = longest(details, (value) => typeof value === 'string' && value.length > 0);
+    if (name === undefined) return;
+    const text = details[name] as string;
+    details[name] = shortened(text, Math.floor(text.length / 2));
+  }
+}
+
+function longest(details: Known, isMeant: (value: DetailValue) => boolean): string | undefined {
+  const sizes = Object.entries(details)
+    .filter(([, value]) => isMeant(value))
+    .map(([name, value]) => ({ name, bytes: bytesOf(value) }));
+  return sizes.toSorted((a, b) => b.bytes - a.bytes)[0]?.name;
+}
+
+/** Half a surrogate pair is no text that a database takes. */
+const shortened = (text: string, charsMax: number): string =>
+  text.slice(0, charsMax).toWellFormed();
+
+const bytesOf = (value: unknown): number =>
+  Math.max(Buffer.byteLength(JSON.stringify(value) ?? ''), LIST_BYTES);

@@ -1,0 +1,113 @@
+/**
+ * Reads rows of a tenant's tuples together with the model that decides about them: both from one snapshot of
+ * the tables, since a model and tuples of different moments would answer what was never true.
+ */
+import { type Database, DatabaseUnavailable } from '@cardea/read-models';
+import { EvaluationBudgetExceeded } from '../engine/tuple-index.ts';
+import type { Work } from '../engine/work.ts';
+import type { Types } from '../relations/rules.ts';
+
+/** A question that would read more tuples than these is not answered from the table. */
+const ROWS_MAX = 200_000;
+/** And of no larger ones, as the database holds them; an object in memory takes several times as much. */
+const ROWS_MAX_BYTES = 64 * 1024 * 1024;
+const STATEMENT_MAX_MS = 2_000;
+const QUERY_CANCELED = '57014';
+/** Models that are published while the rows are read; more follow each other only by intent. */
+const READS_MAX = 3;
+
+/** A tenant's tuples, of now or of an earlier moment, and what reading them may cost. */
+export type Source = {
+  readonly tenantId: string;
+  readonly work: Work;
+  readonly asOf?: Date | undefined;
+  /** Less than usual: for tests. */
+  readonly rowsMaxBytes?: number;
+};
+/** Rows of (`relation`, …) by columns; $1 is the tenant. */
+export type RowsQuery = {
+  readonly text: string;
+  readonly columns: readonly string[];
+  readonly order: string;
+  readonly values: readonly unknown[];
+};
+type Model = { readonly version: number; readonly types: Types };
+type RowsOfModel<R> = { readonly types: Types | undefined; readonly rows: readonly R[] };
+
+/** Models were published faster than rows could be read. */
+export class ModelChanged extends Error {
+  override readonly name = 'ModelChanged';
+}
+
+/** `queryFor` is asked for the rows that matter by the model, undefined where the tenant has none of its own. */
+export async function rowsOfModel<R extends object>(
+  database: Database,
+  source: Source,
+  queryFor: (types: Types | undefined) => RowsQuery,
+): Promise<RowsOfModel<R>> {
+  for (let reads = 1; reads <= READS_MAX; reads++) {
+    source.work.expectClient();
+    const model = await modelOf(database, source);
+    const found = await rowsWithVersion<R>(database, source, queryFor(model?.types));
+    if (found.version === (model?.version ?? 0)) return { types: model?.types, rows: found.rows };
+  }
+  throw new ModelChanged();
+}
+
+const MODELS = `authz.models WHERE tenant_id = $1`;
+
+async function modelOf(database: Database, { tenantId, asOf }: Source): Promise<Model | undefined> {
+  const { rows } = await database.tenant(tenantId).query<Model>(
+    `SELECT version, types FROM ${MODELS} AND ($2::timestamptz IS NULL OR published_at <= $2)
+     ORDER BY version DESC LIMIT 1`,
+    [tenantId, asOf ?? null],
+  );
+  return rows[0];
+}
+
+/**
+ * The rows and the model's version in one statement, and so in one snapshot. What takes too long or is too
+ * much is a question that is too large; the database says so before it sends the rows.
+ */
+async function rowsWithVersion<R extends object>(
+  database: Database,
+  { tenantId, asOf, rowsMaxBytes = ROWS_MAX_BYTES }: Source,
+  { text, columns, order, values }: RowsQuery,
+): Promise<{ readonly version: number; readonly rows: readonly R[] }> {
+  const moment = `$${values.length + 2}::timestamptz`;
+  const statement = {
+    text: `WITH found AS MATERIALIZED (
+        SELECT true AS is_found, every.* FROM (${text}) AS every LIMIT ${ROWS_MAX + 1}),
+      size AS (SELECT count(*) > ${ROWS_MAX}
+          OR coalesce(sum(pg_column_size(found)), 0) > ${rowsMaxBytes} AS is_too_large FROM found)
+      SELECT model.version AS model_version, is_too_large, is_found, ${columns.join(', ')}
+      FROM (SELECT coalesce(max(version), 0) AS version FROM ${MODELS}
+        AND (${moment} IS NULL OR published_at <= ${moment})) AS model
+      CROSS JOIN size LEFT JOIN found ON NOT is_too_large
+      ORDER BY ${order}`,
+    values: [tenantId, ...values, asOf ?? null],
+  };
+  type Row = R & {
+    readonly model_version: number;
+    readonly is_too_large: boolean;
+    readonly is_found: boolean | null;
+  };
+  const answers = await database
+    .asTenantAtOnce<[object, object, Row]>(tenantId, [
+      { text: `SET LOCAL statement_timeout = ${STATEMENT_MAX_MS}` },
+      // Estimates of recursive queries are so high that each of them would be compiled.
+      { text: 'SET LOCAL jit = off' },
+      statement,
+    ])
+    .catch((error: unknown) => {
+      throw isTimeout(error) ? new EvaluationBudgetExceeded() : error;
+    });
+  const rows = answers[2]?.rows ?? [];
+  if (rows[0]?.is_too_large === true) throw new EvaluationBudgetExceeded();
+  const version = rows[0]?.model_version ?? 0;
+  return { version, rows: rows[0]?.is_found === null ? [] : rows };
+}
+
+const isTimeout = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable &&
+  (error.cause as { readonly code?: unknown } | undefined)?.code === QUERY_CANCELED;

@@ -1,0 +1,54 @@
+/** Walks of all tenants on one thread: short ones at once, long ones in turn, in slices and in rounds. */
+import type { Clock, FairQueueForm } from '@cardea/runtime';
+import { newScratch } from './closure.ts';
+import { atOnce, type Slices, slices } from './in-slices.ts';
+import type { Run, Walk } from './tuple-index.ts';
+import { type Turns, turns } from './turns.ts';
+import type { Work } from './work.ts';
+
+/**
+ * Walks that take longer than a slice; each keeps what it has found in memory. A single tenant has one of them.
+ */
+const LONG_WALKS: FairQueueForm = {
+  places: 4,
+  perFreePlace: 1 / 3,
+  waitingMax: 64,
+  waitMaxMs: 10_000,
+};
+
+/** Too many questions wait already, or this one has waited too long. */
+export class Overloaded extends Error {
+  override readonly name = 'Overloaded';
+}
+
+export type Evaluations = {
+  readonly slices: Slices;
+  readonly longWalks: Turns;
+  readonly monotonicMs: () => number;
+};
+
+export const evaluationsOf = (
+  clock: Pick<Clock, 'after' | 'monotonicMs'>,
+  form: FairQueueForm = LONG_WALKS,
+): Evaluations => {
+  const monotonicMs = () => clock.monotonicMs();
+  return { slices: slices(monotonicMs), longWalks: turns(form, clock), monotonicMs };
+};
+
+/** Walks over an index that does not change; `start` is called again where the first walk was a long one. */
+export async function evaluate<T>(
+  { slices: inSlices, longWalks, monotonicMs }: Evaluations,
+  work: Work,
+  of: {
+    readonly run: (scratch: ReturnType<typeof newScratch>) => Run;
+    readonly start: (run: Run) => Walk<T>;
+  },
+): Promise<T> {
+  work.expectClient();
+  const walk = () => of.start(of.run(newScratch()));
+  const short = atOnce(walk(), monotonicMs);
+  if (short !== undefined) return short.value;
+  const answer = await longWalks(work, async () => ({ value: await inSlices(work, walk()) }));
+  if (answer === 'overloaded') throw new Overloaded();
+  return answer.value;
+}

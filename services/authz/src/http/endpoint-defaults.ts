@@ -1,0 +1,102 @@
+/** What requests to and responses of the tuple endpoints have in common. */
+import { instantOf } from '@cardea/contracts';
+import { printToken, type Request } from '@cardea/http';
+import type { Clock } from '@cardea/runtime';
+import Type from 'typebox';
+import { Work } from '../engine/work.ts';
+import type { Unanswered } from '../replicas/answered.ts';
+import type { Asking, Soon } from '../replicas/engine.ts';
+
+const TIME_CHARS_MAX = 64;
+export const LOG = 'authz';
+export const TAG = 'Fine-grained authorization';
+
+/** Any user, agent or machine of the tenant may send questions; agent keys are not accepted here. */
+export const READS = {
+  who: ['user', 'agent_token', 'api_key:fga:read'],
+  machine: 'any',
+  tenant: 'required',
+  area: 'fga',
+  tag: TAG,
+  // Tuples name no person's own things: whoever may ask for the tenant at all may ask.
+  class: 'things',
+  applicationScope: 'any',
+  notTaken: { agent_key: { status: 401, code: 'unauthenticated' } },
+} as const;
+export const WRITES = {
+  ...READS,
+  applicationScope: 'roles',
+  who: ['admin', 'api_key:fga:write'],
+  machine: 'fga:write',
+} as const;
+
+/** Why a question cannot be answered at the moment. */
+export const UNANSWERED = {
+  evaluation_budget_exceeded: 503,
+  not_caught_up: 503,
+  overloaded: 503,
+  invalid_request: 400,
+} as const;
+
+/** At once where nothing has to be waited for, so that most answers cost no turn of the queue of promises. */
+export const onceAnswered = <Answer, Result>(
+  answer: Soon<Answer>,
+  resultOf: (answer: Answer) => Result,
+): Soon<Result> => (answer instanceof Promise ? answer.then(resultOf) : resultOf(answer));
+
+type Refusal = { readonly refused: keyof typeof UNANSWERED; readonly details?: object[] };
+
+/** Only whoever evaluates knows which relations there are. */
+export const refusalOf = (unanswered: Unanswered, field = 'relation'): Refusal =>
+  unanswered === 'unknown_relation'
+    ? { refused: 'invalid_request', details: [{ field, rule: 'enum' }] }
+    : { refused: unanswered };
+
+/** A question about an earlier moment, which the answer repeats. */
+export const asOfShape = {
+  as_of: Type.Optional(Type.String({ format: 'date-time', maxLength: TIME_CHARS_MAX })),
+};
+/** Why such a question is refused. */
+export const LOOKING_BACK = { ...UNANSWERED, forbidden: 403 } as const;
+
+type LookingBack = {
+  readonly tenantId: string;
+  readonly positionSeen: bigint | undefined;
+  readonly signal: AbortSignal;
+  readonly principal: NonNullable<Request<unknown, unknown, unknown>['principal']>;
+  readonly body: { readonly as_of?: string };
+};
+type Refused =
+  | { readonly refused: 'forbidden' }
+  | { readonly refused: 'invalid_request'; readonly details: object[] };
+
+/** Who was allowed what earlier is for admins, machines with that role, and keys; nobody knows of a moment to come. */
+export function askingAt(request: LookingBack, clock: Clock): Asking | Refused {
+  const { principal, body } = request;
+  const of = askingOf(request);
+  if (body.as_of === undefined) return of;
+  const hasRoles = principal.kind === 'user' || principal.kind === 'client';
+  const isAdmin = hasRoles && principal.roles.includes('admin');
+  if (!isAdmin && principal.kind !== 'api_key') return { refused: 'forbidden' };
+  const asOf = instantOf(body.as_of);
+  if (asOf !== null && asOf <= clock.now()) return { ...of, asOf };
+  return { refused: 'invalid_request', details: [{ field: 'as_of', rule: 'past' }] };
+}
+
+export const echoOf = ({ as_of }: { readonly as_of?: string }) =>
+  as_of === undefined ? {} : { as_of };
+
+/** What every question carries: whose tuples, what the request may cost, and how new the answer must be. */
+export const askingOf = ({
+  tenantId,
+  positionSeen,
+  signal,
+}: Pick<LookingBack, 'tenantId' | 'positionSeen' | 'signal'>): Asking => ({
+  tenantId,
+  work: new Work(tenantId, signal),
+  atLeast: positionSeen,
+});
+
+export const consistent = (position: bigint) => ({
+  'X-Service-Consistency': printToken(LOG, position),
+});

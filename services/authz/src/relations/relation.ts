@@ -1,0 +1,107 @@
+/**
+ * A tuple says "subject IS relation OF object". There are seven relations, and the order between them
+ * is fixed: owner implies editor, editor implies viewer and can_write, viewer implies can_read.
+ * `member` and `parent` stand alone.
+ */
+export const RELATIONS = [
+  'owner',
+  'editor',
+  'viewer',
+  'can_read',
+  'can_write',
+  'member',
+  'parent',
+] as const;
+/**
+ * In a tenant with a model of its own a name of that model, which by type is one of the seven: what looks up
+ * a relation's number asks `isBuiltIn` before.
+ */
+export type Relation = (typeof RELATIONS)[number];
+
+export const isBuiltIn = (relation: string): relation is Relation =>
+  (RELATIONS as readonly string[]).includes(relation);
+
+/**
+ * What a tuple states and a check requests (`docs/contract.md` 2.7). All but the relation are opaque
+ * strings.
+ */
+export type Fields = {
+  readonly user_type: string;
+  readonly user_id: string;
+  readonly relation: Relation;
+  readonly object_type: string;
+  readonly object_id: string;
+};
+
+/** Tuples to write and to delete in one step. */
+export type Batch = { readonly writes: readonly Fields[]; readonly deletes: readonly Fields[] };
+
+/** As the subject's id it stands for every id of the subject's type. */
+export const WILDCARD = '*';
+
+/** The number that a relation has in table and index. */
+export const numberOf = {
+  owner: 0,
+  editor: 1,
+  viewer: 2,
+  can_read: 3,
+  can_write: 4,
+  member: 5,
+  parent: 6,
+} as const satisfies Record<Relation, number>;
+
+/** The number of a relation that is not one of the seven; its name is stored beside it. */
+const OWN = 7;
+
+/** How a relation is stored. */
+export const columnsOf = (relation: Relation) =>
+  isBuiltIn(relation)
+    ? { relation: numberOf[relation], own_relation: null }
+    : { relation: OWN, own_relation: relation as string };
+
+/** The name of a stored relation. */
+export const relationOf = (row: {
+  readonly relation: number;
+  readonly own_relation: string | null;
+}): Relation => (row.own_relation ?? RELATIONS[row.relation]) as Relation;
+
+/** Bit r is set if having relation r satisfies the requested one. */
+export const satisfying = {
+  owner: 0b00001,
+  editor: 0b00011,
+  viewer: 0b00111,
+  can_read: 0b01111,
+  can_write: 0b10011,
+  member: 0b0100000,
+  parent: 0b1000000,
+} as const satisfies Record<Relation, number>;
+
+/** The fields of any object that has them, in the contract's order and without its other properties. */
+export const fieldsOf = (from: Fields): Fields => ({
+  user_type: from.user_type,
+  user_id: from.user_id,
+  relation: from.relation,
+  object_type: from.object_type,
+  object_id: from.object_id,
+});
+
+/** Nothing is the parent of everything, so no such tuple is written or deleted. */
+export const isWildcardParent = ({ relation, user_id }: Fields): boolean =>
+  relation === 'parent' && user_id === WILDCARD;
+
+/**
+ * The fields in a recorded event; throws if they are not in the written form, so that its stream is parked.
+ */
+export function readFields(data: { readonly [field: string]: unknown }): Fields {
+  const { user_type, user_id, relation, object_type, object_id } = data;
+  const texts = [user_type, user_id, object_type, object_id];
+  if (![...texts, relation].every((text) => typeof text === 'string')) {
+    throw new UnreadableTuple();
+  }
+  return { user_type, user_id, relation, object_type, object_id } as Fields;
+}
+
+/** An event of a tuple's stream that cannot be read as one. */
+export class UnreadableTuple extends Error {
+  override readonly name = 'UnreadableTuple';
+}

@@ -1,0 +1,104 @@
+/**
+ * Keeps large indexes as files, so that a process that starts again does not read millions of rows: written
+ * when a tenant's tuples have not changed for a while, and when the process stops.
+ */
+import type { Clock, Logger } from '@cardea/runtime';
+import type { Loop } from '@cardea/service';
+import type { SnapshotFiles } from '../adapters/snapshot-files.ts';
+import type { IndexBasis } from '../adapters/tuple-loader.ts';
+import type { LoadedTuples, TenantIndexes, Unsaved } from '../engine/tenant-indexes.ts';
+import { savedTupleIndex } from '../engine/tuple-index.ts';
+
+/** Smaller indexes are read from the table in a moment. */
+const TUPLES_MIN = 50_000;
+const QUIET_MS = 60_000;
+const LOOK_MS = 5_000;
+/** For all that is written when the process stops; the rest is read from the table next time. */
+const STOP_MS = 10_000;
+
+export type SnapshotDependencies = {
+  readonly files: SnapshotFiles;
+  readonly tenants: () => Pick<TenantIndexes, 'unsaved'>;
+  readonly basis: () => Promise<IndexBasis>;
+  /** The log's last position. */
+  readonly head: () => Promise<bigint>;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+export type IndexSnapshots = {
+  /** Undefined where there is no file that reflects `atLeast`, or it cannot be trusted. */
+  readonly load: (tenantId: string, atLeast: bigint) => Promise<LoadedTuples | undefined>;
+  readonly loops: readonly Loop[];
+  readonly stop: () => Promise<void>;
+};
+
+/** Where no folder is named. */
+export const noSnapshots: IndexSnapshots = {
+  load: async () => undefined,
+  loops: [],
+  stop: async () => {},
+};
+
+export function indexSnapshots(needs: SnapshotDependencies): IndexSnapshots {
+  const { files, tenants, clock, log } = needs;
+  const save = async (unsaved: Unsaved): Promise<void> => {
+    try {
+      if (await saved(needs, unsaved)) unsaved.saved();
+    } catch (error) {
+      const name = error instanceof Error ? error.name : 'unknown';
+      log.warn({ error: name }, 'an index was not written to the folder of snapshots');
+    }
+  };
+  return {
+    load: async (tenantId, atLeast) => {
+      // Read before the file: what is parked or released in between makes all indexes be read anew.
+      const { text, parked } = await needs.basis();
+      const found = await files.read(tenantId, text);
+      if (found === undefined || found.position < atLeast) return undefined;
+      const { position } = found;
+      // The log was cut: what follows has nothing to do with what the file has.
+      if (position > (await needs.head())) return undefined;
+      return { index: savedTupleIndex(found.saved), position, parked, isSaved: true };
+    },
+    loops: [
+      {
+        name: 'authz-snapshots',
+        run: async (signal, tick) => {
+          await files.tidy();
+          while (!signal.aborted) {
+            tick();
+            for (const unsaved of tenants().unsaved(QUIET_MS)) {
+              if (!signal.aborted) await save(unsaved);
+            }
+            await clock.sleep(LOOK_MS, signal);
+          }
+        },
+      },
+    ],
+    stop: async () => {
+      const endMs = clock.monotonicMs() + STOP_MS;
+      for (const unsaved of tenants().unsaved(0)) {
+        if (clock.monotonicMs() < endMs) await save(unsaved);
+      }
+    },
+  };
+}
+
+/** What is small has no file: also one of a tenant that was larger, and may be gone. */
+async function saved(
+  { files, basis }: SnapshotDependencies,
+  { tenantId, index, parked, position, isCurrent }: Unsaved,
+): Promise<boolean> {
+  if (index.size <= TUPLES_MIN || index.hasNoFile) {
+    await files.remove(tenantId);
+    return true;
+  }
+  const now = await basis();
+  // A stream was parked or released, and the index will be read anew within a second.
+  const isSame =
+    now.parked.size === parked.size && [...parked].every((each) => now.parked.has(each));
+  if (!isSame || !isCurrent()) return false;
+  const snapshot = { position, saved: index.save() };
+  return files.write(tenantId, snapshot, { basis: now.text, isCurrent });
+}

@@ -1,0 +1,154 @@
+/**
+ * What a change passes before it is answered: no other replica answers from memory from before it. Each row
+ * of `replicas` has reached the change's position, or is dead: not renewed for so long that the lease which
+ * rests on it is over.
+ */
+import { waiters } from '@cardea/log-follower';
+import { DatabaseUnavailable } from '@cardea/read-models';
+import { type Clock, metrics } from '@cardea/runtime';
+import { type ReplicaRow, type ReplicaTable, readNotice } from '../adapters/replica-table.ts';
+
+/** Without a renewal for so long by this process's own clock; longer than a lease, whoever's clock is right. */
+const DEAD_MS = 2_000;
+/** A replica that lags for so long gets no more renewals. */
+const FENCE_AFTER_MS = 1_000;
+/** A notice may be lost. */
+const LOOK_AGAIN_MS = 50;
+/** By then every row is past the position or dead, unless rows cannot be changed. */
+const PASS_MS_MAX = 5_000;
+const WAITERS_MAX = 10_000;
+
+export type WriteBarrier = {
+  /** Once per change, after its commit. Throws where the rows cannot be read; the change stands. */
+  readonly pass: (position: bigint) => Promise<void>;
+  /** Keeps what is known of the rows up to date and removes dead ones, so that later changes wait less. */
+  readonly look: () => Promise<void>;
+  /** Whether the rows that were read last have any but this process's own. */
+  readonly hasOthers: () => boolean;
+  /** Takes a notice of the table's channel; undefined when some may have been missed. */
+  readonly notice: (payload: string | undefined) => void;
+};
+
+/** Where one process is all there is. */
+export const noBarrier: Pick<WriteBarrier, 'pass'> = { pass: async () => {} };
+
+export type WriteBarrierDependencies = {
+  readonly table: Pick<ReplicaTable, 'rows' | 'fence' | 'remove'>;
+  /** The row of this process: its own index is waited for by other means. */
+  readonly ownId: () => string | undefined;
+  readonly clock: Clock;
+};
+
+type Known = {
+  readonly counter: string;
+  /** When this process first saw that counter. */
+  readonly sinceMs: number;
+  readonly fenced: boolean;
+  applied: bigint;
+};
+
+export function writeBarrier({ table, ownId, clock }: WriteBarrierDependencies): WriteBarrier {
+  let known: ReadonlyMap<string, Known> = new Map();
+  const waiting = waiters(clock, WAITERS_MAX);
+
+  const read = oneAtATime(async () => {
+    const rows = await table.rows();
+    const nowMs = clock.monotonicMs();
+    known = new Map(rows.map((row) => [row.id, knownOf(row, known.get(row.id), nowMs)]));
+    waiting.moved();
+  });
+
+  const others = (): readonly string[] => {
+    const own = ownId();
+    return [...known.keys()].filter((id) => id !== own);
+  };
+
+  /** Those of the rows that have not reached the position. */
+  const lagging = (ids: readonly string[], position: bigint): readonly string[] =>
+    ids.filter((id) => (known.get(id)?.applied ?? position) < position);
+
+  const removeDead = async (ids: Iterable<string>): Promise<boolean> => {
+    const nowMs = clock.monotonicMs();
+    let found = false;
+    for (const id of ids) {
+      const row = known.get(id);
+      if (row === undefined || nowMs - row.sinceMs < DEAD_MS) continue;
+      // Only if it was not renewed after all: from here on it cannot be.
+      await table.remove(id, row.counter);
+      found = true;
+    }
+    return found;
+  };
+
+  const passed = async (position: bigint): Promise<void> => {
+    const startMs = clock.monotonicMs();
+    await read();
+    // Who registers later than this reads the end of the log later than the change.
+    const awaited = others();
+    for (;;) {
+      const late = lagging(awaited, position);
+      if (late.length === 0) return;
+      const waitedMs = clock.monotonicMs() - startMs;
+      if (waitedMs > PASS_MS_MAX) {
+        throw new DatabaseUnavailable('The rows of other replicas neither move nor go.');
+      }
+      if (!(await removeDead(late)) && waitedMs >= FENCE_AFTER_MS) {
+        const renewed = late.filter((id) => known.get(id)?.fenced === false);
+        if (renewed.length > 0) await table.fence(renewed);
+      }
+      await waiting.until(() => lagging(awaited, position).length === 0, LOOK_AGAIN_MS);
+      if (lagging(awaited, position).length > 0) await read();
+    }
+  };
+
+  return {
+    pass: async (position) => {
+      const startMs = clock.monotonicMs();
+      await passed(position);
+      metrics.barrierWait.observe((clock.monotonicMs() - startMs) / 1000);
+    },
+    look: async () => {
+      await read();
+      if (await removeDead(others())) await read();
+    },
+    hasOthers: () => others().length > 0,
+    notice: (payload) => {
+      const moved = payload === undefined ? undefined : readNotice(payload);
+      const row = moved && known.get(moved.id);
+      if (moved === undefined || row === undefined || row.applied >= moved.applied) return;
+      row.applied = moved.applied;
+      waiting.moved();
+    },
+  };
+}
+
+/** The time is taken after the row was read, so that the renewal is older than it for certain. */
+const knownOf = (row: ReplicaRow, before: Known | undefined, nowMs: number): Known => ({
+  counter: row.counter,
+  sinceMs: before?.counter === row.counter ? before.sinceMs : nowMs,
+  fenced: row.fenced,
+  applied: before !== undefined && before.applied > row.applied ? before.applied : row.applied,
+});
+
+/** Callers that ask while one runs share the next one, which begins after they asked. */
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  const start = (): Promise<void> => {
+    const started = work().finally(() => {
+      running = undefined;
+    });
+    running = started;
+    return started;
+  };
+  return () => {
+    if (running === undefined) return start();
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = undefined;
+        return start();
+      });
+    return next;
+  };
+}

@@ -1,0 +1,8 @@
+/** That somebody took the users of a tenant along. */
+import type { identityEvents } from '@cardea/contracts';
+import { relay } from '@cardea/event-bus';
+import type { UsersExported } from './user-export.ts';
+
+export const userExportsRelay = relay<UsersExported, typeof identityEvents>({
+  UsersExported: ({ data: { rows } }) => ({ type: 'users.exported', data: { rows } }),
+});

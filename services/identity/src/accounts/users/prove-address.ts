@@ -1,0 +1,46 @@
+/**
+ * Somebody has shown that an account's address is theirs, by whatever way. All first proofs go through
+ * `addressProven`, because the account may have been registered by somebody else until then: it is reclaimed,
+ * unless the proof comes from the person who registered it.
+ */
+import { accept, type Decision, refuse } from '@cardea/event-store';
+import type { Basis } from '../../streams/basis.ts';
+import { type Reclaim, reclaimed } from './reclaim.ts';
+import { type ExistingUser, standsFor, type User, type UserEvent } from './user.ts';
+
+export type AddressProof = Reclaim & {
+  /** The proof came with a session of the account, or with its password. */
+  readonly isRegistrant: boolean;
+  readonly now: Date;
+};
+
+/** Nothing if the address was proven before. */
+export function addressProven(
+  user: ExistingUser,
+  { isRegistrant, now, ...reclaim }: AddressProof,
+): readonly UserEvent[] {
+  if (user.emailVerified) return [];
+  const verified: UserEvent = {
+    type: 'EmailVerified',
+    data: { id: user.id, at: now.toISOString() },
+  };
+  if (isRegistrant || !isPrepared(user)) return [verified];
+  return [...reclaimed(user, reclaim, now), verified];
+}
+
+/** Whether there is a credential by which somebody could have used the account. */
+const isPrepared = ({ passwordHash, secondFactors, identities }: ExistingUser): boolean =>
+  passwordHash !== null || secondFactors.factors.length > 0 || identities.length > 0;
+
+export type ProveAddress = AddressProof & {
+  /** What the mailed secret that shows it rests on. */
+  readonly basis: Basis;
+};
+
+export function proveAddress(
+  { basis, ...proof }: ProveAddress,
+  user: User,
+): Decision<UserEvent, 'not_found'> {
+  if (user.status !== 'active' || !standsFor(user, basis)) return refuse('not_found');
+  return accept(...addressProven(user, proof));
+}

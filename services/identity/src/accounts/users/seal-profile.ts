@@ -1,0 +1,90 @@
+/** Encrypts what a request says about a user, under the user's own key. */
+import type { Sealed } from '@cardea/crypto';
+import type { UserDirectory } from '../user-directory.ts';
+import {
+  METADATA_KINDS,
+  type Metadata,
+  type MetadataChange,
+  type MetadataChanges,
+  type MetadataFault,
+  type MetadataKind,
+  mergeMetadata,
+  metadataFault,
+  type NewMetadata,
+  type SealedMetadata,
+} from './metadata.ts';
+import {
+  PROFILE_FIELDS,
+  type Profile,
+  type ProfileField,
+  type SealedProfile,
+} from './profile-fields.ts';
+import type { ExistingUser } from './user.ts';
+
+type Owner = { readonly tenantId: string; readonly userId: string };
+
+/** Only the fields that the request names. */
+export async function sealProfile(
+  userDirectory: Pick<UserDirectory, 'seal'>,
+  owner: Owner,
+  values: Profile<string>,
+): Promise<SealedProfile | 'erased'> {
+  const result: { [field in ProfileField]?: SealedProfile[field] } = {};
+  for (const field of PROFILE_FIELDS) {
+    const value = values[field];
+    if (value === undefined) continue;
+    const sealed = value === null ? null : await userDirectory.seal(owner, field, value);
+    if (sealed === 'erased') return 'erased';
+    result[field] = sealed;
+  }
+  return result;
+}
+
+export async function sealNewMetadata(
+  userDirectory: Pick<UserDirectory, 'seal'>,
+  owner: Owner,
+  metadata: NewMetadata,
+): Promise<SealedMetadata | 'erased'> {
+  const result: { [kind in MetadataKind]?: Sealed } = {};
+  for (const kind of METADATA_KINDS) {
+    const value = metadata[kind];
+    if (value === undefined) continue;
+    const sealed = await userDirectory.seal(owner, kind, JSON.stringify(value));
+    if (sealed === 'erased') return 'erased';
+    result[kind] = sealed;
+  }
+  return result;
+}
+
+export type MetadataPatches = { readonly [kind in MetadataKind]?: Metadata | null };
+export type RefusedMetadata = { readonly field: MetadataKind; readonly rule: MetadataFault };
+
+/** The objects that the patches make of those of the user. */
+export async function sealMetadata(
+  userDirectory: Pick<UserDirectory, 'metadataOf' | 'seal'>,
+  { tenantId, user }: { readonly tenantId: string; readonly user: ExistingUser },
+  patches: MetadataPatches,
+): Promise<MetadataChanges | RefusedMetadata | 'erased'> {
+  const result: { [kind in MetadataKind]?: MetadataChange } = {};
+  const kinds = METADATA_KINDS.filter((kind) => patches[kind] !== undefined);
+  if (kinds.length === 0) return result;
+  const current = await userDirectory.metadataOf(user);
+  const before = {
+    public_metadata: user.publicMetadata ?? null,
+    private_metadata: user.privateMetadata ?? null,
+  };
+  for (const kind of kinds) {
+    const patch = patches[kind] ?? null;
+    const broken = metadataFault(patch);
+    if (broken !== undefined) return { field: kind, rule: broken };
+    const after = mergeMetadata(current[kind], patch);
+    const rule = metadataFault(after);
+    if (rule !== undefined) return { field: kind, rule };
+    const isEmpty = Object.keys(after).length === 0;
+    const owner = { tenantId, userId: user.id };
+    const sealed = isEmpty ? null : await userDirectory.seal(owner, kind, JSON.stringify(after));
+    if (sealed === 'erased') return 'erased';
+    result[kind] = { after: sealed, before: before[kind] };
+  }
+  return result;
+}

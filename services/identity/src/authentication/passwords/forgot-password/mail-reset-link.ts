@@ -1,0 +1,28 @@
+/** Mails a link to set a new password by. Nobody is looked up, so the answer can tell nothing. */
+import type { Request } from '@cardea/http';
+import { emailAddress } from '../../../accounts/accounts.module.ts';
+import type { tooOften } from '../../../http/answers.ts';
+import type { Language } from '../../../pages/texts.ts';
+import { type MailDependencies, requestMail } from '../../mailed-secrets/mailed-secret.ts';
+
+type Mailed =
+  | { readonly wrote: bigint | undefined }
+  | { readonly refused: 'invalid_email' | 'tenant_not_found' }
+  | ReturnType<typeof tooOften>;
+
+export async function mailResetLink(
+  needs: MailDependencies,
+  request: Request<unknown, unknown, unknown>,
+  of: {
+    readonly email: string;
+    /** The language of the mail, where the asker has shown one. */
+    readonly language: Language | undefined;
+  },
+): Promise<Mailed> {
+  const email = emailAddress(of.email, needs.toAscii);
+  if (email === undefined) return { refused: 'invalid_email' };
+  const tenant = await needs.workspaces.tenant(request.tenantId);
+  if (tenant === undefined) return { refused: 'tenant_not_found' };
+  const { language } = of;
+  return requestMail(needs, request, tenant.id, { purpose: 'reset', email, language });
+}

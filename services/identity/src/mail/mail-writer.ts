@@ -1,0 +1,212 @@
+/**
+ * Writes a mail that was asked for, or says why none goes out. The secret of a link is drawn here, so none waits
+ * anywhere; a crash before sending only draws another.
+ */
+import type { MailPurpose } from '@cardea/contracts';
+import type { DerivedKeys, Sealer } from '@cardea/crypto';
+import type { Command, Streams } from '@cardea/event-store';
+import { type Mail, type MailBrand, untrustedText } from '@cardea/mail';
+import type { Random, Settings } from '@cardea/runtime';
+import type { Language } from '../pages/texts.ts';
+import type { OtpFormat } from '../workspaces/workspaces.module.ts';
+import { emailTemplate, type Inviting } from './mailboxes/email-templates.ts';
+import type { InviterOf, MailDetails } from './mailboxes/mail-details.ts';
+import {
+  type MailOutcome,
+  mailboxes,
+  type PendingMail,
+  pendingByGeneration,
+} from './mailboxes/mailbox.ts';
+import { issueCode, issueLink } from './mailed-secrets.ts';
+
+export type Recipient = {
+  readonly id: string;
+  readonly emailVerified: boolean;
+  /** Undefined: the account is yet to be created. */
+  readonly epoch?: number | undefined;
+  /** The language that the user has chosen. */
+  readonly language?: Language | undefined;
+};
+
+/** What a tenant decides of its mails once it is verified. */
+type OwnSettings = {
+  readonly app_url: string | null;
+  readonly email: { readonly from_name: string | null; readonly reply_to: string | null };
+  readonly branding: {
+    readonly primary_color: string | null;
+    readonly support_email: string | null;
+  };
+};
+
+type MailedTenant = {
+  readonly displayName: string;
+  readonly settings: OwnSettings & {
+    readonly language: Language;
+    readonly otp: { readonly format: OtpFormat };
+  };
+};
+
+/** Who may be written to, and in whose name. */
+export type Recipients = {
+  /** Who has the address now, and may be written to. */
+  readonly recipient: (tenantId: string, mailbox: string) => Promise<Recipient | undefined>;
+  /** Whom the invitation is for, while it can be accepted. */
+  readonly invited: (tenantId: string, invitationId: string) => Promise<Recipient | undefined>;
+  /** Empty where it has none. */
+  readonly nameOf: (user: InviterOf) => Promise<string>;
+  readonly organizationName: (tenantId: string) => Promise<string>;
+  /** Whether somebody with a proven address answers for the tenant. */
+  readonly isVerifiedTenant: (id: string) => Promise<boolean>;
+  readonly tenant: (id: string) => Promise<MailedTenant | undefined>;
+};
+
+export type WriterDependencies = Recipients & {
+  readonly streams: Streams;
+  readonly sealer: Sealer;
+  /** Derived for `otp/v1`. */
+  readonly codeKeys: DerivedKeys;
+  readonly random: Random;
+  readonly settings: Pick<Settings, 'ISSUER' | 'PUBLIC_URL'>;
+  readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
+};
+
+/** A mail of the queue. */
+export type Waiting = {
+  readonly mailbox: string;
+  readonly purpose: MailPurpose;
+  readonly generation: number;
+  readonly tenant_id: string;
+};
+
+/** The mail as it is to be sent; or how it ended without one. */
+export async function writeMail(
+  needs: WriterDependencies,
+  waiting: Waiting,
+): Promise<Mail | Exclude<MailOutcome, 'sent'> | 'settled'> {
+  const { streams, sealer } = needs;
+  const { mailbox, purpose, generation, tenant_id: tenantId } = waiting;
+  const { state } = await streams.load(mailboxes, { tenantId, id: mailbox });
+  const pending = pendingByGeneration(state, purpose, generation);
+  if (pending === undefined) return 'superseded';
+  if (pending.settled) return 'settled';
+  const invitationId = pending.invitation_id;
+  const [user, tenant] = await Promise.all([
+    recipientOf(needs, waiting, pending),
+    needs.tenant(tenantId),
+  ]);
+  if (user === undefined || tenant === undefined) return 'nobody';
+  if (purpose === 'verify' && user.emailVerified) return 'nobody';
+  const to = await sealer.open(pending.email, { streamId: `mailbox-${mailbox}`, field: 'email' });
+  if (to === null) return 'nobody';
+  const of = { user, expiresAt: pending.expires_at, invitationId };
+  const own = await ownLook(needs, tenantId, tenant);
+  const page = pageOf(needs, pending, { purpose, app_url: own.app_url });
+  const link = page === undefined ? null : await issueLink(needs, waiting, { ...of, page });
+  const { otp, language } = tenant.settings;
+  // A registration at the hosted pages waits for the code at its page.
+  const hasCode = purpose === 'otp' || (purpose === 'verify' && pending.interaction !== undefined);
+  const code = hasCode ? await issueCode(needs, waiting, { ...of, ...otp }) : null;
+  const details = await detailsOf(needs, mailbox, pending);
+  const words = emailTemplate(purpose, {
+    to,
+    link,
+    code,
+    details,
+    expiresAt: pending.expires_at,
+    brand: own.brand,
+    requestedAt: pending.requested_at,
+    count: pending.count,
+    app_url: own.app_url,
+    inviting: purpose === 'invitation' ? await invitingOf(needs, tenantId, details) : undefined,
+    language: user.language ?? pending.language ?? language,
+  });
+  return { to, ...own.sender, ...words, link, code };
+}
+
+/** A notice goes where the account was when it changed, also when there is no account any more. */
+const NOBODYS_ACCOUNT: Recipient = { id: '', emailVerified: true };
+
+async function recipientOf(
+  needs: WriterDependencies,
+  { mailbox, purpose, tenant_id: tenantId }: Waiting,
+  { invitation_id: invitationId }: PendingMail,
+): Promise<Recipient | undefined> {
+  if (purpose === 'security_notice') return NOBODYS_ACCOUNT;
+  return invitationId === undefined
+    ? needs.recipient(tenantId, mailbox)
+    : needs.invited(tenantId, invitationId);
+}
+
+type OwnLook = {
+  readonly app_url: string | null;
+  readonly brand: MailBrand;
+  readonly sender: Pick<Mail, 'fromName' | 'replyTo'>;
+};
+
+/**
+ * A tenant that anybody may have made a minute ago writes in the deployment's name alone, its links lead to the
+ * hosted pages, and no address of its choice is shown.
+ */
+async function ownLook(
+  { isVerifiedTenant }: Pick<WriterDependencies, 'isVerifiedTenant'>,
+  tenantId: string,
+  { displayName: name, settings }: MailedTenant,
+): Promise<OwnLook> {
+  const { app_url, email, branding } = settings;
+  const { from_name, reply_to } = email;
+  const { primary_color: color, support_email: support } = branding;
+  const none = { app_url: null, sender: {}, brand: { name, color } };
+  const chosen = [app_url, from_name, reply_to, support];
+  if (chosen.every((one) => one === null)) return none;
+  if (!(await isVerifiedTenant(tenantId))) return none;
+  const brand = { name, color, support };
+  if (from_name === null && reply_to === null) return { app_url, sender: {}, brand };
+  const fromName = from_name === null ? null : untrustedText(from_name);
+  return { app_url, sender: { fromName, replyTo: reply_to }, brand };
+}
+
+async function invitingOf(
+  { nameOf, organizationName }: Pick<WriterDependencies, 'nameOf' | 'organizationName'>,
+  tenantId: string,
+  { inviter }: MailDetails,
+): Promise<Inviting> {
+  const [organization, name] = await Promise.all([
+    organizationName(tenantId),
+    inviter === undefined ? '' : nameOf(inviter),
+  ]);
+  return { organization, inviter: name };
+}
+
+/** Empty for a mail without any, and for one whose key has gone. */
+async function detailsOf(
+  { sealer }: Pick<WriterDependencies, 'sealer'>,
+  mailbox: string,
+  { details }: PendingMail,
+): Promise<MailDetails> {
+  if (details === undefined) return {};
+  const text = await sealer.open(details, { streamId: `mailbox-${mailbox}`, field: 'details' });
+  return text === null ? {} : JSON.parse(text);
+}
+
+/** Where the link leads: to the sign-in that it was asked for at, else the tenant's own page, else a hosted one. */
+function pageOf(
+  { settings }: Pick<WriterDependencies, 'settings'>,
+  { interaction }: PendingMail,
+  { purpose, app_url }: { readonly purpose: MailPurpose; readonly app_url: string | null },
+): string | undefined {
+  if (interaction !== undefined) {
+    const page = purpose === 'verify' ? 'verify-email' : 'link';
+    return `${settings.ISSUER}/oauth2/interaction/${interaction}/${page}`;
+  }
+  const flow = FLOWS[purpose];
+  if (flow === undefined) return undefined;
+  return `${app_url ?? `${settings.PUBLIC_URL}/api/v1/auth`}/${flow}`;
+}
+
+/** Below the tenant's own pages or the hosted ones; mails without a link have none. */
+const FLOWS: { readonly [purpose in MailPurpose]?: string } = {
+  verify: 'verify-email',
+  reset: 'reset-password',
+  magic_link: 'magic-link/verify',
+  invitation: 'invitations/accept',
+};

@@ -1,0 +1,54 @@
+/** What a mail tells beside its address, as it is kept, sealed, until the mail is sent. */
+import type { GeoIp } from '@cardea/runtime';
+import type { Device } from '../../adapters/device.ts';
+
+/** Device and place of what its owner is told of, as far as they are known. */
+export type Whence = {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly browser: string;
+  readonly os: string;
+  readonly city: string | null;
+  readonly country: string | null;
+};
+
+export function whenceOf(
+  geoIp: GeoIp,
+  ip: string | null,
+  { browser, os }: Device,
+): Omit<Whence, 'at'> {
+  const location = geoIp.locationOf(ip);
+  return { browser, os, city: location?.city ?? null, country: location?.country ?? null };
+}
+
+/** Who invites; of another tenant where its owner has just created the tenant. */
+export type InviterOf = { readonly tenantId: string; readonly userId: string };
+
+/** A change to how an account is signed in to. */
+export const SECURITY_CHANGES = [
+  'password_changed',
+  'password_reset',
+  'passkey_added',
+  'passkey_removed',
+  'authenticator_added',
+  'authenticator_removed',
+  'recovery_codes_made',
+  'recovery_code_used',
+  'account_linked',
+  'account_unlinked',
+  'account_disabled',
+  'account_deleted',
+] as const;
+export type SecurityChange = (typeof SECURITY_CHANGES)[number];
+
+export type MailDetails = Partial<Whence> & {
+  /** Set for the purpose `invitation`. */
+  readonly inviter?: InviterOf;
+  /** Set for the purpose `security_notice`, as are the members below. */
+  readonly change?: SecurityChange;
+  readonly isByAdministrator?: boolean;
+  /** Where the account is that was linked or unlinked. */
+  readonly provider?: string;
+  /** Recovery codes that still work. */
+  readonly codesLeft?: number;
+};

@@ -1,0 +1,180 @@
+/** What notices of changes to an account's security say, in each language. `{count}` is filled in. */
+import type { Language } from '../../pages/texts.ts';
+import type { SecurityChange } from './mail-details.ts';
+
+type Change = {
+  /** After the prefix of all notices. */
+  readonly subject: string;
+  /** Why it came, in one sentence. */
+  readonly why: string;
+};
+
+export type NoticeTexts = {
+  readonly prefix: string;
+  readonly of: { readonly [change in SecurityChange]: Change };
+  readonly several: { readonly one: Change; readonly many: Change };
+  /** The text of the button to the tenant's own page. */
+  readonly call: string;
+  readonly facts: {
+    readonly by: string;
+    readonly administrator: string;
+    readonly provider: string;
+    readonly codesLeft: string;
+  };
+  /** What to do if it was not the reader: they did it, an administrator did, or the account is gone. */
+  readonly ends: { readonly own: string; readonly administrator: string; readonly gone: string };
+};
+
+const EN: NoticeTexts = {
+  prefix: 'Security notice',
+  of: {
+    password_changed: {
+      subject: 'your password was changed',
+      why: 'The password of your account was changed.',
+    },
+    password_reset: {
+      subject: 'your password was reset',
+      why: 'A new password was set for your account by a mailed link, which ended all its sessions.',
+    },
+    passkey_added: {
+      subject: 'a passkey was added',
+      why: 'A passkey was added to your account. Whoever has it can sign in.',
+    },
+    passkey_removed: {
+      subject: 'a passkey was removed',
+      why: 'A passkey was removed from your account. It signs nobody in any more.',
+    },
+    authenticator_added: {
+      subject: 'an authenticator app was added',
+      why: 'An authenticator app was added to your account. Its codes are accepted when you sign in.',
+    },
+    authenticator_removed: {
+      subject: 'an authenticator app was removed',
+      why: 'An authenticator app was removed from your account. Its codes are not accepted any more.',
+    },
+    recovery_codes_made: {
+      subject: 'new recovery codes were made',
+      why: 'New recovery codes were made for your account. Earlier ones do not work any more.',
+    },
+    recovery_code_used: {
+      subject: 'a recovery code was used',
+      why: 'A recovery code of your account was used in the place of another factor.',
+    },
+    account_linked: {
+      subject: 'a way to sign in was added',
+      why: 'Your account can now be signed in to by an account elsewhere.',
+    },
+    account_unlinked: {
+      subject: 'a way to sign in was removed',
+      why: 'Your account cannot be signed in to by an account elsewhere any more.',
+    },
+    account_disabled: {
+      subject: 'your account was disabled',
+      why: 'Your account was disabled. Its sessions have ended, and nobody can sign in to it.',
+    },
+    account_deleted: {
+      subject: 'your account was deleted',
+      why: 'Your account was deleted, with what it held about you.',
+    },
+  },
+  several: {
+    one: {
+      subject: '1 more change to your account',
+      why: '1 more change was made to how your account is signed in to, shortly after others.',
+    },
+    many: {
+      subject: '{count} more changes to your account',
+      why: '{count} more changes were made to how your account is signed in to, shortly after others.',
+    },
+  },
+  call: 'Open your account',
+  facts: {
+    by: 'Done by',
+    administrator: 'an administrator',
+    provider: 'Account at',
+    codesLeft: 'Codes left',
+  },
+  ends: {
+    own: 'If it was you, do nothing. Otherwise set a new password at once, which ends all sessions, and look at the ways to sign in to your account.',
+    administrator: 'If you did not expect this, ask your administrators.',
+    gone: 'If it was not you and you did not expect this, ask the administrators.',
+  },
+};
+
+const DE: NoticeTexts = {
+  prefix: 'Sicherheitshinweis',
+  of: {
+    password_changed: {
+      subject: 'Ihr Passwort wurde geändert',
+      why: 'Das Passwort Ihres Kontos wurde geändert.',
+    },
+    password_reset: {
+      subject: 'Ihr Passwort wurde zurückgesetzt',
+      why: 'Für Ihr Konto wurde mit einem Link aus einer E-Mail ein neues Passwort festgelegt. Das hat alle Sitzungen beendet.',
+    },
+    passkey_added: {
+      subject: 'ein Passkey wurde hinzugefügt',
+      why: 'Ihrem Konto wurde ein Passkey hinzugefügt. Wer ihn hat, kann sich anmelden.',
+    },
+    passkey_removed: {
+      subject: 'ein Passkey wurde entfernt',
+      why: 'Aus Ihrem Konto wurde ein Passkey entfernt. Mit ihm kann sich niemand mehr anmelden.',
+    },
+    authenticator_added: {
+      subject: 'eine Authenticator-App wurde hinzugefügt',
+      why: 'Ihrem Konto wurde eine Authenticator-App hinzugefügt. Ihre Codes gelten bei der Anmeldung.',
+    },
+    authenticator_removed: {
+      subject: 'eine Authenticator-App wurde entfernt',
+      why: 'Aus Ihrem Konto wurde eine Authenticator-App entfernt. Ihre Codes gelten nicht mehr.',
+    },
+    recovery_codes_made: {
+      subject: 'neue Wiederherstellungscodes',
+      why: 'Für Ihr Konto wurden neue Wiederherstellungscodes erzeugt. Frühere gelten nicht mehr.',
+    },
+    recovery_code_used: {
+      subject: 'ein Wiederherstellungscode wurde benutzt',
+      why: 'Ein Wiederherstellungscode Ihres Kontos wurde an Stelle eines anderen Faktors benutzt.',
+    },
+    account_linked: {
+      subject: 'ein Weg zur Anmeldung kam hinzu',
+      why: 'Bei Ihrem Konto kann man sich jetzt auch mit einem anderen Konto anmelden.',
+    },
+    account_unlinked: {
+      subject: 'ein Weg zur Anmeldung fiel weg',
+      why: 'Bei Ihrem Konto kann man sich mit einem anderen Konto nicht mehr anmelden.',
+    },
+    account_disabled: {
+      subject: 'Ihr Konto wurde gesperrt',
+      why: 'Ihr Konto wurde gesperrt. Seine Sitzungen sind beendet, und niemand kann sich anmelden.',
+    },
+    account_deleted: {
+      subject: 'Ihr Konto wurde gelöscht',
+      why: 'Ihr Konto wurde gelöscht, mit allem, was es über Sie enthielt.',
+    },
+  },
+  several: {
+    one: {
+      subject: '1 weitere Änderung an Ihrem Konto',
+      why: 'Kurz nach anderen gab es 1 weitere Änderung daran, wie man sich bei Ihrem Konto anmeldet.',
+    },
+    many: {
+      subject: '{count} weitere Änderungen an Ihrem Konto',
+      why: 'Kurz nach anderen gab es {count} weitere Änderungen daran, wie man sich bei Ihrem Konto anmeldet.',
+    },
+  },
+  call: 'Ihr Konto öffnen',
+  facts: {
+    by: 'Veranlasst von',
+    administrator: 'Ihrer Administration',
+    provider: 'Konto bei',
+    codesLeft: 'Verbleibende Codes',
+  },
+  ends: {
+    own: 'Wenn Sie es waren, müssen Sie nichts tun. Legen Sie andernfalls sofort ein neues Passwort fest, das alle Sitzungen beendet, und prüfen Sie, wie man sich bei Ihrem Konto anmelden kann.',
+    administrator: 'Wenn Sie das nicht erwartet haben, fragen Sie Ihre Administration.',
+    gone: 'Wenn Sie es nicht waren und es nicht erwartet haben, fragen Sie die Administration.',
+  },
+};
+
+export const NOTICE_TEXTS: { readonly [language in Language]: NoticeTexts } = { en: EN, de: DE };

@@ -1,0 +1,62 @@
+/** What the pages of an interaction have in common: where they are shown, and the parts that several of them have. */
+import { field, plainForm } from '../../pages/fields.ts';
+import type { Markup } from '../../pages/markup.ts';
+import type { Frame } from '../../pages/page.ts';
+import type { InteractionView } from './interaction-view.ts';
+import { CODE_CHARACTERS_MAX, EMAIL_CHARACTERS_MAX } from './typed-fields.ts';
+
+export type At = {
+  readonly frame: Frame;
+  readonly view: InteractionView;
+  /** The path of the interaction. */
+  readonly path: string;
+  readonly alert?: string | undefined;
+  /** What was typed before, where it is shown again. */
+  readonly email?: string | undefined;
+  readonly displayName?: string | undefined;
+  /** The address of the deployment, for the way to a provider. */
+  readonly publicUrl: string;
+  readonly tenantId: string;
+};
+
+export const abort = ({ frame, path }: At): Markup =>
+  plainForm(`${path}/abort`, frame.say('sign_in.abort'));
+type RestartText =
+  | 'create.sign_in'
+  | 'forgotten.back'
+  | 'second.other_account'
+  | 'sign_in.other_way';
+export const restart = ({ frame, path }: At, key: RestartText): Markup =>
+  plainForm(`${path}/restart`, frame.say(key));
+
+/** The address that was typed before, else the one that the application hints at. */
+export const emailField = (
+  { frame: { say }, view, email, alert }: At,
+  of: {
+    readonly autocomplete?: string;
+    readonly isFocused?: boolean;
+    readonly isInvalid?: boolean;
+  } = {},
+): Markup =>
+  field({
+    name: 'email',
+    label: say('email'),
+    type: 'email',
+    autocomplete: of.autocomplete ?? 'username',
+    value: email ?? view.login_hint ?? '',
+    maxLength: EMAIL_CHARACTERS_MAX,
+    isFocused: of.isFocused ?? true,
+    isInvalid: of.isInvalid ?? alert !== undefined,
+  });
+
+/** The code of a mail. */
+export const mailedCodeField = ({ frame: { say }, alert }: At): Markup =>
+  field({
+    name: 'code',
+    label: say('otp.code'),
+    autocomplete: 'one-time-code',
+    isCode: 'letters',
+    maxLength: CODE_CHARACTERS_MAX,
+    isFocused: true,
+    isInvalid: alert !== undefined,
+  });

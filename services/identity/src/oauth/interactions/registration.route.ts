@@ -1,0 +1,140 @@
+/** Registering at the authorization server, and the mailed proof of the address that ends it. */
+import { type Endpoint, endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { pastedToken } from '../../pages/link-page.ts';
+import { page, send } from '../../pages/page.ts';
+import { languageOf } from '../../pages/texts.ts';
+import { type Interaction, keepProgress } from './interaction.ts';
+import { frameFor } from './interaction-page.ts';
+import { interactionView } from './interaction-view.ts';
+import {
+  type AnyRequest,
+  answered,
+  COMMON,
+  failed,
+  goOn,
+  type InteractionDependencies,
+  interactionOf,
+  PATH,
+  POST,
+  pageOf,
+  postedTo,
+  REGISTRATION_REFUSALS,
+  redirected,
+  refusedAt,
+} from './posted.ts';
+import { proofPage } from './registration-pages.ts';
+import { codeText, emailText, passwordText, text, tokenText } from './typed-fields.ts';
+
+const NAME_CHARACTERS_MAX = 1_024;
+
+const atPage = (request: AnyRequest, { stored }: Interaction) => ({
+  interaction: stored.uid,
+  language: languageOf(request.headers, stored.params['ui_locales']),
+});
+
+/** Without an address it leads to the page that asks for it. */
+export const interactionRegisterRoute = (needs: InteractionDependencies): Endpoint =>
+  endpoint(
+    {
+      ...POST,
+      name: 'interaction_register',
+      summary: 'Register at the authorization server',
+      description:
+        'Registers a user in the tenant of the application, as `POST /api/v1/auth/register` does and under its limits. The answer is the same for an address that is taken; its owner gets a mail. Go on with the code or link of the mail. Without an address it leads to the page that asks for one.',
+      path: `${PATH}/register`,
+      body: Type.Object(
+        {
+          email: emailText,
+          password: passwordText,
+          display_name: text(NAME_CHARACTERS_MAX),
+        },
+        { additionalProperties: false },
+      ),
+      bodyOptional: true,
+      refusals: REGISTRATION_REFUSALS,
+    },
+    async (request) => {
+      const found = await postedTo(needs, request);
+      if ('refused' in found) return failed(request, found);
+      const { email, password = '', display_name: displayName = '' } = request.body;
+      if (email === undefined) {
+        await keepProgress(found, { step: 'registering' });
+        return goOn(request, pageOf(request));
+      }
+      const own = { ...request, tenantId: found.client.tenantId };
+      const name = displayName.trim() === '' ? undefined : displayName;
+      const of = { email, password, displayName: name, ...atPage(request, found) };
+      const made = await needs.hostedSignIn.register(own, of);
+      if ('status' in made) {
+        const at: Interaction = { ...found, progress: { step: 'registering' } };
+        return refusedAt(needs, request, { found: at, outcome: made, email, displayName });
+      }
+      await keepProgress(found, { step: 'registered', ...made.pending });
+      return goOn(request, pageOf(request));
+    },
+  );
+
+/** With neither code nor link it sends the mail again. */
+export const interactionVerifyEmailRoute = (needs: InteractionDependencies): Endpoint =>
+  endpoint(
+    {
+      ...POST,
+      name: 'interaction_verify_email',
+      summary: 'Go on after a registration at the authorization server',
+      description:
+        'Takes the code or link that was mailed after a registration in this browser, and signs the user in. With neither it sends the mail again. Ten wrong ones in a day end it.',
+      path: `${PATH}/verify-email`,
+      body: Type.Object({ code: codeText, token: tokenText }, { additionalProperties: false }),
+      bodyOptional: true,
+    },
+    async (request) => {
+      const found = await postedTo(needs, request);
+      if ('refused' in found) return failed(request, found);
+      const { progress } = found;
+      if (progress.step !== 'registered') return goOn(request, pageOf(request));
+      const { step: _step, ...pending } = progress;
+      const own = { ...request, tenantId: found.client.tenantId };
+      const { code, token } = request.body;
+      if (code === undefined && token === undefined) {
+        const again = { ...pending, ...atPage(request, found) };
+        const outcome = await needs.hostedSignIn.mailRegistrationAgain(own, again);
+        if (outcome !== undefined) return refusedAt(needs, request, { found, outcome });
+        return goOn(request, pageOf(request));
+      }
+      const shown = token === undefined ? { code: code ?? '' } : { token: pastedToken(token) };
+      const signIn = () => needs.hostedSignIn.byRegistration(own, { ...pending, ...shown });
+      return answered(needs, request, { found, signIn });
+    },
+  );
+
+/** Where the mailed link leads; in another browser to the page that proves the address there. */
+export const interactionVerifyEmailPageRoute = (needs: InteractionDependencies): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'interaction_verify_email_page',
+      clientName: 'get_interaction_verify_email_page',
+      summary: 'Page of a link to prove an address at the authorization server',
+      description:
+        'Shows the page that the link of a registration opens. In another browser than the one that registered, it leads to the page that proves the address alone.',
+      method: 'get',
+      path: `${PATH}/verify-email`,
+      ok: Type.String(),
+      okMediaType: 'text/html',
+      otherOk: { 303: Type.Object({}, { additionalProperties: false }) },
+      refusals: { interaction_not_found: 404 },
+    },
+    async (request) => {
+      const found = await interactionOf(needs, request);
+      if (found?.progress.step !== 'registered') {
+        // Browsers keep what follows the `#`.
+        return redirected(`${needs.settings.PUBLIC_URL}/api/v1/auth/verify-email`);
+      }
+      const view = await interactionView(needs, found);
+      const frame = frameFor(view, found, request.headers);
+      const { redirectUri, client } = found;
+      const at = { frame, view, path: pageOf(request), tenantId: client.tenantId, publicUrl: '' };
+      return { raw: send(200, page(frame, { ...proofPage(at), redirectUri })) };
+    },
+  );

@@ -1,0 +1,58 @@
+/**
+ * Claims notices that are due. A claim moves the due time to the end of its lease, so that of all processes one
+ * sends the notice, and another one does if that process dies. Rows that another claim has locked are skipped.
+ */
+import { type Database, tenantsIn } from '@cardea/read-models';
+
+export type ClaimNotices = {
+  readonly now: Date;
+  readonly leaseUntil: Date;
+  readonly most: number;
+  /** Notices that a tenant may be given, for tenants that have some in hand; all others get `roomElse`. */
+  readonly rooms: ReadonlyMap<string, number>;
+  readonly roomElse: number;
+};
+
+type Row = {
+  readonly id: string | null;
+  readonly tenant_id: string;
+  readonly next_at: Date | null;
+};
+
+/** The first notice of every tenant comes before the second of any. There is always a row, which has the next time. */
+const CLAIM = {
+  name: 'identity_claim_logout_notices',
+  text: `
+  WITH RECURSIVE ${tenantsIn('identity.logout_notices')}, found AS MATERIALIZED (
+    SELECT due.id, due.due_at, row_number() OVER (PARTITION BY tenants.id ORDER BY due.due_at) AS turn
+    FROM tenants LEFT JOIN unnest($4::text[], $5::int[]) AS r (tenant_id, room)
+      ON r.tenant_id = tenants.id
+    CROSS JOIN LATERAL (
+      SELECT q.id, q.due_at FROM identity.logout_notices q
+      WHERE q.tenant_id = tenants.id AND q.due_at <= $1
+      ORDER BY q.due_at LIMIT coalesce(r.room, $6)
+      FOR UPDATE SKIP LOCKED
+    ) AS due
+  ), picked AS MATERIALIZED (
+    SELECT id FROM found ORDER BY turn, due_at LIMIT $3
+  ), claimed AS (
+    UPDATE identity.logout_notices q SET due_at = $2 FROM picked WHERE q.id = picked.id
+    RETURNING q.id, q.tenant_id
+  )
+  SELECT claimed.id, claimed.tenant_id, (
+    SELECT min(due_at) FROM identity.logout_notices q WHERE q.id NOT IN (SELECT id FROM picked)
+  ) AS next_at
+  FROM (VALUES (1)) AS always LEFT JOIN claimed ON true`,
+};
+
+export async function claimNotices(
+  { system }: Pick<Database, 'system'>,
+  { now, leaseUntil, most, rooms, roomElse }: ClaimNotices,
+) {
+  const room = [[...rooms.keys()], [...rooms.values()], roomElse];
+  const { rows } = await system.query<Row>(CLAIM, [now, leaseUntil, most, ...room]);
+  const claimed = rows.flatMap(({ id, tenant_id: tenantId }) =>
+    id === null ? [] : [{ id, tenantId }],
+  );
+  return { claimed, nextAt: rows[0]?.next_at ?? undefined };
+}

@@ -1,0 +1,37 @@
+/** Keeps `logout_notices`: the notices that are still to be sent. */
+import { projection, table } from '@cardea/read-models';
+import type { TenantDeleted } from '../../workspaces/workspaces.module.ts';
+import { forgetTenantIn } from '../../workspaces/workspaces.module.ts';
+import { type LogoutNoticeEvent, logoutNoticeIdOf } from './logout-notice.ts';
+
+const rows = table('logout_notices', {
+  key: ['id'],
+  columns: { id: 'text', tenant_id: 'text', due_at: 'timestamptz' },
+});
+
+/** One that is deferred is due before its claim would end. */
+const WAKING: ReadonlySet<string> = new Set(['LogoutNoticeQueued', 'LogoutNoticeDeferred']);
+
+/** `wake` is called in every process when a notice may be due at another time than before. */
+export const logoutNoticesProjection = (wake: () => void) =>
+  projection<LogoutNoticeEvent | TenantDeleted>()({
+    name: 'logout_notices',
+    log: 'identity',
+    tables: [rows],
+    on: {
+      LogoutNoticeQueued: ({ streamId, data, metadata }) => {
+        const id = logoutNoticeIdOf(streamId);
+        return [rows.put({ id, tenant_id: metadata.tenantId, due_at: data.at })];
+      },
+      LogoutNoticeDeferred: ({ streamId, data }) => [
+        rows.patch({ id: logoutNoticeIdOf(streamId) }, { due_at: data.retry_at }),
+      ],
+      LogoutNoticeSettled: ({ streamId }) => [rows.remove({ id: logoutNoticeIdOf(streamId) })],
+      LogoutNoticeFailed: ({ streamId }) => [rows.remove({ id: logoutNoticeIdOf(streamId) })],
+    },
+    apply: forgetTenantIn('logout_notices'),
+    onCommitted: (events) => {
+      if (events.some(({ type }) => WAKING.has(type))) wake();
+    },
+    onAppliedElsewhere: wake,
+  });

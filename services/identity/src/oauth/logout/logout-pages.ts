@@ -1,0 +1,31 @@
+/** The pages of a sign-out: the question, that it is done, and why it was refused. */
+import { form, hidden, mainButton } from '../../pages/fields.ts';
+import { html, type Markup } from '../../pages/markup.ts';
+import { type Frame, type Html, page, plainPage } from '../../pages/page.ts';
+
+export type LogoutQuestion = {
+  readonly action: string;
+  readonly email: string | undefined;
+  /** What the form sends again, where the browser goes on to an application. */
+  readonly fields: { readonly [name: string]: string };
+  readonly to: string | undefined;
+};
+
+export function logoutQuestionPage(frame: Frame, of: LogoutQuestion): Html {
+  const { say } = frame;
+  const { email } = of;
+  const lead = email === undefined ? say('sign_out.lead_unknown') : say('sign_out.lead', { email });
+  const fields: Markup[] = Object.entries(of.fields).map(([name, value]) => hidden(name, value));
+  return page(frame, {
+    title: say('sign_out.title'),
+    body: html`<p>${lead}</p>
+${form(of.action, ...fields, mainButton(say('sign_out.submit')))}<p>${say('sign_out.stay')}</p>`,
+    redirectUri: of.to,
+  });
+}
+
+export const signedOutPage = (frame: Frame): Html =>
+  plainPage(frame, frame.say('sign_out.done.title'), frame.say('sign_out.done.lead'));
+
+export const refusedLogoutPage = (frame: Frame, code: string): Html =>
+  plainPage(frame, frame.say('failed.title'), frame.say('failed.request', { code }));

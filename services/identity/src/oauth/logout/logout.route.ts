@@ -1,0 +1,273 @@
+/**
+ * Signs a browser out at the hosted pages, as an application asks (OpenID Connect RP-Initiated Logout 1.0). Ours and
+ * not the library's, which asks the person each time and refuses the request of a hint that does not verify.
+ */
+import type { ServerResponse } from 'node:http';
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import Type from 'typebox';
+import { exists, type UserDirectory } from '../../accounts/accounts.module.ts';
+import type { SignedIn } from '../../adapters/authorization-server.ts';
+import { tooOften } from '../../http/answers.ts';
+import { LIMITS } from '../../http/limits.ts';
+import { asPage, frameOf, type Html, send, wantsPage } from '../../pages/page.ts';
+import type { SigningKeys } from '../../signing-keys/signing-keys.module.ts';
+import type { Workspaces } from '../../workspaces/workspaces.module.ts';
+import { isDocumentId } from '../client-documents/client-document.ts';
+import { formAsAddress } from '../form-as-address.ts';
+import { FOREIGN, failed, isOwnPage, redirected } from '../interactions/posted.ts';
+import type { ApplicationSessions } from '../server/application-sessions.ts';
+import type { OAuthClients } from '../server/clients.ts';
+import type { RunningServer } from '../server/running-server.ts';
+import { readLogoutHint } from './logout-hint.ts';
+import { logoutQuestionPage, refusedLogoutPage, signedOutPage } from './logout-pages.ts';
+import { decideLogout, type LogoutRequest, withState } from './logout-request.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'limits' | 'settings'> & {
+  readonly applicationSessions: Pick<
+    ApplicationSessions,
+    'browserOf' | 'endBrowser' | 'isBrowserAlive'
+  >;
+  readonly clients: Pick<OAuthClients, 'find'>;
+  readonly keys: SigningKeys['keys'];
+  readonly server: RunningServer;
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+};
+
+const PATH = '/oauth2/session/end';
+const CONFIRM = `${PATH}/confirm`;
+const FORM_MAX_BYTES = 16 * 1024;
+const REFUSED = { refused: 'invalid_request' } as const;
+
+const OPEN = {
+  tag: 'OAuth',
+  who: 'anyone',
+  tenant: 'none',
+  area: 'user',
+  oauthErrors: true,
+  recordsItsRefusals: true,
+  noStore: true,
+} as const;
+const PAGE = {
+  ok: Type.String(),
+  okMediaType: 'text/html',
+  otherOk: { 303: Type.Object({}, { additionalProperties: false }) },
+} as const;
+
+const text = Type.Optional(Type.String());
+const onwards = { client_id: text, post_logout_redirect_uri: text, state: text, ui_locales: text };
+const Parameters = Type.Object(
+  { id_token_hint: text, ...onwards, logout_hint: text },
+  { additionalProperties: true },
+);
+
+type Asked = {
+  readonly id_token_hint?: string;
+  readonly client_id?: string;
+  readonly post_logout_redirect_uri?: string;
+  readonly state?: string;
+  readonly ui_locales?: string;
+};
+type AnyRequest = Request<unknown, unknown, unknown>;
+
+export const logoutRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      ...OPEN,
+      ...PAGE,
+      name: 'end_session',
+      summary: 'Sign out at the hosted pages, as an application asks',
+      description:
+        'Signs a browser out at the hosted pages (OpenID Connect RP-Initiated Logout), and sends it to `post_logout_redirect_uri` if that is registered. Where the request does not prove whose sign-in is meant, the user is asked first.',
+      method: 'get',
+      getHasEffects: true,
+      path: PATH,
+      query: Parameters,
+      refusals: { invalid_request: 400, rate_limited: 429 },
+    },
+    async (request) => {
+      const room = await needs.limits.take([LIMITS.authorizeByIp, request.ip]);
+      if (!room.allowed) return tooOften(room);
+      const { query: asked, headers } = request;
+      const read = await readRequest(needs, request, asked);
+      const outcome = decideLogout(read);
+      const frame = await frameFor(needs, request, { asked, read });
+      switch (outcome.status) {
+        case 'refused':
+          return wantsPage(headers)
+            ? { raw: send(400, refusedLogoutPage(frame, REFUSED.refused)) }
+            : REFUSED;
+        case 'ask': {
+          const { to } = outcome;
+          const email = await emailOf(needs, read);
+          const fields = to === undefined ? {} : fieldsOf(asked);
+          const shown = logoutQuestionPage(frame, { action: CONFIRM, email, fields, to });
+          return { raw: send(200, shown) };
+        }
+        case 'sign_out':
+          return signOut(needs, request, {
+            to: outcome.to,
+            asked,
+            read,
+            done: signedOutPage(frame),
+          });
+      }
+    },
+  );
+
+/** A form of another site comes without the cookie of the sign-in, so the browser is sent on to the same request. */
+export const postLogoutRoute = (needs: Pick<Dependencies, 'limits'>): Endpoint =>
+  endpoint(
+    {
+      ...OPEN,
+      name: 'post_end_session',
+      summary: 'Sign out at the hosted pages, by a form',
+      description:
+        'Signs a browser out by a form: the browser is sent on to the GET with the same parameters.',
+      method: 'post',
+      path: PATH,
+      retry: 'safe',
+      takesForm: true,
+      bodyOptional: true,
+      bodyLimitBytes: FORM_MAX_BYTES,
+      body: Type.Object({ id_token_hint: text }, { additionalProperties: Type.String() }),
+      ok: Type.String(),
+      status: 303,
+      okMediaType: 'text/html',
+      refusals: { invalid_request: 400, rate_limited: 429 },
+    },
+    async ({ body, ip }) => {
+      const room = await needs.limits.take([LIMITS.formsByIp, ip]);
+      if (!room.allowed) return tooOften(room);
+      const to = formAsAddress(PATH, body as { readonly [name: string]: string });
+      return 'refused' in to ? to : redirected(to.address);
+    },
+  );
+
+export const confirmLogoutRoute = (needs: Dependencies): Endpoint =>
+  endpoint(
+    {
+      ...OPEN,
+      ...PAGE,
+      name: 'confirm_end_session',
+      summary: 'Sign out at the hosted pages, as the page of the question sends it',
+      description:
+        'Takes the answer of the user who was asked whether to sign out. It is accepted from a page of the issuer alone.',
+      method: 'post',
+      path: CONFIRM,
+      retry: 'safe',
+      takesForm: true,
+      bodyOptional: true,
+      bodyLimitBytes: FORM_MAX_BYTES,
+      body: Type.Object(onwards, { additionalProperties: false }),
+      refusals: { invalid_request: 400, access_denied: 403, rate_limited: 429 },
+    },
+    async (request) => {
+      const room = await needs.limits.take([LIMITS.formsByIp, request.ip]);
+      if (!room.allowed) return tooOften(room);
+      const { body: asked, headers } = request;
+      if (!isOwnPage(headers, needs.settings.ISSUER)) return failed(request, FOREIGN);
+      const read = await readRequest(needs, request, asked);
+      const outcome = decideLogout(read);
+      const frame = await frameFor(needs, request, { asked, read });
+      if (outcome.status === 'refused') {
+        return asPage(headers)
+          ? { raw: send(400, refusedLogoutPage(frame, REFUSED.refused)) }
+          : REFUSED;
+      }
+      return signOut(needs, request, { to: outcome.to, asked, read, done: signedOutPage(frame) });
+    },
+  );
+
+type Read = LogoutRequest & {
+  readonly clientTenantId: string | undefined;
+  /** That the cookie names, also of a sign-in that has ended. */
+  readonly browserSid: string | undefined;
+};
+
+async function readRequest(
+  { applicationSessions, clients, keys, server, settings }: Dependencies,
+  { headers }: AnyRequest,
+  { id_token_hint, client_id: clientId, post_logout_redirect_uri: redirectUri }: Asked,
+): Promise<Read> {
+  const of = { keys: keys(), issuer: settings.ISSUER };
+  const shown = await readLogoutHint(of, id_token_hint);
+  const id = clientId ?? (shown.status === 'verified' ? shown.clientId : '');
+  const found = await clients.find(id);
+  // A client that describes itself registers no address to come back to.
+  const registeredUris = isDocumentId(id) ? [] : found?.application.post_logout_redirect_uris;
+  const isOfNone = shown.status === 'verified' && registeredUris === undefined;
+  const signedIn = await server().signedIn(headers['cookie']);
+  return {
+    hint: isOfNone && clientId === undefined ? { status: 'unverified' } : shown,
+    clientId,
+    redirectUri,
+    registeredUris,
+    signedIn: signedIn && (await aliveBrowser(applicationSessions, signedIn)),
+    clientTenantId: found?.tenantId,
+    browserSid: signedIn?.browserSid,
+  };
+}
+
+/** The person whose sign-in it is; undefined if it has ended. */
+async function aliveBrowser(
+  { browserOf, isBrowserAlive }: Dependencies['applicationSessions'],
+  { accountId, browserSid }: SignedIn,
+): Promise<LogoutRequest['signedIn']> {
+  const browser = await browserOf(browserSid);
+  if (browser?.userId !== accountId) return undefined;
+  return (await isBrowserAlive(browser.tenantId, accountId, browserSid)) ? browser : undefined;
+}
+
+/** What it shows is the tenant of the person who is signed in, else that of the application. */
+async function frameFor(
+  { workspaces }: Dependencies,
+  { headers }: AnyRequest,
+  { asked, read }: { readonly asked: Asked; readonly read: Read },
+) {
+  const tenantId = read.signedIn?.tenantId ?? read.clientTenantId;
+  const tenant = tenantId === undefined ? undefined : await workspaces.tenant(tenantId);
+  return frameOf(tenant, headers, { uiLocales: asked.ui_locales });
+}
+
+async function emailOf(
+  { userDirectory }: Dependencies,
+  { signedIn }: LogoutRequest,
+): Promise<string | undefined> {
+  if (signedIn === undefined) return undefined;
+  const user = await userDirectory.byId(signedIn.tenantId, signedIn.userId);
+  return exists(user) ? ((await userDirectory.emailOf(user)) ?? undefined) : undefined;
+}
+
+const fieldsOf = ({ client_id, post_logout_redirect_uri, state, ui_locales }: Asked) =>
+  Object.fromEntries(
+    Object.entries({ client_id, post_logout_redirect_uri, state, ui_locales }).flatMap(
+      ([name, value]) => (value === undefined ? [] : [[name, value]]),
+    ),
+  );
+
+/** The session ends first: what remains of the cookie then names nothing that goes on. */
+async function signOut(
+  { applicationSessions, server }: Dependencies,
+  request: AnyRequest,
+  of: {
+    readonly to: string | undefined;
+    readonly asked: Asked;
+    readonly read: Read;
+    readonly done: Html;
+  },
+) {
+  const { to, asked, read, done } = of;
+  if (read.browserSid !== undefined) {
+    await applicationSessions.endBrowser(request, read.browserSid, 'logout');
+  }
+  const cookies = await server().forget(request.headers['cookie']);
+  const answer = to === undefined ? send(200, done) : redirected(withState(to, asked.state)).raw;
+  return {
+    raw: (response: ServerResponse): void => {
+      response.setHeader('Set-Cookie', cookies);
+      answer(response);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** Sign-ins at the hosted pages as the authorization server sees them: whose they are, and what they note. */
+import { uuidFrom } from '@cardea/runtime';
+import type { ServiceDependencies } from '@cardea/service';
+import type { UserDirectory } from '../../accounts/accounts.module.ts';
+import {
+  continueBrowser,
+  isAlive,
+  type SessionFacts,
+  serveClient,
+  sessions,
+  validityContextOf,
+} from '../../sessions/sessions.module.ts';
+import type { AnyRequest } from './requests.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'store' | 'streams'> & {
+  readonly userDirectory: Pick<UserDirectory, 'byId'>;
+};
+
+export function browserSignIns(needs: Dependencies) {
+  const { streams, store, userDirectory, clock } = needs;
+  const commandOf = async (
+    request: AnyRequest,
+    of: { readonly tenantId: string; readonly userId: string },
+    ...idParts: readonly string[]
+  ) => {
+    const actor = { type: 'user', id: of.userId } as const;
+    const command = await needs.command(request, { tenantId: of.tenantId, actor });
+    return { ...command, id: uuidFrom(command.id, ...idParts) };
+  };
+  /** The account and tenant of a sign-in at the hosted pages, also of one that has ended. */
+  const browserOf = async (sid: string) => {
+    const last = await store.readLast(`session-${sid}`);
+    const session = last?.data as SessionFacts | undefined;
+    return last === undefined || session?.kind !== 'browser'
+      ? undefined
+      : { tenantId: last.metadata.tenantId, userId: session.user_id };
+  };
+  /** Whether the sign-in at the hosted pages goes on. */
+  const isBrowserAlive = async (tenantId: string, userId: string, sid: string) => {
+    const [{ state }, user] = await Promise.all([
+      streams.load(sessions, { tenantId, id: sid }),
+      userDirectory.byId(tenantId, userId),
+    ]);
+    if (state.status === 'none' || state.user_id !== userId) return false;
+    return isAlive(state, validityContextOf(user, true), clock.now());
+  };
+  return {
+    browserOf,
+    isBrowserAlive,
+    /** The same person has signed in again in a browser. */
+    continueBrowser: async (request: AnyRequest, sid: string, earlier: string): Promise<void> => {
+      const browser = await browserOf(sid);
+      if (browser === undefined) return;
+      const command = await commandOf(request, browser, 'continue', sid);
+      await streams.decideOn(sessions, sid, command, (session) =>
+        continueBrowser(earlier, session),
+      );
+    },
+    /** Notes a client that gets tokens without a session of its own. False if the sign-in has ended since. */
+    serve: async (
+      request: AnyRequest,
+      of: {
+        readonly tenantId: string;
+        readonly userId: string;
+        readonly clientId: string;
+        readonly browserSid: string;
+      },
+    ): Promise<boolean> => {
+      const { tenantId, userId, clientId, browserSid: sid } = of;
+      const command = await commandOf(request, of, 'serve', sid);
+      const decided = await streams.decideOn(sessions, sid, command, (session) =>
+        serveClient(clientId, session),
+      );
+      // An end of all sessions that was decided at the same time did not see the client yet.
+      return decided.accepted && (await isBrowserAlive(tenantId, userId, sid));
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** What the caller of a request may do with applications, and what it is told where that is too little. */
+import type { MachineScope } from '@cardea/contracts';
+import type { Request } from '@cardea/http';
+import { administratorOf, isHighestIn, rankOf } from '../../../ranks/ranks.ts';
+import type { TenantFacts } from '../../tenants/tenant.ts';
+import { isMachineRole, isMachineScopeIn } from '../machine-power.ts';
+import type { ByAdministrator } from './administer.ts';
+
+export function byAdministrator({ principal, tenantId }: AsAdministrator): ByAdministrator {
+  // What acts for people, and what makes machines act, is for a person to change, whatever roles a machine has.
+  if (principal?.kind !== 'user') return { isHighest: false, machines: 'none' };
+  const administrator = administratorOf(principal);
+  return {
+    isHighest: isHighestIn(tenantId, administrator),
+    machines: administrator.rank >= rankOf(['owner']) ? 'give' : 'take',
+  };
+}
+
+type AsAdministrator = Pick<Request<unknown, unknown, unknown>, 'principal' | 'tenantId'>;
+
+export const NOT_HIGHEST = {
+  refused: 'forbidden',
+  message: 'An application that acts for people is for the highest role of the tenant to change.',
+} as const;
+export const NOT_OWNER = {
+  refused: 'forbidden',
+  message: 'Only an owner in person gives a machine a role, a scope, a secret or a key.',
+} as const;
+export function refusedFor<Reason extends string>(reason: Reason) {
+  if (reason === 'not_owner') return NOT_OWNER;
+  if (reason === 'forbidden') return NOT_HIGHEST;
+  return { refused: reason as Exclude<Reason, 'forbidden' | 'not_owner'> };
+}
+
+/** A role that no machine of the tenant can have, or a scope. */
+export function unusablePower(
+  tenant: TenantFacts,
+  {
+    roles = [],
+    machine_scopes: scopes = [],
+  }: { readonly roles?: readonly string[]; readonly machine_scopes?: readonly MachineScope[] },
+) {
+  const unusable = roles.flatMap((role, index) =>
+    isMachineRole(tenant, role) ? [] : [{ field: `roles.${index}`, rule: 'not_for_machines' }],
+  );
+  if (unusable.length > 0) return { refused: 'unknown_role', details: unusable } as const;
+  const details = scopes.flatMap((scope, index) =>
+    isMachineScopeIn(tenant.id, scope)
+      ? []
+      : [{ field: `machine_scopes.${index}`, rule: 'not_in_this_tenant' }],
+  );
+  return details.length === 0 ? undefined : ({ refused: 'invalid_scope', details } as const);
+}

@@ -1,0 +1,78 @@
+/** Administrators take all users of their tenant along, as lines of JSON. */
+import { expect, it } from 'vitest';
+import type { Account } from './identity-fixture.ts';
+import { oauthOfFile } from './oauth-fixture.ts';
+
+const { fixture, admin } = oauthOfFile();
+const EXPORT = '/api/v1/admin/users/export';
+/** More than two pages. */
+const MANY = 1_200;
+
+const exported = (account: Account) => fixture.as(account).get(EXPORT);
+const linesOf = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+const exportsBy = async (account: Account) =>
+  (await fixture.eventsSince(0n)).filter(
+    ({ type, metadata: { tenantId } }) => type === 'UsersExported' && tenantId === account.tenantId,
+  );
+
+/** Rows of users that exist in the table alone; several have the same time of creation. */
+const fill = (tenantId: string) =>
+  fixture.host.needsOf('identity').database.system.query(
+    `INSERT INTO identity.users (id, tenant_id, email, email_verified, address_from, display_name, roles, vouched,
+       status, has_password, mfa_enabled, identities, epoch, created_at, updated_at)
+     SELECT $1 || '-' || n, $1, n || '@many.example', true, 'proof', NULL, '{member}', false,
+       'active', true, false, '{}', 0, date_trunc('second', now()) - n / 700 * interval '1 second', now()
+     FROM generate_series(1, $2::integer) AS n`,
+    [tenantId, MANY],
+  );
+
+it('standards 9 an export has each user of the tenant once, as the list shows them', async () => {
+  const owner = await fixture.signUp();
+  await fixture.register(owner.tenantId);
+  await fill(owner.tenantId);
+  await fixture.register(admin.tenantId);
+  const answer = await exported(owner);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8');
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  const lines = linesOf(answer.text);
+  expect(lines.at(-1)).toEqual({ end: true, count: MANY + 2 });
+  const users = lines.slice(0, -1);
+  const list = [];
+  for (const offset of [0, 1_000]) {
+    const { body } = await fixture.as(owner).get(`/api/v1/admin/users?limit=1000&offset=${offset}`);
+    list.push(...body.users);
+  }
+  expect(users).toEqual(list);
+});
+
+it('standards 9 an export is recorded with its caller and the number of users', async () => {
+  const owner = await fixture.signUp();
+  await exported(owner);
+  const events = await exportsBy(owner);
+  expect(events.map(({ data, metadata }) => [data, metadata.actor])).toEqual([
+    [{ rows: 1 }, { type: 'admin', id: owner.userId }],
+  ]);
+});
+
+it('standards 9 an export is for administrators and keys that read users', async () => {
+  const member = await fixture.register(admin.tenantId);
+  const before = (await exportsBy(admin)).length;
+  const refused = await exported(member);
+  expect(`${refused.status} ${refused.code}`).toBe('403 forbidden');
+  for (const [scope, status] of [
+    ['users:read', 200],
+    ['agents:read', 403],
+  ] as const) {
+    const { body } = await fixture.as(admin).post('/api/v1/api-keys', {
+      ...{ name: 'export', scopes: [scope] },
+    });
+    const answer = await fixture.rest.get(EXPORT, { bearer: body.key, tenant: admin.tenantId });
+    expect([scope, answer.status]).toEqual([scope, status]);
+  }
+  expect((await exportsBy(admin)).length).toBe(before + 1);
+});

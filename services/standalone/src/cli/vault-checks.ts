@@ -1,0 +1,72 @@
+/** The checks of `doctor` that look at the vault of each tenant. */
+import { identityOperations } from '@cardea/identity';
+import { vaultOperations } from '@cardea/vault';
+import { type DoctorCheck, type Finding, ok, warning } from './check.ts';
+import type { Deployment } from './deployment.ts';
+
+const NAMED_MAX = 20;
+
+const partOf = (deployment: Deployment, service: string) =>
+  deployment.parts().find(({ definition }) => definition.name === service);
+
+/** An approver who is not vouched for makes each vend under the policy a 403, unless the policy says otherwise. */
+export const approvers: DoctorCheck = async ({ deployment }) => {
+  const vault = partOf(deployment, 'vault');
+  const identity = partOf(deployment, 'identity');
+  if (vault === undefined) return [];
+  const { barred, open } = await vaultOperations(vault.needs).policyFindings();
+  const withOpenRegistration = identity === undefined ? open : await openIn(identity.needs, open);
+  if (barred.length + withOpenRegistration.length === 0) return ok('all can be answered');
+  return [...barredFinding(barred), ...openFinding(withOpenRegistration)];
+};
+
+type Findings = Awaited<ReturnType<ReturnType<typeof vaultOperations>['policyFindings']>>;
+
+function barredFinding(barred: Findings['barred']): readonly Finding[] {
+  if (barred.length === 0) return [];
+  const named = barred.map(
+    ({ tenant_id, policy_id, approver }) => `${policy_id} of tenant ${tenant_id} asks ${approver}`,
+  );
+  return warning(
+    `${barred.length} ask for somebody who is not vouched for: ${first(named)}`,
+    'PATCH /api/v1/admin/users/{id} {"vouched":true}, or name another approver',
+  );
+}
+
+function openFinding(open: Findings['open']): readonly Finding[] {
+  if (open.length === 0) return [];
+  const named = open.map(({ tenant_id, policy_id }) => `${policy_id} of tenant ${tenant_id}`);
+  return warning(
+    `${open.length} let any registered user approve, and registration is open, so the holder of an agent key can approve its own requests: ${first(named)}`,
+    'PATCH /api/v1/vault/approval-policies/{id} {"approver_vouched":true}, or close registration',
+  );
+}
+
+async function openIn(
+  identity: Parameters<typeof identityOperations>[0],
+  policies: Findings['open'],
+): Promise<Findings['open']> {
+  const { isRegistrationOpen } = identityOperations(identity);
+  const tenants = new Set(policies.map(({ tenant_id }) => tenant_id));
+  const open = new Set<string>();
+  for (const tenantId of tenants) if (await isRegistrationOpen(tenantId)) open.add(tenantId);
+  return policies.filter(({ tenant_id }) => open.has(tenant_id));
+}
+
+function first(named: readonly string[]): string {
+  const more = named.length - NAMED_MAX;
+  return `${named.slice(0, NAMED_MAX).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
+}
+
+/** Services whose values administrators may read back. */
+export const reveals: DoctorCheck = async ({ deployment }) => {
+  const vault = partOf(deployment, 'vault');
+  if (vault === undefined) return [];
+  const services = await vaultOperations(vault.needs).revealableServices();
+  if (services.length === 0) return ok('no service allows them');
+  const named = services.map(({ tenant_id, name }) => `${name} of tenant ${tenant_id}`);
+  const detail = `${services.length} services allow them: ${first(named)}`;
+  return deployment.settings.VAULT_REVEAL === 'on'
+    ? warning(detail, 'PATCH /api/v1/vault/services/{name} {"reveal":false}, or VAULT_REVEAL=off')
+    : ok(`${detail}; VAULT_REVEAL is off`);
+};

@@ -1,0 +1,71 @@
+/** What a newcomer needs to see when everything is up, and nothing else. */
+export type Welcome = {
+  /** The one address of this instance: issuer, mails and documents name it too. */
+  readonly publicUrl: string;
+  /** Where the server can be reached from this machine; the public address, unless a proxy stands before it. */
+  readonly localUrl: string;
+  readonly managementUrl: string;
+  readonly tenantId: string;
+  readonly publishableKey: string;
+  readonly adminEmail: string;
+  /** Shown once, by the first start that succeeds, and never in production. */
+  readonly adminPassword: string | undefined;
+  /** The password was generated with the data folder. */
+  readonly ownPassword: boolean;
+  /** Where mail is delivered: the mailbox, or the server's host. */
+  readonly mail: string;
+  readonly dataFolder: string;
+  /** Where the own database lies, if that is not in the data folder. */
+  readonly databaseFolder?: string | undefined;
+  readonly temporary: boolean;
+  /** Further rows: the servers and processes of a cluster. */
+  readonly more?: readonly (readonly [name: string, value: string])[];
+};
+
+export function banner(welcome: Welcome): string {
+  const { publicUrl, localUrl, databaseFolder } = welcome;
+  const password =
+    welcome.adminPassword ??
+    (welcome.ownPassword
+      ? `as set at the first start (${welcome.dataFolder}/secrets.json)`
+      : 'as set');
+  const rows: readonly (readonly [string, string])[] = [
+    ['API', `${publicUrl}  (documentation at ${publicUrl}/docs)`],
+    ...(localUrl === publicUrl ? [] : [['Listens on', localUrl] as const]),
+    ['Health, metrics', welcome.managementUrl],
+    ['Tenant', welcome.tenantId],
+    ['Admin', welcome.adminEmail],
+    ['Password', password],
+    ['Publishable key', welcome.publishableKey],
+    ['Mail', welcome.mail],
+    ['Data', welcome.temporary ? 'temporary, removed at the end' : welcome.dataFolder],
+    ...(databaseFolder === undefined ? [] : [['Database', databaseFolder] as const]),
+    ...(welcome.more ?? []),
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return [
+    '',
+    'Cardea is ready.',
+    '',
+    ...rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`),
+    '',
+    'Try it:',
+    '',
+    `  ${firstCall(welcome)}`,
+    '',
+    'Ctrl-C stops everything.',
+    '',
+  ].join('\n');
+}
+
+/** One line that works when it is pasted: it signs the admin in if the password may be shown. */
+function firstCall(welcome: Welcome): string {
+  const { localUrl, tenantId, adminEmail, adminPassword, publishableKey } = welcome;
+  const json = "-H 'content-type: application/json'";
+  if (adminPassword === undefined) {
+    const body = JSON.stringify({ publishable_key: publishableKey });
+    return `curl -s ${localUrl}/api/v1/auth/identify ${json} -d '${body}'`;
+  }
+  const body = JSON.stringify({ email: adminEmail, password: adminPassword });
+  return `curl -s ${localUrl}/api/v1/auth/login ${json} -H 'x-service-tenant: ${tenantId}' -d '${body}'`;
+}

@@ -1,0 +1,31 @@
+/** Who may read values back, or allow that they are read back: an administrator in person who signed in recently. */
+import type { Principal } from '@cardea/auth';
+import { stepUpHeaders } from '@cardea/http';
+import type { Database } from '@cardea/read-models';
+
+const AUTH_AGE_SECONDS_MAX = 300;
+
+/** What stands against it: a key, an agent, an administrator who acts as somebody else, or an old sign-in. */
+export function objectionToReveal(principal: Principal, now: Date) {
+  if (principal.kind !== 'user' || principal.impersonatedBy !== null) {
+    return { refused: 'forbidden' } as const;
+  }
+  const { authTime } = principal;
+  const isRecent = authTime !== null && now.getTime() / 1000 - authTime <= AUTH_AGE_SECONDS_MAX;
+  return isRecent
+    ? undefined
+    : ({ refused: 'step_up_required', headers: stepUpHeaders(AUTH_AGE_SECONDS_MAX) } as const);
+}
+
+/** For the operator: services whose `reveal` is set, of all tenants. */
+export async function revealableServices({
+  database,
+}: {
+  readonly database: Database;
+}): Promise<readonly { readonly tenant_id: string; readonly name: string }[]> {
+  const { rows } = await database.system.query<{ tenant_id: string; name: string }>(
+    `SELECT tenant_id, name FROM vault.services WHERE (shown->>'reveal')::boolean
+     ORDER BY tenant_id, name`,
+  );
+  return rows;
+}

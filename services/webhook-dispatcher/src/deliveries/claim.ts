@@ -1,0 +1,147 @@
+/**
+ * A claim in SQL: one transaction under one lock, so that of all processes one claims at a time. It goes
+ * from tenant to tenant, and within a tenant from webhook to webhook, through an index of what can be claimed
+ * now: neither what waits for its time nor what is leased costs it anything.
+ */
+import { CIRCUIT_OPENS_AT } from './health.ts';
+
+/** Tenants that one claim looks at. */
+const TENANTS_MAX = 256;
+/** Deliveries that one claim finds due or lapsed; the next one follows at once when there are more. */
+const TURNED_MAX = 1_000;
+
+// The width of a webhook is counted and then filled, hence the lock. Planning the claim for its values would
+// cost more than the claim itself. A lease that a crash of the database forgets is one attempt sent twice,
+// under the same id.
+export const LOCK = {
+  name: 'webhooks_lock_claims',
+  text: `SELECT set_config('plan_cache_mode', 'force_generic_plan', true),
+    set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(hashtext('webhooks.claim'))`,
+};
+
+/** What has become due, and what a process that died had leased. */
+export const READY = {
+  name: 'webhooks_ready',
+  text: `
+  WITH due AS MATERIALIZED (
+    SELECT delivery_id FROM webhooks.queue WHERE NOT ready AND run_at <= $1
+    ORDER BY run_at LIMIT ${TURNED_MAX} FOR UPDATE SKIP LOCKED
+  ), lapsed AS MATERIALIZED (
+    SELECT delivery_id FROM webhooks.queue WHERE lease_until IS NOT NULL AND lease_until <= $1
+    ORDER BY lease_until LIMIT ${TURNED_MAX} FOR UPDATE SKIP LOCKED
+  )
+  UPDATE webhooks.queue q SET ready = true, lease_owner = NULL, lease_until = NULL
+  FROM (SELECT delivery_id FROM due UNION SELECT delivery_id FROM lapsed) AS turned
+  WHERE q.delivery_id = turned.delivery_id`,
+};
+
+const CLAIMABLE = 'q.ready AND q.lease_until IS NULL';
+
+/** A loose index scan that begins after `start` and ends there; each step is one look into the index. */
+const ring = (of: {
+  readonly name: string;
+  readonly column: string;
+  readonly start: string;
+  readonly last: string;
+  readonly where: string;
+  readonly most: number;
+}): string => `
+  ${of.name} (id, lap, place) AS (
+    SELECT ${of.start}, 0, 0
+    UNION ALL
+    SELECT next.id, next.lap, ${of.name}.place + 1
+    FROM ${of.name} CROSS JOIN LATERAL (
+      (SELECT q.${of.column} AS id, ${of.name}.lap FROM webhooks.queue q
+       WHERE ${CLAIMABLE} AND ${of.where} AND q.${of.column} > ${of.name}.id
+         AND q.${of.column} <= CASE ${of.name}.lap WHEN 0 THEN ${of.last} ELSE ${of.start} END
+       ORDER BY q.${of.column} LIMIT 1)
+      UNION ALL
+      (SELECT q.${of.column}, 1 FROM webhooks.queue q
+       WHERE ${CLAIMABLE} AND ${of.where} AND ${of.name}.lap = 0 AND q.${of.column} <= ${of.start}
+       ORDER BY q.${of.column} LIMIT 1)
+      LIMIT 1
+    ) AS next
+    WHERE ${of.name}.place < ${of.most}
+  )`;
+
+const TENANTS = ring({
+  name: 'tenants',
+  column: 'tenant_id',
+  start: '$6::text COLLATE "C"',
+  last: `U&'\\+10FFFF'`,
+  where: 'true',
+  most: TENANTS_MAX,
+});
+
+const WEBHOOKS_MAX = 1_000;
+const WEBHOOKS = ring({
+  name: 'hooks',
+  column: 'webhook_id',
+  start: 'visited.last_webhook',
+  last: `'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid`,
+  where: 'q.tenant_id = visited.tenant_id',
+  most: WEBHOOKS_MAX,
+});
+
+/** Attempts that may begin now of one webhook: its width less what is leased. */
+const FREE_WIDTH = `greatest(0,
+    (SELECT coalesce(min(CASE WHEN h.unanswered >= ${CIRCUIT_OPENS_AT} THEN 1 END), $1)
+     FROM webhooks.health h WHERE h.webhook_id = hooks.id)
+    - (SELECT count(*) FROM webhooks.queue l
+       WHERE l.webhook_id = hooks.id AND l.lease_until IS NOT NULL))`;
+
+/** Each tenant gets at most its room, and an equal part of what this claim may take. */
+const VISITED = `
+  visited AS MATERIALIZED (
+    SELECT tenants.id AS tenant_id, tenants.place,
+      least(coalesce(r.room, $7), greatest(1, ceil($3::numeric / count(*) OVER ())))::int AS room,
+      coalesce(c.webhook_id, '00000000-0000-0000-0000-000000000000') AS last_webhook
+    FROM tenants
+    LEFT JOIN unnest($8::text[], $9::int[]) AS r (tenant_id, room) ON r.tenant_id = tenants.id
+    LEFT JOIN unnest($10::text[], $11::uuid[]) AS c (tenant_id, webhook_id) ON c.tenant_id = tenants.id
+    WHERE tenants.place > 0 AND coalesce(r.room, $7) > 0
+  )`;
+
+const FOUND = `
+  SELECT due.delivery_id, due.step, visited.place, row_number() OVER (PARTITION BY visited.place) AS turn
+  FROM visited CROSS JOIN LATERAL (
+    WITH RECURSIVE ${WEBHOOKS}
+    SELECT one.delivery_id, hooks.place AS step FROM hooks CROSS JOIN LATERAL (
+      SELECT q.delivery_id FROM webhooks.queue q
+      WHERE ${CLAIMABLE} AND q.tenant_id = visited.tenant_id AND q.webhook_id = hooks.id
+      ORDER BY q.run_at LIMIT ${FREE_WIDTH}
+      FOR UPDATE SKIP LOCKED
+    ) AS one
+    WHERE hooks.place > 0 AND hooks.id <> ALL($2::uuid[])
+    LIMIT visited.room
+  ) AS due`;
+
+/**
+ * The first delivery of every tenant comes before the second of any. One statement after the lock: its
+ * snapshot shows the leases of the last claim. There is always a row, which names the last tenant looked at.
+ */
+export const LEASE = {
+  name: 'webhooks_claim',
+  text: `
+  WITH RECURSIVE ${TENANTS}, ${VISITED}, picked AS MATERIALIZED (
+    SELECT * FROM (${FOUND}) AS found ORDER BY turn, place LIMIT $3
+  ), leased AS (
+    UPDATE webhooks.queue q SET lease_owner = $4, lease_until = $5
+    FROM picked JOIN webhooks.deliveries d ON d.id = picked.delivery_id
+    WHERE q.delivery_id = picked.delivery_id
+    RETURNING q.delivery_id, q.tenant_id, q.webhook_id, q.origin, q.subject, q.attempts_made,
+      q.position, d.event, d.message_id, d.body, d.traceparent, picked.place, picked.step
+  )
+  SELECT (SELECT tenant_id FROM visited ORDER BY place DESC LIMIT 1) AS last_tenant, leased.*
+  FROM (VALUES (1)) AS always LEFT JOIN leased ON true
+  ORDER BY leased.place, leased.step`,
+};
+
+/** What was not turned in time is due already: the next claim then follows at once. */
+export const NEXT = {
+  name: 'webhooks_next_due',
+  text: `SELECT least((SELECT min(run_at) FROM webhooks.queue WHERE NOT ready),
+    (SELECT min(lease_until) FROM webhooks.queue
+     WHERE lease_until IS NOT NULL AND lease_until > $1)) AS next_at,
+    EXISTS (SELECT FROM webhooks.queue q WHERE ${CLAIMABLE}) AS is_more_due`,
+};

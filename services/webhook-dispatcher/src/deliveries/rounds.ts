@@ -1,0 +1,35 @@
+/** Where the last claim of this process ended: the next one begins after it, at the tenants and in each of them. */
+
+/** Tenants whose place is kept; one that is forgotten begins with its first webhook. */
+const PLACES_MAX = 256;
+
+/** A claimed delivery, by whose turn it was. */
+type Turn = { readonly tenantId: string; readonly webhookId: string };
+
+export class Rounds {
+  #tenant = '';
+  readonly #places = new Map<string, string>();
+
+  /** The tenant after which the next claim begins. */
+  get tenant(): string {
+    return this.#tenant;
+  }
+
+  /** By tenant, the webhook after which its turn begins. */
+  get places(): ReadonlyMap<string, string> {
+    return this.#places;
+  }
+
+  /** `claimed` is in the order in which tenants and webhooks were looked at. */
+  moved(claimed: readonly Turn[], lastSeen?: string): void {
+    this.#tenant = claimed.at(-1)?.tenantId ?? lastSeen ?? this.#tenant;
+    for (const { tenantId, webhookId } of claimed) {
+      this.#places.delete(tenantId);
+      this.#places.set(tenantId, webhookId);
+    }
+    for (const tenantId of this.#places.keys()) {
+      if (this.#places.size <= PLACES_MAX) return;
+      this.#places.delete(tenantId);
+    }
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * A tenant that misuses one shared resource to its limit, and what a victim asks of the same resource. One per
+ * resource of rule C1 that can be misused over HTTP.
+ */
+import { type RestAnswer, type RestDriver, untilTrue, type WebhookSink } from '@cardea/testing';
+
+export type Neighbour = { readonly id: string; readonly admin: RestDriver; readonly email: string };
+
+export type Misuse = {
+  readonly resource: string;
+  /** Clients of the noisy tenant that send at once, without pause. */
+  readonly clients: number;
+  /** Called once, before anything is measured. */
+  readonly prepare?: (noisy: Neighbour, victim: Neighbour) => Promise<void>;
+  /** One request of a noisy client. */
+  readonly misuse: (noisy: Neighbour, number: number) => Promise<RestAnswer>;
+  /** What is refused in the form of the misuse itself, beside 429 and 503. */
+  readonly refused?: number;
+  /** One request of the victim. */
+  readonly calm: (victim: Neighbour) => Promise<RestAnswer>;
+};
+
+export const PASSWORD = 'a password that nobody guesses';
+const WEBHOOKS = 24;
+const SLOW_MS_MAX = 4_000;
+const ARRIVES_MS_MAX = 120_000;
+const SCHEDULING_PAUSE_MS = 200;
+const LARGE_BYTES = 4 * 1024 * 1024;
+const TUPLES = 100;
+const SERVICE = 'warehouse';
+
+export async function neighbour(rest: RestDriver, name: string): Promise<Neighbour> {
+  const email = `owner@${name}.example.com`;
+  const signUp = { email, password: PASSWORD, company_name: name };
+  const { body } = await must(rest.post('/api/v1/auth/signup', signUp));
+  const caller = { bearer: body.access_token, tenant: body.tenant_id };
+  return { id: body.tenant_id, admin: rest.as(caller), email };
+}
+
+/** Throws where the answer is no success. */
+export async function must(answering: Promise<RestAnswer>): Promise<RestAnswer> {
+  const answer = await answering;
+  if (answer.status < 300) return answer;
+  throw new Error(`answered ${answer.status}: ${answer.text.slice(0, 300)}`);
+}
+
+/** The noisy tenant's receivers answer after 0 to 4 s, the victim's at once. */
+export function receiver(sink: WebhookSink): void {
+  sink.answerWith(async ({ path }) => {
+    const slow = /^\/slow\/(\d+)/.exec(path);
+    if (slow !== null) await pause((Number(slow[1]) * SLOW_MS_MAX) / WEBHOOKS);
+    return { status: 200 };
+  });
+}
+
+export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+const tupleOf = (number: number) => ({
+  user_type: 'user',
+  user_id: 'ann',
+  relation: 'viewer',
+  object_type: 'document',
+  object_id: `d${number}`,
+});
+
+const withService = async ({ admin }: Neighbour): Promise<void> => {
+  const fields = [{ name: 'value' }];
+  const service = { name: SERVICE, credential_type: 'static', fields };
+  await must(admin.post('/api/v1/vault/services', service));
+};
+const secretOf = ({ admin }: Neighbour, value: unknown): Promise<RestAnswer> =>
+  admin.put(`/api/v1/vault/services/${SERVICE}/secrets`, { fields: { value } });
+
+const loginOf = ({ admin, id, email }: Neighbour): Promise<RestAnswer> =>
+  admin
+    .as({ bearer: undefined, tenant: id })
+    .post('/api/v1/auth/login', { email, password: PASSWORD });
+
+export function misuses(sink: WebhookSink): readonly Misuse[] {
+  let users = 0;
+  let tested = '';
+  const arrivals = () => sink.received.filter(({ path }) => path === '/fast').length;
+  return [
+    {
+      resource: 'webhook claims and slots',
+      clients: 2,
+      prepare: async (noisy, victim) => {
+        const webhook = { url: `${sink.url}/fast`, events: ['user.created'] };
+        tested = (await must(victim.admin.post('/api/v1/webhooks', webhook))).body.id;
+        for (let at = 0; at < WEBHOOKS; at++) {
+          const url = `${sink.url}/slow/${at}`;
+          await must(noisy.admin.post('/api/v1/webhooks', { url, events: ['user.created'] }));
+        }
+      },
+      misuse: async ({ admin }) => {
+        // More than its receivers take, and less than what schedules deliveries can do.
+        await pause(SCHEDULING_PAUSE_MS);
+        users += 1;
+        const user = {
+          email: `user${users}@example.com`,
+          password: PASSWORD,
+          email_verified: true,
+        };
+        return admin.post('/api/v1/admin/users', user);
+      },
+      // Until it has arrived: the answer itself waits 5 s at most.
+      calm: async ({ admin }) => {
+        const came = arrivals();
+        const answer = await admin.post(`/api/v1/webhooks/${tested}/test`);
+        await untilTrue(() => arrivals() > came, { deadlineMs: ARRIVES_MS_MAX });
+        return answer;
+      },
+    },
+    {
+      resource: 'database requests',
+      clients: 48,
+      misuse: ({ admin }) => admin.get('/api/v1/admin/users', { query: { limit: 1_000 } }),
+      calm: ({ admin }) => admin.get('/api/v1/agents'),
+    },
+    {
+      resource: 'exports',
+      clients: 8,
+      misuse: ({ admin }) => admin.get('/api/v1/audit/events.csv'),
+      calm: ({ admin }) => admin.get('/api/v1/audit/events.csv', { query: { limit: 1 } }),
+    },
+    {
+      resource: 'mail sending',
+      clients: 8,
+      misuse: ({ admin }) => {
+        users += 1;
+        return admin.post('/api/v1/admin/invitations', { email: `guest${users}@example.com` });
+      },
+      refused: 403,
+      calm: ({ admin }) => admin.get('/api/v1/admin/invitations'),
+    },
+    {
+      resource: 'hash permits',
+      clients: 16,
+      misuse: loginOf,
+      calm: loginOf,
+    },
+    {
+      resource: 'evaluations',
+      clients: 24,
+      prepare: async (noisy, victim) => {
+        for (let at = 0; at < TUPLES; at++) {
+          await must(noisy.admin.post('/api/v1/fga/tuples', tupleOf(at)));
+        }
+        await must(victim.admin.post('/api/v1/fga/tuples', tupleOf(0)));
+      },
+      misuse: ({ admin }) => {
+        const { object_id: _each, ...asked } = tupleOf(0);
+        return admin.post('/api/v1/fga/list-objects', asked);
+      },
+      calm: ({ admin }) => admin.post('/api/v1/fga/check', tupleOf(0)),
+    },
+    {
+      resource: 'large bodies',
+      clients: 3,
+      prepare: async (noisy, victim) => {
+        await withService(noisy);
+        await withService(victim);
+      },
+      misuse: (noisy) => secretOf(noisy, Array(LARGE_BYTES / 2).fill(1)),
+      refused: 400,
+      calm: (victim) => secretOf(victim, 'x'),
+    },
+  ];
+}

@@ -1,0 +1,138 @@
+/**
+ * C1: for each shared resource a noisy tenant that misuses it to its limit, and a victim that works calmly.
+ * Calm and noisy periods alternate, so that what else the machine does falls on both.
+ */
+import { readFileSync } from 'node:fs';
+import { processFixture, type RestAnswer, testForm, webhookSink } from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { instance } from '../faults/instance.ts';
+import { type Misuse, misuses, type Neighbour, neighbour, pause, receiver } from './neighbours.ts';
+
+const SHORT = { turns: 2, calmMs: 700, noisyMs: 1_500 };
+const LONG = { turns: 6, calmMs: 10_000, noisyMs: 20_000 };
+const { turns, calmMs, noisyMs } = testForm.long ? LONG : SHORT;
+/**
+ * The victim's median, noisy to calm, in every run. It is wide: one process and its database share two cores with
+ * the clients of both tenants and whatever else runs. A delivery once took 600 times as long.
+ */
+const MEDIAN_RATIO_MAX = 200;
+/** What the rule demands; measured in the long form alone. */
+const P99_RATIO_MAX = 2;
+const MEMORY_RATIO_MAX = 1.2;
+/** The victim's requests per noisy period, at the least: it is never stopped. */
+const ANSWERS_MIN = 2;
+const VICTIM_PAUSE_MS = 5;
+const SETTLED_MS = 60_000;
+const TEST_MS_MAX = 10 * 60_000;
+
+const fixture = processFixture();
+const sink = await webhookSink();
+let noisy: Neighbour;
+let victim: Neighbour;
+let pid = 0;
+beforeAll(async () => {
+  receiver(sink);
+  const cardea = await instance(fixture, { RATE_LIMIT_FACTOR: '1000' });
+  pid = (await cardea.start()).pid;
+  noisy = await neighbour(cardea.rest, 'noisy');
+  victim = await neighbour(cardea.rest, 'victim');
+}, TEST_MS_MAX);
+afterAll(() => sink.close());
+
+type Period = { readonly times: readonly number[]; readonly failures: readonly string[] };
+
+/** The victim's requests, one after another. */
+async function period(calm: Misuse['calm'], forMs: number): Promise<Period> {
+  const times: number[] = [];
+  const failures: string[] = [];
+  const startMs = performance.now();
+  while (performance.now() - startMs < forMs || times.length < ANSWERS_MIN) {
+    const sentMs = performance.now();
+    const { status, text } = await calm(victim);
+    times.push(performance.now() - sentMs);
+    if (status >= 400) failures.push(`${status} ${text.slice(0, 200)}`);
+    await pause(VICTIM_PAUSE_MS);
+  }
+  return { times, failures };
+}
+
+/** Answers that no noisy client may get: what is refused is refused with the time to wait. */
+function wrongOf(
+  { status, headers, text }: RestAnswer,
+  refused: number | undefined,
+): string | undefined {
+  const isToldToWait = (status === 429 || status === 503) && headers.has('retry-after');
+  const isExpected = status < 300 || status === refused || isToldToWait;
+  return isExpected ? undefined : `${status} ${text.slice(0, 200)}`;
+}
+
+/** Clients of the noisy tenant, until they are stopped. */
+function crowd({ clients, misuse, refused }: Misuse) {
+  const wrong: string[] = [];
+  let answers = 0;
+  let isRunning = true;
+  const client = async (number: number): Promise<void> => {
+    while (isRunning) {
+      const answer = await misuse(noisy, number);
+      const fault = wrongOf(answer, refused);
+      if (fault !== undefined) wrong.push(fault);
+      answers += 1;
+      if (answer.status >= 300) await pause(VICTIM_PAUSE_MS);
+    }
+  };
+  const running = Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
+  return {
+    stop: async () => {
+      isRunning = false;
+      await running;
+      return { wrong, answers };
+    },
+  };
+}
+
+const quantile = (times: readonly number[], share: number): number => {
+  const sorted = times.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number;
+};
+
+/** KiB that the process has in memory. */
+const memoryKib = (): number =>
+  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+
+describe('C1 a noisy neighbour', () => {
+  it.each(misuses(sink))(
+    'C1 changes nothing for a calm tenant by misuse of $resource',
+    {
+      timeout: TEST_MS_MAX,
+    },
+    async (misuse) => {
+      await misuse.prepare?.(noisy, victim);
+      const calm: Period[] = [];
+      const loud: Period[] = [];
+      const crowds: { readonly wrong: readonly string[]; readonly answers: number }[] = [];
+      await period(misuse.calm, calmMs);
+      const before = memoryKib();
+      for (let turn = 0; turn < turns; turn++) {
+        calm.push(await period(misuse.calm, calmMs));
+        const { stop } = crowd(misuse);
+        loud.push(await period(misuse.calm, noisyMs));
+        crowds.push(await stop());
+      }
+      const all = (periods: readonly Period[]) => periods.flatMap(({ times }) => times);
+      const ratioAt = (share: number) => quantile(all(loud), share) / quantile(all(calm), share);
+      console.info(
+        `${misuse.resource}: median x ${ratioAt(0.5).toFixed(1)}, p99 x ${ratioAt(0.99).toFixed(1)},`,
+        `${all(loud).length} answers, the noisy tenant ${crowds.map(({ answers }) => answers)}`,
+      );
+      expect([...calm, ...loud].flatMap(({ failures }) => failures)).toEqual([]);
+      expect(crowds.flatMap(({ wrong }) => wrong)).toEqual([]);
+      expect(crowds.every(({ answers }) => answers > 0)).toBe(true);
+      expect(ratioAt(0.5)).toBeLessThanOrEqual(MEDIAN_RATIO_MAX);
+      if (!testForm.long) return;
+      expect(ratioAt(0.99)).toBeLessThanOrEqual(P99_RATIO_MAX);
+      await expect
+        .poll(() => memoryKib() / before, { timeout: SETTLED_MS })
+        .toBeLessThanOrEqual(MEMORY_RATIO_MAX);
+    },
+  );
+});

@@ -37,6 +37,7 @@ describe('the compiler', () => {
     ['row-of-wrong-type', "Type 'null' is not assignable to type 'number'"],
     ['relay-of-wrong-data', "'at' is missing"],
     ['hand-made-policy', "'[total]' is missing"],
+    ['text-without-german', "'dark' is missing"],
   ] as const)('refuses a %s: %s', ([example, said]) => {
     expect(faults.get(example)).toContain(said);
   });

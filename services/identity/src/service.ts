@@ -2,6 +2,7 @@
 
 import { domainToASCII } from 'node:url';
 import type { OutboundDependencies } from '@cardea/http';
+import { languageOfLocale } from '@cardea/pages';
 import { geoIp } from '@cardea/runtime';
 import { type ServiceDefinition, type ServiceDependencies, serviceOf } from '@cardea/service';
 import {
@@ -49,7 +50,6 @@ import {
   oauthModule,
   oauthStreams,
 } from './oauth/oauth.module.ts';
-import { languageOfLocale } from './pages/texts.ts';
 import {
   revocationsModule,
   revokedByStream,

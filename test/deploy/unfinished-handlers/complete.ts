@@ -1,6 +1,7 @@
 /** The other examples without their fault: this one compiles. */
 import { consumer, relay } from '@cardea/event-bus';
 import { ignored, ignoring } from '@cardea/event-store';
+import { catalogue } from '@cardea/pages';
 import { projection } from '@cardea/read-models';
 import { policy } from '@cardea/service';
 import { type LampEvent, lampEvents, lamps } from './lamp.ts';
@@ -32,4 +33,9 @@ export const heard = consumer({
     'lamp.lit': { apply: ({ data }) => ({ text: data.at }) },
     ...ignoring('it is dark', 'lamp.hung'),
   },
+});
+
+export const texts = catalogue({
+  en: { lit: 'The lamp is lit.', dark: 'The lamp is dark.' },
+  de: { lit: 'Die Lampe brennt.', dark: 'Die Lampe ist dunkel.' },
 });

@@ -2,9 +2,9 @@
 import type { MailPurpose } from '@cardea/contracts';
 import { neverErased, type Sealer } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
+import type { Language } from '@cardea/mail';
 import { uuidFrom } from '@cardea/runtime';
 import { onetimeIdOf, tenantOfToken } from '../adapters/link-token.ts';
-import type { Language } from '../pages/texts.ts';
 import type { Basis } from '../streams/basis.ts';
 import { mailboxField, mailDetailsField } from '../streams/encrypted-fields.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';

@@ -5,9 +5,9 @@
 import type { MailPurpose } from '@cardea/contracts';
 import type { DerivedKeys, Sealer } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
+import type { Language } from '@cardea/mail';
 import { type Mail, type MailBrand, untrustedText } from '@cardea/mail';
 import type { Random, Settings } from '@cardea/runtime';
-import type { Language } from '../pages/texts.ts';
 import type { OtpFormat } from '../workspaces/workspaces.module.ts';
 import { emailTemplate, type Inviting } from './mailboxes/email-templates.ts';
 import type { InviterOf, MailDetails } from './mailboxes/mail-details.ts';

@@ -10,13 +10,13 @@ import {
   handlersByType,
   type RecordedEvent,
 } from '@cardea/event-store';
+import { languageOfLocale } from '@cardea/pages';
 import type { Clock, GeoIp } from '@cardea/runtime';
 import { policy, type RateLimits } from '@cardea/service';
 import { type ExistingUser, exists, type UserDirectory } from '../accounts/accounts.module.ts';
 import { deviceOf } from '../adapters/device.ts';
 import { LIMITS } from '../http/limits.ts';
 import { type MailDetails, type MailOutbox, whenceOf } from '../mail/mail.module.ts';
-import { languageOfLocale } from '../pages/texts.ts';
 import { type ChangeNotice, SECURITY_CHANGES_OF, type SecurityEvent } from './security-changes.ts';
 
 /** A policy that is new, or was stopped for long, tells nobody of what has long been. */

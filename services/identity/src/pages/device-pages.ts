@@ -1,8 +1,17 @@
 /** The pages at which a person enters the code of a device, compares it, and is told that it is connected. */
-import { field, form, hidden, mainButton } from './fields.ts';
-import { html, type Markup, NOTHING } from './markup.ts';
-import { type Frame, type Html, page, plainPage } from './page.ts';
-import type { TextKey } from './texts-en.ts';
+import {
+  field,
+  form,
+  type Html,
+  hidden,
+  html,
+  type Markup,
+  mainButton,
+  NOTHING,
+  page,
+  plainPage,
+} from '@cardea/pages';
+import type { Frame, TextKey } from './frame.ts';
 
 const ACTION = '/oauth2/device';
 const CODE_CHARACTERS_MAX = 64;

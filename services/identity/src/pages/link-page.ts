@@ -3,12 +3,25 @@
  * neither a scanner nor a preview consumes it. Without a script the link is pasted.
  */
 import { isForm, type Request } from '@cardea/http';
+import {
+  field,
+  form,
+  type Html,
+  hidden,
+  html,
+  type Markup,
+  mainButton,
+  page,
+  plainPage,
+  revealing,
+  SHOW_PASSWORD_SCRIPT,
+  type ShownTenant,
+  scriptsOf,
+  send,
+} from '@cardea/pages';
 import Type, { type Static } from 'typebox';
-import { field, form, hidden, mainButton, revealing } from './fields.ts';
-import { html, type Markup } from './markup.ts';
-import { type Frame, frameOf, type Html, page, plainPage, type ShownTenant, send } from './page.ts';
-import { SHOW_PASSWORD_SCRIPT, scriptsOf, TOKEN_SCRIPT } from './scripts.ts';
-import { refusalText } from './texts.ts';
+import { type Frame, frameOf } from './frame.ts';
+import { TOKEN_SCRIPT } from './token-script.ts';
 
 export type LinkPage = 'verify' | 'reset' | 'magic' | 'invitation';
 
@@ -153,7 +166,7 @@ export async function linkAnswer<A extends Answer>(
     const dead = plainPage(frame, say('failed.title'), say('refused.invalid_link'));
     return { raw: send(status, dead, answer.headers) };
   }
-  const alert = refusalText(say, refused, answer.headers?.['Retry-After']);
+  const alert = frame.sayRefusal(refused, answer.headers?.['Retry-After']);
   const { action, token, displayName } = of;
   const passwordMin = tenant?.settings.password_policy.min;
   const again = linkPage(frame, kind, { action, token, displayName, passwordMin, alert });

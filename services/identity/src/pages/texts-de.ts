@@ -1,17 +1,12 @@
 /** What the pages say in German. */
-import type { Texts } from './texts-en.ts';
+import type { Texts } from '@cardea/pages';
+import type { OwnTextKey } from './texts-en.ts';
 
-export const DE: Texts = {
-  'error.prefix': 'Fehler',
+export const DE: Texts<OwnTextKey> = {
   or: 'oder',
   continue: 'Weiter',
   email: 'E-Mail-Adresse',
   password: 'Passwort',
-  'password.show': 'Passwort zeigen',
-  'password.hide': 'Passwort verbergen',
-  'foot.terms': 'Nutzungsbedingungen',
-  'foot.privacy': 'Datenschutz',
-  'foot.support': 'Hilfe',
 
   'sign_in.title': 'Anmelden',
   'sign_in.lead': 'weiter zu {client}',
@@ -165,17 +160,13 @@ export const DE: Texts = {
   'sign_out.done.title': 'Sie sind abgemeldet',
   'sign_out.done.lead': 'Sie können diese Seite schließen.',
 
-  'failed.title': 'Das hat nicht geklappt',
   'sign_in.replaced':
     'In diesem Browser hat sich inzwischen jemand anders an- oder abgemeldet. Melden Sie sich erneut an, um hier fortzufahren.',
   'failed.lapsed':
     'Diese Seite ist abgelaufen. Kehren Sie zur Anwendung zurück und beginnen Sie neu.',
   'failed.request':
     'Die Anwendung hat Sie mit einer Anfrage hierher geschickt, die nicht beantwortet werden kann ({code}).',
-  'failed.foreign':
-    'Dieses Formular kam nicht von unserer eigenen Seite. Gehen Sie zurück und beginnen Sie neu.',
 
-  'refused.other': 'Das hat nicht geklappt. Prüfen Sie Ihre Eingabe.',
   'refused.invalid_credentials': 'E-Mail-Adresse oder Passwort ist nicht richtig.',
   'refused.invalid_email': 'Das ist keine E-Mail-Adresse.',
   'refused.invalid_code': 'Dieser Code ist nicht richtig.',
@@ -188,9 +179,6 @@ export const DE: Texts = {
   'refused.email_not_verified':
     'Bestätigen Sie zuerst Ihre E-Mail-Adresse: Wir haben Ihnen eine E-Mail geschickt.',
   'refused.login_disabled': 'Diese Art der Anmeldung ist hier nicht eingeschaltet.',
-  'refused.too_many_attempts': 'Zu viele Versuche. Versuchen Sie es später noch einmal.',
-  'refused.until': 'Zu viele Versuche. Versuchen Sie es in {time} noch einmal.',
-  'refused.rate_limited': 'Zu viele Versuche. Versuchen Sie es später noch einmal.',
   'refused.invalid_link': 'Dieser Link gilt nicht mehr. Fordern Sie einen neuen an.',
   'refused.link_expired': 'Dieser Link ist abgelaufen. Fordern Sie einen neuen an.',
   'refused.password_too_short': 'Dieses Passwort ist zu kurz.',

@@ -1,15 +1,9 @@
-/** What the pages say in English. `{name}` is filled in; `texts.test.ts` holds both languages together. */
+/** What the pages say in English. `{name}` is filled in; `texts.test.ts` compares both languages. */
 export const EN = {
-  'error.prefix': 'Error',
   or: 'or',
   continue: 'Continue',
   email: 'E-mail address',
   password: 'Password',
-  'password.show': 'Show password',
-  'password.hide': 'Hide password',
-  'foot.terms': 'Terms',
-  'foot.privacy': 'Privacy',
-  'foot.support': 'Help',
 
   'sign_in.title': 'Sign in',
   'sign_in.lead': 'to continue to {client}',
@@ -157,15 +151,12 @@ export const EN = {
   'sign_out.done.title': 'You are signed out',
   'sign_out.done.lead': 'You may close this page.',
 
-  'failed.title': 'This did not work',
   'sign_in.replaced':
     'Somebody else has signed in or out in this browser since. Sign in again to go on here.',
   'failed.lapsed': 'This page has lapsed. Go back to the application and start again.',
   'failed.request':
     'The application sent you here with a request that cannot be answered ({code}).',
-  'failed.foreign': 'This form was not sent from our own page. Go back and start again.',
 
-  'refused.other': 'That did not work. Check what you have entered.',
   'refused.invalid_credentials': 'E-mail address or password is not right.',
   'refused.invalid_email': 'That is not an e-mail address.',
   'refused.invalid_code': 'That code is not right.',
@@ -177,9 +168,6 @@ export const EN = {
   'refused.mfa_token_expired': 'This sign-in has lapsed. Begin again.',
   'refused.email_not_verified': 'Confirm your e-mail address first: we have sent you a mail.',
   'refused.login_disabled': 'This way to sign in is not switched on here.',
-  'refused.too_many_attempts': 'Too many attempts. Try again later.',
-  'refused.until': 'Too many attempts. Try again in {time}.',
-  'refused.rate_limited': 'Too many attempts. Try again later.',
   'refused.invalid_link': 'This link does not work any more. Ask for a new one.',
   'refused.link_expired': 'This link has expired. Ask for a new one.',
   'refused.password_too_short': 'That password is too short.',
@@ -199,5 +187,4 @@ export const EN = {
   'refused.invalid_state': 'This page has lapsed. Go back to the application and start again.',
 } as const;
 
-export type TextKey = keyof typeof EN;
-export type Texts = { readonly [key in TextKey]: string };
+export type OwnTextKey = keyof typeof EN;

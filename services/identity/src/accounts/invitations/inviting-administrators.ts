@@ -1,7 +1,7 @@
 /** Invites the first administrator of a tenant, which an owner has just created. */
+import { languageOf } from '@cardea/pages';
 import { uuidFrom } from '@cardea/runtime';
 import { newId, type ServiceDependencies } from '@cardea/service';
-import { languageOf } from '../../pages/texts.ts';
 import { administratorOf } from '../../ranks/ranks.ts';
 import type { InviteAdministrator } from '../../workspaces/workspaces.module.ts';
 import { emailAddress, type ToAscii } from '../email-address.ts';

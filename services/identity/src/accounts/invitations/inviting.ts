@@ -1,9 +1,9 @@
 /** Invites a person: the invitation, and the mail with its link. It replaces an earlier one to the address. */
 import type { Command, Streams } from '@cardea/event-store';
+import type { Language } from '@cardea/mail';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import type { MailOutbox } from '../../mail/mail.module.ts';
-import type { Language } from '../../pages/texts.ts';
 import type { Administrator } from '../../ranks/ranks.ts';
 import { invitationField } from '../../streams/encrypted-fields.ts';
 import { type Invitation, type InvitationFacts, type Inviter, invitations } from './invitation.ts';

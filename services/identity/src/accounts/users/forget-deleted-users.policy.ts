@@ -4,9 +4,9 @@
  */
 import type { Sealer } from '@cardea/crypto';
 import type { Command } from '@cardea/event-store';
+import { languageOfLocale } from '@cardea/pages';
 import { policy } from '@cardea/service';
 import type { MailOutbox } from '../../mail/mail.module.ts';
-import { languageOfLocale } from '../../pages/texts.ts';
 import type { UserDirectory } from '../user-directory.ts';
 import { type UserEvent, whileUserStays } from './user.ts';
 

@@ -3,6 +3,7 @@
  * registered. Whoever asks learns nothing of an address that is taken: the page waits for a code that never comes.
  */
 import type { Request } from '@cardea/http';
+import type { Language } from '@cardea/mail';
 import { newId, type ServiceDependencies } from '@cardea/service';
 import {
   exists,
@@ -13,7 +14,6 @@ import {
 import { countingRefusals } from '../../http/counting-refusals.ts';
 import { LIMITS } from '../../http/limits.ts';
 import type { CodeRedemption, MailOutbox } from '../../mail/mail.module.ts';
-import type { Language } from '../../pages/texts.ts';
 import type { TenantFacts, Workspaces } from '../../workspaces/workspaces.module.ts';
 import type { AddressProofs } from '../attempts/address-proofs.ts';
 import { begin, meet } from '../attempts/attempt.ts';

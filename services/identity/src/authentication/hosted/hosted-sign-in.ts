@@ -3,7 +3,7 @@
  * at the API, but ended in a session of the browser instead of tokens.
  */
 import type { Request } from '@cardea/http';
-import type { Language } from '../../pages/texts.ts';
+import type { Language } from '@cardea/mail';
 import type { SessionFacts } from '../../sessions/sessions.module.ts';
 import type { SecondFactor } from '../attempts/attempt.ts';
 import type { Due, EndAttempt, MetAttemptOf } from '../attempts/end-attempt.ts';

@@ -5,6 +5,8 @@
 import type { DerivedKeys } from '@cardea/crypto';
 import type { Command } from '@cardea/event-store';
 import { networkOf, type Request } from '@cardea/http';
+import type { Language } from '@cardea/mail';
+import { languageOf } from '@cardea/pages';
 import type { ServiceDependencies } from '@cardea/service';
 import {
   emailAddress,
@@ -14,7 +16,6 @@ import {
 } from '../../accounts/accounts.module.ts';
 import { tooOften } from '../../http/answers.ts';
 import { askerOf, drawChallenge, type MailOutbox, mailLimit } from '../../mail/mail.module.ts';
-import { type Language, languageOf } from '../../pages/texts.ts';
 import type { Basis } from '../../streams/basis.ts';
 import type { TenantFacts, Workspaces } from '../../workspaces/workspaces.module.ts';
 import type { AddressProofs } from '../attempts/address-proofs.ts';

@@ -1,5 +1,5 @@
+import { LANGUAGES } from '@cardea/mail';
 import { describe, expect, it } from 'vitest';
-import { LANGUAGES } from '../../pages/texts.ts';
 import { emailTemplate } from './email-templates.ts';
 import { MAIL_TEXTS } from './email-texts.ts';
 

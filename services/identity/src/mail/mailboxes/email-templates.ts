@@ -1,7 +1,7 @@
 /** Each mail, put together of its texts and what is known of its cause. */
 import type { MailPurpose } from '@cardea/contracts';
+import type { Language } from '@cardea/mail';
 import { type Fact, framedMail, type MailBrand, type MailText, untrustedText } from '@cardea/mail';
-import type { Language } from '../../pages/texts.ts';
 import { type FactName, MAIL_TEXTS } from './email-texts.ts';
 import type { MailDetails } from './mail-details.ts';
 import { NOTICE_TEXTS } from './notice-texts.ts';

@@ -1,6 +1,6 @@
 /** What the mails say, in each language of the pages. */
 import type { MailPurpose } from '@cardea/contracts';
-import type { Language } from '../../pages/texts.ts';
+import type { Language } from '@cardea/mail';
 
 export type MailParts = {
   readonly subject: string;

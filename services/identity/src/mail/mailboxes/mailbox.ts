@@ -6,7 +6,7 @@
 import type { MailPurpose } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
-import type { Language } from '../../pages/texts.ts';
+import type { Language } from '@cardea/mail';
 
 export type PendingMail = {
   readonly generation: number;

@@ -1,5 +1,5 @@
 /** What notices of changes to an account's security say, in each language. `{count}` is filled in. */
-import type { Language } from '../../pages/texts.ts';
+import type { Language } from '@cardea/mail';
 import type { SecurityChange } from './mail-details.ts';
 
 type Change = {

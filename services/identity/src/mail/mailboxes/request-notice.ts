@@ -4,7 +4,7 @@
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision } from '@cardea/event-store';
-import type { Language } from '../../pages/texts.ts';
+import type { Language } from '@cardea/mail';
 import {
   allPending,
   type Mailbox,

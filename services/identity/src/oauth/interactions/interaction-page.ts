@@ -1,9 +1,18 @@
 /** Which page an interaction shows, and the page of a consent. */
 
+import {
+  form,
+  type Html,
+  html,
+  type Markup,
+  mainButton,
+  NOTHING,
+  type PageBody,
+  page,
+  plainForm,
+} from '@cardea/pages';
 import { shownCode } from '../../pages/device-pages.ts';
-import { form, mainButton, plainForm } from '../../pages/fields.ts';
-import { html, type Markup, NOTHING } from '../../pages/markup.ts';
-import { type Frame, frameOf, type Html, type PageBody, page } from '../../pages/page.ts';
+import { type Frame, frameOf } from '../../pages/frame.ts';
 import { isBuiltInScope } from '../resource-servers/known-resources.ts';
 import type { Interaction } from './interaction.ts';
 import type { InteractionView } from './interaction-view.ts';

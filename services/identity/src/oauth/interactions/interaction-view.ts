@@ -1,4 +1,5 @@
 /** An interaction as its page and its JSON show it. */
+import { DEFAULT_LANGUAGE } from '@cardea/mail';
 import type { Settings } from '@cardea/runtime';
 import {
   emailAddress,
@@ -7,7 +8,6 @@ import {
   type UserDirectory,
 } from '../../accounts/accounts.module.ts';
 import { hasHostedPasskeys } from '../../factors/factors.module.ts';
-import { DEFAULT_LANGUAGE } from '../../pages/texts.ts';
 import {
   SOCIAL_PROVIDERS,
   socialClient,

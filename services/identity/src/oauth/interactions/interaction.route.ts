@@ -3,8 +3,8 @@
  * bound to them. Only pages of the deployment's own origin may post.
  */
 import { type Endpoint, endpoint, isForm } from '@cardea/http';
+import { page, send, wantsPage } from '@cardea/pages';
 import Type from 'typebox';
-import { page, send, wantsPage } from '../../pages/page.ts';
 import { chosenScopes } from './chosen-scopes.ts';
 import { consented, finish, keepProgress } from './interaction.ts';
 import { frameFor } from './interaction-page.ts';

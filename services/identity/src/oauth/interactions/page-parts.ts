@@ -1,7 +1,6 @@
 /** What the pages of an interaction have in common: where they are shown, and the parts that several of them have. */
-import { field, plainForm } from '../../pages/fields.ts';
-import type { Markup } from '../../pages/markup.ts';
-import type { Frame } from '../../pages/page.ts';
+import { field, type Markup, plainForm } from '@cardea/pages';
+import type { Frame } from '../../pages/frame.ts';
 import type { InteractionView } from './interaction-view.ts';
 import { CODE_CHARACTERS_MAX, EMAIL_CHARACTERS_MAX } from './typed-fields.ts';
 

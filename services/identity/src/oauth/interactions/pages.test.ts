@@ -1,7 +1,8 @@
+import { LANGUAGES } from '@cardea/mail';
+import { type Html, page } from '@cardea/pages';
 import { describe, expect, it } from 'vitest';
 import { deviceCodePage, deviceConfirmPage } from '../../pages/device-pages.ts';
-import { frameOf, type Html, page } from '../../pages/page.ts';
-import { LANGUAGES } from '../../pages/texts.ts';
+import { frameOf } from '../../pages/frame.ts';
 import type { Interaction, Progress } from './interaction.ts';
 import { interactionPage } from './interaction-page.ts';
 import type { InteractionView } from './interaction-view.ts';

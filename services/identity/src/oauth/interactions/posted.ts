@@ -1,11 +1,10 @@
 /** What the endpoints of an interaction share: whose page may post, and how a page or a program is answered. */
 import type { Request } from '@cardea/http';
+import { asPage, type Html, page, plainPage, send } from '@cardea/pages';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import type { HostedOutcome, HostedSignIn } from '../../authentication/authentication.module.ts';
-import { asPage, frameOf, type Html, page, plainPage, send } from '../../pages/page.ts';
-import { refusalText } from '../../pages/texts.ts';
-import type { TextKey } from '../../pages/texts-en.ts';
+import { frameOf, type TextKey } from '../../pages/frame.ts';
 import type { KnownResources } from '../resource-servers/known-resources.ts';
 import type { OAuthClients } from '../server/clients.ts';
 import type { RunningServer } from '../server/running-server.ts';
@@ -165,7 +164,7 @@ export async function showInteraction(
   const alert =
     refused === undefined
       ? isReplaced && frame.say('sign_in.replaced')
-      : refusalText(frame.say, shownCode(refused), retryAfter);
+      : frame.sayRefusal(shownCode(refused), retryAfter);
   return interactionPage(
     {
       frame,

@@ -1,9 +1,16 @@
 /** The pages at which people register: their data, and the page that waits for the mailed proof of the address. */
+import {
+  field,
+  form,
+  html,
+  mainButton,
+  type PageBody,
+  plainForm,
+  revealing,
+  SHOW_PASSWORD_SCRIPT,
+} from '@cardea/pages';
 import type { PendingRegistration } from '../../authentication/authentication.module.ts';
-import { field, form, mainButton, plainForm, revealing } from '../../pages/fields.ts';
-import { html } from '../../pages/markup.ts';
-import type { PageBody } from '../../pages/page.ts';
-import { SHOW_PASSWORD_SCRIPT, TOKEN_SCRIPT } from '../../pages/scripts.ts';
+import { TOKEN_SCRIPT } from '../../pages/token-script.ts';
 import { type At, abort, emailField, mailedCodeField, restart } from './page-parts.ts';
 
 const NAME_CHARACTERS_MAX = 128;

@@ -1,9 +1,8 @@
 /** Registering at the authorization server, and the mailed proof of the address that ends it. */
 import { type Endpoint, endpoint } from '@cardea/http';
+import { languageOf, page, send } from '@cardea/pages';
 import Type from 'typebox';
 import { pastedToken } from '../../pages/link-page.ts';
-import { page, send } from '../../pages/page.ts';
-import { languageOf } from '../../pages/texts.ts';
 import { type Interaction, keepProgress } from './interaction.ts';
 import { frameFor } from './interaction-page.ts';
 import { interactionView } from './interaction-view.ts';

@@ -1,23 +1,25 @@
 /** The pages at which people sign in: the first factor, what was mailed, the second factor and its enrolment. */
-import { renderSVG } from 'uqr';
 import {
   field,
   form,
   hidden,
+  html,
+  type Markup,
   mainButton,
+  NOTHING,
   orLine,
+  PASSKEY_SCRIPT,
+  type PageBody,
   passkeyForm,
   plainForm,
   revealing,
-} from '../../pages/fields.ts';
-import { html, type Markup, NOTHING, trusted } from '../../pages/markup.ts';
-import type { Frame, PageBody } from '../../pages/page.ts';
-import {
-  PASSKEY_SCRIPT,
   SHOW_PASSWORD_SCRIPT,
   scriptsOf,
-  TOKEN_SCRIPT,
-} from '../../pages/scripts.ts';
+  trusted,
+} from '@cardea/pages';
+import { renderSVG } from 'uqr';
+import type { Frame } from '../../pages/frame.ts';
+import { TOKEN_SCRIPT } from '../../pages/token-script.ts';
 import type { Mailed, PendingSecondFactor } from './interaction.ts';
 import { type At, abort, emailField, mailedCodeField, restart } from './page-parts.ts';
 import { CODE_CHARACTERS_MAX } from './typed-fields.ts';

@@ -1,11 +1,10 @@
 /** Signing in at the authorization server, factor by factor: by its pages' forms, or by JSON of a client of the same origin. */
 import { type Endpoint, endpoint } from '@cardea/http';
+import { asPage, languageOf } from '@cardea/pages';
 import Type, { type Static } from 'typebox';
 import type { HostedOutcome } from '../../authentication/authentication.module.ts';
 import { credentialField, SecondFactorMethod } from '../../http/answers.ts';
 import { pastedToken } from '../../pages/link-page.ts';
-import { asPage } from '../../pages/page.ts';
-import { languageOf } from '../../pages/texts.ts';
 import { type Interaction, keepProgress, type Progress } from './interaction.ts';
 import {
   type AnyRequest,

@@ -1,7 +1,15 @@
 /** The pages of a sign-out: the question, that it is done, and why it was refused. */
-import { form, hidden, mainButton } from '../../pages/fields.ts';
-import { html, type Markup } from '../../pages/markup.ts';
-import { type Frame, type Html, page, plainPage } from '../../pages/page.ts';
+import {
+  form,
+  type Html,
+  hidden,
+  html,
+  type Markup,
+  mainButton,
+  page,
+  plainPage,
+} from '@cardea/pages';
+import type { Frame } from '../../pages/frame.ts';
 
 export type LogoutQuestion = {
   readonly action: string;

@@ -4,13 +4,14 @@
  */
 import type { ServerResponse } from 'node:http';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import { asPage, type Html, send, wantsPage } from '@cardea/pages';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { exists, type UserDirectory } from '../../accounts/accounts.module.ts';
 import type { SignedIn } from '../../adapters/authorization-server.ts';
 import { tooOften } from '../../http/answers.ts';
 import { LIMITS } from '../../http/limits.ts';
-import { asPage, frameOf, type Html, send, wantsPage } from '../../pages/page.ts';
+import { frameOf } from '../../pages/frame.ts';
 import type { SigningKeys } from '../../signing-keys/signing-keys.module.ts';
 import type { Workspaces } from '../../workspaces/workspaces.module.ts';
 import { isDocumentId } from '../client-documents/client-document.ts';

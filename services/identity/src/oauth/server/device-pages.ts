@@ -1,8 +1,8 @@
 /** What the authorization server shows a person who decides about a device. */
+import { type Html, wantsPage } from '@cardea/pages';
 import { type Ctx, type DevicePages, tenantOf } from '../../adapters/authorization-ports.ts';
 import { deviceCodePage, deviceConfirmPage, deviceDonePage } from '../../pages/device-pages.ts';
-import { type Frame, frameOf, type Html, wantsPage } from '../../pages/page.ts';
-import type { TextKey } from '../../pages/texts-en.ts';
+import { type Frame, frameOf, type TextKey } from '../../pages/frame.ts';
 import type { Workspaces } from '../../workspaces/workspaces.module.ts';
 import {
   BUILT_IN_SCOPES,

@@ -1,6 +1,7 @@
 /** An error that cannot be sent to a redirect URI: our own page for browsers, JSON for others. */
+import { plainPage, wantsPage } from '@cardea/pages';
 import type { Ctx } from '../../adapters/authorization-ports.ts';
-import { frameOf, plainPage, wantsPage } from '../../pages/page.ts';
+import { frameOf } from '../../pages/frame.ts';
 
 export function showError(
   ctx: Ctx,

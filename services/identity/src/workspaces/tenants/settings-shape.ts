@@ -1,9 +1,9 @@
 /** The settings of a tenant as its owners see and change them. */
 import { named } from '@cardea/contracts';
+import { LANGUAGES } from '@cardea/mail';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
 import { FILLED_NAME, nullable } from '../../http/input-fields.ts';
-import { LANGUAGES } from '../../pages/texts.ts';
 import { SOCIAL_PROVIDERS, SocialChange, SocialShape, shownSocial } from './social-settings.ts';
 import { type Branding, REGISTRATION_MODES, type TenantFacts } from './tenant.ts';
 

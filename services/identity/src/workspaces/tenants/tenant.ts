@@ -1,7 +1,7 @@
 /** A tenant isolates one customer's data from all others'. Its settings say how its users may sign in. */
 import type { Sealed } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
-import { DEFAULT_LANGUAGE, type Language } from '../../pages/texts.ts';
+import { DEFAULT_LANGUAGE, type Language } from '@cardea/mail';
 import type { Environment } from './environment.ts';
 import type { SocialSettings, TenantSecrets } from './social-settings.ts';
 

@@ -1,12 +1,12 @@
 /** An administrator invites a person, who then makes an account with the roles of the invitation. */
 
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import { languageOf } from '@cardea/pages';
 import { newId, requestHash, reusedKey, type ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import { closed, tooOften } from '../../../http/answers.ts';
 import { emailField } from '../../../http/input-fields.ts';
 import { mailLimit } from '../../../mail/mail.module.ts';
-import { languageOf } from '../../../pages/texts.ts';
 import { administratorOf, mayGiveRoles } from '../../../ranks/ranks.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { emailAddress, type ToAscii } from '../../email-address.ts';

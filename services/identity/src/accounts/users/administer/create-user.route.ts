@@ -3,6 +3,7 @@
 import { documented } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpointReadingAhead, type Request } from '@cardea/http';
+import { languageOf } from '@cardea/pages';
 import {
   alreadyCreated,
   newId,
@@ -20,7 +21,6 @@ import {
   nullable,
 } from '../../../http/input-fields.ts';
 import { mailLimit } from '../../../mail/mail.module.ts';
-import { languageOf } from '../../../pages/texts.ts';
 import { type Administrator, administratorOf } from '../../../ranks/ranks.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { Accounts, NewAccount } from '../../accounts.ts';

@@ -1,11 +1,11 @@
 /** An administrator has a link to a new password mailed; the old one works until it is used. */
 
 import { type Endpoint, endpoint } from '@cardea/http';
+import { languageOf } from '@cardea/pages';
 import { newId, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, tooOften } from '../../../http/answers.ts';
 import { type MailOutbox, mailLimit } from '../../../mail/mail.module.ts';
-import { languageOf } from '../../../pages/texts.ts';
 import { administratorOf } from '../../../ranks/ranks.ts';
 import type { InvitePerson } from '../../invitations/inviting.ts';
 import type { UserDirectory } from '../../user-directory.ts';

@@ -1,10 +1,10 @@
 /** Sends the confirmation mail again; answers the same if there is nothing left to confirm. */
 import { type Endpoint, endpoint } from '@cardea/http';
+import { languageOf } from '@cardea/pages';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, tooOften, USERS_ONLY } from '../../../http/answers.ts';
 import { type MailOutbox, mailLimit } from '../../../mail/mail.module.ts';
-import { languageOf } from '../../../pages/texts.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { isVerificationDue } from './resend-verification.ts';
 

@@ -1,8 +1,8 @@
 /** Asks for a mail to set a new password. */
 import { type Endpoint, endpoint } from '@cardea/http';
+import { languageOf } from '@cardea/pages';
 import { closed, message, PASSWORD_BODY_MAX_BYTES } from '../../../http/answers.ts';
 import { emailField } from '../../../http/input-fields.ts';
-import { languageOf } from '../../../pages/texts.ts';
 import type { MailDependencies } from '../../mailed-secrets/mailed-secret.ts';
 import { mailResetLink } from './mail-reset-link.ts';
 

@@ -1,8 +1,8 @@
 /** Mails a link to set a new password by. Nobody is looked up, so the answer can tell nothing. */
 import type { Request } from '@cardea/http';
+import type { Language } from '@cardea/mail';
 import { emailAddress } from '../../../accounts/accounts.module.ts';
 import type { tooOften } from '../../../http/answers.ts';
-import type { Language } from '../../../pages/texts.ts';
 import { type MailDependencies, requestMail } from '../../mailed-secrets/mailed-secret.ts';
 
 type Mailed =

@@ -4,6 +4,8 @@
  */
 import type { Command } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
+import type { Language } from '@cardea/mail';
+import { languageOf } from '@cardea/pages';
 import type { ServiceDependencies } from '@cardea/service';
 import {
   ACCOUNT_APPENDS,
@@ -14,7 +16,6 @@ import {
 import { tooOften } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { MailOutbox } from '../../../mail/mail.module.ts';
-import { type Language, languageOf } from '../../../pages/texts.ts';
 import type { TenantFacts } from '../../../workspaces/workspaces.module.ts';
 import { appendsOf, type Step, step } from '../steps.ts';
 import { pad, unnamed } from '../taken-address.ts';

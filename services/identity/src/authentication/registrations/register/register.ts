@@ -1,5 +1,6 @@
 /** Who may register where, and what is answered and mailed, so that a taken address does not show. */
 
+import type { Language } from '@cardea/mail';
 import {
   displayName,
   emailAddress,
@@ -7,7 +8,6 @@ import {
   type ToAscii,
 } from '../../../accounts/accounts.module.ts';
 import { badField } from '../../../http/answers.ts';
-import type { Language } from '../../../pages/texts.ts';
 import { isUniform, type TenantSettings } from '../../../workspaces/workspaces.module.ts';
 import type { EndAttempt } from '../../attempts/end-attempt.ts';
 import { CHECK_YOUR_EMAIL } from '../taken-address.ts';

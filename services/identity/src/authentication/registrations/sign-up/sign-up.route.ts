@@ -2,6 +2,8 @@
 import { named } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import type { Language } from '@cardea/mail';
+import { languageOf } from '@cardea/pages';
 import { alreadyCreated, newId, type ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import {
@@ -21,7 +23,6 @@ import {
 } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { MailOutbox, MailRequest } from '../../../mail/mail.module.ts';
-import { type Language, languageOf } from '../../../pages/texts.ts';
 import { signupReservations } from '../../../streams/reservation.ts';
 import {
   DEPLOYMENT,

@@ -4,6 +4,7 @@
  */
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import { acceptsPage } from '@cardea/pages';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -14,7 +15,6 @@ import {
   type UserDirectory,
 } from '../../../accounts/accounts.module.ts';
 import { tenantOfToken } from '../../../adapters/link-token.ts';
-import { acceptsPage } from '../../../http/accepts-page.ts';
 import { closed, PASSWORD_BODY_MAX_BYTES } from '../../../http/answers.ts';
 import { countingRefusals } from '../../../http/counting-refusals.ts';
 import { LIMITS } from '../../../http/limits.ts';

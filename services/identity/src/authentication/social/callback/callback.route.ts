@@ -5,6 +5,7 @@
  */
 import { type DerivedKeys, sha256 } from '@cardea/crypto';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import { plainPage, send, wantsPage } from '@cardea/pages';
 import type { Allowed, ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import type { ToAscii } from '../../../accounts/accounts.module.ts';
@@ -12,8 +13,7 @@ import type { SocialProviders } from '../../../adapters/social-providers.ts';
 import { closed, SecondFactorDue, tooOften } from '../../../http/answers.ts';
 import { settle } from '../../../http/counting-refusals.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import { frameOf, plainPage, send, wantsPage } from '../../../pages/page.ts';
-import { socialRefusalKey } from '../../../pages/texts.ts';
+import { frameOf } from '../../../pages/frame.ts';
 import type {
   SocialProvider,
   TenantFacts,
@@ -185,7 +185,8 @@ async function refusalPage(
   const { refused } = of.answer;
   const tenant = await needs.workspaces.tenant(of.pending?.tenantId ?? '');
   const frame = frameOf(tenant, headers);
-  const text = frame.say(socialRefusalKey(refused));
+  // At a provider it is the provider that does not vouch for an address.
+  const text = frame.sayRefusal(refused === 'email_not_verified' ? 'social_address' : refused);
   const shown = plainPage(frame, frame.say('failed.title'), text);
   return { raw: send(REFUSALS[refused], shown, endingOf(of.pending)) };
 }

@@ -5,6 +5,7 @@
  */
 import { type Command, WriteContention } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
+import { languageOf } from '@cardea/pages';
 import { newId, type ServiceDependencies } from '@cardea/service';
 import {
   type Accounts,
@@ -15,7 +16,6 @@ import {
 import { tooOften } from '../../../http/answers.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { MailOutbox } from '../../../mail/mail.module.ts';
-import { languageOf } from '../../../pages/texts.ts';
 import { countAliveSessions } from '../../../sessions/sessions.module.ts';
 import type { TenantFacts } from '../../../workspaces/workspaces.module.ts';
 import type { ExternalPerson } from '../external-person.ts';

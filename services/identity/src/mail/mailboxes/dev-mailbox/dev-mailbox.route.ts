@@ -1,9 +1,9 @@
 /** The development mailbox: what would have been sent, for people and for tests. Never in production. */
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { MailFolder } from '@cardea/mail';
+import { send, wantsPage } from '@cardea/pages';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
-import { send, wantsPage } from '../../../pages/page.ts';
 import { mailboxPage } from './mailbox-page.ts';
 
 const Message = closed({

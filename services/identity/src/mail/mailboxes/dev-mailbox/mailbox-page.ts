@@ -1,7 +1,7 @@
 /** The mailbox as a page: every mail with its link and its code, the newest first. */
 import type { ListedMail } from '@cardea/mail';
-import { html, type Markup, NOTHING } from '../../../pages/markup.ts';
-import { frameOf, type Html, page } from '../../../pages/page.ts';
+import { type Html, html, type Markup, NOTHING, page } from '@cardea/pages';
+import { frameOf } from '../../../pages/frame.ts';
 
 export function mailboxPage(messages: readonly ListedMail[], to: string | undefined): Html {
   const title = to === undefined ? 'Mailbox' : `Mailbox of ${to}`;

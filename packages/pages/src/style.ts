@@ -3,19 +3,22 @@
  * (`branding.ts`); everything that is touched is at least 44 px high.
  */
 import { CARD_COLORS } from '@cardea/mail';
+import { TONE_CLASSES, TONES, toneProperties } from './tones.ts';
 
 export const STYLE = `
 *,*::before,*::after{box-sizing:border-box}
 :root{color-scheme:light dark;--card:${CARD_COLORS.light};--text:#1b1f24;--muted:#57606a;--line:#848d97;--soft:#d8dee4;
---danger:#a40e26;--danger-soft:#fff0f1;--warn-soft:#fff8e1;--warn:#6b4700}
+${toneProperties(TONES.light)}}
 @media(prefers-color-scheme:dark){:root{--card:${CARD_COLORS.dark};--text:#e8edf2;--muted:#a9b4c0;--line:#7d8894;
---soft:#333c47;--danger:#ff9ba5;--danger-soft:#3a1418;--warn-soft:#33270a;--warn:#f2cc60}}
+--soft:#333c47;${toneProperties(TONES.dark)}}}
 html{background:var(--page);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,
 "Helvetica Neue",Arial,sans-serif;-webkit-text-size-adjust:100%}
 body{margin:0;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column;align-items:center;
 justify-content:center;padding:1.5rem 1rem;gap:1rem}
 main{width:100%;max-width:26rem;background:var(--card);border:1px solid var(--soft);border-radius:.75rem;
 padding:2rem;overflow-wrap:anywhere}
+main.form{max-width:35rem}
+main.wide{max-width:70rem}
 header{margin:0 0 1.5rem;font-weight:600;min-height:1.5rem}
 header img{display:block;max-height:2.5rem;max-width:60%;object-fit:contain}
 @media(prefers-color-scheme:dark){header img{background:#fff;border-radius:.375rem;padding:.25rem .5rem}}
@@ -31,7 +34,7 @@ label{display:block;font-weight:600;margin:0 0 .25rem}
 .hint{display:block;color:var(--muted);font-size:.875rem;margin:.25rem 0 0}
 input:not([type=checkbox]){display:block;width:100%;min-height:2.75rem;padding:.5rem .75rem;font:inherit;
 color:inherit;background:var(--card);border:1px solid var(--line);border-radius:.5rem}
-input[aria-invalid=true]{border-color:var(--danger)}
+input[aria-invalid=true]{border-color:var(--bad)}
 .code input{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:1.25rem;
 letter-spacing:.15em}
 button,.button{display:block;width:100%;min-height:2.75rem;padding:.5rem 1rem;font:inherit;font-weight:600;
@@ -49,9 +52,13 @@ a{color:var(--link)}
 .ways{display:grid;gap:.75rem}
 .or{display:flex;align-items:center;gap:.75rem;color:var(--muted);margin:1.25rem 0}
 .or::before,.or::after{content:"";flex:1;border-top:1px solid var(--soft)}
-.alert,.note{border-radius:.5rem;padding:.75rem 1rem;margin:0 0 1.25rem;border:1px solid}
-.alert{color:var(--danger);background:var(--danger-soft);border-color:var(--danger)}
-.note{color:var(--warn);background:var(--warn-soft);border-color:var(--warn)}
+.alert,.note{border-radius:.5rem;padding:.75rem 1rem;margin:0 0 1.25rem;border:1px solid;
+color:var(--ink);background:var(--tint)}
+.alert{--ink:var(--bad);--tint:var(--bad-tint)}
+.note{--ink:var(--warn);--tint:var(--warn-tint)}
+${TONE_CLASSES}
+.tag{display:inline-flex;gap:.375rem;align-items:center;border:1px solid;border-radius:.375rem;padding:0 .5rem;
+font-size:.875rem;color:var(--ink);background:var(--tint)}
 .alert p,.note p{margin:0}
 .account{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:0 1rem;
 border:1px solid var(--soft);border-radius:.5rem;padding:.25rem .25rem .25rem .75rem;margin:0 0 1.25rem}
@@ -70,6 +77,26 @@ ul.codes,.secret{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospac
 .secret{display:block;user-select:all}
 .qr{width:12rem;margin:0 auto 1rem;background:#fff;padding:.5rem;border-radius:.5rem}
 .qr svg{display:block;width:100%;height:auto}
+dl.facts{margin:0 0 1.25rem}
+dl.facts>div{display:grid;grid-template-columns:minmax(7rem,1fr) 2fr;gap:.125rem 1rem;padding:.5rem 0;
+border-top:1px solid var(--soft)}
+dt{color:var(--muted)}
+dd{margin:0}
+table.rows{width:100%;border-collapse:collapse;margin:0 0 1.25rem;font-variant-numeric:tabular-nums}
+table.rows caption{text-align:left;font-weight:600;padding:0 0 .5rem}
+table.rows th,table.rows td{height:2.5rem;padding:.25rem .75rem;text-align:left;border-top:1px solid var(--soft)}
+table.rows thead th{position:sticky;top:0;background:var(--card);color:var(--muted);font-size:.875rem}
+table.rows .number{text-align:right}
+@media(pointer:coarse){table.rows th,table.rows td{height:2.75rem}}
+@media(max-width:40rem){table.rows,table.rows caption,table.rows tbody,table.rows tr,table.rows tbody th,
+table.rows td{display:block;height:auto}
+table.rows thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+table.rows tr{border:1px solid var(--soft);border-radius:.625rem;padding:.5rem 0;margin:0 0 .75rem}
+table.rows tbody th,table.rows td{border:0;padding:.25rem .75rem}
+table.rows td{display:grid;grid-template-columns:minmax(7rem,1fr) 2fr;gap:.125rem 1rem}
+table.rows td::before{content:attr(data-label);color:var(--muted)}
+table.rows .number{text-align:left}
+dl.facts>div{grid-template-columns:1fr}}
 details{margin:1rem 0}
 .mail{white-space:pre-wrap}
 summary{cursor:pointer;color:var(--link);text-decoration:underline;min-height:2.75rem;padding:.625rem 0}
@@ -79,6 +106,7 @@ footer a{color:var(--page-text);padding:.75rem 0}
 [hidden]{display:none!important}
 @media(max-width:30rem){body{justify-content:flex-start;padding:0;gap:0}
 html{background:var(--card)}
-main{border:0;border-radius:0;padding:1.5rem 1.25rem;max-width:none}
+main{border:0;border-radius:0;padding:1.5rem 1.25rem}
+main,main.form,main.wide{max-width:none}
 footer{padding:0 1.25rem 1.5rem}footer a{color:var(--link)}}
 `.trim();

@@ -1,4 +1,4 @@
-/** The scripts of the pages: for passkeys, for links whose secret is behind the `#`, and to show passwords. */
+/** Scripts that pages share: constants, which a page's policy allows by their hash. */
 
 /** Written out rather than by `parseRequestOptionsFromJSON`, which browsers of before 2025 lack. */
 export const PASSKEY_SCRIPT = `
@@ -65,27 +65,6 @@ if (window.PublicKeyCredential) {
     });
   }
   for (const other of document.querySelectorAll('[data-without-passkey]')) other.hidden = true;
-}
-`.trim();
-
-/**
- * Takes the secret from behind the '#', which no server sees, and lets the page be shown by the tenant that
- * the secret names. Without it, the link is pasted into the field.
- */
-export const TOKEN_SCRIPT = `
-const token = new URLSearchParams(location.hash.slice(1)).get('token');
-const own = new URLSearchParams(location.search);
-if (token) {
-  const tenant = token.split('.')[0];
-  if (!own.has('tenant_id')
-      && /^[A-Za-z0-9-]{1,128}$/.test(tenant) && document.querySelector('[data-takes-tenant]')) {
-    own.set('tenant_id', tenant);
-    location.replace(location.pathname + '?' + own + location.hash);
-  } else {
-    const field = document.querySelector('#token');
-    field.value = token;
-    field.closest('.field').hidden = true;
-  }
 }
 `.trim();
 

@@ -1,6 +1,6 @@
 /** The pieces of which forms are made. */
 import { html, type Markup, NOTHING } from './markup.ts';
-import type { Say } from './texts.ts';
+import type { Say } from './texts/texts.ts';
 
 type Field = {
   readonly name: string;

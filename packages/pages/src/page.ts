@@ -4,16 +4,19 @@
  */
 import { sha256 } from '@cardea/crypto';
 import { isForm } from '@cardea/http';
-import { acceptsPage } from '../http/accepts-page.ts';
+import { DEFAULT_LANGUAGE, type Language } from '@cardea/mail';
+import { acceptsPage } from './accepts-page.ts';
 import { type Branding, brandStyle } from './branding.ts';
 import { html, type Markup, NOTHING, trusted } from './markup.ts';
 import { STYLE } from './style.ts';
-import { DEFAULT_LANGUAGE, type Language, languageOf, type Say, sayIn } from './texts.ts';
+import { languageOf } from './texts/reader-language.ts';
+import { type Catalogue, type Say, type SayRefusal, sayIn, sayRefusalIn } from './texts/texts.ts';
 
-/** Who shows the page, and to whom. */
-export type Frame = {
+/** Who shows the page, and to whom; `Key` names the texts that its service adds to those of the frame. */
+export type Frame<Key extends string = never> = {
   readonly language: Language;
-  readonly say: Say;
+  readonly say: Say<Key>;
+  readonly sayRefusal: SayRefusal;
   /** Empty where no tenant is known. */
   readonly tenantName: string;
   readonly branding: Branding;
@@ -22,12 +25,16 @@ export type Frame = {
 export type PageBody = {
   readonly title: string;
   readonly body: Markup;
+  /** A card for one short form, unless it is `form` (560 px) or `wide` (1,120 px). */
+  readonly width?: 'form' | 'wide' | undefined;
   /** What went wrong, which is read out first. */
   readonly alert?: string | undefined;
   readonly script?: string | undefined;
   /** Browsers apply `form-action` to where a form's answer leads, too. */
   readonly redirectUri?: string | undefined;
 };
+
+type Headers = { readonly [name: string]: string | undefined };
 
 export type Html = { readonly html: string; readonly headers: { readonly [name: string]: string } };
 
@@ -37,17 +44,19 @@ export type ShownTenant = {
   readonly settings: { readonly branding: Branding; readonly language: Language };
 };
 
-export function frameOf(
+export function frameOf<Key extends string>(
+  texts: Catalogue<Key>,
   tenant: ShownTenant | undefined,
-  headers: { readonly [name: string]: string | undefined },
+  headers: Headers,
   more: { readonly branding?: Branding; readonly uiLocales?: unknown } = {},
-): Frame {
-  const asked = languageOf(headers, more.uiLocales);
-  const language = asked ?? tenant?.settings.language ?? DEFAULT_LANGUAGE;
+): Frame<Key> {
+  const wanted = languageOf(headers, more.uiLocales);
+  const language = wanted ?? tenant?.settings.language ?? DEFAULT_LANGUAGE;
   const own = Object.entries(more.branding ?? {}).filter(([, value]) => value !== null);
   return {
     language,
-    say: sayIn(language),
+    say: sayIn(texts, language),
+    sayRefusal: sayRefusalIn(texts, language),
     tenantName: tenant?.displayName ?? '',
     branding: { ...tenant?.settings.branding, ...Object.fromEntries(own) },
   };
@@ -71,7 +80,7 @@ export function page(frame: Frame, shown: PageBody): Html {
 <style>${trusted(colors)}</style>
 </head>
 <body>
-<main>
+<main${shown.width === undefined ? NOTHING : html` class="${shown.width}"`}>
 ${headOf(frame)}${alertOf(alert)}<h1>${title}</h1>
 ${shown.body}
 </main>
@@ -180,8 +189,6 @@ export const send =
     response.writeHead(status, { ...headers, ...more, 'Content-Length': Buffer.byteLength(text) });
     response.end(text);
   };
-
-type Headers = { readonly [name: string]: string | undefined };
 
 export const wantsPage = (headers: Headers): boolean => acceptsPage(headers['accept']);
 /** Sent by a form of ours, or opened by a browser. */

@@ -1,0 +1,30 @@
+export { acceptsPage } from './accepts-page.ts';
+export type { Branding } from './branding.ts';
+export {
+  field,
+  form,
+  hidden,
+  mainButton,
+  orLine,
+  passkeyForm,
+  plainForm,
+  revealing,
+} from './fields.ts';
+export { html, type Markup, NOTHING, trusted } from './markup.ts';
+export {
+  asPage,
+  type Frame,
+  frameOf,
+  type Html,
+  type PageBody,
+  page,
+  plainPage,
+  type ShownTenant,
+  send,
+  wantsPage,
+} from './page.ts';
+export { type Fact, facts, type Table, table, tag } from './parts.ts';
+export { PASSKEY_SCRIPT, SHOW_PASSWORD_SCRIPT, scriptsOf } from './scripts.ts';
+export { languageOf, languageOfLocale } from './texts/reader-language.ts';
+export { type Catalogue, catalogue, type Say, sayIn, type Texts } from './texts/texts.ts';
+export type { Tone } from './tones.ts';

@@ -1,0 +1,50 @@
+/** Parts of pages that show data: a status, facts, a table. */
+import { html, type Markup } from './markup.ts';
+import type { Tone } from './tones.ts';
+
+/** A status has a shape and a word besides its tone, so that it is told without colour, too. */
+export const tag = (tone: Tone, word: string): Markup =>
+  html`<span class="tag ${tone}"><span aria-hidden="true">${SHAPES[tone]}</span> ${word}</span>`;
+
+const SHAPES: { readonly [tone in Tone]: string } = {
+  good: '\u2713',
+  warn: '\u25b2',
+  bad: '\u2715',
+  info: '\u25cf',
+};
+
+export type Fact = { readonly label: string; readonly value: string | Markup };
+
+export const facts = (list: readonly Fact[]): Markup =>
+  html`<dl class="facts">${list.map(({ label, value }) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
+`;
+
+export type Table = {
+  /** What the table lists, for those who hear it. */
+  readonly caption: string;
+  /** The first column names the row; `isNumber` aligns to the right. */
+  readonly columns: readonly { readonly label: string; readonly isNumber?: boolean }[];
+  readonly rows: readonly (readonly (string | Markup)[])[];
+};
+
+/** Below 640 px each row is a card, whose cells name their columns. */
+export function table({ caption, columns, rows }: Table): Markup {
+  const head = columns.map(
+    ({ label, isNumber }) =>
+      html`<th role="columnheader" scope="col"${classOf(isNumber)}>${label}</th>`,
+  );
+  const cells = (row: Table['rows'][number]) =>
+    row.map((cell, at) => {
+      const { label = '', isNumber } = columns[at] ?? {};
+      return at === 0
+        ? html`<th role="rowheader" scope="row">${cell}</th>`
+        : html`<td role="cell" data-label="${label}"${classOf(isNumber)}>${cell}</td>`;
+    });
+  return html`<table role="table" class="rows"><caption>${caption}</caption>
+<thead role="rowgroup"><tr role="row">${head}</tr></thead>
+<tbody role="rowgroup">${rows.map((row) => html`<tr role="row">${cells(row)}</tr>`)}</tbody></table>
+`;
+}
+
+const classOf = (isNumber: boolean | undefined): Markup | undefined =>
+  isNumber === true ? html` class="number"` : undefined;

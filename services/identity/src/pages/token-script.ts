@@ -1,0 +1,20 @@
+/**
+ * Takes the secret from behind the '#', which no server sees, and lets the page be shown by the tenant that
+ * the secret names. Without it, the link is pasted into the field.
+ */
+export const TOKEN_SCRIPT = `
+const token = new URLSearchParams(location.hash.slice(1)).get('token');
+const own = new URLSearchParams(location.search);
+if (token) {
+  const tenant = token.split('.')[0];
+  if (!own.has('tenant_id')
+      && /^[A-Za-z0-9-]{1,128}$/.test(tenant) && document.querySelector('[data-takes-tenant]')) {
+    own.set('tenant_id', tenant);
+    location.replace(location.pathname + '?' + own + location.hash);
+  } else {
+    const field = document.querySelector('#token');
+    field.value = token;
+    field.closest('.field').hidden = true;
+  }
+}
+`.trim();

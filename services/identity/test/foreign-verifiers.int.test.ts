@@ -3,7 +3,9 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { claimsOf } from './identity-fixture.ts';
+import { type LogoutReceiver, logoutReceiver } from './logout-receiver.ts';
 import { application, authorized, oauthOfFile } from './oauth-fixture.ts';
 
 const { fixture, admin } = oauthOfFile();
@@ -14,6 +16,10 @@ const PYTHON = existsSync(OWN_PYTHON) ? OWN_PYTHON : 'python3';
 const PYTHON_SCRIPT = join(import.meta.dirname, 'verifiers/verify_tokens.py');
 const GO_SOURCE = join(import.meta.dirname, 'verifiers/go-oidc');
 const GO_BINARY = join(ROOT, '.cache/verifiers/go-oidc');
+
+/** Notices come within 2 s on a machine that has time for them. */
+const NOTICE_MS_MAX = 30_000;
+const OTHER = '00000000-0000-4000-8000-000000000000';
 
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA', 'Ed25519'] as const;
 type Algorithm = (typeof ALGORITHMS)[number];
@@ -44,13 +50,19 @@ const LIBRARIES: readonly Library[] = [
   },
 ];
 
+const KINDS = ['id_token', 'logout_token', 'userinfo'] as const;
+type Kind = (typeof KINDS)[number];
 type Given = {
+  readonly kind: Kind;
   readonly alg: string;
   readonly token: string;
   readonly issuer: string;
   readonly audience: string;
 };
-type Verified = { readonly claims?: { readonly sub: string }; readonly error?: string };
+type Verified = {
+  readonly claims?: { readonly sub: string; readonly sid?: string };
+  readonly error?: string;
+};
 
 /** Not synchronous, since the program may ask the service of this very process. */
 async function run([program, ...args]: Command, input = '') {
@@ -74,36 +86,79 @@ async function verifiedBy(
   return JSON.parse(printed);
 }
 
-/** The payload of one token under the signature of another. */
-function forged(token: string, of: string): string {
+/** Another person's, under the same signature. */
+function forged(token: string): string {
   const [header, , signature] = token.split('.');
-  return [header, of.split('.')[1], signature].join('.');
+  const payload = JSON.stringify({ ...claimsOf(token), sub: OTHER });
+  return [header, Buffer.from(payload).toString('base64url'), signature].join('.');
 }
 
-describe('an id_token', () => {
-  const tokens = new Map<Algorithm, Given>();
-  beforeAll(async () => {
-    mkdirSync(dirname(GO_BINARY), { recursive: true });
-    for (const alg of ALGORITHMS) {
-      const client = await application(fixture, admin, { id_token_signed_response_alg: alg });
-      const { id_token: token } = await authorized(fixture, { client, account: admin });
-      tokens.set(alg, { alg, token, issuer: fixture.issuer, audience: client.client_id });
-    }
-  });
+/** What one application has of a person, from the sign-in to the sign-out. */
+type Signed = { readonly tokens: { readonly [kind in Kind]: Given }; readonly sid: string };
+const signed = new Map<Algorithm, Signed>();
+const there = new Map<string, Promise<boolean>>();
+let receiver: LogoutReceiver;
 
-  it.for(LIBRARIES)('is verified by $name [oauth 27]', async (library, context) => {
-    const { code } = await run(library.probe);
-    if (code !== 0) return context.skip(`no ${library.name}: see verifiers/README.md`);
-    const given = library.verifies.flatMap((alg) => tokens.get(alg) ?? []);
-    expect(given).toHaveLength(library.verifies.length);
-    for (const { claims, error } of await verifiedBy(library, given)) {
+async function signedBy(alg: Algorithm): Promise<Signed> {
+  const client = await application(fixture, admin, {
+    first_party: true,
+    id_token_signed_response_alg: alg,
+    userinfo_signed_response_alg: alg,
+    backchannel_logout_uri: receiver.uri,
+  });
+  const { id_token, access_token, page } = await authorized(fixture, { client, account: admin });
+  const headers = { authorization: `Bearer ${access_token}` };
+  const info = await fetch(`${fixture.baseUrl}/oauth2/userinfo`, { headers });
+  const sid = String(claimsOf(id_token)['sid']);
+  await page.get(`/oauth2/session/end?${new URLSearchParams({ id_token_hint: id_token })}`);
+  const notice = await receiver.notice(({ claims }) => claims.sid === sid, NOTICE_MS_MAX);
+  const given = (kind: Kind, token: string): Given => ({
+    ...{ kind, alg, token, issuer: fixture.issuer, audience: client.client_id },
+  });
+  const tokens = {
+    id_token: given('id_token', id_token),
+    logout_token: given('logout_token', notice.token),
+    userinfo: given('userinfo', await info.text()),
+  };
+  return { tokens, sid };
+}
+
+beforeAll(async () => {
+  mkdirSync(dirname(GO_BINARY), { recursive: true });
+  receiver = await logoutReceiver(() => fixture);
+  for (const alg of ALGORITHMS) signed.set(alg, await signedBy(alg));
+});
+afterAll(() => receiver?.close());
+
+/** Asked, and for Go built, once for all kinds of token. */
+function isThere({ name, probe }: Library): Promise<boolean> {
+  const asked = there.get(name) ?? run(probe).then(({ code }) => code === 0);
+  there.set(name, asked);
+  return asked;
+}
+
+const EACH = KINDS.flatMap((kind) => LIBRARIES.map((library) => ({ kind, library })));
+
+describe('a token for an application', () => {
+  it.for(EACH)('of kind $kind is verified by $library.name [oauth 27]', async (each, context) => {
+    const { kind, library } = each;
+    if (!(await isThere(library))) context.skip(`no ${library.name}: see verifiers/README.md`);
+    const known = library.verifies.flatMap((alg) => signed.get(alg) ?? []);
+    expect(known).toHaveLength(library.verifies.length);
+    const given = known.map(({ tokens }) => tokens[kind]);
+    const verified = await verifiedBy(library, given);
+    for (const [at, { claims, error }] of verified.entries()) {
       expect([error, claims?.sub]).toEqual([undefined, admin.userId]);
+      expect(claims?.sid).toBe(kind === 'userinfo' ? undefined : known[at]?.sid);
     }
-    const wrong = given.flatMap((each, at) => [
-      { ...each, audience: 'somebody-else' },
-      { ...each, token: forged(each.token, given.at(at - 1)?.token ?? '') },
+    const wrong = given.flatMap((token) => [
+      { ...token, audience: 'somebody-else' },
+      { ...token, token: forged(token.token) },
     ]);
-    for (const { claims, error } of await verifiedBy(library, wrong)) {
+    // What an application has from the sign-in must end no session of its own.
+    const instead = known.map(({ tokens }) => ({ ...tokens.id_token, kind }));
+    const refused = kind === 'logout_token' ? [...wrong, ...instead] : wrong;
+    for (const { claims, error } of await verifiedBy(library, refused)) {
       expect([claims, error]).toEqual([undefined, expect.any(String)]);
     }
   });

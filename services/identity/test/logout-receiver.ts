@@ -7,6 +7,8 @@ import type { OAuthFixture } from './oauth-fixture.ts';
 export type Notice = {
   readonly claims: JWTPayload & { readonly sid?: string };
   readonly alg: string;
+  /** As it came. */
+  readonly token: string;
   readonly atMs: number;
 };
 
@@ -33,7 +35,7 @@ export async function logoutReceiver(
     const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet(body), options);
     const isLogout = JSON.stringify(payload['events']) === JSON.stringify({ [EVENT]: {} });
     if (!isLogout || 'nonce' in payload) throw new Error('no logout token');
-    return { claims: payload, alg: protectedHeader.alg, atMs: performance.now() };
+    return { claims: payload, alg: protectedHeader.alg, token, atMs: performance.now() };
   };
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];

@@ -67,6 +67,9 @@ export async function application(
   return made.body;
 }
 
+/** As browsers ask of a cookie that names its host, and we of each. */
+const COOKIE_OVER_TLS = /^(?=.*; secure)(?!__Host-(?!.*; path=\/(;|$)))(?!__Host-.*; domain=)/i;
+
 /** Keeps cookies by path, and follows nothing by itself. */
 export function browser({ baseUrl, issuer }: Omit<OAuthParty, 'as'>) {
   // Named by path, too: each flow has cookies of its own.
@@ -101,6 +104,7 @@ export function browser({ baseUrl, issuer }: Omit<OAuthParty, 'as'>) {
       ...(body === undefined ? {} : { body }),
     });
     for (const line of answer.headers.getSetCookie()) {
+      if (url.protocol === 'https:') expect(line).toMatch(COOKIE_OVER_TLS);
       const [pair = '', ...attributes] = line.split('; ');
       const at = pair.indexOf('=');
       const path = attributes.find((each) => each.startsWith('path='))?.slice(5) ?? '/';
@@ -159,15 +163,18 @@ export async function signIn(
     readonly account: Pick<Account, 'email'>;
     readonly scopes?: readonly string[];
     readonly password?: string;
+    /** Where the application is, unless it is one of ours. */
+    readonly redirect?: string;
   },
 ): Promise<URL> {
+  const { redirect = REDIRECT } = of;
   let answer = await page.get(to);
   for (let step = 0; step < 8; step += 1) {
     if (answer.status !== 303 && answer.status !== 302) {
       throw new Error(`${answer.status} ${answer.text}`);
     }
     const { location } = answer;
-    if (location.startsWith(REDIRECT)) return new URL(location);
+    if (location.startsWith(redirect)) return new URL(location);
     if (!location.includes('/oauth2/interaction/')) {
       answer = await page.get(location);
       continue;
@@ -274,6 +281,6 @@ export const clientOf = (
   spied: Spied = {},
 ): Promise<openid.Configuration> =>
   openid.discovery(new URL(fixture.issuer), clientId, undefined, authentication, {
-    execute: [openid.allowInsecureRequests],
+    execute: fixture.issuer.startsWith('https:') ? [] : [openid.allowInsecureRequests],
     [openid.customFetch]: fetchOf(fixture, spied),
   });

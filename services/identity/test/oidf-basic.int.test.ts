@@ -1,12 +1,12 @@
 /**
  * The modules of the OpenID Foundation's conformance suite for a basic provider, played by their names with
- * openid-client, by a client without PKCE as the suite's own. `docs/security/oidf.md` has their results.
+ * openid-client over https, by a client without PKCE as the suite's own. `docs/security/oidf.md` has their results.
  */
 import { untilTrue } from '@cardea/testing';
 import { createRemoteJWKSet, customFetch, jwtVerify } from 'jose';
 import * as openid from 'openid-client';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Account } from './identity-fixture.ts';
+import { type Account, ofFile } from './identity-fixture.ts';
 import {
   application,
   authorizeUrl,
@@ -14,13 +14,13 @@ import {
   browser,
   clientOf,
   fetchOf,
-  oauthOfFile,
   REDIRECT,
   signIn,
   type TestClient,
 } from './oauth-fixture.ts';
+import { secureFixture } from './secure-fixture.ts';
 
-const { fixture, admin } = oauthOfFile();
+const { fixture, admin } = ofFile(secureFixture);
 const REUSE_MS = 30_000;
 let client: TestClient;
 let config: openid.Configuration;
@@ -80,7 +80,8 @@ const MODULES: { readonly [module: string]: () => Promise<void> } = {
     for (const key of body.keys) expect(Object.keys(key)).toEqual(expect.arrayContaining(['kid']));
   },
   'oidcc-server': async () => {
-    const { claims, back } = await flow();
+    const { page, claims, back } = await flow();
+    expect([...page.jar.keys()]).toContain('__Host-cardea_session /');
     expect(claims).toMatchObject({ iss: fixture.issuer, aud: client.client_id, sub: ann.userId });
     expect(back.searchParams.get('iss')).toBe(fixture.issuer);
   },

@@ -1,21 +1,15 @@
 /**
- * The modules of the OpenID Foundation's conformance suite for logout, played by their names.
+ * The modules of the OpenID Foundation's conformance suite for logout, played by their names over https.
  * `docs/security/oidf.md` has their results.
  */
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claimsOf } from './identity-fixture.ts';
+import { claimsOf, ofFile } from './identity-fixture.ts';
 import { type LogoutReceiver, logoutReceiver } from './logout-receiver.ts';
-import {
-  application,
-  authorized,
-  clientOf,
-  oauthCalls,
-  oauthOfFile,
-  type TestClient,
-} from './oauth-fixture.ts';
+import { application, authorized, clientOf, oauthCalls, type TestClient } from './oauth-fixture.ts';
+import { secureFixture } from './secure-fixture.ts';
 
-const { fixture, admin } = oauthOfFile();
+const { fixture, admin } = ofFile(secureFixture);
 const { authorize } = oauthCalls(() => fixture);
 const BYE = 'http://127.0.0.1:9/bye';
 let receiver: LogoutReceiver;

@@ -34,6 +34,8 @@ export class Surprise extends Error {
 }
 
 export type Player = {
+  /** Where the instance is called. */
+  readonly base: string;
   /** Starts the next step. */
   step(number: number, sentence: string): void;
   /** Calls, checks the status, prints the named fields, and returns the reply. */
@@ -54,6 +56,7 @@ export function player(
     print(`    ${line}${shown === '' ? '' : `  ${shown}`}`);
   };
   return {
+    base,
     step(number, sentence) {
       steps.push({ step: number, sentence, calls: [] });
       print(`\n${String(number).padStart(2)}  ${sentence}`);

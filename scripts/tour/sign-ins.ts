@@ -1,7 +1,8 @@
 /** Steps 16 and 17: a user lets an application in and shuts it out again, and adds a second factor. */
-import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { as, type Cast, claims, PASSWORD, signIn } from './cast.ts';
 import { codeAt, STEP_MS } from './codes.ts';
+import { canHearNotices, noticeArrives, verifiedByRsa } from './logout-notice.ts';
 import { expect, type Player, type Reply } from './player.ts';
 
 const REDIRECT = 'https://shop.example/signed-in';
@@ -77,13 +78,17 @@ async function codeOf(
 
 export async function applicationSignsIn(cast: Cast): Promise<void> {
   const { player } = cast;
-  player.step(16, 'A user lets an application in, and shuts it out again');
+  player.step(
+    16,
+    'A user lets an application in and shuts it out again; it hears of their sign-out',
+  );
   const admin = as(cast, cast.adminToken);
   const application = {
     name: 'Shop',
     type: 'spa',
     redirect_uris: [REDIRECT],
     post_logout_redirect_uris: [SIGNED_OUT],
+    ...(canHearNotices(player) ? { backchannel_logout_uri: cast.hooks.logoutUrl } : {}),
   };
   const made = await player.call(
     { method: 'POST', path: '/api/v1/admin/applications', headers: admin, body: application },
@@ -93,17 +98,42 @@ export async function applicationSignsIn(cast: Cast): Promise<void> {
   const { client_id } = made.body;
   const configuration = { method: 'GET', path: '/.well-known/openid-configuration' };
   const { issuer } = (await player.call(configuration, 200, ['issuer'])).body;
+  const go = browser(player, issuer);
+  const tokens = await tokensOf(cast, go, { issuer, client_id });
+  const headers = { authorization: `Bearer ${tokens.access_token}` };
+  const userinfo = { method: 'GET', path: '/oauth2/userinfo', headers };
+  const info = await player.call(userinfo, 200, ['sub', 'email']);
+  expect(info.body.sub === cast.userId, 'the user who let it in', info.body.sub);
+  await verifiedByRsa(player, 'id_token', tokens.id_token);
+
+  const user = as(cast, (await signIn(cast, emailOf(cast))).body.access_token);
+  const list = { method: 'GET', path: '/api/v1/auth/consents', headers: user };
+  const { consents } = (await player.call(list, 200, ['consents.0.scopes'])).body;
+  const withdraw = `/api/v1/auth/consents/${consents[0].id}`;
+  await player.call({ method: 'DELETE', path: withdraw, headers: user }, 200, ['status']);
+  await player.call(userinfo, 401);
+
+  const { id_token: idToken } = await tokensOf(cast, go, { issuer, client_id });
+  await browserSignsOut(player, go, { client_id, idToken });
+  await noticeArrives(cast, { client_id, idToken });
+  cast.expectedAudit
+    .add('admin.application.create')
+    .add('consent.granted')
+    .add('oauth.authorized')
+    .add('consent.revoked');
+}
+
+/** A whole flow of the browser's user, up to the tokens. */
+async function tokensOf(
+  cast: Cast,
+  go: Browser,
+  { issuer, client_id }: { readonly issuer: string; readonly client_id: string },
+): Promise<Reply['body']> {
   const verifier = randomBytes(32).toString('base64url');
   const query = new URLSearchParams({
-    client_id,
-    response_type: 'code',
-    redirect_uri: REDIRECT,
-    scope: SCOPE,
-    state: 's',
+    ...asked(client_id),
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-    code_challenge_method: 'S256',
   });
-  const go = browser(player, issuer);
   const code = await codeOf(cast, go, { issuer, authorize: `/oauth2/authorize?${query}` });
   const exchange = {
     method: 'POST',
@@ -116,48 +146,24 @@ export async function applicationSignsIn(cast: Cast): Promise<void> {
       code_verifier: verifier,
     }),
   };
-  const tokens = await player.call(exchange, 200, ['access_token', 'refresh_token', 'scope']);
-  const headers = { authorization: `Bearer ${tokens.body.access_token}` };
-  const userinfo = { method: 'GET', path: '/oauth2/userinfo', headers };
-  const info = await player.call(userinfo, 200, ['sub', 'email']);
-  expect(info.body.sub === cast.userId, 'the user who let it in', info.body.sub);
-  await isSignedByRs256(player, tokens.body.id_token);
-
-  const user = as(cast, (await signIn(cast, emailOf(cast))).body.access_token);
-  const list = { method: 'GET', path: '/api/v1/auth/consents', headers: user };
-  const { consents } = (await player.call(list, 200, ['consents.0.scopes'])).body;
-  const withdraw = `/api/v1/auth/consents/${consents[0].id}`;
-  await player.call({ method: 'DELETE', path: withdraw, headers: user }, 200, ['status']);
-  await player.call(userinfo, 401);
-  await browserSignsOut(player, go, { query, idToken: tokens.body.id_token });
-  cast.expectedAudit
-    .add('admin.application.create')
-    .add('consent.granted')
-    .add('oauth.authorized')
-    .add('consent.revoked');
+  const shown = ['access_token', 'refresh_token', 'scope'];
+  return (await cast.player.call(exchange, 200, shown)).body;
 }
 
-async function isSignedByRs256(player: Player, idToken: string): Promise<void> {
-  const [header = '', payload = '', signature = ''] = idToken.split('.');
-  const { alg, kid } = JSON.parse(Buffer.from(header, 'base64url').toString('utf8'));
-  const { keys } = (await player.call({ method: 'GET', path: '/oauth2/jwks' }, 200)).body;
-  const key = keys.find((each: { readonly kid: string }) => each.kid === kid);
-  const isRight =
-    alg === 'RS256' &&
-    verify(
-      'sha256',
-      Buffer.from(`${header}.${payload}`),
-      createPublicKey({ key, format: 'jwk' }),
-      Buffer.from(signature, 'base64url'),
-    );
-  expect(isRight, 'an id_token signed by a published RSA key', { alg, kid });
-  player.tell('the id_token is verified by its RSA key');
-}
+/** An authorization request, but for what ties the code to who asked for it. */
+const asked = (client_id: string) => ({
+  client_id,
+  response_type: 'code',
+  redirect_uri: REDIRECT,
+  scope: SCOPE,
+  state: 's',
+  code_challenge_method: 'S256',
+});
 
 async function browserSignsOut(
   player: Player,
   go: Browser,
-  of: { readonly query: URLSearchParams; readonly idToken: string },
+  of: { readonly client_id: string; readonly idToken: string },
 ): Promise<void> {
   const end = new URLSearchParams({
     id_token_hint: of.idToken,
@@ -167,9 +173,10 @@ async function browserSignsOut(
   const done = await go('GET', `/oauth2/session/end?${end}`);
   const location = done.headers.get('location');
   expect(location === `${SIGNED_OUT}?state=s`, 'to be sent back signed out', location);
-  const silent = new URLSearchParams({ ...Object.fromEntries(of.query), prompt: 'none' });
-  const asked = await go('GET', `/oauth2/authorize?${silent}`);
-  const error = new URL(asked.headers.get('location') ?? '').searchParams.get('error');
+  const code_challenge = createHash('sha256').update(of.client_id).digest('base64url');
+  const silent = new URLSearchParams({ ...asked(of.client_id), code_challenge, prompt: 'none' });
+  const answer = await go('GET', `/oauth2/authorize?${silent}`);
+  const error = new URL(answer.headers.get('location') ?? '').searchParams.get('error');
   expect(error === 'login_required', 'nobody to be signed in', error);
   player.tell('the browser is signed out, and asked to sign in again');
 }

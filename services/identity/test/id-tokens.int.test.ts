@@ -2,7 +2,7 @@
 import { createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { signingKeysModule } from '../src/signing-keys/signing-keys.module.ts';
-import { claimsOf } from './identity-fixture.ts';
+import { type Account, claimsOf } from './identity-fixture.ts';
 import {
   application,
   authorized,
@@ -102,6 +102,29 @@ describe('an id_token_hint', () => {
       expect(await silent(`${header}.${payload}.${signature}`)).toContain('error=invalid_request');
     },
   );
+});
+
+describe('a hint', () => {
+  it('of another person or another tenant signs nobody in unseen [oauth 29]', async () => {
+    const [bob, elsewhere] = [await fixture.register(admin.tenantId), await fixture.signUp()];
+    const ours = await application(fixture, admin, { first_party: true });
+    const theirs = await application(fixture, elsewhere, { first_party: true });
+    const { page, id_token: own } = await authorized(fixture, { client: ours, account: admin });
+    const hintOf = async (client: TestClient, account: Account) =>
+      (await authorized(fixture, { client, account })).id_token;
+    const asked = (client: TestClient, id_token_hint: string, more: object = {}) =>
+      page.get(oauthCalls(() => fixture).authorize(client, { id_token_hint, ...more }));
+    const silent = { prompt: 'none' };
+    const errorOf = async (hint: string, more: object) =>
+      new URL((await asked(ours, hint, more)).location).searchParams.get('error');
+    const ofBob = await hintOf(ours, bob);
+    expect(await errorOf(ofBob, silent)).toBe('login_required');
+    expect((await asked(ours, ofBob)).location).toContain('/oauth2/interaction/');
+    // Every application of another tenant is another application.
+    const foreign = await hintOf(theirs, elsewhere);
+    for (const more of [silent, {}]) expect(await errorOf(foreign, more)).toBe('invalid_request');
+    expect((await asked(ours, own, { prompt: 'none' })).location).toContain('code=');
+  });
 });
 
 describe('an id_token', () => {

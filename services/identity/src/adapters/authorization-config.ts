@@ -251,6 +251,13 @@ async function existingGrant(ports: Ports, ctx: Ctx) {
   return grant;
 }
 
+/** Scopes of OpenID Connect that were granted for the code of this request, space separated. */
+export function grantedOpenid({ oidc }: Ctx): string {
+  const { AuthorizationCode, DeviceCode, Grant: grant } = oidc.entities;
+  const code = AuthorizationCode ?? DeviceCode;
+  return grant?.getOIDCScopeFiltered(new Set(code?.scope?.split(' '))) ?? '';
+}
+
 type IssuedToken = {
   readonly accountId?: string;
   readonly clientId: string;
@@ -273,6 +280,7 @@ async function issuedFor(ports: Ports, ctx: Ctx, token: IssuedToken): Promise<Is
     grantId: token.grantId,
     resource: token.aud,
     scope: token.scope ?? '',
+    openid: grantedOpenid(ctx),
     namesScope: typeof ctx.oidc.params?.['scope'] === 'string',
     clientNotBefore: Number(ctx.oidc.client?.['tokens_before'] ?? 0),
     ttlSeconds: token.expiration,

@@ -28,6 +28,8 @@ export type IssuedFor = {
   readonly grantId: string | undefined;
   readonly resource: string;
   readonly scope: string;
+  /** Scopes of OpenID Connect that were granted, space separated. */
+  readonly openid: string;
   /** Whether the request named scopes. */
   readonly namesScope: boolean;
   /** Unix seconds: tokens end that the client, as it was found when it proved itself, got before. */
@@ -85,6 +87,8 @@ export type Ports = {
   readonly grantById: (id: string) => Promise<GrantPayload | undefined>;
   /** The grant of the user who is signed in; makes one where nobody has to be asked. */
   readonly grantFor: (message: Message, of: GrantFor) => Promise<string | undefined>;
+  /** Claims of the application's own that the page of a consent has to name. */
+  readonly claimsToShow: (of: ClaimsRequest) => Promise<readonly ShownClaim[]>;
   /** Whether any program of the device may receive what is sent to the redirect URI. */
   readonly isOwnerUnknown: (redirectUri: string) => boolean;
   readonly account: (tenantId: string, id: string) => Promise<Account | undefined>;
@@ -210,6 +214,17 @@ export type GrantFor = {
   /** What the request asks for, by resource. */
   readonly asked: { readonly [resource: string]: readonly string[] };
 };
+export type ClaimsRequest = {
+  readonly tenantId: string;
+  readonly userId: string;
+  readonly clientId: string;
+  /** That the request names. */
+  readonly scopes: readonly string[];
+  /** Also those that the person has let the application have before. */
+  readonly showsAll: boolean;
+};
+/** A claim of the application's own, as the page of a consent names it. */
+export type ShownClaim = { readonly name: string; readonly from: string; readonly scope: string };
 export type RefreshRequest = {
   readonly tenantId: string;
   readonly clientId: string;

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errors, Provider } from 'oidc-provider';
 import { keepRegisteredQuery, protectFormPost } from './answer-headers.ts';
 import { boundProven } from './artifact-bounds.ts';
-import { configurationOf } from './authorization-config.ts';
+import { configurationOf, grantedOpenid } from './authorization-config.ts';
 import {
   type ClientFailure,
   type Ctx,
@@ -180,13 +180,14 @@ async function interactionOf(
   return { stored, browser, userCode: await userCodeOf(provider, stored) };
 }
 
-function exchangedCode({ oidc }: Ctx): ExchangedCode {
-  const { AuthorizationCode, DeviceCode, Grant: grant } = oidc.entities;
+function exchangedCode(ctx: Ctx): ExchangedCode {
+  const { oidc } = ctx;
+  const { AuthorizationCode, DeviceCode } = oidc.entities;
   const code = AuthorizationCode ?? DeviceCode;
   return {
     code: String(oidc.params?.['code'] ?? oidc.params?.['device_code'] ?? ''),
     nonce: code?.nonce,
-    openid: grant?.getOIDCScopeFiltered(new Set(code?.scope?.split(' '))) ?? '',
+    openid: grantedOpenid(ctx),
   };
 }
 

@@ -1,6 +1,6 @@
 /** When the authorization server asks somebody to sign in, or for their consent. */
 import { interactionPolicy } from 'oidc-provider';
-import { type Ctx, type Ports, tenantFor } from './authorization-ports.ts';
+import { type Ctx, type Ports, type ShownClaim, tenantFor } from './authorization-ports.ts';
 import { isAboutDevice } from './device-flow.ts';
 
 const { Check, Prompt, base } = interactionPolicy;
@@ -51,6 +51,7 @@ export function loginPolicy(ports: Ports) {
         : Check.NO_NEED_TO_PROMPT,
     ),
   );
+  consent.checks.add(claimsShown(ports));
   policy.add(unlessSignedIn('select_account'), policy.indexOf(consent));
   // Before the sign-in, which its page leads to as well.
   policy.add(unlessSignedIn('create'), policy.indexOf(login));
@@ -62,6 +63,33 @@ export function loginPolicy(ports: Ports) {
       isServedSilently(ports, ctx as Ctx) ? Check.NO_NEED_TO_PROMPT : check(ctx);
   }
   return policy;
+}
+
+/** A person decides about each claim of an application that is not their tenant's own. */
+function claimsShown(ports: Ports) {
+  const found = new WeakMap<object, readonly ShownClaim[]>();
+  return new Check(
+    'claims_missing',
+    'claims of the application were not shown',
+    'consent_required',
+    async (context) => {
+      const ctx = context as Ctx;
+      const { client, session, result, requestParamScopes } = ctx.oidc;
+      const isDevice = isAboutDevice(ctx);
+      const isUnasked = client?.['first_party'] === true && !isDevice;
+      if (isUnasked || result?.consent !== undefined) return Check.NO_NEED_TO_PROMPT;
+      const missing = await ports.claimsToShow({
+        tenantId: await tenantFor(ports, ctx),
+        userId: session?.accountId ?? '',
+        clientId: client?.clientId ?? '',
+        scopes: [...requestParamScopes],
+        showsAll: isDevice,
+      });
+      found.set(ctx, missing);
+      return missing.length === 0 ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT;
+    },
+    (context) => ({ missingClaims: found.get(context) ?? [] }),
+  );
 }
 
 /** Who signs in during the flow has answered it by that: has chosen an account, or has made one or had it already. */

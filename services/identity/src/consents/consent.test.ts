@@ -42,6 +42,33 @@ describe('a consent', () => {
       });
   });
 
+  it('standards 8 remembers the claims that were shown, and forgets what a name meant before', () => {
+    const plan = { name: 'plan', from: 'public_metadata.plan' };
+    const shown: ConsentEvent = {
+      type: 'ConsentGranted',
+      data: { ...data, granted: { '': ['openid'] }, claims: [plan], epoch: 1 },
+    };
+    const again = (...claims: NonNullable<Grant['claims']>) =>
+      given(consents, shown).when((state) => grant({ ...ask({ '': ['openid'] }), claims }, state));
+    given(consents)
+      .when((state) => grant({ ...ask({ '': ['openid'] }), claims: [plan] }, state))
+      .accepts(shown);
+    again().accepts();
+    again(plan).accepts();
+    const other = { name: 'plan', from: 'private_metadata.plan' };
+    const lang = { name: 'lang', from: 'locale' };
+    again(other, lang).accepts({
+      type: 'ConsentExtended',
+      data: { ...data, granted: { '': ['openid'] }, claims: [other, lang], epoch: 1 },
+    });
+    given(consents, shown, revoked)
+      .when((state) => grant(ask({ '': ['openid'] }), state))
+      .accepts({
+        type: 'ConsentGranted',
+        data: { ...data, granted: { '': ['openid'] }, epoch: 2 },
+      });
+  });
+
   it('is withdrawn once, by its user alone', () => {
     given(consents, granted)
       .when((state) => revokeConsent({ userId: 'ann', now }, state))

@@ -8,6 +8,9 @@ import { uuidV5 } from '@cardea/runtime';
 /** Scopes by resource: those of OpenID Connect under the empty name, those of a resource server under its own. */
 export type Granted = { readonly [resource: string]: readonly string[] };
 
+/** What a person has let an application have beside the claims of the scopes: the claim, and what it is made from. */
+export type ConsentedClaim = { readonly name: string; readonly from: string };
+
 /** `user`: they were asked; `policy`: a first-party application, whose users are not asked. */
 export type GrantedBy = 'user' | 'policy';
 
@@ -16,6 +19,8 @@ type ConsentData = {
   readonly user_id: string;
   readonly client_id: string;
   readonly granted: Granted;
+  /** The whole; absent where there is none. */
+  readonly claims?: readonly ConsentedClaim[];
   readonly epoch: number;
   readonly by: GrantedBy;
   readonly at: string;
@@ -41,6 +46,7 @@ export type GivenConsent = {
   readonly userId: string;
   readonly clientId: string;
   readonly granted: Granted;
+  readonly claims: readonly ConsentedClaim[];
   readonly epoch: number;
   readonly grantedAt: string;
   /** When the epoch before ended; tokens are dated after it. */
@@ -60,12 +66,15 @@ export const consents: Stream<Consent, ConsentEvent> = {
           userId: data.user_id,
           clientId: data.client_id,
           granted: data.granted,
+          claims: data.claims ?? [],
           epoch: data.epoch,
           grantedAt: data.at,
           revokedAt: before.status === 'none' ? null : before.revokedAt,
         };
       case 'ConsentExtended':
-        return before.status === 'none' ? before : { ...before, granted: data.granted };
+        return before.status === 'none'
+          ? before
+          : { ...before, granted: data.granted, claims: data.claims ?? [] };
       case 'ConsentRevoked':
         return before.status === 'none'
           ? before
@@ -88,25 +97,53 @@ export type Grant = {
   readonly userId: string;
   readonly clientId: string;
   readonly granted: Granted;
+  readonly claims?: readonly ConsentedClaim[];
   readonly by: GrantedBy;
   readonly now: Date;
 };
 
 /** What was granted before stays granted; a grant that adds nothing changes nothing. */
 export function grant(
-  { id, userId, clientId, granted, by, now }: Grant,
+  { id, userId, clientId, granted, claims = [], by, now }: Grant,
   consent: Consent,
 ): Decision<ConsentEvent, never> {
   const common = { id, user_id: userId, client_id: clientId, by, at: now.toISOString() };
   if (consent.status === 'active') {
     const whole = union(consent.granted, granted);
-    if (covers(consent.granted, granted)) return accept();
-    const data = { ...common, granted: whole, epoch: consent.epoch };
+    const added = claims.filter((claim) => !coversClaim(consent.claims, claim));
+    if (covers(consent.granted, granted) && added.length === 0) return accept();
+    const data = {
+      ...common,
+      granted: whole,
+      ...claimsOf([...withoutNames(consent.claims, added), ...added]),
+      epoch: consent.epoch,
+    };
     return accept({ type: 'ConsentExtended', data });
   }
   const epoch = consent.status === 'none' ? 1 : consent.epoch + 1;
-  return accept({ type: 'ConsentGranted', data: { ...common, granted, epoch } });
+  const data = { ...common, granted, ...claimsOf(claims), epoch };
+  return accept({ type: 'ConsentGranted', data });
 }
+
+/** Claims that the application no longer has may stand there, too: the oldest are forgotten, and shown again if need be. */
+const CLAIMS_MAX = 100;
+
+const claimsOf = (claims: readonly ConsentedClaim[]) =>
+  claims.length === 0
+    ? {}
+    : { claims: claims.slice(-CLAIMS_MAX).map(({ name, from }) => ({ name, from })) };
+
+/** A name that means something else by now replaces what it meant. */
+const withoutNames = (
+  claims: readonly ConsentedClaim[],
+  replaced: readonly ConsentedClaim[],
+): readonly ConsentedClaim[] =>
+  claims.filter(({ name }) => !replaced.some((each) => each.name === name));
+
+export const coversClaim = (
+  whole: readonly ConsentedClaim[],
+  { name, from }: ConsentedClaim,
+): boolean => whole.some((claim) => claim.name === name && claim.from === from);
 
 export const covers = (whole: Granted, part: Granted): boolean =>
   Object.entries(part).every(([resource, scopes]) => {

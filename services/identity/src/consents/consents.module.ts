@@ -11,8 +11,10 @@ import { takeBackReclaimedConsents } from './take-back-reclaimed.policy.ts';
 export {
   type Consent,
   type ConsentEvent,
+  type ConsentedClaim,
   consentId,
   consents,
+  coversClaim,
   type GivenConsent,
   type Granted,
   grant,

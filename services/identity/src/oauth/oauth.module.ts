@@ -71,6 +71,7 @@ import { serverRoutes } from './server/server.route.ts';
 import { serverPorts } from './server/server-ports.ts';
 import { userConsents } from './server/user-consents.ts';
 import { tokenExchange } from './token-exchange/token-exchange.ts';
+import { applicationClaims } from './userinfo/application-claims.ts';
 import { postUserinfoRoute, userinfoRoute } from './userinfo/userinfo.route.ts';
 
 type Dependencies = Pick<
@@ -134,7 +135,7 @@ export function oauthModule(given: Dependencies): Module {
     clients: oauthClients(documented),
     userConsents: userConsents(given),
     resources,
-    oauthTokens: oauthTokens(given),
+    ...tokensOf(given),
     applicationSessions: applicationSessions({ ...given, refreshKeys }),
     artifacts,
     dpop,
@@ -189,6 +190,19 @@ export function oauthModule(given: Dependencies): Module {
 
 export { knownClients } from './client-documents/known-clients.ts';
 
+function tokensOf(
+  given: Pick<
+    Dependencies,
+    'ids' | 'settings' | 'sign' | 'signForClient' | 'userDirectory' | 'workspaces'
+  >,
+) {
+  const claims = applicationClaims(given);
+  return {
+    applicationClaims: claims,
+    oauthTokens: oauthTokens({ ...given, applicationClaims: claims }),
+  };
+}
+
 /** For a step-up, which comes before the server and is not part of it. */
 export const accessOfApplications = (
   given: Pick<
@@ -207,7 +221,7 @@ export const accessOfApplications = (
 ): ApplicationAccess =>
   applicationAccess({
     userConsents: userConsents(given),
-    oauthTokens: oauthTokens(given),
+    ...tokensOf(given),
     resources: knownResources(given),
     findClient: registeredClient(given),
   });

@@ -89,6 +89,13 @@ export const DE: Texts<OwnTextKey> = {
   'consent.account': 'Angemeldet als {email}',
   'consent.not_me': 'Das bin ich nicht',
   'consent.scopes': 'Die Anwendung könnte:',
+  'consent.claims': 'Sie würde auch erfahren:',
+  'claim.public_metadata': '{name}: was {tenant} als „{path}“ über Sie gespeichert hat',
+  'claim.private_metadata':
+    '{name}: was {tenant} als „{path}“ über Sie gespeichert hat und Ihnen nicht zeigt',
+  'claim.roles': '{name}: Ihre Rollen bei {tenant}',
+  'claim.tenant': '{name}: der Kurzname von {tenant}',
+  'claim.locale': '{name}: Ihre Sprache',
   'consent.allow': 'Erlauben',
   'consent.deny': 'Nicht erlauben',
   'scope.openid': 'Wissen, wer Sie sind',

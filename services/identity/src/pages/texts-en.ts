@@ -82,6 +82,13 @@ export const EN = {
   'consent.account': 'Signed in as {email}',
   'consent.not_me': 'Not me',
   'consent.scopes': 'It would be able to:',
+  'consent.claims': 'It would also be told:',
+  'claim.public_metadata': '{name}: what {tenant} keeps about you as “{path}”',
+  'claim.private_metadata':
+    '{name}: what {tenant} keeps about you as “{path}” and does not show you',
+  'claim.roles': '{name}: your roles at {tenant}',
+  'claim.tenant': '{name}: the short name of {tenant}',
+  'claim.locale': '{name}: your language',
   'consent.allow': 'Allow',
   'consent.deny': 'Do not allow',
   'scope.openid': 'Know who you are',

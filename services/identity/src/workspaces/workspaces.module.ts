@@ -39,6 +39,12 @@ export {
   type ExistingApplication,
   GRANT_TYPES,
 } from './applications/application.ts';
+export {
+  type ApplicationClaim,
+  type ClaimUse,
+  METADATA_SOURCE,
+  OVERAGE,
+} from './applications/application-claims.ts';
 export { machineCallersByStream } from './applications/machine-callers.ts';
 export { isMachineScopeIn } from './applications/machine-power.ts';
 export { tenantOfPublishableKey } from './applications/publishable-key.ts';

@@ -131,6 +131,7 @@ export function workspaces(needs: Dependencies): Workspaces {
         require_par: false,
         require_pkce: true,
         dpop_bound_access_tokens: false,
+        claims: [],
         secret_hash: null,
         request_hash: null,
       };

@@ -15,6 +15,7 @@ export const oauth: { readonly [field: string]: string } = {
   client_assertion:
     'Signed JWT by which the application proves who it is, instead of `client_secret`.',
   client_assertion_type: '`urn:ietf:params:oauth:client-assertion-type:jwt-bearer`.',
+  claims: 'Claims that the application receives beside those of OpenID Connect, at most 20.',
   client_id: 'Id of the application.',
   client_secret: 'Secret of the application.',
   code_challenge: 'PKCE: SHA-256 of the verifier, in base64url.',
@@ -103,4 +104,19 @@ export const oauth: { readonly [field: string]: string } = {
   'RotateClientSecretResult.client_secret': 'The new secret; it is not shown again.',
   'RotateSigningKeysBody.revoke': 'True: tokens that other keys have signed are rejected at once.',
   'SigningKey.state': 'Whether the key waits, signs, only verifies, or is rejected.',
+  'ApplicationClaim.from':
+    'The fact that the claim says: `public_metadata.` or `private_metadata.` with a path of keys, `roles`, `tenant.slug` or `locale`.',
+  'ApplicationClaim.in':
+    'Where it stands: `id_token`, `userinfo`, and `access_token` of resource servers.',
+  'ApplicationClaim.name':
+    'Name of the claim; none that RFC 7519, OpenID Connect or a token of Cardea uses.',
+  'ApplicationClaim.scope': 'The scope with which it is given; one of those of the application.',
+  'NewApplicationClaim.from':
+    'The fact that the claim says: `public_metadata.` or `private_metadata.` with a path of keys, `roles`, `tenant.slug` or `locale`.',
+  'NewApplicationClaim.in':
+    'Where it stands: `id_token`, `userinfo`, and `access_token` of resource servers; `id_token` and `userinfo` if omitted.',
+  'NewApplicationClaim.name':
+    'Name of the claim; none that RFC 7519, OpenID Connect or a token of Cardea uses.',
+  'NewApplicationClaim.scope':
+    'The scope with which it is given; one of those of the application, `profile` if omitted.',
 };

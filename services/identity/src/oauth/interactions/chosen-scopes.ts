@@ -1,4 +1,5 @@
 /** What a user lets an application have of what it asks for; `openid` cannot be left out. */
+import type { ShownClaim } from '../../adapters/authorization-ports.ts';
 import type { Granted } from '../../consents/consents.module.ts';
 
 const FIELD = 'scope:';
@@ -18,4 +19,14 @@ export function chosenScopes(
   return Object.fromEntries(
     Object.entries(missing).map(([resource, scopes]) => [resource, scopes.filter(isChosen)]),
   );
+}
+
+/** A claim goes with its scope: without that the application does not get it. */
+export function chosenClaims(
+  claims: readonly ShownClaim[],
+  { missing, granted }: { readonly missing: Granted; readonly granted: Granted },
+): readonly ShownClaim[] {
+  const names = (of: Granted) => new Set(Object.values(of).flat());
+  const [asked, given] = [names(missing), names(granted)];
+  return claims.filter(({ scope }) => given.has(scope) || !asked.has(scope));
 }

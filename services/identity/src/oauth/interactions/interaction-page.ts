@@ -106,7 +106,8 @@ ${plainForm(`${path}/abort`, say('sign_in.abort'))}`,
   };
 }
 
-function consentPage({ frame, view, path }: At): PageBody {
+function consentPage(at: At): PageBody {
+  const { frame, view, path } = at;
   const { say } = frame;
   const { name: client, host, first_party, id_host } = view.client;
   const { device } = view;
@@ -133,13 +134,42 @@ ${shownCode(device.user_code)}<div class="note"><p>${say('consent.of_device.warn
     `${path}/consent`,
     html`<h2 id="scopes">${say('consent.scopes')}</h2>
 <ul class="scopes" aria-labelledby="scopes">${scopes}</ul>
-<div class="ways"><button class="main">${say('consent.allow')}</button></div>`,
+${claimsOf(at)}<div class="ways"><button class="main">${say('consent.allow')}</button></div>`,
   );
   return {
     title: say('consent.title'),
     body: html`${lead}${publisher}${account}${warning}${allow}<form method="post" action="${path}/abort"><button>${say('consent.deny')}</button></form>
 `,
   };
+}
+
+/** What the application is told beside the scopes; each goes with its scope. */
+function claimsOf({ frame: { say }, view: { claims, tenant } }: At): Markup {
+  if (claims.length === 0) return NOTHING;
+  const items = claims.map(
+    ({ name, from }) =>
+      html`<li><span class="fixed">${claimText(say, { name, from, tenant: tenant.display_name })}</span></li>`,
+  );
+  return html`<h2 id="claims">${say('consent.claims')}</h2>
+<ul class="scopes" aria-labelledby="claims">${items}</ul>
+`;
+}
+
+function claimText(
+  say: Frame['say'],
+  { name, from, tenant }: { readonly name: string; readonly from: string; readonly tenant: string },
+): string {
+  switch (from) {
+    case 'roles':
+      return say('claim.roles', { name, tenant });
+    case 'locale':
+      return say('claim.locale', { name });
+    case 'tenant.slug':
+      return say('claim.tenant', { name, tenant });
+  }
+  const isHidden = from.startsWith('private_metadata.');
+  const path = from.slice(from.indexOf('.') + 1);
+  return say(isHidden ? 'claim.private_metadata' : 'claim.public_metadata', { name, tenant, path });
 }
 
 /** Who somebody is cannot be left out, nor what was granted before; all else can. */

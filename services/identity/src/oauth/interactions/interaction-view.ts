@@ -77,6 +77,7 @@ export async function interactionView(needs: ViewDependencies, interaction: Inte
       ...(isDocumentId(application.id) ? { id_host: new URL(application.id).host } : {}),
     },
     scopes: await scopesOf(needs, interaction),
+    claims: interaction.claims.map(({ name, from, scope }) => ({ name, from, scope })),
     resource,
     ...(userCode === undefined ? {} : { device: { user_code: userCode } }),
     ...(hint === undefined ? {} : { login_hint: hint }),

@@ -5,7 +5,7 @@
 import { type Endpoint, endpoint, isForm } from '@cardea/http';
 import { page, send, wantsPage } from '@cardea/pages';
 import Type from 'typebox';
-import { chosenScopes } from './chosen-scopes.ts';
+import { chosenClaims, chosenScopes } from './chosen-scopes.ts';
 import { consented, finish, keepProgress } from './interaction.ts';
 import { frameFor } from './interaction-page.ts';
 import { interactionView, promptOf } from './interaction-view.ts';
@@ -65,7 +65,7 @@ export const interactionConsentRoute = (needs: InteractionDependencies): Endpoin
       name: 'interaction_consent',
       summary: 'Let an application act for me',
       description:
-        'Records what the user allows the application. Scopes that the user leaves out are not asked for in this flow again.',
+        'Records what the user allows the application. Scopes that the user leaves out are not asked for in this flow again, and the claims of the application go with their scopes.',
       path: `${PATH}/consent`,
       // A form has a field for each scope.
       body: Type.Object(
@@ -78,7 +78,7 @@ export const interactionConsentRoute = (needs: InteractionDependencies): Endpoin
     async (request) => {
       const found = await postedTo(needs, request);
       if ('refused' in found) return failed(request, found);
-      const { stored, client, missing, progress } = found;
+      const { stored, client, missing, claims: shown, progress } = found;
       const userId = stored.session?.accountId;
       const isAsked = stored.prompt.name === 'consent' && progress.step === 'begun';
       if (!isAsked || userId === undefined) return goOn(request, pageOf(request));
@@ -88,7 +88,9 @@ export const interactionConsentRoute = (needs: InteractionDependencies): Endpoin
         tenantId,
         actor: { type: 'user', id: userId },
       });
-      const grant = { tenantId, userId, clientId: application.id, granted, by: 'user' } as const;
+      const claims = chosenClaims(shown, { missing, granted });
+      const about = { tenantId, userId, clientId: application.id };
+      const grant = { ...about, granted, claims, by: 'user' } as const;
       const wrote = await needs.userConsents.grant(grant, command);
       return goOn(request, await finish(found, consented(found)), wrote);
     },

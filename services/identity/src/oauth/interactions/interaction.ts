@@ -1,4 +1,6 @@
 /** A sign-in or a decision that the authorization server waits for, named by a cookie of the browser. */
+
+import type { ShownClaim } from '../../adapters/authorization-ports.ts';
 import type { PendingRegistration } from '../../authentication/authentication.module.ts';
 import type { KnownResources } from '../resource-servers/known-resources.ts';
 import type { OAuthClient, OAuthClients } from '../server/clients.ts';
@@ -24,6 +26,7 @@ type Stored = {
 type Details = {
   readonly missingOIDCScope?: readonly string[];
   readonly missingResourceScopes?: { readonly [resource: string]: readonly string[] };
+  readonly missingClaims?: readonly ShownClaim[];
 };
 
 export type PendingSecondFactor = {
@@ -68,6 +71,8 @@ export type Interaction = {
   readonly resource: string;
   /** Scopes that are asked for now, by resource. */
   readonly missing: { readonly [resource: string]: readonly string[] };
+  /** Claims of the application's own that are asked for now, as they were when the page was made. */
+  readonly claims: readonly ShownClaim[];
   readonly progress: Progress;
 };
 
@@ -101,7 +106,7 @@ export async function findInteraction(
   const client = await clients.findFor({ clientId, resource });
   if (client === undefined) return undefined;
   const isLost = !WITHOUT_SESSION.has(prompt.name) && stored.session === undefined;
-  const { missingOIDCScope = [], missingResourceScopes = {} } = prompt.details;
+  const { missingOIDCScope = [], missingResourceScopes = {}, missingClaims = [] } = prompt.details;
   return {
     stored,
     client,
@@ -109,6 +114,7 @@ export async function findInteraction(
     userCode: found?.userCode,
     resource,
     missing: { '': missingOIDCScope, ...missingResourceScopes },
+    claims: missingClaims,
     progress: (result?.[PROGRESS] as Progress | undefined) ?? {
       step: isLost ? 'replaced' : 'begun',
     },

@@ -24,6 +24,10 @@ const view: InteractionView = {
   prompt: 'consent',
   client: { name: EVIL, host: EVIL, first_party: false },
   scopes: [{ name: EVIL, description: EVIL, new: true }],
+  claims: [
+    { name: EVIL, from: `private_metadata.${EVIL}`, scope: 'openid' },
+    { name: EVIL, from: 'tenant.slug', scope: 'openid' },
+  ],
   resource: EVIL,
   login_hint: EVIL,
   registration: { password_min: 8 },

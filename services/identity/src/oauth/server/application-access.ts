@@ -27,6 +27,9 @@ export const applicationAccess = (needs: {
     const claims = await needs.oauthTokens.userClaims({
       ...of,
       scope,
+      openid: '',
+      client,
+      consent,
       resource,
       ttlSeconds,
       notBefore,

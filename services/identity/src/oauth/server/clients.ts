@@ -20,6 +20,7 @@ export type OAuthClient = {
   readonly application: Pick<
     ExistingApplication,
     | 'branding'
+    | 'claims'
     | 'dpop_bound_access_tokens'
     | 'first_party'
     | 'grant_types'
@@ -87,6 +88,7 @@ export function oauthClients(needs: Dependencies): OAuthClients {
         ...own,
         secret: null,
         dpop_bound_access_tokens: false,
+        claims: [],
         roles: [],
         machine_scopes: [],
         id_token_signed_response_alg: DEFAULT_CLIENT_ALGORITHM,

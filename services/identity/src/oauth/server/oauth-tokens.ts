@@ -5,15 +5,18 @@ import type { ExistingUser, UserDirectory } from '../../accounts/accounts.module
 import type { ClientAlgorithm } from '../../adapters/client-algorithms.ts';
 import { leftHalfOfHash } from '../../adapters/key-algorithms.ts';
 import type { SignForClient } from '../../signing-keys/signing-keys.module.ts';
+import type { ApplicationClaims, ClaimsOfUser } from '../userinfo/application-claims.ts';
 import { userClaims } from '../userinfo/user-claims.ts';
 
-export type UserTokenOf = {
+export type UserTokenOf = Pick<ClaimsOfUser, 'client' | 'consent'> & {
   readonly user: ExistingUser;
   readonly tenantId: string;
   readonly clientId: string;
   readonly resource: string;
   /** Space separated, those of the resource. */
   readonly scope: string;
+  /** Space separated, those of OpenID Connect that were granted with it. */
+  readonly openid: string;
   readonly sid: string;
   /** Unix seconds. */
   readonly authTime: number;
@@ -27,7 +30,7 @@ export type UserTokenOf = {
   readonly thumbprint: string | undefined;
 };
 
-export type IdTokenOf = Omit<UserTokenOf, 'resource' | 'thumbprint' | 'ttlSeconds'> & {
+export type IdTokenOf = Omit<UserTokenOf, 'openid' | 'resource' | 'thumbprint' | 'ttlSeconds'> & {
   readonly alg: ClientAlgorithm;
   /** Its hash becomes `at_hash`. */
   readonly accessToken: string;
@@ -64,6 +67,7 @@ type Dependencies = {
   readonly sign: SignToken;
   readonly signForClient: SignForClient;
   readonly userDirectory: Pick<UserDirectory, 'emailOf' | 'open'>;
+  readonly applicationClaims: ApplicationClaims;
 };
 
 export function oauthTokens({
@@ -72,6 +76,7 @@ export function oauthTokens({
   sign,
   signForClient,
   userDirectory,
+  applicationClaims,
 }: Dependencies): OAuthTokens {
   const common = (tenantId: string, issuedAt: number, ttlSeconds: number) => ({
     iss: settings.ISSUER,
@@ -93,7 +98,13 @@ export function oauthTokens({
       const { user, clientId: client_id, scope, sid, authTime: auth_time, amr } = of;
       const scopes = scope.split(' ');
       const email = scopes.includes('email') ? await userDirectory.emailOf(user) : null;
+      const { client, consent } = of;
+      const all = [...scopes, ...of.openid.split(' ')];
+      // A token for Cardea's own API says nothing that the API does not read.
+      const isOwn = of.resource === `${settings.ISSUER}/api`;
+      const further = { use: 'access_token', user, client, consent, scopes: all } as const;
       return {
+        ...(isOwn ? {} : await applicationClaims(further)),
         ...common(of.tenantId, issuedAt(of), of.ttlSeconds),
         sub: user.id,
         aud: of.resource,
@@ -124,7 +135,10 @@ export function oauthTokens({
     idToken: async (of) => {
       const { user, clientId: aud, authTime: auth_time, amr, nonce, sid } = of;
       const opened = await userDirectory.open(user);
+      const scopes = of.scope.split(' ');
+      const { client, consent } = of;
       return signForClient(of.alg, 'JWT', {
+        ...(await applicationClaims({ use: 'id_token', user, client, consent, scopes })),
         ...common(of.tenantId, issuedAt(of), ID_TOKEN_SECONDS),
         sub: user.id,
         aud,
@@ -133,7 +147,7 @@ export function oauthTokens({
         sid,
         ...(nonce === undefined ? {} : { nonce }),
         at_hash: leftHalfOfHash(of.alg, of.accessToken),
-        ...userClaims(user, opened, of.scope.split(' ')),
+        ...userClaims(user, opened, scopes),
       });
     },
   };

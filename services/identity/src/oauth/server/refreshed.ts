@@ -52,6 +52,8 @@ export async function refreshed(
   if (known === undefined) return { fault: 'invalid_grant' };
   const of = {
     user,
+    client,
+    consent,
     tenantId,
     clientId,
     scope: wanted.join(' '),
@@ -62,12 +64,18 @@ export async function refreshed(
     notBefore: tokensFrom(consent),
   };
   const ttlSeconds = known.tokenTtlSeconds;
-  const access = { ...of, resource: audience, ttlSeconds, thumbprint };
-  const claims = await needs.oauthTokens.userClaims(access);
   const consented = consent.granted[OPENID] ?? [];
   const openid = currentScopes(consented, { ...now, resource: OPENID }).filter(
     (each) => wanted.includes(each) || audience !== needs.resources.builtIn,
   );
+  const access = {
+    ...of,
+    openid: openid.join(' '),
+    resource: audience,
+    ttlSeconds,
+    thumbprint,
+  };
+  const claims = await needs.oauthTokens.userClaims(access);
   const accessToken = needs.oauthTokens.signAccess(claims);
   const alg = client.application.id_token_signed_response_alg;
   const idToken = { ...of, alg, accessToken, scope: openid.join(' ') };

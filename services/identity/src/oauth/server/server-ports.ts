@@ -28,6 +28,7 @@ import { BUILT_IN_SCOPES, type KnownResources } from '../resource-servers/known-
 import { userClaims } from '../userinfo/user-claims.ts';
 import type { ApplicationSessions, StartApplicationSession } from './application-sessions.ts';
 import { artifactStatus, basisOf } from './artifact-basis.ts';
+import { claimsToShow } from './claims-to-show.ts';
 import { boundKey, clientMetadata, type OAuthClient, type OAuthClients } from './clients.ts';
 import { devicePages } from './device-pages.ts';
 import type { IdTokenOf, OAuthTokens } from './oauth-tokens.ts';
@@ -101,6 +102,7 @@ export function serverPorts(needs: PortsDependencies): OwnPorts {
       return { accountId, clientId, granted };
     },
     grantFor: (message, of) => grantFor(needs, message, of),
+    claimsToShow: (of) => claimsToShow(needs, of),
     isOwnerUnknown,
     account: (tenantId, id) => accountOf(needs, tenantId, id),
     isSignedIn: (tenantId, userId, sid) =>
@@ -261,8 +263,10 @@ async function issue(needs: PortsDependencies, of: IssuedFor, receivedAt: Date):
   const sid = refreshes ? needs.ids.next() : of.browserSid;
   const { authTime, amr, browserSid } = of;
   const notBefore = tokensFrom(consent);
-  const common = { user, tenantId, clientId, sid, authTime, amr, readAt, notBefore };
-  const access = { ...common, resource, scope, ttlSeconds, thumbprint };
+  const granted = { user, client, consent, tenantId, clientId };
+  const common = { ...granted, sid, authTime, amr, readAt, notBefore };
+  const { openid } = of;
+  const access = { ...common, resource, scope, openid, ttlSeconds, thumbprint };
   const claims = await needs.oauthTokens.userClaims(access);
   const idToken = { ...common, alg: client.application.id_token_signed_response_alg };
   if (!refreshes) return { claims, idToken };

@@ -2,6 +2,7 @@
 import type { Command, Streams } from '@cardea/event-store';
 import {
   type Consent,
+  type ConsentedClaim,
   consentId,
   consents,
   type GivenConsent,
@@ -16,7 +17,11 @@ export type UserConsents = {
   readonly active: (of: Of) => Promise<GivenConsent | undefined>;
   readonly byGrantId: (grantId: string) => Promise<GivenConsent | undefined>;
   readonly grant: (
-    of: Of & { readonly granted: Granted; readonly by: 'user' | 'policy' },
+    of: Of & {
+      readonly granted: Granted;
+      readonly claims?: readonly ConsentedClaim[];
+      readonly by: 'user' | 'policy';
+    },
     command: Command,
   ) => Promise<bigint | undefined>;
 };
@@ -52,9 +57,9 @@ export function userConsents(needs: {
       const consent = found === undefined ? undefined : given(found.state);
       return consent?.epoch === epoch ? consent : undefined;
     },
-    grant: async ({ tenantId, userId, clientId, granted, by }, command) => {
+    grant: async ({ tenantId, userId, clientId, granted, claims = [], by }, command) => {
       const id = consentId({ tenantId, userId, clientId });
-      const asked = { id, userId, clientId, granted, by, now: command.now };
+      const asked = { id, userId, clientId, granted, claims, by, now: command.now };
       const decided = await needs.streams.decideOn(consents, id, command, (consent) =>
         grant(asked, consent),
       );

@@ -15,6 +15,8 @@ import { LIMITS } from '../../http/limits.ts';
 import type { SignForClient } from '../../signing-keys/signing-keys.module.ts';
 import type { LiveToken } from '../introspection/live-tokens.ts';
 import type { OAuthClients } from '../server/clients.ts';
+import type { UserConsents } from '../server/user-consents.ts';
+import type { ApplicationClaims } from './application-claims.ts';
 import { userClaims } from './user-claims.ts';
 
 type Dependencies = {
@@ -24,6 +26,8 @@ type Dependencies = {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'open'>;
   readonly settings: Pick<Settings, 'ISSUER'>;
   readonly clients: Pick<OAuthClients, 'find'>;
+  readonly userConsents: Pick<UserConsents, 'active'>;
+  readonly applicationClaims: ApplicationClaims;
   readonly signForClient: SignForClient;
 };
 
@@ -52,7 +56,8 @@ const UserInfo = Type.Object(
     email: Type.Optional(Type.String()),
     email_verified: Type.Optional(Type.Boolean()),
   },
-  { additionalProperties: false },
+  // The claims of the application.
+  { additionalProperties: true },
 );
 
 export const userinfoRoute = (needs: Dependencies): Endpoint =>
@@ -135,9 +140,14 @@ async function aboutUser(
   const user = await needs.userDirectory.byId(tid, sub);
   if (!exists(user)) return INVALID;
   const opened = await needs.userDirectory.open(user);
-  const about = { sub, tid, ...userClaims(user, opened, scopes) };
-  const clientId = claims['client_id'];
-  const client = await needs.clients.find(String(clientId));
+  const clientId = String(claims['client_id']);
+  const client = await needs.clients.find(clientId);
+  const consent = await needs.userConsents.active({ tenantId: tid, userId: user.id, clientId });
+  const further =
+    client === undefined || consent === undefined
+      ? {}
+      : await needs.applicationClaims({ use: 'userinfo', user, client, consent, scopes });
+  const about = { ...further, sub, tid, ...userClaims(user, opened, scopes) };
   const alg = client?.application.userinfo_signed_response_alg ?? null;
   if (alg === null) return { ok: about, ofTenant: tid };
   const iss = needs.settings.ISSUER;

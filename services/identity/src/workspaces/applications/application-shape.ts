@@ -8,6 +8,12 @@ import { filledNameField } from '../../http/input-fields.ts';
 import { brandingChange } from '../tenants/settings-shape.ts';
 import { EnvironmentField } from '../tenants/tenant-shape.ts';
 import { APPLICATION_TYPES, type ExistingApplication, GRANT_TYPES } from './application.ts';
+import {
+  CLAIM_NAME,
+  CLAIM_SOURCE_CHARACTERS_MAX,
+  CLAIM_USES,
+  CLAIMS_MAX,
+} from './application-claims.ts';
 import { redirectWarnings } from './redirect-uri.ts';
 
 const REDIRECT_URIS_MAX = 50;
@@ -61,6 +67,33 @@ const logoutUri = documented(Type.String({ maxLength: URI_CHARACTERS_MAX }), {
   examples: ['https://app.example.com/backchannel-logout'],
 });
 
+const ClaimUseField = named('ClaimUse', Type.Enum([...CLAIM_USES]));
+const claimFields = {
+  name: Type.String({ pattern: CLAIM_NAME.source, examples: ['department'] }),
+  /** 400 `invalid_request`, with a rule that says more than a pattern. */
+  from: documented(Type.String({ minLength: 1, maxLength: CLAIM_SOURCE_CHARACTERS_MAX }), {
+    pattern: '^(roles|tenant\\.slug|locale|(public|private)_metadata\\..+)$',
+    examples: ['public_metadata.department'],
+  }),
+};
+const NewClaim = named(
+  'NewApplicationClaim',
+  closed({
+    ...claimFields,
+    scope: Type.Optional(ScopeName),
+    in: Type.Optional(Type.Array(ClaimUseField, { minItems: 1, uniqueItems: true })),
+  }),
+);
+const Claim = named(
+  'ApplicationClaim',
+  closed({
+    name: Type.String(),
+    from: Type.String(),
+    scope: Type.String(),
+    in: Type.Array(ClaimUseField),
+  }),
+);
+
 const changeable = {
   environment: Type.Optional(EnvironmentField),
   redirect_uris: Type.Optional(
@@ -91,6 +124,7 @@ const changeable = {
   id_token_signed_response_alg: Type.Optional(ClientAlgorithmField),
   userinfo_signed_response_alg: Type.Optional(Type.Union([ClientAlgorithmField, Type.Null()])),
   dpop_bound_access_tokens: Type.Optional(Type.Boolean()),
+  claims: Type.Optional(Type.Array(NewClaim, { maxItems: CLAIMS_MAX })),
   /** For a machine alone: `admin`, `owner`, or roles of the tenant's own. */
   roles: Type.Optional(
     Type.Array(Type.String({ maxLength: ROLE_CHARACTERS_MAX, examples: ['admin'] }), {
@@ -138,6 +172,7 @@ const fields = {
   id_token_signed_response_alg: ClientAlgorithmField,
   userinfo_signed_response_alg: Type.Union([ClientAlgorithmField, Type.Null()]),
   dpop_bound_access_tokens: Type.Boolean(),
+  claims: Type.Array(Claim),
   roles: Type.Array(Type.String()),
   machine_scopes: Type.Array(MachineScopeField),
   branding: Type.Object({}, { additionalProperties: true }),
@@ -185,6 +220,7 @@ export const shownApplication = (
   id_token_signed_response_alg: application.id_token_signed_response_alg,
   userinfo_signed_response_alg: application.userinfo_signed_response_alg,
   dpop_bound_access_tokens: application.dpop_bound_access_tokens,
+  claims: application.claims.map((claim) => ({ ...claim, in: [...claim.in] })),
   roles: [...application.roles],
   machine_scopes: [...application.machine_scopes],
   branding: { ...application.branding },

@@ -12,6 +12,7 @@ import {
   type RotatedSecret,
 } from '../../streams/key-secret.ts';
 import type { Branding } from '../tenants/tenant.ts';
+import type { ApplicationClaim } from './application-claims.ts';
 
 export const APPLICATION_TYPES = ['spa', 'native', 'web', 'm2m'] as const;
 export type ApplicationType = (typeof APPLICATION_TYPES)[number];
@@ -57,6 +58,8 @@ export type ApplicationFields = {
   readonly userinfo_signed_response_alg: ClientAlgorithm | null;
   /** It gets no token without a proof of the key to which the token is bound (RFC 9449). */
   readonly dpop_bound_access_tokens: boolean;
+  /** What it receives about its users beside the claims of OpenID Connect. */
+  readonly claims: readonly ApplicationClaim[];
   /** Where it differs from the tenant's. */
   readonly branding: Partial<Branding>;
   /** With any, the client authenticates with one of them and with no secret. */
@@ -172,6 +175,7 @@ export const applications: Stream<Application, ApplicationEvent> = {
       (data) => ({ post_logout_redirect_uris: [], ...data, ...BEFORE_MACHINES }),
       (data) => ({ ...BEFORE_LOGOUT_NOTICES, ...data }),
       (data) => ({ require_pkce: true, ...data }),
+      (data) => ({ claims: [], ...data }),
     ],
   },
   evolve: (before, { type, data }) => {

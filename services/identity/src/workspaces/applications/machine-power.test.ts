@@ -33,6 +33,7 @@ const facts: Facts = {
   id_token_signed_response_alg: 'EdDSA',
   userinfo_signed_response_alg: null,
   dpop_bound_access_tokens: false,
+  claims: [],
   branding: {},
   jwks: [],
   roles: [],

@@ -59,6 +59,7 @@ const applications = table('applications', {
     id_token_signed_response_alg: 'text',
     userinfo_signed_response_alg: orNull('text'),
     dpop_bound_access_tokens: 'boolean',
+    claims: 'jsonb',
     roles: 'text[]',
     machine_scopes: 'text[]',
     branding: 'jsonb',

@@ -14,7 +14,13 @@ import { closed } from '../../../http/answers.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import { tokensBeforeAt } from '../../../streams/tokens-before.ts';
 import type { Workspaces } from '../../workspaces.ts';
-import { type ApplicationFacts, applications, DEFAULT_SCOPES } from '../application.ts';
+import {
+  type ApplicationFacts,
+  type ApplicationFields,
+  applications,
+  DEFAULT_SCOPES,
+} from '../application.ts';
+import { readClaims } from '../application-claims.ts';
 import {
   ApplicationChange,
   ApplicationShape,
@@ -69,7 +75,7 @@ export const createApplicationRoute = (needs: Dependencies): Endpoint =>
       stepUp: 'users',
       summary: 'Register an application',
       description:
-        'Registers an application. Its type cannot be changed later. The answer shows the client secret, where the type has one; no later call shows it again. Applications that act for people, and machines with a role or scope, are made only by a person of the highest role of the tenant.',
+        'Registers an application. Its type cannot be changed later. The answer shows the client secret, where the type has one; no later call shows it again. Applications that act for people or receive their private metadata, and machines with a role or scope, are made only by a person of the highest role of the tenant.',
       method: 'post',
       path: APPLICATIONS_PATH,
       body: NewApplication,
@@ -191,7 +197,7 @@ export const updateApplicationRoute = (
       const unusable = unusablePower(tenant, body);
       if (unusable !== undefined) return unusable;
       const command = await needs.command(request);
-      const fields = { ...body, ...(body.name === undefined ? {} : { name: body.name.trim() }) };
+      const fields = changedFields(body);
       const isDevelopment = needs.settings.ENV === 'development';
       const change = { fields, isDevelopment, ...byAdministrator(request) };
       const decided = await needs.streams.decideOn(applications, params.id, command, (before) =>
@@ -246,6 +252,15 @@ function refusedForFault({ code: refused, fault }: ApplicationFault) {
   return { refused, details: refused === 'invalid_redirect_uri' ? fault : [fault] };
 }
 
+const changedFields = (body: Static<typeof ApplicationChange>): Partial<ApplicationFields> => {
+  const { name, claims, ...fields } = body;
+  return {
+    ...fields,
+    ...(name === undefined ? {} : { name: name.trim() }),
+    ...(claims === undefined ? {} : { claims: readClaims(claims) }),
+  };
+};
+
 function newFacts(
   { random }: Pick<Dependencies, 'random'>,
   of: {
@@ -277,6 +292,7 @@ function newFacts(
     id_token_signed_response_alg: body.id_token_signed_response_alg ?? DEFAULT_CLIENT_ALGORITHM,
     userinfo_signed_response_alg: body.userinfo_signed_response_alg ?? null,
     dpop_bound_access_tokens: body.dpop_bound_access_tokens ?? false,
+    claims: readClaims(body.claims ?? []),
     branding: body.branding ?? {},
     jwks: body.jwks ?? [],
     roles: body.roles ?? [],

@@ -31,6 +31,7 @@ const facts = {
   id_token_signed_response_alg: 'RS256' as const,
   userinfo_signed_response_alg: null,
   dpop_bound_access_tokens: false,
+  claims: [],
   branding: {},
   jwks: [],
   roles: [],
@@ -62,6 +63,35 @@ describe('an application', () => {
     });
     const chosen = { id_token_signed_response_alg: 'ES256' };
     expect(second?.(chosen, metadata)).toMatchObject(chosen);
+  });
+
+  it('standards 8 P1 with a claim from private_metadata is for the highest role alone, before and after', () => {
+    const crm = { name: 'crm', from: 'private_metadata.crm', scope: 'openid' };
+    const claims = [{ ...crm, in: ['userinfo'] as const }];
+    const reading = { ...facts, claims };
+    given(applications)
+      .when((state) => createApplication({ ...reading, isHighest: false, machines: 'give' }, state))
+      .refuses('forbidden');
+    const asAdmin = (fields: object) => (state: Parameters<typeof changeApplication>[1]) =>
+      changeApplication({ fields, isDevelopment: false, ...BY }, state);
+    given(applications, created).when(asAdmin({ claims })).refuses('forbidden');
+    const read: ApplicationEvent = { type: 'ApplicationCreated', data: reading };
+    for (const fields of [{ redirect_uris: [] }, { claims: [] }]) {
+      given(applications, read).when(asAdmin(fields)).refuses('forbidden');
+    }
+    const secret = { hash: 'two', graceSeconds: 0, now };
+    given(applications, read)
+      .when((state) => rotateClientSecret({ ...secret, ...BY }, state))
+      .refuses('forbidden');
+    given(applications, created)
+      .when(asAdmin({ claims: [{ ...crm, from: 'public_metadata.crm', in: ['userinfo'] }] }))
+      .accepts({
+        type: 'ApplicationChanged',
+        data: { id: 'app', claims: [{ ...crm, from: 'public_metadata.crm', in: ['userinfo'] }] },
+      });
+    given(applications, created)
+      .when(change({ claims: [{ ...crm, scope: 'email', in: ['userinfo'] }] }))
+      .refuses('invalid_request');
   });
 
   it('changes only in what differs', () => {

@@ -16,6 +16,7 @@ import type {
   ExistingApplication,
   GrantType,
 } from '../application.ts';
+import { type ClaimRule, claimsFault, readsPrivateMetadata } from '../application-claims.ts';
 import {
   endsTokens,
   hasPower,
@@ -36,9 +37,9 @@ export type ApplicationFault = {
       | OriginRule
       | UrlRule
       | ClientKeyRule
+      | ClaimRule
       | 'm2m_only'
       | 'account_first_party'
-      | 'enum'
       | 'confidential_only'
       | 'web_only';
     readonly allowed?: readonly string[];
@@ -80,12 +81,13 @@ function possibleGrants(type: ApplicationType): {
   }
 }
 
-/** Whether it acts for people beyond their consent to show who they are. */
+/** Whether it acts for people, or learns of them, beyond what their consent alone can give. */
 export const actsForUsers = ({
   first_party,
   scopes,
-}: Pick<ApplicationFields, 'first_party' | 'scopes'>): boolean =>
-  first_party || scopes.includes(ACCOUNT) || scopes.includes(ROLES);
+  claims,
+}: Pick<ApplicationFields, 'claims' | 'first_party' | 'scopes'>): boolean =>
+  first_party || scopes.includes(ACCOUNT) || scopes.includes(ROLES) || readsPrivateMetadata(claims);
 
 type Checked = Omit<ApplicationFields, 'name' | 'branding'>;
 
@@ -120,6 +122,8 @@ export function applicationFault(
   if (!fields.require_pkce && type !== 'web') {
     return { code: 'invalid_request', fault: { field: 'require_pkce', rule: 'web_only' } };
   }
+  const claim = claimsFault(fields.claims, { type, scopes });
+  if (claim !== undefined) return { code: 'invalid_request', fault: claim };
   return keyFault(fields.jwks);
 }
 

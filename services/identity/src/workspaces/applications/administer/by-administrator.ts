@@ -20,7 +20,8 @@ type AsAdministrator = Pick<Request<unknown, unknown, unknown>, 'principal' | 't
 
 export const NOT_HIGHEST = {
   refused: 'forbidden',
-  message: 'An application that acts for people is for the highest role of the tenant to change.',
+  message:
+    'An application that acts for people or receives their private metadata is for the highest role of the tenant to change.',
 } as const;
 export const NOT_OWNER = {
   refused: 'forbidden',

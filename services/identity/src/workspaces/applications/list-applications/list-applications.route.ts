@@ -50,7 +50,7 @@ export const listApplicationsRoute = (needs: Dependencies): Endpoint =>
              allowed_origins, grant_types, scopes, first_party, require_par, require_pkce, branding,
              jwks,
              id_token_signed_response_alg, userinfo_signed_response_alg,
-             dpop_bound_access_tokens, roles, machine_scopes, created_at FROM identity.applications
+             dpop_bound_access_tokens, claims, roles, machine_scopes, created_at FROM identity.applications
            WHERE tenant_id = $1 AND deleted_at IS NULL
            ORDER BY created_at, id OFFSET $2 LIMIT $3`,
           [tenantId, offset, limit],

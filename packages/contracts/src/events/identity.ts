@@ -106,6 +106,12 @@ const accountEvents = {
   }),
   'users.exported': fact('Someone has taken the users of the tenant with them.', {
     rows: number('Users at the start of the export.'),
+    included: Type.Optional(
+      texts(
+        'What each line had beside what lists show: `password_hash`; absent where it was nothing.',
+        'password_hash',
+      ),
+    ),
   }),
   'session.revoked': fact('A session was ended before its time.', {
     id: id('The session.'),

@@ -34,6 +34,10 @@ export type UserDirectory = {
   readonly metadataOf: (
     user: ExistingUser,
   ) => Promise<{ readonly [kind in MetadataKind]: Metadata }>;
+  /** As it is stored; null where there is none, and once it is erased. */
+  readonly passwordHashOf: (
+    user: Pick<ExistingUser, 'id' | 'passwordHash'>,
+  ) => Promise<string | null>;
   /** Answers for a deleted user too, until their key is erased. */
   readonly emailOf: (user: WithEmail) => Promise<string | null>;
   /** BCP 47; of a deleted user too, until their key is erased. */
@@ -104,6 +108,7 @@ export function userDirectory({ sealer, snapshots, clock }: Dependencies): UserD
     },
     open,
     metadataOf,
+    passwordHashOf: ({ id, passwordHash }) => openField(id, 'password_hash', passwordHash),
     emailOf,
     localeOf: ({ id, locale = null }) => openField(id, 'locale', locale),
     snapshot: async (user) => {

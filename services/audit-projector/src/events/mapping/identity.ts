@@ -124,11 +124,11 @@ const accounts = {
   },
   'users.exported': {
     category: 'admin',
-    says: ({ data: { rows } }: Happened<Data<'users.exported'>>): Mapped => ({
+    says: ({ data: { rows, included } }: Happened<Data<'users.exported'>>): Mapped => ({
       type: 'admin.user.export',
       action: 'export',
       target: user(null),
-      details: { rows },
+      details: included === undefined ? { rows } : { rows, included },
     }),
   },
   'session.revoked': {

@@ -42,7 +42,7 @@ identity/user.factor_changed change=stepped       | step_up.success          | a
 identity/user.identity_changed change=linked      | identity.linked          | auth link success       | user id            | provider
 identity/user.identity_changed change=unlinked    | identity.unlinked        | auth unlink success     | user id            | provider
 identity/user.impersonated @admin                 | admin.user.impersonate   | admin impersonate success | user id          | reason
-identity/users.exported @admin                    | admin.user.export        | admin export success    | user null          | rows
+identity/users.exported @admin                    | admin.user.export        | admin export success    | user null          | rows included
 identity/session.revoked                          | session.revoked          | auth revoke success     | session id         | reason
 identity/session.revoked reason=reuse client_id=null | refresh.reuse_detected | auth deny denied        | session id         | reason
 identity/session.revoked reason=reuse client_id=the-app | oauth.refresh_reuse_detected | auth deny denied | session id        | reason

@@ -1,9 +1,10 @@
-/** An administrator takes the users of a tenant along: how many there were. A stream of its own for each export. */
+/** An administrator takes the users of a tenant along: how many there were, and whether with their password hashes. A stream of its own for each export. */
 import type { Stream } from '@cardea/event-store';
 
 export type UsersExported = {
   readonly type: 'UsersExported';
-  readonly data: { readonly rows: number };
+  /** `included`: what the lines had beside what lists show. */
+  readonly data: { readonly rows: number; readonly included?: readonly ['password_hash'] };
 };
 
 export const userExports: Stream<null, UsersExported> = {

@@ -4,5 +4,8 @@ import { relay } from '@cardea/event-bus';
 import type { UsersExported } from './user-export.ts';
 
 export const userExportsRelay = relay<UsersExported, typeof identityEvents>({
-  UsersExported: ({ data: { rows } }) => ({ type: 'users.exported', data: { rows } }),
+  UsersExported: ({ data: { rows, included = [] } }) => ({
+    type: 'users.exported',
+    data: included.length === 0 ? { rows } : { rows, included: [...included] },
+  }),
 });

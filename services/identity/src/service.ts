@@ -10,14 +10,19 @@ import {
   type AdminMade,
   accountsModule,
   accountsStreams,
+  type CheckImport,
+  checkImportWith,
   exists,
+  type ImportedUser,
   isVerifiedTenant,
   type NewAdmin,
+  readHashWith,
   type ToAscii,
 } from './accounts/accounts.module.ts';
 import { argon2, type PasswordFunction } from './adapters/argon2.ts';
 import { type BreachedPasswords, breachedPasswords } from './adapters/breached-passwords.ts';
 import { withImportedHashes } from './adapters/imported-hashes.ts';
+import { readTotpSecret } from './adapters/totp.ts';
 import {
   agentOfKey,
   agentsModule,
@@ -72,7 +77,17 @@ import {
 } from './workspaces/workspaces.module.ts';
 
 /** The mailbox page shows the mail of all services, also when it runs as a process of its own. */
+export type { CheckImport, ImportedUser };
 export { devMailboxRoutes };
+
+/** What a hash costs does not depend on how we would hash. */
+const OWN = withImportedHashes(argon2({ memoryKib: 8, time: 1 }));
+/** For files of users, before they are sent. */
+export const checkImport: CheckImport = checkImportWith({
+  readHash: readHashWith(OWN),
+  readTotpSecret,
+  toAscii: domainToASCII,
+});
 
 export type IdentityDrivers = {
   readonly passwordFunction: PasswordFunction;

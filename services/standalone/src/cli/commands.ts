@@ -19,6 +19,7 @@ import { relayReplay } from './commands/relay-replay.ts';
 import { relayStatus } from './commands/relay-status.ts';
 import { topicsCheck, topicsCreate } from './commands/topics.ts';
 import { usersCreateAdmin } from './commands/users.ts';
+import { usersImport } from './commands/users-import.ts';
 import { webhooksReplay } from './commands/webhooks-replay.ts';
 
 export const commands: readonly Command[] = [
@@ -48,6 +49,7 @@ export const commands: readonly Command[] = [
   keysRewrap,
   keysRotateDek,
   usersCreateAdmin,
+  usersImport,
   modelImport,
   logLevel,
   mailbox,

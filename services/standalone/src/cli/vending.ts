@@ -1,7 +1,7 @@
 /** Vends fields of a credential over the API, as the agent that the environment names. */
-import { readFileSync } from 'node:fs';
-import { type Environment, isLoopbackHost, type Secret, secret } from '@cardea/runtime';
-import { NotDone, WrongConfiguration } from './failures.ts';
+import { type Environment, type Secret, secret } from '@cardea/runtime';
+import { givenIn, urlFault, type VariableFault, wrongEnvironment } from './api-environment.ts';
+import { NotDone } from './failures.ts';
 
 const ANSWER_MS_MAX = 30_000;
 /** A code as the API gives it; anything else of an answer that is none of ours is not repeated. */
@@ -29,18 +29,13 @@ type Variable = keyof typeof VARIABLES;
 export function agentAccess(env: Environment): AgentAccess {
   const names = Object.keys(VARIABLES) as Variable[];
   const read = new Map(names.map((name) => [name, givenIn(env, name)]));
-  const faults = names
+  const faults: VariableFault[] = names
     .filter((name) => !read.get(name))
-    .map((name) => ({ name, fault: 'is missing', form: VARIABLES[name] as string }));
+    .map((name) => ({ name, fault: 'is missing', form: VARIABLES[name] }));
   const url = URL.parse(read.get('CARDEA_URL') ?? '');
-  if (read.get('CARDEA_URL') && !isSafe(url, env)) {
-    const form = 'https, or http to this machine or a host of CARDEA_ALLOW_PLAINTEXT';
-    faults.push({ name: 'CARDEA_URL', fault: 'is not safe', form });
-  }
-  if (faults.length > 0 || url === null) {
-    const lines = faults.map(({ name, fault, form }) => `${name} ${fault}: ${form}`);
-    throw new WrongConfiguration(['The environment is wrong:', ...lines].join('\n  '), faults);
-  }
+  const unsafe = read.get('CARDEA_URL') ? urlFault(url, env) : undefined;
+  if (unsafe !== undefined) faults.push(unsafe);
+  if (faults.length > 0 || url === null) throw wrongEnvironment(faults);
   return {
     url,
     tenant: read.get('CARDEA_TENANT') ?? '',
@@ -48,25 +43,6 @@ export function agentAccess(env: Environment): AgentAccess {
     capability: secret(read.get('CARDEA_CAPABILITY') ?? ''),
     names: names.flatMap((name) => [name, `${name}_FILE`]),
   };
-}
-
-function givenIn(env: Environment, name: Variable): string | undefined {
-  const file = env[`${name}_FILE`];
-  if (env[name] || !file) return env[name];
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch {
-    return undefined;
-  }
-}
-
-/** The key goes with every call: over no network, or encrypted. */
-function isSafe(url: URL | null, env: Environment): boolean {
-  if (url === null) return false;
-  if (url.protocol === 'https:') return true;
-  const allowed = (env['CARDEA_ALLOW_PLAINTEXT'] ?? '').split(',');
-  const isNamed = allowed.includes(url.hostname) || allowed.includes(url.host);
-  return url.protocol === 'http:' && (isLoopbackHost(url.hostname) || isNamed);
 }
 
 type Vended = { readonly [field: string]: string };

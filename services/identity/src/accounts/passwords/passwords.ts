@@ -62,6 +62,15 @@ export type PasswordsDependencies = {
   readonly strengthOf: (password: string) => Promise<number>;
 };
 
+export const readHashWith =
+  ({ costOf }: Pick<PasswordFunction, 'costOf'>): Passwords['readHash'] =>
+  (foreign) => {
+    const phc = storedHash(foreign);
+    const cost = phc === undefined ? undefined : costOf(phc);
+    if (phc === undefined || cost === undefined) return 'unknown';
+    return cost === 'too_dear' ? cost : { phc };
+  };
+
 export function passwords(deps: PasswordsDependencies): Passwords {
   const { own, permits, floor, breached, strengthOf } = deps;
   const judge = hashVerification(deps);
@@ -77,12 +86,7 @@ export function passwords(deps: PasswordsDependencies): Passwords {
       if (isWeak) return 'password_too_weak';
       return breach_check && (await breached(password)) ? 'password_breached' : undefined;
     },
-    readHash: (foreign) => {
-      const phc = storedHash(foreign);
-      const cost = phc === undefined ? undefined : own.costOf(phc);
-      if (phc === undefined || cost === undefined) return 'unknown';
-      return cost === 'too_dear' ? cost : { phc };
-    },
+    readHash: readHashWith(own),
     brought: async (tenantId, phcs) => {
       const costs = await Promise.all(phcs.map((phc) => judge.floorCost(phc)));
       const [dearest] = costs

@@ -1,0 +1,43 @@
+/** The table `AspNetUsers` of ASP.NET Identity as CSV, its columns by name in any order. */
+import { csvRecords } from './csv-records.ts';
+import {
+  foreignUser,
+  importedUser,
+  nameOf,
+  type ReadForeignUsers,
+  usernameOf,
+} from './foreign-user.ts';
+
+const TRUE: readonly string[] = ['true', '1', 't', 'yes'];
+/** As SQL Server Management Studio and psql print what is absent. */
+const ABSENT: readonly string[] = ['', 'NULL', '\\N'];
+
+export const aspNetUsers = (of: { readonly now: Date }): ReadForeignUsers =>
+  async function* (chunks) {
+    for await (const { line, fields } of csvRecords(chunks)) {
+      yield foreignUser(line, fields === undefined ? 'unreadable' : readUser(fields, of));
+    }
+  };
+
+function readUser(fields: ReadonlyMap<string, string>, { now }: { readonly now: Date }) {
+  const value = (name: string): string | undefined => {
+    const found = fields.get(name)?.trim() ?? '';
+    return ABSENT.includes(found) ? undefined : found;
+  };
+  const is = (name: string): boolean => TRUE.includes(value(name)?.toLowerCase() ?? '');
+  const email = value('email');
+  if (email === undefined) return 'no_address';
+  const lockedUntil = new Date(value('lockoutend') ?? Number.NaN);
+  if (lockedUntil > now) return 'disabled';
+  return {
+    user: importedUser({
+      email,
+      password_hash: value('passwordhash'),
+      display_name: nameOf(value('name') ?? value('displayname')),
+      preferred_username: usernameOf(value('username'), email),
+      email_verified: is('emailconfirmed'),
+    }),
+    // The keys of authenticator apps stand in another table.
+    notes: is('twofactorenabled') ? (['second_factor_left'] as const) : [],
+  };
+}

@@ -1,0 +1,59 @@
+/** One user of another product's file: what the import is given, or why it is given nothing. */
+import type { ImportedUser } from '@cardea/identity';
+
+/**
+ * `no_address`: nobody could sign in; `disabled`: a sign-in that was taken there is not given here; `not_a_user`: the
+ * account of a service, or a record of another kind.
+ */
+export type FileRefusal =
+  | 'disabled'
+  | 'no_address'
+  | 'not_a_user'
+  | 'too_large'
+  | 'unreadable'
+  | 'unsupported_hash';
+/** What of the user stays there; they are imported without it. */
+export type FileNote = 'second_factor_left';
+
+export type ForeignUser =
+  | { readonly line: number; readonly user: ImportedUser; readonly notes: readonly FileNote[] }
+  | { readonly line: number; readonly refused: FileRefusal };
+
+export type ReadForeignUsers = (chunks: AsyncIterable<string>) => AsyncIterable<ForeignUser>;
+
+type Read = { readonly user: ImportedUser; readonly notes?: readonly FileNote[] } | FileRefusal;
+
+export const foreignUser = (line: number, read: Read): ForeignUser =>
+  typeof read === 'string'
+    ? { line, refused: read }
+    : { line, user: read.user, notes: read.notes ?? [] };
+
+/** Names are cut rather than refused: they are no key of anything. */
+const NAME_CHARACTERS_MAX = 128;
+const USERNAME_CHARACTERS_MAX = 64;
+
+export const nameOf = (...parts: readonly (string | undefined)[]): string | undefined => {
+  const name = parts
+    .map((part) => part?.trim() ?? '')
+    .filter((part) => part !== '')
+    .join(' ');
+  return name === '' ? undefined : cut(name, NAME_CHARACTERS_MAX);
+};
+
+/** One that is the address itself says nothing more. */
+export const usernameOf = (name: string | undefined, email: string): string | undefined =>
+  name === undefined || name.trim().toLowerCase() === email.trim().toLowerCase()
+    ? undefined
+    : cut(name.trim(), USERNAME_CHARACTERS_MAX);
+
+const cut = (text: string, max: number): string => [...text].slice(0, max).join('');
+
+/** Without members that are undefined: the API refuses those that it does not know. */
+export const importedUser = (
+  user: {
+    readonly [field in keyof ImportedUser]: ImportedUser[field] | undefined;
+  },
+): ImportedUser =>
+  Object.fromEntries(
+    Object.entries(user).filter(([, value]) => value !== undefined),
+  ) as ImportedUser;

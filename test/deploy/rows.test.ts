@@ -21,10 +21,11 @@ function numbersIn(text: string): readonly string[] {
 const tested = new Set(FILES.flatMap((file) => numbersIn(readFileSync(file, 'utf8'))));
 
 const upTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1);
-/** The rows of `docs/design/identity.md` and `docs/design/oauth.md`. */
+/** The rows of the designs of identity, of its authorization server, and of people and machines. */
 const ROWS_OF = [
   ...upTo(27).map((number) => ['identity', number] as const),
   ...upTo(41).map((number) => ['oauth', number] as const),
+  ...[8, 9].map((number) => ['standards', number] as const),
 ];
 const texts = FILES.map((file) => readFileSync(file, 'utf8'));
 

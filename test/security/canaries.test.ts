@@ -14,6 +14,7 @@ import { send, titleOf } from './sample.ts';
 import { mailedToken } from './samples/identity.ts';
 import { type Canary, canariesOf, hits, type Location } from './search.ts';
 import { pendingSignIn } from './second-factors.ts';
+import { storyOfMetadata } from './story-of-metadata.ts';
 import { storyOfVersions } from './story-of-versions.ts';
 import { expectStatus, PASSWORD } from './users.ts';
 
@@ -56,6 +57,7 @@ beforeAll(async () => {
   await storyOfMachines();
   await storyOfTheVault();
   await storyOfWebhooks();
+  await storyOfMetadata(world, { remember });
   await storyOfMistakes();
   await settled();
 });

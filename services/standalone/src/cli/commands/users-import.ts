@@ -66,7 +66,7 @@ function linesOf(tally: Tally, applies: boolean): readonly string[] {
   const lines = applies
     ? [`${users} users: ${imported} imported, ${there} were there before, ${refused} refused.`]
     : [
-        `${users} users: ${imported} can be imported, ${refused} are refused.`,
+        `${users} users: ${imported} can be imported, ${refused} refused.`,
         'Nothing was sent. Say --apply to import them.',
       ];
   return left === 0 ? lines : [...lines, `${left} of them had a second factor that stays there.`];

@@ -106,6 +106,6 @@ export const accounts: { readonly [field: string]: string } = {
   'UserLoginWebhook.method': 'How the user signed in.',
   'VerifyOtpBody.code': 'The code from the mail.',
   'VerifySecondFactorBody.code': 'Code of the authenticator app, or a recovery code.',
-  'export_users.include':
+  'ExportUsers.include':
     '`password_hash`: each line also has the stored hash of the password, or null; for the highest role of the tenant, in person and with a recent sign-in.',
 };

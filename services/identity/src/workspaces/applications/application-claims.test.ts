@@ -3,7 +3,7 @@ import { claimsFault, readClaims, readsPrivateMetadata } from './application-cla
 
 const scopes = ['openid', 'profile', 'email'];
 const faultOf = (...claims: Parameters<typeof readClaims>[0]) =>
-  claimsFault(readClaims(claims), { type: 'web', scopes });
+  claimsFault(readClaims(claims), { isMachine: false, scopes });
 const named = (name: string) => faultOf({ name, from: 'locale' });
 const made = (from: string) => faultOf({ name: 'it', from });
 
@@ -78,7 +78,7 @@ describe('standards 8 a claim of an application', () => {
       rule: 'enum',
       allowed: scopes,
     });
-    const machine = { type: 'm2m', scopes } as const;
+    const machine = { isMachine: true, scopes };
     expect(claimsFault(readClaims([one]), machine)?.rule).toBe('not_m2m');
     expect(claimsFault([], machine)).toBeUndefined();
   });

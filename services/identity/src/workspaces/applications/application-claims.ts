@@ -2,8 +2,6 @@
  * Claims that an application receives beside those of OpenID Connect, each from one fact about its user. A claim
  * never takes a name that a token or userinfo uses for something else.
  */
-import type { ApplicationType } from './application.ts';
-
 export const CLAIM_USES = ['id_token', 'userinfo', 'access_token'] as const;
 export type ClaimUse = (typeof CLAIM_USES)[number];
 
@@ -74,12 +72,12 @@ type ClaimFault = {
   readonly allowed?: readonly string[];
 };
 
-/** The first claim that an application of this type cannot have. */
+/** The first claim that such an application cannot have. */
 export function claimsFault(
   claims: readonly ApplicationClaim[],
-  of: { readonly type: ApplicationType; readonly scopes: readonly string[] },
+  of: { readonly isMachine: boolean; readonly scopes: readonly string[] },
 ): ClaimFault | undefined {
-  if (claims.length > 0 && of.type === 'm2m') return { field: 'claims', rule: 'not_m2m' };
+  if (claims.length > 0 && of.isMachine) return { field: 'claims', rule: 'not_m2m' };
   const names = new Set<string>();
   for (const [at, { name, from, scope }] of claims.entries()) {
     const field = `claims.${at}`;

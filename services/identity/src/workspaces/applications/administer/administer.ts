@@ -122,7 +122,7 @@ export function applicationFault(
   if (!fields.require_pkce && type !== 'web') {
     return { code: 'invalid_request', fault: { field: 'require_pkce', rule: 'web_only' } };
   }
-  const claim = claimsFault(fields.claims, { type, scopes });
+  const claim = claimsFault(fields.claims, { isMachine: isMachineType(type), scopes });
   if (claim !== undefined) return { code: 'invalid_request', fault: claim };
   return keyFault(fields.jwks);
 }

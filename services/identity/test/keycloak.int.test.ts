@@ -28,7 +28,7 @@ describe.runIf(testForm.long)('Keycloak', () => {
   let keycloak: Keycloak;
 
   beforeAll(async () => {
-    missing = whyNoKeycloak();
+    missing = await whyNoKeycloak();
     if (missing !== undefined) return;
     keycloak = await startKeycloak(processes);
     const { url } = keycloak;

@@ -1,8 +1,9 @@
 /** A Keycloak of its own, from the distribution that Maven has: started, administered over its REST API, stopped. */
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { freePorts, type ProcessFixture } from '@cardea/testing';
 
 const VERSION = '26.7.3';
@@ -24,15 +25,19 @@ export type Keycloak = {
 };
 
 /** Fetches it once. Answers why it cannot be had; undefined once it is there. */
-export function whyNoKeycloak(): string | undefined {
+export async function whyNoKeycloak(): Promise<string | undefined> {
   if (existsSync(DISTRIBUTION)) return undefined;
   const draft = join(CACHE, `draft.${process.pid}`);
   const args = ['-B', '-ntp', UNPACK, `-Dartifact=${ARTIFACT}`, `-DoutputDirectory=${draft}`];
-  const { status, error, stdout } = spawnSync('mvn', args, { encoding: 'utf8' });
-  if (status === 0) renameSync(join(draft, `keycloak-${VERSION}`), DISTRIBUTION);
-  rmSync(draft, { recursive: true, force: true });
-  if (status === 0) return undefined;
-  return `no Keycloak ${VERSION}: ${error?.message ?? /^\[ERROR\] (.*)$/m.exec(stdout)?.[1]}`;
+  try {
+    await promisify(execFile)('mvn', args);
+    renameSync(join(draft, `keycloak-${VERSION}`), DISTRIBUTION);
+    return undefined;
+  } catch (error) {
+    return `no Keycloak ${VERSION}: ${error instanceof Error ? error.message : error}`;
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
 }
 
 /** It writes into its own folder, so each gets a copy. */

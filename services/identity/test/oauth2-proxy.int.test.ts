@@ -2,12 +2,13 @@
  * oauth2-proxy in front of an application: somebody signs in through the hosted pages, stays signed in by refresh
  * tokens, and signs out at both. Played in the long form, since Go builds it of its modules.
  */
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { freePort, processFixture, testForm, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, claimsOf, ofFile } from './identity-fixture.ts';
@@ -37,7 +38,7 @@ describe.runIf(testForm.long)('oauth2-proxy', () => {
   let missing: string | undefined;
 
   beforeAll(async () => {
-    missing = built();
+    missing = await built();
     if (missing !== undefined) return;
     upstream = createServer((request, response) => {
       seen.push(request.headers);
@@ -126,9 +127,13 @@ describe.runIf(testForm.long)('oauth2-proxy', () => {
 });
 
 /** Why it cannot be had; undefined once it is there. */
-function built(): string | undefined {
-  const env = { ...process.env, GOBIN: FOLDER };
-  const { status, error, stderr } = spawnSync('go', ['install', MODULE], { env, encoding: 'utf8' });
-  if (status === 0) return undefined;
-  return `no oauth2-proxy: ${error?.message ?? stderr.trim().split('\n').at(-1)}`;
+async function built(): Promise<string | undefined> {
+  try {
+    await promisify(execFile)('go', ['install', MODULE], {
+      env: { ...process.env, GOBIN: FOLDER },
+    });
+    return undefined;
+  } catch (error) {
+    return `no oauth2-proxy: ${error instanceof Error ? error.message : error}`;
+  }
 }

@@ -1,6 +1,7 @@
 /** `cardea users import`: the users of other products, with hashes that their own libraries have made. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type ServiceFixture, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cardeaFixture, running } from './cardea-fixture.ts';
@@ -146,6 +147,22 @@ const products: readonly {
   },
 ];
 
+/** Whom `keycloak/README.md` tells of: Argon2id, PBKDF2 with SHA-512 and with SHA-256. */
+const EXPORTED = [
+  {
+    ...{ email: 'grace@example.com', password: 'correct horse battery' },
+    ...{ display_name: 'Grace Hopper', preferred_username: 'grace', email_verified: true },
+  },
+  {
+    ...{ email: 'alan@example.com', password: 'Grüße vom Schloß 42' },
+    ...{ display_name: 'Alan Turing', preferred_username: 'alan', email_verified: true },
+  },
+  {
+    ...{ email: 'edsger@example.com', password: 'go to considered harmful' },
+    ...{ display_name: 'Edsger Dijkstra', preferred_username: 'edsger', email_verified: false },
+  },
+];
+
 describe('standards 9 the users of another product', () => {
   it.each(products)(
     'of $from sign in by what they typed there, and are imported once however often it runs',
@@ -167,6 +184,22 @@ describe('standards 9 the users of another product', () => {
       expect(again.last).toMatchObject({ imported: 0, already_there: count, refused: 0 });
     },
   );
+
+  it('that Keycloak itself has exported sign in by their old passwords', async () => {
+    const path = fileURLToPath(new URL('./keycloak/people.json', import.meta.url));
+    const to = await signUp();
+    const line = `--from keycloak ${path} --apply`;
+    const { said, last } = await imported(line, await machineOf(to));
+    expect([said, last]).toMatchObject([[], { ok: true, users: 3, imported: 3, refused: 0 }]);
+    for (const { email, password } of EXPORTED) {
+      const wrong = await logIn(to.tenantId, email, `${password}!`);
+      const right = await logIn(to.tenantId, email, password);
+      expect([email, wrong.status, right.status]).toEqual([email, 401, 200]);
+    }
+    const { body } = await as(to).get('/api/v1/admin/users?search=example.com');
+    const rows = EXPORTED.map(({ password: _, ...row }) => expect.objectContaining(row));
+    expect(body.users).toEqual(expect.arrayContaining(rows));
+  });
 
   it('of Cardea itself go from one tenant to another with their hashes', async () => {
     const from = await signUp();

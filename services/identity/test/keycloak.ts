@@ -11,6 +11,7 @@ const CACHE = resolve(import.meta.dirname, '../../../.cache/keycloak');
 const DISTRIBUTION = join(CACHE, `keycloak-${VERSION}`);
 const UNPACK = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:unpack';
 const ARTIFACT = `org.keycloak:keycloak-quarkus-dist:${VERSION}:zip`;
+const run = promisify(execFile);
 const START_MS_MAX = 600_000;
 /** Made up for a program that nobody else reaches. */
 const ADMIN = { username: 'admin', password: 'the-password-of-a-test' };
@@ -26,11 +27,13 @@ export type Keycloak = {
 
 /** Fetches it once. Answers why it cannot be had; undefined once it is there. */
 export async function whyNoKeycloak(): Promise<string | undefined> {
+  const java = await run('java', ['-version']).catch(() => undefined);
+  if (java === undefined) return `no Java for Keycloak ${VERSION}`;
   if (existsSync(DISTRIBUTION)) return undefined;
   const draft = join(CACHE, `draft.${process.pid}`);
   const args = ['-B', '-ntp', UNPACK, `-Dartifact=${ARTIFACT}`, `-DoutputDirectory=${draft}`];
   try {
-    await promisify(execFile)('mvn', args);
+    await run('mvn', args);
     renameSync(join(draft, `keycloak-${VERSION}`), DISTRIBUTION);
     return undefined;
   } catch (error) {

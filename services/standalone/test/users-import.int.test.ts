@@ -186,7 +186,7 @@ describe('standards 9 the users of another product', () => {
   );
 
   it('that Keycloak itself has exported sign in by their old passwords', async () => {
-    const path = fileURLToPath(new URL('./keycloak/people.json', import.meta.url));
+    const path = fileURLToPath(new URL('./keycloak/exported-users.json', import.meta.url));
     const to = await signUp();
     const line = `--from keycloak ${path} --apply`;
     const { said, last } = await imported(line, await machineOf(to));

@@ -1,14 +1,14 @@
 /** Hands a refusal of a known caller to the service that records it. */
 
-import type { HttpContext } from './context/http-context.ts';
 import type { OwnDenial } from './own-denial.ts';
+import type { Call } from './pipeline/call.ts';
 import type { Route } from './pipeline/route.ts';
 import type { Denial } from './refusals/denials.ts';
 
 /** A denial is a command of its own, so its id is not the request's. */
 export async function recordDenial(
   { group }: Route,
-  { parts }: HttpContext,
+  { parts }: Call,
   of: {
     readonly denial: OwnDenial;
     readonly target?: Denial['target'] | undefined;

@@ -7,12 +7,10 @@ import {
   type Authenticator,
   type ClientPrincipal,
   DPOP_ALGORITHMS,
-  type PossessionProof,
   type Principal,
   type Unproven,
 } from '@cardea/auth';
 import { storedId } from '@cardea/runtime';
-import type { HttpContext } from '../context/http-context.ts';
 import {
   applicationScopeOf,
   type Caller,
@@ -21,13 +19,10 @@ import {
 } from '../contract/caller.ts';
 import type { Contract } from '../contract/endpoint.ts';
 import { type Refusal, refusalOf } from '../refusals/refusal.ts';
+import type { Call } from './call.ts';
 import type { Route } from './route.ts';
 import { withoutRecentSignIn, withoutSignIn } from './step-up.ts';
 
-const CREDENTIAL = /^(Bearer|DPoP) +([A-Za-z0-9\-._~+/]+=*) *$/i;
-const DPOP = 'dpop';
-/** An access token is at most 8 KiB (`docs/design/tokens.md`, Checks of a token). */
-const CREDENTIAL_MAX_CHARS = 8 * 1024;
 const TENANT = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
 
 export type CallerAuthorization =
@@ -37,21 +32,21 @@ export type CallerAuthorization =
 
 /** A promise only where the credential has to be asked for. */
 export function authorize(
-  http: HttpContext,
+  call: Call,
   route: Route,
 ): CallerAuthorization | Promise<CallerAuthorization> {
-  if (route.contract.who === 'anyone' || http.doubled.has('authorization')) {
-    return authorizedCaller(undefined, http, route.contract);
+  if (route.contract.who === 'anyone' || call.doubled.has('authorization')) {
+    return authorizedCaller(undefined, call, route.contract);
   }
-  const found = authenticated(http, route.group.authenticator);
+  const found = call.authenticated(route.group.authenticator);
   return found instanceof Promise
-    ? found.then((principal) => authorizedCaller(principal, http, route.contract))
-    : authorizedCaller(found, http, route.contract);
+    ? found.then((principal) => authorizedCaller(principal, call, route.contract))
+    : authorizedCaller(found, call, route.contract);
 }
 
 function authorizedCaller(
   found: Authentication,
-  http: HttpContext,
+  call: Call,
   contract: Contract,
 ): CallerAuthorization {
   if (found?.kind === 'too_many_misses') {
@@ -70,14 +65,14 @@ function authorizedCaller(
     // All 401s come first, before the response reveals anything about the tenant.
     if (untaken?.status === 401) return { refusal: untaken, principal };
   }
-  const tenant = tenantOf(http, contract, principal);
+  const tenant = tenantOf(call, contract, principal);
   if (typeof tenant !== 'string') return { refusal: tenant, principal };
   if (who !== 'anyone' && principal !== undefined) {
     const refusal =
       untaken ??
       withoutClass(principal, contract) ??
       withoutRight(principal, contract) ??
-      withoutStepUp(principal, contract, http.parts.clock.now());
+      withoutStepUp(principal, contract, call.parts.clock.now());
     if (refusal !== undefined) return { refusal, principal };
   }
   return { principal, tenantId: tenant };
@@ -100,24 +95,6 @@ export async function confirm(
   return refusal === undefined ? { principal: now } : { refusal };
 }
 
-function authenticated(
-  http: HttpContext,
-  authenticator: Authenticator,
-): ReturnType<Authenticator['authenticate']> {
-  const { request, ip } = http;
-  const [, scheme, credential] = CREDENTIAL.exec(request.headers.authorization ?? '') ?? [];
-  if (scheme === undefined || credential === undefined) return undefined;
-  if (credential.length > CREDENTIAL_MAX_CHARS) return undefined;
-  const possession = scheme.toLowerCase() === DPOP ? possessionOf(http) : undefined;
-  return authenticator.authenticate(credential, ip, request.socket, possession);
-}
-
-function possessionOf({ request, path, doubled }: HttpContext): PossessionProof {
-  const { dpop } = request.headers;
-  const proof = typeof dpop === 'string' && !doubled.has(DPOP) ? dpop : '';
-  return { proof, method: request.method ?? '', path };
-}
-
 /** RFC 9449, 7.1: the caller learns that its token is bound to a key, and with which algorithms to prove it. */
 export const possessionChallenge = (error: Unproven['error']): string =>
   `DPoP error="${error}", algs="${DPOP_ALGORITHMS.join(' ')}"`;
@@ -126,12 +103,12 @@ const withoutPossession = (error: Unproven['error']): Refusal =>
   refusalOf('unauthenticated', { headers: { 'WWW-Authenticate': possessionChallenge(error) } });
 
 function tenantOf(
-  { request, doubled }: HttpContext,
+  { headers, doubled }: Call,
   contract: Contract,
   principal: Principal | undefined,
 ): string | Refusal {
   if (contract.tenant === 'none' && principal === undefined) return '';
-  const header = request.headers['x-service-tenant'];
+  const header = headers['x-service-tenant'];
   if (header === undefined) {
     return contract.tenant === 'required'
       ? refusalOf('tenant_required')

@@ -4,8 +4,8 @@
  * state.
  */
 import type { ServiceName } from '@cardea/contracts';
-import type { HttpContext } from '../context/http-context.ts';
 import { type Refusal, refusalOf } from '../refusals/refusal.ts';
+import type { Call } from './call.ts';
 import type { Route } from './route.ts';
 
 /** Longest wait for a projection, after a write and before a read. */
@@ -49,17 +49,17 @@ let readersWaiting = 0;
 /** The position that the caller has seen, by `X-Service-Consistency`; undefined where it names none of this log. */
 export function positionSeen(
   { group }: Route,
-  { request }: HttpContext,
+  { headers }: Call,
 ): bigint | undefined | 'malformed' {
-  const header = request.headers['x-service-consistency'];
+  const header = headers['x-service-consistency'];
   if (header === undefined) return undefined;
-  return readTokens(Array.isArray(header) ? header.join(',') : header, group.service);
+  return readTokens(typeof header === 'string' ? header : header.join(','), group.service);
 }
 
 /** A read waits until the tables that it reads have passed the position; returns it, or why it did not. */
 export async function awaitRead(
   { contract, group }: Route,
-  { parts }: HttpContext,
+  { parts }: Call,
   position: bigint | 'malformed',
 ): Promise<bigint | Refusal> {
   if (position === 'malformed') return refusalOf('invalid_consistency_token');
@@ -79,11 +79,7 @@ export async function awaitRead(
 }
 
 /** A write waits so that its client can read the result; a slow projection never turns a success into an error. */
-export async function awaitWrite(
-  { contract, group }: Route,
-  { parts }: HttpContext,
-  wrote: bigint,
-) {
+export async function awaitWrite({ contract, group }: Route, { parts }: Call, wrote: bigint) {
   const { waitsFor } = contract;
   if (waitsFor === undefined || waitsFor.length === 0 || group.positions === undefined) return;
   const stop = parts.metrics.consistencyWait.startTimer();

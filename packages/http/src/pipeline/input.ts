@@ -13,7 +13,8 @@ import { bodyHash, isIdempotencyKey } from '../input/idempotency.ts';
 import { readJson } from '../input/json.ts';
 import { mayBeLarge } from '../input/large-bodies.ts';
 import { readQuery } from '../input/query.ts';
-import { type Fault, invalid, type Refusal, refusalOf } from '../refusals/refusal.ts';
+import { type Fault, invalid, refusalOf } from '../refusals/refusal.ts';
+import type { Call, Input } from './call.ts';
 import { type ReadStrings, type Route, withQuery } from './route.ts';
 
 type AnyRequest = Request<unknown, unknown, unknown>;
@@ -23,19 +24,17 @@ export const isAppId = (id: string) => id.length > 0 && id.length <= APP_ID_MAX_
 
 export function readStrings(
   route: Route,
-  http: HttpContext,
+  search: string,
   params: { readonly [name: string]: string },
 ): ReadStrings {
   if (route.contract.passedOn === true) return { params, query: {} };
-  if (http.search === '' && route.contract.params === undefined) return route.withoutStrings();
-  const query = readQuery(http.search);
+  if (search === '' && route.contract.params === undefined) return route.withoutStrings();
+  const query = readQuery(search);
   if ('fault' in query) return { faults: [query.fault] };
   const checkedParams = route.checkParams(params);
   if ('faults' in checkedParams) return checkedParams;
   return withQuery(checkedParams.value, route.checkQuery(query.values));
 }
-
-type Input = { readonly value: unknown } | { readonly refusal: Refusal } | 'gone';
 
 /** Reads the body; 415, 413 and 400 where it is refused. A promise only where it is not here yet. */
 export function readInput(route: Route, http: HttpContext): Input | Promise<Input> {
@@ -95,11 +94,7 @@ const noBody = (contract: Contract): { value: unknown } | { fault: 'required' } 
 
 const NO_FAULTS: readonly Fault[] = [];
 
-export function headerFaults(
-  { contract }: Route,
-  { request, doubled }: HttpContext,
-): readonly Fault[] {
-  const { headers } = request;
+export function headerFaults({ contract }: Route, { headers, doubled }: Call): readonly Fault[] {
   const appId = headers['x-service-app-id'];
   if (doubled.has('x-service-app-id')) return [{ field: 'X-Service-App-Id', rule: 'repeated' }];
   if (typeof appId === 'string' && appId !== '' && !isAppId(appId)) {

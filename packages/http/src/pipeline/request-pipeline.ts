@@ -1,13 +1,14 @@
 /**
- * The request pipeline: authentication, body, handler, read side, response. The order of the checks is a
- * promise (`docs/architecture.md`, Order of the checks): what needs no body is decided before the body is
- * read.
+ * The request pipeline: authentication, body, handler, read side. The order of the checks is a promise
+ * (`docs/architecture.md`, Order of the checks): what needs no body is decided before the body is read.
+ *
+ * What comes out is a value: the socket's route writes it, and a page shows it.
  */
 
 import { metrics, storedId } from '@cardea/runtime';
 import type { Outgoing } from '../context/headers.ts';
-import type { HttpContext } from '../context/http-context.ts';
 import type { Answer, HandlerAnswer, Request } from '../contract/endpoint.ts';
+import type { OwnDenial } from '../own-denial.ts';
 import { recordDenial } from '../record-denial.ts';
 import { isRecorded } from '../refusals/denials.ts';
 import {
@@ -20,8 +21,9 @@ import {
   refusalOfThrow,
 } from '../refusals/refusal.ts';
 import { authorize, confirm } from './authorize.ts';
+import type { Call } from './call.ts';
 import { awaitRead, awaitWrite, positionSeen, printToken } from './consistency.ts';
-import { headerFaults, identified, isAppId, readInput, readStrings } from './input.ts';
+import { headerFaults, identified, isAppId } from './input.ts';
 import type { Route } from './route.ts';
 
 type RefusedRequest = {
@@ -45,38 +47,55 @@ type Draft = { -readonly [Field in keyof AnyRequest]: AnyRequest[Field] };
  */
 type ReadyRequest = { readonly request: AnyRequest; readonly authorized: unknown };
 
-/** Never throws; at its end the response was sent, or the client has disconnected. */
-export async function answerRequest(
-  route: Route,
-  http: HttpContext,
-  params: { readonly [name: string]: string },
-): Promise<void> {
-  try {
-    const draft = draftOf(route, http);
-    const ready = await runChecks(route, http, { params, draft });
-    if (ready === 'gone') return;
-    if ('refusal' in ready) {
-      return await refuse(route, http, { refused: ready, request: draft });
+type Raw = Extract<Answer<never, string>, { readonly raw: unknown }>['raw'];
+
+type Refusing = { readonly refusal: Refusal; readonly headers: Outgoing };
+
+/** How a call ended: `gone`, if its caller has left before there was an answer. */
+export type Outcome =
+  | {
+      readonly status: number;
+      readonly body: unknown;
+      readonly headers: Outgoing;
+      /** The tenant that the answer turned out to be of, where neither credential nor header names it. */
+      readonly ofTenant?: string | undefined;
     }
+  | Refusing
+  /** The handler writes the answer itself. */
+  | {
+      readonly raw: Raw;
+      readonly recordDenial: (denial: OwnDenial) => Promise<void>;
+    }
+  | 'gone';
+
+/** Plays one call of an endpoint; never throws. */
+export async function run(route: Route, call: Call): Promise<Outcome> {
+  try {
+    const draft = draftOf(route, call);
+    const ready = await runChecks(route, call, draft);
+    if (ready === 'gone') return ready;
+    if ('refusal' in ready) return await refused(route, call, { refused: ready, request: draft });
     const { request } = ready;
     const answering = handled(route, ready);
     const answer = answering instanceof Promise ? await answering : answering;
     if ('ok' in answer) {
-      if (answer.wrote !== undefined) await awaitWrite(route, http, answer.wrote);
-      succeed(route, http, answer);
-    } else if ('raw' in answer) await writeRaw(route, http, { write: answer.raw, request });
-    else {
-      const refused = 'refused' in answer ? refusedBy(route, answer) : answer;
-      await refuse(route, http, { refused, request });
+      if (answer.wrote !== undefined) await awaitWrite(route, call, answer.wrote);
+      return succeeded(route, answer);
     }
+    if ('raw' in answer) {
+      const record = (denial: OwnDenial) => recordDenial(route, call, { denial, request });
+      return { raw: answer.raw, recordDenial: record };
+    }
+    const refusal = 'refused' in answer ? refusedBy(route, answer) : answer;
+    return await refused(route, call, { refused: refusal, request });
   } catch (error) {
-    answerThrow(route, http, error);
+    return thrown(route, call, error);
   }
 }
 
-function draftOf(route: Route, http: HttpContext): Draft {
-  const { headers } = http.request;
-  const appId = headers['x-service-app-id'];
+function draftOf(route: Route, call: Call): Draft {
+  const { headers } = call;
+  const { 'x-service-app-id': appId, 'user-agent': userAgent } = headers;
   return {
     params: undefined,
     query: undefined,
@@ -84,19 +103,19 @@ function draftOf(route: Route, http: HttpContext): Draft {
     principal: undefined,
     tenantId: '',
     appId: typeof appId === 'string' && isAppId(appId) ? storedId(appId) : undefined,
-    ip: http.ip,
-    userAgent: headers['user-agent'] ?? '',
-    requestId: http.requestId,
-    traceparent: http.traceparent,
-    commandId: http.parts.ids.next(),
+    ip: call.ip,
+    userAgent: typeof userAgent === 'string' ? userAgent : '',
+    requestId: call.requestId,
+    traceparent: call.traceparent,
+    commandId: call.parts.ids.next(),
     idempotency: undefined,
     asksForRole: route.asksForRole,
     operation: route.contract.name,
-    isHead: http.request.method === 'HEAD',
+    isHead: call.isHead,
     headers: headers as { readonly [name: string]: string | undefined },
     positionSeen: undefined,
-    signal: http.signal,
-    draining: http.parts.draining,
+    signal: call.signal,
+    draining: call.parts.draining,
   };
 }
 
@@ -108,17 +127,16 @@ const byPipeline = (refusal: Refusal): RefusedRequest => ({ refusal, byPipeline:
  */
 async function runChecks(
   route: Route,
-  http: HttpContext,
-  of: { readonly params: { readonly [name: string]: string }; readonly draft: Draft },
+  call: Call,
+  draft: Draft,
 ): Promise<ReadyRequest | RefusedRequest | 'gone'> {
-  const { draft } = of;
-  const authorizing = authorize(http, route);
+  const authorizing = authorize(call, route);
   const caller = authorizing instanceof Promise ? await authorizing : authorizing;
-  http.principal = caller.principal;
+  call.principal = caller.principal;
   if ('refusal' in caller) return byPipeline(caller.refusal);
   draft.principal = caller.principal;
   draft.tenantId = caller.tenantId;
-  const strings = readStrings(route, http, of.params);
+  const strings = call.strings(route);
   if (!('faults' in strings)) {
     draft.params = strings.params;
     draft.query = strings.query;
@@ -130,19 +148,19 @@ async function runChecks(
     if ('refused' in found) return refusedBy(route, found);
     authorized = found.authorized;
   }
-  const reading = readInput(route, http);
+  const reading = call.input(route);
   const body = reading instanceof Promise ? await reading : reading;
   if (body === 'gone') return body;
   if ('refusal' in body) return byPipeline(body.refusal);
   draft.body = body.value;
-  const seen = positionSeen(route, http);
+  const seen = positionSeen(route, call);
   if (seen !== undefined) {
-    const waited = await awaitRead(route, http, seen);
+    const waited = await awaitRead(route, call, seen);
     if (typeof waited !== 'bigint') return byPipeline(waited);
     draft.positionSeen = waited;
   }
   if ('faults' in strings) return byPipeline(invalid(...strings.faults));
-  const faults = headerFaults(route, http);
+  const faults = headerFaults(route, call);
   if (faults.length > 0) return byPipeline(invalid(...faults));
   const request = identified(route, draft);
   return { request: request instanceof Promise ? await request : request, authorized };
@@ -196,18 +214,17 @@ async function confirmed(
   return 'refusal' in now ? byPipeline(now.refusal) : { ...request, ...now };
 }
 
-function succeed(
+function succeeded(
   route: Route,
-  http: HttpContext,
   answer: Extract<Answer<unknown, string>, { readonly ok: unknown }>,
-): void {
-  http.ofTenant = answer.ofTenant;
-  const headers: Outgoing = http.headers();
-  if (answer.wrote !== undefined) {
-    headers['X-Service-Consistency'] = printToken(route.group.service, answer.wrote);
-  }
+): Outcome {
+  const headers: Outgoing =
+    answer.wrote === undefined
+      ? {}
+      : { 'X-Service-Consistency': printToken(route.group.service, answer.wrote) };
   Object.assign(headers, answer.headers);
-  http.answer(answer.status ?? route.contract.status ?? 200, answer.ok, headers);
+  const status = answer.status ?? route.contract.status ?? 200;
+  return { status, body: answer.ok, headers, ofTenant: answer.ofTenant };
 }
 
 function refusedBy(
@@ -222,65 +239,41 @@ function refusedBy(
   return { refusal: { status, code, message, details, headers }, target, wrote, byPipeline: false };
 }
 
-async function refuse(
+async function refused(
   route: Route,
-  http: HttpContext,
-  { refused, request: asked }: { readonly refused: RefusedRequest; readonly request: AnyRequest },
-): Promise<void> {
+  call: Call,
+  of: { readonly refused: RefusedRequest; readonly request: AnyRequest },
+): Promise<Outcome> {
   const { contract, group } = route;
-  const refusal = refused.byPipeline ? inEndpointCodes(refused.refusal, contract) : refused.refusal;
+  const { target, wrote } = of.refused;
+  const refusal = of.refused.byPipeline
+    ? inEndpointCodes(of.refused.refusal, contract)
+    : of.refused.refusal;
   if (refusal.status === 429) metrics.rateLimited.inc({ rule: `${contract.name}/${refusal.code}` });
-  const { principal } = http;
+  const { principal } = call;
   if (principal !== undefined && isRecorded(contract, refusal)) {
     const { code: reason, status } = refusal;
     const { name: operation, area } = contract;
     const denial = { principal, area, operation, reason, status };
-    await recordDenial(route, http, { denial, target: refused.target, request: asked });
+    await recordDenial(route, call, { denial, target, request: of.request });
   }
-  const token =
-    refused.wrote === undefined
-      ? {}
-      : { 'X-Service-Consistency': printToken(group.service, refused.wrote) };
-  http.refuse(refusal, token);
+  const headers: Outgoing =
+    wrote === undefined ? {} : { 'X-Service-Consistency': printToken(group.service, wrote) };
+  return { refusal, headers };
 }
 
-async function writeRaw(
-  route: Route,
-  http: HttpContext,
-  raw: {
-    readonly write: Extract<Answer<never, string>, { readonly raw: unknown }>['raw'];
-    readonly request: AnyRequest;
-  },
-): Promise<void> {
-  const { request, response } = http;
-  const setHeaders = () => {
-    for (const [name, value] of Object.entries(http.headers())) response.setHeader(name, value);
-  };
-  setHeaders();
-  const ofTenant = (tenantId: string | undefined) => {
-    http.ofTenant = tenantId;
-    response.removeHeader('Access-Control-Allow-Origin');
-    response.removeHeader('Access-Control-Expose-Headers');
-    setHeaders();
-  };
-  await raw.write(response, request, ofTenant, (denial) =>
-    recordDenial(route, http, { denial, request: raw.request }),
-  );
-}
-
-/** Turns a throw into a response; the log gets the error's name, and its stack frames if nobody expects it. */
-function answerThrow({ contract }: Route, http: HttpContext, error: unknown): void {
+/** Turns a throw into a refusal; the log gets the error's name, and its stack frames if nobody expects it. */
+export function thrown({ contract }: Route, call: Call, error: unknown): Refusing | 'gone' {
   // A failure after the client has disconnected needs no response.
-  if (http.signal.aborted && http.response.destroyed) return;
+  if (call.isGone()) return 'gone';
   const refusal = refusalOfThrow(error);
-  const { logger } = http.parts;
-  const fields = { request_id: http.requestId, operation: contract.name };
+  const { logger } = call.parts;
+  const fields = { request_id: call.requestId, operation: contract.name };
   if (refusal.status === 500) logger.error({ ...fields, err: error }, 'a request failed');
   else {
     const { code } = refusal;
-    http.parts.refusedWrites?.heard(error);
+    call.parts.refusedWrites?.heard(error);
     logger.warn({ ...fields, code, reason: reasonOf(error) }, 'a request could not be served');
   }
-  if (http.response.headersSent) http.response.destroy();
-  else http.refuse(inEndpointCodes(refusal, contract));
+  return { refusal: inEndpointCodes(refusal, contract), headers: {} };
 }

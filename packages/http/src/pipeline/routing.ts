@@ -8,8 +8,8 @@ import { isPreflight, preflightHeaders } from '../context/cross-origin.ts';
 import type { HttpContext } from '../context/http-context.ts';
 import type { Contract } from '../contract/endpoint.ts';
 import { type Refusal, refusalOf, refusalOfThrow } from '../refusals/refusal.ts';
-import { answerRequest } from './request-pipeline.ts';
 import type { Route } from './route.ts';
+import { answerRequest } from './socket-call.ts';
 
 export type Routing = {
   readonly literal: LiteralRoutes;

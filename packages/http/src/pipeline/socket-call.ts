@@ -1,0 +1,135 @@
+/** A call that came as an HTTP request, and how its outcome is written to the socket. */
+import type { Authenticator, PossessionProof, Principal } from '@cardea/auth';
+import type { HttpContext } from '../context/http-context.ts';
+import type { Call, Input } from './call.ts';
+import { readInput, readStrings } from './input.ts';
+import { type Outcome, run, thrown } from './request-pipeline.ts';
+import type { ReadStrings, Route } from './route.ts';
+
+const CREDENTIAL = /^(Bearer|DPoP) +([A-Za-z0-9\-._~+/]+=*) *$/i;
+const DPOP = 'dpop';
+/** An access token is at most 8 KiB (`docs/design/tokens.md`, Checks of a token). */
+const CREDENTIAL_MAX_CHARS = 8 * 1024;
+
+type Params = { readonly [name: string]: string };
+
+/** Never throws; at its end the response was sent, or the client has disconnected. */
+export async function answerRequest(
+  route: Route,
+  http: HttpContext,
+  params: Params,
+): Promise<void> {
+  const call = new SocketCall(http, params);
+  const outcome = await run(route, call);
+  if (outcome === 'gone') return;
+  if ('refusal' in outcome) return http.refuse(outcome.refusal, outcome.headers);
+  if ('raw' in outcome) return await writeRaw(route, http, { call, outcome });
+  http.ofTenant = outcome.ofTenant;
+  http.answer(outcome.status, outcome.body, Object.assign(http.headers(), outcome.headers));
+}
+
+class SocketCall implements Call {
+  readonly #http: HttpContext;
+  readonly #params: Params;
+
+  constructor(http: HttpContext, params: Params) {
+    this.#http = http;
+    this.#params = params;
+  }
+
+  get parts() {
+    return this.#http.parts;
+  }
+
+  get headers() {
+    return this.#http.request.headers;
+  }
+
+  get doubled() {
+    return this.#http.doubled;
+  }
+
+  get isHead() {
+    return this.#http.request.method === 'HEAD';
+  }
+
+  get ip() {
+    return this.#http.ip;
+  }
+
+  get requestId() {
+    return this.#http.requestId;
+  }
+
+  get traceparent() {
+    return this.#http.traceparent;
+  }
+
+  get signal() {
+    return this.#http.signal;
+  }
+
+  get principal(): Principal | undefined {
+    return this.#http.principal;
+  }
+
+  set principal(found: Principal | undefined) {
+    this.#http.principal = found;
+  }
+
+  authenticated(by: Authenticator): ReturnType<Authenticator['authenticate']> {
+    const { request, ip } = this.#http;
+    const [, scheme, credential] = CREDENTIAL.exec(request.headers.authorization ?? '') ?? [];
+    if (scheme === undefined || credential === undefined) return undefined;
+    if (credential.length > CREDENTIAL_MAX_CHARS) return undefined;
+    const possession = scheme.toLowerCase() === DPOP ? possessionOf(this.#http) : undefined;
+    return by.authenticate(credential, ip, request.socket, possession);
+  }
+
+  strings(route: Route): ReadStrings {
+    return readStrings(route, this.#http.search, this.#params);
+  }
+
+  input(route: Route): Input | Promise<Input> {
+    return readInput(route, this.#http);
+  }
+
+  isGone(): boolean {
+    return this.#http.signal.aborted && this.#http.response.destroyed;
+  }
+}
+
+function possessionOf({ request, path, doubled }: HttpContext): PossessionProof {
+  const { dpop } = request.headers;
+  const proof = typeof dpop === 'string' && !doubled.has(DPOP) ? dpop : '';
+  return { proof, method: request.method ?? '', path };
+}
+
+type RawOutcome = Extract<Outcome, { readonly raw: unknown }>;
+
+/** The handler writes to the socket itself; what it throws before the head is sent is a refusal. */
+async function writeRaw(
+  route: Route,
+  http: HttpContext,
+  { call, outcome }: { readonly call: Call; readonly outcome: RawOutcome },
+): Promise<void> {
+  const { request, response } = http;
+  const setHeaders = () => {
+    for (const [name, value] of Object.entries(http.headers())) response.setHeader(name, value);
+  };
+  const ofTenant = (tenantId: string | undefined) => {
+    http.ofTenant = tenantId;
+    response.removeHeader('Access-Control-Allow-Origin');
+    response.removeHeader('Access-Control-Expose-Headers');
+    setHeaders();
+  };
+  try {
+    setHeaders();
+    await outcome.raw(response, request, ofTenant, outcome.recordDenial);
+  } catch (error) {
+    const failed = thrown(route, call, error);
+    if (failed === 'gone') return;
+    if (response.headersSent) response.destroy();
+    else http.refuse(failed.refusal);
+  }
+}

@@ -13,10 +13,13 @@ export type {
   Authorize,
   Contract,
   Endpoint,
+  Played,
+  PlayedOutcome,
+  Plays,
   Request,
   TenantRule,
 } from './contract/endpoint.ts';
-export { endpoint, endpointReadingAhead } from './contract/endpoint.ts';
+export { endpoint, endpointReadingAhead, pageEndpoint } from './contract/endpoint.ts';
 export { documentation, documentEndpoints } from './documents/document-endpoints.ts';
 export { isForm } from './input/body.ts';
 export type { Identify } from './input/idempotency.ts';

@@ -1,6 +1,8 @@
 import type { Principal } from '@cardea/auth';
 import type { Static, TObject, TSchema } from 'typebox';
+import type { Outgoing } from '../context/headers.ts';
 import type { Area, OwnDenial } from '../own-denial.ts';
+import type { Refusal } from '../refusals/refusal.ts';
 import type {
   ApplicationScope,
   CallClass,
@@ -133,6 +135,8 @@ export type Contract<
   readonly loopbackOnly?: boolean;
   /** The endpoint is neither in the OpenAPI document nor in the gateway: `/internal/*`, `/dev/*`. */
   readonly internal?: boolean;
+  /** A page for people: the gateway leads to it, and the OpenAPI document leaves it out. */
+  readonly isPage?: true;
   /** GET does more than show something, as the links that sign somebody in do: HEAD is then 405. */
   readonly getHasEffects?: true;
   /** Largest body, bytes; 256 KiB unless stated. */
@@ -221,6 +225,29 @@ export type Answer<Ok, Reason extends string> =
       ) => Promise<void> | void;
     };
 
+/**
+ * What a page sends to another endpoint of its service, in the name of the person to whom the page is shown.
+ * Address, user agent and request id are those of the page's own request.
+ */
+export type Played = {
+  /** The access token of that person. */
+  readonly credential: string;
+  readonly params?: { readonly [name: string]: string };
+  readonly query?: { readonly [name: string]: string };
+  readonly body?: unknown;
+  /** `Idempotency-Key` and `X-Service-Consistency`; in lower case. */
+  readonly headers?: { readonly [name: string]: string };
+};
+
+/** How such a call ended. `gone`: the browser has left. */
+export type PlayedOutcome =
+  | { readonly status: number; readonly body: unknown; readonly headers: Outgoing }
+  | { readonly refusal: Refusal; readonly headers: Outgoing }
+  | 'gone';
+
+/** Plays a call of another endpoint through the whole request pipeline. */
+export type Plays = (endpoint: Endpoint, given: Played) => Promise<PlayedOutcome>;
+
 /** A promise where the handler waits for anything. */
 export type HandlerAnswer<Ok = unknown, Reason extends string = string> =
   | Answer<Ok, Reason>
@@ -238,6 +265,9 @@ export type Endpoint = {
   readonly authorize?: Authorize<any, any, string, unknown>;
   // biome-ignore lint/suspicious/noExplicitAny: likewise.
   readonly readAhead?: (request: Request<any, any, any>) => Promise<unknown>;
+  /** In place of `handle`, of a page: it shows what other endpoints of its service answer. */
+  // biome-ignore lint/suspicious/noExplicitAny: likewise.
+  readonly show?: (request: Request<any, any, any>, plays: Plays) => HandlerAnswer;
 };
 
 /**
@@ -333,3 +363,24 @@ export const endpointReadingAhead = <
     read: Read,
   ) => HandlerAnswer<Success<Ok, Other>, Reason>,
 ): Endpoint => ({ contract, readAhead, handle }) as unknown as Endpoint;
+
+/** A page: a view over endpoints of its service, which it plays; it has no rights of its own. */
+export const pageEndpoint = <
+  Ok extends TSchema,
+  const Reason extends string = never,
+  Params extends TObject = NoFields,
+  Query extends TObject = NoFields,
+  Body extends TSchema = NoFields,
+  Other extends TSchema = never,
+>(
+  contract: Omit<Contract<Params, Query, Body, Ok, Reason, Other, 'anyone'>, 'isPage'>,
+  show: (
+    request: Request<Static<Params>, Static<Query>, Static<Body>, undefined>,
+    plays: Plays,
+  ) => HandlerAnswer<Success<Ok, Other>, Reason>,
+): Endpoint =>
+  ({ contract: { ...contract, isPage: true }, handle: withoutPlays, show }) as unknown as Endpoint;
+
+const withoutPlays = (): never => {
+  throw new Error('a page is shown, not handled');
+};

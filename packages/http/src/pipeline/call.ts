@@ -2,6 +2,7 @@
  * One call of an endpoint, however it came: from the socket, or from a page that shows what the endpoint
  * answers.
  */
+import type { Socket } from 'node:net';
 import type { Authentication, Authenticator, Principal } from '@cardea/auth';
 import type { ServerParts } from '../context/http-context.ts';
 import type { Refusal } from '../refusals/refusal.ts';
@@ -20,6 +21,8 @@ export interface Call {
   readonly requestId: string;
   readonly traceparent: string | undefined;
   readonly signal: AbortSignal;
+  /** The connection that it came on. */
+  readonly socket: Socket;
   /** Set once the caller is known. */
   principal: Principal | undefined;
   /** A promise only where the credential has to be asked for. */

@@ -7,7 +7,14 @@
 
 import { metrics, storedId } from '@cardea/runtime';
 import type { Outgoing } from '../context/headers.ts';
-import type { Answer, HandlerAnswer, Request } from '../contract/endpoint.ts';
+import type {
+  Answer,
+  Endpoint,
+  HandlerAnswer,
+  Played,
+  PlayedOutcome,
+  Request,
+} from '../contract/endpoint.ts';
 import type { OwnDenial } from '../own-denial.ts';
 import { recordDenial } from '../record-denial.ts';
 import { isRecorded } from '../refusals/denials.ts';
@@ -24,6 +31,7 @@ import { authorize, confirm } from './authorize.ts';
 import type { Call } from './call.ts';
 import { awaitRead, awaitWrite, positionSeen, printToken } from './consistency.ts';
 import { headerFaults, identified, isAppId } from './input.ts';
+import { PageCall } from './page-call.ts';
 import type { Route } from './route.ts';
 
 type RefusedRequest = {
@@ -76,7 +84,7 @@ export async function run(route: Route, call: Call): Promise<Outcome> {
     if (ready === 'gone') return ready;
     if ('refusal' in ready) return await refused(route, call, { refused: ready, request: draft });
     const { request } = ready;
-    const answering = handled(route, ready);
+    const answering = handled(route, call, ready);
     const answer = answering instanceof Promise ? await answering : answering;
     if ('ok' in answer) {
       if (answer.wrote !== undefined) await awaitWrite(route, call, answer.wrote);
@@ -169,14 +177,31 @@ async function runChecks(
 /** Users and machines are confirmed before a change and again before a new secret is shown: either may have ended meanwhile. */
 function handled(
   route: Route,
+  call: Call,
   ready: ReadyRequest,
 ): HandlerAnswer | Promise<Answer<unknown, string> | RefusedRequest> {
   const { request, authorized } = ready;
   const { endpoint } = route;
+  if (endpoint.show !== undefined) {
+    return endpoint.show(request, (other, given) => played(route, call, { other, given }));
+  }
   if (isConfirmed(route, request)) return handledConfirmed(route, ready);
   return endpoint.readAhead === undefined
     ? endpoint.handle(request, authorized)
     : endpoint.readAhead(request).then((read) => endpoint.handle(request, read));
+}
+
+/** A page's own call of another endpoint of its service. */
+async function played(
+  { group }: Route,
+  call: Call,
+  of: { readonly other: Endpoint; readonly given: Played },
+): Promise<PlayedOutcome> {
+  const route = group.routes.get(of.other);
+  if (route === undefined) throw new Error('a page shows an endpoint that its service lacks');
+  const outcome = await run(route, new PageCall(call, of.given));
+  if (outcome !== 'gone' && 'raw' in outcome) throw new Error('a page cannot show this answer');
+  return outcome;
 }
 
 function isConfirmed(route: Route, { principal }: AnyRequest): boolean {

@@ -31,6 +31,8 @@ export type Group = {
   readonly positions: PositionsPassed | undefined;
   readonly denials: Denials | undefined;
   readonly identify: Identify;
+  /** All routes of the service: a page plays them. */
+  readonly routes: ReadonlyMap<Endpoint, Route>;
 };
 
 /** A prepared endpoint: everything that does not change from request to request. */

@@ -69,6 +69,10 @@ class SocketCall implements Call {
     return this.#http.signal;
   }
 
+  get socket() {
+    return this.#http.request.socket;
+  }
+
   get principal(): Principal | undefined {
     return this.#http.principal;
   }
@@ -83,7 +87,7 @@ class SocketCall implements Call {
     if (scheme === undefined || credential === undefined) return undefined;
     if (credential.length > CREDENTIAL_MAX_CHARS) return undefined;
     const possession = scheme.toLowerCase() === DPOP ? possessionOf(this.#http) : undefined;
-    return by.authenticate(credential, ip, request.socket, possession);
+    return by.authenticate(credential, ip, this.socket, possession);
   }
 
   strings(route: Route): ReadStrings {

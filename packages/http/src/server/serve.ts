@@ -18,7 +18,7 @@ import { inOrder } from '../contract/route-order.ts';
 import type { Identify } from '../input/idempotency.ts';
 import { LargeBodies } from '../input/large-bodies.ts';
 import { isOddPath } from '../pipeline/odd-path.ts';
-import { type Group, type PositionsPassed, routeOf } from '../pipeline/route.ts';
+import { type Group, type PositionsPassed, type Route, routeOf } from '../pipeline/route.ts';
 import { enter, NO_PARAMS, type Routing, routingOf } from '../pipeline/routing.ts';
 import type { Denials } from '../refusals/denials.ts';
 import { invalid, refusalOf } from '../refusals/refusal.ts';
@@ -113,8 +113,10 @@ export function serve(options: ServeOptions): HttpServer {
   const denials = options.services.flatMap((service) => service.denials ?? []);
   const routes = inOrder(
     options.services.flatMap((service) => {
-      const group = groupOf(service, options);
-      return service.endpoints.map((endpoint) => routeOf(endpoint, group));
+      const own = new Map<Endpoint, Route>();
+      const group = groupOf(service, options, own);
+      for (const endpoint of service.endpoints) own.set(endpoint, routeOf(endpoint, group));
+      return [...own.values()];
     }),
   );
   let listening: Listening | undefined;
@@ -153,13 +155,14 @@ export function serve(options: ServeOptions): HttpServer {
   };
 }
 
-function groupOf(service: ServiceHttp, options: ServeOptions): Group {
+function groupOf(service: ServiceHttp, options: ServeOptions, routes: Group['routes']): Group {
   return {
     service: service.service,
     authenticator: service.authenticator ?? options.authenticator ?? NO_CALLERS,
     positions: service.positions,
     denials: service.denials,
     identify: service.identify ?? refuseToIdentify,
+    routes,
   };
 }
 

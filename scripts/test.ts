@@ -19,6 +19,7 @@ import {
 } from '@cardea/testing';
 import { migrateTemplate } from '../test/migrate-template.ts';
 import { interruption, run } from './test/run.ts';
+import { filesToTry, withSecondTry } from './test/second-try.ts';
 import { type Failure, NOTHING, type Step, sum, summary, type Tally } from './test/tally.ts';
 
 const PROJECTS = [
@@ -93,37 +94,50 @@ async function check(): Promise<Tally> {
 /** One run of vitest for all projects: a worker that is done with one goes on with the next. */
 async function tests(): Promise<readonly Step[]> {
   console.log(`\n── ${chosen.join(', ')}`);
-  rmSync(TALLY_FILE, { force: true });
   const pattern = values.testNamePattern ?? onlyRows(values.only);
   let servers: Awaited<ReturnType<typeof startServers>> | undefined;
   try {
     if (!chosen.every((each) => WITHOUT_SERVERS.includes(each))) servers = await startServers();
-    const { code } = await run(
-      process.execPath,
-      [
-        'node_modules/vitest/vitest.mjs',
-        'run',
-        ...chosen.flatMap((project) => ['--project', project]),
-        ...['--reporter', 'default', '--reporter', './scripts/test/tally-reporter.ts'],
-        ...(pattern === undefined ? [] : ['-t', pattern]),
-        ...positionals,
-      ],
-      {
-        env: {
-          TALLY_FILE,
-          NODE_COMPILE_CACHE: COMPILED,
-          ...(filtered ? { TALLY_FILTERED: 'yes' } : {}),
-          ...servers?.env,
-          ...testForm(),
-        },
-      },
-    );
-    return stepsOf(code);
+    const first = await vitest([...namedBy(pattern), ...positionals], servers?.env);
+    const again = isWholeRun && process.env['CI'] === 'true' ? filesToTry(first) : undefined;
+    if (again === undefined || interruption.code !== undefined) return first;
+    console.log(`\n── a second try: ${again.join(', ')}`);
+    return withSecondTry(first, await vitest(again, servers?.env));
   } catch (error) {
     return [{ step: 'tests', seconds: 0, tally: failure('tests', error) }];
   } finally {
     await servers?.stop();
   }
+}
+
+const namedBy = (pattern: string | undefined): readonly string[] =>
+  pattern === undefined ? [] : ['-t', pattern];
+
+async function vitest(
+  more: readonly string[],
+  env: { readonly [name: string]: string } = {},
+): Promise<readonly Step[]> {
+  rmSync(TALLY_FILE, { force: true });
+  const { code } = await run(
+    process.execPath,
+    [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      ...chosen.flatMap((project) => ['--project', project]),
+      ...['--reporter', 'default', '--reporter', './scripts/test/tally-reporter.ts'],
+      ...more,
+    ],
+    {
+      env: {
+        TALLY_FILE,
+        NODE_COMPILE_CACHE: COMPILED,
+        ...(filtered ? { TALLY_FILTERED: 'yes' } : {}),
+        ...env,
+        ...testForm(),
+      },
+    },
+  );
+  return stepsOf(code);
 }
 
 async function startServers() {

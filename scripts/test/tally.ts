@@ -5,6 +5,8 @@ export type Tally = {
   readonly skipped: readonly Skipped[];
   readonly slowest: readonly { readonly test: string; readonly ms: number }[];
   readonly failures: readonly Failure[];
+  /** Those that failed beside all others and passed by themselves: each is a bug, of the test or of the product. */
+  readonly unsteady?: readonly Failure[];
 };
 /** A part of a run: a project's tests, or a check. Projects overlap by the workers that go on with the next. */
 export type Step = { readonly step: string; readonly seconds: number; readonly tally: Tally };
@@ -26,6 +28,7 @@ export function sum(tallies: readonly Tally[]): Tally {
         .toSorted((a, b) => b.ms - a.ms)
         .slice(0, SLOWEST_SHOWN),
       failures: [...all.failures, ...each.failures],
+      unsteady: [...(all.unsteady ?? []), ...(each.unsteady ?? [])],
     }),
     NOTHING,
   );
@@ -37,6 +40,9 @@ export function summary(total: Tally): string {
     ...(total.slowest.length > 0 ? ['slowest of all:'] : []),
     ...total.slowest.map(({ test, ms }) => `  ${String(ms).padStart(6)} ms  ${test}`),
     ...total.failures.map(({ test, why }) => `failed: ${test}${why ? ` (${why})` : ''}`),
+    ...(total.unsteady ?? []).map(
+      ({ test, why }) => `mend: ${test} passed at the second try${why ? ` (${why})` : ''}`,
+    ),
     ...total.skipped.map(({ test, why }) => `skipped: ${test} (${why})`),
     `${total.passed} passed, ${total.failed} failed, ${total.skipped.length} skipped`,
   ].join('\n');

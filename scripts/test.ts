@@ -110,8 +110,9 @@ async function tests(): Promise<readonly Step[]> {
   }
 }
 
-const namedBy = (pattern: string | undefined): readonly string[] =>
-  pattern === undefined ? [] : ['-t', pattern];
+function namedBy(pattern: string | undefined): readonly string[] {
+  return pattern === undefined ? [] : ['-t', pattern];
+}
 
 async function vitest(
   more: readonly string[],

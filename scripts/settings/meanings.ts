@@ -125,6 +125,10 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
     group: 'secrets',
     text: 'Of a service with secrets of its own: what it shows to the services that it calls. Together with INTERNAL_KEY.',
   },
+  PAGES_KEY: {
+    group: 'secrets',
+    text: 'Of a service with secrets of its own: what the cookie of the pages is sealed under, the same in every service. Together with INTERNAL_KEY.',
+  },
   CARDEA_COMPARTMENTS: {
     group: 'secrets',
     readBy: 'commands, standalone',

@@ -28,7 +28,7 @@ const { services, volumes } = read('deploy/compose.compartments.yaml');
 const DERIVED = [
   ...['DATABASE_URL', 'REDIS_URL', 'KAFKA_USERNAME', 'KAFKA_PASSWORD', 'JWT_SECRET'],
   ...['JWT_SECRET_PREVIOUS', 'ENCRYPTION_KEY', 'ENCRYPTION_KEY_PREVIOUS'],
-  ...['INTERNAL_KEY', 'INTERNAL_BEARERS'],
+  ...['INTERNAL_KEY', 'INTERNAL_BEARERS', 'PAGES_KEY'],
 ];
 /** Secrets that are not the deployment's: of people, of mail, of the event store that all share. */
 const SHARED = /^(ADMIN_PASSWORD|SMTP_URL|EVENTSTORE_URL|MIGRATION_DATABASE_URL)$/;

@@ -87,7 +87,7 @@ const FIXED_IN_COMPOSE = [
   ...['PORT', 'MANAGEMENT_PORT', 'INTERNAL_PORT', 'HOST', 'CARDEA_DATA'],
   ...['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS'],
   // One service has it in a file of its own.
-  ...['INTERNAL_KEY', 'INTERNAL_BEARERS'],
+  ...['INTERNAL_KEY', 'INTERNAL_BEARERS', 'PAGES_KEY'],
 ];
 /** Who reads a setting, where the page of settings says so; commands run in the container `migrate`. */
 const CONTAINERS: { readonly [reader: string]: readonly string[] } = {

@@ -65,12 +65,15 @@ describe('the committed template of the gateway', () => {
     expect(found.toSorted()).toEqual([...new Set([...expected, ...health])].sort());
   });
 
-  it('S21 route the paths that the document names', () => {
+  it('S21 route the paths that the document names, and those of pages', () => {
     const { paths } = JSON.parse(documentsOf(described).get('openapi.json') ?? '') as {
       paths: object;
     };
-    const documented = Object.keys(paths).map(matcherOf).sort();
-    expect(routed.map(({ matcher }) => matcher).toSorted()).toEqual(documented);
+    const pages = described.services.flatMap(({ endpoints }) =>
+      endpoints.filter(({ contract }) => contract.isPage).map(({ contract }) => contract.path),
+    );
+    const known = new Set([...Object.keys(paths), ...pages].map(matcherOf));
+    expect(routed.map(({ matcher }) => matcher).toSorted()).toEqual([...known].sort());
   });
 
   it('S25 have no place for what is not public', () => {

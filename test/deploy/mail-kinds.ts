@@ -11,6 +11,7 @@ import { SECURITY_CHANGES } from '../../services/identity/src/mail/mailboxes/mai
 export const TO = 'ann@example.com';
 const TOKEN =
   '0199c3de-7a1b-7c3d-9f20-1b2c3d4e5f60.Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXU';
+const PAGE = 'https://cardea.example/approve';
 const AT = '2026-01-01T10:00:00.000Z';
 const ORIGINS = ['vend', 'agent', 'admin', 'self'] as const;
 
@@ -65,12 +66,13 @@ const KINDS: readonly Kind[] = [
         ...{ agentName: by, isFirst: true, action: by, resource: by, fields: [by], origin },
         ...{ severity: 'high', expiresAt: AT, reason: by, code: '47' },
         look: { language, brand: { name: by, color: null } },
+        page: PAGE,
       }),
   })),
   ...[1, 7].map((count) => ({
     name: `${count} requests`,
     of: (by: string, language: Language) =>
-      mailOfSeveral(count, { language, brand: { name: by, color: null } }),
+      mailOfSeveral(count, { language, brand: { name: by, color: null } }, PAGE),
   })),
 ];
 export const MAIL_KINDS = KINDS.flatMap(({ name, of }) =>

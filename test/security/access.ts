@@ -28,6 +28,8 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^GET \/auth\/social\/\{provider\}\/(authorize|callback)$/, PUBLIC],
   [/^POST \/auth\/social\/exchange$/, optional('anyone')],
   [/^(GET|DELETE) \/dev\/mailbox$/, PUBLIC],
+  // Pages take the cookie of a browser, and play other endpoints with its token.
+  [/^(GET|POST) \/(account|approve)(\/|$)/, PUBLIC],
   [/^GET \/\.well-known\//, PUBLIC],
   [/^POST \/auth\/(step-up|resend-verification)$/, optional('user')],
   [/^GET \/auth\/me$/, optional('user')],

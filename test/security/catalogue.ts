@@ -8,6 +8,7 @@ import { approvalSamples } from './samples/approval.ts';
 import { auditSamples } from './samples/audit.ts';
 import { authzSamples } from './samples/authz.ts';
 import { identitySamples } from './samples/identity.ts';
+import { pageSamples } from './samples/pages.ts';
 import { vaultSamples } from './samples/vault.ts';
 import { webhookSamples } from './samples/webhooks.ts';
 
@@ -18,6 +19,7 @@ const samples: Samples = {
   ...auditSamples,
   ...machineSamples,
   ...approvalSamples,
+  ...pageSamples,
   ...vaultSamples,
   ...webhookSamples,
 };

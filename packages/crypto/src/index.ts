@@ -37,6 +37,7 @@ export { lengthPrefixed } from './framing.ts';
 export { foreignKey, knownWrapKey, rewrap, UnknownWrapKey, type WrappedKey } from './rewrap.ts';
 export type { FieldLocation, Sealed, Sealer, SubjectKeyRow, SubjectKeyTable } from './sealed.ts';
 export { contextLocation, neverErased } from './sealed.ts';
+export { openCookie, sealCookie } from './sealed-cookie.ts';
 export {
   CACHED_KEY_MS,
   inMemorySubjectKeys,

@@ -25,6 +25,17 @@ export {
 } from './page.ts';
 export { type Fact, facts, type Table, table, tag } from './parts.ts';
 export { PASSKEY_SCRIPT, SHOW_PASSWORD_SCRIPT, scriptsOf } from './scripts.ts';
+export {
+  formToken,
+  isFormToken,
+  isOwnForm,
+  type PageCookie,
+  type PageCookies,
+  pageCookies,
+} from './session/page-cookie.ts';
+export { returnPath, SIGN_IN_PATH, SIGN_OUT_PATH, signInAddress } from './session/page-paths.ts';
 export { languageOf, languageOfLocale } from './texts/reader-language.ts';
 export { type Catalogue, catalogue, type Say, sayIn, type Texts } from './texts/texts.ts';
 export type { Tone } from './tones.ts';
+export type { PageForm, PageOf, Shown } from './view/page-of.ts';
+export { type PageDependencies, pageRoutes } from './view/page-routes.ts';

@@ -32,7 +32,7 @@ form+form,form+.ways,.ways+form{margin-top:.75rem}
 .field{margin:0 0 1rem}
 label{display:block;font-weight:600;margin:0 0 .25rem}
 .hint{display:block;color:var(--muted);font-size:.875rem;margin:.25rem 0 0}
-input:not([type=checkbox]){display:block;width:100%;min-height:2.75rem;padding:.5rem .75rem;font:inherit;
+input:not([type=checkbox]),select{display:block;width:100%;min-height:2.75rem;padding:.5rem .75rem;font:inherit;
 color:inherit;background:var(--card);border:1px solid var(--line);border-radius:.5rem}
 input[aria-invalid=true]{border-color:var(--bad)}
 .code input{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:1.25rem;
@@ -57,7 +57,7 @@ color:var(--ink);background:var(--tint)}
 .alert{--ink:var(--bad);--tint:var(--bad-tint)}
 .note{--ink:var(--warn);--tint:var(--warn-tint)}
 ${TONE_CLASSES}
-.tag{display:inline-flex;gap:.375rem;align-items:center;border:1px solid;border-radius:.375rem;padding:0 .5rem;
+.tag{display:inline-flex;justify-self:start;gap:.375rem;align-items:center;border:1px solid;border-radius:.375rem;padding:0 .5rem;
 font-size:.875rem;color:var(--ink);background:var(--tint)}
 .alert p,.note p{margin:0}
 .account{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:0 1rem;

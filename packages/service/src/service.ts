@@ -1,6 +1,6 @@
 import type { Authenticator, MirroredRevocations, TokenVerifier } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
-import type { Sealer } from '@cardea/crypto';
+import type { DerivedKeys, Sealer } from '@cardea/crypto';
 import type { Consumer, RelayHandlers, Subscriber } from '@cardea/event-bus';
 import type {
   Command,
@@ -66,6 +66,8 @@ export type ServiceDependencies = {
     from: 'JWT_SECRET' | 'ENCRYPTION_KEY',
     info: string,
   ) => { readonly current: Buffer; readonly previous: Buffer | undefined };
+  /** Under which the cookie of the pages is sealed, in every service alike. */
+  readonly pageKeys: DerivedKeys;
   /**
    * The command of a request: its id, time, actor, and encrypted context. `as` adds what the request itself
    * does not say: the tenant that a sign-up makes, the user that a login found.

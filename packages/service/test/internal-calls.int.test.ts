@@ -78,6 +78,7 @@ const offers = (): Peers => ({
     introspect: async ({ token }) => ({ key: token === 'known' ? KEY : null }),
     ended: async ({ marks }) => ({ ended: marks.map(({ id }) => id === 'gone') }),
     origins: async () => ({ origins: [{ origin: 'https://app.example', tenants: ['t1'] }] }),
+    pageToken: async ({ token }) => ({ token: token === 'ended' ? null : `after ${token}` }),
     facts: async ({ tenantId, agentId = '' }) => ({
       agent: { services: [], owner_user_id: `owner of ${agentId} in ${tenantId}` },
       session: null,

@@ -8,6 +8,7 @@ import {
 } from '@cardea/service';
 import { approvalRpcModule } from './approval-rpc/approval-rpc.module.ts';
 import { notificationsModule } from './notifications/notifications.module.ts';
+import { pagesModule } from './pages/pages.module.ts';
 import { requestsModule, requestsStreams } from './requests/requests.module.ts';
 
 /** What tests omit or shorten. */
@@ -38,6 +39,7 @@ function build(needs: ServiceDependencies, options: Options): Service {
   return serviceOf([
     requests.module,
     notifications.module,
+    pagesModule({ ...needs, ...requests.parts, endpoints: requests.endpoints }),
     approvalRpcModule({ ...needs, ...requests.parts }),
   ]);
 }

@@ -5,6 +5,7 @@
 import { approvalWith } from '@cardea/approval';
 import type { ConsumeApproval, OpenApproval } from '@cardea/contracts';
 import { type Clock, systemClock, uuidFrom } from '@cardea/runtime';
+import type { Offers } from '@cardea/service';
 import { type RestDriver, type ServiceFixture, serviceFixture, untilTrue } from '@cardea/testing';
 
 export type MovableClock = Clock & { move(ms: number): void };
@@ -48,9 +49,10 @@ export async function approvalFixture(
   databaseUrl: string,
   options: Parameters<typeof approvalWith>[0] & {
     readonly env?: { readonly [name: string]: string };
+    readonly peers?: Offers;
   } = {},
 ): Promise<ApprovalFixture> {
-  const { env = {}, ...given } = options;
+  const { env = {}, peers = {}, ...given } = options;
   // No mail is sent or written to a folder unless a test reads the mail.
   const own = { mail: { send: async () => {}, close: () => {} }, ...given };
   const clock = movableClock();
@@ -59,6 +61,7 @@ export async function approvalFixture(
     definitions: [approvalWith(own)],
     clock,
     env,
+    peers,
   });
   const needs = fixture.host.needsOf('approval');
   const known = (tenantId: string) =>

@@ -269,6 +269,7 @@ const SAMPLES: { readonly [name: string]: string } = {
   KAFKA_PASSWORD: 'a password',
   INTERNAL_KEY: '0f'.repeat(32),
   INTERNAL_BEARERS: `identity=${'b'.repeat(43)}`,
+  PAGES_KEY: '1e'.repeat(32),
   JWT_SECRET: 'a secret of more than thirty-two characters',
   ENCRYPTION_KEY: '0f'.repeat(16) + 'e1'.repeat(16),
 };

@@ -11,7 +11,7 @@ const question = ({ a }: Fortress) => ({
   action: 'write_data',
 });
 
-async function someRequest(world: Fortress): Promise<{ readonly id: string }> {
+export async function someRequest(world: Fortress): Promise<{ readonly id: string }> {
   const { a, rest } = world;
   const { access: bearer } = a.owner;
   const made = await rest.post(REQUESTS, question(world), { bearer, tenant: a.tenantId });

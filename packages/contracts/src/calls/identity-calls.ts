@@ -4,6 +4,7 @@ import { nullable } from '../fields.ts';
 import { type AnswerOf, internalCalls, type RequestOf, TENANT_REFUSALS } from './internal-call.ts';
 
 const MARKS_MAX = 100;
+const TOKEN_MAX_CHARS = 8_192;
 const text = Type.String({ minLength: 1 });
 const textOrNull = nullable(Type.String());
 
@@ -93,6 +94,16 @@ export const identityCalls = internalCalls({
     ok: Type.Object({
       origins: Type.Array(Type.Object({ origin: text, tenants: Type.Array(text) })),
     }),
+    refusals: {},
+  },
+  pageToken: {
+    name: 'internal_page_token',
+    summary:
+      'A new access token of the pages in place of one that ends or has ended; null: its sign-in is over',
+    method: 'post',
+    path: '/internal/v1/page-token',
+    body: Type.Object({ token: Type.String({ minLength: 1, maxLength: TOKEN_MAX_CHARS }) }),
+    ok: Type.Object({ token: nullable(text) }),
     refusals: {},
   },
   facts: {

@@ -2,7 +2,6 @@ import type { Principal } from '@cardea/auth';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Outgoing } from '../context/headers.ts';
 import type { Area, OwnDenial } from '../own-denial.ts';
-import type { Refusal } from '../refusals/refusal.ts';
 import type {
   ApplicationScope,
   CallClass,
@@ -237,6 +236,15 @@ export type Played = {
   readonly body?: unknown;
   /** `Idempotency-Key` and `X-Service-Consistency`; in lower case. */
   readonly headers?: { readonly [name: string]: string };
+};
+
+/** A refused request as a value. */
+export type Refusal = {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly details?: object | undefined;
+  readonly headers?: { readonly [name: string]: string } | undefined;
 };
 
 /** How such a call ended. `gone`: the browser has left. */

@@ -1,19 +1,10 @@
-/**
- * A refused request as a value. Refusals of the request pipeline, of handlers and of failed dependencies
- * all have this form, and one function writes them.
- */
+/** Refusals of the request pipeline, of handlers and of failed dependencies: one function writes them all. */
 import { FAULTS_BY_CODE } from '@cardea/contracts';
 import { sqlConditionOf } from '@cardea/runtime';
-import type { Contract } from '../contract/endpoint.ts';
+import type { Contract, Refusal } from '../contract/endpoint.ts';
 import { errorAndCauses } from './error-causes.ts';
 
-export type Refusal = {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
-  readonly details?: object | undefined;
-  readonly headers?: { readonly [name: string]: string } | undefined;
-};
+export type { Refusal };
 
 /** One fault of an input; names the field and the rule, never the value. */
 export type Fault = {

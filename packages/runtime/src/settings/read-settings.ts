@@ -42,6 +42,10 @@ type Field<T> = Form<T> & {
 
 const port = integer(1, 65_535);
 const longSecret = text('at least 32 characters', /^.{32,4096}$/s);
+const oneOrTwoKeys = text(
+  'one or two keys of 64 hexadecimal digits, comma between',
+  /^[0-9a-f]{64}(,[0-9a-f]{64})?$/,
+);
 const encryptionKey = text('64 hexadecimal digits', /^[0-9a-f]{64}$/i);
 const postgres = url('postgres:', 'postgresql:');
 
@@ -86,17 +90,12 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
   JWT_SECRET_PREVIOUS: hiddenField(longSecret, optional),
   ENCRYPTION_KEY: hiddenField(encryptionKey, { required: true }),
   ENCRYPTION_KEY_PREVIOUS: hiddenField(encryptionKey, optional),
-  INTERNAL_KEY: hiddenField(
-    text(
-      'one or two keys of 64 hexadecimal digits, comma between',
-      /^[0-9a-f]{64}(,[0-9a-f]{64})?$/,
-    ),
-    optional,
-  ),
+  INTERNAL_KEY: hiddenField(oneOrTwoKeys, optional),
   INTERNAL_BEARERS: hiddenField(
     text('service=bearer, comma between', /^[a-z]+=[\w-]{43}(,[a-z]+=[\w-]{43}){0,15}$/),
     optional,
   ),
+  PAGES_KEY: hiddenField(oneOrTwoKeys, optional),
   CARDEA_COMPARTMENTS: { ...bool, or: () => false },
   ADMIN_EMAIL: { ...text('an e-mail address', /^[^\s@]{1,64}@[^\s@]{1,253}$/), ...optional },
   ADMIN_PASSWORD: hiddenField(text('8 to 1024 characters', /^.{8,1024}$/s), optional),
@@ -265,6 +264,7 @@ const PAIRS = [
   ['ADMIN_EMAIL', 'ADMIN_PASSWORD'],
   ['KAFKA_USERNAME', 'KAFKA_PASSWORD'],
   ['INTERNAL_KEY', 'INTERNAL_BEARERS'],
+  ['INTERNAL_KEY', 'PAGES_KEY'],
 ] as const;
 
 function pairFaults(set: ReadonlySet<string>): SettingFault[] {

@@ -34,6 +34,7 @@ export type Settings = {
   readonly INTERNAL_KEY: Secret | undefined;
   /** The bearers that it shows to those that it calls. */
   readonly INTERNAL_BEARERS: Secret | undefined;
+  readonly PAGES_KEY: Secret | undefined;
   /** The secrets are the deployment's, and each service has its own ones, derived from them. */
   readonly CARDEA_COMPARTMENTS: boolean;
   readonly ADMIN_EMAIL: string | undefined;

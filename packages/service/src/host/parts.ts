@@ -17,6 +17,7 @@ import { commandOfRequest, commandOfSystem } from '../command.ts';
 import { denial } from '../denials.ts';
 import { idempotencyKeys, identifying } from '../idempotency.ts';
 import { ownSecrets } from '../keys/own-secrets.ts';
+import { pageKeys } from '../keys/page-keys.ts';
 import { type RateLimit, type RateLimits, rateLimits } from '../limits/rate-limits.ts';
 import { type Offers, type Peers, peersOf } from '../peers/peers.ts';
 import type { Service, ServiceDefinition, ServiceDependencies } from '../service.ts';
@@ -133,6 +134,7 @@ export function buildParts({
       log,
       loops: shared.loops,
       derive: own === settings ? derive : deriveFrom(own),
+      pageKeys: pageKeys(settings, derive),
       limits,
       command: commandOfRequest({ service: name, sealer: seals, clock }),
       identify: identifying({ streams: ownStreams, sealer: seals, ids: shared.ids, systemCommand }),

@@ -7,6 +7,7 @@ import { deriveFrom, serviceLogins, serviceSecrets } from '@cardea/crypto';
 import { kafkaClient, makeKafkaUsers } from '@cardea/event-bus';
 import { makeDatabaseLogins } from '@cardea/read-models';
 import { type Logger, type Secret, type Settings, secret } from '@cardea/runtime';
+import { pageKeysSetting } from '../keys/page-keys.ts';
 import { internalSecretsOf } from '../peers/internal-bearer.ts';
 import { cacheUserLines } from './cache-users.ts';
 
@@ -60,6 +61,7 @@ export function ownEnvironment(
   return {
     ...Object.fromEntries(secrets),
     ...internalSecretsOf(deriveFrom(settings), service),
+    ...pageKeysSetting(deriveFrom(settings)),
     ...loginSettingsOf(settings, service),
     ...(events === undefined ? {} : { EVENTSTORE_URL: events }),
   };

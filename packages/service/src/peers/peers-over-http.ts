@@ -54,6 +54,7 @@ export function peersOverHttp({
         introspect: identity(identityCalls.introspect),
         ended: identity(identityCalls.ended),
         origins: identity(identityCalls.origins),
+        pageToken: identity(identityCalls.pageToken),
         facts: identity(identityCalls.facts),
       },
       approval: {

@@ -30,6 +30,7 @@ export function peersOf(offers: readonly Offers[]): Peers {
       introspect: (asked) => find('introspect', ({ identity }) => identity?.introspect)(asked),
       ended: (asked) => find('ended', ({ identity }) => identity?.ended)(asked),
       origins: () => find('origins', ({ identity }) => identity?.origins)(),
+      pageToken: (asked) => find('pageToken', ({ identity }) => identity?.pageToken)(asked),
       facts: (asked) => find('facts', ({ identity }) => identity?.facts)(asked),
     },
     approval: {

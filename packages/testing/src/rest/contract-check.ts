@@ -31,6 +31,7 @@ export function checkAnswer(
     if (contract !== undefined) checkSuccess(contract, request, answer);
     return;
   }
+  if (contract?.isPage === true && typeof answer.body !== 'object') return; // A page says it in words.
   if (typeof (answer.body as { error?: unknown })?.error === 'string') return; // RFC 6749's own body
   checkShape(ErrorBody, `${request}: the error body`, answer);
   checkDetails(request, answer);

@@ -9,6 +9,7 @@ export type EndpointValue = {
     readonly path: string;
     readonly ok: TSchema;
     readonly status?: number;
+    readonly isPage?: true;
     readonly otherOk?: { readonly [status: number]: TSchema };
     readonly okMediaType?: string;
     readonly refusals: { readonly [reason: string]: number };

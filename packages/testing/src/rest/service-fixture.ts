@@ -92,6 +92,7 @@ export async function serviceFixture(options: FixtureOptions): Promise<ServiceFi
         introspect: async ({ token }) => ({ key: introspected.get(token) ?? null }),
         ended: async ({ marks }) => ({ ended: marks.map(() => false) }),
         origins: async () => ({ origins: [] }),
+        pageToken: async () => ({ token: null }),
         facts: async () => ({ agent: null, session: null, user: null }),
       };
   const host = await startHost({

@@ -21,7 +21,7 @@ import { mailOfRequest, mailOfSeveral } from './request-mail.ts';
 
 type NotifierDependencies = Pick<
   ServiceDependencies,
-  'streams' | 'database' | 'sealer' | 'clock' | 'log' | 'systemCommand'
+  'streams' | 'database' | 'sealer' | 'clock' | 'log' | 'settings' | 'systemCommand'
 > & {
   readonly identityFacts: IdentityFacts;
   readonly counters: Counters;
@@ -90,7 +90,7 @@ async function sendFolded(
   }
   if (open.length === 0) return;
   const look = await needs.identityFacts.mailLook(job.tenant_id);
-  await mail.send({ to, ...mailOfSeveral(open.length, look) });
+  await mail.send({ to, ...mailOfSeveral(open.length, look, pageOf(needs, job.tenant_id)) });
   for (const one of open) await settle(needs, one, sent(one));
 }
 
@@ -117,7 +117,7 @@ async function settle(
 }
 
 async function mailOf(
-  { sealer, database, identityFacts }: NotifierDependencies,
+  { sealer, database, identityFacts, settings }: NotifierDependencies,
   { facts }: Pending,
 ): Promise<MailText> {
   const { binding } = facts;
@@ -146,5 +146,16 @@ async function mailOf(
     origin: facts.origin,
     code,
     look,
+    page: pageOf({ settings }, facts.tenant_id, facts.id),
   });
+}
+
+/** The page of a request, or of all; it names the tenant to sign in at. */
+function pageOf(
+  { settings }: Pick<NotifierDependencies, 'settings'>,
+  tenantId: string,
+  id?: string,
+): string {
+  const path = id === undefined ? '/approve' : `/approve/${encodeURIComponent(id)}`;
+  return `${settings.PUBLIC_URL}${path}?in=${encodeURIComponent(tenantId)}`;
 }

@@ -15,11 +15,13 @@ export type RequestMailTexts = {
   readonly severity: string;
   readonly openUntil: string;
   readonly code: string;
+  readonly decide: string;
   readonly unexpected: string;
   readonly several: {
     readonly one: string;
     readonly many: string;
     readonly end: string;
+    readonly show: string;
     readonly where: string;
   };
 };
@@ -49,12 +51,14 @@ const EN: RequestMailTexts = {
   severity: 'Severity',
   openUntil: 'Open until',
   code: 'Reference code',
+  decide: 'Look at the request',
   unexpected: 'If you do not know what this is about, deny it or let it run out.',
   several: {
     one: '{count} more request waits',
     many: '{count} more requests wait',
     end: 'for your decision.',
-    where: 'You find them in the list of pending approvals.',
+    show: 'Show the requests',
+    where: 'If you do not know what this is about, deny them or let them run out.',
   },
 };
 
@@ -84,13 +88,16 @@ const DE: RequestMailTexts = {
   severity: 'Tragweite',
   openUntil: 'Offen bis',
   code: 'Vergleichscode',
+  decide: 'Anfrage ansehen',
   unexpected:
     'Wenn Sie nicht wissen, worum es geht, lehnen Sie die Anfrage ab oder lassen Sie sie verfallen.',
   several: {
     one: '{count} weitere Anfrage wartet',
     many: '{count} weitere Anfragen warten',
     end: 'auf Ihre Entscheidung.',
-    where: 'Sie finden sie in der Liste der offenen Freigaben.',
+    show: 'Anfragen zeigen',
+    where:
+      'Wenn Sie nicht wissen, worum es geht, lehnen Sie die Anfragen ab oder lassen Sie sie verfallen.',
   },
 };
 

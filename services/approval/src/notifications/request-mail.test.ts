@@ -14,6 +14,7 @@ const asked = {
   origin: 'agent' as Origin,
   code: null,
   look: { language: 'en', brand: { name: 'Company' } } as const,
+  page: 'https://cardea.example/approve/r-1?in=t-1',
 };
 
 describe('a mail about a request', () => {
@@ -67,6 +68,7 @@ describe('a mail about a request', () => {
       'Tragweite: niedrig',
       'Offen bis: 2026-01-01 10:00 UTC',
       'Der Agent schreibt: as agreed',
+      'Anfrage ansehen: https://cardea.example/approve/r-1?in=t-1',
       'Vergleichscode: 42',
       expect.stringMatching(/^Wenn Sie nicht wissen/),
       'Diese E-Mail kommt von Firma.',
@@ -76,9 +78,13 @@ describe('a mail about a request', () => {
   it('counts what came while there was too much', () => {
     const en = { language: 'en', brand: { name: '' } } as const;
     const de = { ...en, language: 'de' } as const;
-    expect(mailOfSeveral(1, en).subject).toBe('1 more request waits');
-    expect(mailOfSeveral(3, en).subject).toBe('3 more requests wait');
-    expect(mailOfSeveral(1, de).subject).toBe('1 weitere Anfrage wartet');
-    expect(mailOfSeveral(3, de).text).toContain('3 weitere Anfragen warten auf Ihre Entscheidung.');
+    const page = 'https://cardea.example/approve?in=t-1';
+    const several = (count: number, look: Parameters<typeof mailOfSeveral>[1]) =>
+      mailOfSeveral(count, look, page);
+    expect(several(1, en).subject).toBe('1 more request waits');
+    expect(several(3, en).subject).toBe('3 more requests wait');
+    expect(several(1, de).subject).toBe('1 weitere Anfrage wartet');
+    expect(several(3, de).text).toContain('3 weitere Anfragen warten auf Ihre Entscheidung.');
+    expect(several(3, de).text).toContain(page);
   });
 });

@@ -1,6 +1,7 @@
 /**
  * The mail that notifies a user of a request. Text written by an agent is shown as plain text and labelled
- * as the agent's. The mail contains no link, no button that decides and no remote image.
+ * as the agent's. Its one link leads to the page of the request, and no link decides: programs that look at mail
+ * follow links. It contains no remote image.
  */
 import { type Fact, framedMail, type MailText } from '@cardea/mail';
 import { cleaned, cut } from '@cardea/runtime';
@@ -23,6 +24,8 @@ export type MailedRequest = {
   /** The code that user and agent can compare; null if only the agent's side may show it. */
   readonly code: string | null;
   readonly look: MailLook;
+  /** The page at which it is decided. */
+  readonly page: string;
 };
 
 const SUBJECT_NAME_MAX_CHARS = 60;
@@ -48,16 +51,22 @@ export function mailOfRequest(of: MailedRequest): MailText {
     why: of.isFirst && isAgents(of.origin) ? `${asks} ${texts.first}` : asks,
     facts,
     code: of.code === null ? undefined : { label: texts.code, code: of.code },
+    button: { label: texts.decide, link: of.page },
     end: texts.unexpected,
   };
   return framedMail(content, brand, language);
 }
 
-/** One mail for all requests that came while the user was over the limit. */
-export function mailOfSeveral(count: number, { language, brand }: MailLook): MailText {
-  const { one, many, end, where } = REQUEST_MAIL_TEXTS[language].several;
+/** One mail for all requests that came while the user was over the limit; `page` lists them. */
+export function mailOfSeveral(
+  count: number,
+  { language, brand }: MailLook,
+  page: string,
+): MailText {
+  const { one, many, end, show, where } = REQUEST_MAIL_TEXTS[language].several;
   const subject = filled(count === 1 ? one : many, { count: String(count) });
-  return framedMail({ subject, why: `${subject} ${end}`, end: where }, brand, language);
+  const button = { label: show, link: page };
+  return framedMail({ subject, why: `${subject} ${end}`, button, end: where }, brand, language);
 }
 
 /** A value that looks like a placeholder stays as it is. */

@@ -1,5 +1,6 @@
 /** Requests for approval: made by agents and users, decided once by the user who is asked, waited for by polls. */
 
+import type { Endpoint } from '@cardea/http';
 import { metrics, sharedTokenBucket } from '@cardea/runtime';
 import {
   factCopies,
@@ -33,6 +34,7 @@ export type { Changes } from './approval-requests/changes.ts';
 export { makeRequest, sealWord } from './approval-requests/make-request.ts';
 export { readRequest, showRequest } from './approval-requests/read-request.ts';
 export * from './approval-requests/request.ts';
+export { requestId, type Shown as ShownRequest } from './approval-requests/request-shape.ts';
 export type { Counters } from './counters.ts';
 export { type IdentityFacts, type MailLook, patiently } from './identity-facts/identity-facts.ts';
 export { userValidity } from './identity-facts/user-validity.ts';
@@ -71,9 +73,15 @@ export type RequestParts = {
   readonly changes: Changes;
 };
 
+/** Those that the pages show and play. */
+export type RequestEndpoints = {
+  readonly [name in 'approve' | 'deny' | 'get' | 'pending' | 'poll']: Endpoint;
+};
+
 export function requestsModule(needs: RequestsDependencies): {
   readonly module: Module;
   readonly parts: RequestParts;
+  readonly endpoints: RequestEndpoints;
 } {
   const { cache, clock, database, log, onRequested, expiresRequests } = needs;
   const parts: RequestParts = {
@@ -89,15 +97,18 @@ export function requestsModule(needs: RequestsDependencies): {
     polls: waiting,
     pace: sharedTokenBucket(cache, clock, PACE),
   };
+  const endpoints: RequestEndpoints = {
+    get: getRequest(shared),
+    poll: pollRequest(polling),
+    approve: approveRequest(shared),
+    deny: denyRequest(shared),
+    pending: listPending(shared),
+  };
   const module: Module = {
     endpoints: [
       createRequest(shared),
       listRequests(shared),
-      getRequest(shared),
-      pollRequest(polling),
-      approveRequest(shared),
-      denyRequest(shared),
-      listPending(shared),
+      ...Object.values(endpoints),
       pollToken(polling),
     ],
     projections: [requestsTable(onRequested)],
@@ -113,7 +124,7 @@ export function requestsModule(needs: RequestsDependencies): {
       metrics.approvalsPending.set(rows[0]?.pending ?? 0);
     },
   };
-  return { module, parts };
+  return { module, parts, endpoints };
 }
 
 export const requestsStreams = [requests, queues, codeGuesses, forgottenTenants];

@@ -4,6 +4,7 @@
  */
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { sameBytes, sha256 } from '@cardea/crypto';
 import { errors, Provider } from 'oidc-provider';
 import { keepRegisteredQuery, protectFormPost } from './answer-headers.ts';
 import { boundProven } from './artifact-bounds.ts';
@@ -50,6 +51,21 @@ export type BrowserSession = { readonly uid: string; readonly accountId: string 
 /** The same, with the session of that sign-in. */
 export type SignedIn = { readonly accountId: string; readonly browserSid: string };
 
+/** A code that came back to the page which began the sign-in. */
+export type PageCode = {
+  readonly code: string;
+  readonly clientId: string;
+  readonly verifier: string;
+};
+/** Who has signed in at the hosted pages, and when. */
+export type PageSignIn = {
+  readonly userId: string;
+  readonly browserSid: string;
+  /** Unix seconds. */
+  readonly authTime: number;
+  readonly amr: readonly string[];
+};
+
 export type AuthorizationServer = {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** What a cookie names, and who is signed in by now; undefined where it names nothing any more. */
@@ -63,6 +79,8 @@ export type AuthorizationServer = {
     | undefined
   >;
   readonly signedIn: (cookie: string | undefined) => Promise<SignedIn | undefined>;
+  /** Uses up a code of Cardea's own pages; undefined if it is none that fits, or has ended. */
+  readonly redeem: (of: PageCode) => Promise<PageSignIn | undefined>;
   /** Forgets who is signed in there; what the browser has to be sent as `Set-Cookie`. */
   readonly forget: (cookie: string | undefined) => Promise<readonly string[]>;
 };
@@ -155,6 +173,7 @@ function browserCalls(provider: Provider, isHttps: boolean): Omit<AuthorizationS
         ? undefined
         : { accountId, browserSid: acr };
     },
+    redeem: (of) => redeemed(provider, of),
     forget: async (cookie) => {
       await (await sessionOf(provider, contextOf(provider, cookie)))?.destroy();
       const name = provider.cookieName('session');
@@ -179,6 +198,39 @@ async function interactionOf(
   const browser = isSignedIn ? { uid: session, accountId } : undefined;
   return { stored, browser, userCode: await userCodeOf(provider, stored) };
 }
+
+/** The checks of the token endpoint, for a client that only this process can be. */
+async function redeemed(
+  provider: Provider,
+  { code, clientId, verifier }: PageCode,
+): Promise<PageSignIn | undefined> {
+  const found = (await provider.AuthorizationCode.find(code)) as RedeemedCode | undefined;
+  if (found === undefined || found.consumed !== undefined || found.clientId !== clientId) {
+    return undefined;
+  }
+  const challenge = sha256(verifier).toString('base64url');
+  if (!sameBytes(challenge, found.codeChallenge ?? '')) return undefined;
+  try {
+    await found.consume();
+  } catch (error) {
+    // One of two at once is too late.
+    if (error instanceof errors.InvalidGrant) return undefined;
+    throw error;
+  }
+  const { accountId: userId, acr: browserSid = '', authTime = 0, amr = [] } = found;
+  return userId === undefined ? undefined : { userId, browserSid, authTime, amr };
+}
+
+type RedeemedCode = {
+  readonly accountId?: string;
+  readonly acr?: string;
+  readonly amr?: readonly string[];
+  readonly authTime?: number;
+  readonly clientId?: string;
+  readonly codeChallenge?: string;
+  readonly consumed?: unknown;
+  readonly consume: () => Promise<void>;
+};
 
 function exchangedCode(ctx: Ctx): ExchangedCode {
   const { oidc } = ctx;

@@ -1,7 +1,7 @@
 /** The authorization server: its pages and endpoints, resource servers, introspection, userinfo. */
 import { dpopProofs } from '@cardea/auth';
 import type { DerivedKeys } from '@cardea/crypto';
-import { type OutboundDependencies, outbound } from '@cardea/http';
+import { type Endpoint, type OutboundDependencies, outbound } from '@cardea/http';
 import {
   internalBearers,
   type Module,
@@ -53,6 +53,7 @@ import { confirmLogoutRoute, logoutRoute, postLogoutRoute } from './logout/logou
 import { logoutNotices } from './logout-notices/logout-notice.ts';
 import { logoutNoticesModule } from './logout-notices/logout-notices.ts';
 import { oauthRelay } from './oauth-relay.ts';
+import { pageSignInModule } from './page-sign-in/page-sign-in.ts';
 import {
   createResourceServerRoute,
   deleteResourceServerRoute,
@@ -85,6 +86,7 @@ type Dependencies = Pick<
   | 'ids'
   | 'limits'
   | 'log'
+  | 'pageKeys'
   | 'positions'
   | 'revocations'
   | 'sealer'
@@ -150,28 +152,17 @@ export function oauthModule(given: Dependencies): Module {
     introspect: introspect({ ...given, liveToken, refreshKeys }),
     isService: internalBearers(given, ['identity']).accepts,
   };
+  const pageSignIn = pageSignInModule(needs);
   const notices = logoutNoticesModule(needs);
   return {
     ...notices,
     endpoints: [
       ...serverRoutes(needs),
-      interactionRoute(needs),
-      interactionLoginRoute(needs),
-      interactionForgotPasswordRoute(needs),
-      interactionRegisterRoute(needs),
-      interactionVerifyEmailRoute(needs),
-      interactionVerifyEmailPageRoute(needs),
-      interactionMfaRoute(needs),
-      interactionConsentRoute(needs),
-      interactionAbortRoute(needs),
-      interactionAccountRoute(needs),
-      interactionRestartRoute(needs),
-      interactionChallengeRoute(needs),
-      interactionSocialRoute(needs),
-      interactionLinkRoute(needs),
+      ...interactionRoutes(needs),
       logoutRoute(needs),
       postLogoutRoute(needs),
       confirmLogoutRoute(needs),
+      ...pageSignIn.endpoints,
       introspectRoute(needs),
       userinfoRoute(needs),
       postUserinfoRoute(needs),
@@ -181,12 +172,34 @@ export function oauthModule(given: Dependencies): Module {
     ],
     projections: [resourceServersProjection, ...notices.projections],
     relay: oauthRelay,
+    offers: pageSignIn.offers,
     stop: async () => {
       await notices.stop();
       await documents.close();
     },
   };
 }
+
+type InteractionNeeds = Parameters<typeof interactionRoute>[0] &
+  Parameters<typeof interactionLoginRoute>[0] &
+  Parameters<typeof interactionRegisterRoute>[0];
+
+const interactionRoutes = (needs: InteractionNeeds): readonly Endpoint[] => [
+  interactionRoute(needs),
+  interactionLoginRoute(needs),
+  interactionForgotPasswordRoute(needs),
+  interactionRegisterRoute(needs),
+  interactionVerifyEmailRoute(needs),
+  interactionVerifyEmailPageRoute(needs),
+  interactionMfaRoute(needs),
+  interactionConsentRoute(needs),
+  interactionAbortRoute(needs),
+  interactionAccountRoute(needs),
+  interactionRestartRoute(needs),
+  interactionChallengeRoute(needs),
+  interactionSocialRoute(needs),
+  interactionLinkRoute(needs),
+];
 
 export { knownClients } from './client-documents/known-clients.ts';
 

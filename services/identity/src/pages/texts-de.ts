@@ -159,6 +159,14 @@ export const DE: Texts<OwnTextKey> = {
   'invitation.done.lead':
     'Ihr Konto ist eingerichtet. Sie können diese Seite schließen und sich anmelden.',
 
+  'page_sign_in.title': 'Anmelden',
+  'page_sign_in.lead': 'Bei welcher Organisation melden Sie sich an?',
+  'page_sign_in.organization': 'Kurzname der Organisation',
+  'page_sign_in.submit': 'Weiter',
+  'page_sign_in.unknown': 'Keine Organisation hat diesen Kurznamen.',
+  'page_sign_in.lapsed':
+    'Diese Anmeldung wurde nicht beendet: Sie wurde in einem anderen Browser begonnen, abgebrochen oder dauerte zu lange.',
+  'page_sign_in.again': 'Anmelden',
   'sign_out.title': 'Abmelden?',
   'sign_out.lead': 'Sie sind als {email} angemeldet.',
   'sign_out.lead_unknown': 'Sie sind angemeldet.',

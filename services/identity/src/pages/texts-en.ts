@@ -150,6 +150,14 @@ export const EN = {
   'invitation.done.title': 'Welcome',
   'invitation.done.lead': 'Your account is ready. You may close this page and sign in.',
 
+  'page_sign_in.title': 'Sign in',
+  'page_sign_in.lead': 'At which organization do you sign in?',
+  'page_sign_in.organization': 'Short name of the organization',
+  'page_sign_in.submit': 'Continue',
+  'page_sign_in.unknown': 'No organization has this short name.',
+  'page_sign_in.lapsed':
+    'This sign-in was not finished: it was begun in another browser, was cancelled, or took too long.',
+  'page_sign_in.again': 'Sign in',
   'sign_out.title': 'Sign out?',
   'sign_out.lead': 'You are signed in as {email}.',
   'sign_out.lead_unknown': 'You are signed in.',

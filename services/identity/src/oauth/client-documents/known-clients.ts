@@ -6,6 +6,7 @@ import {
   type TenantFacts,
   type Workspaces,
 } from '../../workspaces/workspaces.module.ts';
+import { pagesClientId } from '../page-sign-in/pages-client.ts';
 import { isDocumentId } from './client-document.ts';
 
 export type IsKnownClient = (tenantId: string, clientId: string) => Promise<boolean>;
@@ -23,6 +24,7 @@ export const knownClients =
     readonly settings: Pick<Settings, 'ENV'>;
   }): IsKnownClient =>
   async (tenantId, id) => {
+    if (id === pagesClientId(tenantId)) return true;
     if (isDocumentId(id)) {
       return letsDocumentsIn(await needs.workspaces.tenant(tenantId), needs.settings);
     }

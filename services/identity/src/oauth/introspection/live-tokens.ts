@@ -11,6 +11,7 @@ import { isAlive, sessions, validityContextOf } from '../../sessions/sessions.mo
 import type { SnapshotCache } from '../../streams/snapshot-cache.ts';
 import type { Workspaces } from '../../workspaces/workspaces.module.ts';
 import type { IsKnownClient } from '../client-documents/known-clients.ts';
+import { pagesClientId } from '../page-sign-in/pages-client.ts';
 import type { OwnToken, VerifyOwn } from './own-tokens.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'revocations' | 'streams'> & {
@@ -109,7 +110,7 @@ async function userMarks(
   const sid = textOf(claims['sid']);
   const marks: Revocation[] = [];
   let consentEpoch: number | null = null;
-  if (clientId !== undefined) {
+  if (clientId !== undefined && clientId !== pagesClientId(tenantId)) {
     const id = consentId({ tenantId, userId: sub, clientId });
     const consent = await needs.snapshots.load(consents, { tenantId, id });
     const grantedAt = consent.status === 'active' ? secondsOf(consent.grantedAt) : Infinity;

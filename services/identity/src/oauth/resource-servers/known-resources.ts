@@ -43,11 +43,14 @@ type Dependencies = {
   readonly settings: Pick<Settings, 'ISSUER' | 'JWT_EXPIRY'>;
 };
 
+/** Cardea's own API. */
+export const builtInResource = ({ ISSUER }: Pick<Settings, 'ISSUER'>): string => `${ISSUER}/api`;
+
 export const identifierHash = (sealer: Pick<Sealer, 'indexHash'>, identifier: string) =>
   sealer.indexHash('deployment', 'resource', identifier);
 
 export function knownResources({ snapshots, sealer, settings }: Dependencies): KnownResources {
-  const builtIn = `${settings.ISSUER}/api`;
+  const builtIn = builtInResource(settings);
   const reserved = async (identifier: string) => {
     const id = await identifierHash(sealer, identifier);
     const held = await snapshots.load(resourceReservations, { tenantId: DEPLOYMENT_TENANT, id });

@@ -8,6 +8,7 @@ import type { ArtifactBasis, RestingArtifact } from '../../adapters/authorizatio
 import { type ConsentEpoch, goesOn, sessions } from '../../sessions/sessions.module.ts';
 import { type Basis, stands } from '../../streams/basis.ts';
 import { isDocumentId } from '../client-documents/client-document.ts';
+import { PAGES_CONSENT_EPOCH, userOfPagesConsent } from '../page-sign-in/pages-client.ts';
 import type { OAuthClients } from './clients.ts';
 import { readGrantId } from './user-consents.ts';
 
@@ -34,6 +35,13 @@ export async function basisOf(
   return { tenantId, userId: user?.id, basis };
 }
 
+const epochOfConsent = (
+  consentEpoch: ConsentEpoch,
+  tenantId: string,
+  id: string,
+): Promise<number | null> | number =>
+  userOfPagesConsent(id) === undefined ? consentEpoch(tenantId, id) : PAGES_CONSENT_EPOCH;
+
 /** Equals no epoch and no version. */
 const NONE = -1;
 
@@ -50,7 +58,7 @@ export async function artifactStatus(
   const [user, session, consentNow, version] = await Promise.all([
     userId === undefined ? undefined : userDirectory.byId(tenantId, userId),
     sid === undefined ? undefined : streams.load(sessions, { tenantId, id: sid }),
-    consent === undefined ? null : consentEpoch(tenantId, consent.id),
+    consent === undefined ? null : epochOfConsent(consentEpoch, tenantId, consent.id),
     application === undefined ? null : clients.version(application.id),
   ]);
   const state = session?.state;

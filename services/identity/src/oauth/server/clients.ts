@@ -1,6 +1,6 @@
 /** Applications as the authorization server's library knows clients. */
 import { parseKey } from '@cardea/crypto';
-import { type Clock, isUuid, storedId } from '@cardea/runtime';
+import { type Clock, isUuid, type Settings, storedId } from '@cardea/runtime';
 import { DEFAULT_CLIENT_ALGORITHM } from '../../adapters/client-algorithms.ts';
 import { verificationKey } from '../../adapters/client-key.ts';
 import { DEVICE_GRANT } from '../../adapters/device-flow.ts';
@@ -13,6 +13,7 @@ import {
 } from '../../workspaces/workspaces.module.ts';
 import { isDocumentId } from '../client-documents/client-document.ts';
 import type { ClientDocuments } from '../client-documents/client-documents.ts';
+import { pagesClient, tenantOfPagesClient } from '../page-sign-in/pages-client.ts';
 import { isBuiltInScope } from '../resource-servers/known-resources.ts';
 
 export type OAuthClient = {
@@ -53,6 +54,7 @@ type Dependencies = {
   readonly snapshots: Pick<SnapshotCache, 'find'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly clock: Pick<Clock, 'now'>;
+  readonly settings: Pick<Settings, 'PUBLIC_URL'>;
   readonly clientDocuments: Pick<ClientDocuments, 'nameOf' | 'tenantOf'>;
 };
 
@@ -61,8 +63,15 @@ export const registeredClient =
   ({
     snapshots,
     workspaces,
-  }: Pick<Dependencies, 'snapshots' | 'workspaces'>): OAuthClients['find'] =>
+    settings,
+  }: Pick<Dependencies, 'settings' | 'snapshots' | 'workspaces'>): OAuthClients['find'] =>
   async (named) => {
+    const tenantId = tenantOfPagesClient(named);
+    if (tenantId !== undefined) {
+      const tenant = await workspaces.tenant(tenantId);
+      if (tenant === undefined) return undefined;
+      return { tenantId, application: pagesClient(tenantId, settings.PUBLIC_URL) };
+    }
     const id = storedId(named);
     if (!isUuid(id)) return undefined;
     const found = await snapshots.find(applications, id);

@@ -24,6 +24,7 @@ import {
 } from '../../workspaces/workspaces.module.ts';
 import type { ClientDocuments } from '../client-documents/client-documents.ts';
 import type { RecordClientFailure } from '../client-failures/record-client-failure.ts';
+import { pagesCallback } from '../page-sign-in/pages-client.ts';
 import { BUILT_IN_SCOPES, type KnownResources } from '../resource-servers/known-resources.ts';
 import { userClaims } from '../userinfo/user-claims.ts';
 import type { ApplicationSessions, StartApplicationSession } from './application-sessions.ts';
@@ -103,7 +104,9 @@ export function serverPorts(needs: PortsDependencies): OwnPorts {
     },
     grantFor: (message, of) => grantFor(needs, message, of),
     claimsToShow: (of) => claimsToShow(needs, of),
-    isOwnerUnknown,
+    // At the address of the pages Cardea itself answers, also on a loopback one.
+    isOwnerUnknown: (redirectUri) =>
+      redirectUri !== pagesCallback(settings.PUBLIC_URL) && isOwnerUnknown(redirectUri),
     account: (tenantId, id) => accountOf(needs, tenantId, id),
     isSignedIn: (tenantId, userId, sid) =>
       needs.applicationSessions.isBrowserAlive(tenantId, userId, sid),

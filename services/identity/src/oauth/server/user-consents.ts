@@ -1,5 +1,6 @@
 /** What a user has granted an application, as the authorization server asks and changes it. */
 import type { Command, Streams } from '@cardea/event-store';
+import type { Settings } from '@cardea/runtime';
 import {
   type Consent,
   type ConsentedClaim,
@@ -10,6 +11,8 @@ import {
   grant,
 } from '../../consents/consents.module.ts';
 import type { SnapshotCache } from '../../streams/snapshot-cache.ts';
+import { pagesClientId, pagesConsent, userOfPagesConsent } from '../page-sign-in/pages-client.ts';
+import { builtInResource } from '../resource-servers/known-resources.ts';
 
 type Of = { readonly tenantId: string; readonly userId: string; readonly clientId: string };
 
@@ -44,20 +47,26 @@ export const tokensFrom = ({ grantedAt, revokedAt }: GivenConsent): number => {
 export function userConsents(needs: {
   readonly streams: Streams;
   readonly snapshots: Pick<SnapshotCache, 'find' | 'load'>;
+  readonly settings: Pick<Settings, 'ISSUER'>;
 }): UserConsents {
+  const resource = builtInResource(needs.settings);
   const given = (consent: Consent) => (consent.status === 'active' ? consent : undefined);
   return {
     active: async (of) => {
+      if (of.clientId === pagesClientId(of.tenantId)) return pagesConsent(of, resource);
       const id = consentId(of);
       return given(await needs.snapshots.load(consents, { tenantId: of.tenantId, id }));
     },
     byGrantId: async (grantId) => {
       const { id, epoch } = readGrantId(grantId);
+      const user = userOfPagesConsent(id);
+      if (user !== undefined) return pagesConsent(user, resource);
       const found = await needs.snapshots.find(consents, id);
       const consent = found === undefined ? undefined : given(found.state);
       return consent?.epoch === epoch ? consent : undefined;
     },
     grant: async ({ tenantId, userId, clientId, granted, claims = [], by }, command) => {
+      if (clientId === pagesClientId(tenantId)) return undefined;
       const id = consentId({ tenantId, userId, clientId });
       const asked = { id, userId, clientId, granted, claims, by, now: command.now };
       const decided = await needs.streams.decideOn(consents, id, command, (consent) =>

@@ -1,6 +1,7 @@
 /** Encrypts what a cookie carries, so that its browser can neither read nor change it. */
 import { createSecretKey } from 'node:crypto';
-import { type DerivedKeys, decrypt, encrypt, type FieldBinding, Tampered } from '@cardea/crypto';
+import type { DerivedKeys } from './derive.ts';
+import { decrypt, encrypt, type FieldBinding, Tampered } from './envelope.ts';
 
 export const sealCookie = (text: string, aad: FieldBinding, { current }: DerivedKeys): string =>
   encrypt(createSecretKey(current), text, aad).toString('base64url');

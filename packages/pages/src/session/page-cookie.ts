@@ -1,0 +1,76 @@
+/**
+ * The one cookie of all pages: an access token and a secret for forms, encrypted under a key that all services share.
+ * The key makes nobody a token: identity signs those.
+ */
+import { randomBytes } from 'node:crypto';
+import { type DerivedKeys, hmac, openCookie, sameBytes, sealCookie } from '@cardea/crypto';
+
+export type PageCookie = {
+  readonly token: string;
+  /** The tokens of this sign-in's forms are made of it. */
+  readonly nonce: string;
+};
+
+type Headers = { readonly [name: string]: string | undefined };
+
+const AAD = ['pages'];
+const NONCE_BYTES = 16;
+/** After a change, so that the next page shows it on whichever replica. */
+const SEEN_SECONDS = 60;
+
+export type PageCookies = ReturnType<typeof pageCookies>;
+
+export function pageCookies(keys: DerivedKeys, { PUBLIC_URL }: { readonly PUBLIC_URL: string }) {
+  const isSecure = PUBLIC_URL.startsWith('https:');
+  const prefix = isSecure ? '__Host-' : '';
+  const attributes = `Path=/; ${isSecure ? 'Secure; ' : ''}HttpOnly; SameSite=Lax`;
+  const [name, seenName] = [`${prefix}cardea`, `${prefix}cardea_seen`];
+  const set = (of: string, value: string, more = '') => `${of}=${value}; ${attributes}${more}`;
+  return {
+    /** A new sign-in. */
+    begun: (token: string): PageCookie => ({
+      token,
+      nonce: randomBytes(NONCE_BYTES).toString('base64url'),
+    }),
+    /** Undefined where there is none, or where it was made under another key. */
+    read: (headers: Headers): PageCookie | undefined => {
+      const value = cookieOf(headers, name);
+      const text = value === undefined ? undefined : openCookie(value, AAD, keys);
+      return text === undefined ? undefined : JSON.parse(text);
+    },
+    /** `Set-Cookie`; it lasts as long as the browser's own session. */
+    written: (cookie: PageCookie): string =>
+      set(name, sealCookie(JSON.stringify(cookie), AAD, keys)),
+    /** What of the service's log this browser has seen: `X-Service-Consistency`. */
+    seen: (headers: Headers): string | undefined => cookieOf(headers, seenName),
+    writtenSeen: (position: string): string => set(seenName, position, `; Max-Age=${SEEN_SECONDS}`),
+    ended: (): readonly string[] => [name, seenName].map((each) => set(each, '', '; Max-Age=0')),
+  };
+}
+
+function cookieOf({ cookie = '' }: Headers, name: string): string | undefined {
+  for (const pair of cookie.split(';')) {
+    const [key = '', value] = pair.trim().split('=');
+    if (key === name && value !== undefined && /^[\w.,-]+$/.test(value)) return value;
+  }
+  return undefined;
+}
+
+/** Proves that a form was shown to this sign-in, at this path. */
+export const formToken = ({ nonce }: PageCookie, path: string): string =>
+  hmac(Buffer.from(nonce, 'base64url'), 'form', path).toString('base64url');
+
+export const isFormToken = (shown: string, cookie: PageCookie, path: string): boolean =>
+  sameBytes(shown, formToken(cookie, path));
+
+/**
+ * Whether a form was sent by a page of ours. Browsers say the origin with every form, and modern ones also whether it
+ * is the same site; a client that says neither is no browser.
+ */
+export function isOwnForm(
+  { origin, 'sec-fetch-site': site }: Headers,
+  origins: readonly string[],
+): boolean {
+  if (site !== undefined && site !== 'same-origin') return false;
+  return origin !== undefined && origins.includes(origin);
+}

@@ -1,0 +1,30 @@
+/** Where pages lie, and which of them a sign-in may come back to. */
+
+/** Ids of pages are UUIDs, and nothing in these paths has to be decoded. */
+const PAGE = /^\/(?:approve|account)(?:\/[\w-]{1,64}){0,3}$/;
+const HOME = '/approve';
+
+export const SIGN_IN_PATH = '/account/sign-in';
+export const SIGN_OUT_PATH = '/account/sign-out';
+
+/** The path to come back to; another one, or the address of another site, leads to the first page. */
+export function returnPath(asked: string | undefined, publicUrl: string): string {
+  if (asked === undefined || !asked.startsWith('/') || asked.includes('\\')) return HOME;
+  if (!URL.canParse(asked, publicUrl)) return HOME;
+  const { origin, pathname, search } = new URL(asked, publicUrl);
+  const isOurs = origin === new URL(publicUrl).origin && PAGE.test(pathname);
+  return isOurs && !pathname.startsWith('/account/') ? `${pathname}${search}` : HOME;
+}
+
+/** Where somebody signs in to see a page. `isFresh`: again, though they are signed in. */
+export function signInAddress(of: {
+  readonly returnTo: string;
+  /** The slug or the id of the tenant. */
+  readonly tenant?: string | undefined;
+  readonly isFresh?: boolean;
+}): string {
+  const query = new URLSearchParams({ return_to: of.returnTo });
+  if (of.tenant !== undefined) query.set('in', of.tenant);
+  if (of.isFresh === true) query.set('fresh', 'true');
+  return `${SIGN_IN_PATH}?${query}`;
+}

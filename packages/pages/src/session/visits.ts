@@ -1,0 +1,47 @@
+/** Who looks at a page: the sign-in in the browser's cookie, renewed where its token is about to end. */
+import type { DerivedKeys } from '@cardea/crypto';
+import { type PageCookie, pageCookies } from './page-cookie.ts';
+
+/** Less than this is left of a token: it is renewed first, so that no press of a button meets its end. */
+const RENEWED_BEFORE_MS = 60_000;
+
+export type Visit = {
+  readonly cookie: PageCookie;
+  readonly tenantId: string;
+  readonly userId: string;
+  /** What the browser has to be sent with the answer. */
+  readonly cookies: readonly string[];
+};
+
+export type VisitDependencies = {
+  readonly pageKeys: DerivedKeys;
+  readonly settings: { readonly PUBLIC_URL: string; readonly ISSUER: string };
+  readonly clock: { readonly now: () => Date };
+  /** Asks identity; null: the sign-in is over. */
+  readonly renew: (asked: { readonly token: string }) => Promise<{ readonly token: string | null }>;
+};
+
+type Headers = { readonly [name: string]: string | undefined };
+
+export function visits({ pageKeys, settings, clock, renew }: VisitDependencies) {
+  const cookies = pageCookies(pageKeys, settings);
+  /** Undefined where nobody is signed in. */
+  const open = async (headers: Headers): Promise<Visit | undefined> => {
+    const cookie = cookies.read(headers);
+    if (cookie === undefined) return undefined;
+    const { exp, sub: userId, tid: tenantId } = claimsOf(cookie.token);
+    const leftMs = exp * 1_000 - clock.now().getTime();
+    if (leftMs >= RENEWED_BEFORE_MS) return { cookie, tenantId, userId, cookies: [] };
+    const { token } = await renew({ token: cookie.token });
+    if (token === null) return undefined;
+    const renewed = { ...cookie, token };
+    return { cookie: renewed, tenantId, userId, cookies: [cookies.written(renewed)] };
+  };
+  return { open, seen: cookies.seen, writtenSeen: cookies.writtenSeen };
+}
+
+/** The cookie is sealed by a service of ours, so its token is one that identity has signed. */
+const claimsOf = (
+  token: string,
+): { readonly exp: number; readonly sub: string; readonly tid: string } =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());

@@ -1,0 +1,26 @@
+/**
+ * The keys under which the cookie of the pages is sealed. All services of a deployment share them: a browser sends
+ * every cookie to each of them. They sign nothing, so whoever has them makes no token.
+ */
+import type { Derive, DerivedKeys } from '@cardea/crypto';
+import type { Settings } from '@cardea/runtime';
+
+const PURPOSE = 'pages/v1';
+
+/** `derive` from the deployment's secrets; a service with secrets of its own was given the keys. */
+export function pageKeys(
+  { PAGES_KEY }: Partial<Pick<Settings, 'PAGES_KEY'>>,
+  derive: Derive,
+): DerivedKeys {
+  const [current, previous] = PAGES_KEY?.reveal().split(',') ?? [];
+  if (current === undefined) return derive('JWT_SECRET', PURPOSE);
+  const key = (hex: string) => Buffer.from(hex, 'hex');
+  return { current: key(current), previous: previous === undefined ? previous : key(previous) };
+}
+
+/** What `cardea env derive` gives to each service, in the form of the setting. */
+export function pageKeysSetting(derive: Derive): { readonly PAGES_KEY: string } {
+  const { current, previous } = derive('JWT_SECRET', PURPOSE);
+  const keys = previous === undefined ? [current] : [current, previous];
+  return { PAGES_KEY: keys.map((key) => key.toString('hex')).join(',') };
+}

@@ -1,0 +1,46 @@
+/** The pages at which people decide: views over this service's own endpoints. */
+import { pageRoutes } from '@cardea/pages';
+import type { Module, RateLimit, ServiceDependencies } from '@cardea/service';
+import type { RequestEndpoints, RequestParts } from '../requests/requests.module.ts';
+import { decisionPage } from './decision-page.ts';
+import { listPage } from './list-page.ts';
+import { TEXTS } from './texts.ts';
+
+const MINUTE_MS = 60_000;
+const FORMS_BY_ADDRESS: RateLimit = {
+  name: 'approval_page_forms_ip',
+  points: 120,
+  windowMs: MINUTE_MS,
+  per: 'address',
+  counts: 'calls',
+};
+
+export type PagesDependencies = Pick<
+  ServiceDependencies,
+  'clock' | 'limits' | 'pageKeys' | 'peers' | 'settings'
+> &
+  Pick<RequestParts, 'identityFacts'> & { readonly endpoints: RequestEndpoints };
+
+export function pagesModule(needs: PagesDependencies): Module {
+  const { identityFacts, peers, endpoints } = needs;
+  const shared = {
+    ...needs,
+    admitForm: async (ip: string) => {
+      const room = await needs.limits.take([FORMS_BY_ADDRESS, ip]);
+      return room.allowed ? undefined : room.retryAfterSeconds;
+    },
+    texts: TEXTS,
+    renew: peers.identity.pageToken,
+    tenant: async (tenantId: string) => {
+      const { language, brand } = await identityFacts.mailLook(tenantId);
+      const branding = { primary_color: brand.color ?? null };
+      return { displayName: brand.name, settings: { branding, language } };
+    },
+  };
+  return {
+    endpoints: [
+      ...pageRoutes(listPage(endpoints.pending), shared),
+      ...pageRoutes(decisionPage(endpoints), shared),
+    ],
+  };
+}

@@ -1,0 +1,29 @@
+/**
+ * The script of an open request: counts down, said aloud at 60, 30 and 10 seconds, and loads the page again once the
+ * request was decided elsewhere.
+ */
+export const WATCH_SCRIPT = `
+const clock = document.querySelector('[data-left-ms]');
+const end = performance.now() + Number(clock.dataset.leftMs);
+const words = clock.textContent.replace(/\\d+:\\d+/, '{time}');
+const said = new Set([60, 30, 10]);
+const tick = () => {
+  const left = Math.max(0, Math.ceil((end - performance.now()) / 1000));
+  clock.setAttribute('aria-live', said.has(left) ? 'polite' : 'off');
+  clock.textContent = left === 0 ? clock.dataset.over
+    : words.replace('{time}', Math.floor(left / 60) + ':' + String(left % 60).padStart(2, '0'));
+  if (left > 0) setTimeout(tick, 1000);
+};
+tick();
+let isSent = false;
+addEventListener('submit', () => { isSent = true; });
+const watch = async () => {
+  while (!isSent) {
+    const answer = await fetch(location.pathname + '?part=state').catch(() => undefined);
+    if (isSent) return;
+    if (answer?.ok && (await answer.json()).state !== 'pending') return location.replace(location.pathname);
+    if (!answer?.ok) await new Promise((done) => setTimeout(done, 5000));
+  }
+};
+watch();
+`.trim();

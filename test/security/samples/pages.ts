@@ -1,0 +1,46 @@
+/** Requests to the pages, by the browser of the member of tenant A. */
+import { formToken, type PageCookie, pageCookies } from '@cardea/pages';
+import type { Fortress } from '../fortress.ts';
+import type { Samples } from '../sample.ts';
+import { someRequest } from './approval.ts';
+
+/** What a browser has after the sign-in of the pages. */
+function browserOf({ a, host, settings }: Fortress) {
+  const cookies = pageCookies(host.needsOf('approval').pageKeys, settings);
+  const cookie: PageCookie = cookies.begun(a.member.access);
+  const [pair = ''] = cookies.written(cookie).split(';');
+  return { cookie, headers: { cookie: pair, origin: new URL(settings.PUBLIC_URL).origin } };
+}
+
+export const pageSamples: Samples = {
+  begin_page_sign_in: {
+    by: 'none',
+    ask: ({ a }) => ({ query: { in: a.tenantId } }),
+    status: 303,
+  },
+  // Without the cookie of a sign-in that was begun.
+  finish_page_sign_in: { by: 'none', ask: () => ({}), status: 400 },
+  // By nobody's page.
+  sign_out_of_pages: { by: 'none', ask: () => ({ body: { form_token: 'none' } }), status: 403 },
+  waiting_page: { by: 'none', ask: (world) => ({ headers: browserOf(world).headers }) },
+  decision_page: {
+    by: 'none',
+    ask: async (world) => ({
+      params: await someRequest(world),
+      headers: browserOf(world).headers,
+    }),
+  },
+  decision_page_form: {
+    by: 'none',
+    // Refused by the endpoint that it plays, so that it can be sent again.
+    ask: async (world) => {
+      const params = await someRequest(world);
+      const { cookie, headers } = browserOf(world);
+      const form_token = formToken(cookie, `/approve/${params.id}`);
+      return { params, headers, body: { form: 'deny', form_token, mute_agent_minutes: 'x' } };
+    },
+    status: 400,
+    // The token of a form is one of its path.
+    unknown: 403,
+  },
+};

@@ -162,6 +162,11 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
     group: 'between',
     text: 'Origins whose pages may call every tenant, beside those that applications of a tenant allow.',
   },
+  IDENTITY_PRIVATE_ORIGINS: {
+    group: 'identity',
+    readBy: 'identity',
+    text: 'Origins inside of your network that applications may name as receivers of logout notices. Every tenant can: name what is meant for all.',
+  },
   INTROSPECT_REQUIRE_AUTH: {
     group: 'identity',
     readBy: 'identity',

@@ -1,4 +1,6 @@
 /** How often a logout notice is sent to applications that do not take it, and whom they delay. */
+import { connect } from 'node:net';
+import { ConnectFailed, type Dialer } from '@cardea/http';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, claimsOf } from './identity-fixture.ts';
@@ -13,12 +15,28 @@ import {
 
 const database = testDatabase();
 const AFTER_PAUSE_MS = 8_000;
+/** The operator has opened it, and the resolver leads it inside as any other name. */
+const INSIDE = 'https://receiver.internal';
 let fixture: OAuthFixture;
 let admin: Account;
 const receivers: LogoutReceiver[] = [];
+/** Addresses inside that were dialled: nothing is sent there. */
+const dialled: string[] = [];
+const dialer: Dialer = async ({ address, port }) => {
+  if (address.startsWith('10.')) {
+    dialled.push(`${address}:${port}`);
+    throw new ConnectFailed('connect_error');
+  }
+  const socket = connect(port, address);
+  return new Promise((resolve, reject) => {
+    socket.once('connect', () => resolve(socket));
+    socket.once('error', () => reject(new ConnectFailed('connect_error')));
+  });
+};
 beforeAll(async () => {
   const resolver = async () => ['10.0.0.7'];
-  fixture = await oauthFixture(database.url, {}, { noticeNetwork: { resolver } });
+  const env = { IDENTITY_PRIVATE_ORIGINS: `${INSIDE},https://10.0.0.8` };
+  fixture = await oauthFixture(database.url, env, { noticeNetwork: { resolver, dialer } });
   admin = await fixture.signUp();
 });
 afterAll(async () => {
@@ -120,6 +138,20 @@ describe('a logout notice that is not taken', () => {
     await signedOut(inside, await ann());
     const blocked = await cameTo(inside, 'LogoutNoticeDeferred');
     expect(blocked.data).toMatchObject({ cause: 'blocked_address' });
+  });
+
+  it('is sent inside to the very origins that the operator has opened [oauth 35]', async () => {
+    const opened = await register(`${INSIDE}/logout`);
+    await signedOut(opened, await ann());
+    const failed = await cameTo(opened, 'LogoutNoticeDeferred');
+    expect(failed.data).toMatchObject({ cause: 'connect_error' });
+    expect(dialled).toEqual(['10.0.0.7:443']);
+    await register('https://10.0.0.8/logout');
+    for (const uri of [`${INSIDE}:8443/logout`, 'https://other.internal/', 'https://10.0.0.9/']) {
+      const body = { name: 'x', type: 'spa', backchannel_logout_uri: uri };
+      const refused = await fixture.as(admin).post('/api/v1/admin/applications', body);
+      expect(refused.code).toBe('invalid_redirect_uri');
+    }
   });
 
   it('delays neither the sign-out nor other tenants; four are on their way at a time [oauth 35]', async () => {

@@ -104,6 +104,7 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
   SIGNING_KEY_ROTATION_DAYS: { ...integer(1, 3650), or: () => 90 },
   SIGNUP_ENABLED: { ...bool, or: () => true },
   INTROSPECT_REQUIRE_AUTH: { ...bool, or: () => false },
+  IDENTITY_PRIVATE_ORIGINS: { ...list(origin, 'origins', 50), or: () => [] },
   CORS_ORIGINS: { ...list(origin, 'origins', 50), or: () => [] },
   SMTP_URL: hiddenField(url('smtp:', 'smtps:'), optional),
   MAIL_FROM: {

@@ -46,6 +46,7 @@ export type Settings = {
   readonly SIGNING_KEY_ROTATION_DAYS: number;
   readonly SIGNUP_ENABLED: boolean;
   readonly INTROSPECT_REQUIRE_AUTH: boolean;
+  readonly IDENTITY_PRIVATE_ORIGINS: readonly string[];
   /** Origins whose pages may call in every tenant. */
   readonly CORS_ORIGINS: readonly string[];
   readonly SMTP_URL: Secret | undefined;

@@ -47,6 +47,7 @@ export {
 } from './applications/application-claims.ts';
 export { machineCallersByStream } from './applications/machine-callers.ts';
 export { isMachineScopeIn } from './applications/machine-power.ts';
+export { ANY_ADDRESS, isOfOrigins } from './applications/private-origins.ts';
 export { tenantOfPublishableKey } from './applications/publishable-key.ts';
 export { checkRedirectUri, isOwnerUnknown } from './applications/redirect-uri.ts';
 export { createTenantRoute, type InviteAdministrator } from './tenants/create/create.route.ts';

@@ -1,7 +1,8 @@
 /** Notices of ended sessions (OpenID Connect Back-Channel Logout 1.0): what queues, keeps and sends them. */
-import { type OutboundDependencies, outbound } from '@cardea/http';
+import { type Outbound, type OutboundDependencies, outbound } from '@cardea/http';
 import { wakeSignal } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
+import { ANY_ADDRESS, isOfOrigins } from '../../workspaces/workspaces.module.ts';
 import { logoutNoticesProjection } from './logout-notices.projection.ts';
 import {
   NOTICE_ANSWER_BYTES_MAX,
@@ -18,18 +19,26 @@ type Dependencies = Pick<ServiceDependencies, 'settings'> &
   };
 
 export function logoutNoticesModule(given: Dependencies) {
-  const client = outbound({
-    env: given.settings.ENV,
-    allowedCidrs: [],
-    wholeWaitMs: NOTICE_WAIT_MS,
-    bodyMaxBytes: NOTICE_ANSWER_BYTES_MAX,
-    ...given.noticeNetwork,
-  });
+  const { ENV: env, IDENTITY_PRIVATE_ORIGINS: privateOrigins } = given.settings;
+  const reaching = (allowedCidrs: readonly string[]) =>
+    outbound({
+      env,
+      allowedCidrs,
+      wholeWaitMs: NOTICE_WAIT_MS,
+      bodyMaxBytes: NOTICE_ANSWER_BYTES_MAX,
+      ...given.noticeNetwork,
+    });
+  const [open, inside] = [reaching([]), reaching(ANY_ADDRESS)];
+  const client: Pick<Outbound, 'send'> = {
+    send: (request) => (isOfOrigins(request.url, privateOrigins) ? inside : open).send(request),
+  };
   const newNotices = wakeSignal(given.clock);
   return {
     projections: [logoutNoticesProjection(newNotices.wake)],
     policies: [queueLogoutNotices(given)],
     loops: [noticeSender({ ...given, outbound: client }, newNotices)],
-    stop: () => client.close(),
+    stop: async () => {
+      await Promise.all([open.close(), inside.close()]);
+    },
   };
 }

@@ -54,7 +54,7 @@ export type NoticeSenderDependencies = {
   readonly streams: Streams;
   readonly clients: Pick<OAuthClients, 'find'>;
   readonly signForClient: SignForClient;
-  readonly outbound: Outbound;
+  readonly outbound: Pick<Outbound, 'send'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;

@@ -53,9 +53,10 @@ const change = (
   machines: MachineRights,
 ) =>
   given(applications, made).when((state) =>
-    changeApplication({ fields, isDevelopment: false, ...by(machines) }, state),
+    changeApplication({ fields, deployment: PRODUCTION, ...by(machines) }, state),
   );
 
+const PRODUCTION = { isDevelopment: false, privateOrigins: [] };
 /** RFC 8037, appendix A.2. */
 const KEY = {
   kty: 'OKP',
@@ -188,6 +189,6 @@ function accepted(
   machines: MachineRights,
 ): object | undefined {
   const state = applications.evolve(applications.initial, made);
-  const decided = changeApplication({ fields, isDevelopment: false, ...by(machines) }, state);
+  const decided = changeApplication({ fields, deployment: PRODUCTION, ...by(machines) }, state);
   return decided.events[0]?.data;
 }

@@ -36,6 +36,7 @@ import {
   createApplication,
   defaultGrantTypes,
   deleteApplication,
+  deploymentOf,
   isConfidential,
   isThere,
 } from './administer.ts';
@@ -107,8 +108,7 @@ export const createApplicationRoute = (needs: Dependencies): Endpoint =>
       const facts = newFacts(needs, { id, created_at, body, environment: tenant.environment });
       const by = byAdministrator(request);
       if (actsForUsers(facts) && !by.isHighest) return NOT_HIGHEST;
-      const isDevelopment = needs.settings.ENV === 'development';
-      const fault = applicationFault(facts.type, facts, isDevelopment);
+      const fault = applicationFault(facts.type, facts, deploymentOf(needs.settings));
       if (fault !== undefined) return refusedForFault(fault);
       const secret = newSecret(needs, facts);
       const ownHash = await requestHash(needs, request);
@@ -198,15 +198,15 @@ export const updateApplicationRoute = (
       if (unusable !== undefined) return unusable;
       const command = await needs.command(request);
       const fields = changedFields(body);
-      const isDevelopment = needs.settings.ENV === 'development';
-      const change = { fields, isDevelopment, ...byAdministrator(request) };
+      const deployment = deploymentOf(needs.settings);
+      const change = { fields, deployment, ...byAdministrator(request) };
       const decided = await needs.streams.decideOn(applications, params.id, command, (before) =>
         changeApplication({ ...change, tokensBefore: tokensBeforeAt(needs.clock.now()) }, before),
       );
       const { state } = decided;
       if (!decided.accepted) {
         const fault = isThere(state)
-          ? applicationFault(state.type, { ...state, ...fields }, isDevelopment)
+          ? applicationFault(state.type, { ...state, ...fields }, deployment)
           : undefined;
         return fault?.code === decided.reason ? refusedForFault(fault) : refusedFor(decided.reason);
       }

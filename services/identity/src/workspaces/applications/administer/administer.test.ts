@@ -40,9 +40,10 @@ const facts = {
   request_hash: null,
 } as const;
 const created: ApplicationEvent = { type: 'ApplicationCreated', data: facts };
+const PRODUCTION = { isDevelopment: false, privateOrigins: [] };
 const BY = { isHighest: false, machines: 'give', tokensBefore: 7 } as const;
 const change = (fields: object) => (application: Parameters<typeof changeApplication>[1]) =>
-  changeApplication({ fields, isDevelopment: false, ...BY, isHighest: true }, application);
+  changeApplication({ fields, deployment: PRODUCTION, ...BY, isHighest: true }, application);
 
 describe('an application', () => {
   it('is created once', () => {
@@ -73,7 +74,7 @@ describe('an application', () => {
       .when((state) => createApplication({ ...reading, isHighest: false, machines: 'give' }, state))
       .refuses('forbidden');
     const asAdmin = (fields: object) => (state: Parameters<typeof changeApplication>[1]) =>
-      changeApplication({ fields, isDevelopment: false, ...BY }, state);
+      changeApplication({ fields, deployment: PRODUCTION, ...BY }, state);
     given(applications, created).when(asAdmin({ claims })).refuses('forbidden');
     const read: ApplicationEvent = { type: 'ApplicationCreated', data: reading };
     for (const fields of [{ redirect_uris: [] }, { claims: [] }]) {
@@ -133,7 +134,7 @@ describe('an application', () => {
         .when((state) => createApplication({ ...acting, ...by }, state))
         .refuses('forbidden');
       given(applications, created)
-        .when((state) => changeApplication({ fields, isDevelopment: false, ...by }, state))
+        .when((state) => changeApplication({ fields, deployment: PRODUCTION, ...by }, state))
         .refuses('forbidden');
       for (const change of [
         { redirect_uris: ['https://elsewhere.example/'] },
@@ -143,7 +144,7 @@ describe('an application', () => {
       ]) {
         given(applications, made)
           .when((state) =>
-            changeApplication({ fields: change, isDevelopment: false, ...by }, state),
+            changeApplication({ fields: change, deployment: PRODUCTION, ...by }, state),
           )
           .refuses('forbidden');
       }
@@ -167,13 +168,14 @@ describe('an application', () => {
     ['m2m', { grant_types: ['client_credentials'], redirect_uris: [], require_pkce: false }],
   ] as const)('of type %s cannot have %j', (type, fields) => {
     const whole = { ...facts, ...fields } as Parameters<typeof applicationFault>[1];
-    expect(applicationFault(type, whole, false)?.code).toBe('invalid_request');
+    expect(applicationFault(type, whole, PRODUCTION)?.code).toBe('invalid_request');
   });
 
   it('is on a device where it is native or web, and then needs no redirect [oauth 37]', () => {
     const grant_types = ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'] as const;
     const faultOf = (type: (typeof APPLICATION_TYPES)[number], fields: object = {}) =>
-      applicationFault(type, { ...facts, redirect_uris: [], grant_types, ...fields }, false)?.code;
+      applicationFault(type, { ...facts, redirect_uris: [], grant_types, ...fields }, PRODUCTION)
+        ?.code;
     expect(APPLICATION_TYPES.map((type) => [type, faultOf(type)])).toEqual([
       ['spa', 'invalid_request'],
       ['native', undefined],
@@ -187,13 +189,13 @@ describe('an application', () => {
   it('oauth 32 has post-logout addresses by the rules of its redirect URIs', () => {
     const uris = ['https://shop.example/bye', 'https://shop.example/*'];
     const whole = { ...facts, post_logout_redirect_uris: uris };
-    expect(applicationFault('web', whole, false)).toEqual({
+    expect(applicationFault('web', whole, PRODUCTION)).toEqual({
       code: 'invalid_redirect_uri',
       fault: { field: 'post_logout_redirect_uris.1', rule: 'wildcard' },
     });
     const own = { ...facts, post_logout_redirect_uris: ['com.shop:/bye'] };
-    expect(applicationFault('native', own, false)).toBeUndefined();
-    expect(applicationFault('web', own, false)?.fault?.rule).toBe('scheme');
+    expect(applicationFault('native', own, PRODUCTION)).toBeUndefined();
+    expect(applicationFault('web', own, PRODUCTION)?.fault?.rule).toBe('scheme');
   });
 
   it('oauth 22 keeps its old secret and its old key for the grace period, and else not', () => {

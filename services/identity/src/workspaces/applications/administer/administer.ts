@@ -4,7 +4,7 @@
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { type UrlRule, validateUrl } from '@cardea/http';
-import { type OriginRule, originRule } from '@cardea/runtime';
+import { type OriginRule, originRule, type Settings } from '@cardea/runtime';
 import { type ClientKeyRule, clientKeyRule } from '../../../adapters/client-key.ts';
 import { rotatedSecret } from '../../../streams/key-secret.ts';
 import type {
@@ -24,6 +24,7 @@ import {
   type MachineRights,
   mayChangePower,
 } from '../machine-power.ts';
+import { ANY_ADDRESS, isOfOrigins } from '../private-origins.ts';
 import { checkRedirectUri, type RedirectRule } from '../redirect-uri.ts';
 
 export type FaultCode = 'invalid_redirect_uri' | 'invalid_scope' | 'invalid_request';
@@ -91,16 +92,29 @@ export const actsForUsers = ({
 
 type Checked = Omit<ApplicationFields, 'name' | 'branding'>;
 
+/** What the deployment's settings let applications name. */
+export type Deployment = {
+  readonly isDevelopment: boolean;
+  /** Exact origins inside of the operator's network that notices may be sent to. */
+  readonly privateOrigins: readonly string[];
+};
+export const deploymentOf = ({
+  ENV,
+  IDENTITY_PRIVATE_ORIGINS: privateOrigins,
+}: Pick<Settings, 'ENV' | 'IDENTITY_PRIVATE_ORIGINS'>): Deployment => ({
+  isDevelopment: ENV === 'development',
+  privateOrigins,
+});
+
 /** Why an application of this type cannot be so; undefined where it can. */
 export function applicationFault(
   type: ApplicationType,
   fields: Checked,
-  isDevelopmentDeployment: boolean,
+  deployment: Deployment,
 ): ApplicationFault | undefined {
   const { scopes, first_party, grant_types, environment } = fields;
-  const isDevelopment = isDevelopmentDeployment || environment === 'development';
-  const addresses =
-    addressFault(type, fields, isDevelopment) ?? logoutUriFault(fields, isDevelopmentDeployment);
+  const isDevelopment = deployment.isDevelopment || environment === 'development';
+  const addresses = addressFault(type, fields, isDevelopment) ?? logoutUriFault(fields, deployment);
   if (addresses !== undefined) return addresses;
   if (!isMachineType(type) && hasPower(fields)) {
     const field = fields.roles.length > 0 ? 'roles' : 'machine_scopes';
@@ -165,11 +179,12 @@ function addressFault(
  */
 function logoutUriFault(
   { backchannel_logout_uri: uri }: Checked,
-  isDevelopmentDeployment: boolean,
+  { isDevelopment, privateOrigins }: Deployment,
 ): ApplicationFault | undefined {
   if (uri === null) return undefined;
-  const env = isDevelopmentDeployment ? 'development' : 'production';
-  const checked = validateUrl(uri, { env, allowedCidrs: [] });
+  const env = isDevelopment ? 'development' : 'production';
+  const allowedCidrs = isOfOrigins(uri, privateOrigins) ? ANY_ADDRESS : [];
+  const checked = validateUrl(uri, { env, allowedCidrs });
   if (!('rule' in checked)) return undefined;
   const fault = { field: 'backchannel_logout_uri', rule: checked.rule };
   return { code: 'invalid_redirect_uri', fault };
@@ -195,11 +210,11 @@ export type ChangeApplication = ByAdministrator & {
   /** Tokens issued before this time end with it, Unix seconds. */
   readonly tokensBefore: number;
   readonly fields: Partial<ApplicationFields>;
-  readonly isDevelopment: boolean;
+  readonly deployment: Deployment;
 };
 
 export function changeApplication(
-  { fields, isDevelopment, isHighest, machines, tokensBefore }: ChangeApplication,
+  { fields, deployment, isHighest, machines, tokensBefore }: ChangeApplication,
   application: Application,
 ): Decision<ApplicationEvent, 'not_found' | Forbidden | FaultCode> {
   if (application.status !== 'active') return refuse('not_found');
@@ -209,7 +224,7 @@ export function changeApplication(
     return refuse('forbidden');
   }
   if (!mayChangePower(machines, application, after)) return refuse('not_owner');
-  const fault = applicationFault(application.type, after, isDevelopment);
+  const fault = applicationFault(application.type, after, deployment);
   if (fault !== undefined) return refuse(fault.code);
   const changed = Object.entries(fields).filter(([name, value]) => {
     const before = application[name as keyof ApplicationFields];

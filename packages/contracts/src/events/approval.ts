@@ -68,5 +68,13 @@ export const approvalEvents = integrationEvents('approval', {
       "It came with an agent's token, or with a wrong code.",
     ),
   }),
+  'approval.codes_blocked': fact(
+    'Wrong codes of a user, over all requests, have blocked them: until then no code of theirs is taken.',
+    {
+      user_id: id('The user who answers.'),
+      level: number('How often they have been blocked since the last quiet week.', 1),
+      blocked_until: instant('When codes are taken again, unless an administrator unlocks them.'),
+    },
+  ),
   'action.denied': actionDenied,
 });

@@ -10,16 +10,20 @@ export type Job = {
   readonly run_at: Date;
   /** `folded`: the user had enough mail this minute and gets one mail about several requests. */
   readonly state: 'waiting' | 'folded';
+  /** Set where the mail tells of a block after wrong binding codes; null where it tells of a request. */
+  readonly blocked_until: Date | null;
 };
 
 type Sql = Pick<Database, 'system'>;
 
+const JOB_COLUMNS =
+  'tenant_id, request_id, channel, user_id, attempts, state, run_at, blocked_until';
 const OF_JOB = 'tenant_id = $1 AND request_id = $2 AND channel = $3';
 const keyOf = (job: Job) => [job.tenant_id, job.request_id, job.channel];
 
 const DUE_JOBS = dueInTurns({
   table: 'approval.notification_jobs',
-  columns: 'tenant_id, request_id, channel, user_id, attempts, state, run_at',
+  columns: JOB_COLUMNS,
   dueAt: 'run_at',
 });
 
@@ -33,7 +37,7 @@ export async function dueJobs(
 /** All folded jobs of the same user, this one included. */
 export async function batchedWith({ system }: Sql, job: Job): Promise<readonly Job[]> {
   const { rows } = await system.query<Job>(
-    `SELECT tenant_id, request_id, channel, user_id, attempts, state, run_at
+    `SELECT ${JOB_COLUMNS}
      FROM approval.notification_jobs
      WHERE tenant_id = $1 AND user_id = $2 AND channel = $3 AND state = 'folded'`,
     [job.tenant_id, job.user_id, job.channel],

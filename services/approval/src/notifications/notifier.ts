@@ -1,5 +1,6 @@
 /**
- * Mails users about requests. It never delays or fails a request, and sends nothing about one that is over.
+ * Mails users about requests, and about blocks after wrong binding codes. It never delays or fails a request, and
+ * sends nothing about one that is over.
  */
 import { type MailText, type MailTransport, outboxLoop } from '@cardea/mail';
 import type { WakeSignal } from '@cardea/runtime';
@@ -15,9 +16,9 @@ import {
   streamOf,
 } from '../requests/requests.module.ts';
 import { batchedWith, dueJobs, finish, fold, type Job, putOff } from './jobs.ts';
-import { MAILS_PER_MINUTE_MAX, MINUTE_MS, NOTIFY_AGAIN_MS } from './limits.ts';
+import { BLOCK_NOTICE_TTL_MS, MAILS_PER_MINUTE_MAX, MINUTE_MS, NOTIFY_AGAIN_MS } from './limits.ts';
 import { notified } from './notified.ts';
-import { mailOfRequest, mailOfSeveral } from './request-mail.ts';
+import { mailOfBlock, mailOfRequest, mailOfSeveral } from './request-mail.ts';
 
 type NotifierDependencies = Pick<
   ServiceDependencies,
@@ -48,7 +49,8 @@ export const notifier = (needs: NotifierDependencies, newJobs: WakeSignal): Loop
   );
 
 async function notify(needs: NotifierDependencies, job: Job): Promise<void> {
-  const { database, identityFacts, counters, clock, mail } = needs;
+  const { database, identityFacts, clock, mail } = needs;
+  if (job.blocked_until !== null) return notifyOfBlock(needs, job, job.blocked_until);
   const request = await pendingOf(needs, job);
   if (request === undefined) {
     await finish(database, job);
@@ -59,17 +61,35 @@ async function notify(needs: NotifierDependencies, job: Job): Promise<void> {
   const user = await identityFacts.user(job.tenant_id, job.user_id);
   if (user === undefined || user.email === '') throw new AddressUnknown();
   if (job.state === 'folded') return sendFolded(needs, job, { mail, to: user.email });
-  const overMs = await counters.over(
-    `mail:${job.tenant_id}:${job.user_id}`,
-    MAILS_PER_MINUTE_MAX,
-    MINUTE_MS,
-  );
+  const overMs = await overMailLimitMs(needs, job);
   if (overMs !== undefined) {
     await fold(database, job, new Date(clock.now().getTime() + overMs));
     return;
   }
   await mail.send({ to: user.email, ...(await mailOf(needs, request)) });
   await settle(needs, job, sent(job));
+}
+
+/** How long the user gets no more mail; undefined: the next one may be sent. */
+const overMailLimitMs = ({ counters }: NotifierDependencies, job: Job) =>
+  counters.over(`mail:${job.tenant_id}:${job.user_id}`, MAILS_PER_MINUTE_MAX, MINUTE_MS);
+
+/** Nobody can switch these off. Over the limit they wait: they are not combined with mails about requests. */
+async function notifyOfBlock(needs: NotifierDependencies, job: Job, until: Date): Promise<void> {
+  const { database, identityFacts, clock, mail } = needs;
+  const isOutdated = clock.now().getTime() - until.getTime() > BLOCK_NOTICE_TTL_MS;
+  if (isOutdated || mail === undefined) return void (await finish(database, job));
+  const user = await identityFacts.user(job.tenant_id, job.user_id);
+  if (user === undefined || user.email === '') throw new AddressUnknown();
+  const overMs = await overMailLimitMs(needs, job);
+  if (overMs !== undefined) {
+    const at = new Date(clock.now().getTime() + overMs);
+    await putOff(database, job, { attempts: job.attempts, at });
+    return;
+  }
+  const look = await identityFacts.mailLook(job.tenant_id);
+  await mail.send({ to: user.email, ...mailOfBlock(until, look) });
+  await finish(database, job);
 }
 
 /** The user's row has not arrived yet or has no address; retried like any other failure. */

@@ -24,6 +24,13 @@ export type RequestMailTexts = {
     readonly show: string;
     readonly where: string;
   };
+  /** After too many wrong binding codes. */
+  readonly blocked: {
+    readonly subject: string;
+    readonly why: string;
+    readonly blockedUntil: string;
+    readonly end: string;
+  };
 };
 
 const EN: RequestMailTexts = {
@@ -59,6 +66,12 @@ const EN: RequestMailTexts = {
     end: 'for your decision.',
     show: 'Show the requests',
     where: 'If you do not know what this is about, deny them or let them run out.',
+  },
+  blocked: {
+    subject: 'Approving by code is blocked for a while',
+    why: 'Too many wrong codes were entered for requests that wait for your approval, so no code of yours is taken for a while. Nothing was approved.',
+    blockedUntil: 'Blocked until',
+    end: 'If it was you, wait, or ask an administrator to unlock you; you can still deny requests. Otherwise somebody else may use your account: set a new password, which ends all sessions.',
   },
 };
 
@@ -98,6 +111,12 @@ const DE: RequestMailTexts = {
     show: 'Anfragen zeigen',
     where:
       'Wenn Sie nicht wissen, worum es geht, lehnen Sie die Anfragen ab oder lassen Sie sie verfallen.',
+  },
+  blocked: {
+    subject: 'Freigeben per Code vorübergehend gesperrt',
+    why: 'Zu viele falsche Codes wurden bei Anfragen eingegeben, die auf Ihre Freigabe warten. Deshalb wird eine Zeit lang kein Code von Ihnen angenommen. Es wurde nichts freigegeben.',
+    blockedUntil: 'Gesperrt bis',
+    end: 'Wenn Sie es waren, warten Sie oder bitten Sie die Administration, Sie zu entsperren; ablehnen können Sie weiterhin. Andernfalls benutzt vielleicht jemand anderes Ihr Konto: Legen Sie ein neues Passwort fest. Das beendet alle Sitzungen.',
   },
 };
 

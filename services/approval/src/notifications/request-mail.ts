@@ -69,6 +69,13 @@ export function mailOfSeveral(
   return framedMail({ subject, why: `${subject} ${end}`, button, end: where }, brand, language);
 }
 
+/** Tells a user that wrong codes have blocked them. It names neither a request nor a code. */
+export function mailOfBlock(until: Date, { language, brand }: MailLook): MailText {
+  const { subject, why, blockedUntil, end } = REQUEST_MAIL_TEXTS[language].blocked;
+  const facts: readonly Fact[] = [[blockedUntil, utc(until.toISOString())]];
+  return framedMail({ subject, why, facts, end }, brand, language);
+}
+
 /** A value that looks like a placeholder stays as it is. */
 const filled = (text: string, values: { readonly [name: string]: string }): string =>
   text.replaceAll(/\{(\w+)\}/g, (_whole, name) => values[name] ?? '');

@@ -3,7 +3,7 @@ import type { approvalEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
 import { ignored, ignoring, type Recorded } from '@cardea/event-store';
 import type { TenantForgotten } from '@cardea/service';
-import type { CodeGuessesEvent } from './approval-requests/code-guesses.ts';
+import { type CodeGuessesEvent, guesserOf } from './approval-requests/code-guesses.ts';
 import { type RequestEvent, type RequestFacts, requests } from './approval-requests/request.ts';
 import type { QueueChanged } from './queues/queue.ts';
 
@@ -46,7 +46,13 @@ export const approvalRelay = relay<
   }),
   ...ignoring('how identityFacts are told is private', 'NotificationSent', 'NotificationFailed'),
   TenantForgotten: ignored('identity has published it'),
-  BindingCodeMissed: ignored('the request has published the wrong code'),
+  // The request has published the wrong code itself.
+  BindingCodeMissed: (event) => {
+    const { level = 1, blocked_until } = event.data;
+    if (blocked_until === null) return undefined;
+    const data = { user_id: guesserOf(event), level, blocked_until };
+    return { type: 'approval.codes_blocked', data };
+  },
   CodeGuessesCleared: ignored('identity has published it'),
   QueueChanged: ignored('what a queue keeps is for this service alone'),
 });

@@ -103,6 +103,7 @@ const NO_CONCERN = {
     'approval.expired',
     'approval.consumed',
     'approval.decision_refused',
+    'approval.codes_blocked',
   ),
 };
 

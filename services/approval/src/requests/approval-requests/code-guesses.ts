@@ -2,7 +2,7 @@
  * Wrong binding codes of one approver over all requests: a request ends at its third, but there is always another
  * one to guess at. Each block is longer than the one before, as it is for passwords.
  */
-import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
+import { accept, type Decision, type Recorded, refuse, type Stream } from '@cardea/event-store';
 import {
   type AccountRecord,
   isAccountBlocked,
@@ -24,6 +24,13 @@ export const codeGuesses: Stream<CodeGuesses, CodeGuessesEvent> = {
   stateCarrying: true,
   evolve: (_before, { data }) => data,
 };
+
+/** Whose codes the stream counts. */
+export const guesserOf = ({ streamId }: Pick<Recorded<CodeGuessesEvent>, 'streamId'>): string =>
+  streamId.slice(codeGuesses.noun.length + 1);
+
+/** A miss that begins a block; the next one comes when the block is over. */
+export const beginsBlock = ({ data }: CodeGuessesEvent): boolean => data.blocked_until !== null;
 
 /** Until when the approver may send no code; undefined while they may. */
 export function blockedUntil(guesses: CodeGuesses, now: Date): Date | undefined {

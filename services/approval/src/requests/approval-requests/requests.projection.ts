@@ -2,9 +2,10 @@
  * Maintains `requests`, which lists, the sweeper and policies read. When live, it also fills the queue of
  * notifications; a rebuild must send no mail.
  */
-import { ignoring, type Recorded } from '@cardea/event-store';
+import { ignored, ignoring, type Recorded } from '@cardea/event-store';
 import { orNull, projection, type Statement, table } from '@cardea/read-models';
 import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';
+import { beginsBlock, type CodeGuessesEvent, guesserOf } from './code-guesses.ts';
 import { type RequestEvent, type RequestFacts, requests } from './request.ts';
 
 type Of<Type extends RequestEvent['type']> = Recorded<RequestEvent, Type>;
@@ -42,7 +43,7 @@ const keyOf = ({ metadata, streamId }: Recorded<RequestEvent>) => ({
 });
 
 export const requestsTable = (wake: () => void) =>
-  projection<RequestEvent | TenantForgotten>()({
+  projection<RequestEvent | CodeGuessesEvent | TenantForgotten>()({
     name: 'requests',
     log: 'approval',
     tables: [rows],
@@ -61,12 +62,14 @@ export const requestsTable = (wake: () => void) =>
       },
       ...ignoring('the request stays as it is', 'DecisionRefused', 'BindingCodeRefused'),
       ...ignoring('jobs have a table of their own', 'NotificationSent', 'NotificationFailed'),
+      CodeGuessesCleared: ignored('an unlocked user is told nothing'),
     },
     apply: {
-      on: ['ApprovalRequested', 'ApprovalApproved', 'TenantForgotten'],
+      on: ['ApprovalRequested', 'ApprovalApproved', 'BindingCodeMissed', 'TenantForgotten'],
       statements: (events, { rebuilding, schema }) => [
         ...useBefore(events.filter(isApproved), schema),
         ...(rebuilding ? [] : notificationJobs(events.filter(isRequested))),
+        ...(rebuilding ? [] : blockNotices(events.filter(isBlock))),
         ...tenantRowsDeleted(events.filter(isForgotten), [
           `${schema}.requests`,
           ...(rebuilding ? [] : ['approval.notification_jobs']),
@@ -74,17 +77,20 @@ export const requestsTable = (wake: () => void) =>
       ],
     },
     onCommitted: (events) => {
-      if (events.some(isRequested)) wake();
+      if (events.some((event) => isRequested(event) || isBlock(event))) wake();
     },
     onAppliedElsewhere: wake,
   });
 
-type Event = Recorded<RequestEvent | TenantForgotten>;
+type Event = Recorded<RequestEvent | CodeGuessesEvent | TenantForgotten>;
 
 const isForgotten = (event: Event): event is Recorded<TenantForgotten> =>
   event.type === 'TenantForgotten';
 const isRequested = (event: Event): event is Of<'ApprovalRequested'> =>
   event.type === 'ApprovalRequested';
+type Missed = Recorded<CodeGuessesEvent, 'BindingCodeMissed'>;
+const isBlock = (event: Event): event is Missed =>
+  event.type === 'BindingCodeMissed' && beginsBlock(event);
 const isApproved = (event: Event): event is Of<'ApprovalApproved'> =>
   event.type === 'ApprovalApproved';
 
@@ -164,5 +170,28 @@ const QUEUE_JOBS = {
          SELECT t, r, c, u, at, 'waiting'
          FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
            AS j (t, r, c, u, at)
+         ON CONFLICT DO NOTHING`,
+};
+
+/** Always by mail: whoever guesses may be somebody else with the user's session. */
+function blockNotices(events: readonly Missed[]): readonly Statement[] {
+  if (events.length === 0) return [];
+  const values = [
+    events.map(({ metadata }) => metadata.tenantId),
+    events.map(({ id }) => id),
+    events.map(guesserOf),
+    events.map(({ time }) => time.toISOString()),
+    events.map(({ data }) => data.blocked_until),
+  ];
+  return [{ ...QUEUE_BLOCK_NOTICES, values }];
+}
+
+const QUEUE_BLOCK_NOTICES = {
+  name: 'approval_queue_block_notices',
+  text: `INSERT INTO approval.notification_jobs
+           (tenant_id, request_id, channel, user_id, run_at, state, blocked_until)
+         SELECT t, e, 'email', u, at, 'waiting', until
+         FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[])
+           AS j (t, e, u, at, until)
          ON CONFLICT DO NOTHING`,
 };

@@ -25,5 +25,15 @@ export const approvalRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
   'approval.expired': request('expired', 'expire', 'failure'),
   'approval.consumed': request('consumed', 'consume'),
   'approval.decision_refused': request('decision_refused', 'approve', 'denied'),
+  'approval.codes_blocked': {
+    category: 'authorization',
+    says: ({ data: { user_id: id, level, blocked_until } }) => ({
+      type: 'ciba.codes_blocked',
+      action: 'approve',
+      result: 'denied',
+      target: { type: 'user', id },
+      details: { level, blocked_until },
+    }),
+  },
   'action.denied': denied('authorization'),
 };

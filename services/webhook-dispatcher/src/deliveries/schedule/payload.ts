@@ -81,6 +81,7 @@ const UNTOLD = ignoring(
   'user.unlocked',
   'approval.consumed',
   'approval.decision_refused',
+  'approval.codes_blocked',
   'vault.credential.reused',
   'vault.credential.refused',
   'vault.credential.revoked',

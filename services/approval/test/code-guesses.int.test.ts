@@ -2,7 +2,12 @@
 import type { Mail } from '@cardea/mail';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApprovalFixture, approvalFixture, type Tenant } from './approval-fixture.ts';
+import {
+  type ApprovalFixture,
+  approvalFixture,
+  type Tenant,
+  userCreated,
+} from './approval-fixture.ts';
 
 const database = testDatabase();
 const mails: Mail[] = [];
@@ -19,15 +24,21 @@ afterAll(async () => {
 
 const REQUESTS = '/api/v1/ciba/requests';
 const GUESSES = 3;
+/** More than it takes until codes are blocked. */
+const REQUESTS_MAX = 10;
 const BLOCKED_SUBJECT = {
   en: 'Approving by code is blocked for a while',
   de: 'Freigeben per Code vorübergehend gesperrt',
 };
 
-/** Ann at both replicas, in a tenant whose requests are told by these channels. */
+const userOf = (tenant: string): string => `approver-of-${tenant}`;
+
+/** Somebody of their own at both replicas, in a tenant whose requests are told by these channels. */
 async function approver(name: string, channels: readonly string[], language = 'en') {
   const [first, second] = both;
-  const { ann, id } = await first.people(name);
+  const { id } = await first.people(name);
+  const user = userOf(id);
+  await first.publish(userCreated(id, user));
   await first.publish({
     source: 'identity',
     type: 'tenant.updated',
@@ -42,51 +53,55 @@ async function approver(name: string, channels: readonly string[], language = 'e
   const { database: sql } = first.host.needsOf('approval');
   await untilTrue(async () => {
     const { rows } = await sql.system.query<{ channels: readonly string[] }>(
-      'SELECT channels FROM approval.tenants WHERE tenant_id = $1',
-      [id],
+      `SELECT channels FROM approval.tenants t JOIN approval.users u USING (tenant_id)
+       WHERE t.tenant_id = $1 AND u.user_id = $2`,
+      [id, user],
     );
     return rows[0]?.channels.join() === channels.join();
   });
-  const bearer = second.tokens.user({ tenantId: id, id: 'ann' });
-  return { id, anns: [ann, second.rest.as({ tenant: id, bearer })] as const };
+  const at = ({ rest, tokens }: ApprovalFixture) =>
+    rest.as({ tenant: id, bearer: tokens.user({ tenantId: id, id: user }) });
+  return { id, approvers: [at(first), at(second)] as const };
 }
 
 let made = 0;
 type Rest = Tenant['ann'];
 
 /** Opens a request, and guesses at its code as often as it allows. */
-async function guessAll(tenant: string, anns: readonly [Rest, Rest]) {
+async function guessAll(tenant: string, approvers: readonly [Rest, Rest]) {
   made += 1;
   // Three denials would mute one agent for an hour.
   const opened = await both[0].open(tenant, {
     ...{ digest: `guessing ${made}`, number_match: true, agent_id: `bot ${made}` },
+    user_id: userOf(tenant),
   });
   const path = `${REQUESTS}/${opened['id']}/approve`;
   const seen: { readonly code: string | undefined; readonly after: string | null }[] = [];
   for (let guess = 0; guess < GUESSES; guess += 1) {
-    const { code, headers } = await anns[guess % 2 === 0 ? 0 : 1].post(path, {
+    const { code, headers } = await approvers[guess % 2 === 0 ? 0 : 1].post(path, {
       binding_code: 'nope',
     });
     seen.push({ code, after: headers.get('retry-after') });
   }
   const right = /code (\d{4})$/.exec(String(opened['binding_message']))?.[1] ?? '';
-  return { seen, approve: () => anns[0].post(path, { binding_code: right }) };
+  return { seen, approve: () => approvers[0].post(path, { binding_code: right }) };
 }
 
 /** Guesses until codes are refused unseen. */
-async function guessUntilBlocked(tenant: string, anns: readonly [Rest, Rest]) {
+async function guessUntilBlocked(tenant: string, approvers: readonly [Rest, Rest]) {
   const codes: (string | undefined)[] = [];
-  for (;;) {
-    const last = await guessAll(tenant, anns);
+  for (let requests = 0; requests < REQUESTS_MAX; requests += 1) {
+    const last = await guessAll(tenant, approvers);
     codes.push(...last.seen.map(({ code }) => code));
     if (codes.at(-1) === 'too_many_attempts') return { codes, last };
   }
+  throw new Error(`never blocked: ${codes}`);
 }
 
 const unlock = (tenant: string) =>
   both[0].publish({
-    ...{ source: 'identity', type: 'user.unlocked', tenantId: tenant, streamId: 'signin-ann' },
-    data: { id: 'ann' },
+    ...{ source: 'identity', type: 'user.unlocked', tenantId: tenant, streamId: 'signin-approver' },
+    data: { id: userOf(tenant) },
   });
 
 async function jobsOf(tenant: string): Promise<number> {
@@ -100,45 +115,45 @@ async function jobsOf(tenant: string): Promise<number> {
 
 describe('an approver who does not know the codes', () => {
   it('P7 guesses codes at 20 times a day over all requests, then not for 15 minutes, an hour, …', async () => {
-    const { id, anns } = await approver('guessing', ['email', 'webhook']);
-    const { codes, last } = await guessUntilBlocked(id, anns);
+    const { id, approvers } = await approver('guessing', ['email', 'webhook']);
+    const { codes, last } = await guessUntilBlocked(id, approvers);
     expect(codes).toEqual([...Array(20).fill('binding_code_mismatch'), 'too_many_attempts']);
     expect(last.seen.at(-1)?.after).toBe('900');
     expect((await last.approve()).code).toBe('too_many_attempts');
     await unlock(id);
     await untilTrue(
-      async () => (await guessAll(id, anns)).seen[0]?.code === 'binding_code_mismatch',
+      async () => (await guessAll(id, approvers)).seen[0]?.code === 'binding_code_mismatch',
       { what: 'an administrator has let them try again' },
     );
   });
 
   it('P7 gets one mail for each block, at two replicas, also where requests are not mailed', async () => {
-    const { id, anns } = await approver('told', ['webhook'], 'de');
+    const { id, approvers } = await approver('told', ['webhook'], 'de');
     const told = () => mails.filter(({ subject }) => subject === BLOCKED_SUBJECT.de);
-    await guessUntilBlocked(id, anns);
+    await guessUntilBlocked(id, approvers);
     await untilTrue(async () => told().length === 1 && (await jobsOf(id)) === 0);
     // What is refused while they are blocked is told no more.
-    await guessAll(id, anns);
+    await guessAll(id, approvers);
     await unlock(id);
     await untilTrue(
-      async () => (await guessAll(id, anns)).seen[0]?.code === 'binding_code_mismatch',
+      async () => (await guessAll(id, approvers)).seen[0]?.code === 'binding_code_mismatch',
     );
     expect(told().length).toBe(1);
-    await guessUntilBlocked(id, anns);
+    await guessUntilBlocked(id, approvers);
     await untilTrue(async () => told().length === 2 && (await jobsOf(id)) === 0);
     const [mail] = told() as [Mail];
-    expect(mail.to).toBe('ann@example.com');
+    expect(mail.to).toBe(`${userOf(id)}@example.com`);
     expect(mail.text).toMatch(/^Gesperrt bis: \d{4}-\d\d-\d\d \d\d:\d\d UTC$/m);
     // No code, and nothing of a request.
     expect(mail.text.replaceAll(/\d{4}-\d\d-\d\d/g, '')).not.toMatch(/\d{4}|bot|github|nope/i);
   });
 
   it('P7 gets the mail about a block later where requests have used up the mails of a minute', async () => {
-    const { id, anns } = await approver('mailed', ['email']);
+    const { id, approvers } = await approver('mailed', ['email']);
     const told = () => mails.filter(({ subject }) => subject === BLOCKED_SUBJECT.en);
     const before = told().length;
     // Seven requests, of which each is mailed.
-    await guessUntilBlocked(id, anns);
+    await guessUntilBlocked(id, approvers);
     await untilTrue(async () => (await jobsOf(id)) > 0);
     await untilTrue(async () => {
       const { rows } = await both[0].host
@@ -156,9 +171,9 @@ describe('an approver who does not know the codes', () => {
   });
 
   it('P7 is told to others by an event, once for each block', async () => {
-    const { id, anns } = await approver('event', ['webhook']);
-    await guessUntilBlocked(id, anns);
-    await guessAll(id, anns);
+    const { id, approvers } = await approver('event', ['webhook']);
+    await guessUntilBlocked(id, approvers);
+    await guessAll(id, approvers);
     const { database: sql } = both[0].host.needsOf('approval');
     const events = await untilTrue(async () => {
       const { rows } = await sql.system.query<{ data: object }>(
@@ -172,7 +187,7 @@ describe('an approver who does not know the codes', () => {
     expect(events).toEqual([
       {
         context: expect.anything(),
-        user_id: 'ann',
+        user_id: userOf(id),
         level: 1,
         blocked_until: expect.stringMatching(/^\d{4}-.*Z$/),
       },

@@ -17,6 +17,7 @@ import {
   webhookSink,
 } from '@cardea/testing';
 import { users as userStreams } from '../../services/identity/src/accounts/users/user.ts';
+import { type IdentityDrivers, identityWith } from '../../services/identity/src/service.ts';
 import { type AgentsAndKeys, agentsAndKeysOf } from './agents-and-keys.ts';
 import { claimsOf, expectStatus, type Person, type Users, usersOf } from './users.ts';
 
@@ -62,16 +63,27 @@ type Options = {
   readonly env?: { readonly [name: string]: string };
   /** Who is the owner of A, and was made at the start; else somebody who signs up. */
   readonly founder?: Pick<Person, 'tenantId' | 'email'>;
+  /** How identity fetches documents of clients; over the network unless given. */
+  readonly documentNetwork?: IdentityDrivers['documentNetwork'];
 };
 
-export async function fortress({ databaseUrl, env = {}, ...options }: Options): Promise<Fortress> {
+export async function fortress({
+  databaseUrl,
+  env = {},
+  documentNetwork,
+  ...options
+}: Options): Promise<Fortress> {
   const mailFolder = await mkdtemp(join(tmpdir(), 'cardea-security-'));
   const receiver = await webhookSink();
   const lines: string[] = [];
   const clock = shiftedClock();
   const fixture = await serviceFixture({
     databaseUrl,
-    definitions: services,
+    definitions: services.map((service) =>
+      service.name === 'identity' && documentNetwork !== undefined
+        ? identityWith({ documentNetwork })
+        : service,
+    ),
     clock,
     env: {
       ARGON2_MEMORY: '8',

@@ -25,6 +25,15 @@ export function withinRow(details: Details): Details {
   return cut;
 }
 
+/** The table has an index over targets, which takes no text of more than 2,704 bytes. */
+const TARGET_BYTES_MAX = 2_048;
+const BYTES_PER_CHAR_MAX = 3;
+
+export const targetWithinIndex = (id: string | null): string | null =>
+  id === null || Buffer.byteLength(id) <= TARGET_BYTES_MAX
+    ? id
+    : shortened(id, Math.floor(TARGET_BYTES_MAX / BYTES_PER_CHAR_MAX));
+
 /** Takes items from the end of the longest list, then of the next one, until all fits. */
 function cutLists(details: Known, bytesMax: number): number {
   let omitted = 0;

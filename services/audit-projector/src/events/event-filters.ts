@@ -17,7 +17,8 @@ const CATEGORIES = [
 const RESULTS = ['success', 'failure', 'denied'] as const;
 const ACTOR_TYPES = ['user', 'agent', 'system', 'admin'] as const;
 const TYPE_CHARS_MAX = 100;
-const ID_CHARS_MAX = 1100;
+/** As long as the id of a client may be, which can be an address. */
+const ID_CHARS_MAX = 2_048;
 const TIME_CHARS_MAX = 40;
 
 export const Category = named('AuditCategory', Type.Enum([...CATEGORIES]));

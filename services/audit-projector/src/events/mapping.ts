@@ -10,7 +10,7 @@ import {
 } from '@cardea/contracts';
 import { uuidFrom } from '@cardea/runtime';
 import type { Category, Details, Happened, Result, Rule } from './audit-row.ts';
-import { withinRow } from './details-within-row.ts';
+import { targetWithinIndex, withinRow } from './details-within-row.ts';
 import { approvalRules } from './mapping/approval.ts';
 import { auditRules } from './mapping/audit.ts';
 import { authzRules } from './mapping/authz.ts';
@@ -86,7 +86,7 @@ export function rowOf(event: IntegrationEvent): AuditRow | undefined {
     actor_id: event.actor.id,
     actor_agent_id: context.agent_id,
     target_type: said.target.type,
-    target_id: said.target.id,
+    target_id: targetWithinIndex(said.target.id),
     source_ip: context.ip,
     source_user_agent: context.user_agent?.slice(0, USER_AGENT_CHARS_MAX).toWellFormed() ?? null,
     details: withinRow({

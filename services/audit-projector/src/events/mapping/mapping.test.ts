@@ -261,7 +261,10 @@ describe('C6 the largest event of each type', () => {
       const stated = Object.fromEntries(given.stated.map((field) => [field, given.data[field]]));
       const event = eventOf(given);
       const whole = { ...event, data: { ...event.data, ...data, ...stated } } as IntegrationEvent;
-      const details = rowOf(whole)?.details ?? {};
+      const { details = {}, target_id = null } = rowOf(whole) ?? {};
+      // More than an index takes would park the stream.
+      expect(Buffer.byteLength(target_id ?? '')).toBeLessThanOrEqual(2_048);
+      expect(target_id?.isWellFormed() ?? true).toBe(true);
       const text = JSON.stringify(details);
       expect(Buffer.byteLength(text)).toBeLessThanOrEqual(8 * 1024);
       expect(text).not.toMatch(/\\ud[89a-f]/);

@@ -60,16 +60,17 @@ async function serve({ folder, settings, version, ...serving }: Serving): Promis
   });
   end.listen();
   end.onStop('telemetry', await startTelemetry(settings, { service: 'standalone', version }));
-  let database = settings.DATABASE_URL;
+  let { DATABASE_URL: database, MIGRATION_DATABASE_URL: owners } = settings;
   let databaseFolder: string | undefined;
   if (database.reveal() === '') {
     const own = await ownDatabase(folder, log);
     serving.onDatabase(own.stop);
     database = own.url;
+    owners = own.url;
     databaseFolder = own.folder;
   }
   const instance = await startStandalone({
-    settings: { ...settings, DATABASE_URL: database, MIGRATION_DATABASE_URL: database },
+    settings: { ...settings, DATABASE_URL: database, MIGRATION_DATABASE_URL: owners },
     version,
     log,
     sharesDevelopment: serving.sharesDevelopment,

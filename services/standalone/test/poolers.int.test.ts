@@ -66,20 +66,13 @@ async function pgBouncer(...lines: readonly string[]): Promise<string> {
   return url.href;
 }
 
+const DROPS = 'ignore_startup_parameters = options,extra_float_digits';
 const MODES: readonly (readonly [string, readonly string[]])[] = [
   ['transaction mode', ['pool_mode = transaction']],
-  [
-    'transaction mode and drops options',
-    ['pool_mode = transaction', 'ignore_startup_parameters = options,extra_float_digits'],
-  ],
-  [
-    'statement mode and drops options',
-    ['pool_mode = statement', 'ignore_startup_parameters = options,extra_float_digits'],
-  ],
-  [
-    'session mode and drops options',
-    ['pool_mode = session', 'ignore_startup_parameters = options,extra_float_digits'],
-  ],
+  ['transaction mode and drops options', ['pool_mode = transaction', DROPS]],
+  ['statement mode and drops options', ['pool_mode = statement', DROPS]],
+  ['session mode and drops options', ['pool_mode = session', DROPS]],
+  ['session mode and refuses options', ['pool_mode = session']],
 ];
 
 describe('a database behind something', () => {
@@ -98,22 +91,33 @@ describe('a database behind something', () => {
     await expect(refuseSharedSessions(url)).rejects.toThrow(SharedSessions);
   });
 
-  it('ends the start with one sentence that names the setting', {
-    timeout: START_MS_MAX,
-  }, async () => {
-    const url = await pgBouncer(
-      'pool_mode = transaction',
-      'ignore_startup_parameters = options,extra_float_digits',
-    );
-    const ended = await promisify(execFile)(process.execPath, [MAIN, '--temp'], {
-      env: { PATH: process.env['PATH'] ?? '', DATABASE_URL: url, CARDEA_DATA: folder },
-    }).then(
-      () => ({ code: 0, stderr: '' }),
-      (error: { code: number; stderr: string }) => error,
-    );
-    expect([ended.code, ended.stderr.trim().split('\n')]).toEqual([
-      EXIT_CONFIGURATION,
-      [expect.stringContaining('DATABASE_URL leads to a pooler')],
-    ]);
-  });
+  it.each([
+    ['DATABASE_URL', ['pool_mode = transaction', DROPS]],
+    ['DATABASE_URL', ['pool_mode = session', DROPS]],
+    ['DATABASE_URL', ['pool_mode = session']],
+    ['MIGRATION_DATABASE_URL', ['pool_mode = session']],
+  ])(
+    'ends the start with one sentence that names %s, at %j',
+    {
+      timeout: START_MS_MAX,
+    },
+    async (setting, lines) => {
+      const url = await pgBouncer(...lines);
+      const ended = await promisify(execFile)(process.execPath, [MAIN, '--temp'], {
+        env: {
+          PATH: process.env['PATH'] ?? '',
+          CARDEA_DATA: folder,
+          DATABASE_URL: database.url,
+          [setting]: url,
+        },
+      }).then(
+        () => ({ code: 0, stderr: '' }),
+        (error: { code: number; stderr: string }) => error,
+      );
+      expect([ended.code, ended.stderr.trim().split('\n')]).toEqual([
+        EXIT_CONFIGURATION,
+        [expect.stringMatching(new RegExp(`^(.*: )?${setting} leads to a pooler`))],
+      ]);
+    },
+  );
 });

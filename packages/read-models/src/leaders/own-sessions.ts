@@ -14,17 +14,23 @@ const CLIENTS_MAX = 5;
 const PROTOCOL_VIOLATION = '08P01';
 const PROBE = 'cardea.session_probe';
 
+/** The setting that names the database, as the sentence says it. */
+type DatabaseSetting = 'DATABASE_URL' | 'MIGRATION_DATABASE_URL';
+
 export class SharedSessions extends Error {
   override readonly name = 'SharedSessions';
-  constructor() {
+  constructor(setting: DatabaseSetting) {
     super(
-      'DATABASE_URL leads to a pooler that shares sessions between clients or drops startup options: let it name PostgreSQL itself, or a pooler in session mode that passes "options".',
+      `${setting} leads to a pooler that shares sessions between clients or drops startup options: let it name PostgreSQL itself, or a pooler in session mode that passes "options".`,
     );
   }
 }
 
 /** False where the database cannot be asked yet. Throws SharedSessions. */
-export async function refuseSharedSessions(connectionString: string): Promise<boolean> {
+export async function refuseSharedSessions(
+  connectionString: string,
+  setting: DatabaseSetting = 'DATABASE_URL',
+): Promise<boolean> {
   const clients: Client[] = [];
   const open = async (): Promise<Session> => {
     const probe = randomUUID();
@@ -42,19 +48,19 @@ export async function refuseSharedSessions(connectionString: string): Promise<bo
   try {
     const first = await open();
     const { pid, probe } = await seenBy(first, '');
-    if (probe !== first.probe) throw new SharedSessions();
+    if (probe !== first.probe) throw new SharedSessions(setting);
     if (pid === ownPid(first)) return true;
     // A pooler is in between. Whoever begins a transaction gets a session that another has let go.
     for (let n = 0; n < CLIENTS_MAX; n += 1) {
       const next = await open();
       const seen = await seenBy(next, 'BEGIN; ');
-      if (seen.pid === pid || seen.probe !== next.probe) throw new SharedSessions();
+      if (seen.pid === pid || seen.probe !== next.probe) throw new SharedSessions(setting);
     }
     return true;
   } catch (error) {
     if (error instanceof SharedSessions) throw error;
     if ((error as { readonly code?: unknown }).code === PROTOCOL_VIOLATION) {
-      throw new SharedSessions();
+      throw new SharedSessions(setting);
     }
     return false;
   } finally {

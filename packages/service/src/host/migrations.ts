@@ -39,7 +39,9 @@ export async function migrateServices(of: {
   const { settings, definitions, version, log, restoring, only } = of;
   const urls = [settings.MIGRATION_DATABASE_URL.reveal(), settings.DATABASE_URL.reveal()];
   const users = urls.map((url) => decodeURIComponent(new URL(url).username));
-  for (const url of new Set(urls)) await refuseSharedSessions(url);
+  const [owners = '', own = ''] = urls;
+  await refuseSharedSessions(own);
+  if (owners !== own) await refuseSharedSessions(owners, 'MIGRATION_DATABASE_URL');
   return migrate({
     connectionString: urls[0] ?? '',
     sets: migrationSetsOf(definitions),

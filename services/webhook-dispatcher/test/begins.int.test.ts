@@ -1,22 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { type ServiceFixture, testDatabase, type WebhookSink, webhookSink } from '@cardea/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  type FakeEventStore,
+  type ServiceFixture,
+  startFakeEventStore,
+  testDatabase,
+  type WebhookSink,
+  webhookSink,
+} from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminOf, makeWebhook, ROOT, startWebhookFixture, userCreated } from './webhook-fixture.ts';
 
 const TENANT = 'beginning';
 const TWO_MINUTES_MS = 120_000;
 
-const database = testDatabase();
 let fixture: ServiceFixture;
 let sink: WebhookSink;
-beforeAll(async () => {
-  sink = await webhookSink();
-  fixture = await startWebhookFixture({ databaseUrl: database.url });
-});
-afterAll(async () => {
-  await fixture?.stop();
-  await sink?.close();
-});
 
 /** Stands in identity's log; answers its position. */
 async function recorded(): Promise<bigint> {
@@ -53,16 +51,32 @@ async function published(position: bigint, id: string, time = new Date()): Promi
   });
 }
 
-it('a new webhook gets no event of before it, and all of after it from a clock two minutes behind', async () => {
-  const before = await recorded();
-  const { id } = await makeWebhook(adminOf(fixture, TENANT), `${sink.url}/begins`);
-  const after = await recorded();
-  await published(before, 'of-before');
-  await published(after, 'of-after', new Date(Date.now() - TWO_MINUTES_MS));
-  const request = await sink.waitFor(({ body }) => body.includes('of-after'));
-  expect(request.path).toBe('/begins');
-  // Both were scheduled in the order in which they were published.
-  expect(sink.received.map(({ body }) => body.includes('of-before'))).toEqual([false]);
-  const { body } = await adminOf(fixture, TENANT).get(`${ROOT}/${id}`);
-  expect(Object.keys(body)).not.toContain('begins_after');
+describe.each(['PostgreSQL', 'EventStoreDB'])('events in %s', (store) => {
+  const database = testDatabase();
+  let standIn: FakeEventStore | undefined;
+  beforeAll(async () => {
+    sink = await webhookSink();
+    standIn = store === 'PostgreSQL' ? undefined : await startFakeEventStore();
+    const env = standIn === undefined ? {} : { EVENTSTORE_URL: standIn.url };
+    fixture = await startWebhookFixture({ databaseUrl: database.url, env });
+  });
+  afterAll(async () => {
+    await fixture?.stop();
+    await sink?.close();
+    await standIn?.stop();
+  });
+
+  it('a new webhook gets no event of before it, and all of after it from a clock two minutes behind', async () => {
+    const before = await recorded();
+    const { id } = await makeWebhook(adminOf(fixture, TENANT), `${sink.url}/begins`);
+    const after = await recorded();
+    await published(before, 'of-before');
+    await published(after, 'of-after', new Date(Date.now() - TWO_MINUTES_MS));
+    const request = await sink.waitFor(({ body }) => body.includes('of-after'));
+    expect(request.path).toBe('/begins');
+    // Both were scheduled in the order in which they were published.
+    expect(sink.received.map(({ body }) => body.includes('of-before'))).toEqual([false]);
+    const { body } = await adminOf(fixture, TENANT).get(`${ROOT}/${id}`);
+    expect(Object.keys(body)).not.toContain('begins_after');
+  });
 });

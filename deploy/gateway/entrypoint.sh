@@ -67,7 +67,8 @@ export HSTS
 # both be out at once.
 server() {
   case ${1%:*} in
-    *.*) echo "server $1 resolve max_fails=0;" ;;
+    # A name of its own domain, or an address.
+    *.* | \[*) echo "server $1 resolve max_fails=0;" ;;
     *) echo "server ${1%:*}${UPSTREAM_SUFFIX:-}:${1##*:} resolve max_fails=0;" ;;
   esac
 }

@@ -57,7 +57,7 @@ export function renderGateway(options: GatewayOptions): string {
   });
 }
 
-const literal = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+export const literal = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 /** No server is marked as failed: two that restart one after the other would both be left out at once. */
 const serversOf = (addresses: readonly string[]): string =>

@@ -16,7 +16,7 @@ import { type Documents, writeDocuments } from '@cardea/documents';
 import { documentation, PortTaken } from '@cardea/http';
 import { freePort } from '@cardea/testing';
 import { documentsOf, product } from './files.ts';
-import { type GatewayOptions, renderGateway } from './render.ts';
+import { type GatewayOptions, literal, renderGateway } from './render.ts';
 
 export type GatewayToStart = Omit<GatewayOptions, 'port' | 'folder' | 'staticFolder'> & {
   /** A free one unless named. */
@@ -179,7 +179,7 @@ function gatewayFolder(parent: string, served: Documents): string {
 
 /** `0.0.0.0` can be listened on, but not connected to. */
 const reachable = (host: string): string =>
-  host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  host === '0.0.0.0' || host === '::' ? '127.0.0.1' : literal(host);
 
 /** It writes its pid once it listens; a response on the port could be another process's. */
 async function hasStarted(folder: string, child: ChildProcess): Promise<boolean> {

@@ -189,6 +189,7 @@ describe('nginx', () => {
         PUBLIC_URL: 'https://api.example.com',
         UPSTREAM_SUFFIX: '.cardea.svc.cluster.local',
         VAULT_UPSTREAM: 'vault.example.com:9000',
+        AUDIT_UPSTREAM: '[fd00::20]:9000',
         RESOLVER_ADDRESS: 'fd00::10',
         RESOLVER_FAMILY: 'both',
       },
@@ -197,6 +198,7 @@ describe('nginx', () => {
     for (const line of [
       'server webhook-dispatcher.cardea.svc.cluster.local:8080 resolve max_fails=0;',
       'server vault.example.com:9000 resolve max_fails=0;',
+      'server [fd00::20]:9000 resolve max_fails=0;',
       'resolver [fd00::10] valid=2s; resolver_timeout 2s;',
       'set_real_ip_from 10.0.0.0/8; set_real_ip_from 192.168.0.0/16;',
       'add_header Strict-Transport-Security "max-age=31536000" always;',

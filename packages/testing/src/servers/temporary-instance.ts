@@ -28,7 +28,7 @@ export async function temporaryInstance(
     const look = (chunk: Buffer): void => {
       output += chunk.toString('utf8');
       const [base, management] =
-        output.match(/https?:\/\/(?:127\.0\.0\.1|localhost):\d+(?=\n| {2}\()/g) ?? [];
+        output.match(/https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):\d+(?=\n| {2}\()/g) ?? [];
       if (base === undefined || management === undefined) return;
       clearTimeout(timer);
       resolve({ base, management });

@@ -1,0 +1,73 @@
+/** The whole product where its only address, and that of its gateway, is one of IPv6. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { freePort, temporaryInstance } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
+import { type Gateway, nginxCommand, startGateway } from '../../scripts/gateway/start.ts';
+import { player } from '../../scripts/tour/player.ts';
+import { playStory } from '../../scripts/tour/story.ts';
+import { CHEAP_HASHES } from '../faults/instance.ts';
+
+const quiet = (): void => undefined;
+const TEST_MS_MAX = 5 * 60_000;
+
+/** Undefined where this machine has the address; else why not. */
+async function whyNot(): Promise<string | undefined> {
+  const server = createServer();
+  const listening = once(server, 'listening').then(
+    () => undefined,
+    (error: Error) => `no ::1: ${error.message}`,
+  );
+  server.listen(0, '::1');
+  const reason = await listening;
+  server.close();
+  return reason;
+}
+
+const reason = await whyNot();
+const services = ['identity', 'authz', 'vault', 'approval', 'webhooks', 'audit'] as const;
+
+async function gatewayTo(port: number): Promise<Gateway | undefined> {
+  if (nginxCommand() === undefined) return undefined;
+  const upstreams = Object.fromEntries(services.map((name) => [name, [`[::1]:${port}`]]));
+  return startGateway({ upstreams: upstreams as never, hosts: ['::1'] });
+}
+
+describe.skipIf(reason !== undefined)(
+  `a machine with an address of IPv6 alone${reason === undefined ? '' : ` (${reason})`}`,
+  () => {
+    it(
+      'lets people sign in, read and use credentials there, and listens nowhere else',
+      async () => {
+        const port = await freePort();
+        const instance = await temporaryInstance(quiet, {
+          ...CHEAP_HASHES,
+          HOST: '::1',
+          PORT: String(port),
+          PUBLIC_URL: `http://[::1]:${port}`,
+        });
+        try {
+          expect(instance.base).toBe(`http://[::1]:${port}`);
+          expect(instance.management).toContain('http://[::1]:');
+          await playStory(player(instance.base, quiet), instance.base);
+          await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow('fetch failed');
+          const gateway = await gatewayTo(port);
+          if (gateway === undefined) return;
+          try {
+            expect(gateway.url).toContain('http://[::1]:');
+            const answer = await fetch(`${gateway.url}/.well-known/jwks.json`);
+            expect([answer.status, Object.keys((await answer.json()) as object)]).toEqual([
+              200,
+              ['keys'],
+            ]);
+          } finally {
+            await gateway.stop();
+          }
+        } finally {
+          await instance.stop();
+        }
+      },
+      TEST_MS_MAX,
+    );
+  },
+);

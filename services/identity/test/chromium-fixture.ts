@@ -27,9 +27,16 @@ export const FOREIGN = 'http://localhost:65528';
 /** A name, as passkeys are for names alone; and of this machine, as they need https anywhere else. */
 export const ISSUER = 'http://localhost:65530';
 
+/** A name that is not of this machine: over plain HTTP a browser sends no `Sec-Fetch-Site` there. */
+export const PLAIN_ISSUER = 'http://id.example.test:65527';
+
 /** Where an application at `CALLBACK` sends a browser to sign in. */
-export const signInUrl = (client: TestClient, more: { [name: string]: string } = {}): string =>
-  ISSUER +
+export const signInUrl = (
+  client: TestClient,
+  more: { [name: string]: string } = {},
+  issuer = ISSUER,
+): string =>
+  issuer +
   authorizeUrl(client, { code_challenge: pkce().challenge, redirect_uri: CALLBACK, ...more });
 
 export type ChromiumFixture = {
@@ -50,6 +57,7 @@ export async function chromiumFixture(baseUrl: string): Promise<ChromiumFixture>
     args: [
       '--no-sandbox',
       `--host-resolver-rules=MAP ${new URL(ISSUER).host} ${new URL(baseUrl).host},` +
+        `MAP ${new URL(PLAIN_ISSUER).host} ${new URL(baseUrl).host},` +
         `MAP ${new URL(CALLBACK).host} 127.0.0.1:${port},` +
         `MAP ${new URL(FOREIGN).host} 127.0.0.1:${port}`,
     ],
@@ -67,14 +75,14 @@ export async function chromiumFixture(baseUrl: string): Promise<ChromiumFixture>
 const START_MS = 120_000;
 
 /** An instance with a first-party application, a browser at its hosted pages, and who administers it, for a test file. */
-export function hostedOfFile() {
+export function hostedOfFile(issuer = ISSUER) {
   const database = testDatabase();
   let fixture: OAuthFixture;
   let browser: ChromiumFixture;
   let admin: Account;
   let shop: TestClient;
   beforeAll(async () => {
-    fixture = await oauthFixture(database.url, { ISSUER, PUBLIC_URL: ISSUER });
+    fixture = await oauthFixture(database.url, { ISSUER: issuer, PUBLIC_URL: issuer });
     browser = await chromiumFixture(fixture.baseUrl);
     admin = await fixture.signUp();
     shop = await application(fixture, admin, { redirect_uris: [CALLBACK], first_party: true });
@@ -99,7 +107,7 @@ export function hostedOfFile() {
   };
 }
 
-/** A passkey device of the page, which says yes to everything. */
+/** A passkey device of the page, which says yes to everything, also to what a page offers without a press of a button. */
 export async function withAuthenticator(
   page: Page,
 ): Promise<{ isUserVerified(yes: boolean): Promise<void> }> {

@@ -1,4 +1,5 @@
 /** What a page has to be for whoever sees it badly, or uses it without a mouse: asked of Chromium itself. */
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
@@ -37,8 +38,20 @@ async function faultsOf(page: Page): Promise<readonly string[]> {
     ...pictures.map(() => 'a picture without a name'),
     ...(ofRole('main').length === 1 ? [] : ['not one main part']),
     ...(await shownFaults(page)),
+    ...((await page.evaluate<boolean>(RUNS_SCRIPTS)) ? await page.evaluate<string[]>(AXE) : []),
   ];
 }
+
+/** Where a page may run none, a parser reads what stands in for them; and axe-core would wait for ever. */
+const RUNS_SCRIPTS = `(() => {
+  const parsed = document.createElement('div');
+  parsed.innerHTML = '<noscript><p></p></noscript>';
+  return parsed.querySelector('p') === null;
+})()`;
+
+/** What axe-core finds; all of its rules, those of good practice too. */
+const AXE = `${axe.source};axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+  violations.map(({ id, nodes }) => 'axe ' + id + ': ' + nodes.map(({ html }) => html).join(' ')))`;
 
 /** What is wrong with how it looks: contrast, size of what is pressed, side scroll. */
 export const shownFaults = (page: Page): Promise<readonly string[]> =>

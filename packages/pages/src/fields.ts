@@ -75,6 +75,21 @@ export const plainForm = (action: string, text: string, ...parts: readonly Marku
 export const orLine = (text: string): Markup => html`<div class="or">${text}</div>
 `;
 
+export const mainLink = (href: string, text: string): Markup =>
+  html`<a class="button main" href="${href}">${text}</a>
+`;
+
+/**
+ * Buttons to keep what is shown once, hidden until `SAVE_SCRIPT` brings them to life. `shownId` is the element
+ * with the text.
+ */
+export const saveBar = (
+  { say }: { readonly say: Say },
+  { shownId, fileName }: { readonly shownId: string; readonly fileName: string },
+): Markup =>
+  html`<div class="saves" data-saves="${shownId}" data-file="${fileName}" data-copied="${say('save.copied')}" data-failed="${say('save.failed')}" hidden><button type="button" data-does="copy">${say('save.copy')}</button><button type="button" data-does="download">${say('save.download')}</button><button type="button" data-does="print">${say('save.print')}</button><p role="status"></p></div>
+`;
+
 /**
  * A passkey needs the browser's own programming interface: the form is shown by the script that can use it,
  * which fills it in and sends it as any other.
@@ -85,6 +100,8 @@ export const passkeyForm = (of: {
   readonly text: string;
   readonly failed: string;
   readonly isMain?: boolean;
+  /** Browsers that can offer passkeys at the page's field for the address (`autocomplete="webauthn"`). */
+  readonly isOffered?: boolean;
 }): Markup =>
-  html`<form method="post" action="${of.action}" data-challenge="${of.challenge}" hidden>${hidden('method', 'passkey')}${hidden('challenge_id', '')}${hidden('response', '')}<button${of.isMain === true ? html` class="main"` : NOTHING}>${of.text}</button><div class="alert" role="alert" hidden><p>${of.failed}</p></div></form>
+  html`<form method="post" action="${of.action}" data-challenge="${of.challenge}"${of.isOffered === true ? html` data-offered` : NOTHING} hidden>${hidden('method', 'passkey')}${hidden('challenge_id', '')}${hidden('response', '')}<button${of.isMain === true ? html` class="main"` : NOTHING}>${of.text}</button><div class="alert" role="alert" hidden><p>${of.failed}</p></div></form>
 `;

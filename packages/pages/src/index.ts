@@ -5,10 +5,12 @@ export {
   form,
   hidden,
   mainButton,
+  mainLink,
   orLine,
   passkeyForm,
   plainForm,
   revealing,
+  saveBar,
 } from './fields.ts';
 export { html, type Markup, NOTHING, trusted } from './markup.ts';
 export {
@@ -24,7 +26,7 @@ export {
   wantsPage,
 } from './page.ts';
 export { type Fact, facts, type Table, table, tag } from './parts.ts';
-export { PASSKEY_SCRIPT, SHOW_PASSWORD_SCRIPT, scriptsOf } from './scripts.ts';
+export { PASSKEY_SCRIPT, SAVE_SCRIPT, SHOW_PASSWORD_SCRIPT, scriptsOf } from './scripts.ts';
 export {
   formToken,
   isFormToken,

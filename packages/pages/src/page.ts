@@ -174,9 +174,13 @@ function footOf({ branding, say }: Frame): Markup {
 `;
 }
 
-/** A page that says one thing and asks for nothing. */
-export const plainPage = (frame: Frame, title: string, lead: string): Html =>
-  page(frame, { title, body: html`<p>${lead}</p>` });
+/** A page that says one thing and asks for nothing; `more` leads on from it. */
+export const plainPage = (
+  frame: Frame,
+  title: string,
+  lead: string,
+  more: Markup = NOTHING,
+): Html => page(frame, { title, body: html`<p>${lead}</p>${more}` });
 
 type Response = {
   readonly writeHead: (status: number, headers: { [name: string]: string | number }) => unknown;

@@ -1,5 +1,9 @@
 /** Scripts that pages share: constants, which a page's policy allows by their hash. */
 
+/** A challenge lasts five minutes, and a page that offers passkeys asks for another one before. */
+const OFFER_MS = 4 * 60_000;
+const OFFERS_MAX = 5;
+
 /** Written out rather than by `parseRequestOptionsFromJSON`, which browsers of before 2025 lack. */
 export const PASSKEY_SCRIPT = `
 const bytes = (text) => Uint8Array.from(
@@ -29,24 +33,55 @@ const shown = ({ id, rawId, type, authenticatorAttachment, response }, extension
     }),
   },
 });
-const ask = async (form) => {
+const challenge = async (form) => {
   const answer = await fetch(form.dataset.challenge, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json' },
     body: JSON.stringify({ method: 'passkey' }),
   });
   if (!answer.ok) throw new Error(String(answer.status));
-  const { challenge_id, options } = await answer.json();
-  const publicKey = asked(options);
-  const credential = options.user
-    ? await navigator.credentials.create({ publicKey })
-    : await navigator.credentials.get({ publicKey });
+  return answer.json();
+};
+const send = (form, challenge_id, credential) => {
   form.elements.challenge_id.value = challenge_id;
   form.elements.response.value = JSON.stringify(
     shown(credential, credential.getClientExtensionResults()));
   form.submit();
 };
+let offering;
+const ask = async (form) => {
+  offering?.abort();
+  const { challenge_id, options } = await challenge(form);
+  const publicKey = asked(options);
+  const credential = options.user
+    ? await navigator.credentials.create({ publicKey })
+    : await navigator.credentials.get({ publicKey });
+  send(form, challenge_id, credential);
+};
+const offer = async (form) => {
+  for (let offers = 0; offers < ${OFFERS_MAX}; offers += 1) {
+    const { challenge_id, options } = await challenge(form);
+    offering = new AbortController();
+    const { signal } = offering;
+    const renewal = setTimeout(() => offering.abort(offer), ${OFFER_MS});
+    try {
+      const publicKey = asked(options);
+      const credential =
+        await navigator.credentials.get({ publicKey, mediation: 'conditional', signal });
+      return send(form, challenge_id, credential);
+    } catch {
+      if (signal.reason !== offer) return;
+    } finally {
+      clearTimeout(renewal);
+    }
+  }
+};
 if (window.PublicKeyCredential) {
+  const offered = document.querySelector('form[data-offered]');
+  const canOffer = PublicKeyCredential.isConditionalMediationAvailable;
+  if (offered && canOffer) {
+    canOffer.call(PublicKeyCredential).then((can) => can && offer(offered)).catch(() => {});
+  }
   for (const form of document.querySelectorAll('form[data-challenge]')) {
     form.hidden = false;
     form.addEventListener('submit', async (event) => {
@@ -80,6 +115,41 @@ for (const button of document.querySelectorAll('button[data-reveals]')) {
   button.hidden = false;
   button.addEventListener('click', () => turn(field.type === 'password'));
   field.form.addEventListener('submit', () => turn(false));
+}
+`.trim();
+
+/** Copies, downloads and prints what is shown once; plain HTTP has no clipboard but the selection's. */
+export const SAVE_SCRIPT = `
+for (const bar of document.querySelectorAll('[data-saves]')) {
+  const shown = document.getElementById(bar.dataset.saves);
+  const status = bar.querySelector('[role=status]');
+  const selected = () => {
+    getSelection().selectAllChildren(shown);
+    if (!document.execCommand('copy')) throw new Error('no clipboard');
+    getSelection().removeAllRanges();
+  };
+  const does = {
+    copy: async () => {
+      try { await navigator.clipboard.writeText(shown.innerText); } catch { selected(); }
+      status.textContent = bar.dataset.copied;
+    },
+    download: async () => {
+      const file = new Blob([shown.innerText, '\\n'], { type: 'text/plain' });
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(file);
+      link.download = bar.dataset.file;
+      link.click();
+      URL.revokeObjectURL(link.href);
+    },
+    print: async () => print(),
+  };
+  bar.hidden = false;
+  for (const button of bar.querySelectorAll('button')) {
+    button.addEventListener('click', () => {
+      status.textContent = '';
+      does[button.dataset.does]().catch(() => { status.textContent = bar.dataset.failed; });
+    });
+  }
 }
 `.trim();
 

@@ -97,6 +97,11 @@ table.rows td{display:grid;grid-template-columns:minmax(7rem,1fr) 2fr;gap:.125re
 table.rows td::before{content:attr(data-label);color:var(--muted)}
 table.rows .number{text-align:left}
 dl.facts>div{grid-template-columns:1fr}}
+.saves{display:flex;flex-wrap:wrap;gap:.5rem;margin:0 0 1.25rem}
+.saves button{flex:1 1 auto;width:auto;padding:.5rem .625rem}
+.saves p{flex-basis:100%;margin:0;color:var(--muted)}
+.saves p:empty{display:none}
+a.button+a.button{margin-top:.75rem}
 details{margin:1rem 0}
 .mail{white-space:pre-wrap}
 summary{cursor:pointer;color:var(--link);text-decoration:underline;min-height:2.75rem;padding:.625rem 0}
@@ -104,6 +109,7 @@ footer{width:100%;max-width:26rem;display:flex;flex-wrap:wrap;gap:0 1.25rem;just
 font-size:.875rem}
 footer a{color:var(--page-text);padding:.75rem 0}
 [hidden]{display:none!important}
+@media print{button,.button,footer,.saves{display:none}main{border:0;padding:0}}
 @media(max-width:30rem){body{justify-content:flex-start;padding:0;gap:0}
 html{background:var(--card)}
 main{border:0;border-radius:0;padding:1.5rem 1.25rem}

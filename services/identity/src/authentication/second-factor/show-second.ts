@@ -21,7 +21,10 @@ export type SecondFactorDependencies = Pick<
 > & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly secondFactors: Pick<SecondFactors, 'enrolTotp' | 'confirmTotp' | 'use'>;
+  readonly secondFactors: Pick<
+    SecondFactors,
+    'confirmTotp' | 'enrolTotp' | 'renewRecoveryCodes' | 'use'
+  >;
   readonly passkeys: Pick<Passkeys, 'add' | 'creation' | 'look' | 'request' | 'use'>;
   readonly mfaTokens: Pick<MfaTokens, 'read'>;
   readonly clearLockout: ClearLockout;
@@ -176,7 +179,7 @@ async function enrolled(
     if (response === undefined) return undefined;
     const add = { user, name: null, challengeId, response };
     const added = await passkeys.add(add, tenant, command);
-    if ('passkey' in added) return {};
+    if ('passkey' in added) return await withRecoveryCodes({ secondFactors }, user, command);
     return added.refused === 'challenge_expired' ? 'expired' : undefined;
   }
   if (method !== 'totp') return undefined;
@@ -184,4 +187,16 @@ async function enrolled(
   const confirmed = await secondFactors.confirmTotp(confirm, command);
   if (confirmed.confirmed) return { recoveryCodes: confirmed.recoveryCodes };
   return confirmed.reason === 'expired' ? 'expired' : undefined;
+}
+
+/** Whoever loses a passkey that is their only factor gets in by a code, as with an authenticator app. */
+async function withRecoveryCodes(
+  { secondFactors }: Pick<SecondFactorDependencies, 'secondFactors'>,
+  { id, secondFactors: { recoveryId } }: MetAttempt['user'],
+  command: Command,
+): Promise<Right> {
+  if (recoveryId !== null) return {};
+  const own = { ...command, id: uuidFrom(command.id, 'recovery codes') };
+  const renewed = await secondFactors.renewRecoveryCodes(id, own);
+  return 'codes' in renewed ? { recoveryCodes: renewed.codes } : {};
 }

@@ -70,6 +70,7 @@ import {
 import { reservationStreams } from './streams/reservation.ts';
 import { snapshotCache } from './streams/snapshot-cache.ts';
 import {
+  applicationHomes,
   machineCallersByStream,
   type Workspaces,
   workspacesModule,
@@ -171,6 +172,7 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     signForClient,
     snapshots,
     workspaces: workspaces.workspaces,
+    applicationHomes: (tenantId: string) => applicationHomes(needs, tenantId),
     mailOutbox: outbox,
     codeKeys,
     codes: codeRedemption({ ...needs, snapshots, codeKeys }),

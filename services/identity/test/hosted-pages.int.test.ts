@@ -39,6 +39,12 @@ const enterPassword = async (page: Page, { email }: Pick<Account, 'email'>) => {
 const arrived = async (page: Page) => {
   await page.waitForURL(/callback\?code=/);
 };
+/** Whoever enrols a first factor gets codes for the day on which it is lost. */
+const keepCodes = async (page: Page) => {
+  await page.waitForSelector('ul.codes');
+  expect(await page.locator('ul.codes li').count()).toBe(10);
+  await page.click('a.button.main');
+};
 
 describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
   const hosted = hostedOfFile();
@@ -61,10 +67,11 @@ describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
       await page.waitForSelector('form[action$="/mfa"] button.main');
       await expectFaultless(page);
       await submit(page, 'mfa');
+      await keepCodes(page);
       await arrived(page);
       await page.context().clearCookies();
+      // The browser offers it at the field for the address.
       await page.goto(signInUrl(strictShop));
-      await page.click('form[data-challenge] button');
       await arrived(page);
     },
     STEP_MS,
@@ -80,13 +87,14 @@ describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
       await page.goto(signInUrl(shop));
       await enterPassword(page, erin);
       await submit(page, 'mfa');
+      await keepCodes(page);
       await arrived(page);
       await settings(admin, { mfa_policy: 'optional' });
       await page.context().clearCookies();
+      await authenticator.isUserVerified(false);
       await page.goto(signInUrl(shop));
       await enterPassword(page, erin);
       await page.waitForSelector('form[action$="/mfa"][data-challenge]:not([hidden])');
-      await authenticator.isUserVerified(false);
       await submit(page, 'mfa');
       await page.waitForSelector('form[data-challenge] [role=alert]:not([hidden])');
       await authenticator.isUserVerified(true);
@@ -112,8 +120,7 @@ describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
       expect(await page.textContent('[role=alert]')).toContain('Dieser Code ist nicht richtig');
       await page.fill('#code', nextCode(fixture, secret));
       await submit(page, 'mfa');
-      expect(await page.locator('ul.codes li').count()).toBe(10);
-      await page.click('a.button.main');
+      await keepCodes(page);
       await arrived(page);
       await settings(admin, { mfa_policy: 'optional' });
     },
@@ -156,7 +163,7 @@ describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
       expect(link).toMatch(/\/oauth2\/interaction\/[\w-]+\/link#token=/);
       const other = await chromium.open(DESK);
       await other.goto(link);
-      expect(await other.textContent('main')).toContain('in which you asked for it');
+      expect(await other.textContent('h1')).toBe('Go on in the other browser');
       await page.goto(link);
       await expectFaultless(page);
       await submit(page, 'login');
@@ -245,7 +252,7 @@ describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
       await plain.fill('#token', reset);
       await plain.fill('#new_password', 'yet another password');
       await plain.click('button.main');
-      expect(await plain.textContent('main')).toContain('does not work any more');
+      expect(await plain.textContent('h1')).toBe('This link was used before');
     },
     STEP_MS,
   );

@@ -56,6 +56,8 @@ describe.skipIf(CHROMIUM === undefined)('the hosted registration in Chromium', (
       await elsewhere.goto(link);
       await elsewhere.waitForSelector('#password');
       expect(new URL(elsewhere.url()).pathname).toBe('/api/v1/auth/verify-email');
+      expect(await elsewhere.textContent('main')).toContain('registered in another browser');
+      await expectFaultless(elsewhere);
       expect(await elsewhere.locator('#token').isHidden()).toBe(true);
       const tab = await page.context().newPage();
       await tab.goto(link);

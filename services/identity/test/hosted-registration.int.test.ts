@@ -78,7 +78,7 @@ describe('the registration at the hosted pages', () => {
     const elsewhere = await browser(fixture).get(link);
     expect([elsewhere.status, elsewhere.location]).toEqual([
       303,
-      'http://cardea.test/api/v1/auth/verify-email',
+      'http://cardea.test/api/v1/auth/verify-email?elsewhere=true',
     ]);
     expect((await page.get(link)).text).toContain('Confirm your e-mail address');
     const proven = await page.form(`${at}/verify-email`, { token });

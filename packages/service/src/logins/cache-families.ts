@@ -71,9 +71,9 @@ export const CACHE_FAMILIES: readonly CacheFamily[] = [
   {
     pattern: 'op:*',
     by: 'identity',
-    lifeMs: DAY_MS,
+    lifeMs: DAY_MS + 10 * MINUTE_MS,
     number:
-      'artifacts of authorization requests, which are limited by address and live for minutes; sessions of browsers and documents of clients live for hours',
+      'artifacts of authorization requests, which are limited by address and live for minutes; those that wait for a mail are limited by bytes and time, per address and tenant; sessions of browsers and documents of clients live for hours',
     writers: [`${IDENTITY}/adapters/artifact-cache.ts`],
   },
   {

@@ -20,7 +20,8 @@ import { useProof } from './possession.ts';
 
 const CONFIDENTIAL = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
 const CODE_SECONDS = 60;
-const INTERACTION_SECONDS = 600;
+/** How long a page waits for a person; a mail is waited for as long as its secret works. */
+export const INTERACTION_SECONDS = 600;
 const SESSION_SECONDS = 12 * 3_600;
 
 export function configurationOf(ports: Ports): Configuration {

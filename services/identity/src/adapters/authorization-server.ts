@@ -21,6 +21,7 @@ import {
 } from './authorization-ports.ts';
 import { readClientIds } from './client-ids.ts';
 import { printed, readUserCodes, sayInterval } from './device-flow.ts';
+import { keepInteraction } from './kept-interactions.ts';
 import { provenKey, readProof, useProof } from './possession.ts';
 import { AGENT_ENDED, isSecretRight, registerTokenExchange } from './token-exchange.ts';
 
@@ -78,6 +79,12 @@ export type AuthorizationServer = {
       }
     | undefined
   >;
+  /** The same by its id alone: it may be shown what is about nobody. */
+  readonly openInteraction: (uid: string) => Promise<object | undefined>;
+  /** The id that a cookie of this path names, also where its interaction is over. */
+  readonly interactionId: (cookie: string | undefined) => string | undefined;
+  /** Keeps an interaction for so many seconds; what the browser has to be sent as `Set-Cookie`. */
+  readonly keep: (stored: object, seconds: number) => Promise<readonly string[]>;
   readonly signedIn: (cookie: string | undefined) => Promise<SignedIn | undefined>;
   /** Uses up a code of Cardea's own pages; undefined if it is none that fits, or has ended. */
   readonly redeem: (of: PageCode) => Promise<PageSignIn | undefined>;
@@ -167,6 +174,9 @@ export function authorizationServer(ports: Ports): AuthorizationServer {
 function browserCalls(provider: Provider, isHttps: boolean): Omit<AuthorizationServer, 'handle'> {
   return {
     interaction: (cookie) => interactionOf(provider, cookie),
+    openInteraction: (uid) => provider.Interaction.find(uid),
+    interactionId: (cookie) => cookieOf(provider, contextOf(provider, cookie), 'interaction'),
+    keep: (stored, seconds) => keepInteraction(provider, stored, seconds),
     signedIn: async (cookie) => {
       const { accountId, acr } = (await sessionOf(provider, contextOf(provider, cookie))) ?? {};
       return accountId === undefined || acr === undefined

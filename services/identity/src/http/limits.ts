@@ -53,6 +53,9 @@ export const LIMITS = {
   // In KiB; what is kept for an authorization request lives about this long.
   artifactKibByIp: perAddress('artifact_kib_ip', 8 * 1024, 10 * MINUTE_MS),
   artifactKibByTenant: perTenant('artifact_kib_tenant', 128 * 1024, 10 * MINUTE_MS),
+  // In KiB and hours: what waits for a mail is kept for up to a day. Above it a page waits ten minutes.
+  keptFlowKibHoursByIp: perAddress('kept_flow_kib_hours_ip', 24 * 2 * 1024, 24 * HOUR_MS),
+  keptFlowKibHoursByTenant: perTenant('kept_flow_kib_hours_tenant', 24 * 32 * 1024, 24 * HOUR_MS),
   clientDocumentsByIp: perAddress('client_document_ip', 30, HOUR_MS),
   clientFailuresRecorded: plain('client_failure_record', 60, MINUTE_MS),
   introspectionsByIp: perAddress('introspect_ip', 6_000, MINUTE_MS),

@@ -1,5 +1,4 @@
 /** Takes codes that came by mail back: found by their keyed hash, used up in their mailbox. */
-import type { MailPurpose } from '@cardea/contracts';
 import type { DerivedKeys } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
@@ -9,6 +8,7 @@ import type { OtpFormat } from '../workspaces/workspaces.module.ts';
 import {
   mailboxes,
   pendingOfAsker,
+  type SignInCode,
   type TryCode,
   tryCode,
   useSecret,
@@ -18,9 +18,9 @@ import { onetimes } from './onetimes/onetime.ts';
 
 export type CodeFault = 'invalid' | 'expired' | 'too_many_attempts';
 /** `verify`: beside the link of a registration; its wrong codes are counted where it is typed. */
-type CodePurpose = 'otp' | 'verify';
+type CodePurpose = SignInCode | 'verify';
 export type FoundCode = {
-  readonly purpose: MailPurpose;
+  readonly purpose: CodePurpose;
   readonly userId: string;
   readonly mailbox: string;
   readonly generation: number;
@@ -45,7 +45,11 @@ export type CodeRedemption = {
   readonly redeem: (code: FoundCode, command: Command) => Promise<CodeFault | 'redeemed'>;
   /** Counts a wrong code against what this asker was sent. */
   readonly miss: (
-    of: { readonly mailbox: string; readonly asker: string | undefined },
+    of: {
+      readonly purpose: SignInCode;
+      readonly mailbox: string;
+      readonly asker: string | undefined;
+    },
     command: Command,
   ) => Promise<CodeFault>;
 };
@@ -58,7 +62,7 @@ type Dependencies = {
 
 export function codeRedemption({ streams, snapshots, codeKeys }: Dependencies): CodeRedemption {
   const tried = async (
-    { mailbox, ...code }: Pick<TryCode, 'generation' | 'asker'> & { readonly mailbox: string },
+    { mailbox, ...code }: Omit<TryCode, 'now'> & { readonly mailbox: string },
     command: Command,
   ): Promise<CodeFault | 'redeemed'> => {
     const own = { ...command, id: uuidFrom(command.id, 'redeem') };
@@ -100,21 +104,23 @@ export function codeRedemption({ streams, snapshots, codeKeys }: Dependencies): 
       for (const id of codeIds(codeKeys, tenantId, { format, code }, of)) {
         const onetime = await snapshots.load(onetimes, { tenantId, id });
         if (onetime.status === 'none' || onetime.purpose !== purpose) continue;
-        if (mailbox === undefined || onetime.mailbox === mailbox) return onetime;
+        if (mailbox === undefined || onetime.mailbox === mailbox) return { ...onetime, purpose };
       }
       return undefined;
     },
-    redeem: (code, command) =>
-      code.purpose === 'verify'
+    redeem: (code, command) => {
+      const { purpose, mailbox, generation } = code;
+      return purpose === 'verify'
         ? used(code, command)
-        : tried({ mailbox: code.mailbox, generation: code.generation }, command),
-    miss: async ({ mailbox, asker }, command) => {
+        : tried({ purpose, mailbox, generation }, command);
+    },
+    miss: async ({ purpose, mailbox, asker }, command) => {
       // Read once, whether or not there was mail: what is cached and refused would be decided on twice.
       const { tenantId } = command.metadata;
       const { state } = await streams.load(mailboxes, { tenantId, id: mailbox });
-      const seen = tryCode({ generation: null, asker, now: command.now }, state);
+      const seen = tryCode({ purpose, generation: null, asker, now: command.now }, state);
       if (!seen.accepted && seen.events.length === 0) return seen.reason;
-      const came = await tried({ mailbox, asker, generation: null }, command);
+      const came = await tried({ purpose, mailbox, asker, generation: null }, command);
       return came === 'redeemed' ? 'invalid' : came;
     },
   };

@@ -48,7 +48,10 @@ export type Redeemed =
       /** Void once this has fallen, which the caller decides together with what the secret is for. */
       readonly basis: Basis;
     }
-  | { readonly fault: 'invalid' | 'expired' };
+  | { readonly fault: MailedFault };
+
+/** `used`: by whoever held it before; `invalid`: unknown, or a newer one has replaced it. */
+export type MailedFault = 'invalid' | 'expired' | 'used';
 
 export type MailOutbox = {
   readonly request: (mail: MailRequest, command: Command) => Promise<bigint | undefined>;
@@ -111,7 +114,7 @@ export function mailOutbox({ streams, sealer, snapshots }: Dependencies): MailOu
       const { state } = await streams.load(mailboxes, { tenantId, id: onetime.mailbox });
       const used = useSecret({ purpose, generation: onetime.generation, now }, state);
       if (used.accepted) return onetime;
-      return { fault: used.reason === 'expired' ? 'expired' : 'invalid' };
+      return { fault: used.reason === 'superseded' ? 'invalid' : used.reason };
     },
     redeem: async (purpose, token, command) => {
       const onetime = await find(purpose, token, command.metadata.tenantId);
@@ -122,7 +125,7 @@ export function mailOutbox({ streams, sealer, snapshots }: Dependencies): MailOu
         useSecret(use, state),
       );
       if (used.accepted) return onetime;
-      return { fault: used.reason === 'expired' ? 'expired' : 'invalid' };
+      return { fault: used.reason === 'superseded' ? 'invalid' : used.reason };
     },
   };
 }

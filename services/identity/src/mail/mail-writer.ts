@@ -103,8 +103,9 @@ export async function writeMail(
   const page = pageOf(needs, pending, { purpose, app_url: own.app_url });
   const link = page === undefined ? null : await issueLink(needs, waiting, { ...of, page });
   const { otp, language } = tenant.settings;
-  // A registration at the hosted pages waits for the code at its page.
-  const hasCode = purpose === 'otp' || (purpose === 'verify' && pending.interaction !== undefined);
+  // The hosted page at which somebody asked waits for the code beside the link.
+  const isAwaited = pending.interaction !== undefined;
+  const hasCode = purpose === 'otp' || (CODES_BESIDE_LINKS.has(purpose) && isAwaited);
   const code = hasCode ? await issueCode(needs, waiting, { ...of, ...otp }) : null;
   const details = await detailsOf(needs, mailbox, pending);
   const words = emailTemplate(purpose, {
@@ -122,6 +123,8 @@ export async function writeMail(
   });
   return { to, ...own.sender, ...words, link, code };
 }
+
+const CODES_BESIDE_LINKS: ReadonlySet<MailPurpose> = new Set(['magic_link', 'verify']);
 
 /** A notice goes where the account was when it changed, also when there is no account any more. */
 const NOBODYS_ACCOUNT: Recipient = { id: '', emailVerified: true };

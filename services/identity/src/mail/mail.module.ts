@@ -13,10 +13,10 @@ import { onetimes } from './onetimes/onetime.ts';
 
 export { type CodeFault, type CodeRedemption, codeRedemption } from './code-redemption.ts';
 export { mailLimit } from './mail-limit.ts';
-export { type MailOutbox, type MailRequest, mailOutbox } from './mail-outbox.ts';
+export { type MailedFault, type MailOutbox, type MailRequest, mailOutbox } from './mail-outbox.ts';
 export { devMailboxRoutes } from './mailboxes/dev-mailbox/dev-mailbox.route.ts';
 export { type MailDetails, SECURITY_CHANGES, whenceOf } from './mailboxes/mail-details.ts';
-export { INVITATION_TTL_MS } from './mailboxes/mailbox.ts';
+export { INVITATION_TTL_MS, SECRET_TTL_MS, type SignInCode } from './mailboxes/mailbox.ts';
 export { askerOf, drawChallenge, mailboxOfChallenge } from './mailed-code.ts';
 
 type Dependencies = Pick<

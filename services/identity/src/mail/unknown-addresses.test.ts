@@ -36,7 +36,9 @@ describe('S8 an address that has had mail, by this process or another one, costs
     const code = { format: 'base32', typed: 'K7QF3MXP' } as const;
     for (const mailbox of ['known', 'distant', 'nobody']) {
       expect(await here.codes.find({ ...code, mailbox }, TENANT)).toBeUndefined();
-      expect(await here.codes.miss({ mailbox, asker: 'somebody' }, newCommand())).toBe('invalid');
+      expect(
+        await here.codes.miss({ purpose: 'otp', mailbox, asker: 'somebody' }, newCommand()),
+      ).toBe('invalid');
       expect(here.taken(), mailbox).toEqual(['read onetime', 'read mailbox']);
     }
   });

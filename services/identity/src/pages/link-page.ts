@@ -21,6 +21,7 @@ import {
 } from '@cardea/pages';
 import Type, { type Static } from 'typebox';
 import { type Frame, frameOf } from './frame.ts';
+import { type Onward, onwardLinks } from './onward.ts';
 import { TOKEN_SCRIPT } from './token-script.ts';
 
 export type LinkPage = 'verify' | 'reset' | 'magic' | 'invitation';
@@ -28,8 +29,10 @@ export type LinkPage = 'verify' | 'reset' | 'magic' | 'invitation';
 type LinkTenant = ShownTenant & {
   readonly settings: { readonly password_policy: { readonly min: number } };
 };
-type Dependencies = {
+export type LinkPageDependencies = {
   readonly workspaces: { readonly tenant: (id: string) => Promise<LinkTenant | undefined> };
+  /** Where the people of a tenant go on. */
+  readonly applicationHomes: (tenantId: string) => Promise<readonly Onward[]>;
 };
 type AnyRequest = Request<unknown, unknown, unknown>;
 
@@ -38,6 +41,8 @@ export const LinkQuery = Type.Object({
   token: Type.Optional(Type.String()),
   tenant_id: Type.Optional(Type.String({ maxLength: 128 })),
   ui_locales: Type.Optional(Type.String({ maxLength: 256 })),
+  // Another browser waits for what was mailed.
+  elsewhere: Type.Optional(Type.Literal('true')),
 });
 
 /** Where no tenant is known that asks for more. */
@@ -51,11 +56,13 @@ export type LinkForm = {
   readonly displayName?: string | undefined;
   readonly passwordMin?: number | undefined;
   readonly alert?: string | undefined;
+  readonly isAwaitedElsewhere?: boolean;
 };
 
 export function linkPage(frame: Frame, kind: LinkPage, of: LinkForm): Html {
   const { say } = frame;
-  const takesTenant = html`<p${frame.tenantName === '' ? html` data-takes-tenant` : undefined}>${say(`${kind}.lead`)}</p>
+  const lead = say(of.isAwaitedElsewhere === true ? 'verify.elsewhere' : `${kind}.lead`);
+  const takesTenant = html`<p${frame.tenantName === '' ? html` data-takes-tenant` : undefined}>${lead}</p>
 `;
   const token =
     of.token === undefined
@@ -121,7 +128,7 @@ function ownFields({ say }: Frame, kind: LinkPage, of: LinkForm): readonly Marku
 
 /** The page of a link whose tenant the query may name; what else is in it stays in the browser. */
 export async function showLinkPage(
-  { workspaces }: Dependencies,
+  { workspaces }: Pick<LinkPageDependencies, 'workspaces'>,
   kind: LinkPage,
   request: Request<unknown, Static<typeof LinkQuery>, unknown>,
   action: string,
@@ -131,15 +138,25 @@ export async function showLinkPage(
     query.tenant_id === undefined ? undefined : await workspaces.tenant(query.tenant_id);
   const frame = frameOf(tenant, headers, { uiLocales: query.ui_locales });
   const passwordMin = tenant?.settings.password_policy.min;
-  return { raw: send(200, linkPage(frame, kind, { action, token: query.token, passwordMin })) };
+  const isAwaitedElsewhere = query.elsewhere === 'true';
+  const shown = { action, token: query.token, passwordMin, isAwaitedElsewhere };
+  return { raw: send(200, linkPage(frame, kind, shown)) };
 }
 
-type Answer = { readonly ok?: unknown; readonly refused?: string; readonly headers?: Headers };
+/** Why a secret that was mailed is refused, as far as a page says it. */
+export type LinkFault = 'expired' | 'invalid' | 'used';
+type Answer = {
+  readonly ok?: unknown;
+  readonly refused?: string;
+  readonly headers?: Headers;
+  /** Told at pages alone: programs get one code for all of them. */
+  readonly linkFault?: LinkFault;
+};
 type Headers = { readonly [name: string]: string };
 
 /** Sent by our own form, an answer is a page; programs get it as it is. */
 export async function linkAnswer<A extends Answer>(
-  { workspaces }: Dependencies,
+  { workspaces, applicationHomes }: LinkPageDependencies,
   of: {
     readonly kind: LinkPage;
     readonly request: AnyRequest;
@@ -158,12 +175,16 @@ export async function linkAnswer<A extends Answer>(
   const { say } = frame;
   const { refused } = answer;
   if (refused === undefined) {
-    const done = plainPage(frame, say(`${kind}.done.title`), say(`${kind}.done.lead`));
+    const onward = onwardLinks(frame, await applicationHomes(of.tenantId));
+    const done = plainPage(frame, say(`${kind}.done.title`), say(`${kind}.done.lead`), onward);
     return { raw: send(200, done) };
   }
   const status = refusals[refused] ?? BAD_REQUEST;
   if (DEAD.has(refused)) {
-    const dead = plainPage(frame, say('failed.title'), say('refused.invalid_link'));
+    const { linkFault: fault = 'invalid' } = answer;
+    // Only whoever had a link of the tenant learns of its applications.
+    const homes = fault === 'invalid' ? [] : await applicationHomes(of.tenantId);
+    const dead = deadLinkPage(frame, { kind, fault, homes });
     return { raw: send(status, dead, answer.headers) };
   }
   const alert = frame.sayRefusal(refused, answer.headers?.['Retry-After']);
@@ -171,6 +192,17 @@ export async function linkAnswer<A extends Answer>(
   const passwordMin = tenant?.settings.password_policy.min;
   const again = linkPage(frame, kind, { action, token, displayName, passwordMin, alert });
   return { raw: send(status, again, answer.headers) };
+}
+
+/** Says what became of the link, and leads on. */
+function deadLinkPage(
+  frame: Frame,
+  of: { readonly kind: LinkPage; readonly fault: LinkFault; readonly homes: readonly Onward[] },
+): Html {
+  const { say } = frame;
+  const { kind, fault, homes } = of;
+  const lead = say(fault === 'used' ? `used.${kind}` : `dead.${fault}`);
+  return plainPage(frame, say(`dead.${fault}.title`), lead, onwardLinks(frame, homes));
 }
 
 const BAD_REQUEST = 400;

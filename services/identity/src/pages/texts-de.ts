@@ -30,8 +30,8 @@ export const DE: Texts<OwnTextKey> = {
   'otp.again': 'Neuen Code senden',
   'link_sent.title': 'Sehen Sie in Ihre E-Mails',
   'link_sent.lead':
-    'Falls {email} hier ein Konto hat, ist ein Link unterwegs. Öffnen Sie ihn innerhalb von 15 Minuten in diesem Browser.',
-  'link_sent.again': 'Neuen Link senden',
+    'Falls {email} hier ein Konto hat, ist eine E-Mail unterwegs. Öffnen Sie innerhalb von 15 Minuten ihren Link in diesem Browser, oder geben Sie ihren Code hier ein.',
+  'link_sent.again': 'Noch eine E-Mail senden',
 
   'forgotten.title': 'Neues Passwort setzen',
   'forgotten.lead':
@@ -72,6 +72,7 @@ export const DE: Texts<OwnTextKey> = {
   'codes.title': 'Bewahren Sie Ihre Wiederherstellungscodes auf',
   'codes.lead':
     'Mit jedem davon können Sie sich einmal anmelden, falls Sie Ihren zweiten Schritt verlieren. Sie werden nicht wieder angezeigt.',
+  'codes.file': 'wiederherstellungscodes.txt',
   'codes.list': 'Wiederherstellungscodes',
   'codes.continue': 'Aufbewahrt: weiter',
 
@@ -134,10 +135,35 @@ export const DE: Texts<OwnTextKey> = {
   'magic.submit': 'Anmelden',
   'magic.done.title': 'Der Link ist gültig',
   'magic.done.lead': 'Sie können diese Seite schließen und zur Anwendung zurückkehren.',
-  'magic.elsewhere':
-    'Öffnen Sie den Link in dem Browser, in dem Sie ihn angefordert haben, oder beginnen Sie in der Anwendung neu.',
+
+  'elsewhere.title': 'Weiter im anderen Browser',
+  'elsewhere.code':
+    'Diese Anmeldung wartet in einem anderen Browser. Geben Sie den Code aus der E-Mail auf der Seite ein, die dort offen ist.',
+  'elsewhere.here': 'Oder melden Sie sich hier an, bei der Anwendung:',
+  'elsewhere.start': 'Oder öffnen Sie die Anwendung in diesem Browser und melden Sie sich dort an.',
+  'over.title': 'Dieser Link wurde schon benutzt',
+  'over.lead':
+    'Sie haben sich damit angemeldet oder sind auf andere Art fortgefahren. Öffnen Sie die Anwendung, um sich erneut anzumelden.',
+  'gone.title': 'Dieser Link gilt nicht mehr',
+  'gone.lead':
+    'Er wurde schon benutzt, oder seine Zeit ist um. Öffnen Sie die Anwendung, um sich anzumelden: Sie kann Ihnen eine neue E-Mail senden.',
+  'dead.used.title': 'Dieser Link wurde schon benutzt',
+  'dead.expired.title': 'Dieser Link ist abgelaufen',
+  'dead.expired': 'Fordern Sie dort einen neuen an, wo Sie diesen angefordert haben.',
+  'dead.invalid.title': 'Dieser Link gilt nicht mehr',
+  'dead.invalid':
+    'Wenn Sie eine neuere E-Mail haben, verwenden Sie deren Link. Fordern Sie andernfalls einen neuen an.',
+  'used.magic':
+    'Mit jedem Link kann man sich einmal anmelden. Fordern Sie dort einen neuen an, wo Sie diesen angefordert haben.',
+  'used.verify': 'Ihre Adresse ist schon bestätigt. Sie können sich anmelden.',
+  'used.reset':
+    'Ihr neues Passwort gilt schon: Melden Sie sich damit an. Wenn Sie es nicht gesetzt haben, fordern Sie eine neue E-Mail an.',
+  'used.invitation': 'Die Einladung ist schon angenommen. Sie können sich anmelden.',
+  'onward.application': 'Weiter zu {name}',
   'verify.title': 'E-Mail-Adresse bestätigen',
   'verify.lead': 'Mit dem Knopf bestätigen Sie, dass die Adresse Ihnen gehört.',
+  'verify.elsewhere':
+    'Sie haben sich in einem anderen Browser registriert. Um dort fortzufahren, geben Sie den Code aus der E-Mail auf der Seite ein, die dort offen ist. Oder bestätigen Sie die Adresse hier.',
   'verify.password': 'Ihr Passwort, falls Sie sich registriert haben',
   'verify.hint':
     'Ohne Passwort endet eines, das jemand vorher gewählt hat, und Sie erhalten eine E-Mail, um ein eigenes zu wählen.',
@@ -195,6 +221,7 @@ export const DE: Texts<OwnTextKey> = {
     'Bestätigen Sie zuerst Ihre E-Mail-Adresse: Wir haben Ihnen eine E-Mail geschickt.',
   'refused.login_disabled': 'Diese Art der Anmeldung ist hier nicht eingeschaltet.',
   'refused.invalid_link': 'Dieser Link gilt nicht mehr. Fordern Sie einen neuen an.',
+  'refused.link_used': 'Dieser Link wurde schon benutzt. Fordern Sie einen neuen an.',
   'refused.link_expired': 'Dieser Link ist abgelaufen. Fordern Sie einen neuen an.',
   'refused.password_too_short': 'Dieses Passwort ist zu kurz.',
   'refused.password_too_long': 'Dieses Passwort ist zu lang.',

@@ -25,8 +25,8 @@ export const EN = {
   'otp.again': 'Send another code',
   'link_sent.title': 'Look into your mail',
   'link_sent.lead':
-    'If {email} has an account here, a link is on its way. Open it in this browser, within 15 minutes.',
-  'link_sent.again': 'Send another link',
+    'If {email} has an account here, a mail is on its way. Open its link in this browser, or type its code here, within 15 minutes.',
+  'link_sent.again': 'Send another mail',
 
   'forgotten.title': 'Set a new password',
   'forgotten.lead': 'We send you a mail with a link to a page where you set it.',
@@ -65,6 +65,7 @@ export const EN = {
   'codes.title': 'Keep your recovery codes',
   'codes.lead':
     'Each of them signs you in once if you lose your second step. They are not shown again.',
+  'codes.file': 'recovery-codes.txt',
   'codes.list': 'Recovery codes',
   'codes.continue': 'I have kept them: continue',
 
@@ -126,10 +127,33 @@ export const EN = {
   'magic.submit': 'Sign in',
   'magic.done.title': 'The link works',
   'magic.done.lead': 'You may close this page and go back to the application.',
-  'magic.elsewhere':
-    'Open the link in the browser in which you asked for it, or start again in the application.',
+
+  'elsewhere.title': 'Go on in the other browser',
+  'elsewhere.code':
+    'This sign-in waits in another browser. Type the code from the mail at the page that is open there.',
+  'elsewhere.here': 'Or sign in here, at the application:',
+  'elsewhere.start': 'Or open the application in this browser, and sign in there.',
+  'over.title': 'This link was used before',
+  'over.lead':
+    'You have signed in with it, or have gone on another way. To sign in again, open the application.',
+  'gone.title': 'This link does not work any more',
+  'gone.lead':
+    'It was used before, or its time is over. To sign in, open the application: it can send you a new mail.',
+  'dead.used.title': 'This link was used before',
+  'dead.expired.title': 'This link has expired',
+  'dead.expired': 'Ask for a new one where you asked for this one.',
+  'dead.invalid.title': 'This link does not work any more',
+  'dead.invalid': 'If you have a newer mail, use its link. Otherwise ask for a new one.',
+  'used.magic': 'Each link signs in once. Ask for a new one where you asked for this one.',
+  'used.verify': 'Your address is confirmed already. You may sign in.',
+  'used.reset':
+    'Your new password is set already: sign in with it. If you did not set it, ask for a new mail.',
+  'used.invitation': 'The invitation is accepted already. You may sign in.',
+  'onward.application': 'Continue to {name}',
   'verify.title': 'Confirm your e-mail address',
   'verify.lead': 'Press the button to confirm that the address is yours.',
+  'verify.elsewhere':
+    'You registered in another browser. To go on there, type the code from the mail at the page that is open there. Or confirm the address here.',
   'verify.password': 'Your password, if you have registered',
   'verify.hint':
     'Without it, a password that somebody chose before ends, and you get a mail to choose your own.',
@@ -184,6 +208,7 @@ export const EN = {
   'refused.email_not_verified': 'Confirm your e-mail address first: we have sent you a mail.',
   'refused.login_disabled': 'This way to sign in is not switched on here.',
   'refused.invalid_link': 'This link does not work any more. Ask for a new one.',
+  'refused.link_used': 'This link was used before. Ask for a new one.',
   'refused.link_expired': 'This link has expired. Ask for a new one.',
   'refused.password_too_short': 'That password is too short.',
   'refused.password_too_long': 'That password is too long.',

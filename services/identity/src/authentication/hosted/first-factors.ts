@@ -9,8 +9,10 @@ import { countingRefusals } from '../../http/counting-refusals.ts';
 import { LIMITS } from '../../http/limits.ts';
 import {
   type CodeRedemption,
+  type MailedFault,
   type MailOutbox,
   mailboxOfChallenge,
+  type SignInCode,
 } from '../../mail/mail.module.ts';
 import type { TenantFacts, Workspaces } from '../../workspaces/workspaces.module.ts';
 import { begin, meet } from '../attempts/attempt.ts';
@@ -34,6 +36,13 @@ type Dependencies = RedeemDependencies &
     readonly socialHandover: Pick<SocialHandover, 'take'>;
   };
 
+type ShownCode = {
+  /** What was mailed: a code alone, or a link with a code beside it. */
+  readonly purpose: SignInCode;
+  readonly challengeId: string;
+  readonly code: string;
+};
+
 export type FirstFactors = ReturnType<typeof firstFactors>;
 
 const NO_TENANT = { refused: 'tenant_not_found' } as const;
@@ -49,7 +58,7 @@ export function firstFactors(needs: Dependencies) {
   return {
     byPasskey: (request: AnyRequest, shown: ShownPasskey) =>
       byCodes(request, (tenant) => passkeyAttempt(needs, { ...request, body: shown }, tenant)),
-    byCode: (request: AnyRequest, shown: { readonly challengeId: string; readonly code: string }) =>
+    byCode: (request: AnyRequest, shown: ShownCode) =>
       byCodes(request, (tenant) => codeShown(needs, request, { tenant, ...shown })),
     byLink: (request: AnyRequest, shown: { readonly token: string }) =>
       bySecrets(request, (tenant) => linkShown(needs, request, { tenant, ...shown })),
@@ -82,20 +91,20 @@ const counting =
 async function codeShown(
   needs: Dependencies,
   request: AnyRequest,
-  of: { readonly tenant: TenantFacts; readonly challengeId: string; readonly code: string },
+  of: ShownCode & { readonly tenant: TenantFacts },
 ) {
-  const { tenant, code: typed } = of;
+  const { tenant, purpose, code: typed } = of;
   const { id: tenantId, settings } = tenant;
   const named = mailboxOfChallenge(needs.codeKeys, tenantId, of.challengeId);
   if (named === undefined) return INVALID_CODE;
   const format = settings.otp.format;
-  const found = await needs.codes.find({ format, typed, ...named }, tenantId);
+  const found = await needs.codes.find({ purpose, format, typed, ...named }, tenantId);
   if (found === undefined) {
     const command = await needs.command(request, { tenantId });
-    return refusalOfCode(await needs.codes.miss(named, command));
+    return refusalOfCode(await needs.codes.miss({ purpose, ...named }, command));
   }
   const met = await mailedAttempt(needs, request, {
-    factor: 'otp',
+    factor: purpose,
     tenant,
     secret: found,
     redeem: (command) => needs.codes.redeem(found, command),
@@ -113,7 +122,7 @@ async function linkShown(
   if (tenantOfToken(token) !== tenantId) return INVALID_LINK;
   const at = { tenantId, now: needs.clock.now() };
   const peeked = await needs.mailOutbox.peek('magic_link', token, at);
-  if ('fault' in peeked) return peeked.fault === 'expired' ? EXPIRED_LINK : INVALID_LINK;
+  if ('fault' in peeked) return refusalOfLink(peeked.fault);
   const met = await mailedAttempt(needs, request, {
     factor: 'magic_link',
     tenant,
@@ -124,9 +133,11 @@ async function linkShown(
     },
   });
   if (!('fault' in met)) return met;
-  if (met.fault === 'login_disabled') return DISABLED;
-  return met.fault === 'expired' ? EXPIRED_LINK : INVALID_LINK;
+  return met.fault === 'login_disabled' ? DISABLED : refusalOfLink(met.fault);
 }
+
+const refusalOfLink = (linkFault: MailedFault) =>
+  linkFault === 'expired' ? EXPIRED_LINK : { ...INVALID_LINK, linkFault };
 
 /** Who has come back from a provider: the callback has found out who it is. */
 async function sentBack(

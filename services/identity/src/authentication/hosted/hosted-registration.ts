@@ -13,7 +13,7 @@ import {
 } from '../../accounts/accounts.module.ts';
 import { countingRefusals } from '../../http/counting-refusals.ts';
 import { LIMITS } from '../../http/limits.ts';
-import type { CodeRedemption, MailOutbox } from '../../mail/mail.module.ts';
+import type { CodeRedemption, MailedFault, MailOutbox } from '../../mail/mail.module.ts';
 import type { TenantFacts, Workspaces } from '../../workspaces/workspaces.module.ts';
 import type { AddressProofs } from '../attempts/address-proofs.ts';
 import { begin, meet } from '../attempts/attempt.ts';
@@ -117,6 +117,7 @@ export async function proveRegistration(
 }
 type RefusedProof = {
   readonly refused: string;
+  readonly linkFault?: MailedFault;
   readonly headers?: { readonly [name: string]: string };
 };
 
@@ -151,6 +152,8 @@ const INVALID_CODE = { refused: 'invalid_code' } as const;
 const CODE_EXPIRED = { refused: 'code_expired' } as const;
 const INVALID_LINK = { refused: 'invalid_link' } as const;
 const LINK_EXPIRED = { refused: 'link_expired' } as const;
+const refusalOfLink = (linkFault: MailedFault) =>
+  linkFault === 'expired' ? LINK_EXPIRED : { ...INVALID_LINK, linkFault };
 
 /** Says whose proof it is, and uses it up, or tells why that could not be. */
 async function mailedProof(
@@ -163,10 +166,10 @@ async function mailedProof(
     const { token } = shown;
     const at = { tenantId, now: needs.clock.now() };
     const peeked = await needs.mailOutbox.peek('verify', token, at);
-    if ('fault' in peeked) return peeked.fault === 'expired' ? LINK_EXPIRED : INVALID_LINK;
+    if ('fault' in peeked) return refusalOfLink(peeked.fault);
     const redeem = async (command: Parameters<MailOutbox['redeem']>[2]) => {
       const redeemed = await needs.mailOutbox.redeem('verify', token, command);
-      return 'fault' in redeemed ? INVALID_LINK : undefined;
+      return 'fault' in redeemed ? refusalOfLink(redeemed.fault) : undefined;
     };
     return { ...peeked, redeem, invalid: INVALID_LINK };
   }

@@ -4,6 +4,7 @@
  */
 import type { Request } from '@cardea/http';
 import type { Language } from '@cardea/mail';
+import type { MailedFault } from '../../mail/mail.module.ts';
 import type { SessionFacts } from '../../sessions/sessions.module.ts';
 import type { SecondFactor } from '../attempts/attempt.ts';
 import type { Due, EndAttempt, MetAttemptOf } from '../attempts/end-attempt.ts';
@@ -42,6 +43,8 @@ export type Refusal = {
   readonly retryAfter: string | undefined;
   /** What was wrong with a refused field. */
   readonly details?: object;
+  /** What became of a refused link, for the page to say. */
+  readonly linkFault?: MailedFault | undefined;
 };
 export type HostedOutcome =
   | {
@@ -170,6 +173,7 @@ export function hostedSignIn(needs: Dependencies): HostedSignIn {
 
 type RefusedAnswer = {
   readonly refused: string;
+  readonly linkFault?: MailedFault;
   readonly headers?: { readonly [name: string]: string };
   readonly details?: object;
 };
@@ -200,5 +204,6 @@ const refused = (refusal: RefusedAnswer): Refusal => ({
   status: 'refused',
   code: refusal.refused,
   retryAfter: refusal.headers?.['Retry-After'],
+  linkFault: refusal.linkFault,
   ...(refusal.details === undefined ? {} : { details: refusal.details }),
 });

@@ -41,7 +41,7 @@ describe('the words of a mail', () => {
     const link = 'https://id.example/oauth2/interaction/uid/verify-email#token=a';
     const { text } = emailTemplate('verify', { ...of, link, code: 'ABCD-EFGH' });
     expect(text).toContain(`Confirm the address: ${link}`);
-    expect(text).toContain('Or type this code at the page where you registered');
+    expect(text).toContain('Or type this code at the page where you asked for this mail');
     expect(text).toContain(': ABCD-EFGH');
   });
 

@@ -14,7 +14,7 @@ export type MailParts = {
 export type MailTexts = {
   /** Before the secret of a link, for a page whose address came without it. */
   readonly paste: string;
-  /** Before a code that does the same as the link. */
+  /** Before a code that does the same as the link, at the page that waits for it. */
   readonly type: string;
   readonly facts: { readonly [fact in FactName]: string };
   readonly of: { readonly [purpose in Exclude<MailPurpose, 'security_notice'>]: MailParts };
@@ -30,7 +30,7 @@ export type FactName =
 
 const EN: MailTexts = {
   paste: 'If the page asks for the link, paste this code there',
-  type: 'Or type this code at the page where you registered, and give it to nobody',
+  type: 'Or type this code at the page where you asked for this mail, and give it to nobody',
   facts: {
     address: 'Address',
     device: 'Device',
@@ -94,7 +94,7 @@ const EN: MailTexts = {
 
 const DE: MailTexts = {
   paste: 'Wenn die Seite nach dem Link fragt, fügen Sie dort diesen Code ein',
-  type: 'Oder geben Sie diesen Code auf der Seite ein, auf der Sie sich registriert haben, und sonst niemandem',
+  type: 'Oder geben Sie diesen Code auf der Seite ein, auf der Sie diese E-Mail angefordert haben, und sonst niemandem',
   facts: {
     address: 'Adresse',
     device: 'Gerät',

@@ -58,7 +58,7 @@ describe('a mailed code', () => {
   const sent = (mailbox: Mailbox, now = at('10:00:00')) =>
     told(mailbox, ...requestMail({ purpose: 'otp', email, userId: null, now }, mailbox).events);
   const tried = (generation: number | null, mailbox: Mailbox, now = at('10:05:00')) =>
-    tryCode({ generation, now }, mailbox);
+    tryCode({ purpose: 'otp', generation, now }, mailbox);
   const missed = (mailbox: Mailbox, times: number): Mailbox =>
     times === 0 ? mailbox : missed(told(mailbox, ...tried(null, mailbox).events), times - 1);
 
@@ -140,12 +140,17 @@ describe('P6 what a stranger asks for', () => {
     let mailbox = request('stranger', request('home', mailboxes.initial, 'otp'), 'otp');
     const now = at('10:05:00');
     for (let guess = 0; guess < 9; guess += 1) {
-      const wrong = { generation: null, asker: 'stranger', now };
+      const wrong = { purpose: 'otp', generation: null, asker: 'stranger', now } as const;
       mailbox = told(mailbox, ...tryCode(wrong, mailbox).events);
     }
-    expect(tryCode({ generation: 2, now }, mailbox)).toMatchObject({ reason: 'too_many_attempts' });
-    expect(tryCode({ generation: 1, now }, mailbox).accepted).toBe(true);
-    const elsewhere = tryCode({ generation: null, asker: 'elsewhere', now }, mailbox);
+    expect(tryCode({ purpose: 'otp', generation: 2, now }, mailbox)).toMatchObject({
+      reason: 'too_many_attempts',
+    });
+    expect(tryCode({ purpose: 'otp', generation: 1, now }, mailbox).accepted).toBe(true);
+    const elsewhere = tryCode(
+      { purpose: 'otp', generation: null, asker: 'elsewhere', now },
+      mailbox,
+    );
     expect(elsewhere).toMatchObject({ reason: 'invalid', events: [] });
   });
 });

@@ -176,7 +176,11 @@ export const CODE_FAILURES_MAX = 5;
 /** How long an expired code is told from a wrong one. */
 const EXPIRED_SHOWN_MS = 24 * 3600_000;
 
+/** Codes to sign in by: mailed alone, or beside a link to sign in by. */
+export type SignInCode = 'otp' | 'magic_link';
+
 export type TryCode = {
+  readonly purpose: SignInCode;
   /** The generation of the code; null for one that was never sent to this mailbox. */
   readonly generation: number | null;
   /** The person whose code a wrong one counts against; absent: the newest code. */
@@ -186,11 +190,11 @@ export type TryCode = {
 
 /** A code works as any secret, but not once too many wrong ones were tried. */
 export function tryCode(
-  { generation, asker, now }: TryCode,
+  { purpose, generation, asker, now }: TryCode,
   mailbox: Mailbox,
 ): Decision<MailboxEvent, 'invalid' | 'expired' | 'too_many_attempts'> {
-  const meant = generation === null ? undefined : pendingByGeneration(mailbox, 'otp', generation);
-  const pending = meant ?? pendingOfAsker(mailbox, 'otp', asker);
+  const meant = generation === null ? undefined : pendingByGeneration(mailbox, purpose, generation);
+  const pending = meant ?? pendingOfAsker(mailbox, purpose, asker);
   if (pending === undefined) return refuse('invalid');
   const { failures = 0, generation: current } = pending;
   if (failures >= CODE_FAILURES_MAX) return refuse('too_many_attempts');
@@ -198,14 +202,14 @@ export function tryCode(
   if (generation !== current) {
     if (pending.used || sinceMs >= 0) return refuse('invalid');
     const missed = { ...pending, failures: failures + 1 };
-    const after = withPending(mailbox, 'otp', missed);
-    const data = { purpose: 'otp', generation: current, failures: missed.failures, after } as const;
+    const after = withPending(mailbox, purpose, missed);
+    const data = { purpose, generation: current, failures: missed.failures, after };
     return refuse('invalid', { type: 'CodeFailed', data });
   }
   if (pending.used || sinceMs >= EXPIRED_SHOWN_MS) return refuse('invalid');
   if (sinceMs >= 0) return refuse('expired');
-  const after = withUsed(mailbox, 'otp', current);
-  return accept({ type: 'SecretUsed', data: { purpose: 'otp', generation: current, after } });
+  const after = withUsed(mailbox, purpose, current);
+  return accept({ type: 'SecretUsed', data: { purpose, generation: current, after } });
 }
 
 type Sending = { readonly purpose: MailPurpose; readonly generation: number };

@@ -6,6 +6,7 @@ import { type Endpoint, endpoint, isForm } from '@cardea/http';
 import { page, send, wantsPage } from '@cardea/pages';
 import Type from 'typebox';
 import { chosenClaims, chosenScopes } from './chosen-scopes.ts';
+import { showElsewhere } from './elsewhere.ts';
 import { consented, finish, keepProgress } from './interaction.ts';
 import { frameFor } from './interaction-page.ts';
 import { interactionView, promptOf } from './interaction-view.ts';
@@ -36,7 +37,7 @@ export const interactionRoute = (needs: InteractionDependencies): Endpoint =>
       clientName: 'get_interaction',
       summary: 'What the authorization server asks of the user',
       description:
-        'Tells the hosted pages what the user is asked for now. It needs the cookie of the browser that began, and an interaction lasts 10 minutes.',
+        'Tells the hosted pages what the user is asked for now. It needs the cookie of the browser that began. An interaction lasts 10 minutes; one that waits for a mail lasts as long as the link or code of the mail.',
       method: 'get',
       path: PATH,
       showsPages: true,
@@ -195,7 +196,7 @@ export const interactionLinkRoute = (needs: InteractionDependencies): Endpoint =
       clientName: 'get_interaction_link_page',
       summary: 'Page of a link to sign in by at the authorization server',
       description:
-        'Shows the page that a mailed link to sign in by opens. The link works in the browser that began alone.',
+        'Shows the page that a mailed link to sign in by opens. The link works in the browser that began alone; another one is told to type the code of the mail there.',
       method: 'get',
       path: `${PATH}/link`,
       ok: Type.String(),
@@ -204,7 +205,7 @@ export const interactionLinkRoute = (needs: InteractionDependencies): Endpoint =
     },
     async (request) => {
       const found = await interactionOf(needs, request);
-      if (found === undefined) return lapsed(request, 'magic.elsewhere');
+      if (found === undefined) return showElsewhere(needs, request);
       const view = await interactionView(needs, found);
       const frame = frameFor(view, found, request.headers);
       const { tenantId } = found.client;
@@ -214,7 +215,4 @@ export const interactionLinkRoute = (needs: InteractionDependencies): Endpoint =
     },
   );
 
-const lapsed = (
-  request: Parameters<typeof failed>[0],
-  key: 'failed.lapsed' | 'magic.elsewhere' = 'failed.lapsed',
-) => failed(request, NOT_FOUND, key);
+const lapsed = (request: Parameters<typeof failed>[0]) => failed(request, NOT_FOUND);

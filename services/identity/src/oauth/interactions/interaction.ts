@@ -1,7 +1,11 @@
 /** A sign-in or a decision that the authorization server waits for, named by a cookie of the browser. */
-
+import type { MailPurpose } from '@cardea/contracts';
+import type { ServiceDependencies } from '@cardea/service';
+import { INTERACTION_SECONDS } from '../../adapters/authorization-config.ts';
 import type { ShownClaim } from '../../adapters/authorization-ports.ts';
 import type { PendingRegistration } from '../../authentication/authentication.module.ts';
+import { LIMITS } from '../../http/limits.ts';
+import { SECRET_TTL_MS } from '../../mail/mail.module.ts';
 import type { KnownResources } from '../resource-servers/known-resources.ts';
 import type { OAuthClient, OAuthClients } from '../server/clients.ts';
 import type { RunningServer } from '../server/running-server.ts';
@@ -121,6 +125,24 @@ export async function findInteraction(
   };
 }
 
+/** What waits under an id, for whoever opens its link in another browser; undefined where nothing does. */
+export async function findOpenInteraction(
+  { server, clients, resources }: Pick<Dependencies, 'clients' | 'resources' | 'server'>,
+  uid: string,
+): Promise<Pick<Interaction, 'client' | 'progress' | 'redirectUri'> | undefined> {
+  const stored = (await server().openInteraction(uid)) as Stored | undefined;
+  if (stored === undefined) return undefined;
+  const { params, result } = stored;
+  const clientId = String(params['client_id']);
+  const resource = String(params['resource'] ?? resources.builtIn);
+  const client = await clients.findFor({ clientId, resource });
+  if (client === undefined) return undefined;
+  const redirectUri =
+    params['redirect_uri'] === undefined ? undefined : String(params['redirect_uri']);
+  const progress = (result?.[PROGRESS] as Progress | undefined) ?? { step: 'begun' };
+  return { client, progress, redirectUri };
+}
+
 const now = () => Math.floor(Date.now() / 1000);
 
 type Result = { readonly [name: string]: unknown };
@@ -141,6 +163,38 @@ export async function finish({ stored }: Interaction, result: Result): Promise<s
   stored.result = result;
   await stored.save(Math.max(1, stored.exp - now()));
   return (stored as unknown as { returnTo: string }).returnTo;
+}
+
+const KIB = 1_024;
+const HOUR_S = 3_600;
+
+/**
+ * The flow waits for a mail: it is kept as long as the mail's secret works, and a while longer to finish. Kept flows
+ * have a budget of bytes and time; beyond it a flow is kept as long as any other. Returns the cookies of the browser.
+ */
+export async function waitForMail(
+  { server, limits }: Pick<Dependencies, 'server'> & Pick<ServiceDependencies, 'limits'>,
+  { stored, client, userCode }: Interaction,
+  of: { readonly progress: Progress; readonly purpose: MailPurpose; readonly ip: string },
+): Promise<readonly string[]> {
+  stored.result = { [PROGRESS]: of.progress };
+  const left = Math.max(1, stored.exp - now());
+  const seconds = SECRET_TTL_MS[of.purpose] / 1_000 + INTERACTION_SECONDS;
+  const kib = Buffer.byteLength(JSON.stringify(stored)) / KIB;
+  const size = Math.ceil((kib * Math.max(0, seconds - left)) / HOUR_S);
+  // A device has given up before a mail has.
+  const isKept =
+    userCode === undefined &&
+    seconds > left &&
+    (
+      await limits.take(
+        [LIMITS.keptFlowKibHoursByIp, of.ip, size],
+        [LIMITS.keptFlowKibHoursByTenant, client.tenantId, size],
+      )
+    ).allowed;
+  if (isKept) return server().keep(stored, seconds);
+  await stored.save(left);
+  return [];
 }
 
 /** Until the next page of the same browser. */

@@ -5,22 +5,32 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import type { HostedOutcome, HostedSignIn } from '../../authentication/authentication.module.ts';
 import { frameOf, type TextKey } from '../../pages/frame.ts';
+import type { ApplicationHome } from '../../workspaces/workspaces.module.ts';
 import type { KnownResources } from '../resource-servers/known-resources.ts';
+import type { ApplicationSessions } from '../server/application-sessions.ts';
 import type { OAuthClients } from '../server/clients.ts';
 import type { RunningServer } from '../server/running-server.ts';
 import type { UserConsents } from '../server/user-consents.ts';
-import { findInteraction, finish, type Interaction, keepProgress } from './interaction.ts';
+import {
+  findInteraction,
+  finish,
+  type Interaction,
+  keepProgress,
+  waitForMail,
+} from './interaction.ts';
 import { frameFor, interactionPage } from './interaction-page.ts';
 import { interactionView, type ViewDependencies } from './interaction-view.ts';
 import { recoveryCodesPage } from './sign-in-pages.ts';
 
-export type InteractionDependencies = Pick<ServiceDependencies, 'command' | 'settings'> &
+export type InteractionDependencies = Pick<ServiceDependencies, 'command' | 'limits' | 'settings'> &
   ViewDependencies & {
     readonly server: RunningServer;
     readonly clients: Pick<OAuthClients, 'findFor'>;
     readonly resources: KnownResources;
     readonly userConsents: Pick<UserConsents, 'grant'>;
     readonly hostedSignIn: HostedSignIn;
+    readonly applicationSessions: Pick<ApplicationSessions, 'browserOf'>;
+    readonly applicationHomes: (tenantId: string) => Promise<readonly ApplicationHome[]>;
   };
 
 export const PATH = '/oauth2/interaction/{uid}';
@@ -217,15 +227,40 @@ export const pageOf = ({ params }: AnyRequest): string => `/oauth2/interaction/$
 export const goOn = (request: AnyRequest, redirect_to: string, wrote?: bigint) =>
   asPage(request.headers) ? redirected(redirect_to) : { ok: { redirect_to }, wrote };
 
-export const redirected = (to: string) => ({
+export const redirected = (to: string, cookies: Cookies = []) => ({
   raw: (response: {
-    readonly writeHead: (status: number, headers: { [name: string]: string }) => unknown;
+    readonly writeHead: (status: number, headers: { [name: string]: string | string[] }) => unknown;
     readonly end: () => unknown;
   }): void => {
-    response.writeHead(303, { Location: to, 'Cache-Control': 'no-store' });
+    response.writeHead(303, {
+      Location: to,
+      'Cache-Control': 'no-store',
+      ...cookieFields(cookies),
+    });
     response.end();
   },
 });
+
+type Cookies = readonly string[];
+const cookieFields = (cookies: Cookies): { readonly 'Set-Cookie'?: string[] } =>
+  cookies.length === 0 ? {} : { 'Set-Cookie': [...cookies] };
+
+/** A mail is on its way: the browser goes on to the page that waits for it, as long as it may take. */
+export async function mailSent<Ok extends object>(
+  needs: InteractionDependencies,
+  request: AnyRequest,
+  of: Pick<Parameters<typeof waitForMail>[2], 'progress' | 'purpose'> & {
+    readonly found: Interaction;
+    /** What a program is answered. */
+    readonly ok: Ok;
+  },
+) {
+  const { found, progress, purpose, ok } = of;
+  const cookies = await waitForMail(needs, found, { progress, purpose, ip: request.ip });
+  return asPage(request.headers)
+    ? redirected(pageOf(request), cookies)
+    : { ok, headers: cookieFields(cookies) };
+}
 
 type Outcome<Status extends HostedOutcome['status']> = Extract<HostedOutcome, { status: Status }>;
 
@@ -256,14 +291,15 @@ export async function refusedAt(
   of: Typed & { readonly found: Interaction; readonly outcome: Outcome<'refused'> },
 ) {
   const { found, outcome, ...typed } = of;
-  const { code, retryAfter, details } = outcome;
+  const { code, retryAfter, details, linkFault } = outcome;
   const headers = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
   if (LAPSED.has(code)) await keepProgress(found, { step: 'restarted' });
   if (!asPage(request.headers)) {
     return { refused: code as Code, headers, ...(details === undefined ? {} : { details }) };
   }
   const progress = LAPSED.has(code) ? ({ step: 'restarted' } as const) : found.progress;
-  const more = { refused: code, retryAfter, ...typed };
+  const shownAs = linkFault === 'used' ? 'link_used' : code;
+  const more = { refused: shownAs, retryAfter, ...typed };
   const shown = await showInteraction(needs, request, { ...found, progress }, more);
   const status = REGISTRATION_REFUSALS[code as keyof typeof REGISTRATION_REFUSALS] ?? 400;
   return { raw: send(status, shown, headers) };

@@ -3,7 +3,8 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import { languageOf, page, send } from '@cardea/pages';
 import Type from 'typebox';
 import { pastedToken } from '../../pages/link-page.ts';
-import { type Interaction, keepProgress } from './interaction.ts';
+import { showElsewhere } from './elsewhere.ts';
+import { findOpenInteraction, type Interaction, keepProgress } from './interaction.ts';
 import { frameFor } from './interaction-page.ts';
 import { interactionView } from './interaction-view.ts';
 import {
@@ -14,6 +15,8 @@ import {
   goOn,
   type InteractionDependencies,
   interactionOf,
+  mailSent,
+  NOT_FOUND,
   PATH,
   POST,
   pageOf,
@@ -69,8 +72,9 @@ export const interactionRegisterRoute = (needs: InteractionDependencies): Endpoi
         const at: Interaction = { ...found, progress: { step: 'registering' } };
         return refusedAt(needs, request, { found: at, outcome: made, email, displayName });
       }
-      await keepProgress(found, { step: 'registered', ...made.pending });
-      return goOn(request, pageOf(request));
+      const progress = { step: 'registered', ...made.pending } as const;
+      const ok = { redirect_to: pageOf(request) };
+      return mailSent(needs, request, { found, progress, purpose: 'verify', ok });
     },
   );
 
@@ -89,7 +93,10 @@ export const interactionVerifyEmailRoute = (needs: InteractionDependencies): End
     },
     async (request) => {
       const found = await postedTo(needs, request);
-      if ('refused' in found) return failed(request, found);
+      if ('refused' in found) {
+        const isLink = found === NOT_FOUND && request.body.token !== undefined;
+        return isLink ? showElsewhere(needs, request) : failed(request, found);
+      }
       const { progress } = found;
       if (progress.step !== 'registered') return goOn(request, pageOf(request));
       const { step: _step, ...pending } = progress;
@@ -99,7 +106,8 @@ export const interactionVerifyEmailRoute = (needs: InteractionDependencies): End
         const again = { ...pending, ...atPage(request, found) };
         const outcome = await needs.hostedSignIn.mailRegistrationAgain(own, again);
         if (outcome !== undefined) return refusedAt(needs, request, { found, outcome });
-        return goOn(request, pageOf(request));
+        const ok = { redirect_to: pageOf(request) };
+        return mailSent(needs, request, { found, progress, purpose: 'verify', ok });
       }
       const shown = token === undefined ? { code: code ?? '' } : { token: pastedToken(token) };
       const signIn = () => needs.hostedSignIn.byRegistration(own, { ...pending, ...shown });
@@ -128,7 +136,9 @@ export const interactionVerifyEmailPageRoute = (needs: InteractionDependencies):
       const found = await interactionOf(needs, request);
       if (found?.progress.step !== 'registered') {
         // Browsers keep what follows the `#`.
-        return redirected(`${needs.settings.PUBLIC_URL}/api/v1/auth/verify-email`);
+        const isAwaited = found === undefined && (await isAwaitedElsewhere(needs, request));
+        const query = isAwaited ? '?elsewhere=true' : '';
+        return redirected(`${needs.settings.PUBLIC_URL}/api/v1/auth/verify-email${query}`);
       }
       const view = await interactionView(needs, found);
       const frame = frameFor(view, found, request.headers);
@@ -137,3 +147,12 @@ export const interactionVerifyEmailPageRoute = (needs: InteractionDependencies):
       return { raw: send(200, page(frame, { ...proofPage(at), redirectUri })) };
     },
   );
+
+/** Whether the registration waits for its proof in another browser. */
+async function isAwaitedElsewhere(
+  needs: InteractionDependencies,
+  { params }: AnyRequest,
+): Promise<boolean> {
+  const open = await findOpenInteraction(needs, params.uid);
+  return open?.progress.step === 'registered';
+}

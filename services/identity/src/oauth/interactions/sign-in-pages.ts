@@ -6,6 +6,7 @@ import {
   html,
   type Markup,
   mainButton,
+  mainLink,
   NOTHING,
   orLine,
   PASSKEY_SCRIPT,
@@ -13,7 +14,9 @@ import {
   passkeyForm,
   plainForm,
   revealing,
+  SAVE_SCRIPT,
   SHOW_PASSWORD_SCRIPT,
+  saveBar,
   scriptsOf,
   trusted,
 } from '@cardea/pages';
@@ -30,19 +33,28 @@ const PROVIDER_NAMES: { readonly [provider: string]: string } = {
   microsoft: 'Microsoft',
 };
 
-const forgotten = ({ frame, path }: At): Markup =>
-  plainForm(`${path}/forgot-password`, frame.say('sign_in.forgotten'));
+/** Stands below the password, in whose form no other one can be. */
+const forgotten = ({ frame }: At): Markup =>
+  html`<button class="plain" form="forgotten">${frame.say('sign_in.forgotten')}</button>`;
+const forgottenForm = ({ path }: At): Markup =>
+  html`<form method="post" action="${path}/forgot-password" id="forgotten"></form>
+`;
 const create = ({ frame, path, view }: At): Markup =>
   view.registration === undefined
     ? NOTHING
     : plainForm(`${path}/register`, frame.say('sign_in.create'));
-const passkey = (at: At, to: string, text: string, isMain = false): Markup =>
+const passkey = (
+  at: At,
+  to: 'login' | 'mfa',
+  text: string,
+  more: { readonly isMain?: boolean; readonly isOffered?: boolean } = {},
+): Markup =>
   passkeyForm({
     action: `${at.path}/${to}`,
     challenge: `${at.path}/challenge`,
     text,
     failed: at.frame.say('passkey.failed'),
-    isMain,
+    ...more,
   });
 
 export function loginPage(at: At): PageBody {
@@ -51,7 +63,7 @@ export function loginPage(at: At): PageBody {
   const has = (method: string) => view.methods.includes(method);
   const mailed = (['email_otp', 'magic_link'] as const).filter(has);
   const others: Markup[] = [
-    ...(has('passkey') ? [passkey(at, 'login', say('sign_in.passkey'))] : []),
+    ...(has('passkey') ? [passkey(at, 'login', say('sign_in.passkey'), { isOffered: true })] : []),
     ...view.methods
       .filter((method) => Object.hasOwn(PROVIDER_NAMES, method))
       .map((provider) => providerLink(at, provider)),
@@ -67,7 +79,7 @@ export function loginPage(at: At): PageBody {
   return {
     title: say('sign_in.title'),
     body: html`<p class="muted">${say('sign_in.lead', { client: view.client.name })}</p>
-${none}${byAddress}${has('password') ? forgotten(at) : NOTHING}${line}${ways}${create(at)}${abort(at)}`,
+${none}${byAddress}${has('password') ? forgottenForm(at) : NOTHING}${line}${ways}${create(at)}${abort(at)}`,
     script: scriptsOf(has('passkey') && PASSKEY_SCRIPT, has('password') && SHOW_PASSWORD_SCRIPT),
   };
 }
@@ -102,7 +114,7 @@ function addressFields(
     const unchecked = hasPassword ? html` formnovalidate` : NOTHING;
     return html`<button${kind} name="method" value="${method}"${unchecked}>${text}</button>`;
   });
-  const first = hasPassword ? [password, submit] : [];
+  const first = hasPassword ? [password, submit, forgotten(at)] : [];
   const line = hasPassword && mailed.length > 0 ? [orLine(say('or'))] : [];
   return [address, ...first, ...line, html`<div class="ways">${buttons}</div>`];
 }
@@ -114,30 +126,17 @@ function providerLink({ frame, view, publicUrl, tenantId }: At, provider: string
   return html`<a class="button" href="${href}">${text}</a>`;
 }
 
-/** A code is typed here; a link leads to its own page. */
+/** The mail's code is typed here; a link leads to its own page. */
 export function mailedPage(at: At, { method, email }: Mailed): PageBody {
   const { frame, path } = at;
   const { say } = frame;
-  const words = method === 'otp' ? 'otp' : 'link_sent';
-  const name = method === 'otp' ? 'email_otp' : 'magic_link';
-  const typed =
-    method === 'otp'
-      ? form(
-          `${path}/login`,
-          hidden('method', name),
-          mailedCodeField(at),
-          mainButton(say('continue')),
-        )
-      : NOTHING;
-  const again = plainForm(
-    `${path}/login`,
-    say(`${words}.again`),
-    hidden('method', name),
-    hidden('email', email),
-  );
+  const texts = method === 'otp' ? 'otp' : 'link_sent';
+  const by = hidden('method', method === 'otp' ? 'email_otp' : 'magic_link');
+  const typed = form(`${path}/login`, by, mailedCodeField(at), mainButton(say('continue')));
+  const again = plainForm(`${path}/login`, say(`${texts}.again`), by, hidden('email', email));
   return {
-    title: say(`${words}.title`),
-    body: html`<p>${say(`${words}.lead`, { email })}</p>
+    title: say(`${texts}.title`),
+    body: html`<p>${say(`${texts}.lead`, { email })}</p>
 ${typed}${again}${restart(at, 'sign_in.other_way')}`,
   };
 }
@@ -202,7 +201,9 @@ export function secondFactorPage(at: At, { methods }: PendingSecondFactor): Page
       mainButton(say('continue')),
     );
   const totp = has('totp') ? codeForm('totp', true) : NOTHING;
-  const key = has('passkey') ? passkey(at, 'mfa', say('second.passkey'), !has('totp')) : NOTHING;
+  const key = has('passkey')
+    ? passkey(at, 'mfa', say('second.passkey'), { isMain: !has('totp') })
+    : NOTHING;
   const line = has('totp') && has('passkey') ? orLine(say('or')) : NOTHING;
   const only =
     has('passkey') && !has('totp')
@@ -229,7 +230,7 @@ export function enrolmentPage(at: At, { totp, methods }: PendingSecondFactor): P
     html`<button>${say('enrol.totp')}</button>`,
   );
   const key = methods.includes('passkey')
-    ? passkey(at, 'mfa', say('enrol.passkey'), true)
+    ? passkey(at, 'mfa', say('enrol.passkey'), { isMain: true })
     : NOTHING;
   return {
     title: say('enrol.title'),
@@ -278,7 +279,8 @@ export function recoveryCodesPage(
   return {
     title: say('codes.title'),
     body: html`<p>${say('codes.lead')}</p>
-<ul class="codes" aria-label="${say('codes.list')}">${of.codes.map((code) => html`<li>${code}</li>`)}</ul>
-<a class="button main" href="${of.to}">${say('codes.continue')}</a>`,
+<ul class="codes" id="codes" aria-label="${say('codes.list')}">${of.codes.map((code) => html`<li>${code}</li>`)}</ul>
+${saveBar(frame, { shownId: 'codes', fileName: say('codes.file') })}${mainLink(of.to, say('codes.continue'))}`,
+    script: SAVE_SCRIPT,
   };
 }

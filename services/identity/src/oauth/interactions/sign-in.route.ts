@@ -5,6 +5,7 @@ import Type, { type Static } from 'typebox';
 import type { HostedOutcome } from '../../authentication/authentication.module.ts';
 import { credentialField, SecondFactorMethod } from '../../http/answers.ts';
 import { pastedToken } from '../../pages/link-page.ts';
+import { showElsewhere } from './elsewhere.ts';
 import { type Interaction, keepProgress, type Progress } from './interaction.ts';
 import {
   type AnyRequest,
@@ -13,6 +14,8 @@ import {
   failed,
   goOn,
   type InteractionDependencies,
+  mailSent,
+  NOT_FOUND,
   PATH,
   POST,
   pageOf,
@@ -59,14 +62,17 @@ export const interactionLoginRoute = (needs: InteractionDependencies): Endpoint 
       name: 'interaction_login',
       summary: 'Sign in at the authorization server',
       description:
-        'Shows the first factor at the hosted pages: password, mailed code or link, or passkey. Failures count as those of the API.',
+        'Shows the first factor at the hosted pages: password, mailed code or link, or passkey. `magic_link` takes the `token` of the link, or the `code` of the same mail. Failures count as those of the API.',
       path: `${PATH}/login`,
       body: LogIn,
     },
     async (request) => {
       const found = await postedTo(needs, request);
-      if ('refused' in found) return failed(request, found);
       const { email, method, code, token } = request.body;
+      if ('refused' in found) {
+        const isLink = found === NOT_FOUND && token !== undefined;
+        return isLink ? showElsewhere(needs, request) : failed(request, found);
+      }
       const isMail = method === 'email_otp' || method === 'magic_link';
       if (isMail && (code ?? token) === undefined) {
         return mailed(needs, request, { found, method, email: email ?? '' });
@@ -84,15 +90,16 @@ async function signedInBy(
 ): Promise<HostedOutcome> {
   const { method = 'password', email = '', password = '', code = '', token = '' } = given.body;
   const request = { ...given, tenantId: client.tenantId };
+  const challengeId = progress.step === 'mailed' ? progress.challengeId : '';
   switch (method) {
     case 'password':
       return hostedSignIn.byPassword(request, { email, password });
     case 'magic_link':
-      return hostedSignIn.byLink(request, { token: pastedToken(token) });
-    case 'email_otp': {
-      const challengeId = progress.step === 'mailed' ? progress.challengeId : '';
-      return hostedSignIn.byCode(request, { challengeId, code });
-    }
+      return given.body.code === undefined
+        ? hostedSignIn.byLink(request, { token: pastedToken(token) })
+        : hostedSignIn.byCode(request, { purpose: 'magic_link', challengeId, code });
+    case 'email_otp':
+      return hostedSignIn.byCode(request, { purpose: 'otp', challengeId, code });
     case 'passkey': {
       const shown = passkeyOf(given.body);
       return shown === undefined
@@ -120,8 +127,8 @@ async function mailed(
   const sent = await needs.hostedSignIn.mail(own, { email, method, interaction, language });
   if ('status' in sent) return refusedAt(needs, request, { found, outcome: sent, email });
   const { challenge_id } = sent;
-  await keepProgress(found, { step: 'mailed', method, email, challengeId: challenge_id });
-  return asPage(request.headers) ? redirected(pageOf(request)) : { ok: { challenge_id } };
+  const progress = { step: 'mailed', method, email, challengeId: challenge_id } as const;
+  return mailSent(needs, request, { found, progress, purpose: method, ok: { challenge_id } });
 }
 
 /** Without an address it leads to the page that asks for it. */
@@ -149,8 +156,9 @@ export const interactionForgotPasswordRoute = (needs: InteractionDependencies): 
       const language = languageOf(request.headers, found.stored.params['ui_locales']);
       const outcome = await needs.hostedSignIn.mailReset(own, { email, language });
       if (outcome !== undefined) return refusedAt(needs, request, { found, outcome, email });
-      await keepProgress(found, { step: 'reset_mailed', email });
-      return goOn(request, pageOf(request));
+      const progress = { step: 'reset_mailed', email } as const;
+      const ok = { redirect_to: pageOf(request) };
+      return mailSent(needs, request, { found, progress, purpose: 'reset', ok });
     },
   );
 

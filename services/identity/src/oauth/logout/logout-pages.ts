@@ -10,6 +10,7 @@ import {
   plainPage,
 } from '@cardea/pages';
 import type { Frame } from '../../pages/frame.ts';
+import { type Onward, onwardLinks } from '../../pages/onward.ts';
 
 export type LogoutQuestion = {
   readonly action: string;
@@ -32,8 +33,13 @@ ${form(of.action, ...fields, mainButton(say('sign_out.submit')))}<p>${say('sign_
   });
 }
 
-export const signedOutPage = (frame: Frame): Html =>
-  plainPage(frame, frame.say('sign_out.done.title'), frame.say('sign_out.done.lead'));
+export const signedOutPage = (frame: Frame, homes: readonly Onward[]): Html =>
+  plainPage(
+    frame,
+    frame.say('sign_out.done.title'),
+    frame.say('sign_out.done.lead'),
+    onwardLinks(frame, homes),
+  );
 
 export const refusedLogoutPage = (frame: Frame, code: string): Html =>
   plainPage(frame, frame.say('failed.title'), frame.say('failed.request', { code }));

@@ -4,16 +4,16 @@
  */
 import type { ServerResponse } from 'node:http';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
-import { asPage, type Html, send, wantsPage } from '@cardea/pages';
+import { asPage, send, wantsPage } from '@cardea/pages';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { exists, type UserDirectory } from '../../accounts/accounts.module.ts';
 import type { SignedIn } from '../../adapters/authorization-server.ts';
 import { tooOften } from '../../http/answers.ts';
 import { LIMITS } from '../../http/limits.ts';
-import { frameOf } from '../../pages/frame.ts';
+import { type Frame, frameOf } from '../../pages/frame.ts';
 import type { SigningKeys } from '../../signing-keys/signing-keys.module.ts';
-import type { Workspaces } from '../../workspaces/workspaces.module.ts';
+import type { ApplicationHome, Workspaces } from '../../workspaces/workspaces.module.ts';
 import { isDocumentId } from '../client-documents/client-document.ts';
 import { formAsAddress } from '../form-as-address.ts';
 import { FOREIGN, failed, isOwnPage, redirected } from '../interactions/posted.ts';
@@ -34,6 +34,7 @@ type Dependencies = Pick<ServiceDependencies, 'limits' | 'settings'> & {
   readonly server: RunningServer;
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly applicationHomes: (tenantId: string) => Promise<readonly ApplicationHome[]>;
 };
 
 const PATH = '/oauth2/session/end';
@@ -107,12 +108,7 @@ export const logoutRoute = (needs: Dependencies): Endpoint =>
           return { raw: send(200, shown) };
         }
         case 'sign_out':
-          return signOut(needs, request, {
-            to: outcome.to,
-            asked,
-            read,
-            done: signedOutPage(frame),
-          });
+          return signOut(needs, request, { to: outcome.to, asked, read, frame });
       }
     },
   );
@@ -177,7 +173,7 @@ export const confirmLogoutRoute = (needs: Dependencies): Endpoint =>
           ? { raw: send(400, refusedLogoutPage(frame, REFUSED.refused)) }
           : REFUSED;
       }
-      return signOut(needs, request, { to: outcome.to, asked, read, done: signedOutPage(frame) });
+      return signOut(needs, request, { to: outcome.to, asked, read, frame });
     },
   );
 
@@ -250,21 +246,26 @@ const fieldsOf = ({ client_id, post_logout_redirect_uri, state, ui_locales }: As
 
 /** The session ends first: what remains of the cookie then names nothing that goes on. */
 async function signOut(
-  { applicationSessions, server }: Dependencies,
+  { applicationSessions, applicationHomes, server }: Dependencies,
   request: AnyRequest,
   of: {
     readonly to: string | undefined;
     readonly asked: Asked;
     readonly read: Read;
-    readonly done: Html;
+    readonly frame: Frame;
   },
 ) {
-  const { to, asked, read, done } = of;
+  const { to, asked, read, frame } = of;
   if (read.browserSid !== undefined) {
     await applicationSessions.endBrowser(request, read.browserSid, 'logout');
   }
   const cookies = await server().forget(request.headers['cookie']);
-  const answer = to === undefined ? send(200, done) : redirected(withState(to, asked.state)).raw;
+  const tenantId = read.signedIn?.tenantId ?? read.clientTenantId;
+  const homes = tenantId === undefined ? [] : await applicationHomes(tenantId);
+  const answer =
+    to === undefined
+      ? send(200, signedOutPage(frame, homes))
+      : redirected(withState(to, asked.state)).raw;
   return {
     raw: (response: ServerResponse): void => {
       response.setHeader('Set-Cookie', cookies);

@@ -134,7 +134,9 @@ async function verified(
   const missed = async () => {
     const command = await needs.command(request, { tenantId });
     return refusalOfCode(
-      mailbox === undefined ? 'invalid' : await codes.miss({ mailbox, asker }, command),
+      mailbox === undefined
+        ? 'invalid'
+        : await codes.miss({ purpose: 'otp', mailbox, asker }, command),
     );
   };
   if (found === undefined) {

@@ -11,13 +11,20 @@ import {
 } from '../../../http/answers.ts';
 import { countingRefusals } from '../../../http/counting-refusals.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import type { MailOutbox } from '../../../mail/mail.module.ts';
-import { LinkQuery, linkAnswer, pastedToken, showLinkPage } from '../../../pages/link-page.ts';
+import type { MailedFault, MailOutbox } from '../../../mail/mail.module.ts';
+import {
+  type LinkPageDependencies,
+  LinkQuery,
+  linkAnswer,
+  pastedToken,
+  showLinkPage,
+} from '../../../pages/link-page.ts';
 import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { signInBy, type VerifyDependencies } from '../mailed-secret.ts';
 
 type Dependencies = VerifyDependencies &
-  Pick<ServiceDependencies, 'limits'> & {
+  Pick<ServiceDependencies, 'limits'> &
+  Pick<LinkPageDependencies, 'applicationHomes'> & {
     readonly workspaces: Pick<Workspaces, 'tenant'>;
     readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem'>;
   };
@@ -88,7 +95,7 @@ async function verified(
   const { token } = request.body;
   const at = { tenantId: tenant.id, now: needs.clock.now() };
   const peeked = await mailOutbox.peek('magic_link', token, at);
-  if ('fault' in peeked) return peeked.fault === 'expired' ? EXPIRED : INVALID;
+  if ('fault' in peeked) return refusalOfLink(peeked.fault);
   const answer = await signInBy(needs, request, {
     factor: 'magic_link',
     tenant,
@@ -99,9 +106,11 @@ async function verified(
     },
   });
   if (answer.fault === undefined) return answer;
-  if (answer.fault === 'login_disabled') return DISABLED;
-  return answer.fault === 'expired' ? EXPIRED : INVALID;
+  return answer.fault === 'login_disabled' ? DISABLED : refusalOfLink(answer.fault);
 }
+
+const refusalOfLink = (linkFault: MailedFault) =>
+  linkFault === 'expired' ? { ...EXPIRED, linkFault } : { ...INVALID, linkFault };
 
 /** Where the mail's link leads when the tenant has no page of its own. */
 export const magicLinkPageRoute = (needs: Pick<Dependencies, 'workspaces'>): Endpoint =>

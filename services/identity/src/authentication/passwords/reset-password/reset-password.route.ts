@@ -19,8 +19,14 @@ import { closed, message, PASSWORD_BODY_MAX_BYTES } from '../../../http/answers.
 import { countingRefusals } from '../../../http/counting-refusals.ts';
 import { newPasswordField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
-import type { MailOutbox } from '../../../mail/mail.module.ts';
-import { LinkQuery, linkAnswer, pastedToken, showLinkPage } from '../../../pages/link-page.ts';
+import type { MailedFault, MailOutbox } from '../../../mail/mail.module.ts';
+import {
+  type LinkPageDependencies,
+  LinkQuery,
+  linkAnswer,
+  pastedToken,
+  showLinkPage,
+} from '../../../pages/link-page.ts';
 import { countAliveSessions } from '../../../sessions/sessions.module.ts';
 import { tokensBeforeAt } from '../../../streams/tokens-before.ts';
 import {
@@ -33,12 +39,13 @@ import { endBlocks } from '../../attempts/end-blocks.ts';
 type Dependencies = Pick<
   ServiceDependencies,
   'clock' | 'command' | 'database' | 'limits' | 'sealer' | 'streams'
-> & {
-  readonly userDirectory: Pick<UserDirectory, 'byId' | 'seal'>;
-  readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem'>;
-  readonly passwords: Pick<Passwords, 'hash' | 'matches' | 'objectionTo'>;
-};
+> &
+  Pick<LinkPageDependencies, 'applicationHomes'> & {
+    readonly userDirectory: Pick<UserDirectory, 'byId' | 'seal'>;
+    readonly workspaces: Pick<Workspaces, 'tenant'>;
+    readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem'>;
+    readonly passwords: Pick<Passwords, 'hash' | 'matches' | 'objectionTo'>;
+  };
 
 const PATH = '/api/v1/auth/reset-password';
 const Body = closed({ token: Type.String(), new_password: newPasswordField });
@@ -102,6 +109,8 @@ async function answered(needs: Dependencies, request: Asked) {
 
 const INVALID = { refused: 'invalid_reset_token' } as const;
 const EXPIRED = { refused: 'reset_token_expired' } as const;
+const refusalOfLink = (linkFault: MailedFault) =>
+  linkFault === 'expired' ? { ...EXPIRED, linkFault } : { ...INVALID, linkFault };
 
 async function reset(
   needs: Dependencies,
@@ -112,7 +121,7 @@ async function reset(
   const { token, new_password: password } = request.body;
   // A hash is dear, so a worthless token is turned away before it; the token is used up only behind it.
   const peeked = await mailOutbox.peek('reset', token, { tenantId, now: needs.clock.now() });
-  if ('fault' in peeked) return peeked.fault === 'expired' ? EXPIRED : INVALID;
+  if ('fault' in peeked) return refusalOfLink(peeked.fault);
   const { userId, basis } = peeked;
   const weakness = await passwords.objectionTo(password, policy, tenantId);
   if (weakness !== undefined) return { refused: weakness } as const;
@@ -130,7 +139,7 @@ async function reset(
     actor: { type: 'user', id: userId },
   });
   const redeemed = await mailOutbox.redeem('reset', token, command);
-  if ('fault' in redeemed) return redeemed.fault === 'expired' ? EXPIRED : INVALID;
+  if ('fault' in redeemed) return refusalOfLink(redeemed.fault);
 
   const hash = await userDirectory.seal({ tenantId, userId }, 'password_hash', phc);
   if (hash === 'erased') return INVALID;

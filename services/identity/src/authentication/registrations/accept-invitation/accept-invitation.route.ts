@@ -17,7 +17,13 @@ import { countingRefusals } from '../../../http/counting-refusals.ts';
 import { displayNameField, newPasswordField } from '../../../http/input-fields.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { MailOutbox } from '../../../mail/mail.module.ts';
-import { LinkQuery, linkAnswer, pastedToken, showLinkPage } from '../../../pages/link-page.ts';
+import {
+  type LinkPageDependencies,
+  LinkQuery,
+  linkAnswer,
+  pastedToken,
+  showLinkPage,
+} from '../../../pages/link-page.ts';
 import {
   TENANT_DEFAULTS,
   type TenantFacts,
@@ -34,13 +40,14 @@ import {
   refusalOf,
 } from './accept-invitation.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits'> & {
-  readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem'>;
-  readonly passwords: Pick<Passwords, 'hash' | 'objectionTo'>;
-  readonly invitations: Join;
-  readonly endAttempt: EndAttempt;
-};
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits'> &
+  Pick<LinkPageDependencies, 'applicationHomes'> & {
+    readonly workspaces: Pick<Workspaces, 'tenant'>;
+    readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem'>;
+    readonly passwords: Pick<Passwords, 'hash' | 'objectionTo'>;
+    readonly invitations: Join;
+    readonly endAttempt: EndAttempt;
+  };
 
 const PATH = '/api/v1/auth/invitations/accept';
 const Body = closed({
@@ -122,8 +129,11 @@ async function accepted(needs: Dependencies, request: Asked, of: Accepting) {
   const { id: tenantId, settings } = of.tenant;
   // A hash is dear, so a worthless token is turned away before it.
   const peeked = await mailOutbox.peek('invitation', token, { tenantId, now: needs.clock.now() });
-  if ('fault' in peeked)
-    return peeked.fault === 'expired' ? INVITATION_EXPIRED : INVALID_INVITATION;
+  if ('fault' in peeked) {
+    const { fault: linkFault } = peeked;
+    const refusal = linkFault === 'expired' ? INVITATION_EXPIRED : INVALID_INVITATION;
+    return { ...refusal, linkFault };
+  }
   const { userId, invitationId, basis } = peeked;
   if (invitationId === null) return INVALID_INVITATION;
   const invitation = await invitations.find({ tenantId, id: invitationId });

@@ -19,20 +19,27 @@ import { closed, PASSWORD_BODY_MAX_BYTES } from '../../../http/answers.ts';
 import { countingRefusals } from '../../../http/counting-refusals.ts';
 import { LIMITS } from '../../../http/limits.ts';
 import type { MailOutbox } from '../../../mail/mail.module.ts';
-import { LinkQuery, linkAnswer, pastedToken, showLinkPage } from '../../../pages/link-page.ts';
+import {
+  type LinkPageDependencies,
+  LinkQuery,
+  linkAnswer,
+  pastedToken,
+  showLinkPage,
+} from '../../../pages/link-page.ts';
 import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { AddressProofs } from '../../attempts/address-proofs.ts';
 import { confirming } from '../../attempts/attempt.ts';
 import { wrongCredential } from '../../attempts/end-attempt.ts';
 import type { VerifyPassword } from '../../attempts/verify-password.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits'> & {
-  readonly addressProofs: AddressProofs;
-  readonly verifyPassword: VerifyPassword;
-  readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem' | 'request'>;
-  readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
-};
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits'> &
+  Pick<LinkPageDependencies, 'applicationHomes'> & {
+    readonly addressProofs: AddressProofs;
+    readonly verifyPassword: VerifyPassword;
+    readonly workspaces: Pick<Workspaces, 'tenant'>;
+    readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem' | 'request'>;
+    readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
+  };
 
 const Ok = closed({ status: Type.Literal('email verified') });
 const REFUSALS = {
@@ -143,7 +150,7 @@ async function used(
   const { token, password, tenant } = of;
   const tenantId = tenant.id;
   const peeked = await mailOutbox.peek('verify', token, { tenantId, now: needs.clock.now() });
-  if ('fault' in peeked) return INVALID;
+  if ('fault' in peeked) return { ...INVALID, linkFault: peeked.fault };
   const { userId, basis } = peeked;
   const user = await userDirectory.byId(tenantId, userId);
   if (!exists(user) || !standsFor(user, basis)) return INVALID;
@@ -156,7 +163,7 @@ async function used(
       : await wrongPassword(needs, { user, password, ip: request.ip }, command);
   if (wrong !== undefined) return wrong;
   const redeemed = await mailOutbox.redeem('verify', token, command);
-  if ('fault' in redeemed) return INVALID;
+  if ('fault' in redeemed) return { ...INVALID, linkFault: redeemed.fault };
   const knowsPassword = password !== undefined;
   const proven = await needs.addressProofs.record({ user, basis, request, knowsPassword }, command);
   if (proven === undefined) return INVALID;

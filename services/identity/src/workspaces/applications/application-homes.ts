@@ -1,0 +1,35 @@
+/** Where people of a tenant go on: the origins of its own web applications, at which they sign in. */
+import type { ServiceDependencies } from '@cardea/service';
+
+export type ApplicationHome = { readonly name: string; readonly href: string };
+
+/** The applications that a page links to; more would be a directory. */
+const HOMES_MAX = 3;
+
+type Row = { readonly name: string; readonly redirect_uris: readonly string[] };
+
+/** The oldest first. Applications of others are left out: a page of the tenant does not recommend them. */
+export async function applicationHomes(
+  { database }: Pick<ServiceDependencies, 'database'>,
+  tenantId: string,
+): Promise<readonly ApplicationHome[]> {
+  const { rows } = await database.asTenant(tenantId, (sql) =>
+    sql.query<Row>(
+      `SELECT name, redirect_uris FROM identity.applications
+       WHERE tenant_id = $1 AND deleted_at IS NULL AND first_party AND type IN ('spa', 'web')
+       ORDER BY created_at, id LIMIT ${HOMES_MAX}`,
+      [tenantId],
+    ),
+  );
+  return rows.flatMap(({ name, redirect_uris }) => {
+    const href = homeOf(redirect_uris[0]);
+    return href === undefined ? [] : [{ name, href }];
+  });
+}
+
+/** Undefined for an application on a device, which no page can open. */
+export function homeOf(redirectUri: string | undefined): string | undefined {
+  if (redirectUri === undefined) return undefined;
+  const { protocol, origin } = new URL(redirectUri);
+  return protocol === 'https:' || protocol === 'http:' ? `${origin}/` : undefined;
+}

@@ -24,7 +24,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Of this process and so of the server in it, which has no other. */
+/** Moves the date of this process, and so of the server in it. */
 const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
 const begun = async (page: Browser, more: { [name: string]: string } = {}) => {
   const url = authorizeUrl(shop, { code_challenge: pkce().challenge, ...more });

@@ -16,6 +16,7 @@ export const accounts: { readonly [field: string]: string } = {
   current_password: 'The password that is valid now.',
   deleted_at: 'When it was deleted, or will be.',
   device_type: 'Kind of the device; null where it is not known.',
+  elsewhere: 'Says on the page that another browser waits for what was mailed.',
   email_verified: 'True if its holder has proved the address.',
   exchange: 'True: the page gets a code for `POST /api/v1/auth/social/exchange`, too.',
   factor_id: 'Id of the factor that is being enrolled; confirm it under this id.',

@@ -201,7 +201,7 @@ const signOutRoute = (needs: Dependencies): Endpoint =>
         (cookie === undefined || isFormToken(request.body.form_token, cookie, SIGN_OUT_PATH));
       if (!isOurs) return { refused: 'access_denied' } as const;
       const cookies = await endSignIn(needs, request);
-      return shown(200, signedOutPage(frameOf(undefined, request.headers)), cookies);
+      return shown(200, signedOutPage(frameOf(undefined, request.headers), []), cookies);
     },
   );
 

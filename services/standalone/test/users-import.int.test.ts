@@ -147,6 +147,17 @@ const products: readonly {
   },
 ];
 
+/** Whom `django/README.md` tells of. */
+const DUMPED = [
+  { email: 'grace@example.com', password: 'correct horse battery', display_name: 'Grace Hopper' },
+  { email: 'alan@example.com', password: 'Grüße vom Schloß 42', display_name: 'Alan Turing' },
+  {
+    ...{ email: 'edsger@example.com', password: 'go to considered harmful' },
+    display_name: 'Edsger Dijkstra',
+  },
+  { email: 'ada@example.com', password: 'the analytical engine', display_name: 'Ada Lovelace' },
+];
+
 /** Whom `keycloak/README.md` tells of: Argon2id, PBKDF2 with SHA-512 and with SHA-256. */
 const EXPORTED = [
   {
@@ -201,6 +212,28 @@ describe('standards 9 the users of another product', () => {
     expect(body.users).toEqual(expect.arrayContaining(rows));
   });
 
+  it('that Django itself has dumped sign in by their old passwords, whichever its hasher', async () => {
+    const path = fileURLToPath(new URL('./django/exported-users.json', import.meta.url));
+    const to = await signUp();
+    const { said, last } = await imported(`--from django ${path} --apply`, await machineOf(to));
+    expect(last).toMatchObject({ ok: true, users: 7, imported: 5, refused: 2 });
+    // Django writes one line.
+    expect(said).toEqual([
+      { line: 1, user: 6, code: 'disabled' },
+      { line: 1, user: 7, code: 'no_address' },
+    ]);
+    for (const { email, password } of DUMPED) {
+      const wrong = await logIn(to.tenantId, email, `${password}!`);
+      const right = await logIn(to.tenantId, email, password);
+      expect([email, wrong.status, right.status]).toEqual([email, 401, 200]);
+    }
+    const { body } = await as(to).get('/api/v1/admin/users?search=example.com');
+    const rows = DUMPED.map(({ password: _, ...row }) =>
+      expect.objectContaining({ ...row, roles: ['member'], email_verified: false }),
+    );
+    expect(body.users).toEqual(expect.arrayContaining(rows));
+  });
+
   it('of Cardea itself go from one tenant to another with their hashes', async () => {
     const from = await signUp();
     const password = 'a password that comes along';
@@ -214,7 +247,7 @@ describe('standards 9 the users of another product', () => {
     const { last, said } = await imported(`${line} --apply`, await machineOf(to));
     // A machine gives no role but member, so the owner stays where they are.
     expect(last).toMatchObject({ ok: true, users: 3, imported: 2, refused: 1 });
-    expect(said).toEqual([{ line: 3, code: 'forbidden' }]);
+    expect(said).toEqual([{ line: 3, user: 3, code: 'forbidden' }]);
     for (const { email } of users) {
       expect((await logIn(to.tenantId, email, password)).status).toBe(200);
     }
@@ -237,24 +270,24 @@ describe('standards 9 the users of another product', () => {
     ];
     const path = file('lines.ndjson', lines.map((each) => JSON.stringify(each)).join('\n'));
     const local = [
-      { line: 2, code: 'invalid_email' },
-      { line: 3, code: 'hash_too_dear' },
-      { line: 4, code: 'unsupported_hash' },
-      { line: 5, code: 'duplicate_address' },
-      { line: 6, code: 'invalid_request' },
+      { line: 2, user: 2, code: 'invalid_email' },
+      { line: 3, user: 3, code: 'hash_too_dear' },
+      { line: 4, user: 4, code: 'unsupported_hash' },
+      { line: 5, user: 5, code: 'duplicate_address' },
+      { line: 6, user: 6, code: 'invalid_request' },
     ];
     const asked = await imported(`--from ndjson ${path}`, {});
     expect(asked.said).toEqual(expect.arrayContaining(local));
     const { said, last, code } = await imported(`--from ndjson ${path} --apply`);
     expect(said.toSorted((one, other) => one.line - other.line)).toEqual([
       ...local,
-      { line: 7, code: 'forbidden' },
-      { line: 8, code: 'invalid_request' },
-      { line: 9, code: 'invalid_request' },
+      { line: 7, user: 7, code: 'forbidden' },
+      { line: 8, user: 8, code: 'invalid_request' },
+      { line: 9, user: 9, code: 'invalid_request' },
     ]);
     expect([code, last.imported]).toEqual([0, 2]);
     const text = await run(`users import --from ndjson ${path}`);
-    expect(text.out).toContain('line 2: invalid_email\n');
+    expect(text.out).toContain('line 2, user 2: invalid_email\n');
     expect(text.out).toContain('Nothing was sent. Say --apply to import them.');
   });
 

@@ -10,7 +10,7 @@ import { textOf as textOfFile } from '../user-import/file-text.ts';
 import { firebaseProject, firebaseUsers } from '../user-import/firebase.ts';
 import type { ReadForeignUsers } from '../user-import/foreign-user.ts';
 import { importAccess } from '../user-import/import-access.ts';
-import { importUsers, type Tally } from '../user-import/import-users.ts';
+import { importUsers, type Location, type Tally } from '../user-import/import-users.ts';
 import { keycloakUsers } from '../user-import/keycloak.ts';
 import { sendPage } from '../user-import/send-page.ts';
 
@@ -48,7 +48,8 @@ export const usersImport: Command = {
     const read = format(call);
     // Told at once, before a long file is read.
     const send = applies ? sendPage(importAccess(call.env)) : undefined;
-    const say = (line: number, code: string) => call.tell(`line ${line}: ${code}`, { line, code });
+    const say = ({ line, user }: Location, code: string) =>
+      call.tell(`line ${line}, user ${user}: ${code}`, { line, user, code });
     const tally = await importUsers(read(textOfFile(file)), {
       check: checkImport,
       send,

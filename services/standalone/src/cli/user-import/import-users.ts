@@ -26,11 +26,17 @@ type Dependencies = {
   /** Undefined: nothing is sent. */
   readonly send: SendPage | undefined;
   readonly runId: string;
-  readonly refuse: (line: number, code: string) => void;
-  readonly note: (line: number, code: string) => void;
+  readonly refuse: (at: Location, code: string) => void;
+  readonly note: (at: Location, code: string) => void;
   readonly signal: AbortSignal;
 };
-type Waiting = { readonly line: number; readonly user: ImportedUser };
+/** Files of some products have one line: there the number of the user tells more. */
+export type Location = {
+  readonly line: number;
+  /** The first one is 1. */
+  readonly user: number;
+};
+type Waiting = { readonly at: Location; readonly user: ImportedUser };
 
 export async function importUsers(
   users: AsyncIterable<ForeignUser>,
@@ -40,9 +46,9 @@ export async function importUsers(
   const addresses = new Set<string>();
   let page: Waiting[] = [];
   let bytes = 0;
-  const refuse = (line: number, code: string): void => {
+  const refuse = (at: Location, code: string): void => {
     tally.refused += 1;
-    deps.refuse(line, code);
+    deps.refuse(at, code);
   };
   const flush = async (): Promise<void> => {
     if (deps.signal.aborted) throw new NotDone('stopped', 'stopped');
@@ -53,24 +59,24 @@ export async function importUsers(
   try {
     for await (const found of users) {
       tally.users += 1;
-      const { line } = found;
+      const at = { line: found.line, user: tally.users };
       const checked = 'refused' in found ? found : deps.check(found.user);
       if ('refused' in checked || 'refused' in found) {
-        refuse(line, 'refused' in checked ? checked.refused : 'unreadable');
+        refuse(at, 'refused' in checked ? checked.refused : 'unreadable');
         continue;
       }
       if (addresses.has(checked.email)) {
-        refuse(line, 'duplicate_address');
+        refuse(at, 'duplicate_address');
         continue;
       }
       addresses.add(checked.email);
       for (const note of found.notes) {
         tally.second_factors_left += 1;
-        deps.note(line, note);
+        deps.note(at, note);
       }
       const size = Buffer.byteLength(JSON.stringify(found.user));
       if (page.length >= PAGE_USERS_MAX || bytes + size > PAGE_BYTES_MAX) await flush();
-      page.push({ line, user: found.user });
+      page.push({ at, user: found.user });
       bytes += size;
     }
     await flush();
@@ -91,7 +97,7 @@ async function sendWaiting(
     deps,
   }: {
     readonly tally: Tally;
-    readonly refuse: (line: number, code: string) => void;
+    readonly refuse: (at: Location, code: string) => void;
     readonly deps: Dependencies;
   },
 ): Promise<void> {
@@ -99,13 +105,13 @@ async function sendWaiting(
     tally.imported += page.length;
     return;
   }
-  const key = `users-import-${deps.runId}-${page[0]?.line ?? 0}`;
+  const key = `users-import-${deps.runId}-${page[0]?.at.user ?? 0}`;
   const users = page.map(({ user }) => user);
   const { refused } = await deps.send(users, { key, signal: deps.signal });
-  for (const [place, { line }] of page.entries()) {
+  for (const [place, { at }] of page.entries()) {
     const code = refused.get(place);
     if (code === undefined) tally.imported += 1;
     else if (code === 'email_already_exists') tally.already_there += 1;
-    else refuse(line, code);
+    else refuse(at, code);
   }
 }

@@ -27,8 +27,10 @@ function readUser(fields: ReadonlyMap<string, string>, { now }: { readonly now: 
   const is = (name: string): boolean => TRUE.includes(value(name)?.toLowerCase() ?? '');
   const email = value('email');
   if (email === undefined) return 'no_address';
-  const lockedUntil = new Date(value('lockoutend') ?? Number.NaN);
-  if (lockedUntil > now) return 'disabled';
+  const lockedUntil = value('lockoutend');
+  // A time that cannot be read (`infinity`) counts as one to come.
+  const isLocked = lockedUntil !== undefined && !(new Date(lockedUntil) <= now);
+  if (isLocked) return 'disabled';
   return {
     user: importedUser({
       email,

@@ -163,6 +163,7 @@ describe('standards 9 the users of', () => {
 3,eve,eve@example.com,1,AQ==,9999-12-31T23:59:59.9999999+00:00,0
 4,nobody,NULL,0,AQ==,,0
 5,broken
+6,zoe,zoe@example.com,1,AQ==,infinity,0
 `;
     const found = await read(aspNetUsers({ now }), text);
     expect(usersIn(found)).toEqual([
@@ -174,6 +175,7 @@ describe('standards 9 the users of', () => {
       { line: 4, refused: 'disabled' },
       { line: 5, refused: 'no_address' },
       { line: 6, refused: 'unreadable' },
+      { line: 7, refused: 'disabled' },
     ]);
     expect(found[1]).toMatchObject({ notes: ['second_factor_left'] });
   });

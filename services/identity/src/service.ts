@@ -55,6 +55,7 @@ import {
   oauthModule,
   oauthStreams,
 } from './oauth/oauth.module.ts';
+import { findOnward } from './pages/onward.ts';
 import {
   revocationsModule,
   revokedByStream,
@@ -172,7 +173,7 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     signForClient,
     snapshots,
     workspaces: workspaces.workspaces,
-    applicationHomes: (tenantId: string) => applicationHomes(needs, tenantId),
+    onward: findOnward(needs.settings, (tenantId) => applicationHomes(needs, tenantId)),
     mailOutbox: outbox,
     codeKeys,
     codes: codeRedemption({ ...needs, snapshots, codeKeys }),

@@ -11,9 +11,10 @@ import type {
 import { socialProviders } from '../adapters/social-providers.ts';
 import type { Passkeys, SecondFactors } from '../factors/factors.module.ts';
 import type { CodeRedemption, MailOutbox } from '../mail/mail.module.ts';
+import type { FindOnward } from '../pages/onward.ts';
 import type { AccessTokens, LoginSessions } from '../sessions/sessions.module.ts';
 import { signins } from '../streams/signin.ts';
-import type { ApplicationHome, Workspaces } from '../workspaces/workspaces.module.ts';
+import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import { addressProofs } from './attempts/address-proofs.ts';
 import { endAttempt } from './attempts/end-attempt.ts';
 import { guessSecondFactor } from './attempts/guess-second-factor.ts';
@@ -92,7 +93,7 @@ type Dependencies = Pick<
   readonly secondFactors: SecondFactors;
   readonly passkeys: Passkeys;
   readonly applicationAccess: ApplicationAccess;
-  readonly applicationHomes: (tenantId: string) => Promise<readonly ApplicationHome[]>;
+  readonly onward: FindOnward;
 } & Pick<Parameters<typeof mfaTokens>[0], 'sign' | 'jwks' | 'latestJwks'>;
 
 export function authenticationModule(given: Dependencies): {

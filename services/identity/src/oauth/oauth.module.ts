@@ -13,10 +13,11 @@ import { artifactCache } from '../adapters/artifact-cache.ts';
 import type { AgentSessionStart } from '../agents/agents.module.ts';
 import type { ApplicationAccess, HostedSignIn } from '../authentication/authentication.module.ts';
 import type { FindLiveKey } from '../credentials/credentials.module.ts';
+import type { FindOnward } from '../pages/onward.ts';
 import type { ConsentEpoch, LoginSessions, RefreshSession } from '../sessions/sessions.module.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.module.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
-import type { ApplicationHome, Workspaces } from '../workspaces/workspaces.module.ts';
+import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import {
   clientDocuments,
   DOCUMENT_BYTES_MAX,
@@ -106,7 +107,7 @@ type Dependencies = Pick<
   readonly hostedSignIn: HostedSignIn;
   readonly isKnownClient: IsKnownClient;
   readonly toAscii: ToAscii;
-  readonly applicationHomes: (tenantId: string) => Promise<readonly ApplicationHome[]>;
+  readonly onward: FindOnward;
   readonly startAgentSession: AgentSessionStart;
   /** What reaches the documents of clients, where it is not the network: a test counts its calls. */
   readonly documentNetwork?: Pick<OutboundDependencies, 'dialer' | 'resolver'>;

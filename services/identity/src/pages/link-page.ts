@@ -21,7 +21,7 @@ import {
 } from '@cardea/pages';
 import Type, { type Static } from 'typebox';
 import { type Frame, frameOf } from './frame.ts';
-import { type Onward, onwardLinks } from './onward.ts';
+import { type FindOnward, type Onward, onwardLinks } from './onward.ts';
 import { TOKEN_SCRIPT } from './token-script.ts';
 
 export type LinkPage = 'verify' | 'reset' | 'magic' | 'invitation';
@@ -31,8 +31,7 @@ type LinkTenant = ShownTenant & {
 };
 export type LinkPageDependencies = {
   readonly workspaces: { readonly tenant: (id: string) => Promise<LinkTenant | undefined> };
-  /** Where the people of a tenant go on. */
-  readonly applicationHomes: (tenantId: string) => Promise<readonly Onward[]>;
+  readonly onward: FindOnward;
 };
 type AnyRequest = Request<unknown, unknown, unknown>;
 
@@ -156,7 +155,7 @@ type Headers = { readonly [name: string]: string };
 
 /** Sent by our own form, an answer is a page; programs get it as it is. */
 export async function linkAnswer<A extends Answer>(
-  { workspaces, applicationHomes }: LinkPageDependencies,
+  { workspaces, onward }: LinkPageDependencies,
   of: {
     readonly kind: LinkPage;
     readonly request: AnyRequest;
@@ -175,16 +174,16 @@ export async function linkAnswer<A extends Answer>(
   const { say } = frame;
   const { refused } = answer;
   if (refused === undefined) {
-    const onward = onwardLinks(frame, await applicationHomes(of.tenantId));
-    const done = plainPage(frame, say(`${kind}.done.title`), say(`${kind}.done.lead`), onward);
+    const more = onwardLinks(frame, await onward(of.tenantId));
+    const done = plainPage(frame, say(`${kind}.done.title`), say(`${kind}.done.lead`), more);
     return { raw: send(200, done) };
   }
   const status = refusals[refused] ?? BAD_REQUEST;
   if (DEAD.has(refused)) {
     const { linkFault: fault = 'invalid' } = answer;
     // Only whoever had a link of the tenant learns of its applications.
-    const homes = fault === 'invalid' ? [] : await applicationHomes(of.tenantId);
-    const dead = deadLinkPage(frame, { kind, fault, homes });
+    const to = await onward(fault === 'invalid' ? undefined : of.tenantId);
+    const dead = deadLinkPage(frame, { kind, fault, to });
     return { raw: send(status, dead, answer.headers) };
   }
   const alert = frame.sayRefusal(refused, answer.headers?.['Retry-After']);
@@ -197,12 +196,12 @@ export async function linkAnswer<A extends Answer>(
 /** Says what became of the link, and leads on. */
 function deadLinkPage(
   frame: Frame,
-  of: { readonly kind: LinkPage; readonly fault: LinkFault; readonly homes: readonly Onward[] },
+  of: { readonly kind: LinkPage; readonly fault: LinkFault; readonly to: readonly Onward[] },
 ): Html {
   const { say } = frame;
-  const { kind, fault, homes } = of;
+  const { kind, fault, to } = of;
   const lead = say(fault === 'used' ? `used.${kind}` : `dead.${fault}`);
-  return plainPage(frame, say(`dead.${fault}.title`), lead, onwardLinks(frame, homes));
+  return plainPage(frame, say(`dead.${fault}.title`), lead, onwardLinks(frame, to));
 }
 
 const BAD_REQUEST = 400;

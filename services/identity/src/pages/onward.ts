@@ -1,13 +1,31 @@
 /** What a page that ends something leads on to. */
-import { html, type Markup, mainLink } from '@cardea/pages';
+import { html, type Markup, mainLink, signInAddress } from '@cardea/pages';
 import type { Frame } from './frame.ts';
 
-/** An application at which the person goes on, and signs in. */
-export type Onward = { readonly name: string; readonly href: string };
+/** An application at which the person goes on, and signs in; without a name: Cardea's own pages. */
+export type Onward = { readonly name?: string; readonly href: string };
+
+/** Finds where the people of a tenant go on; undefined: of which one is not known. */
+export type FindOnward = (tenantId: string | undefined) => Promise<readonly Onward[]>;
+
+export const findOnward =
+  (
+    { PUBLIC_URL }: { readonly PUBLIC_URL: string },
+    applicationsOf: (tenantId: string) => Promise<readonly Onward[]>,
+  ): FindOnward =>
+  async (tenantId) => {
+    const applications = tenantId === undefined ? [] : await applicationsOf(tenantId);
+    return applications.length > 0 ? applications : [signInHere(PUBLIC_URL, tenantId)];
+  };
+
+/** It leads to the first of our own pages. */
+const signInHere = (publicUrl: string, tenant: string | undefined): Onward => ({
+  href: publicUrl + signInAddress({ returnTo: '', tenant }),
+});
 
 /** The first one is what most people want. */
-export const onwardLinks = ({ say }: Frame, applications: readonly Onward[]): Markup =>
-  html`${applications.map(({ name, href }, at) => {
-    const text = say('onward.application', { name });
+export const onwardLinks = ({ say }: Frame, all: readonly Onward[]): Markup =>
+  html`${all.map(({ name, href }, at) => {
+    const text = name === undefined ? say('sign_in.submit') : say('onward.application', { name });
     return at === 0 ? mainLink(href, text) : html`<a class="button" href="${href}">${text}</a>`;
   })}`;

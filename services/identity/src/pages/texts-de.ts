@@ -139,14 +139,12 @@ export const DE: Texts<OwnTextKey> = {
   'elsewhere.title': 'Weiter im anderen Browser',
   'elsewhere.code':
     'Diese Anmeldung wartet in einem anderen Browser. Geben Sie den Code aus der E-Mail auf der Seite ein, die dort offen ist.',
-  'elsewhere.here': 'Oder melden Sie sich hier an, bei der Anwendung:',
-  'elsewhere.start': 'Oder öffnen Sie die Anwendung in diesem Browser und melden Sie sich dort an.',
+  'elsewhere.here': 'Oder melden Sie sich hier an:',
   'over.title': 'Dieser Link wurde schon benutzt',
-  'over.lead':
-    'Sie haben sich damit angemeldet oder sind auf andere Art fortgefahren. Öffnen Sie die Anwendung, um sich erneut anzumelden.',
+  'over.lead': 'Sie haben sich damit angemeldet oder sind auf andere Art fortgefahren.',
   'gone.title': 'Dieser Link gilt nicht mehr',
   'gone.lead':
-    'Er wurde schon benutzt, oder seine Zeit ist um. Öffnen Sie die Anwendung, um sich anzumelden: Sie kann Ihnen eine neue E-Mail senden.',
+    'Er wurde schon benutzt, oder seine Zeit ist um. Wenn Sie eine neue E-Mail brauchen, fordern Sie sie dort an, wo Sie diese angefordert haben.',
   'dead.used.title': 'Dieser Link wurde schon benutzt',
   'dead.expired.title': 'Dieser Link ist abgelaufen',
   'dead.expired': 'Fordern Sie dort einen neuen an, wo Sie diesen angefordert haben.',

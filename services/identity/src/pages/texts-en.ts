@@ -131,14 +131,12 @@ export const EN = {
   'elsewhere.title': 'Go on in the other browser',
   'elsewhere.code':
     'This sign-in waits in another browser. Type the code from the mail at the page that is open there.',
-  'elsewhere.here': 'Or sign in here, at the application:',
-  'elsewhere.start': 'Or open the application in this browser, and sign in there.',
+  'elsewhere.here': 'Or sign in here:',
   'over.title': 'This link was used before',
-  'over.lead':
-    'You have signed in with it, or have gone on another way. To sign in again, open the application.',
+  'over.lead': 'You have signed in with it, or have gone on another way.',
   'gone.title': 'This link does not work any more',
   'gone.lead':
-    'It was used before, or its time is over. To sign in, open the application: it can send you a new mail.',
+    'It was used before, or its time is over. If you need a new mail, ask for it where you asked for this one.',
   'dead.used.title': 'This link was used before',
   'dead.expired.title': 'This link has expired',
   'dead.expired': 'Ask for a new one where you asked for this one.',

@@ -45,11 +45,7 @@ export {
   METADATA_SOURCE,
   OVERAGE,
 } from './applications/application-claims.ts';
-export {
-  type ApplicationHome,
-  applicationHomes,
-  homeOf,
-} from './applications/application-homes.ts';
+export { applicationHomes, homeOf } from './applications/application-homes.ts';
 export { machineCallersByStream } from './applications/machine-callers.ts';
 export { isMachineScopeIn } from './applications/machine-power.ts';
 export { ANY_ADDRESS, isOfOrigins } from './applications/private-origins.ts';

@@ -1,8 +1,9 @@
 /** A mailed link that this browser cannot use: it was asked for in another one, or was used. */
 import { asPage, html, plainPage, send } from '@cardea/pages';
-import { type Frame, frameOf } from '../../pages/frame.ts';
-import { type Onward, onwardLinks } from '../../pages/onward.ts';
+import { frameOf } from '../../pages/frame.ts';
+import { onwardLinks } from '../../pages/onward.ts';
 import { homeOf } from '../../workspaces/workspaces.module.ts';
+import { pagesClientId } from '../page-sign-in/pages-client.ts';
 import { findOpenInteraction, type Interaction } from './interaction.ts';
 import { type AnyRequest, type InteractionDependencies, NOT_FOUND, REFUSALS } from './posted.ts';
 
@@ -19,41 +20,38 @@ type Open = Pick<Interaction, 'client' | 'redirectUri'>;
 
 /** The person signs in at the application itself here, for its answer belongs to the other browser. */
 async function elsewherePage(
-  { workspaces }: InteractionDependencies,
+  { onward, workspaces }: InteractionDependencies,
   { headers }: AnyRequest,
   { client, redirectUri }: Open,
 ) {
-  const frame = frameOf(await workspaces.tenant(client.tenantId), headers);
+  const { tenantId, application } = client;
+  const frame = frameOf(await workspaces.tenant(tenantId), headers);
   const { say } = frame;
   const href = homeOf(redirectUri);
-  const homes = href === undefined ? [] : [{ name: client.application.name, href }];
-  const here = say(homes.length === 0 ? 'elsewhere.start' : 'elsewhere.here');
-  const more = html`<p>${here}</p>${onwardLinks(frame, homes)}`;
+  const isOwn = href === undefined || application.id === pagesClientId(tenantId);
+  const to = isOwn ? await onward(tenantId) : [{ name: application.name, href }];
+  const more = html`<p>${say('elsewhere.here')}</p>${onwardLinks(frame, to)}`;
   return plainPage(frame, say('elsewhere.title'), say('elsewhere.code'), more);
 }
 
 /** The cookie outlives its interaction only where the person went on with it. */
 async function overPage(needs: InteractionDependencies, { headers, params }: AnyRequest) {
   const isOwn = needs.server().interactionId(headers['cookie']) === params.uid;
-  const { frame, homes } = await signedInFrame(needs, headers);
+  const tenantId = await signedInTenant(needs, headers);
+  const tenant = tenantId === undefined ? undefined : await needs.workspaces.tenant(tenantId);
+  const frame = frameOf(tenant, headers);
   const { say } = frame;
+  const more = onwardLinks(frame, await needs.onward(tenantId));
   return isOwn
-    ? plainPage(frame, say('over.title'), say('over.lead'), onwardLinks(frame, homes))
-    : plainPage(frame, say('gone.title'), say('gone.lead'), onwardLinks(frame, homes));
+    ? plainPage(frame, say('over.title'), say('over.lead'), more)
+    : plainPage(frame, say('gone.title'), say('gone.lead'), more);
 }
 
-/** The tenant of the person who is signed in, who may go on to its applications. */
-async function signedInFrame(
-  { applicationHomes, applicationSessions, server, workspaces }: InteractionDependencies,
+/** The tenant of the person who is signed in; they may learn of its applications. */
+async function signedInTenant(
+  { applicationSessions, server }: InteractionDependencies,
   headers: AnyRequest['headers'],
-): Promise<{ readonly frame: Frame; readonly homes: readonly Onward[] }> {
+): Promise<string | undefined> {
   const signedIn = await server().signedIn(headers['cookie']);
-  const browser = signedIn && (await applicationSessions.browserOf(signedIn.browserSid));
-  if (browser === undefined) return { frame: frameOf(undefined, headers), homes: [] };
-  const { tenantId } = browser;
-  const [tenant, homes] = await Promise.all([
-    workspaces.tenant(tenantId),
-    applicationHomes(tenantId),
-  ]);
-  return { frame: frameOf(tenant, headers), homes };
+  return signedIn && (await applicationSessions.browserOf(signedIn.browserSid))?.tenantId;
 }

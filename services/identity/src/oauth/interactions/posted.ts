@@ -5,7 +5,7 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import type { HostedOutcome, HostedSignIn } from '../../authentication/authentication.module.ts';
 import { frameOf, type TextKey } from '../../pages/frame.ts';
-import type { ApplicationHome } from '../../workspaces/workspaces.module.ts';
+import type { FindOnward } from '../../pages/onward.ts';
 import type { KnownResources } from '../resource-servers/known-resources.ts';
 import type { ApplicationSessions } from '../server/application-sessions.ts';
 import type { OAuthClients } from '../server/clients.ts';
@@ -30,7 +30,7 @@ export type InteractionDependencies = Pick<ServiceDependencies, 'command' | 'lim
     readonly userConsents: Pick<UserConsents, 'grant'>;
     readonly hostedSignIn: HostedSignIn;
     readonly applicationSessions: Pick<ApplicationSessions, 'browserOf'>;
-    readonly applicationHomes: (tenantId: string) => Promise<readonly ApplicationHome[]>;
+    readonly onward: FindOnward;
   };
 
 export const PATH = '/oauth2/interaction/{uid}';

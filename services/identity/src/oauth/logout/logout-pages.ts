@@ -33,12 +33,12 @@ ${form(of.action, ...fields, mainButton(say('sign_out.submit')))}<p>${say('sign_
   });
 }
 
-export const signedOutPage = (frame: Frame, homes: readonly Onward[]): Html =>
+export const signedOutPage = (frame: Frame, to: readonly Onward[]): Html =>
   plainPage(
     frame,
     frame.say('sign_out.done.title'),
     frame.say('sign_out.done.lead'),
-    onwardLinks(frame, homes),
+    onwardLinks(frame, to),
   );
 
 export const refusedLogoutPage = (frame: Frame, code: string): Html =>

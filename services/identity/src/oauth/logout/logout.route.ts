@@ -12,8 +12,9 @@ import type { SignedIn } from '../../adapters/authorization-server.ts';
 import { tooOften } from '../../http/answers.ts';
 import { LIMITS } from '../../http/limits.ts';
 import { type Frame, frameOf } from '../../pages/frame.ts';
+import type { FindOnward } from '../../pages/onward.ts';
 import type { SigningKeys } from '../../signing-keys/signing-keys.module.ts';
-import type { ApplicationHome, Workspaces } from '../../workspaces/workspaces.module.ts';
+import type { Workspaces } from '../../workspaces/workspaces.module.ts';
 import { isDocumentId } from '../client-documents/client-document.ts';
 import { formAsAddress } from '../form-as-address.ts';
 import { FOREIGN, failed, isOwnPage, redirected } from '../interactions/posted.ts';
@@ -34,7 +35,7 @@ type Dependencies = Pick<ServiceDependencies, 'limits' | 'settings'> & {
   readonly server: RunningServer;
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly applicationHomes: (tenantId: string) => Promise<readonly ApplicationHome[]>;
+  readonly onward: FindOnward;
 };
 
 const PATH = '/oauth2/session/end';
@@ -246,7 +247,7 @@ const fieldsOf = ({ client_id, post_logout_redirect_uri, state, ui_locales }: As
 
 /** The session ends first: what remains of the cookie then names nothing that goes on. */
 async function signOut(
-  { applicationSessions, applicationHomes, server }: Dependencies,
+  { applicationSessions, onward, server }: Dependencies,
   request: AnyRequest,
   of: {
     readonly to: string | undefined;
@@ -261,10 +262,9 @@ async function signOut(
   }
   const cookies = await server().forget(request.headers['cookie']);
   const tenantId = read.signedIn?.tenantId ?? read.clientTenantId;
-  const homes = tenantId === undefined ? [] : await applicationHomes(tenantId);
   const answer =
     to === undefined
-      ? send(200, signedOutPage(frame, homes))
+      ? send(200, signedOutPage(frame, await onward(tenantId)))
       : redirected(withState(to, asked.state)).raw;
   return {
     raw: (response: ServerResponse): void => {

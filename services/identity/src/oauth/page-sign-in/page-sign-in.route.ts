@@ -23,6 +23,7 @@ import { tooOften } from '../../http/answers.ts';
 import { FLOW_MS, flowCookies, type PendingFlow } from '../../http/flow-cookies.ts';
 import { LIMITS } from '../../http/limits.ts';
 import { frameOf } from '../../pages/frame.ts';
+import type { FindOnward } from '../../pages/onward.ts';
 import type { Workspaces } from '../../workspaces/workspaces.module.ts';
 import { signedOutPage } from '../logout/logout-pages.ts';
 import type { ApplicationSessions } from '../server/application-sessions.ts';
@@ -38,6 +39,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'limits' | 'settings'> &
   readonly flowKeys: DerivedKeys;
   readonly pageCookies: PageCookies;
   readonly pageTokens: PageTokens;
+  readonly onward: FindOnward;
   readonly server: RunningServer;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
@@ -201,7 +203,11 @@ const signOutRoute = (needs: Dependencies): Endpoint =>
         (cookie === undefined || isFormToken(request.body.form_token, cookie, SIGN_OUT_PATH));
       if (!isOurs) return { refused: 'access_denied' } as const;
       const cookies = await endSignIn(needs, request);
-      return shown(200, signedOutPage(frameOf(undefined, request.headers), []), cookies);
+      return shown(
+        200,
+        signedOutPage(frameOf(undefined, request.headers), await needs.onward(undefined)),
+        cookies,
+      );
     },
   );
 

@@ -15,7 +15,7 @@ type Dependencies = Pick<
   readonly snapshots: Pick<SnapshotCache, 'load'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 } & Omit<Parameters<typeof pageTokens>[0], 'clock' | 'settings'> &
-  Pick<Parameters<typeof pageSignInRoutes>[0], 'applicationSessions' | 'server'>;
+  Pick<Parameters<typeof pageSignInRoutes>[0], 'applicationSessions' | 'onward' | 'server'>;
 
 export function pageSignInModule(given: Dependencies): {
   readonly endpoints: readonly Endpoint[];

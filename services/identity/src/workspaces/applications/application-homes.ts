@@ -1,7 +1,7 @@
 /** Where people of a tenant go on: the origins of its own web applications, at which they sign in. */
 import type { ServiceDependencies } from '@cardea/service';
 
-export type ApplicationHome = { readonly name: string; readonly href: string };
+type ApplicationHome = { readonly name: string; readonly href: string };
 
 /** The applications that a page links to; more would be a directory. */
 const HOMES_MAX = 3;

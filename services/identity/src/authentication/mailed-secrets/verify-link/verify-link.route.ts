@@ -24,7 +24,7 @@ import { signInBy, type VerifyDependencies } from '../mailed-secret.ts';
 
 type Dependencies = VerifyDependencies &
   Pick<ServiceDependencies, 'limits'> &
-  Pick<LinkPageDependencies, 'applicationHomes'> & {
+  Pick<LinkPageDependencies, 'onward'> & {
     readonly workspaces: Pick<Workspaces, 'tenant'>;
     readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem'>;
   };

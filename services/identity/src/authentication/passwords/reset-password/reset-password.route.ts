@@ -40,7 +40,7 @@ type Dependencies = Pick<
   ServiceDependencies,
   'clock' | 'command' | 'database' | 'limits' | 'sealer' | 'streams'
 > &
-  Pick<LinkPageDependencies, 'applicationHomes'> & {
+  Pick<LinkPageDependencies, 'onward'> & {
     readonly userDirectory: Pick<UserDirectory, 'byId' | 'seal'>;
     readonly workspaces: Pick<Workspaces, 'tenant'>;
     readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem'>;

@@ -41,7 +41,7 @@ import {
 } from './accept-invitation.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits'> &
-  Pick<LinkPageDependencies, 'applicationHomes'> & {
+  Pick<LinkPageDependencies, 'onward'> & {
     readonly workspaces: Pick<Workspaces, 'tenant'>;
     readonly mailOutbox: Pick<MailOutbox, 'peek' | 'redeem'>;
     readonly passwords: Pick<Passwords, 'hash' | 'objectionTo'>;

@@ -33,7 +33,7 @@ import { wrongCredential } from '../../attempts/end-attempt.ts';
 import type { VerifyPassword } from '../../attempts/verify-password.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits'> &
-  Pick<LinkPageDependencies, 'applicationHomes'> & {
+  Pick<LinkPageDependencies, 'onward'> & {
     readonly addressProofs: AddressProofs;
     readonly verifyPassword: VerifyPassword;
     readonly workspaces: Pick<Workspaces, 'tenant'>;

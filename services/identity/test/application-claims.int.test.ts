@@ -130,6 +130,8 @@ describe('standards 8 claims of an application', () => {
     expect(await silent()).toContain('error=consent_required');
     const second = await authorized(fixture, { client, account: bob, page: first.page });
     expect(namesOf(decodeJwt(second.id_token))).toEqual(['plan']);
+    const { body } = await fixture.as(bob).get('/api/v1/auth/consents');
+    expect(body.consents).toMatchObject([{ client_id: client.client_id, claims: ['plan'] }]);
     expect(await silent()).toContain('code=');
     // A consent is no licence for whatever the name comes to mean.
     await changed(client, { claims: [{ ...CLAIMS[0], from: 'private_metadata.crm' }] });

@@ -86,7 +86,7 @@ const OWN_ACCOUNT: Rows = {
     expect(consents).toEqual([
       {
         ...{ id: expect.any(String), client_id: client.id },
-        ...{ scopes: ['openid', 'email'], granted_at: expect.any(String) },
+        ...{ scopes: ['openid', 'email'], claims: [], granted_at: expect.any(String) },
       },
     ]);
   },

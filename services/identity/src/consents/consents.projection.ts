@@ -13,12 +13,17 @@ const rows = table('consents', {
     client_id: 'text',
     scopes: 'text[]',
     resources: 'text[]',
+    claims: 'text[]',
     epoch: 'integer',
     granted_at: 'timestamptz',
     revoked_at: orNull('timestamptz'),
   },
 });
 
+const namesOf = ({ claims = [] }: Pick<Granted, 'claims'>): string[] =>
+  claims.map(({ name }) => name);
+
+type Granted = Extract<ConsentEvent, { type: 'ConsentGranted' }>['data'];
 type UserDeleted = Extract<UserEvent, { type: 'UserDeleted' }>;
 
 export const consentsProjection = projection<ConsentEvent | UserDeleted | TenantDeleted>()({
@@ -33,12 +38,15 @@ export const consentsProjection = projection<ConsentEvent | UserDeleted | Tenant
         user_id: data.user_id,
         client_id: data.client_id,
         ...shownGrant(data.granted),
+        claims: namesOf(data),
         epoch: data.epoch,
         granted_at: data.at,
         revoked_at: null,
       }),
     ],
-    ConsentExtended: ({ data }) => [rows.patch({ id: data.id }, shownGrant(data.granted))],
+    ConsentExtended: ({ data }) => [
+      rows.patch({ id: data.id }, { ...shownGrant(data.granted), claims: namesOf(data) }),
+    ],
     ConsentRevoked: ({ data }) => [rows.patch({ id: data.id }, { revoked_at: data.at })],
   },
   apply: forgetUserAndTenantIn('consents'),

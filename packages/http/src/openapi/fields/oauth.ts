@@ -119,4 +119,6 @@ export const oauth: { readonly [field: string]: string } = {
     'Name of the claim; none that RFC 7519, OpenID Connect or a token of Cardea uses.',
   'NewApplicationClaim.scope':
     'The scope with which it is given; one of those of the application, `profile` if omitted.',
+  'OAuthConsent.claims':
+    'Names of the claims of the application that the user has allowed beside those of the scopes.',
 };

@@ -31,6 +31,7 @@ export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'datab
               id: Type.String(),
               client_id: Type.String(),
               scopes: Type.Array(Type.String()),
+              claims: Type.Array(Type.String()),
               granted_at: Time,
             }),
           ),
@@ -41,9 +42,15 @@ export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'datab
       reads: ['consents', 'workspaces'],
     },
     async ({ principal: { id, tenantId } }) => {
-      type Row = { id: string; client_id: string; scopes: string[]; granted_at: Date };
+      type Row = {
+        id: string;
+        client_id: string;
+        scopes: string[];
+        claims: string[];
+        granted_at: Date;
+      };
       const { rows } = await database.tenant(tenantId).query<Row>(
-        `SELECT c.id, c.client_id, c.scopes, c.granted_at FROM identity.consents c
+        `SELECT c.id, c.client_id, c.scopes, c.claims, c.granted_at FROM identity.consents c
          LEFT JOIN identity.applications a ON a.id = c.client_id
          WHERE c.tenant_id = $1 AND c.user_id = $2 AND c.revoked_at IS NULL AND a.deleted_at IS NULL
          ORDER BY c.granted_at DESC, c.id LIMIT $3`,

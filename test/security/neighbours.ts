@@ -3,8 +3,14 @@
  * resource of rule C1 that can be misused over HTTP.
  */
 import { type RestAnswer, type RestDriver, untilTrue, type WebhookSink } from '@cardea/testing';
+import type { MailServer } from './mail-server.ts';
 
-export type Neighbour = { readonly id: string; readonly admin: RestDriver; readonly email: string };
+export type Neighbour = {
+  readonly id: string;
+  readonly userId: string;
+  readonly admin: RestDriver;
+  readonly email: string;
+};
 
 export type Misuse = {
   readonly resource: string;
@@ -12,29 +18,43 @@ export type Misuse = {
   readonly clients: number;
   /** Called once, before anything is measured. */
   readonly prepare?: (noisy: Neighbour, victim: Neighbour) => Promise<void>;
+  /** Called before the first noisy period. */
+  readonly begin?: (noisy: Neighbour) => Promise<void>;
   /** One request of a noisy client. */
   readonly misuse: (noisy: Neighbour, number: number) => Promise<RestAnswer>;
   /** What is refused in the form of the misuse itself, beside 429 and 503. */
   readonly refused?: number;
+  /** Asserted after each noisy period: false where the misuse has not reached a limit. */
+  readonly isAtLimit?: () => boolean;
+  /** True where what was misused goes on afterwards: the calm periods then come before all noisy ones. */
+  readonly lingers?: true;
+  /** Lets requests of noisy clients end that wait for something. */
+  readonly letEnd?: (noisy: Neighbour) => Promise<unknown>;
   /** One request of the victim. */
   readonly calm: (victim: Neighbour) => Promise<RestAnswer>;
 };
 
 export const PASSWORD = 'a password that nobody guesses';
 const WEBHOOKS = 24;
+/** Attempts of the process at once; the noisy tenant has many times as many deliveries due. */
+export const WEBHOOK_CONCURRENCY = 16;
+const BACKLOG_USERS = 40;
+const MAILS_DUE_MIN = 8;
 const SLOW_MS_MAX = 4_000;
 const ARRIVES_MS_MAX = 120_000;
 const SCHEDULING_PAUSE_MS = 200;
 const LARGE_BYTES = 4 * 1024 * 1024;
 const TUPLES = 100;
 const SERVICE = 'warehouse';
+const INVITATIONS = '/api/v1/admin/invitations';
+const REQUESTS = '/api/v1/ciba/requests';
 
 export async function neighbour(rest: RestDriver, name: string): Promise<Neighbour> {
   const email = `owner@${name}.example.com`;
   const signUp = { email, password: PASSWORD, company_name: name };
   const { body } = await must(rest.post('/api/v1/auth/signup', signUp));
   const caller = { bearer: body.access_token, tenant: body.tenant_id };
-  return { id: body.tenant_id, admin: rest.as(caller), email };
+  return { id: body.tenant_id, userId: body.user_id, admin: rest.as(caller), email };
 }
 
 /** Throws where the answer is no success. */
@@ -76,41 +96,29 @@ const loginOf = ({ admin, id, email }: Neighbour): Promise<RestAnswer> =>
     .as({ bearer: undefined, tenant: id })
     .post('/api/v1/auth/login', { email, password: PASSWORD });
 
-export function misuses(sink: WebhookSink): readonly Misuse[] {
+/** `mails` takes the mail of all tenants. */
+export function misuses(sink: WebhookSink, mails: MailServer): readonly Misuse[] {
   let users = 0;
+  let invited = 0;
+  const newGuest = () => {
+    invited += 1;
+    return `guest${invited}@example.com`;
+  };
+  const agents = new Map<string, string>();
+  let waitedFor: Promise<string> | undefined;
+  const openRequest = async ({ admin, id, userId }: Neighbour): Promise<string> => {
+    const request = { agent_id: agents.get(id), user_id: userId, action: 'write_data' };
+    return (await must(admin.post(REQUESTS, request))).body.id;
+  };
+  const newUser = ({ admin }: Neighbour) => {
+    users += 1;
+    const email = `user${users}@example.com`;
+    return admin.post('/api/v1/admin/users', { email, password: PASSWORD, email_verified: true });
+  };
   let tested = '';
   const arrivals = () => sink.received.filter(({ path }) => path === '/fast').length;
+  const slowArrivals = () => sink.received.filter(({ path }) => path !== '/fast').length;
   return [
-    {
-      resource: 'webhook claims and slots',
-      clients: 2,
-      prepare: async (noisy, victim) => {
-        const webhook = { url: `${sink.url}/fast`, events: ['user.created'] };
-        tested = (await must(victim.admin.post('/api/v1/webhooks', webhook))).body.id;
-        for (let at = 0; at < WEBHOOKS; at++) {
-          const url = `${sink.url}/slow/${at}`;
-          await must(noisy.admin.post('/api/v1/webhooks', { url, events: ['user.created'] }));
-        }
-      },
-      misuse: async ({ admin }) => {
-        // More than its receivers take, and less than what schedules deliveries can do.
-        await pause(SCHEDULING_PAUSE_MS);
-        users += 1;
-        const user = {
-          email: `user${users}@example.com`,
-          password: PASSWORD,
-          email_verified: true,
-        };
-        return admin.post('/api/v1/admin/users', user);
-      },
-      // Until it has arrived: the answer itself waits 5 s at most.
-      calm: async ({ admin }) => {
-        const came = arrivals();
-        const answer = await admin.post(`/api/v1/webhooks/${tested}/test`);
-        await untilTrue(() => arrivals() > came, { deadlineMs: ARRIVES_MS_MAX });
-        return answer;
-      },
-    },
     {
       resource: 'database requests',
       clients: 48,
@@ -126,12 +134,41 @@ export function misuses(sink: WebhookSink): readonly Misuse[] {
     {
       resource: 'mail sending',
       clients: 8,
-      misuse: ({ admin }) => {
-        users += 1;
-        return admin.post('/api/v1/admin/invitations', { email: `guest${users}@example.com` });
+      lingers: true,
+      misuse: ({ admin }) => admin.post(INVITATIONS, { email: newGuest() }),
+      isAtLimit: () => invited > mails.all() + MAILS_DUE_MIN,
+      // Until it has arrived; an address gets three mails a minute, so each has its own.
+      calm: async (victim) => {
+        const email = newGuest();
+        const answer = await victim.admin.post(INVITATIONS, { email });
+        await untilTrue(() => mails.arrivals(email) > 0, { deadlineMs: ARRIVES_MS_MAX });
+        return answer;
       },
-      refused: 403,
-      calm: ({ admin }) => admin.get('/api/v1/admin/invitations'),
+    },
+    {
+      resource: 'long polls',
+      clients: 24,
+      prepare: async (...both) => {
+        for (const each of both) {
+          const { body } = await must(each.admin.post('/api/v1/agents', { name: 'bot' }));
+          agents.set(each.id, body.id);
+        }
+      },
+      misuse: async (noisy) => {
+        waitedFor ??= openRequest(noisy);
+        return noisy.admin.get(`${REQUESTS}/${await waitedFor}/poll`);
+      },
+      letEnd: async ({ admin }) => {
+        if (waitedFor !== undefined) await must(admin.post(`${REQUESTS}/${await waitedFor}/deny`));
+        waitedFor = undefined;
+      },
+      // From the request to its decision, which ends the poll.
+      calm: async (victim) => {
+        const path = `${REQUESTS}/${await openRequest(victim)}`;
+        const polled = victim.admin.get(`${path}/poll`);
+        await must(victim.admin.post(`${path}/deny`));
+        return polled;
+      },
     },
     {
       resource: 'hash permits',
@@ -164,6 +201,39 @@ export function misuses(sink: WebhookSink): readonly Misuse[] {
       misuse: (noisy) => secretOf(noisy, Array(LARGE_BYTES / 2).fill(1)),
       refused: 400,
       calm: (victim) => secretOf(victim, 'x'),
+    },
+    // The last one: what it leaves due is sent for minutes.
+    {
+      resource: 'webhook claims and slots',
+      clients: 2,
+      prepare: async (noisy, victim) => {
+        const webhook = { url: `${sink.url}/fast`, events: ['user.created'] };
+        tested = (await must(victim.admin.post('/api/v1/webhooks', webhook))).body.id;
+        for (let at = 0; at < WEBHOOKS; at++) {
+          const url = `${sink.url}/slow/${at}`;
+          await must(noisy.admin.post('/api/v1/webhooks', { url, events: ['user.created'] }));
+        }
+      },
+      lingers: true,
+      // Oldest first, the victim would wait for all of them.
+      begin: async (noisy) => {
+        for (let at = 0; at < BACKLOG_USERS; at++) await must(newUser(noisy));
+        await untilTrue(() => slowArrivals() > 0, { deadlineMs: ARRIVES_MS_MAX });
+      },
+      misuse: async (noisy) => {
+        // More than its receivers take, and less than what schedules deliveries can do.
+        await pause(SCHEDULING_PAUSE_MS);
+        return newUser(noisy);
+      },
+      isAtLimit: () =>
+        users * WEBHOOKS - slowArrivals() > (BACKLOG_USERS * WEBHOOK_CONCURRENCY) / 2,
+      // Until it has arrived: the answer itself waits 5 s at most.
+      calm: async ({ admin }) => {
+        const came = arrivals();
+        const answer = await admin.post(`/api/v1/webhooks/${tested}/test`);
+        await untilTrue(() => arrivals() > came, { deadlineMs: ARRIVES_MS_MAX });
+        return answer;
+      },
     },
   ];
 }

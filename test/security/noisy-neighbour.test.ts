@@ -6,7 +6,16 @@ import { readFileSync } from 'node:fs';
 import { processFixture, type RestAnswer, testForm, webhookSink } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { instance } from '../faults/instance.ts';
-import { type Misuse, misuses, type Neighbour, neighbour, pause, receiver } from './neighbours.ts';
+import { mailServer } from './mail-server.ts';
+import {
+  type Misuse,
+  misuses,
+  type Neighbour,
+  neighbour,
+  pause,
+  receiver,
+  WEBHOOK_CONCURRENCY,
+} from './neighbours.ts';
 
 const SHORT = { turns: 2, calmMs: 700, noisyMs: 1_500 };
 const LONG = { turns: 6, calmMs: 10_000, noisyMs: 20_000 };
@@ -23,21 +32,31 @@ const MEMORY_RATIO_MAX = 1.2;
 const ANSWERS_MIN = 2;
 const VICTIM_PAUSE_MS = 5;
 const SETTLED_MS = 60_000;
+/** What the mail server takes for a mail. */
+const MAIL_MS = 50;
 const TEST_MS_MAX = 10 * 60_000;
 
 const fixture = processFixture();
 const sink = await webhookSink();
+const mails = await mailServer(MAIL_MS);
 let noisy: Neighbour;
 let victim: Neighbour;
 let pid = 0;
 beforeAll(async () => {
   receiver(sink);
-  const cardea = await instance(fixture, { RATE_LIMIT_FACTOR: '1000' });
+  const cardea = await instance(fixture, {
+    RATE_LIMIT_FACTOR: '1000',
+    WEBHOOK_CONCURRENCY: String(WEBHOOK_CONCURRENCY),
+    SMTP_URL: mails.url,
+  });
   pid = (await cardea.start()).pid;
   noisy = await neighbour(cardea.rest, 'noisy');
   victim = await neighbour(cardea.rest, 'victim');
 }, TEST_MS_MAX);
-afterAll(() => sink.close());
+afterAll(async () => {
+  await sink.close();
+  await mails.close();
+});
 
 type Period = { readonly times: readonly number[]; readonly failures: readonly string[] };
 
@@ -67,7 +86,7 @@ function wrongOf(
 }
 
 /** Clients of the noisy tenant, until they are stopped. */
-function crowd({ clients, misuse, refused }: Misuse) {
+function crowd({ clients, misuse, refused, letEnd }: Misuse) {
   const wrong: string[] = [];
   let answers = 0;
   let isRunning = true;
@@ -84,6 +103,7 @@ function crowd({ clients, misuse, refused }: Misuse) {
   return {
     stop: async () => {
       isRunning = false;
+      await letEnd?.(noisy);
       await running;
       return { wrong, answers };
     },
@@ -100,7 +120,7 @@ const memoryKib = (): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 
 describe('C1 a noisy neighbour', () => {
-  it.each(misuses(sink))(
+  it.each(misuses(sink, mails))(
     'C1 changes nothing for a calm tenant by misuse of $resource',
     {
       timeout: TEST_MS_MAX,
@@ -112,10 +132,14 @@ describe('C1 a noisy neighbour', () => {
       const crowds: { readonly wrong: readonly string[]; readonly answers: number }[] = [];
       await period(misuse.calm, calmMs);
       const before = memoryKib();
+      const beCalm = async () => void calm.push(await period(misuse.calm, calmMs));
+      if (misuse.lingers === true) for (let turn = 0; turn < turns; turn++) await beCalm();
+      await misuse.begin?.(noisy);
       for (let turn = 0; turn < turns; turn++) {
-        calm.push(await period(misuse.calm, calmMs));
+        if (misuse.lingers !== true) await beCalm();
         const { stop } = crowd(misuse);
         loud.push(await period(misuse.calm, noisyMs));
+        expect(misuse.isAtLimit?.() ?? true, 'the limit is reached').toBe(true);
         crowds.push(await stop());
       }
       const all = (periods: readonly Period[]) => periods.flatMap(({ times }) => times);

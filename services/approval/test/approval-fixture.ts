@@ -4,6 +4,7 @@
  */
 import { approvalWith } from '@cardea/approval';
 import type { ConsumeApproval, OpenApproval } from '@cardea/contracts';
+import type { RecordedEvent } from '@cardea/event-store';
 import { type Clock, systemClock, uuidFrom } from '@cardea/runtime';
 import type { Offers } from '@cardea/service';
 import { type RestDriver, type ServiceFixture, serviceFixture, untilTrue } from '@cardea/testing';
@@ -34,7 +35,7 @@ export type ApprovalFixture = ServiceFixture & {
   consume(id: string, use: Omit<ConsumeApproval, 'id'>): Promise<Outcome>;
   /** Publishes identity's event that an administrator vouches for a user, or no longer does. */
   vouch(tenantId: string, user: string, vouched: boolean): Promise<void>;
-  eventsOf(tenantId: string): Promise<readonly { type: string; streamId: string; data: object }[]>;
+  eventsOf(tenantId: string): Promise<readonly RecordedEvent[]>;
 };
 export type Tenant = {
   readonly id: string;

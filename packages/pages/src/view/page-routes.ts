@@ -3,7 +3,13 @@
  * same path plays the endpoint of one of its forms. Neither decides anything itself.
  */
 import type { ServerResponse } from 'node:http';
-import { type Endpoint, type PlayedOutcome, type Plays, pageEndpoint } from '@cardea/http';
+import {
+  type Endpoint,
+  type PlayedOutcome,
+  type Plays,
+  pageEndpoint,
+  refusalOfThrow,
+} from '@cardea/http';
 import Type from 'typebox';
 import { html } from '../markup.ts';
 import {
@@ -32,6 +38,7 @@ export type PageDependencies<Key extends string> = VisitDependencies & {
 
 const NAME_MAX_CHARS = 128;
 const FORM_MAX_BYTES = 64 * 1024;
+const AWAY = 503;
 const STEP_UP = 'step_up_required';
 
 const COMMON = {
@@ -76,7 +83,9 @@ export function pageRoutes<Key extends string, Data>(
         }),
       },
       ({ headers, params: named, query }, plays) =>
-        show(needs, { request: { headers, params: named as Request['params'] }, plays }, query),
+        unlessAway(needs, headers, () =>
+          show(needs, { request: { headers, params: named as Request['params'] }, plays }, query),
+        ),
     ),
     ...(Object.keys(of.forms).length === 0 ? [] : [formRoute(needs, params)]),
   ];
@@ -113,20 +122,21 @@ const formRoute = <Key extends string, Data>(
         { additionalProperties: false },
       ),
     },
-    async ({ headers, params: named, body, ip }, plays) => {
-      const retryAfter = await needs.admitForm(ip);
-      if (retryAfter !== undefined) {
-        const told = frameOf(needs.texts, undefined, headers);
-        const alert = told.sayRefusal('rate_limited', String(retryAfter));
-        return answered(429, plainPage(told, told.say('failed.title'), alert));
-      }
-      const ask = { request: { headers, params: named as Request['params'] }, plays };
-      return press(
-        needs,
-        ask,
-        body as unknown as Typed & { readonly form: string; readonly form_token: string },
-      );
-    },
+    ({ headers, params: named, body, ip }, plays) =>
+      unlessAway(needs, headers, async () => {
+        const retryAfter = await needs.admitForm(ip);
+        if (retryAfter !== undefined) {
+          const told = frameOf(needs.texts, undefined, headers);
+          const alert = told.sayRefusal('rate_limited', String(retryAfter));
+          return answered(429, plainPage(told, told.say('failed.title'), alert));
+        }
+        const ask = { request: { headers, params: named as Request['params'] }, plays };
+        return press(
+          needs,
+          ask,
+          body as unknown as Typed & { readonly form: string; readonly form_token: string },
+        );
+      }),
   );
 
 /** All that any of the forms sends: its endpoint says what of it is right. */
@@ -213,7 +223,8 @@ function shown<Key extends string, Data>(
     if (read.refusal.code === 'unauthenticated') {
       return redirected(signInAddress({ returnTo: path, tenant: visit.tenantId }));
     }
-    return answered(read.refusal.status, refusedPage(frame, read.refusal), visit.cookies);
+    const other = signInAddress({ returnTo: path, tenant: visit.tenantId, isFresh: true });
+    return answered(read.refusal.status, refusedPage(frame, read.refusal, other), visit.cookies);
   }
   const body = of.view({
     frame,
@@ -284,10 +295,35 @@ const frameFor = async <Key extends string, Data>(
   headers: Request['headers'],
 ): Promise<Frame<Key>> => frameOf(texts, await tenant(tenantId), headers);
 
-/** A foreign object and an unknown one look the same. */
-function refusedPage<Key extends string>(frame: Frame<Key>, { status, code }: Refusal): Html {
+/** Says so in words where something that the page needs is away; what nobody expects is left to the pipeline. */
+async function unlessAway<Key extends string, Data>(
+  { texts }: Needs<Key, Data>,
+  headers: Request['headers'],
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    const refusal = refusalOfThrow(error);
+    if (refusal.status !== AWAY) throw error;
+    const frame = frameOf(texts, undefined, headers);
+    const told = plainPage(frame, frame.say('failed.title'), frame.sayRefusal(refusal.code));
+    return answered(AWAY, told);
+  }
+}
+
+/** A foreign object and an unknown one look the same; either may belong to another account of the reader's. */
+function refusedPage<Key extends string>(
+  frame: Frame<Key>,
+  { status, code }: Refusal,
+  other: string,
+): Html {
   const lead = status === 404 ? frame.say('page.not_found') : frame.sayRefusal(code);
-  return plainPage(frame, frame.say('failed.title'), lead);
+  return page(frame, {
+    title: frame.say('failed.title'),
+    body: html`<p>${lead}</p>
+<p><a class="button" href="${other}">${frame.say('page.other_account')}</a></p>`,
+  });
 }
 
 const elsewherePage = <Key extends string>(frame: Frame<Key>, there: string): Html =>

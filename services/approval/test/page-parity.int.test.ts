@@ -1,0 +1,174 @@
+/** What a form of a page does is what its endpoint does: the same events, the same refusals, the same status. */
+import { formToken, pageCookies } from '@cardea/pages';
+import { testDatabase } from '@cardea/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApprovalFixture, approvalFixture, type Tenant, wanted } from './approval-fixture.ts';
+
+const database = testDatabase();
+let fixture: ApprovalFixture;
+beforeAll(async () => {
+  fixture = await approvalFixture(database.url, { withoutSweeper: true });
+});
+afterAll(async () => {
+  await fixture?.stop();
+});
+
+const REQUESTS = '/api/v1/ciba/requests';
+const AN_HOUR_MS = 3_600_000;
+
+type Person = 'ann' | 'bob';
+type Case = {
+  readonly what: string;
+  readonly form: 'approve' | 'deny';
+  /** As it is typed, and as a client sends it. */
+  readonly typed?: { readonly [field: string]: string };
+  readonly body?: (typed: { readonly [field: string]: string }) => object;
+  readonly by?: Person;
+  readonly claims?: object;
+  readonly vend?: object;
+  /** Comes between the request and the decision. */
+  readonly before?: (tenant: Tenant, id: string) => Promise<unknown>;
+  readonly status: number;
+};
+
+const same = (typed: { readonly [field: string]: string }): object => typed;
+const minutes = ({ mute_agent_minutes, ...rest }: { readonly [field: string]: string }) => ({
+  ...rest,
+  mute_agent_minutes: Number(mute_agent_minutes),
+});
+
+const CASES: readonly Case[] = [
+  { what: 'approved', form: 'approve', status: 200 },
+  { what: 'denied', form: 'deny', status: 200 },
+  { what: 'denied with a reason', form: 'deny', typed: { reason: 'no' }, status: 200 },
+  {
+    what: 'denied and muted',
+    form: 'deny',
+    typed: { mute_agent_minutes: '15' },
+    body: minutes,
+    status: 200,
+  },
+  {
+    what: 'denied with too long a reason',
+    form: 'deny',
+    typed: { reason: 'x'.repeat(281) },
+    status: 400,
+  },
+  {
+    what: 'muted for too long',
+    form: 'deny',
+    typed: { mute_agent_minutes: '1441' },
+    body: minutes,
+    status: 400,
+  },
+  {
+    what: 'approved after a denial',
+    form: 'approve',
+    before: ({ ann }, id) => ann.post(`${REQUESTS}/${id}/deny`),
+    status: 409,
+  },
+  {
+    what: 'denied after its time',
+    form: 'deny',
+    before: async () => fixture.clock.move(AN_HOUR_MS),
+    status: 410,
+  },
+  { what: 'approved by somebody else', form: 'approve', by: 'bob', status: 404 },
+  {
+    what: 'approved without the number',
+    form: 'approve',
+    vend: { number_match: true },
+    status: 422,
+  },
+  {
+    what: 'approved after an old sign-in',
+    form: 'approve',
+    vend: { max_auth_age_seconds: 60 },
+    claims: { auth_time: 1 },
+    status: 401,
+  },
+  {
+    what: 'approved without a vouch',
+    form: 'approve',
+    vend: {},
+    before: ({ id }) => fixture.vouch(id, 'ann', false),
+    status: 403,
+  },
+];
+
+async function asked(name: string, { vend }: Case): Promise<{ tenant: Tenant; id: string }> {
+  const tenant = await fixture.people(name);
+  if (vend !== undefined) {
+    const opened = await fixture.open(tenant.id, { digest: name, ...vend });
+    return { tenant, id: String(opened['id']) };
+  }
+  const { body } = await tenant.bot.post(REQUESTS, wanted());
+  return { tenant, id: String(body.id) };
+}
+
+const bearerOf = (tenant: Tenant, { by = 'ann', claims = {} }: Case): string =>
+  fixture.tokens.user({ tenantId: tenant.id, id: by, claims });
+
+/** Types of the events and what they say of the decision; notices and policies follow in their own time. */
+async function eventsOf(tenant: Tenant): Promise<readonly string[]> {
+  const events = await fixture.eventsOf(tenant.id);
+  // An overdue request is expired by whoever meets it first, a notice as well.
+  const own = events.filter(
+    ({ type, metadata }) => metadata.actor.type !== 'system' && type !== 'ApprovalExpired',
+  );
+  return own.map(({ type, data }) => {
+    const { cause = '', responded_by = '' } = data as { [field: string]: string };
+    return `${type} ${cause} ${responded_by}`;
+  });
+}
+
+/** On a busy machine others may have been quicker five times: nothing was decided, and it is sent once more. */
+async function unlessBusy<Sent extends { readonly status: number }>(
+  send: () => Promise<Sent>,
+): Promise<Sent> {
+  const answer = await send();
+  return answer.status === 503 ? send() : answer;
+}
+
+async function byRest(of: Case) {
+  const { tenant, id } = await asked(`rest-${CASES.indexOf(of)}`, of);
+  await of.before?.(tenant, id);
+  const { typed = {}, body = same } = of;
+  const as = fixture.rest.as({ tenant: tenant.id, bearer: bearerOf(tenant, of) });
+  const { status } = await unlessBusy(() => as.post(`${REQUESTS}/${id}/${of.form}`, body(typed)));
+  return { status, events: await eventsOf(tenant) };
+}
+
+async function byPage(of: Case) {
+  const { tenant, id } = await asked(`page-${CASES.indexOf(of)}`, of);
+  await of.before?.(tenant, id);
+  const cookies = pageCookies(fixture.host.needsOf('approval').pageKeys, fixture.settings);
+  const cookie = cookies.begun(bearerOf(tenant, of));
+  const path = `/approve/${id}`;
+  const answer = await unlessBusy(() =>
+    fetch(fixture.baseUrl + path, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: {
+        cookie: cookies.written(cookie).split(';')[0] ?? '',
+        origin: new URL(fixture.settings.PUBLIC_URL).origin,
+      },
+      body: new URLSearchParams({
+        ...of.typed,
+        form: of.form,
+        form_token: formToken(cookie, path),
+      }),
+    }),
+  );
+  return { status: answer.status, events: await eventsOf(tenant) };
+}
+
+describe('people 1 a form of a page', () => {
+  it.each(CASES)('does what its endpoint does: $what', async (of) => {
+    const rest = await byRest(of);
+    const page = await byPage(of);
+    expect(rest.status).toBe(of.status);
+    expect(page.status).toBe(of.status === 200 ? 303 : of.status);
+    expect(page.events).toEqual(rest.events);
+  });
+});

@@ -1,5 +1,5 @@
 /**
- * B20: what the standards cost (docs/design/standards.md, section 8): checks by a machine and with a proof of its
+ * B20: what the standards for clients, machines and people cost: checks by a machine and with a proof of its
  * key, id_tokens by RS256, the export of a tenant's people, and logout notices to slow receivers.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -22,7 +22,10 @@ export async function signUp(rest: RestDriver, name: string): Promise<Owner> {
 
 export type MadeApplication = { readonly client_id: string; readonly client_secret: string };
 
-export const application = async ({ rest }: Pick<Owner, 'rest'>, fields: object): Promise<MadeApplication> =>
+export const application = async (
+  { rest }: Pick<Owner, 'rest'>,
+  fields: object,
+): Promise<MadeApplication> =>
   ok(await rest.post('/api/v1/admin/applications', { name: 'Bench', ...fields }));
 
 /** The body of an answer that grants what was asked. */

@@ -28,7 +28,8 @@ async function exported(pool: Pool): Promise<number> {
   let lines = 0;
   let end = Buffer.alloc(0);
   for await (const chunk of body as AsyncIterable<Buffer>) {
-    for (const byte of chunk) if (byte === NEWLINE) lines += 1;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1))
+      lines += 1;
     end = Buffer.concat([end, chunk]).subarray(-LAST_LINE_BYTES_MAX);
   }
   if (statusCode !== 200) throw new Error(`the export answered ${statusCode}: ${end}`);

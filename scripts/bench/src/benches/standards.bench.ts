@@ -131,7 +131,12 @@ async function refreshesBy(
     made.push((await application(owner, fields)).client_id);
   }
   const given: ApplicationRefreshes = {
-    ...{ origin, issuer, alg, redirectUri: REDIRECT, email: owner.email, password: PASSWORD },
+    origin,
+    issuer,
+    alg,
+    redirectUri: REDIRECT,
+    email: owner.email,
+    password: PASSWORD,
     callers: context.smoke ? REFRESHES_SMOKE : CALLERS,
     clientIds: Array.from({ length: SESSIONS_EACH }, () => made).flat(),
   };
@@ -247,7 +252,9 @@ async function logouts(context: BenchContext): Promise<readonly Row[]> {
 async function signInsOf(context: BenchContext, of: StandardsServer): Promise<Side> {
   const { tenant, rest: as } = await signUp(rest(of), 'sign-ins');
   const accounts = Array.from({ length: context.smoke ? SIGN_INS : ACCOUNTS }, (_, at) => ({
-    ...{ tenant, email: `user-${at}@example.com`, password: PASSWORD },
+    tenant,
+    email: `user-${at}@example.com`,
+    password: PASSWORD,
   }));
   for (const { email, password } of accounts) {
     const body = { email, password, display_name: email };

@@ -60,7 +60,7 @@ describe.skipIf(CHROMIUM === undefined)('what is mailed from the hosted pages, i
       await desk.reload();
       expect(await heading(desk)).toBe('This link does not work any more');
       expect(await desk.textContent('main')).toContain('It was used before');
-      // Of which tenant is not known here: our own pages ask, unless there is one alone.
+      // The tenant is not known here: our own pages ask for it, unless there is one alone.
       const href = (await desk.getAttribute('a.button.main', 'href')) ?? '';
       expect(href).toBe(`${ISSUER}/account/sign-in?return_to=`);
       await desk.click('a.button.main');

@@ -109,7 +109,7 @@ describe.skipIf(CHROMIUM === undefined)('what is mailed from the hosted pages, i
       await submit(page, 'register');
       await page.waitForSelector('#code');
       expect(await keptSeconds(page)).toBeGreaterThan(DAY_S);
-      const { link } = await hosted.fixture.mail('hanna@example.com');
+      const { link, text } = await hosted.fixture.mail('hanna@example.com');
       const desk = await hosted.chromium.open(DESK);
       await desk.goto(link);
       await desk.waitForURL(/tenant_id=/);
@@ -128,6 +128,10 @@ describe.skipIf(CHROMIUM === undefined)('what is mailed from the hosted pages, i
       await desk.waitForSelector('h1:text("This link was used before")');
       await expectFaultless(desk);
       expect(await desk.textContent('main')).toContain('Your address is confirmed already');
+      await page.fill('#code', CODE.exec(text)?.[1] ?? '');
+      await submit(page, 'verify-email');
+      expect(await page.textContent('[role=alert]')).toContain('schon benutzt');
+      await expectFaultless(page);
       // The page that waits lets the person sign in with what they chose.
       await page.click('form[action$="/restart"] button');
       await page.fill('#email', 'hanna@example.com');

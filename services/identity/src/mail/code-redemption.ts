@@ -16,7 +16,8 @@ import {
 import { codeIds, readCode } from './mailed-code.ts';
 import { onetimes } from './onetimes/onetime.ts';
 
-export type CodeFault = 'invalid' | 'expired' | 'too_many_attempts';
+/** `used`: the code beside the link of a registration, of which one was used. */
+export type CodeFault = 'invalid' | 'expired' | 'too_many_attempts' | 'used';
 /** `verify`: beside the link of a registration; its wrong codes are counted where it is typed. */
 type CodePurpose = SignInCode | 'verify';
 export type FoundCode = {
@@ -88,7 +89,7 @@ export function codeRedemption({ streams, snapshots, codeKeys }: Dependencies): 
       useSecret({ purpose: 'verify', generation, now: command.now }, state),
     );
     if (decided.accepted) return 'redeemed';
-    return decided.reason === 'expired' ? 'expired' : 'invalid';
+    return decided.reason === 'superseded' ? 'invalid' : decided.reason;
   };
   return {
     find: async ({ purpose = 'otp', format, typed, mailbox, asker }, tenantId) => {

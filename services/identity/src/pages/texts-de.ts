@@ -219,6 +219,8 @@ export const DE: Texts<OwnTextKey> = {
     'Bestätigen Sie zuerst Ihre E-Mail-Adresse: Wir haben Ihnen eine E-Mail geschickt.',
   'refused.login_disabled': 'Diese Art der Anmeldung ist hier nicht eingeschaltet.',
   'refused.invalid_link': 'Dieser Link gilt nicht mehr. Fordern Sie einen neuen an.',
+  'refused.code_used':
+    'Dieser Code wurde schon benutzt. Wenn die Adresse in einem anderen Browser bestätigt wurde, melden Sie sich an.',
   'refused.link_used': 'Dieser Link wurde schon benutzt. Fordern Sie einen neuen an.',
   'refused.link_expired': 'Dieser Link ist abgelaufen. Fordern Sie einen neuen an.',
   'refused.password_too_short': 'Dieses Passwort ist zu kurz.',

@@ -206,6 +206,8 @@ export const EN = {
   'refused.email_not_verified': 'Confirm your e-mail address first: we have sent you a mail.',
   'refused.login_disabled': 'This way to sign in is not switched on here.',
   'refused.invalid_link': 'This link does not work any more. Ask for a new one.',
+  'refused.code_used':
+    'That code was used before. If the address was confirmed in another browser, sign in.',
   'refused.link_used': 'This link was used before. Ask for a new one.',
   'refused.link_expired': 'This link has expired. Ask for a new one.',
   'refused.password_too_short': 'That password is too short.',

@@ -182,6 +182,7 @@ async function mailedProof(
   const redeem = async (command: Parameters<MailOutbox['redeem']>[2]) => {
     const redeemed = await needs.codes.redeem(code, command);
     if (redeemed === 'redeemed') return undefined;
+    if (redeemed === 'used') return { ...INVALID_CODE, linkFault: redeemed };
     return redeemed === 'expired' ? CODE_EXPIRED : INVALID_CODE;
   };
   return { ...code, redeem, invalid: INVALID_CODE };

@@ -298,7 +298,8 @@ export async function refusedAt(
     return { refused: code as Code, headers, ...(details === undefined ? {} : { details }) };
   }
   const progress = LAPSED.has(code) ? ({ step: 'restarted' } as const) : found.progress;
-  const shownAs = linkFault === 'used' ? 'link_used' : code;
+  const usedCode = code === 'invalid_code' ? 'code_used' : 'link_used';
+  const shownAs = linkFault === 'used' ? usedCode : code;
   const more = { refused: shownAs, retryAfter, ...typed };
   const shown = await showInteraction(needs, request, { ...found, progress }, more);
   const status = REGISTRATION_REFUSALS[code as keyof typeof REGISTRATION_REFUSALS] ?? 400;

@@ -57,6 +57,7 @@ export function refusalOfCode(fault: CodeFault | 'login_disabled') {
     case 'expired':
       return { refused: 'code_expired' } as const;
     case 'invalid':
+    case 'used':
       return INVALID_CODE;
   }
 }

@@ -35,7 +35,7 @@ const SCOPES = Array.from({ length: 48 }, (_, number) =>
 const DETAILS_BYTES_MAX = 8 * 1024;
 /** Names and values of an authorization request together. */
 const PARAMETERS_BYTES_MAX = 8 * 1024;
-/** Of the client's document, from more than a request may have down to what an index takes. */
+/** Lengths of a client id that is an address: from more than a request may have down to what an index takes. */
 const ID_CHARACTERS = [7_000, 4_096, 3_000, 2_048, 1_024, 512];
 /** Fields and headers of strangers, alone: the last one is larger than what the server reads. */
 const SIZES = [1_024, 8_000, 30_000, 80_000];

@@ -25,7 +25,7 @@ export const codeGuesses: Stream<CodeGuesses, CodeGuessesEvent> = {
   evolve: (_before, { data }) => data,
 };
 
-/** Whose codes the stream counts. */
+/** The user whose codes the stream counts. */
 export const guesserOf = ({ streamId }: Pick<Recorded<CodeGuessesEvent>, 'streamId'>): string =>
   streamId.slice(codeGuesses.noun.length + 1);
 

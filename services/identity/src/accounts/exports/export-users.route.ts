@@ -7,7 +7,7 @@ import Type from 'typebox';
 import type { UserDirectory } from '../user-directory.ts';
 import { COMMON, READS } from '../users/administer/admin-answers.ts';
 import { objectionToHashes, withHashes } from './hashes-in-export.ts';
-import { countUsers, pagesOfUsers } from './pages-of-users.ts';
+import { countUsers, pagesOfLines, pagesOfUsers } from './pages-of-users.ts';
 import { userExports } from './user-export.ts';
 
 type Dependencies = Pick<
@@ -88,10 +88,18 @@ async function* linesOf(
   { tenantId, hasHashes }: Wanted,
 ): AsyncGenerator<string, void> {
   let count = 0;
-  for await (const page of pagesOfUsers(database, { tenantId, now: clock.now() })) {
-    count += page.length;
-    const lines = hasHashes ? await withHashes(userDirectory, { tenantId, page }) : page;
-    yield lines.map((user) => `${JSON.stringify(user)}\n`).join('');
+  const of = { tenantId, now: clock.now() };
+  if (hasHashes) {
+    for await (const page of pagesOfUsers(database, of)) {
+      count += page.length;
+      const lines = await withHashes(userDirectory, { tenantId, page });
+      yield lines.map((user) => `${JSON.stringify(user)}\n`).join('');
+    }
+  } else {
+    for await (const page of pagesOfLines(database, of)) {
+      count += page.count;
+      yield page.text;
+    }
   }
   yield `${JSON.stringify({ end: true, count })}\n`;
 }

@@ -3,9 +3,11 @@
  * held while the client reads. Users who are created later are left out.
  */
 import type { Database } from '@cardea/read-models';
-import { type AdminUser, usersAfter } from '../users/administer/admin-users.ts';
+import { type AdminUser, linesOfUsersAfter, usersAfter } from '../users/administer/admin-users.ts';
 
 const PAGE_USERS_MAX = 500;
+/** Lines are text alone, of which more may wait for the client. */
+const PAGE_LINES_MAX = 1_000;
 
 export async function countUsers(database: Database, tenantId: string): Promise<number> {
   const { rows } = await database
@@ -30,5 +32,22 @@ export async function* pagesOfUsers(
     });
     if (page.length > 0) yield page;
     after = page.length < PAGE_USERS_MAX ? undefined : page.at(-1);
+  } while (after !== undefined);
+}
+
+/** The same as lines of JSON. */
+export async function* pagesOfLines(
+  database: Database,
+  of: { readonly tenantId: string; readonly now: Date },
+): AsyncGenerator<{ readonly text: string; readonly count: number }, void> {
+  let after: { readonly createdAt: Date; readonly id: string } | undefined;
+  do {
+    const { text, count, last } = await linesOfUsersAfter(database, {
+      ...of,
+      after,
+      limit: PAGE_LINES_MAX,
+    });
+    if (count > 0) yield { text, count };
+    after = count < PAGE_LINES_MAX ? undefined : last;
   } while (after !== undefined);
 }

@@ -7,7 +7,8 @@ import type { ServiceDependencies } from '@cardea/service';
 import type { Cursor } from '../cursor.ts';
 import { type Filters, select } from '../event-filters.ts';
 
-const PAGE_ROWS_MAX = 500;
+/** A page of the largest rows is 400 KiB, of which some copies are held while the client does not read. */
+const PAGE_ROWS_MAX = 200;
 
 /** How much there was to export when it was asked for. */
 export type Extent = { readonly rows: number; readonly newest: Date | null };

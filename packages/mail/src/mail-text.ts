@@ -20,3 +20,6 @@ export const oneLine = (text: string): string => text.replaceAll(/[\r\n]+/g, ' '
 
 export const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
+
+/** A time of JSON as people read it, to the minute. */
+export const utcText = (time: string): string => `${time.slice(0, 16).replace('T', ' ')} UTC`;

@@ -33,6 +33,7 @@ export {
   isOwnForm,
   type PageCookie,
   type PageCookies,
+  pageClaims,
   pageCookies,
 } from './session/page-cookie.ts';
 export { returnPath, SIGN_IN_PATH, SIGN_OUT_PATH, signInAddress } from './session/page-paths.ts';
@@ -40,4 +41,4 @@ export { languageOf, languageOfLocale } from './texts/reader-language.ts';
 export { type Catalogue, catalogue, type Say, sayIn, type Texts } from './texts/texts.ts';
 export type { Tone } from './tones.ts';
 export type { PageForm, PageOf, Shown } from './view/page-of.ts';
-export { type PageDependencies, pageRoutes } from './view/page-routes.ts';
+export { PAGE_CONTRACT, type PageDependencies, pageRoutes } from './view/page-routes.ts';

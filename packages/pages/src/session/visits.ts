@@ -1,6 +1,6 @@
 /** Who looks at a page: the sign-in in the browser's cookie, renewed where its token is about to end. */
 import type { DerivedKeys } from '@cardea/crypto';
-import { type PageCookie, pageCookies } from './page-cookie.ts';
+import { type PageCookie, pageClaims, pageCookies } from './page-cookie.ts';
 
 /** Less than this is left of a token: it is renewed first, so that no press of a button meets its end. */
 const RENEWED_BEFORE_MS = 60_000;
@@ -29,7 +29,7 @@ export function visits({ pageKeys, settings, clock, renew }: VisitDependencies) 
   const open = async (headers: Headers): Promise<Visit | undefined> => {
     const cookie = cookies.read(headers);
     if (cookie === undefined) return undefined;
-    const { exp, sub: userId, tid: tenantId } = claimsOf(cookie.token);
+    const { exp, sub: userId, tid: tenantId } = pageClaims(cookie);
     const leftMs = exp * 1_000 - clock.now().getTime();
     if (leftMs >= RENEWED_BEFORE_MS) return { cookie, tenantId, userId, cookies: [] };
     const { token } = await renew({ token: cookie.token });
@@ -39,9 +39,3 @@ export function visits({ pageKeys, settings, clock, renew }: VisitDependencies) 
   };
   return { open, seen: cookies.seen, writtenSeen: cookies.writtenSeen };
 }
-
-/** The cookie is sealed by a service of ours, so its token is one that identity has signed. */
-const claimsOf = (
-  token: string,
-): { readonly exp: number; readonly sub: string; readonly tid: string } =>
-  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());

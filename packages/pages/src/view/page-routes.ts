@@ -41,7 +41,8 @@ const FORM_MAX_BYTES = 64 * 1024;
 const AWAY = 503;
 const STEP_UP = 'step_up_required';
 
-const COMMON = {
+/** What the contracts of all pages have in common. */
+export const PAGE_CONTRACT = {
   tag: 'Pages',
   who: 'anyone',
   tenant: 'none',
@@ -52,7 +53,6 @@ const COMMON = {
   ok: Type.String(),
   okMediaType: 'text/html',
   otherOk: { 303: Type.Object({}, { additionalProperties: false }) },
-  refusals: {},
 } as const;
 
 type Request = {
@@ -70,8 +70,9 @@ export function pageRoutes<Key extends string, Data>(
   return [
     pageEndpoint(
       {
-        ...COMMON,
+        ...PAGE_CONTRACT,
         ...params,
+        refusals: {},
         name: of.name,
         summary: of.summary,
         description: of.description,
@@ -102,7 +103,7 @@ const formRoute = <Key extends string, Data>(
 ): Endpoint =>
   pageEndpoint(
     {
-      ...COMMON,
+      ...PAGE_CONTRACT,
       ...params,
       name: `${needs.of.name}_form`,
       summary: `${needs.of.summary}: its forms`,
@@ -157,11 +158,13 @@ async function show<Key extends string, Data>(
   const visit = await needs.visits.open(headers);
   // Before the sign-in nothing is read: whoever only follows links learns nothing, and costs no query.
   if (visit === undefined) return redirected(signInAddress({ returnTo: path, tenant: query.in }));
+  const isElsewhere = query.in !== undefined && query.in !== visit.tenantId;
+  // An open page asks again and again, and shows nothing of the frame.
+  if (query.part === 'state' && !isElsewhere) return stateOf(needs, ask, visit);
   const frame = await frameFor(needs, visit, headers);
-  if (query.in !== undefined && query.in !== visit.tenantId) {
+  if (isElsewhere) {
     return answered(200, elsewherePage(frame, signInAddress({ returnTo: path, tenant: query.in })));
   }
-  if (query.part === 'state') return stateOf(needs, ask, visit);
   const read = await played(needs, ask, { visit, endpoint: needs.of.reads });
   return shown(needs, { frame, visit, path, read });
 }

@@ -3,7 +3,7 @@
  * as the agent's. Its one link leads to the page of the request, and no link decides: programs that look at mail
  * follow links. It contains no remote image.
  */
-import { type Fact, framedMail, type MailText } from '@cardea/mail';
+import { type Fact, framedMail, type MailText, utcText } from '@cardea/mail';
 import { cleaned, cut } from '@cardea/runtime';
 import type { MailLook, Origin, Severity } from '../requests/requests.module.ts';
 import { REQUEST_MAIL_TEXTS } from './request-mail-texts.ts';
@@ -41,7 +41,7 @@ export function mailOfRequest(of: MailedRequest): MailText {
     [texts.service, of.resource ?? ''],
     [texts.fields, of.fields.join(', ')],
     [texts.severity, texts.severities[of.severity]],
-    [texts.openUntil, utc(of.expiresAt)],
+    [texts.openUntil, utcText(of.expiresAt)],
     [texts.reason[of.origin], of.reason ?? ''],
   ];
   const asks = filled(texts.asks[of.origin], { agent: name });
@@ -72,12 +72,10 @@ export function mailOfSeveral(
 /** Tells a user that wrong codes have blocked them. It names neither a request nor a code. */
 export function mailOfBlock(until: Date, { language, brand }: MailLook): MailText {
   const { subject, why, blockedUntil, end } = REQUEST_MAIL_TEXTS[language].blocked;
-  const facts: readonly Fact[] = [[blockedUntil, utc(until.toISOString())]];
+  const facts: readonly Fact[] = [[blockedUntil, utcText(until.toISOString())]];
   return framedMail({ subject, why, facts, end }, brand, language);
 }
 
 /** A value that looks like a placeholder stays as it is. */
 const filled = (text: string, values: { readonly [name: string]: string }): string =>
   text.replaceAll(/\{(\w+)\}/g, (_whole, name) => values[name] ?? '');
-
-const utc = (time: string): string => `${time.slice(0, 16).replace('T', ' ')} UTC`;

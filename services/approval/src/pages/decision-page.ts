@@ -1,5 +1,6 @@
 /** The page at which one request is decided (`docs/design/pages.md`, Deciding). */
 import type { Endpoint } from '@cardea/http';
+import { utcText } from '@cardea/mail';
 import {
   type Fact,
   facts,
@@ -17,7 +18,7 @@ import {
 import { cleaned } from '@cardea/runtime';
 import type { ShownRequest } from '../requests/requests.module.ts';
 import { requestId } from '../requests/requests.module.ts';
-import { atTheTop, SEVERITY_TONES, utc } from './parts.ts';
+import { atTheTop, SEVERITY_TONES } from './parts.ts';
 import { WATCH_SCRIPT } from './scripts.ts';
 import type { TextKey } from './texts.ts';
 
@@ -93,7 +94,7 @@ function endOf({ frame, data }: Page): string {
       if (binding?.consumed === true) return say('end.used');
       return binding?.use_before === undefined
         ? say('end.approved')
-        : say('end.approved_until', { time: utc(binding.use_before) });
+        : say('end.approved_until', { time: utcText(binding.use_before) });
     case 'denied':
       return say('end.denied');
     case 'expired':
@@ -139,8 +140,8 @@ function factsOf({ frame, data }: Page): Markup {
           label: say(`reason.${data.origin}`),
           value: html`<q>${data.reason}</q>`,
         },
-    { label: say('asked_at'), value: utc(data.created_at) },
-    { label: say('open_until'), value: utc(data.expires_at) },
+    { label: say('asked_at'), value: utcText(data.created_at) },
+    { label: say('open_until'), value: utcText(data.expires_at) },
   ];
   return facts(list.filter((fact) => fact !== undefined));
 }

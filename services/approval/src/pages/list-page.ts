@@ -1,9 +1,10 @@
 /** The page that lists what waits for the person who looks at it. */
 import type { Endpoint } from '@cardea/http';
+import { utcText } from '@cardea/mail';
 import { html, type PageOf, type Shown, table, tag } from '@cardea/pages';
 import { cleaned } from '@cardea/runtime';
 import type { ShownRequest } from '../requests/requests.module.ts';
-import { atTheTop, SEVERITY_TONES, utc } from './parts.ts';
+import { atTheTop, SEVERITY_TONES } from './parts.ts';
 import type { TextKey } from './texts.ts';
 
 type Waiting = { readonly requests: readonly ShownRequest[] };
@@ -39,7 +40,7 @@ function rows({ frame, data }: Shown<TextKey, Waiting>) {
       html`<a href="/approve/${request.id}">${cleaned(request.agent_name)}</a>`,
       request.resource ?? request.action,
       tag(SEVERITY_TONES[request.severity], say(`severity.${request.severity}`)),
-      utc(request.expires_at),
+      utcText(request.expires_at),
     ]),
   });
 }

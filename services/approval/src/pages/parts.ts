@@ -13,6 +13,4 @@ export function atTheTop(
 `;
 }
 
-export const utc = (time: string): string => `${time.slice(0, 16).replace('T', ' ')} UTC`;
-
 export const SEVERITY_TONES = { low: 'info', medium: 'info', high: 'warn' } as const;

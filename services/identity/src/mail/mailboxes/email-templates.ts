@@ -1,7 +1,14 @@
 /** Each mail, put together of its texts and what is known of its cause. */
 import type { MailPurpose } from '@cardea/contracts';
 import type { Language } from '@cardea/mail';
-import { type Fact, framedMail, type MailBrand, type MailText, untrustedText } from '@cardea/mail';
+import {
+  type Fact,
+  framedMail,
+  type MailBrand,
+  type MailText,
+  untrustedText,
+  utcText,
+} from '@cardea/mail';
 import { type FactName, MAIL_TEXTS } from './email-texts.ts';
 import type { MailDetails } from './mail-details.ts';
 import { NOTICE_TEXTS } from './notice-texts.ts';
@@ -56,12 +63,12 @@ function factsOf({ to, link, code, expiresAt, requestedAt, inviting, details }: 
     ['organization', untrustedText(inviting?.organization ?? '')],
     ['inviter', untrustedText(inviting?.inviter ?? '')],
     ['address', to],
-    ...(hasSecret ? [['until', utc(expiresAt)] as const] : whenceOf(details, requestedAt)),
+    ...(hasSecret ? [['until', utcText(expiresAt)] as const] : whenceOf(details, requestedAt)),
   ];
 }
 
 const whenceOf = ({ at, browser, os, city, country }: MailDetails, requestedAt: string): Known => [
-  ['time', utc(at ?? requestedAt)],
+  ['time', utcText(at ?? requestedAt)],
   ['device', listed([browser, os])],
   ['place', listed([city, country])],
 ];
@@ -117,5 +124,3 @@ function changeOf({ language, details, count = 1 }: MailCause) {
   const filled = (text: string) => text.replace('{count}', String(count));
   return { subject: filled(subject), why: filled(why) };
 }
-
-const utc = (time: string): string => `${time.slice(0, 16).replace('T', ' ')} UTC`;

@@ -10,7 +10,9 @@ import {
   type Html,
   isFormToken,
   isOwnForm,
+  PAGE_CONTRACT,
   type PageCookies,
+  pageClaims,
   returnPath,
   SIGN_IN_PATH,
   SIGN_OUT_PATH,
@@ -57,19 +59,7 @@ const PATH_MAX_CHARS = 512;
 const CODE_MAX_CHARS = 512;
 const FORM_MAX_BYTES = 4 * 1024;
 
-const COMMON = {
-  tag: 'Pages',
-  who: 'anyone',
-  tenant: 'none',
-  area: 'user',
-  noStore: true,
-  recordsItsRefusals: true,
-  isPage: true,
-  origins: 'own',
-  ok: Type.String(),
-  okMediaType: 'text/html',
-  otherOk: { 303: Type.Object({}, { additionalProperties: false }) },
-} as const;
+const COMMON = { ...PAGE_CONTRACT, isPage: true } as const;
 
 const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
 
@@ -214,18 +204,14 @@ const signOutRoute = (needs: Dependencies): Endpoint =>
 /** The session ends first: what remains of the cookies then names nothing that goes on. */
 async function endSignIn(needs: Dependencies, request: AnyRequest): Promise<readonly string[]> {
   const { cookie: header } = request.headers;
-  const token = needs.pageCookies.read(request.headers)?.token;
+  const cookie = needs.pageCookies.read(request.headers);
   const browser = await needs.server().signedIn(header);
-  const sids = new Set([browser?.browserSid, token && sidOf(token)]);
+  const sids = new Set([browser?.browserSid, cookie && pageClaims(cookie).sid]);
   for (const sid of sids) {
     if (sid !== undefined) await needs.applicationSessions.endBrowser(request, sid, 'logout');
   }
   return [...needs.pageCookies.ended(), ...(await needs.server().forget(header))];
 }
-
-/** Out of a cookie that identity or a service has sealed. */
-const sidOf = (token: string): string | undefined =>
-  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).sid;
 
 const ownOrigins = ({ settings }: Pick<Dependencies, 'settings'>): readonly string[] =>
   [settings.PUBLIC_URL, settings.ISSUER].map((url) => new URL(url).origin);

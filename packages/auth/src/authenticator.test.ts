@@ -66,7 +66,7 @@ function fixture() {
         return { allowed: true, giveBack: () => end(0), keep: () => end(1) };
       },
     },
-    dpop: { isProven: async () => false, read: () => undefined },
+    dpop: { isProven: async () => false, read: async () => undefined },
     clock,
   });
   return {

@@ -41,6 +41,7 @@ export {
   type DpopProofDependencies,
   type DpopProofs,
   dpopProofs,
+  type ReadProof,
 } from './tokens/dpop-proof.ts';
 export { jwkThumbprint } from './tokens/jwk-thumbprint.ts';
 export type { JwkSet } from './tokens/key-set.ts';

@@ -39,7 +39,7 @@ const subject = authenticator({
   introspect: async () => undefined,
   revocations: removed,
   misses: { take: async () => ({ allowed: true, giveBack: async () => {}, keep: async () => {} }) },
-  dpop: { isProven: async () => false, read: () => undefined },
+  dpop: { isProven: async () => false, read: async () => undefined },
   clock,
 });
 

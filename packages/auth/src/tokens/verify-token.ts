@@ -1,4 +1,5 @@
 import { type KeyObject, verify } from 'node:crypto';
+import { canonicalBytes } from './canonical-bytes.ts';
 import { TOKEN_CLASSES, type TokenClass, type VerifiedClaims } from './token-claims.ts';
 
 /** How far the clocks of two hosts may be apart. */
@@ -61,12 +62,6 @@ function threeSegments(token: string): Segments | undefined {
   const [header, payload, signature] = parts.map(canonicalBytes);
   if (header === undefined || payload === undefined || signature === undefined) return undefined;
   return { header, payload, signature, signed: token.slice(0, token.lastIndexOf('.')) };
-}
-
-/** base64url in its only accepted spelling: no padding, no other characters, no bits that decoding drops. */
-function canonicalBytes(segment: string): Buffer | undefined {
-  const bytes = Buffer.from(segment, 'base64url');
-  return bytes.length > 0 && bytes.toString('base64url') === segment ? bytes : undefined;
 }
 
 /**

@@ -126,7 +126,7 @@ export function authorizationServer(ports: Ports): AuthorizationServer {
   );
   registerTokenExchange(provider, ports);
   provider.use(async (ctx, next) => {
-    if (readProof(ports, ctx as Ctx)) await next();
+    if (await readProof(ports, ctx as Ctx)) await next();
     else ports.answered(ctx.req, undefined);
   });
   provider.use(async (ctx, next) => {

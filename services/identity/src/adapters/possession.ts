@@ -2,6 +2,7 @@
  * Proofs of possession (DPoP, RFC 9449) of those who ask for tokens. A proof is read before anything else is looked
  * at, and used up once its client has proven itself, so that strangers leave nothing in the cache.
  */
+import type { ReadProof } from '@cardea/auth';
 import { errors } from 'oidc-provider';
 import type { Ctx, Message, Ports } from './authorization-ports.ts';
 import { stored } from './cache-errors.ts';
@@ -10,11 +11,13 @@ const HEADER = 'dpop';
 /** Where a proof says anything; a browser that is sent to authorize has no headers of its client. */
 const PROVEN_PATHS: readonly string[] = ['/oauth2/token', '/oauth2/par'];
 
-type Proof = { readonly thumbprint: string; readonly use: () => Promise<boolean> };
-const proofs = new WeakMap<Message, Proof>();
+const proofs = new WeakMap<Message, ReadProof>();
 
 /** False for a request with a proof that is none; its answer is then complete. */
-export function readProof(ports: Pick<Ports, 'readProof' | 'refused'>, ctx: Ctx): boolean {
+export async function readProof(
+  ports: Pick<Ports, 'readProof' | 'refused'>,
+  ctx: Ctx,
+): Promise<boolean> {
   const { req, path, method } = ctx;
   const { [HEADER]: text } = req.headers;
   if (text === undefined) return true;
@@ -22,7 +25,8 @@ export function readProof(ports: Pick<Ports, 'readProof' | 'refused'>, ctx: Ctx)
     delete req.headers[HEADER];
     return true;
   }
-  const proof = typeof text === 'string' ? ports.readProof(text, { method, path }) : undefined;
+  const proof =
+    typeof text === 'string' ? await ports.readProof(text, { method, path }) : undefined;
   if (proof !== undefined) {
     proofs.set(req, proof);
     return true;

@@ -4,9 +4,9 @@ import type { Clock, Ids, Settings } from '@cardea/runtime';
 import { createTransport } from 'nodemailer';
 import { type MailTransport, senderOf } from './mail.ts';
 import { type MailFolder, mailFolder } from './mail-folder.ts';
+import { SENDING_MAX } from './outbox.ts';
 
 const SMTP_TIMEOUT_MS = 10_000;
-const SMTP_CONNECTIONS_MAX = 4;
 
 /**
  * `transport` is undefined in production without SMTP_URL: nothing can be sent, and nothing is stored
@@ -31,7 +31,7 @@ function smtpTransport(url: string, from: string): MailTransport {
   const transport = createTransport({
     url,
     pool: true,
-    maxConnections: SMTP_CONNECTIONS_MAX,
+    maxConnections: SENDING_MAX,
     connectionTimeout: SMTP_TIMEOUT_MS,
     greetingTimeout: SMTP_TIMEOUT_MS,
     socketTimeout: SMTP_TIMEOUT_MS,

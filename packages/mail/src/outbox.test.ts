@@ -2,7 +2,13 @@ import { fakeClock } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
 import { type Outbox, outboxLoop } from './outbox.ts';
 
-type Job = { readonly id: number; readonly line: string; attempts: number; at: Date };
+type Job = {
+  readonly id: number;
+  readonly line: string;
+  readonly tenant: string;
+  attempts: number;
+  at: Date;
+};
 const START = '2026-01-01T00:00:00Z';
 const quiet = () => {
   const said: string[] = [];
@@ -17,10 +23,13 @@ const quiet = () => {
   return { log, said, warned };
 };
 
+const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 function fixture(send: (job: Job) => Promise<void>, more: Partial<Outbox<Job>> = {}) {
   const clock = fakeClock(START);
   const { log, said, warned } = quiet();
   const queue: Job[] = [];
+  let underWay = 0;
   const outbox: Outbox<Job> = {
     name: 'mail',
     due: async ({ until }, limit) =>
@@ -29,25 +38,40 @@ function fixture(send: (job: Job) => Promise<void>, more: Partial<Outbox<Job>> =
         .sort((a, b) => a.at.getTime() - b.at.getTime())
         .slice(0, limit),
     dueAt: ({ at }) => at,
+    tenantOf: ({ tenant }) => tenant,
+    keyOf: ({ id }) => String(id),
     lineOf: ({ line }) => line,
     send: async (job) => {
-      await send(job);
+      underWay += 1;
+      await send(job).finally(() => {
+        underWay -= 1;
+      });
       queue.splice(queue.indexOf(job), 1);
     },
     retryAfterMs: [1_000, 5_000],
     putOff: async (job, next) => void Object.assign(job, next),
     ...more,
   };
-  const add = (id: number, line = String(id)) =>
-    void queue.push({ id, line, attempts: 0, at: new Date(START) });
+  const add = (id: number, line = String(id), tenant = 'acme') =>
+    void queue.push({ id, line, tenant, attempts: 0, at: new Date(START) });
   const rests: number[] = [];
-  /** Runs until the queue has no more work at this time. */
-  const turn = async (): Promise<void> => {
+  /** Runs until the queue has no more work at this time, and again after each of the pauses. */
+  const turn = async (pausesMs: readonly number[] = [], isIdle = () => underWay === 0) => {
+    const left = [...pausesMs];
     const stop = new AbortController();
+    let isWoken = false;
     const signal = {
+      wake: () => {
+        isWoken = true;
+      },
       rest: async (ms: number) => {
-        rests.push(ms);
-        stop.abort();
+        do await tick();
+        while (!isIdle());
+        const pauseMs = isWoken ? 0 : left.shift();
+        if (!isWoken) rests.push(ms);
+        isWoken = false;
+        if (pauseMs === undefined) stop.abort();
+        else await clock.advance(pauseMs);
       },
     };
     await outboxLoop(outbox, { clock, log, signal }).run(
@@ -63,7 +87,7 @@ describe('mail that waits', () => {
   it('is sent: one line in order, lines side by side', async () => {
     const sent: number[] = [];
     const slow = async ({ id }: Job) => {
-      if (id === 1) await new Promise((resolve) => setImmediate(resolve));
+      if (id === 1) await tick();
       sent.push(id);
     };
     const { add, turn, queue } = fixture(slow);
@@ -86,12 +110,43 @@ describe('mail that waits', () => {
     expect(rests).toEqual([10_000, 4_000, 10_000]);
   });
 
-  it('is sent batch after batch without a pause', async () => {
+  it('is read and sent without a pause while more of it is due', async () => {
     const sent: number[] = [];
-    const { add, turn } = fixture(async ({ id }) => void sent.push(id));
-    for (let id = 0; id < 40; id += 1) add(id);
+    const { add, turn, rests } = fixture(async ({ id }) => void sent.push(id));
+    for (let id = 0; id < 100; id += 1) add(id);
     await turn();
-    expect(sent).toHaveLength(40);
+    expect(sent).toHaveLength(100);
+    expect(rests).toHaveLength(1);
+  });
+
+  it('C1 has places left while another tenant fills its share, and that tenant gets no more', async () => {
+    const sent: string[] = [];
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { add, turn } = fixture(async ({ tenant }) => {
+      sent.push(tenant);
+      if (tenant === 'noisy') await released;
+    });
+    for (let id = 0; id < 20; id += 1) add(id, String(id), 'noisy');
+    for (let id = 20; id < 25; id += 1) add(id, String(id), 'victim');
+    const turning = turn([], () => sent.length === 25);
+    while (sent.filter((tenant) => tenant === 'victim').length < 5) await tick();
+    expect(sent.filter((tenant) => tenant === 'noisy')).toHaveLength(6);
+    release();
+    await turning;
+    expect(sent).toHaveLength(25);
+  });
+
+  it('is not sent anew while it stays in the queue for a moment after it was sent', async () => {
+    const sent: number[] = [];
+    const { add, turn } = fixture(async () => {}, {
+      send: async ({ id }) => void sent.push(id),
+    });
+    add(1);
+    await turn([999]);
+    expect(sent).toEqual([1]);
+    sent.length = 0;
+    await turn([999, 1]);
+    expect(sent).toEqual([1, 1]);
   });
 
   it('is tried again after its pauses, the last of which is repeated', async () => {

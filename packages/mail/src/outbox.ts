@@ -1,12 +1,18 @@
 /**
  * Sends the mail that waits in a queue, and tries again after growing pauses. The queue is a table of the
- * service; a crash after sending and before recording it sends the mail twice, and loses none.
+ * service; a crash after sending and before recording it sends the mail twice, and loses none. Tenants share
+ * what is sent at the same time, so that no tenant's mail waits for a batch of another's.
  */
-import type { Clock, Logger, WakeSignal } from '@cardea/runtime';
+import { type Clock, FairShares, type Logger, type WakeSignal } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
 
-const BATCH_MAX = 16;
-/** The pause after a round of work, and the shortest one: what failed may still be in the queue. */
+/** Mails under way at the same time; the SMTP transport has a connection for each. */
+export const SENDING_MAX = 8;
+/** A single busy tenant gets three quarters of them. */
+const PER_FREE_PLACE = 3;
+/** Jobs that are read at once. */
+const DUE_MAX = 32;
+/** The pause while something is due. For as long a finished job is skipped: it may still be in the queue. */
 const POLL_MS = 1_000;
 /** The longest pause: whoever adds a job wakes the loop, but the call may be lost. */
 const REST_MS = 10_000;
@@ -20,8 +26,11 @@ export type Outbox<Job extends { readonly attempts: number }> = {
     limit: number,
   ) => Promise<readonly Job[]>;
   readonly dueAt: (job: Job) => Date;
-  /** Jobs of one line are sent one after another, different lines at the same time. */
-  readonly lineOf: (job: Job) => string;
+  readonly tenantOf: (job: Job) => string;
+  /** Two jobs never have the same key. */
+  readonly keyOf: (job: Job) => string;
+  /** Jobs of one line are sent one after another, different lines at the same time. Without it, each is a line. */
+  readonly lineOf?: (job: Job) => string;
   /** What the log says of a job besides its queue and its attempts. */
   readonly loggedOf?: (job: Job) => object;
   /** Sends the mail and removes it from the queue; throws where it was not sent. */
@@ -41,8 +50,8 @@ export type Outbox<Job extends { readonly attempts: number }> = {
 type Dependencies = {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Called when the queue has a new job. */
-  readonly signal: Pick<WakeSignal, 'rest'>;
+  /** Woken when the queue has a new job. */
+  readonly signal: WakeSignal;
 };
 
 export function outboxLoop<Job extends { readonly attempts: number }>(
@@ -53,54 +62,106 @@ export function outboxLoop<Job extends { readonly attempts: number }>(
     name: outbox.name,
     leader: true,
     run: async (signal, tick) => {
+      const sending = new Sending(outbox, needs, signal);
       let told = false;
-      while (!signal.aborted) {
-        tick();
-        const now = needs.clock.now();
-        const until = new Date(now.getTime() + REST_MS);
-        const jobs = await outbox.due({ now, until }, BATCH_MAX);
-        const due = jobs.filter((job) => outbox.dueAt(job) <= now);
-        if (outbox.cannotSend !== undefined && due.length > 0 && !told) {
-          needs.log.error({}, outbox.cannotSend);
-          told = true;
+      try {
+        while (!signal.aborted) {
+          tick();
+          const now = needs.clock.now();
+          const until = new Date(now.getTime() + REST_MS);
+          const jobs = await outbox.due({ now, until }, DUE_MAX);
+          const due = jobs.filter((job) => outbox.dueAt(job) <= now);
+          if (outbox.cannotSend === undefined) sending.send(due);
+          else if (due.length > 0 && !told) {
+            needs.log.error({}, outbox.cannotSend);
+            told = true;
+          }
+          const later = jobs.filter((job) => outbox.dueAt(job) > now).map(outbox.dueAt);
+          const untilNextMs = Math.min(REST_MS, ...later.map((at) => at.getTime() - now.getTime()));
+          await needs.signal.rest(due.length > 0 ? POLL_MS : Math.max(untilNextMs, 1), signal);
         }
-        const moved = outbox.cannotSend === undefined && (await sendAll(outbox, needs, due));
-        if (moved && due.length === BATCH_MAX) continue;
-        const later = jobs.filter((job) => outbox.dueAt(job) > now).map(outbox.dueAt);
-        const untilNextMs = Math.min(REST_MS, ...later.map((at) => at.getTime() - now.getTime()));
-        await needs.signal.rest(due.length > 0 ? POLL_MS : Math.max(untilNextMs, 1), signal);
+      } finally {
+        await sending.ended();
       }
     },
   };
 }
 
-/** True when any of them was removed from the queue or postponed. */
-async function sendAll<Job extends { readonly attempts: number }>(
-  outbox: Outbox<Job>,
-  needs: Dependencies,
-  due: readonly Job[],
-): Promise<boolean> {
-  const lines = Map.groupBy(due, outbox.lineOf);
-  const moved = await Promise.all(
-    [...lines.values()].map(async (line) => {
-      let any = false;
-      for (const job of line) any = (await trySend(outbox, needs, job)) || any;
-      return any;
-    }),
-  );
-  return moved.includes(true);
+/** The jobs under way, and those that were read with them and wait for a place of their tenant. */
+class Sending<Job extends { readonly attempts: number }> {
+  readonly #outbox: Outbox<Job>;
+  readonly #needs: Dependencies;
+  readonly #signal: AbortSignal;
+  readonly #places = new FairShares({ places: SENDING_MAX, perFreePlace: PER_FREE_PLACE });
+  readonly #lines = new Set<string>();
+  readonly #running = new Set<Promise<void>>();
+  /** Jobs that are not begun again, in the state in which they were read, with the time until which. */
+  readonly #tried = new Map<string, number>();
+  #waiting: readonly Job[] = [];
+  #isMoreDue = false;
+
+  constructor(outbox: Outbox<Job>, needs: Dependencies, signal: AbortSignal) {
+    this.#outbox = outbox;
+    this.#needs = needs;
+    this.#signal = signal;
+  }
+
+  /** `due` takes the place of what was read before and has not begun. */
+  send(due: readonly Job[]): void {
+    const nowMs = this.#needs.clock.monotonicMs();
+    for (const [state, untilMs] of this.#tried) if (untilMs <= nowMs) this.#tried.delete(state);
+    this.#waiting = due.filter((job) => !this.#tried.has(this.#stateOf(job)));
+    this.#isMoreDue = due.length === DUE_MAX;
+    this.#fill();
+  }
+
+  async ended(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  #fill(): void {
+    if (this.#signal.aborted) return;
+    this.#waiting = this.#waiting.filter((job) => !this.#begin(job));
+  }
+
+  /** False where the job has to wait. */
+  #begin(job: Job): boolean {
+    const { tenantOf, keyOf, lineOf } = this.#outbox;
+    const line = (lineOf ?? keyOf)(job);
+    if (this.#lines.has(line)) return false;
+    const giveBack = this.#places.take(tenantOf(job));
+    if (giveBack === undefined) return false;
+    this.#lines.add(line);
+    const state = this.#stateOf(job);
+    this.#tried.set(state, Number.POSITIVE_INFINITY);
+    const running = trySend(this.#outbox, this.#needs, job).then(() => {
+      giveBack();
+      this.#lines.delete(line);
+      this.#tried.set(state, this.#needs.clock.monotonicMs() + POLL_MS);
+      this.#running.delete(running);
+      this.#fill();
+      if (this.#waiting.length === 0 && this.#isMoreDue) this.#needs.signal.wake();
+    });
+    this.#running.add(running);
+    return true;
+  }
+
+  #stateOf(job: Job): string {
+    const { keyOf, dueAt } = this.#outbox;
+    return `${keyOf(job)} ${job.attempts} ${dueAt(job).getTime()}`;
+  }
 }
 
+/** Never throws: a job that cannot even be postponed is still in the queue. */
 async function trySend<Job extends { readonly attempts: number }>(
   outbox: Outbox<Job>,
   { clock, log }: Dependencies,
   job: Job,
-): Promise<boolean> {
+): Promise<void> {
   const { name: queue, retryAfterMs, giveUp } = outbox;
   const logged = { queue, ...outbox.loggedOf?.(job), attempts: job.attempts + 1 };
   try {
     await outbox.send(job);
-    return true;
   } catch (error) {
     const name = error instanceof Error ? error.name : 'unknown';
     const pauseMs = retryAfterMs[job.attempts];
@@ -109,13 +170,12 @@ async function trySend<Job extends { readonly attempts: number }>(
       if (pauseMs === undefined && giveUp !== undefined) {
         log.error(logged, 'mail was given up');
         await giveUp(job);
-        return true;
+        return;
       }
       const at = new Date(clock.now().getTime() + (pauseMs ?? retryAfterMs.at(-1) ?? POLL_MS));
       await outbox.putOff(job, { attempts: logged.attempts, at });
-      return true;
     } catch {
-      return false; // the store is unavailable too: the job is still in the queue
+      // The store is unavailable too.
     }
   }
 }

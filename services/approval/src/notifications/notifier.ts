@@ -38,6 +38,8 @@ export const notifier = (needs: NotifierDependencies, newJobs: WakeSignal): Loop
       name: 'approval.notifications',
       due: ({ now, until }, limit) => dueJobs(needs.database, [now, until, limit]),
       dueAt: ({ run_at }) => run_at,
+      tenantOf: ({ tenant_id }) => tenant_id,
+      keyOf: ({ tenant_id, request_id, channel }) => `${tenant_id} ${request_id} ${channel}`,
       // One user's jobs run one after another, so that the limit counts each; different users' run in
       // parallel.
       lineOf: ({ tenant_id, user_id }) => `${tenant_id} ${user_id}`,

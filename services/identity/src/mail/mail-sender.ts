@@ -31,8 +31,8 @@ export const mailSender = (needs: Dependencies, newMail: WakeSignal): Loop =>
       name: 'identity.mail',
       due: ({ now, until }, limit) => dueMail(needs, [now, until, limit]),
       dueAt: ({ due_at }) => due_at,
-      // No mail waits for another.
-      lineOf: ({ mailbox, purpose, generation }) => `${mailbox} ${purpose} ${generation}`,
+      tenantOf: ({ tenant_id }) => tenant_id,
+      keyOf: ({ mailbox, purpose, generation }) => `${mailbox} ${purpose} ${generation}`,
       loggedOf: ({ purpose }) => ({ purpose }),
       send: (waiting) => deliver(needs, waiting),
       retryAfterMs: RETRY_AFTER_MS,

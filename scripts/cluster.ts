@@ -9,6 +9,7 @@ import {
   type Cluster,
   type Addresses as ClusterAddresses,
   fetchKafka,
+  LOOPBACK,
   lastOf,
   missingPrograms,
   type Options,
@@ -36,7 +37,6 @@ const EXIT_USAGE = 2;
 const EXIT_CONFIGURATION = 78;
 const DEFAULT_FOLDER = '.cardea/cluster';
 const DEFAULT_PORT = 8080;
-const HOST = '127.0.0.1';
 /** Signals within this time count as one Ctrl-C, which arrives from the terminal and is forwarded too. */
 const SAME_SIGNAL_MS = 1_000;
 /** The pause before a process that has ended is restarted. */
@@ -73,8 +73,9 @@ async function start(given: Options): Promise<void> {
   if (missing !== '') return fail(missing, EXIT_CONFIGURATION);
   const unfetched = needs.kafka ? fetchKafka(say) : undefined;
   if (unfetched !== undefined) return fail(unfetched, EXIT_CONFIGURATION);
+  const host = settings['HOST'] ?? LOOPBACK;
   const port = given.port ?? (Number(env['PORT']) || (given.temp ? undefined : DEFAULT_PORT));
-  if (port !== undefined && !(await isFree(port))) {
+  if (port !== undefined && !(await isFree(port, host))) {
     return fail(`port ${port} is taken (PORT or --port)`, EXIT_CONFIGURATION);
   }
   const folder = openDataFolder(
@@ -89,7 +90,7 @@ async function start(given: Options): Promise<void> {
       temporary: folder.temporary,
       replicas: given.replicas,
       port,
-      host: settings['HOST'],
+      host,
       postgresPassword: generated.POSTGRES_PASSWORD,
       env: { ...environmentOf(generated, settings), CARDEA_DATA: folder.path },
       given: {
@@ -106,10 +107,7 @@ async function start(given: Options): Promise<void> {
   );
   for (const each of cluster.processes) void keepUp(cluster, each);
   const shown =
-    ownAdmin &&
-    !folder.greeted &&
-    settings['ENV'] !== 'production' &&
-    isLoopbackHost(settings['HOST'] ?? HOST);
+    ownAdmin && !folder.greeted && settings['ENV'] !== 'production' && isLoopbackHost(host);
   const addresses = cluster.addresses();
   process.stdout.write(
     banner({
@@ -180,11 +178,11 @@ async function firstTenant(url: string) {
   return { tenantId: rows[0]?.tenant_id ?? none, publishableKey: rows[0]?.publishable_key ?? none };
 }
 
-const isFree = (port: number): Promise<boolean> =>
+const isFree = (port: number, host: string): Promise<boolean> =>
   new Promise((resolve) => {
     const probe = createServer();
     probe.once('error', () => resolve(false));
-    probe.listen({ port, host: HOST, exclusive: true }, () => probe.close(() => resolve(true)));
+    probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve(true)));
   });
 
 async function stop(code: number): Promise<void> {

@@ -1,6 +1,7 @@
 /** The committed template with the values of one deployment. */
 import { readFileSync } from 'node:fs';
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
+import { hostInUrl } from '@cardea/runtime';
 
 export type GatewayOptions = {
   /** `host:port` of each replica; a service without one answers 502. */
@@ -36,7 +37,7 @@ export function renderGateway(options: GatewayOptions): string {
     FOLDER: folder,
     STATIC: options.staticFolder,
     WORKERS: String(options.workers ?? 'auto'),
-    LISTEN: hosts.map((host) => `listen ${literal(host)}:${options.port};`).join(' '),
+    LISTEN: hosts.map((host) => `listen ${hostInUrl(host)}:${options.port};`).join(' '),
     REAL_IP: trustedProxies.map((cidr) => `set_real_ip_from ${cidr};`).join(' '),
     // Addresses need no resolver.
     RESOLVER: '',
@@ -56,8 +57,6 @@ export function renderGateway(options: GatewayOptions): string {
     return value;
   });
 }
-
-export const literal = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 /** No server is marked as failed: two that restart one after the other would both be left out at once. */
 const serversOf = (addresses: readonly string[]): string =>

@@ -14,9 +14,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Documents, writeDocuments } from '@cardea/documents';
 import { documentation, PortTaken } from '@cardea/http';
+import { hostInUrl, reachableHost } from '@cardea/runtime';
 import { freePort } from '@cardea/testing';
 import { documentsOf, product } from './files.ts';
-import { type GatewayOptions, literal, renderGateway } from './render.ts';
+import { type GatewayOptions, renderGateway } from './render.ts';
 
 export type GatewayToStart = Omit<GatewayOptions, 'port' | 'folder' | 'staticFolder'> & {
   /** A free one unless named. */
@@ -122,7 +123,7 @@ async function startOn(port: number, command: string, options: GatewayToStart): 
     throw new Error(`nginx did not start on port ${port}:\n${said}`);
   }
   return {
-    url: `http://${reachable(host)}:${port}`,
+    url: `http://${hostInUrl(reachableHost(host))}:${port}`,
     port,
     pid: child.pid ?? 0,
     folder,
@@ -176,10 +177,6 @@ function gatewayFolder(parent: string, served: Documents): string {
   copyFileSync(documentation.bundlePath(), join(staticFolder, 'reference.js'));
   return folder;
 }
-
-/** `0.0.0.0` can be listened on, but not connected to. */
-const reachable = (host: string): string =>
-  host === '0.0.0.0' || host === '::' ? '127.0.0.1' : literal(host);
 
 /** It writes its pid once it listens; a response on the port could be another process's. */
 async function hasStarted(folder: string, child: ChildProcess): Promise<boolean> {

@@ -1,12 +1,19 @@
 /** The whole product where its only address, and that of its gateway, is one of IPv6. */
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { freePort, temporaryInstance } from '@cardea/testing';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startCluster } from '@cardea/cluster';
+import { freePort, needRedis, restDriver, temporaryInstance } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { type Gateway, nginxCommand, startGateway } from '../../scripts/gateway/start.ts';
 import { player } from '../../scripts/tour/player.ts';
 import { playStory } from '../../scripts/tour/story.ts';
+import { company } from '../cluster-fixture.ts';
 import { CHEAP_HASHES } from '../faults/instance.ts';
+import { needNginx } from '../need-nginx.ts';
 
 const quiet = (): void => undefined;
 const TEST_MS_MAX = 5 * 60_000;
@@ -65,6 +72,53 @@ describe.skipIf(reason !== undefined)(
           }
         } finally {
           await instance.stop();
+        }
+      },
+      TEST_MS_MAX,
+    );
+  },
+);
+
+describe.skipIf(reason !== undefined)(
+  `a cluster whose HOST is ::1${reason === undefined ? '' : ` (${reason})`}`,
+  () => {
+    needRedis();
+    needNginx();
+
+    it(
+      'serves its gateway and its processes there alone, under the address that it names itself by',
+      async () => {
+        const folder = mkdtempSync(join(tmpdir(), 'cardea-ipv6-'));
+        const cluster = await startCluster({
+          folder,
+          temporary: true,
+          replicas: 1,
+          host: '::1',
+          startGateway,
+          postgresPassword: randomBytes(18).toString('base64url'),
+          given: { kafkaBrokers: '' },
+          env: {
+            JWT_SECRET: randomBytes(32).toString('hex'),
+            ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+            CARDEA_DATA: folder,
+            ...CHEAP_HASHES,
+          },
+        });
+        try {
+          const { gateway, mailbox, services: processes } = cluster.addresses();
+          const apis = Object.values(processes).flatMap((each) => each.map(({ api }) => api));
+          for (const url of [gateway, mailbox, ...apis]) expect(url).toMatch(/^http:\/\/\[::1\]:/);
+          const answer = await fetch(`${gateway}/.well-known/openid-configuration`);
+          expect(await answer.json()).toMatchObject({ issuer: gateway });
+          const admin = await company(restDriver({ baseUrl: gateway }));
+          const agents = await restDriver({ baseUrl: gateway }).as(admin).get('/api/v1/agents');
+          expect(agents.status).toBe(200);
+          for (const url of [gateway, ...apis]) {
+            await expect(fetch(url.replace('[::1]', '127.0.0.1'))).rejects.toThrow('fetch failed');
+          }
+        } finally {
+          await cluster.stop();
+          rmSync(folder, { recursive: true, force: true });
         }
       },
       TEST_MS_MAX,

@@ -55,7 +55,14 @@ export {
   originRule,
 } from './settings/browser-origin.ts';
 export { isCommonPassword } from './settings/common-passwords.ts';
-export { isLoopback, isLoopbackHost, withoutBrackets } from './settings/loopback.ts';
+export {
+  hostInUrl,
+  isLoopback,
+  isLoopbackHost,
+  loopbackBeside,
+  reachableHost,
+  withoutBrackets,
+} from './settings/loopback.ts';
 export { type PlaintextServer, plaintextServers, warnOfPlaintext } from './settings/plaintext.ts';
 export {
   formatFaults,

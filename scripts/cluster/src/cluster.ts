@@ -6,11 +6,12 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
-import { logger, type RootLogger, secret } from '@cardea/runtime';
+import { logger, loopbackBeside, type RootLogger, secret } from '@cardea/runtime';
 import { cacheUsersFile, makeLogins, migrateServices } from '@cardea/service';
 import { services as definitions } from '@cardea/standalone';
 import { freePorts } from '@cardea/testing';
 import packageJson from '../package.json' with { type: 'json' };
+import { LOOPBACK, urlOf } from './hosts.ts';
 import { type ServerPids, type Servers, startServers } from './servers.ts';
 import { serviceAddress } from './service-address.ts';
 import { deploymentSettings, serviceEnvironment } from './service-environment.ts';
@@ -18,7 +19,6 @@ import { type ServiceProcess, serviceProcess } from './service-process.ts';
 import { Stops } from './stops.ts';
 
 const { version } = packageJson;
-const HOST = '127.0.0.1';
 const PORTS_PER_PROCESS = 3;
 /** Connections for requests of one process, where a dozen processes share a machine. */
 const POOL_SIZE = '10';
@@ -34,7 +34,7 @@ export type ClusterToStart = {
   readonly replicas: number;
   /** The gateway's port; a free one by default. */
   readonly port?: number | undefined;
-  /** The gateway's address; loopback by default, like that of all services. */
+  /** The gateway's address; 127.0.0.1 by default. All services listen on the loopback address of its family. */
   readonly host?: string | undefined;
   /** The password of the superuser of our own PostgreSQL. */
   readonly postgresPassword: string;
@@ -110,13 +110,15 @@ export async function startCluster(of: ClusterToStart, stops = new Stops()): Pro
 }
 
 async function start(of: ClusterToStart, stops: Stops): Promise<Cluster> {
-  const { folder, temporary, replicas, given = {}, say = () => undefined } = of;
+  const { folder, temporary, replicas, given = {}, say = () => undefined, host = LOOPBACK } = of;
+  const own = loopbackBeside(host);
   const logs = join(folder, 'logs');
   mkdirSync(logs, { recursive: true });
   const log = logger({ service: 'cluster', version, level: 'warn' });
   const servers = await startServers({
     folder,
     temporary,
+    host: own,
     version,
     log,
     given,
@@ -135,7 +137,7 @@ async function start(of: ClusterToStart, stops: Stops): Promise<Cluster> {
   );
   const port = of.port ?? gatewayPort;
   const shared = ports.splice(0, ASKED.length);
-  const deployment = environmentOf(of, servers, { port, shared });
+  const deployment = environmentOf(of, servers, { own, publicUrl: urlOf(host, port), shared });
   say('Making logins …');
   await makeLogins(deploymentSettings(deployment), log);
   const form = { shared: deployment, servers, ownSecrets: temporary };
@@ -157,7 +159,7 @@ async function start(of: ClusterToStart, stops: Stops): Promise<Cluster> {
   const among = (service: ServiceName) => processes.filter((each) => each.service === service);
   for (const [index, service] of ASKED.entries()) {
     const replicaPorts = among(service).map((each) => each.ports.internal);
-    const address = await serviceAddress(shared[index] ?? 0, replicaPorts);
+    const address = await serviceAddress(shared[index] ?? 0, { host: own, ports: replicaPorts });
     stops.add(`the address of ${service}`, () => address.close());
   }
   say(`Starting ${processes.length} services …`);
@@ -165,8 +167,8 @@ async function start(of: ClusterToStart, stops: Stops): Promise<Cluster> {
   await Promise.all(processes.map((each) => each.start()));
 
   say('Starting nginx …');
-  const upstreams = byService((name) => among(name).map(({ ports }) => `${HOST}:${ports.api}`));
-  const gateway = await of.startGateway({ upstreams, port, hosts: [of.host ?? HOST] });
+  const upstreams = byService((name) => among(name).map(({ api }) => new URL(api).host));
+  const gateway = await of.startGateway({ upstreams, port, hosts: [host] });
   stops.add('nginx', () => gateway.stop(true));
 
   const addresses = (): Addresses => ({
@@ -215,19 +217,24 @@ const bringForward = async (databaseUrl: string, log: RootLogger): Promise<void>
 function environmentOf(
   { env }: ClusterToStart,
   servers: Servers,
-  { port, shared }: { readonly port: number; readonly shared: readonly number[] },
+  of: {
+    /** The address of each process. */
+    readonly own: string;
+    readonly publicUrl: string;
+    readonly shared: readonly number[];
+  },
 ): { readonly [name: string]: string } {
-  const [identity, approval] = shared.map((each) => `http://${HOST}:${each}`);
+  const [identity, approval] = of.shared.map((port) => urlOf(of.own, port));
   return {
     ENV: 'development',
     LOG_LEVEL: 'warn',
     DATABASE_POOL_SIZE: POOL_SIZE,
-    TRUSTED_PROXIES: HOST,
-    PUBLIC_URL: `http://${HOST}:${port}`,
+    TRUSTED_PROXIES: of.own,
+    PUBLIC_URL: of.publicUrl,
     SHUTDOWN_DELAY: '0s',
     UV_THREADPOOL_SIZE: '6',
     ...env,
-    HOST,
+    HOST: of.own,
     DATABASE_URL: servers.databaseUrl,
     REDIS_URL: servers.redisUrl,
     ...(servers.kafkaBrokers === undefined ? {} : { KAFKA_BROKERS: servers.kafkaBrokers }),

@@ -1,4 +1,5 @@
 export { type Addresses, type Cluster, startCluster } from './cluster.ts';
+export { LOOPBACK } from './hosts.ts';
 export { type Options, readOptions, USAGE } from './options.ts';
 export { fetchKafka, missingPrograms } from './required-programs.ts';
 export {

@@ -25,6 +25,7 @@ export const USAGE = `Usage: npm run cluster [-- options]
   --help         show this
 
 DATABASE_URL, REDIS_URL, KAFKA_BROKERS and EVENTSTORE_URL name servers to use instead of own ones.
+HOST is the address of the gateway (default: 127.0.0.1); services listen on loopback of its family.
 `;
 
 const PORT_MAX = 65_535;

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTopics, kafkaClient } from '@cardea/event-bus';
 import { type LocalPostgres, startLocalPostgres } from '@cardea/local-postgres';
-import type { Logger } from '@cardea/runtime';
+import { hostInUrl, type Logger } from '@cardea/runtime';
 import { startMailbox } from '@cardea/standalone';
 import { startKafka, startProcess, startRedis } from '@cardea/testing';
+import { urlOf } from './hosts.ts';
 import { lastWill } from './last-will.ts';
 import type { Stops } from './stops.ts';
 
@@ -15,7 +16,6 @@ const DATABASE_EXISTS = '42P04';
 /** The connections of one process: requests, loops, event store, locks, exports, and a few spare ones. */
 const CONNECTIONS_PER_PROCESS = 24;
 const CONNECTIONS_SPARE = 40;
-const HOST = '127.0.0.1';
 const PASSWORD_BYTES = 18;
 const STAND_IN = fileURLToPath(
   new URL('../../../packages/testing/src/fakes/fake-event-store-process.ts', import.meta.url),
@@ -25,6 +25,8 @@ export type ServersToStart = {
   readonly folder: string;
   readonly password: string;
   readonly temporary: boolean;
+  /** The address of the mailbox; other servers are at 127.0.0.1. */
+  readonly host: string;
   readonly version: string;
   readonly log: Logger;
   readonly processes: number;
@@ -72,7 +74,7 @@ export async function startServers(of: ServersToStart): Promise<Servers> {
     given.redisUrl ?? redis(of, pids),
     given.kafkaBrokers === undefined ? kafka(of, pids) : undefined,
     given.eventstoreUrl ?? (of.standIn ? eventStore(of) : undefined),
-    startMailbox({ smtpPort: 0, port: 0, host: HOST, version: of.version, log: of.log }),
+    startMailbox({ smtpPort: 0, port: 0, host: of.host, version: of.version, log: of.log }),
   ]);
   stops.add('the mailbox', () => mailbox.stop());
   const brokers = ownKafka?.brokers.join(',') ?? (given.kafkaBrokers || undefined);
@@ -88,8 +90,8 @@ export async function startServers(of: ServersToStart): Promise<Servers> {
     kafkaBrokers: brokers,
     kafkaBrokersForUsers: ownKafka?.brokersForUsers.join(','),
     eventstoreUrl,
-    smtpUrl: `smtp://${HOST}:${mailbox.smtpPort}`,
-    mailbox: `http://${HOST}:${mailbox.port}`,
+    smtpUrl: `smtp://${hostInUrl(of.host)}:${mailbox.smtpPort}`,
+    mailbox: urlOf(of.host, mailbox.port),
     pids,
   };
 }

@@ -4,13 +4,13 @@
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-const HOST = '127.0.0.1';
+type Replicas = { readonly host: string; readonly ports: readonly number[] };
 
 export type ServiceAddress = { readonly port: number; close(): Promise<void> };
 
 export async function serviceAddress(
   port: number,
-  replicas: readonly number[],
+  { host, ports }: Replicas,
 ): Promise<ServiceAddress> {
   const open = new Set<Socket>();
   let turn = 0;
@@ -19,11 +19,12 @@ export async function serviceAddress(
     client.on('error', () => client.destroy());
     client.once('close', () => open.delete(client));
     turn += 1;
-    pass(client, [...replicas.slice(turn % replicas.length), ...replicas], replicas.length);
+    const next = [...ports.slice(turn % ports.length), ...ports];
+    pass(client, { host, ports: next.slice(0, ports.length) });
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, HOST, resolve);
+    server.listen(port, host, resolve);
   });
   return {
     port,
@@ -35,13 +36,13 @@ export async function serviceAddress(
 }
 
 /** The first replica that accepts the connection keeps it to its end. */
-function pass(client: Socket, [port, ...others]: readonly number[], left: number): void {
-  if (port === undefined || left === 0) {
+function pass(client: Socket, { host, ports: [port, ...others] }: Replicas): void {
+  if (port === undefined) {
     client.destroy();
     return;
   }
-  const behind = connect({ port, host: HOST });
-  const next = (): void => pass(client, others, left - 1);
+  const behind = connect({ port, host });
+  const next = (): void => pass(client, { host, ports: others });
   behind.once('error', next);
   client.once('close', () => behind.destroy());
   behind.once('connect', () => {

@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ServiceName } from '@cardea/contracts';
 import { type FixtureProcess, startProcess } from '@cardea/testing';
+import { LOOPBACK, urlOf } from './hosts.ts';
 
-const HOST = '127.0.0.1';
 const START_MS_MAX = 180_000;
 const LOOK_EVERY_MS = 100;
 const LOOK_MS_MAX = 10_000;
@@ -68,7 +68,8 @@ export type ServiceToRun = {
 export function serviceProcess(of: ServiceToRun): ServiceProcess {
   const { service, replica, ports } = of;
   const name = `${service}-${replica}`;
-  const management = `http://${HOST}:${ports.management}`;
+  const host = of.env['HOST'] ?? LOOPBACK;
+  const management = urlOf(host, ports.management);
   let running: FixtureProcess | undefined;
   let alive = false;
   const present = (): FixtureProcess => {
@@ -80,9 +81,9 @@ export function serviceProcess(of: ServiceToRun): ServiceProcess {
     replica,
     name,
     ports,
-    api: `http://${HOST}:${ports.api}`,
+    api: urlOf(host, ports.api),
     management,
-    internal: `http://${HOST}:${ports.internal}`,
+    internal: urlOf(host, ports.internal),
     get pid() {
       return running?.pid ?? 0;
     },

@@ -4,6 +4,7 @@ import { PortTaken } from '@cardea/http';
 import { LocalPostgresError } from '@cardea/local-postgres';
 import { MigrationRefused, SharedSessions } from '@cardea/read-models';
 import {
+  hostInUrl,
   logger,
   type Settings,
   shutdown,
@@ -15,7 +16,7 @@ import type { DataFolder } from './data-folder.ts';
 import { ownDatabase } from './own-database.ts';
 import { startStandalone } from './standalone.ts';
 import { writeAddresses } from './welcome/addresses.ts';
-import { hostInUrl, welcome } from './welcome/welcome.ts';
+import { welcome } from './welcome/welcome.ts';
 
 export type Serving = {
   readonly folder: DataFolder;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoopbackHost } from './loopback.ts';
+import { hostInUrl, isLoopbackHost, reachableHost } from './loopback.ts';
 
 describe('this machine', () => {
   it.each(['localhost', '127.0.0.1', '127.255.0.9', '::1', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1'])(
@@ -16,4 +16,16 @@ describe('this machine', () => {
     '[::1]',
     'localhost.example.com',
   ])('is not %s', (host) => expect(isLoopbackHost(host)).toBe(false));
+});
+
+describe('a listener', () => {
+  it.each([
+    ['0.0.0.0', '127.0.0.1'],
+    ['::', '[::1]'],
+    ['::1', '[::1]'],
+    ['10.0.0.1', '10.0.0.1'],
+    ['localhost', 'localhost'],
+  ])('at %s is reached at %s', (host, expected) =>
+    expect(hostInUrl(reachableHost(host))).toBe(expected),
+  );
 });

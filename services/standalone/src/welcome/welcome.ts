@@ -1,7 +1,13 @@
 /** Collects what the banner shows, and prints it. */
 import { join } from 'node:path';
 import type { Database } from '@cardea/read-models';
-import { isLoopbackHost, onceAvailable, type Settings, systemClock } from '@cardea/runtime';
+import {
+  hostInUrl,
+  isLoopbackHost,
+  onceAvailable,
+  type Settings,
+  systemClock,
+} from '@cardea/runtime';
 import type { Host } from '@cardea/service';
 import { banner } from './banner.ts';
 
@@ -23,9 +29,6 @@ type Shown = {
 
 /** These mean every address of the machine. */
 const LISTENS_ON_LOOPBACK = new Set(['::', '0.0.0.0']);
-
-/** An IPv6 address stands in brackets. */
-export const hostInUrl = (host = '127.0.0.1'): string => (host.includes(':') ? `[${host}]` : host);
 
 export async function welcome(
   { needsOf, managementPort, port }: Host,

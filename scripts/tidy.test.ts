@@ -81,7 +81,7 @@ const DOORS: { readonly [driver: string]: readonly string[] } = {
   '@eventstore/db-client': ['packages/event-store', 'packages/testing'],
   // Besides the stores, packages that start a server, prepare databases for tests, or measure one.
   pg: [
-    ...['read-models', 'event-store', 'event-bus', 'local-postgres', 'testing'].map(
+    ...['postgres', 'read-models', 'event-store', 'event-bus', 'local-postgres', 'testing'].map(
       (name) => `packages/${name}`,
     ),
     'scripts/bench',

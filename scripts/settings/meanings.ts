@@ -77,7 +77,7 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
   },
   DATABASE_POOL_SIZE: {
     group: 'stores',
-    text: 'Connections of one process for requests. It holds up to 9 more: loops 4 (`npm start`: one for each loop), event store 3 and one that listens, locks 1. Whoever waits 2 s for one is answered 503.',
+    text: 'Connections of one process for requests. It holds up to 8 more: loops 4 (`npm start`: one for each loop), event store 3, one for locks and notices. Whoever waits 2 s for one is answered 503.',
   },
   REDIS_URL: {
     group: 'stores',

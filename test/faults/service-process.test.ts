@@ -93,17 +93,18 @@ describe('a service as a process of its own', () => {
     expect((await fetch(`http://127.0.0.1:${ports[0]}/health`)).status).toBe(200);
     // By these names other processes know that it is no replica of theirs.
     const sessions = await withOwner((client) =>
-      client.query<{ name: string }>(
-        `SELECT DISTINCT application_name AS name FROM pg_stat_activity
-         WHERE datname = current_database() AND application_name LIKE 'cardea%' ORDER BY 1`,
+      client.query<{ name: string; count: number }>(
+        `SELECT application_name AS name, count(*)::integer FROM pg_stat_activity
+         WHERE datname = current_database() AND application_name LIKE 'cardea%' GROUP BY 1`,
       ),
     );
-    const names = sessions.rows.map(({ name }) => name);
-    expect(names).toEqual(
-      expect.arrayContaining(['cardea event store authz', 'cardea-leader authz']),
-    );
-    expect(names).not.toContain('cardea event store');
-    expect(names).not.toContain('cardea-leader');
+    const counts = new Map(sessions.rows.map(({ name, count }) => [name, count]));
+    // One session for locks and all notices, and those that read and append.
+    expect(counts.get('cardea-leader authz')).toBe(1);
+    expect(counts.get('cardea event store authz')).toBeGreaterThan(0);
+    expect(counts.get('cardea event store authz')).toBeLessThanOrEqual(3);
+    expect([...counts.keys()]).not.toContain('cardea event store');
+    expect([...counts.keys()]).not.toContain('cardea-leader');
     expect(await serving.end('SIGTERM'), serving.output()).toBe(0);
   });
 });

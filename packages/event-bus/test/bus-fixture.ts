@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type IntegrationEvent, integrationEvents } from '@cardea/contracts';
+import { type ProcessSession, processSession } from '@cardea/postgres';
 import {
   type Database,
-  type LeaderLocks,
-  leaderLocks,
   openDatabase,
   sharedTransactions,
   type Transaction,
@@ -163,14 +162,14 @@ export type BusSide = {
 
 export type PostgresSide = BusSide & {
   readonly database: Database;
-  readonly locks: LeaderLocks;
+  readonly locks: ProcessSession;
   /** One that reads the topics from elsewhere. */
   readonly subscriberOn: (bus: Database) => Subscriber;
 };
 
 export const postgresSide = (url: string): PostgresSide => {
   const database = openDatabase({ connectionString: url, log: quiet });
-  const locks = leaderLocks({ connectionString: url, clock: systemClock, log: quiet });
+  const locks = processSession({ connectionString: url, clock: systemClock, log: quiet });
   const watched = loops(systemClock);
   const tails = topicTails(systemClock);
   const publisher = postgresPublisher({ database, tails, locks });

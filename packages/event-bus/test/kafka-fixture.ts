@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
-import { type Database, leaderLocks, openDatabase, sharedTransactions } from '@cardea/read-models';
+import { processSession } from '@cardea/postgres';
+import { type Database, openDatabase, sharedTransactions } from '@cardea/read-models';
 import { inProcessCache, loops, systemClock } from '@cardea/runtime';
 import {
   createTopics,
@@ -27,7 +28,7 @@ export const kafkaSide = (
   const sockets = cuttable();
   const client = kafkaClient({ brokers, log: quiet, socketFactory: sockets.open });
   const database = openDatabase({ connectionString: url, log: quiet });
-  const locks = leaderLocks({ connectionString: url, clock: systemClock, log: quiet });
+  const locks = processSession({ connectionString: url, clock: systemClock, log: quiet });
   const watched = loops(systemClock);
   const publisher = kafkaPublisher(client);
   const needs = {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ServiceName } from '@cardea/contracts';
 import { type EventStore, type NewEvent, postgresEventStore } from '@cardea/event-store';
-import { leaderLocks } from '@cardea/read-models';
+import { processSession } from '@cardea/postgres';
 import { inProcessCache, loops, systemClock } from '@cardea/runtime';
 import { type RelayDependencies, type RelayMapper, startRelay } from '../src/index.ts';
 import { type BusSide, kindOfTest, quiet } from './bus-fixture.ts';
@@ -13,7 +13,7 @@ export const relaySide = (
   bus: BusSide,
   over: Partial<RelayDependencies> = {},
 ) => {
-  const locks = leaderLocks({ connectionString: url, clock: systemClock, log: quiet });
+  const locks = processSession({ connectionString: url, clock: systemClock, log: quiet });
   const store = postgresEventStore({ connectionString: url, role: 'cardea_system', log });
   const cache = inProcessCache(systemClock);
   const watched = loops(systemClock);

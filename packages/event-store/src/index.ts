@@ -48,14 +48,12 @@ export {
 } from './handlers.ts';
 export { logNumber } from './postgres/log-number.ts';
 export { eventStoreMigrations } from './postgres/migrations.ts';
-export { otherProcesses } from './postgres/other-processes.ts';
 export {
   type PostgresEventStoreOptions,
   type PostgresEventStores,
   postgresEventStore,
   postgresEventStores,
 } from './postgres/postgres-event-store.ts';
-export { sessionName } from './postgres/session-name.ts';
 export {
   type Reservation,
   type ReservationEvent,

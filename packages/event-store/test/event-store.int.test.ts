@@ -46,7 +46,7 @@ describe('with a database', () => {
       const admin = new Client({ connectionString: database.url });
       await admin.connect();
       const others = `FROM pg_stat_activity
-        WHERE datname = current_database() AND application_name = 'cardea event store'`;
+        WHERE datname = current_database() AND application_name LIKE 'cardea%'`;
       const before = await admin.query<{ pid: number }>(
         `SELECT pid, pg_terminate_backend(pid) ${others}`,
       );

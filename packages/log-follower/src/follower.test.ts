@@ -1,11 +1,11 @@
 import type { NewEvent } from '@cardea/event-store';
+import type { Leases } from '@cardea/runtime';
 import { fakeClock, type Logger, Outage } from '@cardea/runtime';
 import { inMemoryEventStore } from '@cardea/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Checkpoint, Fenced } from './checkpoints/checkpoint.ts';
 import { idleCheckpoints } from './checkpoints/idle-checkpoints.ts';
 import { LogFollower } from './follower.ts';
-import type { Leases } from './lease.ts';
 import { openLogReader } from './log-reader.ts';
 import type { Sink } from './sink.ts';
 

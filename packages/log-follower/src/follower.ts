@@ -9,12 +9,20 @@
  * skipped, and nothing blocks the rest.
  */
 import type { RecordedEvent } from '@cardea/event-store';
-import { type Clock, type Logger, type LoopWatch, sharedRestMs } from '@cardea/runtime';
+import {
+  type Clock,
+  errorCode,
+  type Lease,
+  type Leases,
+  type Logger,
+  type LoopWatch,
+  sharedRestMs,
+} from '@cardea/runtime';
 import { type Checkpoint, Fenced } from './checkpoints/checkpoint.ts';
-import { errorCode, isOutage } from './failures/failures.ts';
+import { isOutage } from './failures/failures.ts';
 import { PARKED_CHANNEL } from './failures/parked-events.ts';
 import { applyOrSetAside } from './failures/set-aside.ts';
-import { becomeActive, type Lease, type Leases } from './lease.ts';
+import { becomeActive } from './lease.ts';
 import { type LogReader, PAGE_EVENTS_MAX, type Resting } from './log-reader.ts';
 import { runUntil, type Turn } from './run-until.ts';
 import { type Batch, faultIn, type Sink } from './sink.ts';

@@ -14,8 +14,6 @@ export { type IdleCheckpoints, idleCheckpoints } from './checkpoints/idle-checkp
 export { type BackOff, backOff } from './failures/back-off.ts';
 export {
   asOutage,
-  errorCode,
-  isConnectionLost,
   isOutage,
   NotCaughtUp,
 } from './failures/failures.ts';
@@ -38,7 +36,6 @@ export {
 export { applyOrSetAside } from './failures/set-aside.ts';
 export { type FollowedIndex, followedIndex } from './followed-index.ts';
 export { LogFollower } from './follower.ts';
-export type { Lease, Leases } from './lease.ts';
 export { type LogReader, openLogReader, PAGE_EVENTS_MAX } from './log-reader.ts';
 export { runUntil, type Turn } from './run-until.ts';
 export type { Batch, Sink } from './sink.ts';

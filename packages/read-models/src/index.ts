@@ -1,3 +1,22 @@
+export type {
+  Answers,
+  Database,
+  Queryable,
+  Sql,
+  Statement,
+  Transaction,
+} from '@cardea/postgres';
+export {
+  APP_ROLE,
+  type DatabaseOptions,
+  DatabaseUnavailable,
+  openDatabase,
+  type PostgresDatabase,
+  refuseSharedSessions,
+  rolesOf,
+  SharedSessions,
+  SYSTEM_ROLE,
+} from '@cardea/postgres';
 export { release } from './copies/copy-out.ts';
 export {
   asOwner,
@@ -9,30 +28,8 @@ export {
   type TableSnapshot,
 } from './copies/table-copies.ts';
 export { build } from './database/build-query.ts';
-export type {
-  Answers,
-  Database,
-  Queryable,
-  Sql,
-  Statement,
-  Transaction,
-} from './database/database.ts';
-export { DatabaseUnavailable } from './database/database.ts';
 export { dueInTurns, tenantsIn } from './database/due-in-turns.ts';
-export {
-  type DatabaseOptions,
-  openDatabase,
-  type PostgresDatabase,
-} from './database/postgres-database.ts';
 export { type SharedTransactions, sharedTransactions } from './database/shared-transactions.ts';
-export {
-  type LeaderLocks,
-  type LeaderLocksOptions,
-  leaderLocks,
-  lockKey,
-} from './leaders/leader-locks.ts';
-export { refuseSharedSessions, SharedSessions } from './leaders/own-sessions.ts';
-export { sparedNotices } from './leaders/spared-notices.ts';
 export { type PolicyReleaseOptions, releasePolicyStream } from './policies/policy-release.ts';
 export {
   type PolicyRunnerOptions,
@@ -80,7 +77,6 @@ export {
 export type { Migration, MigrationSet, NamedMigration } from './schema/migration.ts';
 export { type Privilege, protectTable } from './schema/protect-table.ts';
 export { beginRestore, endRestore, isRestoreMigration, isRestoring } from './schema/restoring.ts';
-export { APP_ROLE, rolesOf, SYSTEM_ROLE } from './schema/roles.ts';
 export { eraseKeysOfDays, postgresSubjectKeys } from './subject-key-table.ts';
 export {
   foreignKeysOf,

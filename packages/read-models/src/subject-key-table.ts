@@ -1,7 +1,7 @@
 /** The keys of encrypted fields of one service, in the table `subject_keys` of its schema. */
 import type { SubjectKeyRow, SubjectKeyTable } from '@cardea/crypto';
+import type { Database } from '@cardea/postgres';
 import { expectNoTransaction } from '@cardea/runtime';
-import type { Database } from './database/database.ts';
 import { perTurn } from './database/per-turn.ts';
 
 type Row = { subject_id: string; tenant_id: string; wrapped: Buffer | null; kek_id: string };

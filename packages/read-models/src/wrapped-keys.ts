@@ -3,8 +3,8 @@
  * wraps rows again under the current one. A row without a wrapped key was erased, and stays so.
  */
 import { type FieldBinding, rewrap, subjectKeyLocation, type WrapKeys } from '@cardea/crypto';
+import type { Database } from '@cardea/postgres';
 import { failpoint } from '@cardea/runtime';
-import type { Database } from './database/database.ts';
 
 export type WrappedKeyTable = {
   /** With its schema; rewrapping changes its columns `wrapped` and `kek_id`. */

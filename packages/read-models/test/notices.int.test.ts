@@ -1,5 +1,8 @@
 /** Who is told of projections: other processes, where there are any. */
+import type { ServiceName } from '@cardea/contracts';
 import { type EventStore, postgresEventStore } from '@cardea/event-store';
+import { processSession } from '@cardea/postgres';
+import { systemClock } from '@cardea/runtime';
 import { heardNotices, testDatabase, untilTrue } from '@cardea/testing';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import {
@@ -18,10 +21,15 @@ const test = testDatabase();
 
 beforeAll(() => migrateThings(test.url));
 
-const openedStore = (): EventStore => {
-  const store = postgresEventStore({ connectionString: test.url, log: LOG });
-  onTestFinished(() => store.close());
-  return store;
+/** The session and the store of one process. */
+const openedProcess = (service?: ServiceName) => {
+  const leader = processSession({ connectionString: test.url, service, clock: systemClock });
+  const store = postgresEventStore({ connectionString: test.url, log: LOG, session: leader });
+  onTestFinished(async () => {
+    await store.close();
+    await leader.close();
+  });
+  return { leader, store };
 };
 const running = async (given: RunThings) => {
   const things = await runThings(test.url, given);
@@ -48,8 +56,9 @@ it('a process that is alone sends no notices of its projections, and tells the n
   timeout: TEST_MS_MAX,
 }, async () => {
   const notices = await heardNotices(test.url, CHANNEL);
-  const store = openedStore();
-  const first = await running({ projections: [thingsProjection()], store });
+  const process = openedProcess();
+  const { store } = process;
+  const first = await running({ projections: [thingsProjection()], ...process });
   await untilTrue(async () => {
     await make(store, first);
     return (await notices.taken()).length === 0;
@@ -76,8 +85,9 @@ it('processes of other services are not told of projections', {
   timeout: TEST_MS_MAX,
 }, async () => {
   const notices = await heardNotices(test.url, CHANNEL);
-  const store = openedStore();
-  const mine = await running({ projections: [thingsProjection()], store, service: 'identity' });
+  const process = openedProcess('identity');
+  const { store } = process;
+  const mine = await running({ projections: [thingsProjection()], ...process });
   await running({ projections: [], store, service: 'vault' });
   await untilTrue(
     async () => {

@@ -1,9 +1,9 @@
 import type { EventStore, RecordedEvent } from '@cardea/event-store';
 import { parkedStreams } from '@cardea/log-follower';
+import { processSession } from '@cardea/postgres';
 import {
   DatabaseUnavailable,
   type EventPolicy,
-  leaderLocks,
   openDatabase,
   releasePolicyStream,
   runPolicies,
@@ -47,7 +47,7 @@ const policy = (handle?: (said: RecordedEvent) => Promise<void>): EventPolicy =>
 async function start(running: EventPolicy, clock: Clock = systemClock) {
   const [log, connectionString] = [silentLogger, test.url];
   const database = openDatabase({ connectionString, log });
-  const leader = leaderLocks({ connectionString, clock: systemClock, log });
+  const leader = processSession({ connectionString, clock: systemClock, log });
   const watched = loops(clock);
   const policies = await runPolicies({
     policies: [running],

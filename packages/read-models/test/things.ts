@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Json, ServiceName } from '@cardea/contracts';
 import type { Log, NewEvent, RecordedEvent } from '@cardea/event-store';
+import { processSession } from '@cardea/postgres';
 import {
   countTable,
-  leaderLocks,
   type MigrationSet,
   migrate,
   openDatabase,
@@ -145,7 +145,8 @@ export async function runThings(connectionString: string, given: RunThings) {
   const log = silentLogger;
   const clock = systemClock;
   const database = openDatabase({ connectionString, log });
-  const leader = leaderLocks({ connectionString, service: given.service, clock, log });
+  const leader =
+    given.leader ?? processSession({ connectionString, service: given.service, clock, log });
   const positions = openPositions({ schema: SCHEMA, database, leader, clock, log });
   const watched = loops(clock);
   const running = await runProjections({

@@ -19,6 +19,7 @@ export {
 } from './failpoint.ts';
 export { GEOIP_CHECK_MS, type GeoIp, type GeoLocation, geoIp } from './geo-ip.ts';
 export { isUuid, storedId, systemRandom, uuidFrom, uuidV5, uuidV7Ids } from './ids.ts';
+export type { Lease, Leases } from './leases.ts';
 export { FairQueue, type FairQueueForm, FairShares, type GiveBack } from './loops/fair-shares.ts';
 export { inTurns } from './loops/in-turns.ts';
 export { loops } from './loops/loops.ts';
@@ -33,7 +34,7 @@ export {
 export { type Pacing, pacing } from './loops/pacing.ts';
 export { type Shutdown, type ShutdownDependencies, shutdown } from './loops/shutdown.ts';
 export { type WakeSignal, wakeSignal } from './loops/wake-signal.ts';
-export { Outage } from './outage.ts';
+export { codeOf, errorCode, isConnectionLost, Outage } from './outage.ts';
 export type {
   Cache,
   CacheAlarm,

@@ -11,13 +11,8 @@ import type {
   Total,
 } from '@cardea/event-store';
 import type { Endpoint, Identify, Request } from '@cardea/http';
-import type {
-  Database,
-  LeaderLocks,
-  Positions,
-  Projection,
-  WrappedKeyTable,
-} from '@cardea/read-models';
+import type { ProcessSession } from '@cardea/postgres';
+import type { Database, Positions, Projection, WrappedKeyTable } from '@cardea/read-models';
 import type { Cache, Clock, Ids, Logger, Loops, Random, Settings } from '@cardea/runtime';
 import type { RateLimits } from './limits/rate-limits.ts';
 import type { Offers, Peers } from './peers/peers.ts';
@@ -47,7 +42,7 @@ export type ServiceDependencies = {
   readonly database: Database;
   readonly positions: Positions;
   /** What other processes say by NOTIFY. */
-  readonly notices: Pick<LeaderLocks, 'listen'>;
+  readonly notices: Pick<ProcessSession, 'listen'>;
   readonly cache: Cache;
   /** The positions of this service's consumers. */
   readonly bus: Pick<Subscriber, 'appliedThrough' | 'ends' | 'applied'>;

@@ -1,4 +1,5 @@
-import { leaderLocks, openDatabase } from '@cardea/read-models';
+import { processSession } from '@cardea/postgres';
+import { openDatabase } from '@cardea/read-models';
 import { systemClock } from '@cardea/runtime';
 import { silentLogger, testDatabase, untilTrue } from '@cardea/testing';
 import { afterEach, expect, it } from 'vitest';
@@ -13,7 +14,7 @@ afterEach(async () => {
 /** The alarm as a process has it. */
 function alarm() {
   const common = { connectionString: database.url, clock: systemClock, log: silentLogger };
-  const locks = leaderLocks(common);
+  const locks = processSession(common);
   const pool = openDatabase({ ...common, poolSize: 1 });
   open.push(locks, pool);
   return { pool, own: cacheAlarm({ database: pool, locks, clock: systemClock }) };

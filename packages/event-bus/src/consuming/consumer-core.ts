@@ -1,4 +1,5 @@
-import { applyOrSetAside, errorCode, isOutage, parkedPositions } from '@cardea/log-follower';
+import { applyOrSetAside, isOutage, parkedPositions } from '@cardea/log-follower';
+import { errorCode } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
 import { type At, applyTogether, passOver } from './applying.ts';
 import { consumerPositions, type LanePosition } from './consumer-positions.ts';

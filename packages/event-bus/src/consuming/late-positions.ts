@@ -4,8 +4,7 @@
  * again. A position never passes a record whose effect has not committed, for it is passed here after the
  * effects of all records before it.
  */
-import { errorCode } from '@cardea/log-follower';
-import { type Clock, failpoint, type Logger } from '@cardea/runtime';
+import { type Clock, errorCode, failpoint, type Logger } from '@cardea/runtime';
 import { type Lane, type LanePosition, laneKey, raised } from './consumer-positions.ts';
 
 export type Moved = Lane & LanePosition;

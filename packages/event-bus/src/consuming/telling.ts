@@ -1,4 +1,4 @@
-import { errorCode } from '@cardea/log-follower';
+import { errorCode } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
 import type { ConsumerDependencies } from './records.ts';
 

@@ -1,12 +1,12 @@
+import { backOff, PARKED_CHANNEL, runUntil, type Turn } from '@cardea/log-follower';
 import {
-  backOff,
+  type Clock,
   errorCode,
   type Leases,
-  PARKED_CHANNEL,
-  runUntil,
-  type Turn,
-} from '@cardea/log-follower';
-import { type Clock, type Loops, type LoopWatch, pacing } from '@cardea/runtime';
+  type Loops,
+  type LoopWatch,
+  pacing,
+} from '@cardea/runtime';
 import type { EachBatchPayload, Consumer as KafkaConsumer, KafkaMessage } from 'kafkajs';
 import type { Consumer, RunningConsumer } from '../bus.ts';
 import { type ConsumerCore, consumerCore } from '../consuming/consumer-core.ts';

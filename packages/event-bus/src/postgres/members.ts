@@ -6,9 +6,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { TOPIC_PARTITIONS } from '@cardea/contracts';
-import { type Lease, runUntil } from '@cardea/log-follower';
-import { type Database, type LeaderLocks, lockKey } from '@cardea/read-models';
-import { type Clock, type Logger, type Loops, wakeSignal } from '@cardea/runtime';
+import { runUntil } from '@cardea/log-follower';
+import { lockKey, type ProcessSession } from '@cardea/postgres';
+import type { Database } from '@cardea/read-models';
+import { type Clock, type Lease, type Logger, type Loops, wakeSignal } from '@cardea/runtime';
 
 /** All consumers of a process. */
 export type Members = { join(consumer: string, onChanged: () => void): Membership };
@@ -22,7 +23,7 @@ export type Membership = {
 export type MembersDependencies = {
   /** The database of the topics; `locks` has its session there. */
   readonly bus: Database;
-  readonly locks: LeaderLocks;
+  readonly locks: ProcessSession;
   readonly clock: Clock;
   readonly loops: Loops;
   readonly log: Logger;
@@ -118,7 +119,7 @@ class Member {
   readonly id = randomUUID();
   readonly lock = `bus-member:${this.id}`;
   readonly #needs: {
-    readonly locks: LeaderLocks;
+    readonly locks: ProcessSession;
     readonly onChanged: () => void;
     readonly onGranted: () => void;
   };
@@ -129,7 +130,7 @@ class Member {
   constructor(
     consumer: string,
     needs: {
-      readonly locks: LeaderLocks;
+      readonly locks: ProcessSession;
       readonly onChanged: () => void;
       readonly onGranted: () => void;
     },

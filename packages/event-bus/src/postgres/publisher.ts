@@ -1,5 +1,6 @@
 import type { IntegrationEvent } from '@cardea/contracts';
-import { type Database, type LeaderLocks, sparedNotices } from '@cardea/read-models';
+import { type ProcessSession, sparedNotices } from '@cardea/postgres';
+import type { Database } from '@cardea/read-models';
 import type { Publisher } from '../bus.ts';
 import type { DeadLetter, DeadLetters } from '../consuming/dead-letter.ts';
 import { keyOf, partitionOf } from '../partition.ts';
@@ -58,7 +59,7 @@ type Advanced = { readonly at_partition: number; readonly next_at: string };
 type Dependencies = {
   readonly database: Pick<Database, 'system'>;
   readonly tails: Pick<TopicTails, 'publisher' | 'published' | 'uncertain'>;
-  readonly locks: Pick<LeaderLocks, 'others'>;
+  readonly locks: Pick<ProcessSession, 'others'>;
 };
 
 /**

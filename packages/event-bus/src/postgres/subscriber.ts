@@ -1,5 +1,6 @@
 import { PARKED_CHANNEL, runUntil } from '@cardea/log-follower';
-import type { Database, LeaderLocks } from '@cardea/read-models';
+import type { ProcessSession } from '@cardea/postgres';
+import type { Database } from '@cardea/read-models';
 import type { Loops } from '@cardea/runtime';
 import type { Consumer, RunningConsumer, Subscriber } from '../bus.ts';
 import { consumerCore } from '../consuming/consumer-core.ts';
@@ -17,7 +18,7 @@ export type PostgresSubscriberDependencies = ConsumerDependencies & {
   /** The database of the topics; often the same as `database`. */
   readonly bus: Database;
   /** Its session is in the database of the topics, and hears of new records. */
-  readonly locks: LeaderLocks;
+  readonly locks: ProcessSession;
   /** All consumers of the process are in it. */
   readonly members: Members;
   /** What this process publishes. */

@@ -1,5 +1,5 @@
 /** When a reader has something to read, as the notices of publishes and the records of this process tell. */
-import type { LeaderLocks } from '@cardea/read-models';
+import type { ProcessSession } from '@cardea/postgres';
 import { type Clock, wakeSignal } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
 import { tenantOf } from '../partition.ts';
@@ -26,7 +26,7 @@ type Published = { readonly type: string | null; readonly tenantId?: string };
 
 type Dependencies = {
   readonly clock: Clock;
-  readonly locks: Pick<LeaderLocks, 'listen'>;
+  readonly locks: Pick<ProcessSession, 'listen'>;
   readonly tails: Pick<TopicTails, 'listen' | 'publisher'>;
 };
 

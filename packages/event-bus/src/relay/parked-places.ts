@@ -1,5 +1,6 @@
 import type { RecordedEvent } from '@cardea/event-store';
-import { errorCode, park, parkedEvent, parkedPositions, unpark } from '@cardea/log-follower';
+import { park, parkedEvent, parkedPositions, unpark } from '@cardea/log-follower';
+import { errorCode } from '@cardea/runtime';
 import type { RelayDefinition } from '../bus.ts';
 import { NotPublishable } from './integration-events-of.ts';
 import type { RelayDependencies } from './relay-dependencies.ts';

@@ -1,7 +1,8 @@
 /** The dependencies of a relay. */
 import type { Sealer } from '@cardea/crypto';
 import type { EventStore } from '@cardea/event-store';
-import type { Database, LeaderLocks } from '@cardea/read-models';
+import type { ProcessSession } from '@cardea/postgres';
+import type { Database } from '@cardea/read-models';
 import type { Cache, Clock, Logger, Loops } from '@cardea/runtime';
 import type { Publisher } from '../bus.ts';
 import type { KindOf } from '../consuming/records.ts';
@@ -14,7 +15,7 @@ export type RelayDependencies = {
   readonly schema: string;
   /** The database of the relay's checkpoint and of the topics; often the same as `database`. */
   readonly bus: Database;
-  readonly locks: LeaderLocks;
+  readonly locks: ProcessSession;
   readonly cache: Pick<Cache, 'set' | 'mode'>;
   readonly sealer: Pick<Sealer, 'open'>;
   readonly kindOf: KindOf;

@@ -4,7 +4,8 @@
  */
 import type { IntegrationEvent } from '@cardea/contracts';
 import { type RecordedEvent, streamPages } from '@cardea/event-store';
-import { type Checkpoint, errorCode, isOutage } from '@cardea/log-follower';
+import { type Checkpoint, isOutage } from '@cardea/log-follower';
+import { errorCode } from '@cardea/runtime';
 import type { integrationEventsOf } from './integration-events-of.ts';
 import type { ParkedPlaces, Stop } from './parked-places.ts';
 import type { RelayDependencies } from './relay-dependencies.ts';

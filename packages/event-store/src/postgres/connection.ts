@@ -1,3 +1,4 @@
+import { sessionName } from '@cardea/postgres';
 import {
   Client,
   type ClientConfig,
@@ -6,13 +7,12 @@ import {
   type QueryResultRow,
 } from 'pg';
 import { EventStoreUnavailable, type Log } from '../event-store.ts';
-import { sessionName } from './session-name.ts';
 
 /** Together below the 10 s within which every call of the product ends. */
 const CONNECT_TIMEOUT_MS = 4000;
 const QUERY_TIMEOUT_MS = 5000;
 /** As which the server shows the sessions of event stores. */
-export const SESSION_KIND = 'cardea event store';
+const SESSION_KIND = 'cardea event store';
 
 /**
  * Planner settings of the event store: a poll that was prepared while the table was empty would otherwise
@@ -29,8 +29,6 @@ export type ConnectionOptions = {
   readonly role?: string | undefined;
   /** The service that runs in this process; undefined where several run. */
   readonly service?: Log | undefined;
-  /** More `-c name=value` settings. */
-  readonly settings?: string;
 };
 
 export interface Connection {
@@ -40,10 +38,25 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** The sessions that the server has for the connections of one store. */
+export function ownConnections() {
+  const pids = new Set<number>();
+  return {
+    add: (client: Client): void => {
+      const { processID: pid } = client as Client & { readonly processID?: number };
+      if (pid === undefined) return;
+      pids.add(pid);
+      client.on('end', () => pids.delete(pid));
+    },
+    has: (pid: number | undefined): boolean => pid !== undefined && pids.has(pid),
+  };
+}
+export type OwnConnections = ReturnType<typeof ownConnections>;
+
 /** A connection that reconnects: opened on first use, and again after it broke. One query at a time. */
 export function connection(
   options: ConnectionOptions,
-  onConnected: (client: Client) => Promise<void> = async () => {},
+  onConnected: (client: Client) => void = () => {},
 ): Connection {
   const config = clientConfig(options);
   let current: Promise<Client> | undefined;
@@ -60,10 +73,10 @@ export function connection(
     };
     client.on('error', drop); // without a listener, a server restart would end this process
     client.on('end', () => forget(promise));
-    const promise = client
-      .connect()
-      .then(() => onConnected(client))
-      .then(() => client);
+    const promise = client.connect().then(() => {
+      onConnected(client);
+      return client;
+    });
     promise.catch(drop);
     return promise;
   };
@@ -93,10 +106,10 @@ export function connection(
 }
 
 function clientConfig(options: ConnectionOptions): ClientConfig {
-  const { connectionString, role, service, settings = '' } = options;
+  const { connectionString, role, service } = options;
   return {
     connectionString,
-    options: [PLANNER, role === undefined ? '' : `-c role=${role}`, settings].join(' '),
+    options: [PLANNER, role === undefined ? '' : `-c role=${role}`].join(' '),
     application_name: sessionName(SESSION_KIND, service),
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

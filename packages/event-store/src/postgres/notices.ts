@@ -1,20 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SERVICE_NAMES } from '@cardea/contracts';
+import type { ProcessSession } from '@cardea/postgres';
 import type { Logger } from '@cardea/runtime';
-import type { QueryConfig, QueryResultRow } from 'pg';
 import type { Log } from '../event-store.ts';
-import { type ConnectionOptions, connection, SESSION_KIND } from './connection.ts';
+import type { OwnConnections } from './connection.ts';
 import { logNumber } from './log-number.ts';
-import { JOINED, type OwnSessions, otherProcesses } from './other-processes.ts';
 
 /** One of each log: the server sends a notice to whoever listens to its channel, whatever it says. */
 const channelOf = (log: Log): string => `cardea_events_${logNumber(log)}`;
-const NOTIFY = 'SELECT pg_notify(channel, $2) FROM unnest($1::text[]) AS channel';
-const BEAT: QueryConfig = { name: 'beat', text: 'SELECT 1' };
-/** A lost session is opened again by then, and the heads are looked at. */
-const HEARTBEAT_MS = 3000;
+/** The payload with which a process begins to listen: a replica of an earlier release waits for it. */
+const JOINED = 'joined';
 /** A notice may be lost with the process that was to send it; the poll then finds the events. */
-const POLL_EVERY_BEATS = 3;
+const POLL_MS = 9000;
 /** The shortest time between two notices for one log. */
 const NOTICE_GAP_MS = 10;
 /** An append without a notice is told by the next one, or after this time by a statement of its own. */
@@ -22,11 +18,16 @@ const UNTOLD_MS = 15;
 
 type Heads = (logs: readonly Log[]) => Promise<ReadonlyMap<Log, bigint>>;
 
+/** The parts of the session that notices of appends use. */
+export type NoticeSession = Pick<ProcessSession, 'listen' | 'notify' | 'replicas'>;
+
 export type NoticesDependencies = {
+  readonly session: NoticeSession;
   readonly heads: Heads;
   /** Another process may have appended to the log; called before its subscribers are. */
   readonly onHeard: (log: Log) => void;
-  readonly own: OwnSessions;
+  /** The connections that append: their notices need not be heard here. */
+  readonly own: OwnConnections;
   readonly logger: Logger | undefined;
 };
 
@@ -35,12 +36,11 @@ export type NoticesDependencies = {
  * An append carries the notice itself, but not more than one in a while: commits with a notice queue at one
  * lock of the server.
  */
-export function notices(options: ConnectionOptions, needs: NoticesDependencies) {
-  const { heads, onHeard, own, logger } = needs;
+export function notices({ session, heads, onHeard, own, logger }: NoticesDependencies) {
   const listeners = new Map<Log, Set<() => void>>();
   const seen = new Map<Log, bigint>();
   const stopping = new AbortController();
-  let beating: Promise<void> | undefined;
+  let polling: Promise<void> | undefined;
 
   const wake = (log: Log) => {
     for (const listener of listeners.get(log) ?? []) queueMicrotask(listener);
@@ -49,24 +49,11 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
     onHeard(log);
     wake(log);
   };
+  const tellOthers = teller(session);
+  const ends = [session.replicas.onHeard(tellOthers.ofSilent)];
 
-  const others = otherProcesses({ kind: SESSION_KIND, service: options.service, own: own.all });
-  let beatsToPoll = 0;
-  const line = noticeLine(options, {
-    own,
-    followed: () => [...listeners.keys()],
-    onOpened: () => {
-      beatsToPoll = 0; // notices may have been missed
-    },
-    onOthers: () => {
-      others.heard();
-      if (!stopping.signal.aborted) tellOthers.ofSilent();
-    },
-    onLog: hear,
-  });
-  const tellOthers = teller(line.say, others.areReplicasPossible);
-
-  const poll = async () => {
+  /** Finds what was appended before a log was listened to, and what no notice came of. */
+  const poll = sharingNext(async () => {
     const before = new Map(seen);
     for (const [log, head] of await heads([...listeners.keys()])) {
       const known = before.get(log);
@@ -74,17 +61,26 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
       seen.set(log, head);
       hear(log);
     }
+  });
+  const pollQuietly = async (): Promise<void> => {
+    await poll().catch(() => logger?.debug({}, 'the event store was not heard of'));
   };
-  const beat = async () => {
-    await line.listen(); // also reopens a broken connection
-    if (beatsToPoll === 0) await Promise.all([poll(), others.look(line.say)]);
-    beatsToPoll = beatsToPoll === 0 ? POLL_EVERY_BEATS - 1 : beatsToPoll - 1;
+  const keepPolling = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await pollQuietly();
+      await sleep(POLL_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+    }
   };
 
-  /** What came before a log was listened to has to be looked for. */
-  const listenAtOnce = async (): Promise<void> => {
-    await line.listen();
-    await poll();
+  const listen = (log: Log): void => {
+    const channel = channelOf(log);
+    const end = session.listen(channel, (payload, from) => {
+      if (payload === undefined) {
+        session.notify([channel], JOINED).catch(() => {}); // its next session says it again
+        if (!stopping.signal.aborted) void pollQuietly();
+      } else if (payload !== JOINED && !own.has(from)) hear(log);
+    });
+    ends.push(end);
   };
 
   return {
@@ -100,86 +96,41 @@ export function notices(options: ConnectionOptions, needs: NoticesDependencies) 
       const all = listeners.get(log) ?? new Set();
       const isFirst = !listeners.has(log);
       listeners.set(log, all.add(listener));
-      if (beating === undefined) beating = keepBeating(beat, stopping.signal, logger);
-      else if (isFirst) listenAtOnce().catch(() => {}); // the next beat tries again
+      if (isFirst) listen(log);
+      polling ??= keepPolling();
       return async () => {
         all.delete(listener);
       };
     },
     close: async () => {
       stopping.abort();
-      await Promise.all([beating, tellOthers.flush()]);
-      await line.close();
+      for (const end of ends) end();
+      await Promise.all([polling, tellOthers.flush()]);
     },
   };
 }
 
-type LineDependencies = {
-  readonly own: OwnSessions;
-  /** The logs that something here follows. */
-  readonly followed: () => readonly Log[];
-  readonly onOpened: () => void;
-  /** Other processes were heard of, or may have been missed. */
-  readonly onOthers: () => void;
-  readonly onLog: (log: Log) => void;
-};
-
-/** The session in which this process hears and tells. The first thing that it tells of a log is that it listens. */
-function noticeLine(options: ConnectionOptions, needs: LineDependencies) {
-  const { own, followed, onOpened, onOthers, onLog } = needs;
-  const joined = new Set<Log>();
-  const unjoined = (): readonly Log[] => followed().filter((log) => !joined.has(log));
-  const join = async (logs: readonly Log[], ask: (query: QueryConfig) => Promise<unknown>) => {
-    const channels = logs.map(channelOf);
-    await ask({ text: channels.map((channel) => `LISTEN ${channel}`).join('; ') });
-    for (const log of logs) joined.add(log);
-    await ask({ name: 'notify', text: NOTIFY, values: [channels, JOINED] });
-  };
-  const line = connection({ ...options, settings: '-c synchronous_commit=off' }, async (client) => {
-    client.on('notification', ({ processId, payload }) => {
-      if (own.has(processId)) return;
-      onOthers();
-      const log = SERVICE_NAMES.find((name) => String(logNumber(name)) === payload);
-      if (log !== undefined) onLog(log);
+/** Callers that come while one run is under way share the next one. */
+function sharingNext(run: () => Promise<void>): () => Promise<void> {
+  let current: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  const start = (): Promise<void> => {
+    next = undefined;
+    current = run().finally(() => {
+      current = undefined;
     });
-    client.on('end', onOthers);
-    await own.add(client);
-    onOpened();
-    onOthers();
-    joined.clear();
-    const logs = unjoined();
-    if (logs.length > 0) await join(logs, (query) => client.query(query));
-  });
-  let turn: Promise<unknown> = Promise.resolve();
-  const say = <Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]> => {
-    const mine = turn.then(() => line.query<Row>(query));
-    turn = mine.catch(() => {}); // one query at a time; the caller gets the error
-    return mine;
+    return current;
   };
-  return {
-    say,
-    listen: async (): Promise<void> => {
-      await say(BEAT); // a session that it opens joins by itself
-      const logs = unjoined();
-      if (logs.length > 0) await join(logs, say);
-    },
-    close: () => line.close(),
+  return () => {
+    if (current === undefined) return start();
+    next ??= current.then(start, start);
+    return next;
   };
 }
 
-async function keepBeating(
-  beat: () => Promise<void>,
-  stop: AbortSignal,
-  logger: Logger | undefined,
-): Promise<void> {
-  while (!stop.aborted) {
-    await beat().catch(() => logger?.debug({}, 'the event store was not heard of'));
-    await sleep(HEARTBEAT_MS, undefined, { signal: stop, ref: false }).catch(() => {});
-  }
-}
-
-/** A failed notice is ignored: the poll of the other processes replaces it. */
-function teller(say: (query: QueryConfig) => Promise<unknown>, areReplicasPossible: () => boolean) {
+/** A failed notice is sent once the session hears of other processes again; meanwhile their poll replaces it. */
+function teller(session: NoticeSession) {
+  const { replicas } = session;
   const lastMs = new Map<Log, number>();
   const untold = new Map<Log, NodeJS.Timeout>();
   /** Logs with appends that nobody was told of, because nobody was there. */
@@ -191,19 +142,18 @@ function teller(say: (query: QueryConfig) => Promise<unknown>, areReplicasPossib
   };
   const tell = async (log: Log): Promise<void> => {
     told(log);
-    const values = [[channelOf(log)], String(logNumber(log))];
-    await say({ name: 'notify', text: NOTIFY, values }).catch(() => {});
+    await session.notify([channelOf(log)], String(logNumber(log))).catch(() => silent.add(log));
   };
   const later = (log: Log): void => {
     if (!untold.has(log)) untold.set(log, setTimeout(() => void tell(log), UNTOLD_MS).unref());
   };
   return {
     isDue: (log: Log): boolean =>
-      areReplicasPossible() &&
+      replicas.arePossible() &&
       performance.now() - (lastMs.get(log) ?? Number.NEGATIVE_INFINITY) >= NOTICE_GAP_MS,
     stored: (log: Log, isTold: boolean): void => {
       if (isTold) told(log);
-      else if (areReplicasPossible()) later(log);
+      else if (replicas.arePossible()) later(log);
       else silent.add(log);
     },
     /** Others may be there now. */

@@ -1,19 +1,21 @@
-import { failpoint, type Logger } from '@cardea/runtime';
+import { processSession } from '@cardea/postgres';
+import { failpoint, type Logger, systemClock } from '@cardea/runtime';
 import { inProgress } from '../appends/in-progress.ts';
 import { outsideAllTransactions } from '../appends/outside-transactions.ts';
 import type { EventStore, Log } from '../event-store.ts';
-import { type ConnectionOptions, connection } from './connection.ts';
+import { type ConnectionOptions, connection, ownConnections } from './connection.ts';
 import { groupCommit } from './group-commit.ts';
 import { logTails } from './log-tail.ts';
-import { notices } from './notices.ts';
-import { ownSessions } from './other-processes.ts';
+import { type NoticeSession, notices } from './notices.ts';
 import { inTurn, logReader, streamReader } from './reading.ts';
 import { storedEvents } from './stored-events.ts';
 
 /** Batches in flight; with a third one all become slower. */
 const WRITERS = 2;
 
-export type PostgresEventStoreOptions = Omit<ConnectionOptions, 'settings'> & {
+export type PostgresEventStoreOptions = ConnectionOptions & {
+  /** The session of this process; without it the stores have one of their own, which `close` ends. */
+  readonly session?: NoticeSession;
   readonly logger?: Logger;
 };
 
@@ -26,15 +28,21 @@ export interface PostgresEventStores {
 
 /** Connects on first use, and again after a connection broke. */
 export function postgresEventStores(options: PostgresEventStoreOptions): PostgresEventStores {
-  const { logger, ...rest } = options;
+  const { logger, session: shared, ...rest } = options;
+  const ownSession = () => {
+    const opened = processSession({ ...rest, clock: systemClock, log: logger });
+    return { session: opened, closeSession: opened.close.bind(opened) };
+  };
+  const { session, closeSession } =
+    shared === undefined ? ownSession() : { session: shared, closeSession: async () => {} };
   // Followers of a log read it from memory, so one connection is enough for all reads.
-  const own = ownSessions();
+  const own = ownConnections();
   const reader = inTurn(connection(rest, own.add));
 
   const readStream = streamReader(reader);
   const { readLog: readTable, heads } = logReader(reader);
   const tails = logTails(readTable);
-  const notified = notices(rest, { heads, onHeard: tails.heard, own, logger });
+  const notified = notices({ session, heads, onHeard: tails.heard, own, logger });
   const writers = Array.from({ length: WRITERS }, () => connection(rest, own.add));
   const append = groupCommit(writers, {
     onStored: (log, stored, told) => {
@@ -69,6 +77,7 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
     close: async () => {
       await appending.drained();
       await notified.close();
+      await closeSession();
       const all = [...writers, reader];
       await Promise.all(all.map((each) => each.close()));
     },

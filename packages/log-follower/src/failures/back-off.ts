@@ -1,5 +1,5 @@
 import type { Clock, Logger } from '@cardea/runtime';
-import { errorCode } from './failures.ts';
+import { errorCode } from '@cardea/runtime';
 
 const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 5000;

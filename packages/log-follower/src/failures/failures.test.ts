@@ -1,6 +1,6 @@
-import { Outage } from '@cardea/runtime';
+import { errorCode, Outage } from '@cardea/runtime';
 import { expect, test } from 'vitest';
-import { errorCode, isOutage, NotCaughtUp } from './failures.ts';
+import { isOutage, NotCaughtUp } from './failures.ts';
 
 const failure = (over: object, message = 'no matter') => Object.assign(new Error(message), over);
 

@@ -1,4 +1,4 @@
-import { Outage } from '@cardea/runtime';
+import { codeOf, errorCode, isConnectionLost, Outage } from '@cardea/runtime';
 
 /**
  * The only classification of failures. An outage says nothing about an event: a dependency is unavailable,
@@ -14,18 +14,6 @@ export function isOutage(error: unknown): boolean {
   if (isOfKafka(error)) return !blamesRecords(error);
   const code = codeOf(error);
   return code !== undefined && SQLSTATE.test(code) && !BLAMES_VALUES.test(code);
-}
-
-/** The server cannot be reached, or the connection broke; the driver gives some of these errors no code. */
-export function isConnectionLost(error: unknown): boolean {
-  const code = codeOf(error);
-  if (code !== undefined) return SOCKET_CODES.has(code);
-  return error instanceof Error && DRIVER_MESSAGE.test(error.message);
-}
-
-/** What may be logged of an error: its code or its name, never its message, which may quote data. */
-export function errorCode(error: unknown): string {
-  return codeOf(error) ?? (error instanceof Error ? error.name : 'Error');
 }
 
 /** For work after events have taken effect: whatever fails in it blames none of them. */
@@ -47,18 +35,6 @@ export class NotCaughtUp extends Outage {
   override readonly name = 'NotCaughtUp';
 }
 
-const SOCKET_CODES: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-]);
-const DRIVER_MESSAGE =
-  /^(Connection terminated|timeout|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool)/;
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 /** Data exception, integrity, cardinality, program limit, raised by our own triggers and functions. */
 const BLAMES_VALUES = /^(22|23|21000|54|P0001)/;
@@ -81,8 +57,3 @@ const BLAMES_RECORDS: ReadonlySet<string> = new Set([
   'RECORD_LIST_TOO_LARGE',
   'INVALID_RECORD',
 ]);
-
-function codeOf(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}

@@ -3,11 +3,11 @@
  * freshly migrated database, all in one transaction.
  */
 import type { Readable, Writable } from 'node:stream';
+import type { Queryable } from '@cardea/postgres';
+import { SYSTEM_ROLE } from '@cardea/postgres';
 import { Client } from 'pg';
 import { from } from 'pg-copy-streams';
-import type { Queryable } from '../database/database.ts';
 import { asQueryable } from '../database/owner-client.ts';
-import { SYSTEM_ROLE } from '../schema/roles.ts';
 import { CopyOut } from './copy-out.ts';
 
 export type CopiedTable = {

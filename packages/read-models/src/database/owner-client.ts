@@ -1,5 +1,5 @@
+import type { Queryable } from '@cardea/postgres';
 import type { Client } from 'pg';
-import type { Queryable } from './database.ts';
 
 /** A driver's connection as what the rest of the code takes. */
 export const asQueryable = (client: Client): Queryable => ({

@@ -1,6 +1,6 @@
+import { DatabaseUnavailable, type Statement } from '@cardea/postgres';
 import { DatabaseError } from 'pg';
 import { expect, it } from 'vitest';
-import { DatabaseUnavailable, type Statement } from './database.ts';
 import { sharedTransactions } from './shared-transactions.ts';
 
 /** Answers each statement with its text, and refuses those that `refusal` names. */

@@ -4,9 +4,9 @@
  * the server refuses one, each is sent in a transaction of its own, and only the guilty one fails.
  */
 import { isOutage } from '@cardea/log-follower';
+import type { Database, Queryable, Sql, Statement } from '@cardea/postgres';
+import { statementOf } from '@cardea/postgres';
 import type { QueryResultRow } from 'pg';
-import type { Database, Queryable, Sql, Statement } from './database.ts';
-import { statementOf } from './open-transaction.ts';
 import { perTurn } from './per-turn.ts';
 
 type Answer = { readonly rows: readonly QueryResultRow[]; readonly rowCount: number };

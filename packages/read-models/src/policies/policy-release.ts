@@ -1,14 +1,14 @@
 /** Hands a parked stream's events to its policy again, one by one, until the policy fails. */
 import type { EventStore, RecordedEvent } from '@cardea/event-store';
 import {
-  errorCode,
   ownerOf,
   type Released,
   unpark,
   waitingEvents,
   waitingPositions,
 } from '@cardea/log-follower';
-import type { Database } from '../database/database.ts';
+import type { Database } from '@cardea/postgres';
+import { errorCode } from '@cardea/runtime';
 import type { EventPolicy } from './policy-sink.ts';
 
 const ROUNDS_MAX = 100;

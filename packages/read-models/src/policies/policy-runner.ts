@@ -9,9 +9,8 @@ import {
   openLogReader,
   ownerOf,
 } from '@cardea/log-follower';
+import type { Database, ProcessSession } from '@cardea/postgres';
 import type { Clock, Logger, Loops } from '@cardea/runtime';
-import type { Database } from '../database/database.ts';
-import type { LeaderLocks } from '../leaders/leader-locks.ts';
 import { type EventPolicy, policySink } from './policy-sink.ts';
 
 /** The checkpoint is stored at most this often; what was handled meanwhile is repeated after a crash. */
@@ -22,7 +21,7 @@ export type PolicyRunnerOptions = {
   readonly store: EventStore;
   readonly database: Database;
   readonly schema: string;
-  readonly leader: LeaderLocks;
+  readonly leader: ProcessSession;
   readonly loops: Loops;
   readonly clock: Clock;
   readonly log: Logger;

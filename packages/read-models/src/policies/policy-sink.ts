@@ -12,7 +12,6 @@ import {
   backOff,
   type Checkpoint,
   type CheckpointOf,
-  errorCode,
   type IdleCheckpoints,
   isOutage,
   loadCheckpoint,
@@ -21,8 +20,9 @@ import {
   parkedEvent,
   type Sink,
 } from '@cardea/log-follower';
+import type { Database } from '@cardea/postgres';
 import type { Clock, Logger, LoopWatch } from '@cardea/runtime';
-import type { Database } from '../database/database.ts';
+import { errorCode } from '@cardea/runtime';
 
 const CONCURRENCY_MAX = 8;
 const FAILURES_MAX = 5;

@@ -12,8 +12,8 @@ import {
   parkStep,
   positionsChannel,
 } from '@cardea/log-follower';
+import type { Statement } from '@cardea/postgres';
 import { arrayLiteral, castOf, parameterType } from '../database/array-parameter.ts';
-import type { Statement } from '../database/database.ts';
 import type { Change } from './change.ts';
 import type { Table } from './projection.ts';
 

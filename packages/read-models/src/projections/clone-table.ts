@@ -2,7 +2,7 @@
  * Creates a table in another schema that equals the original in everything but its rows: columns, defaults,
  * constraints and indexes by their names, row-level security, triggers and grants.
  */
-import type { Queryable } from '../database/database.ts';
+import type { Queryable } from '@cardea/postgres';
 
 export type TableLocation = { readonly schema: string; readonly name: string };
 

@@ -2,10 +2,16 @@
  * How far each projection of a service has come, as known to this process: immediately for those that it
  * runs itself, by one notice per batch for the others, and by polling the checkpoints while a caller waits.
  */
-import { errorCode, positionsChannel, waiters } from '@cardea/log-follower';
-import { type Clock, expectNoTransaction, type Logger, outsideTransactions } from '@cardea/runtime';
-import type { Database } from '../database/database.ts';
-import type { LeaderLocks } from '../leaders/leader-locks.ts';
+
+import { positionsChannel, waiters } from '@cardea/log-follower';
+import type { Database, ProcessSession } from '@cardea/postgres';
+import {
+  type Clock,
+  errorCode,
+  expectNoTransaction,
+  type Logger,
+  outsideTransactions,
+} from '@cardea/runtime';
 import type { Positions } from './projection.ts';
 
 const WAITERS_MAX = 10_000;
@@ -23,7 +29,7 @@ export interface PositionBoard extends Positions {
 export type PositionsOptions = {
   readonly schema: string;
   readonly database: Database;
-  readonly leader: LeaderLocks;
+  readonly leader: ProcessSession;
   readonly clock: Clock;
   readonly log: Logger;
 };

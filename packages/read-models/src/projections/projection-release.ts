@@ -1,7 +1,6 @@
 /** Applies a parked stream's events to its projection, in order, in one transaction. */
 import type { EventStore, RecordedEvent } from '@cardea/event-store';
 import {
-  errorCode,
   isOutage,
   ownerOf,
   type Released,
@@ -9,7 +8,8 @@ import {
   waitingEvents,
   waitingPositions,
 } from '@cardea/log-follower';
-import type { Database, Transaction } from '../database/database.ts';
+import type { Database, Transaction } from '@cardea/postgres';
+import { errorCode } from '@cardea/runtime';
 import type { Batch } from './batch-statement.ts';
 import type { Projection, ProjectionTools } from './projection.ts';
 import { type Mapped, Projector } from './projector.ts';

@@ -10,11 +10,10 @@ import {
   openLogReader,
   positionsChannel,
 } from '@cardea/log-follower';
+import type { Database, ProcessSession } from '@cardea/postgres';
+import { type SparedNotices, sparedNotices } from '@cardea/postgres';
 import { type Clock, type Logger, type Loops, pacing } from '@cardea/runtime';
-import type { Database } from '../database/database.ts';
 import { type SharedTransactions, sharedTransactions } from '../database/shared-transactions.ts';
-import type { LeaderLocks } from '../leaders/leader-locks.ts';
-import { type SparedNotices, sparedNotices } from '../leaders/spared-notices.ts';
 import type { PositionBoard } from './positions.ts';
 import type { Projection } from './projection.ts';
 import { projectionSink } from './projection-sink.ts';
@@ -30,7 +29,7 @@ export type RunnerOptions = {
   readonly database: Database;
   /** The service's schema, with its tables, checkpoints and parked events. */
   readonly schema: string;
-  readonly leader: LeaderLocks;
+  readonly leader: ProcessSession;
   readonly positions: PositionBoard;
   readonly sealer: Pick<Sealer, 'open'>;
   readonly loops: Loops;

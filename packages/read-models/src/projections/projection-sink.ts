@@ -1,13 +1,7 @@
 /** A projection as a sink of its log: writes rows and checkpoint in one statement, then wakes callers that wait. */
 import type { RecordedEvent } from '@cardea/event-store';
-import {
-  type Batch,
-  type Checkpoint,
-  errorCode,
-  type IdleCheckpoints,
-  type Sink,
-} from '@cardea/log-follower';
-import { failpoint, type Logger, span } from '@cardea/runtime';
+import type { Batch, Checkpoint, IdleCheckpoints, Sink } from '@cardea/log-follower';
+import { errorCode, failpoint, type Logger, span } from '@cardea/runtime';
 import type { PositionBoard } from './positions.ts';
 import { Projector, type ProjectorOptions } from './projector.ts';
 

@@ -11,7 +11,7 @@ import {
   recordedOf,
   type Total,
 } from '@cardea/event-store';
-import type { Statement } from '../database/database.ts';
+import type { Statement } from '@cardea/postgres';
 import type { Change } from './change.ts';
 
 /** A column's SQL type decides how `unnest` casts it, e.g. `text`, `uuid`, `timestamptz`, `jsonb`, `text[]`. */

@@ -5,17 +5,15 @@
 import type { RecordedEvent } from '@cardea/event-store';
 import {
   type Checkpoint,
-  errorCode,
   Fenced,
   isOutage,
   loadCheckpoint,
   type ParkedEvent,
   parkedEvent,
 } from '@cardea/log-follower';
-import { failpoint } from '@cardea/runtime';
-import type { Database, Statement } from '../database/database.ts';
+import type { Database, SparedNotices, Statement } from '@cardea/postgres';
+import { errorCode, failpoint } from '@cardea/runtime';
 import type { SharedTransactions } from '../database/shared-transactions.ts';
-import type { SparedNotices } from '../leaders/spared-notices.ts';
 import { type Batch, batchStatement, isElsewhere, type RowChange } from './batch-statement.ts';
 import { foldByKey } from './change.ts';
 import type { Projection, ProjectionTools, TableChange } from './projection.ts';

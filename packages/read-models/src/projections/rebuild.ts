@@ -6,17 +6,16 @@ import type { EventStore } from '@cardea/event-store';
 import {
   applyOrSetAside,
   type Checkpoint,
-  errorCode,
   ownerOf,
   PAGE_EVENTS_MAX,
   PARKED_CHANNEL,
   positionsChannel,
 } from '@cardea/log-follower';
+import { openDatabase, SYSTEM_ROLE } from '@cardea/postgres';
 import type { Logger } from '@cardea/runtime';
+import { errorCode } from '@cardea/runtime';
 import { Client } from 'pg';
 import { asQueryable } from '../database/owner-client.ts';
-import { openDatabase } from '../database/postgres-database.ts';
-import { SYSTEM_ROLE } from '../schema/roles.ts';
 import { cloneTable } from './clone-table.ts';
 import type { Projection, ProjectionTools } from './projection.ts';
 import { Projector } from './projector.ts';

@@ -4,9 +4,10 @@
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import type { ServiceName } from '@cardea/contracts';
+import { rolesOf } from '@cardea/postgres';
 import type { Secret } from '@cardea/runtime';
 import createKnex from 'knex';
-import { letBecome, rolesOf } from './roles.ts';
+import { letBecome } from './roles.ts';
 
 export type DatabaseLogin = {
   readonly service: ServiceName;

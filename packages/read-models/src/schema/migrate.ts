@@ -4,12 +4,13 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SERVICE_NAMES } from '@cardea/contracts';
+import { APP_ROLE, SYSTEM_ROLE } from '@cardea/postgres';
 import { failpoint, type Logger } from '@cardea/runtime';
 import createKnex, { type Knex } from 'knex';
 import { Client } from 'pg';
 import { type MigrationSet, type Step, stepOfValue, stepsOf } from './migration.ts';
 import { isRestoreMigration, migrationsTable } from './restoring.ts';
-import { APP_ROLE, makeRoles, SYSTEM_ROLE } from './roles.ts';
+import { makeRoles } from './roles.ts';
 import { levelServiceRoles } from './service-roles.ts';
 import { serviceTables, subjectKeyIndexes } from './service-tables.ts';
 

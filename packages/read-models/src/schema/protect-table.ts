@@ -2,8 +2,9 @@
  * Row-level security as a second protection: `cardea_app` sees and writes only rows of the tenant that its
  * transaction names, even in a query without a tenant filter; `cardea_system` all rows.
  */
+
+import { APP_ROLE, SYSTEM_ROLE, TENANT_SETTING } from '@cardea/postgres';
 import type { Knex } from 'knex';
-import { APP_ROLE, SYSTEM_ROLE, TENANT_SETTING } from './roles.ts';
 
 export type Privilege = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
 

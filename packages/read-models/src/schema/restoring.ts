@@ -3,7 +3,7 @@
  * restore is done. It is a migration that needs a version which nobody has, so that processes of an earlier
  * release heed it, too.
  */
-import type { Queryable } from '../database/database.ts';
+import type { Queryable } from '@cardea/postgres';
 
 const RESTORE_MIGRATION = '9999-restore';
 const NOBODYS_VERSION = '999999.0.0';

@@ -1,24 +1,10 @@
 /**
- * All work at run time uses two roles: `cardea_app` sees one tenant at a time, `cardea_system` all. A process
- * of one service uses that service's own two, which have the same rights in its schema and none in another
- * one's. None of them owns anything, can log in or bypass row-level security; a login may only switch to them.
+ * Makes the roles of all processes. None of them owns anything, can log in or bypass row-level security; a login
+ * may only switch to them.
  */
-import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
+import { SERVICE_NAMES } from '@cardea/contracts';
+import { APP_ROLE, rolesOf } from '@cardea/postgres';
 import type { Knex } from 'knex';
-
-export const APP_ROLE = 'cardea_app';
-export const SYSTEM_ROLE = 'cardea_system';
-
-/** The setting of a transaction that names the tenant whose rows `cardea_app` sees. */
-export const TENANT_SETTING = 'cardea.tenant';
-
-export type RuntimeRoles = { readonly app: string; readonly system: string };
-
-/** Those of a process that runs this service alone; without one, those of a process that runs several. */
-export const rolesOf = (service?: ServiceName): RuntimeRoles =>
-  service === undefined
-    ? { app: APP_ROLE, system: SYSTEM_ROLE }
-    : { app: `cardea_${service}_app`, system: `cardea_${service}_system` };
 
 const ALL_ROLES: readonly string[] = [undefined, ...SERVICE_NAMES]
   .map((service) => rolesOf(service))

@@ -4,8 +4,9 @@
  * two roles alone, and this is brought level after each run of them, in both directions.
  */
 import { SERVICE_NAMES } from '@cardea/contracts';
+import { APP_ROLE, rolesOf, SYSTEM_ROLE } from '@cardea/postgres';
 import type { Knex } from 'knex';
-import { APP_ROLE, letBecome, rolesOf, SYSTEM_ROLE } from './roles.ts';
+import { letBecome } from './roles.ts';
 
 const LOCK_NOT_AVAILABLE = '55P03';
 const TRIES_MAX = 3;

@@ -3,7 +3,8 @@
  * reaches those whose cache still answers while the process that changed something cannot write to it.
  */
 import { randomUUID } from 'node:crypto';
-import type { Database, LeaderLocks } from '@cardea/read-models';
+import type { ProcessSession } from '@cardea/postgres';
+import type { Database } from '@cardea/read-models';
 import { type CacheAlarm, type Clock, inTurns, Outage } from '@cardea/runtime';
 
 const CHANNEL = 'cardea_cache_alarm';
@@ -12,7 +13,7 @@ const HEARD_MS_MAX = 2_000;
 
 type Dependencies = {
   readonly database: Pick<Database, 'system'>;
-  readonly locks: Pick<LeaderLocks, 'listen'>;
+  readonly locks: Pick<ProcessSession, 'listen'>;
   readonly clock: Pick<Clock, 'sleep'>;
 };
 

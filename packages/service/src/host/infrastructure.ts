@@ -12,13 +12,8 @@ import {
   type PostgresEventStores,
   postgresEventStores,
 } from '@cardea/event-store';
-import {
-  type LeaderLocks,
-  leaderLocks,
-  openDatabase,
-  type PostgresDatabase,
-  rolesOf,
-} from '@cardea/read-models';
+import { type ProcessSession, processSession } from '@cardea/postgres';
+import { openDatabase, type PostgresDatabase, rolesOf } from '@cardea/read-models';
 import {
   type Cache,
   type CacheAlarm,
@@ -53,7 +48,7 @@ export type Infrastructure = {
   readonly derive: Derive;
   readonly cache: Cache;
   readonly database: PostgresDatabase;
-  readonly locks: LeaderLocks;
+  readonly locks: ProcessSession;
   readonly storeFor: (log: ServiceName) => EventStore;
   readonly publisher: Publisher;
   /** The consumers of one service keep their positions in its schema. */
@@ -87,8 +82,8 @@ export function infrastructure(given: Given): Infrastructure {
     service: given.service,
     poolSize: settings.DATABASE_POOL_SIZE,
   });
-  const locks = leaderLocks({ connectionString, service: given.service, clock, log });
-  const stores = storesOf(given);
+  const locks = processSession({ connectionString, service: given.service, clock, log });
+  const stores = storesOf(given, locks);
   const cache = given.cache ?? cacheOf(given, clock, cacheAlarm({ database, locks, clock }));
   const topics = topicsOf({ settings, database, locks, cache, clock, loops: loopWatches, log });
   return {
@@ -106,22 +101,22 @@ export function infrastructure(given: Given): Infrastructure {
     subscriberFor: topics.subscriberFor,
     close: () =>
       stopAll(
-        [database, cache, stores, locks, topics].map((each) => ({ stop: () => each.close() })),
+        [database, cache, locks, stores, topics].map((each) => ({ stop: () => each.close() })),
       ),
   };
 }
 
-function storesOf({
-  settings,
-  service,
-  log: logger,
-}: Given): PostgresEventStores | EventStoreDbStores {
+function storesOf(
+  { settings, service, log: logger }: Given,
+  session: ProcessSession,
+): PostgresEventStores | EventStoreDbStores {
   const { DATABASE_URL, EVENTSTORE_URL: url } = settings;
   if (url !== undefined) return eventStoreDbStores({ url: url.reveal(), logger });
   return postgresEventStores({
     connectionString: DATABASE_URL.reveal(),
     role: rolesOf(service).app,
     service,
+    session,
     logger,
   });
 }

@@ -1,5 +1,5 @@
 /** Runs a service's loops for as long as the process lives; one that throws is restarted. */
-import type { LeaderLocks } from '@cardea/read-models';
+import type { ProcessSession } from '@cardea/postgres';
 import type { Clock, Logger, Loops } from '@cardea/runtime';
 import type { Loop } from '../service.ts';
 
@@ -12,7 +12,7 @@ type Dependencies = {
   readonly loops: Loops;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly locks: LeaderLocks;
+  readonly locks: ProcessSession;
 };
 
 export type RunningLoop = { stop(): Promise<void> };
@@ -66,7 +66,7 @@ const STANDBY_TICK_MS = 1000;
 
 /** Stands by while another replica runs the loop, then runs it until the lease is lost. */
 async function whileLeading(
-  locks: LeaderLocks,
+  locks: ProcessSession,
   name: string,
   of: {
     readonly signal: AbortSignal;

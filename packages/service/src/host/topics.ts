@@ -11,7 +11,8 @@ import {
   type Subscriber,
   topicTails,
 } from '@cardea/event-bus';
-import { type Database, type LeaderLocks, sharedTransactions } from '@cardea/read-models';
+import type { ProcessSession } from '@cardea/postgres';
+import { type Database, sharedTransactions } from '@cardea/read-models';
 import type { Cache, Clock, Logger, Loops, Settings } from '@cardea/runtime';
 
 export type Topics = {
@@ -24,7 +25,7 @@ export type Topics = {
 type Dependencies = {
   readonly settings: Settings;
   readonly database: Database;
-  readonly locks: LeaderLocks;
+  readonly locks: ProcessSession;
   readonly cache: Cache;
   readonly clock: Clock;
   readonly loops: Loops;

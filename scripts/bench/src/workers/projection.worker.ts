@@ -1,9 +1,8 @@
 /** One side of B3 or B2r as a process. */
 import { randomUUID } from 'node:crypto';
 import { type EventStore, postgresEventStore, type RecordedEvent } from '@cardea/event-store';
+import { type ProcessSession, processSession } from '@cardea/postgres';
 import {
-  type LeaderLocks,
-  leaderLocks,
   openDatabase,
   openPositions,
   type PositionBoard,
@@ -36,7 +35,7 @@ async function countOf(table: string): Promise<number> {
 
 type Running = { readonly positions: PositionBoard; stop(): Promise<void> };
 
-async function startProjection(leader: LeaderLocks): Promise<Running> {
+async function startProjection(leader: ProcessSession): Promise<Running> {
   const database = openDatabase({ connectionString, log });
   const positions = openPositions({ schema: SCHEMA, database, leader, clock, log });
   const running = await runProjections({
@@ -62,7 +61,7 @@ async function startProjection(leader: LeaderLocks): Promise<Running> {
 }
 
 async function inBatches(): Promise<(seconds: number) => Promise<Measured>> {
-  const leader = leaderLocks({ connectionString, clock, log });
+  const leader = processSession({ connectionString, clock, log });
   const head = await store.head(LOG);
   return (seconds) =>
     afterEmptying(seconds, async () => {
@@ -135,7 +134,7 @@ const valuesOf = ({ streamId, metadata, data, time }: RecordedEvent): unknown[] 
 /** One caller; with a board, the write resolves once the projection has passed it. */
 async function writes(waits: boolean): Promise<(seconds: number) => Promise<Measured>> {
   const running = waits
-    ? await startProjection(leaderLocks({ connectionString, clock, log }))
+    ? await startProjection(processSession({ connectionString, clock, log }))
     : undefined;
   return (seconds) =>
     measureCalls(1, seconds, async () => {

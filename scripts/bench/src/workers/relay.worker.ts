@@ -12,7 +12,8 @@ import {
   startRelay,
 } from '@cardea/event-bus';
 import { postgresEventStore } from '@cardea/event-store';
-import { leaderLocks, openDatabase } from '@cardea/read-models';
+import { processSession } from '@cardea/postgres';
+import { openDatabase } from '@cardea/read-models';
 import { inProcessCache, logger, loops, systemClock } from '@cardea/runtime';
 import { type Measured, measurePasses, serveMeasurements } from '../harness.ts';
 import { benchSealer, LOG } from '../subjects/relay-log.ts';
@@ -30,7 +31,7 @@ const map: RelayMapper = ({ type, data }) =>
 async function relaying(): Promise<(seconds: number) => Promise<Measured>> {
   const store = postgresEventStore({ connectionString, role: 'cardea_app', log: LOG });
   const database = openDatabase({ connectionString, log });
-  const locks = leaderLocks({ connectionString, clock: systemClock, log });
+  const locks = processSession({ connectionString, clock: systemClock, log });
   const publisher = kafkaPublisher(client);
   const sealer = benchSealer(connectionString);
   const pass = async (): Promise<number> => {

@@ -1,8 +1,9 @@
 /** A webhook that has done nothing but fail for days is disabled, in the name of the service. */
 import { accept, type Decision, type Streams } from '@cardea/event-store';
-import { errorCode, isOutage } from '@cardea/log-follower';
+import { isOutage } from '@cardea/log-follower';
 import type { Database } from '@cardea/read-models';
 import type { Clock, Logger, Settings } from '@cardea/runtime';
+import { errorCode } from '@cardea/runtime';
 import { type Loop, type ServiceDependencies, sweeping } from '@cardea/service';
 import { type Webhook, type WebhookAutoDisabled, webhooks } from '../webhooks/webhooks.module.ts';
 import { DAY_MS, FAILURES_MIN, isGivenUp } from './health.ts';

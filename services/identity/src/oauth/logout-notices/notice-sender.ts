@@ -5,10 +5,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Streams } from '@cardea/event-store';
 import type { Outbound, OutboundAnswer } from '@cardea/http';
-import { errorCode } from '@cardea/log-follower';
 import type { Database } from '@cardea/read-models';
 import {
   type Clock,
+  errorCode,
   FairShares,
   failpoint,
   type Ids,

@@ -7,10 +7,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sealed } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
-import { errorCode, isOutage } from '@cardea/log-follower';
+import { isOutage } from '@cardea/log-follower';
 import type { Positions } from '@cardea/read-models';
 import {
   type Clock,
+  errorCode,
   type GiveBack,
   type Ids,
   type Logger,

@@ -1,6 +1,7 @@
 /** Appends of outcomes, each repeated until the event store takes it: what was sent may not be sent again. */
-import { errorCode } from '@cardea/log-follower';
+
 import type { Clock, Logger } from '@cardea/runtime';
+import { errorCode } from '@cardea/runtime';
 
 /** Between two tries while the store is away. */
 const PAUSE_MS = 1_000;

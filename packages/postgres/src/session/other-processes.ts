@@ -5,12 +5,8 @@
  * database that listens to anything, so what concerns one service alone is not told for the sake of others.
  */
 import type { ServiceName } from '@cardea/contracts';
-import type { Client, QueryConfig } from 'pg';
-import type { Connection } from './connection.ts';
+import type { QueryConfig, QueryResultRow } from 'pg';
 import { sessionName } from './session-name.ts';
-
-/** The payload of the notice with which a process begins to listen. */
-export const JOINED = 'joined';
 
 /** Sessions of other processes, on the same database. A process that runs all services is a replica of each. */
 const OTHERS: Pick<QueryConfig, 'name' | 'text'> = {
@@ -21,23 +17,8 @@ const OTHERS: Pick<QueryConfig, 'name' | 'text'> = {
     WHERE datname = current_database() AND starts_with(application_name, $1)
       AND pid <> ALL ($2::integer[])`,
 };
+type Asking = <Row extends QueryResultRow>(query: QueryConfig) => Promise<readonly Row[]>;
 type Counted = { readonly others: number; readonly replicas: number };
-
-/** The sessions of this process: their notices need not be heard here. */
-export function ownSessions() {
-  const pids = new Set<number>();
-  return {
-    add: async (client: Client): Promise<void> => {
-      const { processID: pid } = client as Client & { readonly processID?: number };
-      if (pid === undefined) return;
-      pids.add(pid);
-      client.on('end', () => pids.delete(pid));
-    },
-    has: (pid: number): boolean => pids.has(pid),
-    all: (): readonly number[] => [...pids],
-  };
-}
-export type OwnSessions = ReturnType<typeof ownSessions>;
 
 /** `sessions`: of which kind those are by which a process is found, and which of them are its own. */
 export function otherProcesses(sessions: {
@@ -61,7 +42,7 @@ export function otherProcesses(sessions: {
       counted = undefined;
     },
     /** Looks for their sessions. One that begins to listen meanwhile counts, whatever was found. */
-    look: async (query: Connection['query']): Promise<void> => {
+    look: async (query: Asking): Promise<void> => {
       const before = heard;
       const values = [sessions.kind, sessions.own(), ownName];
       const [row] = await query<Counted>({ ...OTHERS, values });
@@ -69,3 +50,5 @@ export function otherProcesses(sessions: {
     },
   };
 }
+
+export type OtherProcesses = ReturnType<typeof otherProcesses>;

@@ -1,13 +1,22 @@
 /**
- * Elects the one process that may do something: advisory locks of one database session, which also receives
- * notices (LISTEN). When the session ends, all its locks are lost; it reconnects by itself.
+ * The one database session of a process for what several processes share: advisory locks, by which one of them
+ * is elected, and notices (LISTEN and NOTIFY). When the session ends, all its locks are lost and notices may
+ * be missed; it reconnects by itself.
  */
 import { createHash } from 'node:crypto';
 import type { ServiceName } from '@cardea/contracts';
-import { otherProcesses, sessionName } from '@cardea/event-store';
-import { errorCode, type Lease, type Leases } from '@cardea/log-follower';
-import { type Clock, type Logger, outsideTransactions } from '@cardea/runtime';
-import { Client } from 'pg';
+import {
+  type Clock,
+  errorCode,
+  type Lease,
+  type Leases,
+  type Logger,
+  outsideTransactions,
+} from '@cardea/runtime';
+import { Client, type QueryConfig, type QueryResultRow } from 'pg';
+import { type OtherProcesses, otherProcesses } from './other-processes.ts';
+import { sessionName } from './session-name.ts';
+import { type Listener, subscriptions } from './subscriptions.ts';
 
 const RETRY_MS = 1000;
 const HEARTBEAT_MS = 3000;
@@ -32,7 +41,17 @@ export type OtherListeners = {
 };
 
 /** A lease is lost when the session ends: another process may already have taken over. */
-export interface LeaderLocks extends Leases {
+export interface ProcessSession extends Leases {
+  /**
+   * The listener gets the payload and the sender's process id of each notice of other sessions, and undefined
+   * when the session has begun to listen, before which notices may have been missed.
+   */
+  listen(channel: string, listener: Listener): () => void;
+  /**
+   * Sends a notice to each channel, and opens the session where there is none. Rejects when it cannot be
+   * opened or breaks: nobody knows then whether the notice was sent.
+   */
+  notify(channels: readonly string[], payload: string): Promise<void>;
   /** Whether other processes listen, whatever service they run. */
   readonly others: OtherListeners;
   /** Whether other processes listen that run a service which runs here, too. */
@@ -40,16 +59,16 @@ export interface LeaderLocks extends Leases {
   close(): Promise<void>;
 }
 
-export type LeaderLocksOptions = {
+export type ProcessSessionOptions = {
   readonly connectionString: string;
   /** The one that runs here; undefined where several do. */
   readonly service?: ServiceName | undefined;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly log?: Logger | undefined;
 };
 
-/** Locks and notices over one connection, opened on first use. */
-export function leaderLocks(options: LeaderLocksOptions): LeaderLocks {
+/** Opened on first use. */
+export function processSession(options: ProcessSessionOptions): ProcessSession {
   return new Session(options);
 }
 
@@ -59,25 +78,26 @@ type Waiter = {
 };
 type Held = { readonly lost: AbortController; readonly on: Client };
 
-class Session implements LeaderLocks {
-  readonly #options: LeaderLocksOptions;
+class Session implements ProcessSession {
+  readonly #options: ProcessSessionOptions;
   readonly #stop = new AbortController();
   readonly #waiters = new Set<Waiter>();
   readonly #held = new Map<string, Held>();
-  readonly #listeners = new Map<string, Set<(payload: string | undefined) => void>>();
+  readonly #subscriptions = subscriptions();
   #client: Client | undefined;
+  #opening: PromiseWithResolvers<Client> | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #turning: Promise<void> | undefined;
   #nudge = new AbortController();
   #pid: number | undefined;
   #beatsToLook = 0;
   #connectedAt = 0;
-  readonly #others: ReturnType<typeof otherProcesses>;
+  readonly #others: OtherProcesses;
   readonly #onOthers = new Set<() => void>();
   readonly others: OtherListeners;
   readonly replicas: OtherListeners;
 
-  constructor(options: LeaderLocksOptions) {
+  constructor(options: ProcessSessionOptions) {
     this.#options = options;
     this.#others = otherProcesses({
       kind: SESSION_KIND,
@@ -114,17 +134,20 @@ class Session implements LeaderLocks {
     });
   }
 
-  listen(channel: string, listener: (payload: string | undefined) => void): () => void {
-    const listeners = this.#listeners.get(channel) ?? new Set();
-    this.#listeners.set(channel, listeners);
-    const own = (payload: string | undefined): void => listener(payload);
-    listeners.add(own);
+  listen(channel: string, listener: Listener): () => void {
+    const end = this.#subscriptions.add(channel, listener);
     this.#wake();
     const client = this.#client;
-    if (client !== undefined) this.#subscribe(client, channel).catch(() => this.#drop(client));
-    return () => {
-      listeners.delete(own);
-    };
+    if (client !== undefined) this.#subscribe(client).catch(() => this.#drop(client));
+    return end;
+  }
+
+  async notify(channels: readonly string[], payload: string): Promise<void> {
+    const client = this.#client ?? (await this.#opened());
+    await this.#query(client, NOTIFY, [channels, payload]).catch((error: unknown) => {
+      this.#drop(client);
+      throw error;
+    });
   }
 
   async close(): Promise<void> {
@@ -132,6 +155,7 @@ class Session implements LeaderLocks {
     this.#nudge.abort();
     for (const waiter of [...this.#waiters]) waiter.grant(undefined);
     await this.#turning;
+    this.#failOpening(new Error('The session was closed.'));
     const client = this.#client;
     if (client !== undefined) this.#drop(client);
     await client?.end().catch(() => {});
@@ -142,13 +166,25 @@ class Session implements LeaderLocks {
     this.#turning ??= outsideTransactions(() => this.#turn());
   }
 
+  #opened(): Promise<Client> {
+    if (this.#stop.signal.aborted) return Promise.reject(new Error('The session was closed.'));
+    this.#opening ??= Promise.withResolvers<Client>();
+    this.#wake();
+    return this.#opening.promise;
+  }
+
+  #failOpening(error: unknown): void {
+    this.#opening?.reject(error);
+    this.#opening = undefined;
+  }
+
   /**
    * Connects, and tries to lock the wanted names, once per second or when a caller wakes it; while nobody
    * wants one, it runs for the heartbeat alone.
    */
   async #turn(): Promise<void> {
     const { clock, log } = this.#options;
-    let lastBeat = clock.monotonicMs();
+    let lastBeat = Number.NEGATIVE_INFINITY; // the first beat looks for other processes
     let failing = false;
     while (!this.#stop.signal.aborted) {
       this.#nudge = new AbortController();
@@ -156,13 +192,14 @@ class Session implements LeaderLocks {
         const client = this.#client ?? (await this.#connect());
         const due = clock.monotonicMs() - lastBeat >= HEARTBEAT_MS;
         const tried = await this.#tryNames(client);
-        if (due && !tried) await this.#beat(client);
-        if (due || tried) lastBeat = clock.monotonicMs();
-        if (failing) log.info({}, 'leader session is back');
+        if (due) await this.#beat(client, tried);
+        if (due) lastBeat = clock.monotonicMs();
+        if (failing) log?.info({}, 'leader session is back');
         failing = false;
       } catch (error) {
         if (this.#client !== undefined) this.#drop(this.#client);
-        if (!failing) log.warn({ code: errorCode(error) }, 'leader session lost');
+        this.#failOpening(error);
+        if (!failing) log?.warn({ code: errorCode(error) }, 'leader session lost');
         failing = true;
       }
       const beatMs = HEARTBEAT_MS - (clock.monotonicMs() - lastBeat);
@@ -172,30 +209,40 @@ class Session implements LeaderLocks {
   }
 
   async #connect(): Promise<Client> {
+    const client = this.#newClient();
+    await client.connect();
+    this.#client = client;
+    this.#connectedAt = this.#options.clock.monotonicMs();
+    this.#pid = (client as Client & { readonly processID?: number }).processID;
+    this.#heardOthers(); // those that joined while there was no session
+    this.#subscriptions.forget();
+    await this.#subscribe(client);
+    for (const channel of [JOINED_CHANNEL, RELEASED_CHANNEL]) {
+      await this.#query(client, `LISTEN ${channel}`);
+    }
+    await this.#query(client, `NOTIFY ${JOINED_CHANNEL}`);
+    this.#opening?.resolve(client);
+    this.#opening = undefined;
+    return client;
+  }
+
+  #newClient(): Client {
     const client = new Client({
       connectionString: this.#options.connectionString,
       application_name: sessionName(SESSION_KIND, this.#options.service),
       connectionTimeoutMillis: CONNECT_MS,
       query_timeout: QUERY_MS,
       keepAlive: true,
+      options: '-c synchronous_commit=off', // a notice is worth no wait for the disk
     });
     client.on('error', () => this.#drop(client));
     client.on('end', () => this.#drop(client));
     client.on('notification', ({ channel, payload, processId }) => {
-      if (channel === JOINED_CHANNEL && processId !== this.#pid) this.#heardOthers();
-      if (channel === RELEASED_CHANNEL && processId !== this.#pid) this.#wake();
-      for (const listener of this.#listeners.get(channel) ?? []) listener(payload ?? '');
+      if (processId === this.#pid) return;
+      if (channel === JOINED_CHANNEL) this.#heardOthers();
+      if (channel === RELEASED_CHANNEL) this.#wake();
+      this.#subscriptions.heard(channel, payload ?? '', processId);
     });
-    await client.connect();
-    this.#client = client;
-    this.#connectedAt = this.#options.clock.monotonicMs();
-    this.#pid = (client as Client & { readonly processID?: number }).processID;
-    this.#heardOthers(); // those that joined while there was no session
-    for (const channel of this.#listeners.keys()) await this.#subscribe(client, channel);
-    for (const channel of [JOINED_CHANNEL, RELEASED_CHANNEL]) {
-      await this.#query(client, `LISTEN ${channel}`);
-    }
-    await this.#query(client, `NOTIFY ${JOINED_CHANNEL}`);
     return client;
   }
 
@@ -205,21 +252,16 @@ class Session implements LeaderLocks {
     for (const listener of [...this.#onOthers]) listener();
   }
 
-  async #beat(client: Client): Promise<void> {
+  /** `tried`: a query has just shown that the session works. */
+  async #beat(client: Client, tried: boolean): Promise<void> {
     if (this.#beatsToLook === 0) {
-      await this.#others.look(
-        async <Row>({ text, values }: { text: string; values?: unknown[] }) => {
-          const { rows } = await this.#query<Row & object>(client, text, values);
-          return rows;
-        },
-      );
-    } else await this.#query(client, 'SELECT 1');
+      await this.#others.look((query) => this.#query(client, query));
+    } else if (!tried) await this.#query(client, 'SELECT 1');
     this.#beatsToLook = (this.#beatsToLook + LOOK_EVERY_BEATS - 1) % LOOK_EVERY_BEATS;
   }
 
-  async #subscribe(client: Client, channel: string): Promise<void> {
-    await this.#query(client, `LISTEN ${client.escapeIdentifier(channel)}`);
-    for (const listener of this.#listeners.get(channel) ?? []) listener(undefined);
+  #subscribe(client: Client): Promise<void> {
+    return this.#inTurn(() => this.#subscriptions.listenOn(client));
   }
 
   /** False when no caller waits for a name that this process does not hold. */
@@ -230,7 +272,7 @@ class Session implements LeaderLocks {
     }
     if (wanted.size === 0) return false;
     const names = [...wanted.keys()];
-    const { rows } = await this.#query<{ name: string; mine: boolean }>(
+    const rows = await this.#query<{ name: string; mine: boolean }>(
       client,
       `SELECT name, pg_try_advisory_lock(key) AS mine FROM unnest($1::text[], $2::bigint[]) AS l(name, key)`,
       [names, names.map(lockKey)],
@@ -268,9 +310,18 @@ class Session implements LeaderLocks {
     ]);
   }
 
+  async #query<Row extends QueryResultRow>(
+    client: Client,
+    query: string | QueryConfig,
+    values?: unknown[],
+  ): Promise<readonly Row[]> {
+    const config: QueryConfig = typeof query === 'string' ? { text: query } : query;
+    const sent = values === undefined ? config : { ...config, values };
+    return (await this.#inTurn(() => client.query<Row>(sent))).rows;
+  }
+
   /** One at a time: the driver wants the response of one query before the next. */
-  #query<Row extends object>(client: Client, text: string, values: unknown[] = []) {
-    const run = () => client.query<Row & { [column: string]: unknown }>(text, values);
+  #inTurn<T>(run: () => Promise<T>): Promise<T> {
     const answer = this.#queue.then(run, run);
     this.#queue = answer.catch(() => {});
     return answer;
@@ -291,6 +342,11 @@ class Session implements LeaderLocks {
     }
   }
 }
+
+const NOTIFY: QueryConfig = {
+  name: 'notify',
+  text: 'SELECT pg_notify(channel, $2) FROM unnest($1::text[]) AS channel',
+};
 
 /** 64 bits of the name's hash. Locks of other kinds have two 32-bit numbers, which is a separate key space. */
 export const lockKey = (name: string): string =>

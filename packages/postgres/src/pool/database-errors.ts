@@ -1,4 +1,4 @@
-import { isConnectionLost } from '@cardea/log-follower';
+import { isConnectionLost } from '@cardea/runtime';
 import { DatabaseUnavailable } from './database.ts';
 
 /** SQLSTATE classes and codes with which a server refuses all work, or all writes. */

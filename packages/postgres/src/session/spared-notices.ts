@@ -1,4 +1,4 @@
-import type { OtherListeners } from './leader-locks.ts';
+import type { OtherListeners } from './process-session.ts';
 
 /**
  * Notices that only other processes need, for this one knows already. While no other process listens none is

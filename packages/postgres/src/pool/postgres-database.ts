@@ -4,9 +4,9 @@
  */
 import type { ServiceName } from '@cardea/contracts';
 import { type Clock, type Logger, systemClock } from '@cardea/runtime';
-import { rolesOf, TENANT_SETTING } from '../schema/roles.ts';
 import { ConnectionPool, type PoolState, type Use } from './connection-pool.ts';
 import { type Database, DatabaseUnavailable, type Statement } from './database.ts';
+import { rolesOf, TENANT_SETTING } from './role-names.ts';
 
 const POOL_SIZE = 20;
 const LOOPS_POOL_SIZE = 4;

@@ -1,0 +1,25 @@
+export type {
+  Answers,
+  Database,
+  Queryable,
+  Sql,
+  Statement,
+  Transaction,
+} from './pool/database.ts';
+export { DatabaseUnavailable } from './pool/database.ts';
+export { statementOf } from './pool/open-transaction.ts';
+export {
+  type DatabaseOptions,
+  openDatabase,
+  type PostgresDatabase,
+} from './pool/postgres-database.ts';
+export { APP_ROLE, rolesOf, SYSTEM_ROLE, TENANT_SETTING } from './pool/role-names.ts';
+export {
+  lockKey,
+  type ProcessSession,
+  type ProcessSessionOptions,
+  processSession,
+} from './session/process-session.ts';
+export { sessionName } from './session/session-name.ts';
+export { refuseSharedSessions, SharedSessions } from './session/shared-sessions.ts';
+export { type SparedNotices, sparedNotices } from './session/spared-notices.ts';

@@ -39,8 +39,8 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
   },
   INTERNAL_PORT: {
     group: 'process',
-    readBy: 'identity, approval',
-    text: 'What other services ask: public keys, introspection, approvals. Never for the public.',
+    readBy: 'identity, approval, authz',
+    text: 'What other services ask: public keys, introspection, approvals, who holds a relation. Never for the public.',
   },
   HOST: {
     group: 'process',
@@ -221,6 +221,11 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
     text: "Identity's internal port.",
   },
   APPROVAL_INTERNAL_URL: { group: 'between', readBy: 'vault', text: "Approval's internal port." },
+  AUTHZ_INTERNAL_URL: {
+    group: 'between',
+    readBy: 'approval, vault',
+    text: "Authz's internal port.",
+  },
 
   CARDEA_REQUIRE_TLS: {
     group: 'between',

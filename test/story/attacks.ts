@@ -216,6 +216,8 @@ const bearer: Way = async ({ by, on }, cluster) => {
 const OFFERED: { readonly [service in ServiceName]?: string } = {
   identity: '/internal/v1/jwks',
   approval: `/internal/v1/approval/requests/${crypto.randomUUID()}`,
+  // The path takes POST alone; who has no right to the listener is refused before that matters.
+  authz: '/internal/v1/authz/holders',
 };
 
 /** Whether a service's environment is what it is given alone, and nothing that opens more. */

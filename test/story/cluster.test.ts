@@ -263,7 +263,8 @@ describe('two processes of each service', () => {
   it('S25 show what they offer to each other neither at the gateway nor at their own addresses', async () => {
     const { addresses } = processes.cluster;
     const servers = [addresses().gateway, ...processes.cluster.processes.map(({ api }) => api)];
-    for (const path of ['/internal/v1/introspect', '/internal/v1/approval/open', '/internal']) {
+    const paths = ['introspect', 'approval/open', 'authz/holders', 'authz/check'];
+    for (const path of [...paths.map((each) => `/internal/v1/${each}`), '/internal']) {
       for (const server of servers) {
         const answer = await fetch(`${server}${path}`, { method: 'POST', body: '{}' });
         expect(answer.status, `${server}${path}`).toBe(404);

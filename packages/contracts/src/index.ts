@@ -6,6 +6,14 @@ export {
   type OpenApproval,
   type OpenedApproval,
 } from './calls/approval-calls.ts';
+export {
+  authzCalls,
+  HOLDER_CHECKS_MAX,
+  HOLDERS_MAX,
+  type HolderCheck,
+  type Holders,
+  type HoldersRequest,
+} from './calls/authz-calls.ts';
 export { type CurrentFacts, type FactsRequest, identityCalls } from './calls/identity-calls.ts';
 export type { AnswerOf, Ask, InternalCall, RequestOf } from './calls/internal-call.ts';
 export { EVENT_CATALOGUE, kindOf } from './catalogue.ts';

@@ -44,7 +44,7 @@ const bearersOf = (current: string, previous?: string) => {
     ENCRYPTION_KEY: secret('0'.repeat(64)),
     ENCRYPTION_KEY_PREVIOUS: undefined,
   });
-  return internalBearers({ derive }, ['approval', 'identity'], 'vault');
+  return internalBearers({ derive }, ['approval', 'authz', 'identity'], 'vault');
 };
 
 const OPEN: OpenApproval = {
@@ -101,6 +101,13 @@ const offers = (): Peers => ({
         ? { outcome: 'consumed', again: false, use_before: USE_BEFORE }
         : { outcome: 'not_found' },
   },
+  authz: {
+    holders: async ({ tenant_id, relation }) => ({
+      user_ids: [`${relation} in ${tenant_id}`],
+      wildcard: false,
+    }),
+    check: async ({ checks }) => ({ allowed: checks.map(({ user_id }) => user_id === 'ann') }),
+  },
 });
 
 async function listener(bearers = bearersOf(NEW), offered: Offers = offers()) {
@@ -120,7 +127,11 @@ async function listener(bearers = bearersOf(NEW), offered: Offers = offers()) {
 }
 
 function peersAt(url: string, bearers = bearersOf(NEW)): Peers {
-  const settings = { IDENTITY_INTERNAL_URL: url, APPROVAL_INTERNAL_URL: url };
+  const settings = {
+    IDENTITY_INTERNAL_URL: url,
+    APPROVAL_INTERNAL_URL: url,
+    AUTHZ_INTERNAL_URL: url,
+  };
   const remote = peersOverHttp({ settings, bearers, clock: systemClock, log });
   cleanUp.push(remote.close);
   return remote.peers;
@@ -216,6 +227,17 @@ describe('a peer in another process', () => {
     const asked = { tenantId: 'tenant-a', agentId: 'bot' };
     expect(await far.identity.facts(asked)).toEqual(await near.identity.facts(asked));
     expect(await far.approval.open(OPEN)).toEqual(await near.approval.open(OPEN));
+    const held = {
+      tenant_id: 'tenant-a',
+      relation: 'editor',
+      object_type: 'doc',
+      object_id: 'd#1',
+    };
+    expect(await far.authz.holders(held)).toEqual(await near.authz.holders(held));
+    const { tenant_id, ...relation } = held;
+    const checks = ['ann', 'bob'].map((user_id) => ({ user_id, ...relation }));
+    expect(await far.authz.check({ tenant_id, checks })).toEqual({ allowed: [true, false] });
+    expect(await far.identity.pageToken({ token: 'old' })).toEqual({ token: 'after old' });
     const odd = { tenant_id: 'tenant-a', id: 'a/b?c;d..e' };
     expect(await far.approval.get(odd)).toEqual(await near.approval.get(odd));
     expect(await far.approval.consume(CONSUME)).toEqual(await near.approval.consume(CONSUME));

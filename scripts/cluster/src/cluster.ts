@@ -25,7 +25,7 @@ const POOL_SIZE = '10';
 const STOP_MS_MAX = 30_000;
 const OWNER_ONLY_FILE = 0o600;
 /** Services that others call, each under one address for all its replicas. */
-const ASKED: readonly ServiceName[] = ['identity', 'approval'];
+const ASKED: readonly ServiceName[] = ['identity', 'approval', 'authz'];
 
 export type ClusterToStart = {
   /** The folder for logs, data and `cluster.json`. */
@@ -224,7 +224,7 @@ function environmentOf(
     readonly shared: readonly number[];
   },
 ): { readonly [name: string]: string } {
-  const [identity, approval] = of.shared.map((port) => urlOf(of.own, port));
+  const [identity, approval, authz] = of.shared.map((port) => urlOf(of.own, port));
   return {
     ENV: 'development',
     LOG_LEVEL: 'warn',
@@ -242,6 +242,7 @@ function environmentOf(
     SMTP_URL: servers.smtpUrl,
     IDENTITY_INTERNAL_URL: identity ?? '',
     APPROVAL_INTERNAL_URL: approval ?? '',
+    AUTHZ_INTERNAL_URL: authz ?? '',
   };
 }
 

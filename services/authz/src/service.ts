@@ -16,6 +16,7 @@ import { checkBatchRoute } from './tuples/check-batch/check-batch.route.ts';
 import { dryRunRoute } from './tuples/dry-run/dry-run.route.ts';
 import { filterRoute } from './tuples/filter/filter.route.ts';
 import { forgetPrincipals } from './tuples/forget-principals.consumer.ts';
+import { authzRpc } from './tuples/holders/authz-rpc.ts';
 import { listTuples } from './tuples/list/list.route.ts';
 import { listObjectsRoute } from './tuples/list-objects/list-objects.route.ts';
 import { listUsersRoute } from './tuples/list-users/list-users.route.ts';
@@ -66,6 +67,7 @@ export const authzService: ServiceDefinition = {
       starts: [],
       stop,
       denialNoun: 'attempt',
+      offers: { authz: authzRpc({ engine }) },
     };
   },
 };

@@ -9,6 +9,7 @@ const GATEWAY_PROXIES = 'GATEWAY_TRUSTED_PROXIES';
 const CALLERS: { readonly [service: string]: readonly string[] } = {
   identity: SERVICES.filter((name) => name !== 'identity'),
   approval: ['vault'],
+  authz: ['approval', 'vault'],
 };
 const PRIVATE = ['10.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'];
 

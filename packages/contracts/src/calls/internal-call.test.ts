@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { approvalCalls } from './approval-calls.ts';
+import { authzCalls } from './authz-calls.ts';
 import { identityCalls } from './identity-calls.ts';
 import type { Ask, InternalCall } from './internal-call.ts';
 
-const all: readonly InternalCall[] = [identityCalls, approvalCalls].flatMap((calls) =>
+const all: readonly InternalCall[] = [identityCalls, approvalCalls, authzCalls].flatMap((calls) =>
   Object.values(calls),
 );
 const fieldsOf = ({ params, query, body }: InternalCall): readonly string[] =>

@@ -119,6 +119,7 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
   GATEWAY_TRUSTED_PROXIES: cidrs,
   IDENTITY_INTERNAL_URL: { ...baseUrl, or: () => 'http://identity:8082' },
   APPROVAL_INTERNAL_URL: { ...baseUrl, or: () => 'http://approval:8082' },
+  AUTHZ_INTERNAL_URL: { ...baseUrl, or: () => 'http://authz:8082' },
   RATE_LIMIT_FACTOR: {
     ...decimal(0.01, 1_000_000),
     or: (so) => (so.ENV === 'development' ? 100 : 1),

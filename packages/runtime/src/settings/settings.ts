@@ -58,6 +58,7 @@ export type Settings = {
   readonly GATEWAY_TRUSTED_PROXIES: readonly string[];
   readonly IDENTITY_INTERNAL_URL: string;
   readonly APPROVAL_INTERNAL_URL: string;
+  readonly AUTHZ_INTERNAL_URL: string;
   readonly RATE_LIMIT_FACTOR: number;
   /** KiB. */
   readonly ARGON2_MEMORY: number;

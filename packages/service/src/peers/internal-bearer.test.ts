@@ -26,7 +26,7 @@ const own = (name: ServiceName, derive = ROOT) => {
 const CALLERS: { readonly [callee in ServiceName]: readonly ServiceName[] } = {
   identity: SERVICE_NAMES,
   approval: ['vault'],
-  authz: [],
+  authz: ['approval', 'vault'],
   vault: [],
   webhooks: [],
   audit: [],

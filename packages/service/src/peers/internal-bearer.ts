@@ -16,6 +16,7 @@ export type InternalCaller = ServiceName | 'cardea';
 const CALLERS: { readonly [callee in ServiceName]?: readonly InternalCaller[] } = {
   identity: SERVICE_NAMES,
   approval: ['vault'],
+  authz: ['approval', 'vault'],
 };
 const OF_BEFORE = 'internal/v1';
 

@@ -4,7 +4,13 @@
  * callers with the deployment's bearer. A known outcome is answered with 200; to its caller any other
  * status means that the service is unavailable.
  */
-import { type Ask, approvalCalls, type InternalCall, identityCalls } from '@cardea/contracts';
+import {
+  type Ask,
+  approvalCalls,
+  authzCalls,
+  type InternalCall,
+  identityCalls,
+} from '@cardea/contracts';
 import { type Endpoint, endpoint, type HttpServer, serve } from '@cardea/http';
 import { type Clock, type Ids, type Logger, metrics } from '@cardea/runtime';
 import type { InternalBearers } from './internal-bearer.ts';
@@ -27,6 +33,7 @@ export const internalListener = (needs: InternalListenerDependencies): HttpServe
     services: [
       { service: 'identity', endpoints: identityEndpoints(needs.offers.identity ?? {}) },
       { service: 'approval', endpoints: approvalEndpoints(needs.offers.approval ?? {}) },
+      { service: 'authz', endpoints: authzEndpoints(needs.offers.authz ?? {}) },
     ],
     internal: needs.bearers,
     name: 'internal',
@@ -47,6 +54,7 @@ const identityEndpoints = (offered: NonNullable<Offers['identity']>): readonly E
   ...serving(identityCalls.introspect, offered.introspect),
   ...serving(identityCalls.ended, offered.ended),
   ...serving(identityCalls.origins, offered.origins),
+  ...serving(identityCalls.pageToken, offered.pageToken),
   ...serving(identityCalls.facts, offered.facts),
 ];
 
@@ -54,6 +62,11 @@ const approvalEndpoints = (offered: NonNullable<Offers['approval']>): readonly E
   ...serving(approvalCalls.open, offered.open),
   ...serving(approvalCalls.get, offered.get),
   ...serving(approvalCalls.consume, offered.consume),
+];
+
+const authzEndpoints = (offered: NonNullable<Offers['authz']>): readonly Endpoint[] => [
+  ...serving(authzCalls.holders, offered.holders),
+  ...serving(authzCalls.check, offered.check),
 ];
 
 /** No endpoints where this process does not offer the call. */

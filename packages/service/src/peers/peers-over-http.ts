@@ -3,7 +3,7 @@
  * that broke off is sent once more; after that a call without a response is {@link PeerUnavailable}, and a
  * response that does not fit the call's contract is {@link UnexpectedAnswer}.
  */
-import { approvalCalls, type InternalCall, identityCalls } from '@cardea/contracts';
+import { approvalCalls, authzCalls, type InternalCall, identityCalls } from '@cardea/contracts';
 import { answerValidator } from '@cardea/http';
 import type { Clock, Logger, Settings } from '@cardea/runtime';
 import { Agent } from 'undici';
@@ -21,7 +21,10 @@ const KEEP_ALIVE_MS = 60_000;
 const ANSWER_MAX_BYTES = 1024 * 1024;
 
 export type RemotePeersDependencies = {
-  readonly settings: Pick<Settings, 'IDENTITY_INTERNAL_URL' | 'APPROVAL_INTERNAL_URL'>;
+  readonly settings: Pick<
+    Settings,
+    'IDENTITY_INTERNAL_URL' | 'APPROVAL_INTERNAL_URL' | 'AUTHZ_INTERNAL_URL'
+  >;
   readonly bearers: InternalBearers;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Logger;
@@ -47,6 +50,7 @@ export function peersOverHttp({
   });
   const identity = peer('identity', settings.IDENTITY_INTERNAL_URL, { agent, bearers, clock, log });
   const approval = peer('approval', settings.APPROVAL_INTERNAL_URL, { agent, bearers, clock, log });
+  const authz = peer('authz', settings.AUTHZ_INTERNAL_URL, { agent, bearers, clock, log });
   return {
     peers: {
       identity: {
@@ -62,6 +66,10 @@ export function peersOverHttp({
         get: approval(approvalCalls.get),
         consume: approval(approvalCalls.consume),
       },
+      authz: {
+        holders: authz(authzCalls.holders),
+        check: authz(authzCalls.check),
+      },
     },
     close: () => agent.destroy(),
   };
@@ -72,7 +80,7 @@ type PeerDependencies = Pick<RemotePeersDependencies, 'bearers' | 'clock' | 'log
 };
 
 function peer(
-  name: 'identity' | 'approval',
+  name: keyof Peers,
   baseUrl: string,
   { agent, bearers, clock, log }: PeerDependencies,
 ) {

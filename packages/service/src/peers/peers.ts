@@ -1,7 +1,17 @@
 /** The calls between services without a topic in between, as `packages/contracts` declares them. */
-import type { Ask, approvalCalls, InternalCall, identityCalls } from '@cardea/contracts';
+import type {
+  Ask,
+  approvalCalls,
+  authzCalls,
+  InternalCall,
+  identityCalls,
+} from '@cardea/contracts';
 
-type Calls = { readonly identity: typeof identityCalls; readonly approval: typeof approvalCalls };
+type Calls = {
+  readonly identity: typeof identityCalls;
+  readonly approval: typeof approvalCalls;
+  readonly authz: typeof authzCalls;
+};
 
 /** By the service that answers the call. */
 export type Peers = { readonly [Service in keyof Calls]: AskAll<Calls[Service]> };
@@ -38,6 +48,10 @@ export function peersOf(offers: readonly Offers[]): Peers {
       get: (asked) => find('get', ({ approval }) => approval?.get)(asked),
       consume: (asked) => find('consume', ({ approval }) => approval?.consume)(asked),
     },
+    authz: {
+      holders: (asked) => find('holders', ({ authz }) => authz?.holders)(asked),
+      check: (asked) => find('check', ({ authz }) => authz?.check)(asked),
+    },
   };
 }
 
@@ -45,4 +59,5 @@ export function peersOf(offers: readonly Offers[]): Peers {
 export const mergedOffers = (all: readonly (Offers | undefined)[]): Offers => ({
   identity: Object.assign({}, ...all.map((each) => each?.identity)),
   approval: Object.assign({}, ...all.map((each) => each?.approval)),
+  authz: Object.assign({}, ...all.map((each) => each?.authz)),
 });

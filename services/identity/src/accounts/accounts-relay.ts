@@ -59,6 +59,7 @@ export const accountsRelay = relay<
       verified_at: event.data.at,
     },
   }),
+  EmailChanged: updated('email'),
   ProfileChanged: async (event, tools) => {
     const changed = PROFILE_FIELDS.filter((key) => key in event.data);
     return { type: 'user.updated', data: { ...(await userOf(event, tools)), changed } };
@@ -112,6 +113,7 @@ export const accountsRelay = relay<
     'it is for this service alone',
     'UserAbandoned',
     'PasswordRehashed',
+    'EmailReleased',
     'AdministratorsChanged',
     'DearestHashRaised',
     'Reserved',

@@ -17,6 +17,8 @@ import { settleAdministrators } from './administrators/settle-administrators.pol
 import { bootstrapAdmin } from './bootstrap.ts';
 import { callersByStream } from './callers.ts';
 import { type AdminMade, createAdmin, type NewAdmin } from './create-admin.ts';
+import { deadlinesProjection } from './deadlines/deadlines.projection.ts';
+import { meetDeadlines } from './deadlines/meet-deadlines.ts';
 import type { ToAscii } from './email-address.ts';
 import { exportUsersRoute } from './exports/export-users.route.ts';
 import { userExports } from './exports/user-export.ts';
@@ -45,6 +47,7 @@ import { getUserRoute, listUsersRoute } from './users/administer/list-users.rout
 import { resetMfaRoute } from './users/administer/reset-mfa.route.ts';
 import { announceVouched } from './users/announce-vouched.policy.ts';
 import { currentUserRoute } from './users/current-user/current-user.route.ts';
+import { followEmailChanges } from './users/follow-email-changes.policy.ts';
 import { forgetDeletedUsers } from './users/forget-deleted-users.policy.ts';
 import { mailResetRoute } from './users/mail-reset/mail-reset.route.ts';
 import { getProfileRoute, updateProfileRoute } from './users/profile/profile.route.ts';
@@ -171,14 +174,16 @@ export function accountsModule(given: Dependencies): AccountsModule {
       listInvitationsRoute(needs),
       revokeInvitationRoute(needs),
     ],
-    projections: [usersProjection, invitationsProjection],
+    projections: [usersProjection, invitationsProjection, deadlinesProjection],
     policies: [
       forgetDeletedUsers({ ...needs, releaseAddress: needs.accounts.releaseAddress }),
       settleAdministrators(needs),
       announceVouched(needs),
       forgetRevokedInvitations(needs),
+      followEmailChanges({ ...needs, emails: needs.accounts.emails }),
       releaseUnlinkedIdentities({ ...needs, identities: needs.accounts.identities }),
     ],
+    loops: [meetDeadlines(needs)],
     relay: { ...accountsRelay, ...invitationsRelay, ...impersonationsRelay, ...userExportsRelay },
     start: async () => {
       await needs.passwords.warmUp();

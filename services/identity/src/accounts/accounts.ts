@@ -2,15 +2,15 @@
  * Creates accounts: first the address is reserved, then the user is created. A registration that crashed in
  * between loses the address after a minute, and can never be completed afterwards.
  */
-import { DEPLOYMENT_TENANT, type UserCreatedVia } from '@cardea/contracts';
+import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
-import { type Command, release, type Streams } from '@cardea/event-store';
+import type { Command, Streams } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
 import type { MailOutbox } from '../mail/mail.module.ts';
 import type { UserField } from '../streams/encrypted-fields.ts';
-import { emailReservations, printOwner, signupReservations } from '../streams/reservation.ts';
 import { type AddressHolder, addressHolder } from './address-holder.ts';
+import { type Emails, emails } from './emails.ts';
 import {
   type ExternalAccount,
   type ExternalIdentities,
@@ -64,6 +64,7 @@ export const ACCOUNT_APPENDS = 2;
 export type Accounts = {
   readonly hold: HoldName;
   readonly addressHolder: AddressHolder;
+  readonly emails: Emails;
   readonly create: (account: NewAccount, command: Command) => Promise<Created>;
   readonly identities: ExternalIdentities;
   /** Asked before an administrator makes an account. */
@@ -86,6 +87,7 @@ export function accounts(needs: {
   const { streams, userDirectory } = needs;
 
   const hold = nameHolding(streams);
+  const addresses = emails({ ...needs, hold });
   const identities = externalIdentities({ ...needs, hold });
   const heldIdentity = (
     { id: userId }: NewAccount,
@@ -96,27 +98,29 @@ export function accounts(needs: {
   return {
     hold,
     addressHolder: addressHolder(needs),
+    emails: addresses,
     identities,
     isPromised: promisedAddress(needs),
     releaseAddress: async ({ tenantId, userId, emailHash }, command) => {
       const owner = { tenantId, userId };
-      const address = { stream: emailReservations, hash: emailHash };
-      await release(streams, address, printOwner(owner), command);
+      await addresses.release({ ...owner, emailHash }, command);
       const user = await userDirectory.byId(tenantId, userId);
       if (user.status !== 'deleted') return;
       for (const { hash } of user.identities) await identities.release({ ...owner, hash }, command);
-      const email = await userDirectory.emailOf(user);
-      if (email === null) return;
-      const hash = await needs.sealer.indexHash('deployment', 'signup', email);
-      const signUp = { ...command, metadata: { ...command.metadata, tenantId: DEPLOYMENT_TENANT } };
-      await release(streams, { stream: signupReservations, hash }, printOwner(owner), signUp);
+      const { previousEmails = [] } = user;
+      for (const { hash } of previousEmails) {
+        await addresses.release({ ...owner, emailHash: hash }, command);
+      }
+      for (const sealed of [user.email, ...previousEmails.map(({ email }) => email)]) {
+        const email = await userDirectory.emailOf({ id: userId, email: sealed });
+        if (email !== null) await addresses.releaseForSignUp({ ...owner, email }, command);
+      }
     },
     create: async (account, command) => {
       const { tenantId } = command.metadata;
       const owner = { tenantId, userId: account.id };
-      const reservation = { id: account.emailHash, owner };
-      const { held } = await hold(emailReservations, reservation, command);
-      if (!held) return { outcome: 'taken' };
+      const address = { ...owner, emailHash: account.emailHash };
+      if (!(await addresses.hold(address, command))) return { outcome: 'taken' };
       const identity = account.external && (await heldIdentity(account, account.external, command));
       if (identity === 'taken') return { outcome: 'taken' };
       if (identity === 'erased') return { outcome: 'deleted' };

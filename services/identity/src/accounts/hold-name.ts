@@ -2,6 +2,7 @@
 import { type Command, reserve, type Streams } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import {
+  type emailReservations,
   type externalReservations,
   type Owner,
   printOwner,
@@ -10,7 +11,10 @@ import {
 } from '../streams/reservation.ts';
 import { abandon, type ExistingUser, exists, users } from './users/user.ts';
 
-type Reservations = typeof signupReservations | typeof externalReservations;
+type Reservations =
+  | typeof emailReservations
+  | typeof signupReservations
+  | typeof externalReservations;
 
 /** Whether `owner` now has the name. `command` must be of the tenant that the stream is in. */
 export type HoldName = (

@@ -104,7 +104,9 @@ export function userDirectory({ sealer, snapshots, clock }: Dependencies): UserD
         byId(tenantId, likely),
       ]);
       const holder = holderOf(reservation);
-      return holder === likely ? user : byId(tenantId, holder);
+      const found = holder === likely ? user : await byId(tenantId, holder);
+      // Reserved alone: it was the account's address before, or is about to be.
+      return 'emailHash' in found && found.emailHash !== emailHash ? users.initial : found;
     },
     open,
     metadataOf,

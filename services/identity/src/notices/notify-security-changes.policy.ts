@@ -27,7 +27,7 @@ export type NoticesDependencies = {
   readonly sealer: Pick<Sealer, 'open'>;
   readonly limits: RateLimits;
   readonly geoIp: GeoIp;
-  readonly userDirectory: Pick<UserDirectory, 'byId' | 'open'>;
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf' | 'open'>;
   readonly mailOutbox: Pick<MailOutbox, 'notify'>;
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
 };
@@ -65,22 +65,43 @@ async function notify(
   // Whoever was only invited has no account of their own yet.
   if (!exists(user) || user.status === 'invited') return;
   const told = decide(event, user);
-  if (told === undefined || !(await mayBeTold(deps, tenantId, user))) return;
-  const { email, locale } = await userDirectory.open(user);
-  if (email === null) return;
+  if (told === undefined) return;
+  const { locale } = await userDirectory.open(user);
+  const command = systemCommand(tenantId, 'security notice', id);
   const details: MailDetails = { ...told, at: time.toISOString(), ...(await whence(deps, event)) };
-  const notice = { email, emailHash: user.emailHash, userId: user.id, details };
-  await mailOutbox.notify(
-    { ...notice, language: languageOfLocale(locale) },
-    systemCommand(tenantId, 'security notice', id),
-  );
+  const language = languageOfLocale(locale);
+  for (const { change, hash, sealed, verified } of addresseesOf(event, user)) {
+    if (!(await mayBeTold(deps, tenantId, { id: user.id, emailVerified: verified }))) continue;
+    const email = await userDirectory.emailOf({ id: user.id, email: sealed });
+    if (email === null) continue;
+    const notice = { email, emailHash: hash, userId: user.id, language };
+    await mailOutbox.notify({ ...notice, details: { ...details, ...change } }, command);
+  }
+}
+
+type Addressee = {
+  readonly sealed: Sealed;
+  readonly hash: string;
+  readonly verified: boolean;
+  readonly change?: Pick<MailDetails, 'change'>;
+};
+
+/** The address of now, and the one that the account has just left. */
+function addresseesOf({ type, data }: RecordedEvent, user: ExistingUser): readonly Addressee[] {
+  const { email: sealed, emailHash: hash, emailVerified: verified, previousEmails = [] } = user;
+  const current = { sealed, hash, verified };
+  if (type !== 'EmailChanged') return [current];
+  const { previous_hash: left } = data as { readonly previous_hash: string };
+  const before = previousEmails.filter((previous) => previous.hash === left);
+  const change = { change: 'email_left' } as const;
+  return [current, ...before.map((previous) => ({ ...previous, sealed: previous.email, change }))];
 }
 
 /** Somebody else may have registered an address that was never proven, and must not fill its mailbox. */
 async function mayBeTold(
   { limits }: Pick<NoticesDependencies, 'limits'>,
   tenantId: string,
-  { id, emailVerified }: ExistingUser,
+  { id, emailVerified }: Pick<ExistingUser, 'id' | 'emailVerified'>,
 ): Promise<boolean> {
   if (emailVerified) return true;
   return (await limits.take([LIMITS.unprovenNoticesByUser, `${tenantId}:${id}`])).allowed;

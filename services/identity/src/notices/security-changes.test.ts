@@ -41,9 +41,9 @@ describe('people 11 events of an account', () => {
     },
   );
 
-  it('tell each change there is; a deletion before the address is erased', () => {
+  it('tell each change there is; a deletion before the address is erased, and an address that was left', () => {
     const all = decided.flatMap((type) => VARIANTS.map((data) => decide(type, data)?.change));
-    expect([...new Set([...all, undefined, 'account_deleted'])].toSorted()).toEqual(
+    expect([...new Set([...all, undefined, 'account_deleted', 'email_left'])].toSorted()).toEqual(
       [...SECURITY_CHANGES, undefined].toSorted(),
     );
   });

@@ -44,6 +44,7 @@ export const SECURITY_CHANGES_OF: EventHandlers<
     isBorn(data, user) ? undefined : { change: 'account_linked', provider: data.provider },
   IdentityUnlinked: ({ data }, user) =>
     isReclaim(data, user) ? undefined : { change: 'account_unlinked', provider: data.provider },
+  EmailChanged: () => ({ change: 'email_changed' }),
   UserDisabled: () => ({ change: 'account_disabled' }),
   FactorUsed: ({ data }) =>
     data.type === 'recovery'
@@ -51,6 +52,7 @@ export const SECURITY_CHANGES_OF: EventHandlers<
       : undefined,
   UserDeleted: ignored('the notice is requested before the address is erased'),
   UserEnabled: ignored('the account is as it was before it was disabled'),
+  EmailReleased: ignored('the address was left when it was changed'),
   EmailVerified: ignored('whoever did it reads the mail of this address'),
   AccountReclaimed: ignored('the proof of the address, which came by mail, says so itself'),
   ...ignoring('it ends sessions and lets nobody in', 'SessionsRevoked'),

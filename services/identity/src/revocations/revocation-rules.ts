@@ -90,6 +90,11 @@ export const REVOCATION_RULES: RevocationRules = {
     by === 'created'
       ? []
       : [signInsOf(id, at), { loginsOf: id, epoch, keep }, { agentSessionsOf: id }],
+  EmailChanged: ({ id, epoch, keep_sid: keep, at }) => [
+    signInsOf(id, at),
+    { loginsOf: id, epoch, keep },
+    { agentSessionsOf: id },
+  ],
   AccountReclaimed: ({ id, epoch, tokens_before: before, at }) => [
     { list: 'rank', id, before },
     { loginsOf: id, epoch, keep: null },
@@ -130,6 +135,7 @@ export const REVOCATION_RULES: RevocationRules = {
     'UserRegistered',
     'PasswordRehashed',
     'EmailVerified',
+    'EmailReleased',
     'ProfileChanged',
     'MetadataSet',
     'FactorAdded',

@@ -37,6 +37,7 @@ const NOTHING_KEPT = ignoring(
   'UserRegistered',
   'PasswordRehashed',
   'EmailVerified',
+  'EmailReleased',
   'ProfileChanged',
   'MetadataSet',
   'UserVouched',
@@ -71,6 +72,7 @@ export const revocationsProjection = projection<RevokingEvent>()({
   on: {
     TenantClosed: kept,
     PasswordSet: kept,
+    EmailChanged: kept,
     SessionsRevoked: kept,
     UserDisabled: kept,
     UserDeleted: kept,

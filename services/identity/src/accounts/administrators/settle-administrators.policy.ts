@@ -35,6 +35,8 @@ export const settleAdministrators = (needs: {
         'PasswordSet',
         'PasswordRehashed',
         'EmailVerified',
+        'EmailChanged',
+        'EmailReleased',
         'ProfileChanged',
         'MetadataSet',
         'UserVouched',

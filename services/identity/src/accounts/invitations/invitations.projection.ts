@@ -45,6 +45,8 @@ export const invitationsProjection = projection<InvitationEvent | UserEvent | Te
       'PasswordSet',
       'PasswordRehashed',
       'EmailVerified',
+      'EmailChanged',
+      'EmailReleased',
       'ProfileChanged',
       'MetadataSet',
       'RolesChanged',

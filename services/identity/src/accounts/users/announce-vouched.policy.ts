@@ -26,6 +26,8 @@ export const announceVouched = (needs: Dependencies) =>
         'PasswordSet',
         'PasswordRehashed',
         'EmailVerified',
+        'EmailChanged',
+        'EmailReleased',
         'ProfileChanged',
         'MetadataSet',
         'UserVouched',

@@ -3,6 +3,7 @@
 import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { ignoring } from '@cardea/event-store';
+import type { EmailEvent } from './emails-of-user.ts';
 import type { IdentityEvent } from './identities.ts';
 import type { SealedProfile } from './profile-fields.ts';
 import type { SecondFactorEvent } from './second-factors.ts';
@@ -113,6 +114,7 @@ export type UserEvent =
         readonly at: string;
       };
     }
+  | EmailEvent
   | SecondFactorEvent
   | IdentityEvent;
 
@@ -124,6 +126,7 @@ export const whileSignInsStay = (why: string) =>
     'UserRegistered',
     'PasswordRehashed',
     'EmailVerified',
+    'EmailReleased',
     'ProfileChanged',
     'MetadataSet',
     'RolesChanged',
@@ -140,5 +143,12 @@ export const whileSignInsStay = (why: string) =>
 /** All but the end of an account, for whoever waits for that alone. */
 export const whileUserStays = (why: string) => ({
   ...whileSignInsStay(why),
-  ...ignoring(why, 'PasswordSet', 'AccountReclaimed', 'UserDisabled', 'SessionsRevoked'),
+  ...ignoring(
+    why,
+    'PasswordSet',
+    'EmailChanged',
+    'AccountReclaimed',
+    'UserDisabled',
+    'SessionsRevoked',
+  ),
 });

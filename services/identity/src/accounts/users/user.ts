@@ -6,6 +6,7 @@ import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
 import { type Basis, type BasisNow, stands } from '../../streams/basis.ts';
+import { changedEmail, type PreviousEmail } from './emails-of-user.ts';
 import { changedIdentities, type LinkedIdentity } from './identities.ts';
 import { changedFactors, NO_SECOND_FACTORS, type SecondFactors } from './second-factors.ts';
 import type { UserEvent } from './user-event.ts';
@@ -18,6 +19,8 @@ export type UserFacts = {
   /** Name of the address's reservation and mailbox. */
   readonly emailHash: string;
   readonly emailVerified: boolean;
+  /** Addresses of before that are still reserved for the account. */
+  readonly previousEmails?: readonly PreviousEmail[];
   readonly displayName: Sealed | null;
   readonly avatarUrl: Sealed | null;
   /** Absent where the state was stored before there was such a field. */
@@ -65,7 +68,7 @@ export type User =
   | ({ readonly status: 'active' | 'invited' | 'disabled' } & UserFacts)
   | ({ readonly status: 'deleted' } & Pick<
       UserFacts,
-      'id' | 'email' | 'emailHash' | 'emailVerified' | 'identities' | 'locale'
+      'id' | 'email' | 'emailHash' | 'emailVerified' | 'identities' | 'locale' | 'previousEmails'
     >);
 export type ExistingUser = Extract<User, UserFacts>;
 
@@ -127,23 +130,14 @@ function evolveExisting(user: ExistingUser, event: AfterRegistered): User {
   const { type, data } = event;
   switch (type) {
     case 'PasswordSet':
-      return {
-        ...user,
-        passwordHash: data.hash,
-        passwordsBefore: passwordsBefore(user),
-        passwordEpoch: data.epoch,
-        epoch: data.epoch,
-        keepSid: data.keep_sid,
-        revokedEpoch: data.by === 'user' ? user.revokedEpoch : data.epoch,
-        epochSince: data.at,
-        // A reset uses a mailed token, which proves the address.
-        emailVerified: user.emailVerified || data.by === 'reset',
-        updatedAt: data.at,
-      };
+      return { ...user, ...passwordSet(user, data) };
     case 'PasswordRehashed':
       return { ...user, passwordHash: data.hash };
     case 'EmailVerified':
       return { ...user, emailVerified: true, updatedAt: data.at };
+    case 'EmailChanged':
+    case 'EmailReleased':
+      return { ...user, ...changedEmail(user, event) };
     case 'ProfileChanged':
     case 'MetadataSet':
       return { ...user, ...personalFields(data), updatedAt: data.at };
@@ -194,12 +188,32 @@ function evolveExisting(user: ExistingUser, event: AfterRegistered): User {
       const identities = changedIdentities(user.identities, event);
       return { ...user, identities, updatedAt: data.at };
     }
-    case 'UserDeleted': {
-      const { id, email, emailHash, emailVerified, identities, locale = null } = user;
-      return { status: 'deleted', id, email, emailHash, emailVerified, identities, locale };
-    }
+    case 'UserDeleted':
+      return deleted(user);
   }
 }
+
+function deleted(user: ExistingUser): User {
+  const { id, email, emailHash, emailVerified, identities, locale = null } = user;
+  const { previousEmails = [] } = user;
+  const left = { id, email, emailHash, emailVerified, identities, locale, previousEmails };
+  return { status: 'deleted', ...left };
+}
+
+type PasswordSet = Extract<UserEvent, { type: 'PasswordSet' }>['data'];
+
+const passwordSet = (user: ExistingUser, data: PasswordSet) => ({
+  passwordHash: data.hash,
+  passwordsBefore: passwordsBefore(user),
+  passwordEpoch: data.epoch,
+  epoch: data.epoch,
+  keepSid: data.keep_sid,
+  revokedEpoch: data.by === 'user' ? user.revokedEpoch : data.epoch,
+  epochSince: data.at,
+  // A reset uses a mailed token, which proves the address.
+  emailVerified: user.emailVerified || data.by === 'reset',
+  updatedAt: data.at,
+});
 
 const PERSONAL_FIELDS = {
   display_name: 'displayName',

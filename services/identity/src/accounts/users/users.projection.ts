@@ -121,6 +121,18 @@ export const usersProjection = projection<UserEvent | SignIn | TenantDeleted>()(
       ),
     EmailVerified: ({ data }) =>
       row(users.patch({ id: data.id }, { ...PROVEN, updated_at: data.at })),
+    EmailChanged: async (event, tools) => {
+      const { id, email, email_verified, by, epoch, keep_sid, at } = event.data;
+      const changed = {
+        email: await opened(tools, event, 'email', email),
+        email_verified,
+        address_from: by === 'user' ? ('proof' as const) : ('administrator' as const),
+        epoch,
+        keep_sid,
+        updated_at: at,
+      };
+      return row(users.patch({ id }, changed));
+    },
     ProfileChanged: async (event, tools) => {
       const { id, at } = event.data;
       const opening = PROFILE_FIELDS.flatMap((field) => {
@@ -174,7 +186,7 @@ export const usersProjection = projection<UserEvent | SignIn | TenantDeleted>()(
     SignedIn: ({ data }) => row(users.patch({ id: data.user_id }, { last_login_at: data.at })),
     SignInFailed: ({ data }) => lockedRow(data),
     SignInCleared: ({ data }) => lockedRow(data),
-    ...ignoring('the row stays as it is', 'UserAbandoned', 'PasswordRehashed'),
+    ...ignoring('the row stays as it is', 'UserAbandoned', 'PasswordRehashed', 'EmailReleased'),
   },
   apply: forgetTenantIn('users'),
 });

@@ -37,6 +37,7 @@ export const endOrphanedSessions = (needs: Dependencies) => {
       UserDeleted: (event) => end(event, { userId: event.data.id, reason: undefined }),
       SessionsRevoked: (event) => end(event, { userId: event.data.id, reason: undefined }),
       AccountReclaimed: (event) => end(event, { userId: event.data.id, reason: undefined }),
+      EmailChanged: (event) => end(event, { userId: event.data.id, reason: undefined }),
       PasswordSet: async (event) => {
         const { by, id } = event.data;
         if (by !== 'created') await end(event, { userId: id, reason: undefined });

@@ -10,7 +10,7 @@ import {
   utcText,
 } from '@cardea/mail';
 import { type FactName, MAIL_TEXTS } from './email-texts.ts';
-import type { MailDetails } from './mail-details.ts';
+import type { MailDetails, SecurityChange } from './mail-details.ts';
 import { NOTICE_TEXTS } from './notice-texts.ts';
 
 /** Who invites, and to what; both are words of strangers. */
@@ -92,7 +92,7 @@ function securityNotice(cause: MailCause): MailText {
   const { to, brand, language, details, requestedAt } = cause;
   const texts = NOTICE_TEXTS[language];
   const { subject, why } = changeOf(cause);
-  const isGone = details.change === 'account_deleted' || details.change === 'account_disabled';
+  const isGone = details.change !== undefined && LEADS_NOWHERE.has(details.change);
   const { isByAdministrator = false, provider = '', codesLeft } = details;
   const facts: readonly Fact[] = [
     ...labelled([['address', to], ...whenceOf(details, requestedAt)], language),
@@ -109,6 +109,13 @@ function securityNotice(cause: MailCause): MailText {
   };
   return framedMail(content, brand, language);
 }
+
+/** Whoever reads it can do nothing at the account any more. */
+const LEADS_NOWHERE: ReadonlySet<SecurityChange> = new Set([
+  'account_deleted',
+  'account_disabled',
+  'email_left',
+]);
 
 /** As they write themselves. */
 const PROVIDERS: { readonly [name: string]: string | undefined } = {

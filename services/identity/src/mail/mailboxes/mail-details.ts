@@ -36,6 +36,8 @@ export const SECURITY_CHANGES = [
   'recovery_code_used',
   'account_linked',
   'account_unlinked',
+  'email_changed',
+  'email_left',
   'account_disabled',
   'account_deleted',
 ] as const;

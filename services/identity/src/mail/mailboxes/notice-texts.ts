@@ -68,6 +68,14 @@ const EN: NoticeTexts = {
       subject: 'a way to sign in was removed',
       why: 'Your account cannot be signed in to by an account elsewhere any more.',
     },
+    email_changed: {
+      subject: 'this is now the address of your account',
+      why: 'The e-mail address of your account was changed to this one. Its other sessions have ended.',
+    },
+    email_left: {
+      subject: 'your account has another address',
+      why: 'The e-mail address of your account was changed to another one. This one no longer signs in to it.',
+    },
     account_disabled: {
       subject: 'your account was disabled',
       why: 'Your account was disabled. Its sessions have ended, and nobody can sign in to it.',
@@ -143,6 +151,14 @@ const DE: NoticeTexts = {
     account_unlinked: {
       subject: 'ein Weg zur Anmeldung fiel weg',
       why: 'Bei Ihrem Konto kann man sich mit einem anderen Konto nicht mehr anmelden.',
+    },
+    email_changed: {
+      subject: 'dies ist jetzt die Adresse Ihres Kontos',
+      why: 'Die E-Mail-Adresse Ihres Kontos wurde auf diese geändert. Seine anderen Sitzungen sind beendet.',
+    },
+    email_left: {
+      subject: 'Ihr Konto hat eine andere Adresse',
+      why: 'Die E-Mail-Adresse Ihres Kontos wurde auf eine andere geändert. Mit dieser kann man sich nicht mehr anmelden.',
     },
     account_disabled: {
       subject: 'Ihr Konto wurde gesperrt',

@@ -33,7 +33,7 @@ export const queueLogoutNotices = (needs: Dependencies) => {
   const epochEnded = (
     event: Recorded<
       UserEvent,
-      'AccountReclaimed' | 'PasswordSet' | 'SessionsRevoked' | 'UserDisabled'
+      'AccountReclaimed' | 'EmailChanged' | 'PasswordSet' | 'SessionsRevoked' | 'UserDisabled'
     >,
   ) => notifyOfEpoch(needs, event);
   return policy<SessionEvent | UserEvent>({
@@ -41,6 +41,7 @@ export const queueLogoutNotices = (needs: Dependencies) => {
     on: {
       SessionRevoked: (event) => notifyOfSession(needs, event),
       PasswordSet: epochEnded,
+      EmailChanged: epochEnded,
       SessionsRevoked: epochEnded,
       UserDisabled: epochEnded,
       AccountReclaimed: epochEnded,
@@ -81,7 +82,7 @@ async function notifyOfEpoch(
   needs: Dependencies,
   event: Recorded<
     UserEvent,
-    'AccountReclaimed' | 'PasswordSet' | 'SessionsRevoked' | 'UserDisabled'
+    'AccountReclaimed' | 'EmailChanged' | 'PasswordSet' | 'SessionsRevoked' | 'UserDisabled'
   >,
 ): Promise<void> {
   const { data } = event;

@@ -1,18 +1,18 @@
 /** An administrator changes or deletes an account. */
 
 import { WriteContention } from '@cardea/event-store';
-import { type Endpoint, endpoint } from '@cardea/http';
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { badField, closed, metadataField } from '../../../http/answers.ts';
-import { nullable, profileInputFields } from '../../../http/input-fields.ts';
+import { emailField, nullable, profileInputFields } from '../../../http/input-fields.ts';
 import { administratorOf } from '../../../ranks/ranks.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { Accounts } from '../../accounts.ts';
 import type { Administrators } from '../../administrators/administrators.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { unknownRoles } from '../administrator.ts';
-import { readProfile } from '../profile-fields.ts';
+import { type Profile, readProfile } from '../profile-fields.ts';
 import { type MetadataPatches, sealMetadata, sealProfile } from '../seal-profile.ts';
 import { exists } from '../user.ts';
 import {
@@ -27,13 +27,31 @@ import {
 import { findUser } from './admin-users.ts';
 import { administer, deleteUser } from './administer.ts';
 import { decideOnUser } from './decide-on-user.ts';
+import { type ReserveDependencies, reserveEmail } from './reserve-email.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'database' | 'streams'> & {
-  readonly userDirectory: Pick<UserDirectory, 'byId' | 'metadataOf' | 'open' | 'seal'>;
-  readonly accounts: Pick<Accounts, 'releaseAddress'>;
-  readonly administrators: Pick<Administrators, 'leave' | 'settle'>;
-  readonly workspaces: Pick<Workspaces, 'tenant'>;
-};
+type Dependencies = ReserveDependencies &
+  Pick<ServiceDependencies, 'clock' | 'command' | 'database'> & {
+    readonly userDirectory: Pick<UserDirectory, 'byId' | 'metadataOf' | 'open'>;
+    readonly accounts: Pick<Accounts, 'releaseAddress'>;
+    readonly administrators: Pick<Administrators, 'leave' | 'settle'>;
+    readonly workspaces: Pick<Workspaces, 'tenant'>;
+  };
+
+const Body = Type.Object(
+  {
+    ...profileInputFields,
+    public_metadata: Type.Optional(nullable(metadataField)),
+    private_metadata: Type.Optional(nullable(metadataField)),
+    email: Type.Optional(emailField),
+    /** Goes with `email`: whether the administrator knows that it is theirs. */
+    email_verified: Type.Optional(Type.Boolean()),
+    roles: Type.Optional(Roles),
+    status: Type.Optional(Status),
+    vouched: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false, minProperties: 1 },
+);
+type Asked = Request<Static<typeof Id>, object, Static<typeof Body>>;
 
 export const updateUserRoute = (needs: Dependencies): Endpoint =>
   endpoint(
@@ -46,74 +64,79 @@ export const updateUserRoute = (needs: Dependencies): Endpoint =>
       retry: 'safe',
       summary: 'Change a user',
       description:
-        'Changes a user in one step; what the body does not name stays. Taking a role ends the tokens that show it. Disabling a user ends their sessions and the agent sessions for them. Nobody changes a user of a higher role or gives a role above their own.',
+        'Changes a user in one step; what the body does not name stays. Taking a role ends the tokens that show it. Disabling a user ends their sessions and the agent sessions for them. Another `email` is in force at once, ends their sessions and what was mailed before, and both addresses are told; without `email_verified` it has to be confirmed. The address of before stays reserved for the account for 7 days. Nobody changes a user of a higher role or gives a role above their own, and no key changes an address.',
       method: 'patch',
       path: '/api/v1/admin/users/{id}',
       who: WRITES,
       params: Id,
-      body: Type.Object(
-        {
-          ...profileInputFields,
-          public_metadata: Type.Optional(nullable(metadataField)),
-          private_metadata: Type.Optional(nullable(metadataField)),
-          roles: Type.Optional(Roles),
-          status: Type.Optional(Status),
-          vouched: Type.Optional(Type.Boolean()),
-        },
-        { additionalProperties: false, minProperties: 1 },
-      ),
+      body: Body,
       ok: AdminUserInFull,
       refusals: {
+        invalid_email: 400,
         invalid_request: 400,
         unknown_role: 400,
         forbidden: 403,
         not_found: 404,
+        email_already_exists: 409,
         email_not_verified: 409,
         last_admin: 409,
+        rate_limited: 429,
       },
       waitsFor: ['users', 'sessions', 'revocations'],
     },
     async (request) => {
-      const { body, params, tenantId } = request;
+      const { body, tenantId } = request;
       const values = readProfile(body);
       if (typeof values === 'string') return badField(values);
       const { settings = TENANT_DEFAULTS } = (await needs.workspaces.tenant(tenantId)) ?? {};
       const unknown = unknownRoles(settings, body.roles ?? []);
       if (unknown !== undefined) return unknown;
-      const of = { tenantId, userId: params.id };
-      const patches = body as MetadataPatches;
-      const command = await needs.command(request);
-      const change = {
-        by: administratorOf(request.principal),
-        now: command.now,
-        ...(body.roles === undefined ? {} : { roles: body.roles }),
-        ...(body.status === undefined ? {} : { status: body.status }),
-        ...(body.vouched === undefined ? {} : { vouched: body.vouched }),
-      };
-      for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-        // Before anything is encrypted for a user who does not exist.
-        const user = await needs.userDirectory.byId(tenantId, params.id);
-        if (!exists(user)) return { refused: 'not_found' };
-        const profile = await sealProfile(needs.userDirectory, of, values);
-        const metadata = await sealMetadata(needs.userDirectory, { tenantId, user }, patches);
-        if (profile === 'erased' || metadata === 'erased') return { refused: 'not_found' };
-        if ('rule' in metadata) return badField(metadata.field, metadata.rule);
-        const decided = await decideOnUser(needs, of, command, (on, account) =>
-          administer({ ...change, profile, metadata, ...on }, account),
-        );
-        if (!decided.done) {
-          const { reason } = decided;
-          if (reason === 'metadata_changed') continue;
-          return { refused: reason };
-        }
-        if (!exists(decided.state)) return { refused: 'not_found' };
-        const at = { tenantId, id: params.id, now: command.now };
-        const row = await findUser(needs.database, at);
-        return { ok: await shownInFull(needs, decided.state, row), wrote: decided.position };
-      }
-      throw new WriteContention('others change the metadata of the user');
+      return updated(needs, request, values);
     },
   );
+
+async function updated(needs: Dependencies, request: Asked, values: Profile<string>) {
+  const { body, params, tenantId } = request;
+  const of = { tenantId, userId: params.id };
+  const patches = body as MetadataPatches;
+  const command = await needs.command(request);
+  const change = {
+    by: administratorOf(request.principal),
+    now: command.now,
+    ...(body.roles === undefined ? {} : { roles: body.roles }),
+    ...(body.status === undefined ? {} : { status: body.status }),
+    ...(body.vouched === undefined ? {} : { vouched: body.vouched }),
+  };
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    // Before anything is encrypted for a user who does not exist.
+    const user = await needs.userDirectory.byId(tenantId, params.id);
+    if (!exists(user)) return { refused: 'not_found' } as const;
+    const profile = await sealProfile(needs.userDirectory, of, values);
+    const metadata = await sealMetadata(needs.userDirectory, { tenantId, user }, patches);
+    if (profile === 'erased' || metadata === 'erased') return { refused: 'not_found' } as const;
+    if ('rule' in metadata) return badField(metadata.field, metadata.rule);
+    const reserved = await reserveEmail(needs, request, { user, change, command });
+    if (reserved.refused !== undefined) return reserved;
+    const { email } = reserved;
+    const at = { ...of, holding: email?.hash };
+    const wanted = { ...change, profile, metadata, ...(email === undefined ? {} : { email }) };
+    const decided = await decideOnUser(needs, at, command, (on, account) =>
+      administer({ ...wanted, ...on }, account),
+    );
+    if (!decided.done) {
+      const { reason } = decided;
+      if (reason === 'metadata_changed' || reason === 'address_lost') continue;
+      if (email !== undefined) {
+        await needs.accounts.emails.release({ ...of, emailHash: email.hash }, command);
+      }
+      return { refused: reason };
+    }
+    if (!exists(decided.state)) return { refused: 'not_found' } as const;
+    const row = await findUser(needs.database, { tenantId, id: params.id, now: command.now });
+    return { ok: await shownInFull(needs, decided.state, row), wrote: decided.position };
+  }
+  throw new WriteContention('others change the metadata of the user, or take the address');
+}
 
 /** Changes of metadata are made again from what others have made of it. */
 const ATTEMPTS_MAX = 10;

@@ -4,9 +4,11 @@
  * vouch.
  */
 
+import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { type Administrator, added, mayChangeRoles, rankOf } from '../../../ranks/ranks.ts';
 import { outranks } from '../administrator.ts';
+import { releasedByChange } from '../emails-of-user.ts';
 import { METADATA_KINDS, type MetadataChanges } from '../metadata.ts';
 import type { SealedProfile } from '../profile-fields.ts';
 import { isActiveAdmin, isDemotion } from '../ranks.ts';
@@ -16,6 +18,7 @@ export type Administer = {
   readonly by: Administrator;
   readonly profile?: SealedProfile;
   readonly metadata?: MetadataChanges;
+  readonly email?: NewEmail;
   readonly roles?: readonly string[];
   readonly vouched?: boolean;
   readonly status?: 'active' | 'disabled';
@@ -26,12 +29,21 @@ export type Administer = {
   readonly now: Date;
 };
 
+export type NewEmail = {
+  readonly email: Sealed;
+  readonly hash: string;
+  /** The administrator says that it belongs to the person. */
+  readonly verified: boolean;
+};
+
 /** `leaves`: removes an administrator, so the tenant's list has to be marked first. */
 export type AdministerRefusal =
   | 'not_found'
   | 'forbidden'
   | 'email_not_verified'
   | 'leaves'
+  /** The address is no longer reserved for the user. */
+  | 'address_lost'
   /** The metadata that the change was made from is no longer the user's. */
   | 'metadata_changed';
 
@@ -40,11 +52,14 @@ export function administer(
   user: User,
 ): Decision<UserEvent, AdministerRefusal> {
   if (!exists(user)) return refuse('not_found');
-  const { by, roles, vouched, status } = command;
+  const { by, email, roles, vouched, status } = command;
   if (outranks(user, by)) return refuse('forbidden');
   if (roles !== undefined && !mayChangeRoles(by, user.roles, roles)) return refuse('forbidden');
-  if (vouched !== undefined && by.isKey) return refuse('forbidden');
-  if (!user.emailVerified && isRaised(command, user)) return refuse('email_not_verified');
+  if ((vouched !== undefined || email !== undefined) && by.isKey) return refuse('forbidden');
+  const emailEvents = emailChange(command, user);
+  const isMoved = emailEvents.length > 0;
+  const isVerified = isMoved && email !== undefined ? email.verified : user.emailVerified;
+  if (!isVerified && isRaised(command, user)) return refuse('email_not_verified');
   const left = { ...user, roles: roles ?? user.roles, status: status ?? user.status };
   if (isActiveAdmin(user) && !isActiveAdmin(left) && !command.mayLeave) return refuse('leaves');
   if (isOutdated(command, user)) return refuse('metadata_changed');
@@ -52,9 +67,34 @@ export function administer(
     ...profileChange(command, user.id),
     ...metadataChange(command, user.id),
     ...rolesChange(command, user),
-    ...vouchChange(command, user),
-    ...statusChange(command, user),
+    ...vouchChange(command, { ...user, emailVerified: isVerified }),
+    ...emailEvents,
+    ...statusChange(command, isMoved ? { ...user, epoch: user.epoch + 1 } : user),
   );
+}
+
+/** Nothing if it is the user's address already. Sessions end, and with them what was mailed before. */
+function emailChange({ email, now }: Administer, user: ExistingUser): readonly UserEvent[] {
+  if (email === undefined || email.hash === user.emailHash) return [];
+  const at = now.toISOString();
+  const { id, emailHash: previous_hash } = user;
+  return [
+    ...releasedByChange(user, { id, newHash: email.hash, at }),
+    {
+      type: 'EmailChanged',
+      data: {
+        id,
+        email: email.email,
+        email_hash: email.hash,
+        previous_hash,
+        email_verified: email.verified,
+        by: 'admin',
+        epoch: user.epoch + 1,
+        keep_sid: null,
+        at,
+      },
+    },
+  ];
 }
 
 /** Somebody else may have registered an address that was never proven. */
@@ -65,7 +105,7 @@ const isRaised = ({ roles, vouched }: Administer, user: ExistingUser): boolean =
 export function deleteUser(
   { by, mayLeave, now }: Pick<Administer, 'by' | 'mayLeave' | 'now'>,
   user: User,
-): Decision<UserEvent, Exclude<AdministerRefusal, 'email_not_verified' | 'metadata_changed'>> {
+): Decision<UserEvent, 'not_found' | 'forbidden' | 'leaves'> {
   if (!exists(user)) return refuse('not_found');
   if (outranks(user, by)) return refuse('forbidden');
   if (isActiveAdmin(user) && !mayLeave) return refuse('leaves');

@@ -7,6 +7,7 @@ import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import { endLaterTokens, tokensBeforeAt } from '../../../streams/tokens-before.ts';
 import type { Administrators } from '../../administrators/administrators.ts';
+import { holdingEmail } from '../../emails.ts';
 import { isActiveAdmin } from '../ranks.ts';
 import { exists, type User, type UserEvent, users } from '../user.ts';
 import type { AdministerRefusal } from './administer.ts';
@@ -15,7 +16,12 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'streams'> & {
   readonly administrators: Pick<Administrators, 'leave' | 'settle'>;
 };
 
-type Of = { readonly tenantId: string; readonly userId: string };
+type Of = {
+  readonly tenantId: string;
+  readonly userId: string;
+  /** An address that is reserved for the account; otherwise the decision is refused as `address_lost`. */
+  readonly holding?: string | undefined;
+};
 
 export type OnAccount = {
   /** Whether an administrator may be removed. */
@@ -37,11 +43,16 @@ export async function decideOnUser<Reason extends AdministerRefusal>(
   const on = (
     mayLeave: boolean,
     stillMarked: () => void,
-  ): Promise<Decided<User, UserEvent, Reason>> =>
-    streams.decideOn(users, of.userId, command, (user) => {
+  ): Promise<Decided<User, UserEvent, Reason>> => {
+    const { holding: emailHash } = of;
+    const rule = (user: User) => {
       stillMarked();
       return decide({ mayLeave, tokensBefore: tokensBeforeAt(clock.now()) }, user);
-    });
+    };
+    return emailHash === undefined
+      ? streams.decideOn(users, of.userId, command, rule)
+      : holdingEmail<Reason>(streams, { ...of, emailHash }, command, rule);
+  };
   const first = await on(false, () => {});
   const decided =
     first.accepted || first.reason !== 'leaves'

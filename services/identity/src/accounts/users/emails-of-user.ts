@@ -1,0 +1,118 @@
+/** The addresses of an account. One that it had before stays reserved for it for some days, so that nobody else gets its mail. */
+import type { Sealed } from '@cardea/crypto';
+
+export type EmailEvent =
+  | {
+      readonly type: 'EmailChanged';
+      readonly data: {
+        readonly id: string;
+        readonly email: Sealed;
+        readonly email_hash: string;
+        /** The address before it, which stays reserved for the account for some days. */
+        readonly previous_hash: string;
+        readonly email_verified: boolean;
+        readonly by: 'user' | 'admin';
+        readonly epoch: number;
+        readonly keep_sid: string | null;
+        readonly at: string;
+      };
+    }
+  /** An address of before is no longer reserved for the account. */
+  | {
+      readonly type: 'EmailReleased';
+      readonly data: {
+        readonly id: string;
+        readonly email: Sealed;
+        readonly email_hash: string;
+        readonly at: string;
+      };
+    };
+
+const DAY_MS = 24 * 3600_000;
+export const PREVIOUS_EMAIL_MS = 7 * DAY_MS;
+/** The oldest is released when there are more. */
+export const PREVIOUS_EMAILS_MAX = 20;
+
+export type PreviousEmail = {
+  readonly email: Sealed;
+  readonly hash: string;
+  readonly verified: boolean;
+  /** Since when it is no longer the address. */
+  readonly at: string;
+};
+
+type Address = {
+  readonly email: Sealed;
+  readonly emailHash: string;
+  readonly emailVerified: boolean;
+  readonly previousEmails?: readonly PreviousEmail[];
+};
+
+/** Whether this address is the account's, or is still reserved for it. */
+export const ownsEmail = (
+  { emailHash, previousEmails = [] }: Pick<Address, 'emailHash' | 'previousEmails'>,
+  hash: string,
+): boolean => emailHash === hash || previousEmails.some((previous) => previous.hash === hash);
+
+type EmailState = Address & {
+  readonly epoch: number;
+  readonly keepSid: string | null;
+  readonly revokedEpoch: number;
+  readonly epochSince: string;
+  readonly updatedAt: string;
+};
+
+export function changedEmail(user: EmailState, { type, data }: EmailEvent): Partial<EmailState> {
+  const { previousEmails = [] } = user;
+  switch (type) {
+    case 'EmailChanged':
+      return {
+        ...moved(user, data),
+        epoch: data.epoch,
+        keepSid: data.keep_sid,
+        revokedEpoch: data.by === 'user' ? user.revokedEpoch : data.epoch,
+        epochSince: data.at,
+        updatedAt: data.at,
+      };
+    case 'EmailReleased':
+      return { previousEmails: previousEmails.filter(({ hash }) => hash !== data.email_hash) };
+  }
+}
+
+function moved(
+  { email, emailHash, emailVerified, previousEmails = [] }: Address,
+  data: Extract<EmailEvent, { type: 'EmailChanged' }>['data'],
+): Address {
+  const before = { email, hash: emailHash, verified: emailVerified, at: data.at };
+  return {
+    email: data.email,
+    emailHash: data.email_hash,
+    emailVerified: data.email_verified,
+    previousEmails: [...previousEmails, before].filter(({ hash }) => hash !== data.email_hash),
+  };
+}
+
+/** What a further change releases, so that the account never holds more than the limit. */
+export const releasedByChange = (
+  { previousEmails = [] }: Pick<Address, 'previousEmails'>,
+  of: { readonly id: string; readonly newHash: string; readonly at: string },
+): readonly EmailEvent[] =>
+  previousEmails
+    .filter(({ hash }) => hash !== of.newHash)
+    .slice(0, -(PREVIOUS_EMAILS_MAX - 1))
+    .map(({ email, hash }) => ({
+      type: 'EmailReleased',
+      data: { id: of.id, email, email_hash: hash, at: of.at },
+    }));
+
+/** Null: it was released before, or is the address again. */
+export const releaseEmail = (
+  { id, previousEmails = [] }: Pick<Address, 'previousEmails'> & { readonly id: string },
+  { hash, now }: { readonly hash: string; readonly now: Date },
+): EmailEvent | null => {
+  const previous = previousEmails.find((each) => each.hash === hash);
+  if (previous === undefined) return null;
+  if (now.getTime() - new Date(previous.at).getTime() < PREVIOUS_EMAIL_MS) return null;
+  const data = { id, email: previous.email, email_hash: hash, at: now.toISOString() };
+  return { type: 'EmailReleased', data };
+};

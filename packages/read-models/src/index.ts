@@ -1,6 +1,7 @@
 export type {
   Answers,
   Database,
+  PrintedRow,
   Queryable,
   Sql,
   Statement,

@@ -19,15 +19,30 @@ const exportsBy = async (account: Account) =>
     ({ type, metadata: { tenantId } }) => type === 'UsersExported' && tenantId === account.tenantId,
   );
 
+const ODD_NAMES = [
+  ...['plain', 'tab\tline\nbreak\r', 'a "quoted" \\N name', '\u0001\u001f\u007f', "O'Neill, {a,b}"],
+  ...['Zoë 🌍 \u2028', '<b>&amp;</b>', ' '],
+];
+const ODD_ROLES = [['member'], ['a,b', 'c"d', 'e\\f', 'NULL'], [], ['{x}', ' y ']];
+
 /** Rows of users that exist in the table alone; several have the same time of creation. */
 const fill = (tenantId: string) =>
   fixture.host.needsOf('identity').database.system.query(
     `INSERT INTO identity.users (id, tenant_id, email, email_verified, address_from, display_name, roles, vouched,
-       status, has_password, mfa_enabled, identities, epoch, created_at, updated_at)
-     SELECT $1 || '-' || n, $1, n || '@many.example', true, 'proof', NULL, '{member}', false,
-       'active', true, false, '{}', 0, date_trunc('second', now()) - n / 700 * interval '1 second', now()
+       status, has_password, mfa_enabled, identities, epoch, created_at, updated_at, locked_until, last_login_at,
+       avatar_url, locale, preferred_username)
+     SELECT $1 || '-' || n, $1, nullif(n, 7) || '@many.example', n % 2 = 0, 'proof',
+       ($3::text[])[n % (cardinality($3::text[]) + 1)],
+       ARRAY(SELECT json_array_elements_text($4::json -> n % json_array_length($4::json))), n % 3 = 0,
+       CASE n % 5 WHEN 0 THEN 'disabled' ELSE 'active' END, true, n % 7 = 0,
+       ARRAY(SELECT json_array_elements_text($4::json -> n % 3)), 0,
+       date_trunc('second', now()) - n / 700 * interval '1 second',
+       now() - n * interval '1 ms', now() + (n % 4 - 2) * interval '1 hour',
+       CASE n % 3 WHEN 0 THEN NULL ELSE timestamptz '2026-02-28T23:59:59Z' + n * interval '1 ms' END,
+       CASE n % 2 WHEN 0 THEN 'https://pictures.example/?a="' || n END, CASE n % 2 WHEN 0 THEN 'de-CH' END,
+       ($3::text[])[n % 3]
      FROM generate_series(1, $2::integer) AS n`,
-    [tenantId, MANY],
+    [tenantId, MANY, ODD_NAMES, JSON.stringify(ODD_ROLES)],
   );
 
 it('standards 9 an export has each user of the tenant once, as the list shows them', async () => {

@@ -16,7 +16,16 @@ export type Statement = {
   readonly name?: string | undefined;
   readonly text: string;
   readonly values?: readonly unknown[] | undefined;
+  /**
+   * Its rows are {@link PrintedRow}s: for thousands of rows that are only written out again, because values and
+   * objects of each row take most of the time. Times are printed in the zone of the session, unless the statement
+   * says otherwise.
+   */
+  readonly asText?: true;
 };
+
+/** What PostgreSQL prints for each column in turn. */
+export type PrintedRow = readonly (string | null)[];
 
 /** The answers of several statements, by the types of their rows. */
 export type Answers<Rows extends readonly QueryResultRow[]> = {

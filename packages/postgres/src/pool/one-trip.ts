@@ -69,6 +69,9 @@ type Sent = {
   readonly values: readonly unknown[];
   readonly result: Filled;
 };
+/** No value is read from what was printed. */
+const PRINTED = { getTypeParser: () => (text: string) => text } as unknown as typeof types;
+
 type Settle = {
   readonly resolve: (answers: readonly Answer[]) => void;
   readonly reject: (error: Error) => void;
@@ -93,11 +96,11 @@ class OneTrip extends Query {
     });
     this.query_timeout = limitMs;
     // Converted before anything is sent: a value that cannot be must not leave half of the statements behind.
-    this.#all = statements.map(({ name = '', text, values = [] }) => ({
+    this.#all = statements.map(({ name = '', text, values = [], asText = false }) => ({
       name,
       text,
       values: values.map(prepareValue),
-      result: new Result('', types) as Filled,
+      result: (asText ? new Result('array', PRINTED) : new Result('', types)) as Filled,
     }));
     this.#next(0);
   }

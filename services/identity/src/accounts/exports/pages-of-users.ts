@@ -1,12 +1,16 @@
 /**
- * The users of an export, newest first: each page is read when the one before has been sent, so no connection is
- * held while the client reads. Users who are created later are left out.
+ * The users of an export, newest first, in pages that are statements of their own, so no connection is held while
+ * the client reads. Users who are created later are left out.
  */
-import type { Database } from '@cardea/read-models';
-import { type AdminUser, linesOfUsersAfter, usersAfter } from '../users/administer/admin-users.ts';
+import type { Database, PrintedRow } from '@cardea/read-models';
+import { type AdminUser, usersAfter } from '../users/administer/admin-users.ts';
+import { type LastUser, lastOf, linesOf, printedUsersAfter } from './lines-of-users.ts';
 
 const PAGE_USERS_MAX = 500;
-/** Lines are text alone, of which more may wait for the client. */
+/**
+ * A page is some 400 KB of lines, of which two wait for the client, and the rows of a third one. Ten times as much
+ * where every name and address of a picture is as long as it may be.
+ */
 const PAGE_LINES_MAX = 1_000;
 
 export async function countUsers(database: Database, tenantId: string): Promise<number> {
@@ -35,19 +39,20 @@ export async function* pagesOfUsers(
   } while (after !== undefined);
 }
 
-/** The same as lines of JSON. */
+/** The same as lines of JSON. PostgreSQL reads a page while the one before is written. */
 export async function* pagesOfLines(
   database: Database,
   of: { readonly tenantId: string; readonly now: Date },
 ): AsyncGenerator<{ readonly text: string; readonly count: number }, void> {
-  let after: { readonly createdAt: Date; readonly id: string } | undefined;
-  do {
-    const { text, count, last } = await linesOfUsersAfter(database, {
-      ...of,
-      after,
-      limit: PAGE_LINES_MAX,
-    });
-    if (count > 0) yield { text, count };
-    after = count < PAGE_LINES_MAX ? undefined : last;
-  } while (after !== undefined);
+  const pageAfter = (after: LastUser | undefined) => {
+    const page = printedUsersAfter(database, { ...of, after, limit: PAGE_LINES_MAX });
+    page.catch(() => {}); // thrown below, unless nobody reads on
+    return page;
+  };
+  let next: ReturnType<typeof pageAfter> | undefined = pageAfter(undefined);
+  while (next !== undefined) {
+    const rows: readonly PrintedRow[] = await next;
+    next = rows.length < PAGE_LINES_MAX ? undefined : pageAfter(lastOf(rows));
+    if (rows.length > 0) yield { text: linesOf(rows), count: rows.length };
+  }
 }

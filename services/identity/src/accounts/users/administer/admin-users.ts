@@ -151,53 +151,6 @@ async function foundUsers(database: Database, list: UserList): Promise<Page> {
   return { rows: rows.map((row) => shown(row, list.now)), total };
 }
 
-/** A moment as JSON has it elsewhere: in UTC, with milliseconds. */
-const isoTime = (column: string): string =>
-  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
-/** The same users as lines of JSON, each with its line break. PostgreSQL writes them: that takes a fifth of the time. */
-export async function linesOfUsersAfter(
-  database: Database,
-  of: {
-    readonly tenantId: string;
-    readonly now: Date;
-    readonly after: { readonly createdAt: Date; readonly id: string } | undefined;
-    readonly limit: number;
-  },
-): Promise<{
-  readonly text: string;
-  readonly count: number;
-  readonly last: { readonly createdAt: Date; readonly id: string } | undefined;
-}> {
-  const { tenantId, now, after, limit } = of;
-  type Lines = { text: string | null; count: number; created_at: Date | null; id: string | null };
-  const { rows } = await database.tenant(tenantId).query<Lines>(
-    `WITH page AS MATERIALIZED (
-       SELECT ${COLUMNS} FROM identity.users
-       WHERE tenant_id = $1 AND created_at <= $2 AND (created_at < $2 OR id > $3)
-       ORDER BY created_at DESC, id LIMIT $4),
-     line AS (
-       SELECT page.created_at AS at, page.id AS key, row_to_json(shown)::text AS text
-       FROM page CROSS JOIN LATERAL (SELECT ${SHOWN_IN_SQL}) AS shown)
-     SELECT string_agg(text || E'\\n', '' ORDER BY at DESC, key) AS text, count(*)::integer AS count,
-       (array_agg(at ORDER BY at, key DESC))[1] AS created_at,
-       (array_agg(key ORDER BY at, key DESC))[1] AS id
-     FROM line`,
-    [tenantId, after?.createdAt ?? now, after?.id ?? '', limit, now],
-  );
-  const { text = '', count = 0, created_at: createdAt, id } = rows[0] ?? {};
-  const last = createdAt && id ? { createdAt, id } : undefined;
-  return { text: text ?? '', count, last };
-}
-
-/** What {@link shown} does, in the same order of fields; `$5` is the time of now. */
-const SHOWN_IN_SQL = `page.id, coalesce(page.email, '') AS email, page.email_verified, page.display_name,
-  page.avatar_url, page.locale, page.preferred_username, page.roles,
-  ${isoTime('page.created_at')} AS created_at,
-  CASE WHEN page.status = 'active' AND $5 < page.locked_until THEN 'locked' ELSE page.status END AS status,
-  page.vouched, page.mfa_enabled, ${isoTime('page.last_login_at')} AS last_login_at, page.identities,
-  ${isoTime('page.updated_at')} AS updated_at`;
-
 /** The next users in the order of lists; without `after` from those on who were created at `now`. */
 export async function usersAfter(
   database: Database,

@@ -243,8 +243,8 @@ export const MEANINGS: { readonly [Name in keyof Settings]: Meaning } = {
   },
   WEBHOOK_ALLOWED_CIDRS: {
     group: 'areas',
-    readBy: 'webhook-dispatcher',
-    text: 'Private networks that webhooks may reach nevertheless; never this host, link-local addresses, or those where a cloud hands out credentials.',
+    readBy: 'webhook-dispatcher, approval',
+    text: 'Private networks that webhooks and channels may reach nevertheless; never this host, link-local addresses, or those where a cloud hands out credentials.',
   },
   WEBHOOK_AUTO_DISABLE_DAYS: {
     group: 'areas',

@@ -65,6 +65,7 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^GET \/ciba\/pending$/, required('user')],
   [/^POST \/ciba\/requests\/\{id\}\/(approve|deny)$/, required('user agent_token agent_key')],
   [/^GET \/ciba\/token\//, required('user agent_token agent_key')],
+  [/^\w+ \/ciba\/channels/, required('user')],
   [/^\w+ \/ciba\/requests/, required('user agent_token')],
   // The vault; an agent reads and ends its own grants.
   [/^GET \/vault\/grants/, required('admin api_key:vault:read agent_key')],

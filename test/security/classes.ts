@@ -47,6 +47,7 @@ export const classes: readonly (readonly [RegExp, Class])[] = [
   [/^(\w+ \/fga\/model|POST \/fga\/dry-run)/, 'things roles'],
   [/^\w+ \/fga\//, 'things any'],
   [/^GET \/ciba\/requests$/, 'things roles'],
+  [/^(POST \/ciba\/channels|(PATCH|DELETE) \/ciba\/channels\/\{id\})$/, 'settings users'],
   [/^\w+ \/ciba\//, 'things account'],
   [/^\w+ \/audit\//, 'things roles'],
 ];

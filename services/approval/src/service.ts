@@ -7,6 +7,11 @@ import {
   serviceOf,
 } from '@cardea/service';
 import { approvalRpcModule } from './approval-rpc/approval-rpc.module.ts';
+import {
+  type ChannelsDependencies,
+  channelsModule,
+  channelsStreams,
+} from './channels/channels.module.ts';
 import { notificationsModule } from './notifications/notifications.module.ts';
 import { pagesModule } from './pages/pages.module.ts';
 import { requestsModule, requestsStreams } from './requests/requests.module.ts';
@@ -16,11 +21,13 @@ export type Options = {
   readonly withoutSweeper?: true;
   readonly pollWaitMs?: number;
   readonly mail?: MailTransport;
+  /** Names and connections of the programs that channels lead to. */
+  readonly channelNetwork?: ChannelsDependencies['network'];
 };
 
 export const approvalWith = (options: Options = {}): ServiceDefinition => ({
   name: 'approval',
-  streams: requestsStreams,
+  streams: [...requestsStreams, ...channelsStreams],
   migrations: new URL('../migrations/', import.meta.url),
   build: (needs) => build(needs, options),
 });
@@ -28,17 +35,23 @@ export const approvalWith = (options: Options = {}): ServiceDefinition => ({
 export const approvalService = approvalWith();
 
 function build(needs: ServiceDependencies, options: Options): Service {
-  const { withoutSweeper, pollWaitMs, mail } = options;
+  const { withoutSweeper, pollWaitMs, mail, channelNetwork: network } = options;
   const requests = requestsModule({
     ...needs,
-    onRequested: () => notifications.wake(),
+    onRequested: () => {
+      notifications.wake();
+      channels.wake();
+    },
+    onUserDeleted: (tenantId, userId) => channels.deleteOf(tenantId, userId),
     expiresRequests: withoutSweeper !== true,
     ...(pollWaitMs === undefined ? {} : { pollWaitMs }),
   });
   const notifications = notificationsModule({ ...needs, ...requests.parts, transport: mail });
+  const channels = channelsModule({ ...needs, ...requests.parts, network });
   return serviceOf([
     requests.module,
     notifications.module,
+    channels.module,
     pagesModule({ ...needs, ...requests.parts, endpoints: requests.endpoints }),
     approvalRpcModule({ ...needs, ...requests.parts }),
   ]);

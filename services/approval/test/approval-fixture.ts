@@ -51,9 +51,10 @@ export async function approvalFixture(
   options: Parameters<typeof approvalWith>[0] & {
     readonly env?: { readonly [name: string]: string };
     readonly peers?: Offers;
+    readonly onLog?: (line: string) => void;
   } = {},
 ): Promise<ApprovalFixture> {
-  const { env = {}, peers = {}, ...given } = options;
+  const { env = {}, peers = {}, onLog, ...given } = options;
   // No mail is sent or written to a folder unless a test reads the mail.
   const own = { mail: { send: async () => {}, close: () => {} }, ...given };
   const clock = movableClock();
@@ -63,6 +64,7 @@ export async function approvalFixture(
     clock,
     env,
     peers,
+    ...(onLog === undefined ? {} : { onLog }),
   });
   const needs = fixture.host.needsOf('approval');
   const known = (tenantId: string) =>

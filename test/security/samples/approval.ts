@@ -30,6 +30,30 @@ async function onDenied(world: Fortress): Promise<Ask> {
   return { params };
 }
 
+const CHANNELS = '/api/v1/ciba/channels';
+const chat = ({ receiver }: Fortress) => ({ name: 'Ops', format: 'slack', url: receiver.url });
+
+/** The member's own; made anew each time, so the one of before goes first. */
+async function someChannel({ rest, a, receiver }: Fortress): Promise<Ask> {
+  const member = rest.as({ bearer: a.member.access, tenant: a.tenantId });
+  const { channels } = (await member.get(CHANNELS)).body;
+  for (const { id } of channels) await member.delete(`${CHANNELS}/${id}`);
+  const made = await member.post(CHANNELS, {
+    name: 'Phone',
+    format: 'ntfy',
+    url: `${receiver.url}/topic`,
+  });
+  expectStatus(made, 201);
+  return { params: { id: made.body.id } };
+}
+
+/** To everybody but the person it does not exist. */
+const ofMember = {
+  by: 'member',
+  ask: someChannel,
+  but: { 'system admin': 404, owner: 404, admin: 404 },
+} as const;
+
 /** Only the user of the request decides; an agent is answered that a user has to. */
 const DECIDES = {
   by: 'member',
@@ -59,6 +83,14 @@ export const approvalSamples: Samples = {
     by: 'member',
     ask: async (world) => ({ params: { approval_id: (await someRequest(world)).id } }),
   },
+  list_approval_channels: { by: 'member', ask: () => ({}) },
+  create_approval_channel: { by: 'admin', ask: (world) => ({ body: chat(world) }) },
+  change_approval_channel: {
+    ...ofMember,
+    ask: async (world) => ({ ...(await someChannel(world)), body: { enabled: false } }),
+  },
+  delete_approval_channel: ofMember,
+  test_approval_channel: ofMember,
   approve_request: DECIDES,
   deny_request: DECIDES,
 };

@@ -3,7 +3,18 @@
  * a code.
  */
 import Type from 'typebox';
-import { fact, flag, freeText, id, instant, nullable, number, oneOf, text } from '../fields.ts';
+import {
+  fact,
+  flag,
+  freeText,
+  id,
+  instant,
+  nullable,
+  number,
+  oneOf,
+  text,
+  texts,
+} from '../fields.ts';
 import { integrationEvents } from '../integration-event.ts';
 import { actionDenied } from './action-denied.ts';
 
@@ -35,6 +46,14 @@ const later = { ...request, origin: Type.Optional(origin) };
 const answered = {
   responded_by: id('The user who has answered.'),
   responded_at: instant('When they answered.'),
+};
+
+/** Never the URL or the token of a channel: whoever knows them can write there. */
+const channel = {
+  channel_id: id('The channel.'),
+  format: oneOf(['slack', 'teams', 'discord', 'ntfy'], 'The program that it leads to.'),
+  origin: text('Scheme, host and port of its address.', 'https://hooks.slack.com'),
+  recipient: nullable(id('The user whose requests it tells; null: those of all users.')),
 };
 
 export const approvalEvents = integrationEvents('approval', {
@@ -76,5 +95,11 @@ export const approvalEvents = integrationEvents('approval', {
       blocked_until: instant('When codes are taken again, unless an administrator unlocks them.'),
     },
   ),
+  'channel.created': fact('A chat or a phone is told of requests from now on.', channel),
+  'channel.changed': fact('A channel was changed, enabled or disabled.', {
+    ...channel,
+    changed: texts('What is another now.', 'url', 'enabled'),
+  }),
+  'channel.deleted': fact('A channel is told of nothing any more.', channel),
   'action.denied': actionDenied,
 });

@@ -36,6 +36,7 @@ const HELP: { readonly [code: string]: string } = {
   attenuation_only: 'a session only ever loses rights; start a new session for more.',
   binding_code_mismatch: 'the code is not the one that the agent shows; read it again.',
   binding_code_required: 'this request takes the code that the agent shows, in `binding_code`.',
+  channel_not_found: 'there is no such channel, or the caller does not manage it.',
   challenge_expired: 'the challenge is used or too old; ask for a new one.',
   code_expired: 'the code is too old; ask for a new one.',
   delegation_required:
@@ -137,6 +138,8 @@ const HELP: { readonly [code: string]: string } = {
   tenant_not_found: 'there is no such tenant.',
   tenant_required: 'name the tenant by `X-Service-Tenant` or by a publishable key.',
   too_many_attempts: `there were too many wrong attempts; ${AGAIN}`,
+  too_many_channels:
+    'there are as many channels as may be, 20 of a tenant and 3 of a person; delete one first.',
   too_many_factors: 'the user has as many factors as may be; remove one first.',
   too_many_policies: 'the tenant has as many policies as may be; remove one first.',
   too_many_polls: `too many polls wait already; ${AGAIN}`,

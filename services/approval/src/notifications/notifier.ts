@@ -10,6 +10,7 @@ import {
   type Counters,
   type IdentityFacts,
   type Pending,
+  pageOfRequests,
   type RequestEvent,
   readRequest,
   requests,
@@ -112,7 +113,10 @@ async function sendFolded(
   }
   if (open.length === 0) return;
   const look = await needs.identityFacts.mailLook(job.tenant_id);
-  await mail.send({ to, ...mailOfSeveral(open.length, look, pageOf(needs, job.tenant_id)) });
+  await mail.send({
+    to,
+    ...mailOfSeveral(open.length, look, pageOfRequests(needs.settings, job.tenant_id)),
+  });
   for (const one of open) await settle(needs, one, sent(one));
 }
 
@@ -168,16 +172,6 @@ async function mailOf(
     origin: facts.origin,
     code,
     look,
-    page: pageOf({ settings }, facts.tenant_id, facts.id),
+    page: pageOfRequests(settings, facts.tenant_id, facts.id),
   });
-}
-
-/** The page of a request, or of all; it names the tenant to sign in at. */
-function pageOf(
-  { settings }: Pick<NotifierDependencies, 'settings'>,
-  tenantId: string,
-  id?: string,
-): string {
-  const path = id === undefined ? '/approve' : `/approve/${encodeURIComponent(id)}`;
-  return `${settings.PUBLIC_URL}${path}?in=${encodeURIComponent(tenantId)}`;
 }

@@ -54,3 +54,6 @@ export const SWEEP_ROWS_MAX = 500;
 
 /** Rows of `GET /pending`. */
 export const PENDING_ROWS_MAX = 1_000;
+
+/** Requests that wait to be told in one channel; its next message counts them and says that there are more. */
+export const WAITING_PER_CHANNEL_MAX = 200;

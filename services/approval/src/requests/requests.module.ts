@@ -34,11 +34,19 @@ export type { Changes } from './approval-requests/changes.ts';
 export { makeRequest, sealWord } from './approval-requests/make-request.ts';
 export { readRequest, showRequest } from './approval-requests/read-request.ts';
 export * from './approval-requests/request.ts';
-export { requestId, type Shown as ShownRequest } from './approval-requests/request-shape.ts';
+export {
+  isImpersonated,
+  isLive,
+  requestId,
+  SeverityShape,
+  type Shown as ShownRequest,
+  USERS_ONLY,
+} from './approval-requests/request-shape.ts';
 export type { Counters } from './counters.ts';
 export { type IdentityFacts, type MailLook, patiently } from './identity-facts/identity-facts.ts';
 export { userValidity } from './identity-facts/user-validity.ts';
-export { COOL_DOWN_MS } from './limits.ts';
+export { COOL_DOWN_MS, WAITING_PER_CHANNEL_MAX } from './limits.ts';
+export { pageOfRequests } from './page-address.ts';
 export { askQueue } from './queues/ask-queue.ts';
 
 export type RequestsDependencies = Pick<
@@ -60,6 +68,8 @@ export type RequestsDependencies = Pick<
 > & {
   /** Called when new requests are in the table. */
   readonly onRequested: () => void;
+  /** Called when identity has deleted a user. */
+  readonly onUserDeleted: (tenantId: string, userId: string) => Promise<void>;
   /** False in tests that expire requests themselves. */
   readonly expiresRequests: boolean;
   readonly pollWaitMs?: number;

@@ -104,6 +104,9 @@ const NO_CONCERN = {
     'approval.consumed',
     'approval.decision_refused',
     'approval.codes_blocked',
+    'channel.created',
+    'channel.changed',
+    'channel.deleted',
   ),
 };
 

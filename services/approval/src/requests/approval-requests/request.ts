@@ -59,11 +59,11 @@ export type RequestFacts = {
 export type ApprovalRequested = { readonly type: 'ApprovalRequested'; readonly data: RequestFacts };
 type NotificationSent = {
   readonly type: 'NotificationSent';
-  readonly data: { readonly channel: string };
+  readonly data: { readonly channel: string; readonly channel_id?: string };
 };
 type NotificationFailed = {
   readonly type: 'NotificationFailed';
-  readonly data: { readonly channel: string; readonly cause: string };
+  readonly data: { readonly channel: string; readonly channel_id?: string; readonly cause: string };
 };
 type BindingCodeRefused = {
   readonly type: 'BindingCodeRefused';

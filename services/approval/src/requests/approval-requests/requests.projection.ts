@@ -5,8 +5,9 @@
 import { ignored, ignoring, type Recorded } from '@cardea/event-store';
 import { orNull, projection, type Statement, table } from '@cardea/read-models';
 import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';
+import { WAITING_PER_CHANNEL_MAX } from '../limits.ts';
 import { beginsBlock, type CodeGuessesEvent, guesserOf } from './code-guesses.ts';
-import { type RequestEvent, type RequestFacts, requests } from './request.ts';
+import { type RequestEvent, type RequestFacts, requests, SEVERITIES } from './request.ts';
 
 type Of<Type extends RequestEvent['type']> = Recorded<RequestEvent, Type>;
 
@@ -146,12 +147,10 @@ function useBefore(
   return [{ name: `${schema}_use_before`, text, values }];
 }
 
-/** Webhooks are served by the integration event; every other channel gets a job here. */
+/** Webhooks are served by the integration event; everything else is queued here. */
 function notificationJobs(events: readonly Of<'ApprovalRequested'>[]): readonly Statement[] {
-  const jobs = events.flatMap(({ data: { id, tenant_id, user_id, channels, created_at } }) =>
-    channels
-      .filter((channel) => channel !== 'webhook')
-      .map((channel) => ({ id, tenant_id, user_id, channel, created_at })),
+  const jobs = events.flatMap(({ data: { channels, ...request } }) =>
+    channels.filter((channel) => channel !== 'webhook').map((channel) => ({ ...request, channel })),
   );
   if (jobs.length === 0) return [];
   const values = [
@@ -160,16 +159,33 @@ function notificationJobs(events: readonly Of<'ApprovalRequested'>[]): readonly 
     jobs.map(({ channel }) => channel),
     jobs.map(({ user_id }) => user_id),
     jobs.map(({ created_at }) => created_at),
+    jobs.map(({ severity }) => severity),
+    [...SEVERITIES],
   ];
   return [{ ...QUEUE_JOBS, values }];
 }
 
+/** One statement for mail and channels: a tenant without channels pays for no other. */
 const QUEUE_JOBS = {
   name: 'approval_queue_notifications',
-  text: `INSERT INTO approval.notification_jobs (tenant_id, request_id, channel, user_id, run_at, state)
-         SELECT t, r, c, u, at, 'waiting'
-         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
-           AS j (t, r, c, u, at)
+  text: `WITH j AS (
+           SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[],
+             $6::text[]) AS j (t, r, c, u, at, severity)
+         ), told AS (
+           INSERT INTO approval.channel_jobs (tenant_id, channel_id, request_id, run_at)
+           SELECT k.tenant_id, k.id, j.r, j.at
+           FROM j JOIN approval.channels k ON k.tenant_id = j.t
+             AND j.c = CASE k.format WHEN 'ntfy' THEN 'push' ELSE 'chat' END
+           WHERE k.enabled AND (k.recipient IS NULL OR k.recipient = j.u)
+             AND array_position($7::text[], k.min_severity) <= array_position($7::text[], j.severity)
+             AND (SELECT count(*) FROM (
+                   SELECT 1 FROM approval.channel_jobs w
+                   WHERE w.tenant_id = k.tenant_id AND w.channel_id = k.id
+                   LIMIT ${WAITING_PER_CHANNEL_MAX}) AS waiting) < ${WAITING_PER_CHANNEL_MAX}
+           ON CONFLICT DO NOTHING
+         )
+         INSERT INTO approval.notification_jobs (tenant_id, request_id, channel, user_id, run_at, state)
+         SELECT t, r, c, u, at, 'waiting' FROM j WHERE c NOT IN ('chat', 'push')
          ON CONFLICT DO NOTHING`,
 };
 

@@ -43,7 +43,7 @@ export type IdentityFacts = {
 };
 
 /** Identity's own default (`docs/design/approval.md`, Messages to the user). */
-const CHANNELS_DEFAULT = ['email', 'webhook'];
+const CHANNELS_DEFAULT = ['email', 'webhook', 'chat', 'push'];
 
 type UserRow = { readonly email: string | null; readonly position: string };
 type AroundRow = {

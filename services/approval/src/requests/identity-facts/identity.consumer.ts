@@ -16,7 +16,10 @@ import { type ExpiryCause, requests, subjectOf } from '../approval-requests/requ
 type ConsumerDependencies = Pick<
   ServiceDependencies,
   'database' | 'positions' | 'sealer' | 'store' | 'streams' | 'systemCommand'
-> & { readonly changes: Changes };
+> & {
+  readonly changes: Changes;
+  readonly onUserDeleted: (tenantId: string, userId: string) => Promise<void>;
+};
 type Event<Type extends (typeof identityEvents)['types'][number]> = Heard<
   typeof identityEvents,
   Type
@@ -43,6 +46,7 @@ export const identityConsumer = (needs: ConsumerDependencies) =>
       'user.deleted': {
         prepare: async ({ tenantId, data: { id } }) => {
           await endRequestsOf(needs, { tenantId, user: id });
+          await needs.onUserDeleted(tenantId, id);
           await needs.sealer.erase(subjectOf(tenantId, id));
         },
         apply: forgetUser,

@@ -18,6 +18,19 @@ const request = (past: string, action: string, result: Result = 'success'): Rule
   }),
 });
 
+type ChannelData = Data<'channel.created'> & { readonly changed?: readonly string[] };
+
+const channel = (action: string): Rule<ChannelData> => ({
+  category: 'admin',
+  says: ({ data: { channel_id: id, format, origin, recipient, changed } }) => ({
+    type: `admin.approval_channel.${action}`,
+    action,
+    result: 'success',
+    target: { type: 'approval_channel', id },
+    details: { format, origin, recipient, ...(changed === undefined ? {} : { changed }) },
+  }),
+});
+
 export const approvalRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
   'approval.requested': request('request_created', 'create'),
   'approval.approved': request('approved', 'approve'),
@@ -35,5 +48,8 @@ export const approvalRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
       details: { level, blocked_until },
     }),
   },
+  'channel.created': channel('create'),
+  'channel.changed': channel('update'),
+  'channel.deleted': channel('delete'),
   'action.denied': denied('authorization'),
 };

@@ -131,6 +131,9 @@ approval/approval.expired @system                 | ciba.expired             | a
 approval/approval.consumed @agent                 | ciba.consumed            | authorization consume success | approval_request id | action severity ttl_seconds
 approval/approval.decision_refused @agent         | ciba.decision_refused    | authorization approve denied | approval_request id | action severity ttl_seconds
 approval/approval.codes_blocked @user             | ciba.codes_blocked       | authorization approve denied | user user_id       | level blocked_until
+approval/channel.created @admin                   | admin.approval_channel.create | admin create success | approval_channel channel_id | format origin recipient
+approval/channel.changed @user                    | admin.approval_channel.update | admin update success | approval_channel channel_id | format origin recipient changed
+approval/channel.deleted @admin                   | admin.approval_channel.delete | admin delete success | approval_channel channel_id | format origin recipient
 approval/action.denied area=authorization status=401 | authorization.denied  | authorization deny denied | type id          | operation reason status
 webhooks/webhook.created @admin                   | admin.webhook.create     | admin create success    | webhook webhook_id | origin events enabled
 webhooks/webhook.updated @admin                   | admin.webhook.update     | admin update success    | webhook webhook_id | origin events enabled changed

@@ -134,9 +134,10 @@ const plain = {
     Type.String({ maxLength: URL_CHARACTERS_MAX, examples: ['https://example.com/signed-in'] }),
     { maxItems: REDIRECT_URIS_MAX, uniqueItems: true },
   ),
-  approval_channels: Type.Array(named('ApprovalChannel', Type.Enum(['email', 'webhook'])), {
-    uniqueItems: true,
-  }),
+  approval_channels: Type.Array(
+    named('ApprovalChannel', Type.Enum(['email', 'webhook', 'chat', 'push'])),
+    { uniqueItems: true },
+  ),
 };
 
 /** What is shown was checked when it was set; events of before may hold other words. */

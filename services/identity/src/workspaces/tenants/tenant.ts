@@ -108,7 +108,7 @@ export const TENANT_DEFAULTS: TenantSettings = {
   social: { google: null, github: null, microsoft: null },
   allowed_redirect_uris: [],
   email: { from_name: null, reply_to: null },
-  approval_channels: ['email', 'webhook'],
+  approval_channels: ['email', 'webhook', 'chat', 'push'],
   branding: {
     logo_url: null,
     icon_url: null,

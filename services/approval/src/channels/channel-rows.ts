@@ -1,0 +1,73 @@
+/** Channels as their managers see them. */
+import type { Database } from '@cardea/read-models';
+import type { Severity } from '../requests/requests.module.ts';
+import type { ChannelFormat, Manager } from './channel.ts';
+import { type ChannelShape, recipientShown } from './channel-shape.ts';
+
+type Row = {
+  readonly id: string;
+  readonly name: string;
+  readonly format: ChannelFormat;
+  readonly origin: string;
+  readonly recipient: string | null;
+  readonly min_severity: Severity;
+  readonly enabled: boolean;
+  readonly created_at: Date;
+  readonly last_sent_at: Date | null;
+  readonly last_error: string | null;
+};
+
+/** The person's own and, for administrators, those of the tenant. Their limits keep the list short. */
+export async function managedRows(
+  database: Database,
+  tenantId: string,
+  { userId, isAdmin }: Manager,
+): Promise<readonly ChannelShape[]> {
+  const { rows } = await database.tenant(tenantId).query<Row>(
+    `SELECT c.id, c.name, c.format, c.origin, c.recipient, c.min_severity, c.enabled, c.created_at,
+            s.last_sent_at, s.last_error
+     FROM approval.channels c
+     LEFT JOIN approval.channel_states s ON s.tenant_id = c.tenant_id AND s.channel_id = c.id
+     WHERE c.tenant_id = $1 AND (c.owner = $2 OR ($3 AND c.owner IS NULL))
+     ORDER BY c.created_at, c.id`,
+    [tenantId, userId, isAdmin],
+  );
+  return rows.map(({ created_at, last_sent_at, recipient, ...row }) => ({
+    ...row,
+    recipient: recipientShown(recipient),
+    created_at: created_at.toISOString(),
+    last_sent_at: last_sent_at?.toISOString() ?? null,
+  }));
+}
+
+/** How many channels a person has, or the tenant. */
+export async function countChannels(
+  database: Database,
+  tenantId: string,
+  owner: string | null,
+): Promise<number> {
+  const { rows } = await database.tenant(tenantId).query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM approval.channels
+     WHERE tenant_id = $1 AND owner IS NOT DISTINCT FROM $2`,
+    [tenantId, owner],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** What became of the last message to a channel. */
+export async function lastSent(
+  database: Database,
+  tenantId: string,
+  id: string,
+): Promise<Pick<ChannelShape, 'last_sent_at' | 'last_error'>> {
+  const { rows } = await database.tenant(tenantId).query<Pick<Row, 'last_sent_at' | 'last_error'>>(
+    `SELECT last_sent_at, last_error FROM approval.channel_states
+     WHERE tenant_id = $1 AND channel_id = $2`,
+    [tenantId, id],
+  );
+  const [row] = rows;
+  return {
+    last_sent_at: row?.last_sent_at?.toISOString() ?? null,
+    last_error: row?.last_error ?? null,
+  };
+}

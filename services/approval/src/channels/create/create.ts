@@ -1,0 +1,9 @@
+import { accept, type Decision, refuse } from '@cardea/event-store';
+import type { Channel, ChannelCreated, ChannelFacts } from '../channel.ts';
+
+/** A repeat under the same key finds the channel that the first one made. */
+export const createChannel = (
+  channel: Channel,
+  facts: ChannelFacts,
+): Decision<ChannelCreated, 'exists'> =>
+  channel.status === 'absent' ? accept({ type: 'ChannelCreated', data: facts }) : refuse('exists');

@@ -1,0 +1,85 @@
+/**
+ * What a channel is told: who asks, for what, who decides until when, and where. No reason, no code, no value, no
+ * button that decides. Words of others are cleaned and cut here, and made inert by each format.
+ */
+import { type Language, utcText } from '@cardea/mail';
+import { cleaned, cut } from '@cardea/runtime';
+import type { RequestFacts, Severity } from '../../requests/requests.module.ts';
+import { CHANNEL_TEXTS } from './channel-texts.ts';
+
+const NAME_CHARS_MAX = 60;
+const VALUE_CHARS_MAX = 200;
+const FIELDS_CHARS_MAX = 600;
+
+export type ChannelMessage = {
+  /** Words of ours alone: some programs read marks and mentions in it. */
+  readonly summary: string;
+  /** May contain the name of an agent. */
+  readonly title: string;
+  readonly facts: readonly (readonly [label: string, value: string])[];
+  readonly link: { readonly label: string; readonly url: string };
+  readonly severity: Severity;
+};
+
+export function messageOfRequest(
+  facts: RequestFacts,
+  of: { readonly language: Language; readonly person: string; readonly page: string },
+): ChannelMessage {
+  const texts = CHANNEL_TEXTS[of.language];
+  const { binding } = facts;
+  const agent = cut(cleaned(facts.agent_name), NAME_CHARS_MAX);
+  const value = (text: string) => cut(cleaned(text), VALUE_CHARS_MAX);
+  const what: ChannelMessage['facts'] =
+    binding === undefined
+      ? [
+          [texts.action, value(facts.action)],
+          ...(facts.resource === undefined
+            ? []
+            : [[texts.resource, value(facts.resource)] as const]),
+        ]
+      : [
+          [texts.service, value(binding.service_name)],
+          [texts.fields, cut(binding.fields.map(cleaned).join(', '), FIELDS_CHARS_MAX)],
+        ];
+  return {
+    summary: texts.summary,
+    title: texts.asks[facts.origin].replace('{agent}', () => agent),
+    facts: [
+      ...what,
+      [texts.severity, texts.severities[facts.severity]],
+      [texts.person, value(of.person)],
+      [texts.openUntil, utcText(facts.expires_at)],
+    ],
+    link: { label: texts.show, url: of.page },
+    severity: facts.severity,
+  };
+}
+
+/** `count` is a text, because it may end in a plus. */
+export function messageOfSeveral(
+  count: string,
+  of: { readonly language: Language; readonly page: string },
+): ChannelMessage {
+  const texts = CHANNEL_TEXTS[of.language];
+  return {
+    summary: texts.summary,
+    title: texts.several.replace('{count}', count),
+    facts: [],
+    link: { label: texts.showAll, url: of.page },
+    severity: 'medium',
+  };
+}
+
+export function messageOfTest(
+  name: string,
+  of: { readonly language: Language; readonly page: string },
+): ChannelMessage {
+  const texts = CHANNEL_TEXTS[of.language];
+  return {
+    summary: texts.test,
+    title: texts.test,
+    facts: [[texts.channel, cut(cleaned(name), VALUE_CHARS_MAX)]],
+    link: { label: texts.showAll, url: of.page },
+    severity: 'low',
+  };
+}

@@ -1,0 +1,70 @@
+/** What channels are told, in each language. `{agent}` and `{count}` are filled in. */
+import type { Language } from '@cardea/mail';
+import type { Origin, Severity } from '../../requests/requests.module.ts';
+
+type ChannelTexts = {
+  readonly summary: string;
+  /** A user's or an administrator's request must not be mistaken for one made by an agent. */
+  readonly asks: { readonly [origin in Origin]: string };
+  readonly severities: { readonly [severity in Severity]: string };
+  readonly action: string;
+  readonly resource: string;
+  readonly service: string;
+  readonly fields: string;
+  readonly severity: string;
+  readonly person: string;
+  readonly openUntil: string;
+  readonly show: string;
+  readonly showAll: string;
+  readonly several: string;
+  readonly test: string;
+  readonly channel: string;
+};
+
+const EN: ChannelTexts = {
+  summary: 'A request waits for a decision.',
+  asks: {
+    vend: '{agent} asks for a decision',
+    agent: '{agent} asks for a decision',
+    admin: 'An administrator asks for a decision in the name of {agent}',
+    self: 'A user asks themselves for a decision in the name of {agent}',
+  },
+  severities: { low: 'low', medium: 'medium', high: 'high' },
+  action: 'Action',
+  resource: 'Resource',
+  service: 'Service',
+  fields: 'Fields',
+  severity: 'Severity',
+  person: 'Who decides',
+  openUntil: 'Open until',
+  show: 'Look at the request',
+  showAll: 'Show the requests',
+  several: '{count} more requests wait for a decision',
+  test: 'Test message: requests for approval are told here',
+  channel: 'Channel',
+};
+
+const DE: ChannelTexts = {
+  summary: 'Eine Anfrage wartet auf eine Entscheidung.',
+  asks: {
+    vend: '{agent} bittet um eine Entscheidung',
+    agent: '{agent} bittet um eine Entscheidung',
+    admin: 'Die Administration bittet im Namen von {agent} um eine Entscheidung',
+    self: 'Jemand bittet sich selbst im Namen von {agent} um eine Entscheidung',
+  },
+  severities: { low: 'gering', medium: 'mittel', high: 'hoch' },
+  action: 'Aktion',
+  resource: 'Ressource',
+  service: 'Dienst',
+  fields: 'Felder',
+  severity: 'Tragweite',
+  person: 'Wer entscheidet',
+  openUntil: 'Offen bis',
+  show: 'Anfrage ansehen',
+  showAll: 'Anfragen ansehen',
+  several: '{count} weitere Anfragen warten auf eine Entscheidung',
+  test: 'Testnachricht: Anfragen erscheinen hier',
+  channel: 'Kanal',
+};
+
+export const CHANNEL_TEXTS: { readonly [language in Language]: ChannelTexts } = { en: EN, de: DE };

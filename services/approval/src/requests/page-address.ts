@@ -1,0 +1,11 @@
+/** The page of a request, or of all that wait; it names the tenant to sign in at. */
+import type { Settings } from '@cardea/runtime';
+
+export function pageOfRequests(
+  settings: Pick<Settings, 'PUBLIC_URL'>,
+  tenantId: string,
+  id?: string,
+): string {
+  const path = id === undefined ? '/approve' : `/approve/${encodeURIComponent(id)}`;
+  return `${settings.PUBLIC_URL}${path}?in=${encodeURIComponent(tenantId)}`;
+}

@@ -13,6 +13,8 @@ export type {
   Authorize,
   Contract,
   Endpoint,
+  EndpointOf,
+  EndpointShape,
   Played,
   PlayedOutcome,
   Plays,
@@ -59,9 +61,9 @@ export {
   CONSISTENCY_WAIT_MS,
   printToken,
 } from './pipeline/consistency.ts';
-export { stepUpHeaders } from './pipeline/step-up.ts';
+export { AUTH_AGE_SECONDS_MAX, stepUpHeaders } from './pipeline/step-up.ts';
 export { type Denial, type Denials, isRecorded } from './refusals/denials.ts';
-export { messageOf, Overloaded, refusalOfThrow } from './refusals/refusal.ts';
+export { type Fault, messageOf, Overloaded, refusalOfThrow } from './refusals/refusal.ts';
 export { type RefusedWrites, refusedWrites } from './refusals/refused-writes.ts';
 export { type HealthDependencies, healthEndpoints } from './server/health.ts';
 export { PortTaken } from './server/listen.ts';

@@ -25,7 +25,7 @@ export {
   send,
   wantsPage,
 } from './page.ts';
-export { type Fact, facts, type Table, table, tag } from './parts.ts';
+export { ago, type Fact, facts, partLink, type Table, table, tag, utcDay } from './parts.ts';
 export { PASSKEY_SCRIPT, SAVE_SCRIPT, SHOW_PASSWORD_SCRIPT, scriptsOf } from './scripts.ts';
 export {
   formToken,
@@ -36,9 +36,17 @@ export {
   pageClaims,
   pageCookies,
 } from './session/page-cookie.ts';
-export { returnPath, SIGN_IN_PATH, SIGN_OUT_PATH, signInAddress } from './session/page-paths.ts';
+export {
+  CALLBACK_PATH,
+  returnPath,
+  SIGN_IN_PATH,
+  SIGN_OUT_PATH,
+  signInAddress,
+} from './session/page-paths.ts';
 export { languageOf, languageOfLocale } from './texts/reader-language.ts';
 export { type Catalogue, catalogue, type Say, sayIn, type Texts } from './texts/texts.ts';
 export type { Tone } from './tones.ts';
-export type { PageForm, PageOf, Shown } from './view/page-of.ts';
-export { PAGE_CONTRACT, type PageDependencies, pageRoutes } from './view/page-routes.ts';
+export type { PageDependencies } from './view/page-context.ts';
+export type { FormUse, PageForm, PageOf, Shown, Strings } from './view/page-of.ts';
+export { PAGE_CONTRACT, pageRoutes } from './view/page-routes.ts';
+export { pagesOf, read } from './view/pages-of.ts';

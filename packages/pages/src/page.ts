@@ -8,6 +8,7 @@ import { DEFAULT_LANGUAGE, type Language } from '@cardea/mail';
 import { acceptsPage } from './accepts-page.ts';
 import { type Branding, brandStyle } from './branding.ts';
 import { html, type Markup, NOTHING, trusted } from './markup.ts';
+import { type Navigation, navigation } from './navigation.ts';
 import { STYLE } from './style.ts';
 import { languageOf } from './texts/reader-language.ts';
 import { type Catalogue, type Say, type SayRefusal, sayIn, sayRefusalIn } from './texts/texts.ts';
@@ -30,6 +31,8 @@ export type PageBody = {
   /** What went wrong, which is read out first. */
   readonly alert?: string | undefined;
   readonly script?: string | undefined;
+  /** The navigation of the pages of somebody who is signed in. */
+  readonly nav?: Navigation | undefined;
   /** Browsers apply `form-action` to where a form's answer leads, too. */
   readonly redirectUri?: string | undefined;
 };
@@ -80,7 +83,7 @@ export function page(frame: Frame, shown: PageBody): Html {
 <style>${trusted(colors)}</style>
 </head>
 <body>
-<main${shown.width === undefined ? NOTHING : html` class="${shown.width}"`}>
+${shown.nav === undefined ? NOTHING : navigation(frame, shown.nav)}<main id="main"${shown.width === undefined ? NOTHING : html` class="${shown.width}"`}>
 ${headOf(frame)}${alertOf(alert)}<h1>${title}</h1>
 ${shown.body}
 </main>
@@ -97,6 +100,8 @@ const HEADERS = {
   // tells whose page it was.
   'Referrer-Policy': 'same-origin',
   'X-Frame-Options': 'DENY',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',
   Vary: 'Accept, Accept-Language',

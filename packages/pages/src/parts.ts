@@ -1,4 +1,6 @@
 /** Parts of pages that show data: a status, facts, a table. */
+
+import { utcText } from '@cardea/mail';
 import { html, type Markup } from './markup.ts';
 import type { Tone } from './tones.ts';
 
@@ -48,3 +50,29 @@ export function table({ caption, columns, rows }: Table): Markup {
 
 const classOf = (isNumber: boolean | undefined): Markup | undefined =>
   isNumber === true ? html` class="number"` : undefined;
+
+const UNITS = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+
+/** How long ago, or in how long; the exact time is its title. */
+export function ago({ language }: { readonly language: string }, iso: string, now: Date): Markup {
+  const seconds = (new Date(iso).getTime() - now.getTime()) / 1_000;
+  const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['minute', 60];
+  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+  const text = format.format(Math.trunc(seconds / size), unit);
+  return html`<time datetime="${iso}" title="${utcText(iso)}">${text}</time>`;
+}
+
+/** The day of a moment, UTC. */
+export const utcDay = (iso: string): Markup =>
+  html`<time datetime="${iso}">${iso.slice(0, 10)}</time>`;
+
+/** A link to a page of another service, which a script replaces by that part of the page. */
+export const partLink = (path: string, part: string, text: string): Markup =>
+  html`<a class="button" href="${path}" data-part="${path}?part=${part}">${text}</a>
+`;

@@ -34,7 +34,7 @@ const shown = ({ id, rawId, type, authenticatorAttachment, response }, extension
   },
 });
 const challenge = async (form) => {
-  const answer = await fetch(form.dataset.challenge, {
+  const answer = await fetch(form.dataset.challenge, form.dataset.get === '' ? {} : {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json' },
     body: JSON.stringify({ method: 'passkey' }),
@@ -99,6 +99,26 @@ if (window.PublicKeyCredential) {
       }
     });
   }
+  for (const button of document.querySelectorAll('button[data-proof]')) {
+    const { form, dataset } = button;
+    button.hidden = false;
+    button.addEventListener('click', async () => {
+      const alert = form.querySelector('.proof [role=alert]');
+      alert.hidden = true;
+      try {
+        const source = { dataset: { challenge: dataset.proof, get: '' } };
+        const { challenge_id, options } = await challenge(source);
+        const credential = await navigator.credentials.get({ publicKey: asked(options) });
+        form.elements.proof_challenge_id.value = challenge_id;
+        form.elements.proof_response.value = JSON.stringify(
+          shown(credential, credential.getClientExtensionResults()));
+        form.submit();
+      } catch {
+        alert.hidden = false;
+        button.focus();
+      }
+    });
+  }
   for (const other of document.querySelectorAll('[data-without-passkey]')) other.hidden = true;
 }
 `.trim();
@@ -150,6 +170,25 @@ for (const bar of document.querySelectorAll('[data-saves]')) {
       does[button.dataset.does]().catch(() => { status.textContent = bar.dataset.failed; });
     });
   }
+}
+`.trim();
+
+/** A part that is larger or slower stays a link. */
+const PART_MAX_CHARS = 64 * 1024;
+const PART_WAIT_MS = 3_000;
+
+/** Puts parts of other pages in place of the links to them. */
+export const PARTS_SCRIPT = `
+for (const link of document.querySelectorAll('a[data-part]')) {
+  fetch(link.dataset.part, { signal: AbortSignal.timeout(${PART_WAIT_MS}), redirect: 'error' })
+    .then(async (answer) => {
+      const text = answer.ok ? await answer.text() : '';
+      if (text === '' || text.length > ${PART_MAX_CHARS}) return;
+      const part = document.createElement('div');
+      part.innerHTML = text;
+      link.replaceWith(part);
+    })
+    .catch(() => {});
 }
 `.trim();
 

@@ -105,14 +105,44 @@ a.button+a.button{margin-top:.75rem}
 details{margin:1rem 0}
 .mail{white-space:pre-wrap}
 summary{cursor:pointer;color:var(--link);text-decoration:underline;min-height:2.75rem;padding:.625rem 0}
+.heard{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+textarea{display:block;width:100%;padding:.5rem .75rem;font:inherit;color:inherit;background:var(--card);
+border:1px solid var(--line);border-radius:.5rem}
+[aria-invalid=true]{border-color:var(--bad)}
+.fault{display:block;color:var(--bad);font-size:.875rem;margin:.25rem 0 0}
+label.choice{display:flex;align-items:center;gap:.75rem;min-height:2.75rem;margin:0;font-weight:400}
+fieldset.proof{border:1px solid var(--line);border-radius:.5rem;padding:.75rem 1rem;margin:0 0 1rem;min-width:0}
+fieldset.proof button[data-proof]{margin:0 0 1rem}
+legend{font-weight:600;padding:0 .25rem}
+nav.pages{width:100%;max-width:70rem;display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;
+gap:0 1rem;color:var(--page-text)}
+nav.pages ul{list-style:none;display:flex;flex-wrap:wrap;gap:0 1.25rem;margin:0;padding:0}
+nav.pages a,nav.pages button.plain{display:flex;align-items:center;min-height:2.75rem;margin:0;padding:0;
+color:inherit;text-decoration:underline}
+nav.pages a[aria-current]{font-weight:600;text-decoration:none;box-shadow:inset 0 -2px currentColor}
+nav.pages a.skip{position:absolute;left:-200vw}
+nav.pages a.skip:focus{position:static}
+section{margin:0 0 2rem}
+section>h2{font-size:1.25rem;margin:0 0 .5rem}
+main.wide form>button,main.wide td .button,main.wide td button,.pager .button,.actions .button,.actions button
+{width:auto;display:inline-flex;align-items:center;justify-content:center}
+.actions,.pager{display:flex;flex-wrap:wrap;gap:.75rem;align-items:center;margin:0 0 1.25rem}
+.actions a.button+a.button,.pager a.button+a.button{margin-top:0}
+.filters{display:flex;flex-wrap:wrap;gap:0 1rem;align-items:flex-end;margin:0 0 1rem}
+.filters .field{flex:1 1 12rem}
+.filters button{width:auto;margin:0 0 1rem}
+.api summary{color:var(--muted);font-size:.875rem}
+pre{overflow-x:auto;margin:0;padding:.75rem 1rem;border:1px solid var(--soft);border-radius:.5rem;font:13px/1.5
+ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 footer{width:100%;max-width:26rem;display:flex;flex-wrap:wrap;gap:0 1.25rem;justify-content:center;
 font-size:.875rem}
 footer a{color:var(--page-text);padding:.75rem 0}
 [hidden]{display:none!important}
-@media print{button,.button,footer,.saves{display:none}main{border:0;padding:0}}
+@media print{nav,button,.button,footer,.saves{display:none}main{border:0;padding:0}}
 @media(max-width:30rem){body{justify-content:flex-start;padding:0;gap:0}
 html{background:var(--card)}
 main{border:0;border-radius:0;padding:1.5rem 1.25rem}
 main,main.form,main.wide{max-width:none}
+nav.pages{padding:.5rem 1.25rem 0;color:var(--text)}
 footer{padding:0 1.25rem 1.5rem}footer a{color:var(--link)}}
 `.trim();

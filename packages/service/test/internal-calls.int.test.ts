@@ -71,6 +71,7 @@ const CONSUME: ConsumeApproval = {
   digest: 'd',
   grant_id: 'g-1',
 };
+const REFUSED_PROOF = { refused: 'invalid_credentials', status: 401, retryAfter: null };
 const USE_BEFORE = '2026-01-01T00:00:00.000Z';
 const offers = (): Peers => ({
   identity: {
@@ -79,6 +80,12 @@ const offers = (): Peers => ({
     ended: async ({ marks }) => ({ ended: marks.map(({ id }) => id === 'gone') }),
     origins: async () => ({ origins: [{ origin: 'https://app.example', tenants: ['t1'] }] }),
     pageToken: async ({ token }) => ({ token: token === 'ended' ? null : `after ${token}` }),
+    proofs: async ({ withChallenge }) => ({
+      ways: ['passkey'],
+      challenge: withChallenge ? { challenge_id: 'c1', options: { challenge: 'abc' } } : null,
+    }),
+    stepUp: async ({ token, proof }) =>
+      proof.method === 'code' ? { token: `confirmed ${token}` } : REFUSED_PROOF,
     facts: async ({ tenantId, agentId = '' }) => ({
       agent: { services: [], owner_user_id: `owner of ${agentId} in ${tenantId}` },
       session: null,
@@ -226,6 +233,20 @@ describe('a peer in another process', () => {
     expect(await far.identity.ended({ marks })).toEqual({ ended: [true, false] });
     const asked = { tenantId: 'tenant-a', agentId: 'bot' };
     expect(await far.identity.facts(asked)).toEqual(await near.identity.facts(asked));
+    for (const token of ['ended', 'alive']) {
+      expect(await far.identity.pageToken({ token })).toEqual(
+        await near.identity.pageToken({ token }),
+      );
+    }
+    for (const withChallenge of [true, false]) {
+      const proofs = { token: 'alive', withChallenge };
+      expect(await far.identity.proofs(proofs)).toEqual(await near.identity.proofs(proofs));
+    }
+    const step = { token: 'alive', ip: '::1', userAgent: '', requestId: 'r' };
+    const code = { ...step, proof: { method: 'code', code: '1' } } as const;
+    const password = { ...step, proof: { method: 'password', password: 'p' } } as const;
+    expect(await far.identity.stepUp(code)).toEqual({ token: 'confirmed alive' });
+    expect(await far.identity.stepUp(password)).toEqual(REFUSED_PROOF);
     expect(await far.approval.open(OPEN)).toEqual(await near.approval.open(OPEN));
     const held = {
       tenant_id: 'tenant-a',

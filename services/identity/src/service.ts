@@ -5,6 +5,7 @@ import type { OutboundDependencies } from '@cardea/http';
 import { languageOfLocale } from '@cardea/pages';
 import { geoIp } from '@cardea/runtime';
 import { type ServiceDefinition, type ServiceDependencies, serviceOf } from '@cardea/service';
+import { accountPagesModule } from './account-pages/account-pages.module.ts';
 import {
   type AccountsModule,
   type AdminMade,
@@ -184,7 +185,6 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
   const consentEpoch = consentEpochs({ snapshots, isKnownClient });
   const sessions = sessionsModule({ ...shared, userDirectory, consentEpoch });
   const startAgentSession = startsAgentSessions({ ...shared, userDirectory });
-  const agents = agentsModule({ ...shared, userDirectory, startAgentSession });
   const keyHolders = {
     ...shared,
     agentOfKey: (key: OpaqueKey) => agentOfKey({ ...needs, snapshots }, key),
@@ -202,13 +202,15 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     passkeys,
     applicationAccess: accessOfApplications({ ...shared, userDirectory }),
   });
-  const { hostedSignIn } = authentication;
+  const { hostedSignIn, confirmSignIn } = authentication;
   const oauth = oauthModule({
     ...shared,
     ...keySets,
     ...sessions,
     keys,
     hostedSignIn,
+    confirmSignIn,
+    passkeys,
     userDirectory,
     consentEpoch,
     isKnownClient,
@@ -222,6 +224,19 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     ...mailRecipients({ ...accounts, ...workspaces }),
     isVerifiedTenant: (id) => isVerifiedTenant(needs.database, id),
   });
+  const agents = agentsModule({ ...shared, userDirectory, startAgentSession });
+  const consents = consentsModule(needs);
+  const accountPages = accountPagesModule({
+    ...shared,
+    endpoints: {
+      ...accounts.selfService,
+      ...agents.selfService,
+      ...authentication.selfService,
+      ...consents.selfService,
+      ...factors.selfService,
+      ...sessions.selfService,
+    },
+  });
   const modules = [
     signingKeys.module,
     workspaces.module,
@@ -230,8 +245,9 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     authentication.module,
     sessions.module,
     credentials,
-    agents,
-    consentsModule(needs),
+    agents.module,
+    consents.module,
+    accountPages,
     oauth,
     mail,
     noticesModule({ ...shared, userDirectory }),

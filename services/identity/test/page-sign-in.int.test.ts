@@ -26,7 +26,7 @@ async function follow(page: Browser, to: string) {
   let [at, answer] = [to, await page.get(to)];
   for (let step = 0; step < 10 && answer.status === 303; step += 1) {
     at = answer.location;
-    if (/^\/approve/.test(new URL(at, fixture.baseUrl).pathname)) break;
+    if (/^\/(approve|account$)/.test(new URL(at, fixture.baseUrl).pathname)) break;
     answer = await page.get(at);
   }
   return { at, answer };
@@ -36,7 +36,7 @@ async function signIn(page: Browser, account: Pick<Account, 'email'>, query: obj
   const asked = new URLSearchParams({ in: admin.tenantId, ...query });
   const { at } = await follow(page, `${SIGN_IN}?${asked}`);
   const path = new URL(at, fixture.baseUrl).pathname;
-  if (path.startsWith('/approve')) return path;
+  if (path.startsWith('/approve') || path === '/account') return path;
   const done = await page.post(`${path}/login`, { email: account.email, password: PASSWORD });
   expect(done.text).toContain('redirect_to');
   const end = await follow(page, done.body.redirect_to);
@@ -68,7 +68,7 @@ describe('people 2 the sign-in to pages', () => {
   it('signs in at once where the browser is signed in, and anew where that is asked for', async () => {
     const page = browser(fixture);
     await signIn(page, ann);
-    expect((await follow(page, `${SIGN_IN}?in=${admin.tenantId}`)).at).toBe('/approve');
+    expect((await follow(page, `${SIGN_IN}?in=${admin.tenantId}`)).at).toBe('/account');
     const fresh = await follow(page, `${SIGN_IN}?in=${admin.tenantId}&fresh=true`);
     expect(fresh.at).toContain('/oauth2/interaction/');
   });
@@ -86,7 +86,7 @@ describe('people 2 the sign-in to pages', () => {
     '',
   ])('leads to no other place than a page: %s', async (target) => {
     const page = browser(fixture);
-    expect(await signIn(page, ann, { return_to: target })).toBe('/approve');
+    expect(await signIn(page, ann, { return_to: target })).toBe('/account');
   });
 
   it('takes the slug of a tenant, and asks for it where it is none', async () => {

@@ -1,7 +1,7 @@
 /** Requests to the pages, by the browser of the member of tenant A. */
 import { formToken, type PageCookie, pageCookies } from '@cardea/pages';
 import type { Fortress } from '../fortress.ts';
-import type { Samples } from '../sample.ts';
+import type { Sample, Samples } from '../sample.ts';
 import { someRequest } from './approval.ts';
 
 /** What a browser has after the sign-in of the pages. */
@@ -11,6 +11,28 @@ function browserOf({ a, host, settings }: Fortress) {
   const [pair = ''] = cookies.written(cookie).split(';');
   return { cookie, headers: { cookie: pair, origin: new URL(settings.PUBLIC_URL).origin } };
 }
+
+const accountPages = (...names: readonly string[]): Samples =>
+  Object.fromEntries(
+    names.map((name) => [
+      `${name}_page`,
+      { by: 'none', ask: (world: Fortress) => ({ headers: browserOf(world).headers }) } as const,
+    ]),
+  );
+
+/** Refused by the endpoint that it plays, so that it can be sent again. */
+const accountForm = (
+  path: string,
+  body: { readonly form: string; readonly [field: string]: string },
+  status = 400,
+): Sample => ({
+  by: 'none',
+  ask: (world) => {
+    const { cookie, headers } = browserOf(world);
+    return { headers, body: { ...body, form_token: formToken(cookie, path) } };
+  },
+  status,
+});
 
 export const pageSamples: Samples = {
   begin_page_sign_in: {
@@ -22,6 +44,20 @@ export const pageSamples: Samples = {
   finish_page_sign_in: { by: 'none', ask: () => ({}), status: 400 },
   // By nobody's page.
   sign_out_of_pages: { by: 'none', ask: () => ({ body: { form_token: 'none' } }), status: 403 },
+  ...accountPages('account', 'profile', 'security', 'sessions', 'applications', 'agents'),
+  profile_page_form: accountForm('/account/profile', {
+    form: 'profile',
+    avatar_url: 'none',
+    'was.avatar_url': '',
+  }),
+  security_page_form: accountForm('/account/security', { form: 'password', new_password: 'x' }),
+  sessions_page_form: accountForm('/account/sessions', { form: 'end', 'param.id': 'nobody' }, 404),
+  applications_page_form: accountForm(
+    '/account/applications',
+    { form: 'revoke', 'param.id': 'nobody' },
+    404,
+  ),
+  agents_page_form: accountForm('/account/agents', { form: 'end', 'param.id': 'nobody' }, 404),
   waiting_page: { by: 'none', ask: (world) => ({ headers: browserOf(world).headers }) },
   decision_page: {
     by: 'none',

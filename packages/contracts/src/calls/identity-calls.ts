@@ -56,6 +56,12 @@ const sessionFacts = Type.Object({
   expires_at: Type.String(),
   ended_at: textOrNull,
 });
+const pageToken = Type.String({ minLength: 1, maxLength: TOKEN_MAX_CHARS });
+const challenge = Type.Object({
+  challenge_id: text,
+  options: Type.Object({}, { additionalProperties: true }),
+});
+
 const userFacts = Type.Object({ status: Type.String(), vouched: Type.Boolean() });
 
 export const identityCalls = internalCalls({
@@ -102,8 +108,47 @@ export const identityCalls = internalCalls({
       'A new access token of the pages in place of one that ends or has ended; null: its sign-in is over',
     method: 'post',
     path: '/internal/v1/page-token',
-    body: Type.Object({ token: Type.String({ minLength: 1, maxLength: TOKEN_MAX_CHARS }) }),
+    body: Type.Object({ token: pageToken }),
     ok: Type.Object({ token: nullable(text) }),
+    refusals: {},
+  },
+  proofs: {
+    name: 'internal_proofs',
+    summary:
+      'By what the person of a page can confirm the sign-in; a challenge for a passkey on request',
+    method: 'post',
+    path: '/internal/v1/proofs',
+    body: Type.Object({ token: pageToken, withChallenge: Type.Boolean() }),
+    ok: Type.Object({
+      ways: Type.Array(Type.Enum(['passkey', 'code', 'password'])),
+      challenge: nullable(challenge),
+    }),
+    refusals: {},
+  },
+  stepUp: {
+    name: 'internal_step_up',
+    summary: 'Confirms the sign-in of a page by a factor, as `POST /api/v1/auth/step-up` does',
+    method: 'post',
+    path: '/internal/v1/step-up',
+    body: Type.Object({
+      token: pageToken,
+      ip: Type.String(),
+      userAgent: Type.String(),
+      requestId: Type.String(),
+      proof: Type.Union([
+        Type.Object({ method: Type.Literal('password'), password: Type.String() }),
+        Type.Object({ method: Type.Literal('code'), code: Type.String({ maxLength: 64 }) }),
+        Type.Object({
+          method: Type.Literal('passkey'),
+          challenge_id: Type.String({ maxLength: 128 }),
+          response: Type.Object({}, { additionalProperties: true }),
+        }),
+      ]),
+    }),
+    ok: Type.Union([
+      Type.Object({ token: text }),
+      Type.Object({ refused: text, status: Type.Integer(), retryAfter: textOrNull }),
+    ]),
     refusals: {},
   },
   facts: {

@@ -278,6 +278,31 @@ export type Endpoint = {
   readonly show?: (request: Request<any, any, any>, plays: Plays) => HandlerAnswer;
 };
 
+/** What goes into an endpoint and comes out of it, for whatever is made of its value. */
+export type EndpointShape = {
+  readonly params: object;
+  readonly query: object;
+  readonly body: unknown;
+  readonly ok: unknown;
+  readonly reason: string;
+};
+declare const SHAPE: unique symbol;
+/** An endpoint whose types are known; nothing is there at run time. */
+export type EndpointOf<Shape extends EndpointShape> = Endpoint & { readonly [SHAPE]?: Shape };
+type Shaped<
+  Params extends TObject,
+  Query extends TObject,
+  Body extends TSchema,
+  Ok,
+  Reason extends string,
+> = EndpointOf<{
+  params: Static<Params>;
+  query: Static<Query>;
+  body: Static<Body>;
+  ok: Ok;
+  reason: Reason;
+}>;
+
 /**
  * A check after authentication, tenant and role, and before the body is read: vending checks its capability
  * token here. Returns the refusal, or a value for the handler. `body` is undefined.
@@ -315,7 +340,7 @@ export function endpoint<
   handle: (
     request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By, Machine>>,
   ) => HandlerAnswer<Success<Ok, Other>, Reason>,
-): Endpoint;
+): Shaped<Params, Query, Body, Success<Ok, Other>, Reason>;
 /** With a check before the body; the arguments are in the order in which they run. */
 export function endpoint<
   Ok extends TSchema,
@@ -336,7 +361,7 @@ export function endpoint<
     request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By, Machine>>,
     authorized: Authorized,
   ) => HandlerAnswer<Success<Ok, Other>, Reason>,
-): Endpoint;
+): Shaped<Params, Query, Body, Success<Ok, Other>, Reason>;
 export function endpoint(contract: unknown, first: unknown, second?: unknown): Endpoint {
   const made =
     second === undefined
@@ -370,7 +395,8 @@ export const endpointReadingAhead = <
     request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By, Machine>>,
     read: Read,
   ) => HandlerAnswer<Success<Ok, Other>, Reason>,
-): Endpoint => ({ contract, readAhead, handle }) as unknown as Endpoint;
+): Shaped<Params, Query, Body, Success<Ok, Other>, Reason> =>
+  ({ contract, readAhead, handle }) as unknown as Endpoint;
 
 /** A page: a view over endpoints of its service, which it plays; it has no rights of its own. */
 export const pageEndpoint = <

@@ -7,7 +7,8 @@ import type { UserPrincipal } from '@cardea/auth';
 import type { StepUp } from '../contract/caller.ts';
 import { type Refusal, refusalOf } from '../refusals/refusal.ts';
 
-const AUTH_AGE_SECONDS_MAX = 600;
+/** An older sign-in is not recent. */
+export const AUTH_AGE_SECONDS_MAX = 600;
 const MS = 1_000;
 
 /** The challenge of a 401 `step_up_required` (RFC 9470, section 3). */

@@ -17,6 +17,9 @@ const AAD = ['pages'];
 const NONCE_BYTES = 16;
 /** After a change, so that the next page shows it on whichever replica. */
 const SEEN_SECONDS = 60;
+/** How long a browser may show the page of a secret again by sending its form again. */
+const ONCE_SECONDS = 600;
+const ONCE_MAX = 8;
 
 export type PageCookies = ReturnType<typeof pageCookies>;
 
@@ -25,6 +28,9 @@ export function pageCookies(keys: DerivedKeys, { PUBLIC_URL }: { readonly PUBLIC
   const prefix = isSecure ? '__Host-' : '';
   const attributes = `Path=/; ${isSecure ? 'Secure; ' : ''}HttpOnly; SameSite=Lax`;
   const [name, seenName] = [`${prefix}cardea`, `${prefix}cardea_seen`];
+  const onceName = `${prefix}cardea_once`;
+  const shownKeys = (headers: Headers): readonly string[] =>
+    (cookieOf(headers, onceName) ?? '').split(',').filter((key) => key !== '');
   const set = (of: string, value: string, more = '') => `${of}=${value}; ${attributes}${more}`;
   return {
     /** A new sign-in. */
@@ -44,7 +50,21 @@ export function pageCookies(keys: DerivedKeys, { PUBLIC_URL }: { readonly PUBLIC
     /** What of the service's log this browser has seen: `X-Service-Consistency`. */
     seen: (headers: Headers): string | undefined => cookieOf(headers, seenName),
     writtenSeen: (position: string): string => set(seenName, position, `; Max-Age=${SEEN_SECONDS}`),
-    ended: (): readonly string[] => [name, seenName].map((each) => set(each, '', '; Max-Age=0')),
+    /** Whether the answer of the form with this key was shown in this browser. */
+    wasShown: (headers: Headers, key: string | undefined): boolean =>
+      key !== undefined && shownKeys(headers).includes(key),
+    writtenShown: (headers: Headers, key: string | undefined): readonly string[] =>
+      key === undefined
+        ? []
+        : [
+            set(
+              onceName,
+              [key, ...shownKeys(headers)].slice(0, ONCE_MAX).join(','),
+              `; Max-Age=${ONCE_SECONDS}`,
+            ),
+          ],
+    ended: (): readonly string[] =>
+      [name, seenName, onceName].map((each) => set(each, '', '; Max-Age=0')),
   };
 }
 
@@ -60,7 +80,8 @@ function cookieOf({ cookie = '' }: Headers, name: string): string | undefined {
 export const pageClaims = ({
   token,
 }: PageCookie): {
-  /** Unix seconds. */
+  /** Unix seconds, both: when the person signed in, and when the token ends. */
+  readonly auth_time: number;
   readonly exp: number;
   readonly sid: string;
   readonly sub: string;

@@ -2,10 +2,13 @@
 
 /** Ids of pages are UUIDs, and nothing in these paths has to be decoded. */
 const PAGE = /^\/(?:approve|account)(?:\/[\w-]{1,64}){0,3}$/;
-const HOME = '/approve';
+const HOME = '/account';
 
 export const SIGN_IN_PATH = '/account/sign-in';
 export const SIGN_OUT_PATH = '/account/sign-out';
+export const CALLBACK_PATH = '/account/callback';
+/** They show nothing to come back to. */
+const OF_SIGN_IN: readonly string[] = [SIGN_IN_PATH, SIGN_OUT_PATH, CALLBACK_PATH];
 
 /** The path to come back to; another one, or the address of another site, leads to the first page. */
 export function returnPath(asked: string | undefined, publicUrl: string): string {
@@ -13,7 +16,7 @@ export function returnPath(asked: string | undefined, publicUrl: string): string
   if (!URL.canParse(asked, publicUrl)) return HOME;
   const { origin, pathname, search } = new URL(asked, publicUrl);
   const isOurs = origin === new URL(publicUrl).origin && PAGE.test(pathname);
-  return isOurs && !pathname.startsWith('/account/') ? `${pathname}${search}` : HOME;
+  return isOurs && !OF_SIGN_IN.includes(pathname) ? `${pathname}${search}` : HOME;
 }
 
 /** Where somebody signs in to see a page. `isFresh`: again, though they are signed in. */

@@ -37,5 +37,11 @@ export function visits({ pageKeys, settings, clock, renew }: VisitDependencies) 
     const renewed = { ...cookie, token };
     return { cookie: renewed, tenantId, userId, cookies: [cookies.written(renewed)] };
   };
-  return { open, seen: cookies.seen, writtenSeen: cookies.writtenSeen };
+  /** The sign-in was confirmed: the browser gets the token that shows it. */
+  const confirmed = (visit: Visit, token: string): Visit => {
+    const cookie = { ...visit.cookie, token };
+    return { ...visit, cookie, cookies: [cookies.written(cookie)] };
+  };
+  const { seen, writtenSeen, wasShown, writtenShown } = cookies;
+  return { open, confirmed, seen, writtenSeen, wasShown, writtenShown };
 }

@@ -1,32 +1,112 @@
 /** What somebody typed into a form, as the body of the endpoint that the form is for. */
 import type { Endpoint } from '@cardea/http';
+import type { FormField, Strings } from './page-of.ts';
 
-export type Typed = { readonly [field: string]: string };
+export type Typed = Strings;
+type Field = Pick<FormField<string>, 'name' | 'kind'>;
 
-type Property = { readonly type?: unknown };
+export type Property = {
+  readonly type?: unknown;
+  readonly anyOf?: readonly Property[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly maxLength?: number;
+  readonly properties?: { readonly [name: string]: Property };
+  readonly required?: readonly string[];
+};
 
-/** An empty field is absent; numbers are read as such, and what is none is left for the endpoint to refuse. */
-export function formBody(endpoint: Endpoint, fields: readonly string[], typed: Typed): object {
-  const schema = endpoint.contract.body as
-    | { readonly properties?: { readonly [name: string]: Property } }
-    | undefined;
-  return Object.fromEntries(
-    fields.flatMap((name) => {
-      const text = (typed[name] ?? '').trim();
-      if (text === '') return [];
-      return [[name, readField(text, schema?.properties?.[name])]];
-    }),
-  );
+/** The schema of a field, without the null that it may take. */
+export function propertyOf(
+  { contract }: Pick<Endpoint, 'contract'>,
+  name: string,
+): { readonly property: Property; readonly isNullable: boolean; readonly isRequired: boolean } {
+  let of = (contract.body ?? {}) as Property;
+  let isRequired = true;
+  let isNullable = false;
+  for (const step of name.split('.')) {
+    isRequired &&= of.required?.includes(step) === true;
+    const found = of.properties?.[step] ?? {};
+    const others = (found.anyOf ?? []).filter(({ type }) => type !== 'null');
+    isNullable = found.anyOf !== undefined && others.length < found.anyOf.length;
+    of = isNullable && others.length === 1 && others[0] !== undefined ? others[0] : found;
+  }
+  return { property: of, isNullable, isRequired };
 }
 
-function readField(text: string, property: Property | undefined): unknown {
-  switch (property?.type) {
+/** The values of a schema that has a few. */
+export const choicesOf = (property: Property): readonly string[] =>
+  (property.enum ?? (property.anyOf ?? []).map((each) => each.const)).flatMap((value) =>
+    typeof value === 'string' ? [value] : [],
+  );
+
+/** A value as a field shows it. */
+export function textOfValue(value: unknown): string {
+  if (value === null || value === undefined || value === false) return '';
+  if (Array.isArray(value)) return value.join('\n');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/**
+ * An empty field is absent, or null where a change clears it; numbers are read as such, and what is none is left for
+ * the endpoint to refuse.
+ */
+export function formBody(
+  endpoint: Pick<Endpoint, 'contract'>,
+  fields: readonly Field[],
+  typed: Typed,
+): { readonly [name: string]: unknown } {
+  const body: { [name: string]: unknown } = {};
+  for (const field of fields) {
+    const { property, isNullable, isRequired } = propertyOf(endpoint, field.name);
+    const text = typed[field.name] ?? '';
+    const value = isSecret(field) ? text : text.trim();
+    if (value !== '' || property.type === 'boolean')
+      put(body, field.name, readValue(value, property));
+    else if (isNullable && (isRequired || endpoint.contract.method === 'patch')) {
+      put(body, field.name, null);
+    }
+  }
+  return body;
+}
+
+export const isSecret = ({ kind = 'text' }: Field): boolean =>
+  kind === 'password' || kind === 'new_password' || kind === 'code' || kind === 'digits';
+
+/** Of the fields of a form, which have names like `a.b` where the body has objects. */
+function put(body: { [name: string]: unknown }, name: string, value: unknown): void {
+  const steps = name.split('.');
+  const last = steps.pop() ?? '';
+  let at = body;
+  for (const step of steps) {
+    at[step] ??= {};
+    at = at[step] as { [name: string]: unknown };
+  }
+  at[last] = value;
+}
+
+function readValue(text: string, property: Property): unknown {
+  switch (property.type) {
     case 'integer':
     case 'number':
       return Number.isNaN(Number(text)) ? text : Number(text);
     case 'boolean':
-      return text === 'true' ? true : text === 'false' ? false : text;
+      return text === 'true' ? true : text === '' || text === 'false' ? false : text;
+    case 'array':
+      return text
+        .split('\n')
+        .map((line) => line.trim())
+        .filter((line) => line !== '');
+    case 'object':
+      return jsonOr(text);
     default:
       return text;
+  }
+}
+
+function jsonOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
   }
 }

@@ -1,13 +1,55 @@
 /** A page as its service describes it: what it reads, what its forms do, and how it looks. */
 import type { Endpoint } from '@cardea/http';
 import type { TObject } from 'typebox';
+import type { Markup } from '../markup.ts';
 import type { Frame, PageBody } from '../page.ts';
+import type { FrameTextKey } from '../texts/frame-texts.ts';
+import type { ListView } from './list-view.ts';
 
-export type PageForm = {
+export type Strings = { readonly [name: string]: string };
+
+/** What a page shows: the answer of an endpoint of the same service. */
+export type Read = {
+  readonly endpoint: Endpoint;
+  /** Members of its query that the address of the page gives, by the name that they have there. */
+  readonly url?: Strings;
+  readonly preset?: Strings;
+  /** The member of its query that names the person who looks. */
+  readonly person?: string;
+};
+
+export type FormField<Key extends string> = {
+  /** A member of the body; with a dot, one of an object in it. */
+  readonly name: string;
+  readonly label: Key | FrameTextKey;
+  readonly help?: Key | FrameTextKey;
+  /** `lines`: one element of a list a line. Passwords and codes are never shown again. */
+  readonly kind?: 'text' | 'email' | 'password' | 'new_password' | 'code' | 'digits' | 'lines';
+  readonly autocomplete?: string;
+  /** The values that may be chosen, in place of those of the schema, each with its text. */
+  readonly options?: readonly { readonly value: string; readonly label: Key | FrameTextKey }[];
+};
+
+export type PageForm<Key extends string, Data> = {
   /** It belongs to the same service; what it answers and refuses is what the form does. */
   readonly endpoint: Endpoint;
-  /** Those fields of its body that the form sends. An empty one is left out. */
-  readonly fields: readonly string[];
+  readonly fields: readonly FormField<Key>[];
+  /** Members of the body that nobody types. */
+  readonly preset?: object;
+  readonly title: Key | FrameTextKey;
+  readonly submit: Key | FrameTextKey;
+  /** What the next page says. */
+  readonly done?: Key | FrameTextKey;
+  /** Shown by itself, at `?form=`, with what it says beforehand: what ends, in numbers. */
+  readonly opens?: (shown: Shown<Key, Data>, params: Strings) => string | Markup;
+  /** What has to be typed before the form does what cannot be taken back. */
+  readonly confirmedBy?: (shown: Pick<Shown<Key, Data>, 'data'>) => string;
+  /** What the fields show at first. A PATCH sends what differs from it. */
+  readonly current?: (data: Data, params: Strings) => { readonly [field: string]: unknown };
+  /** The page that shows the answer, which is not shown again. */
+  readonly once?: (shown: Shown<Key, Data>, answer: never) => PageBody;
+  /** Answers what a browser needs to make a passkey, for a form that sends one. */
+  readonly passkey?: Endpoint;
 };
 
 export type PageOf<Key extends string, Data> = {
@@ -17,11 +59,25 @@ export type PageOf<Key extends string, Data> = {
   /** Below `/approve` or `/account`; `{id}` is a parameter of its endpoints, too. */
   readonly path: string;
   readonly params?: TObject;
-  readonly reads: Endpoint;
-  readonly forms: { readonly [name: string]: PageForm };
+  /** By the name that each has in `data`. The first that refuses is the page. */
+  readonly reads: { readonly [name: string]: Read };
+  readonly forms: { readonly [name: string]: PageForm<Key, Data> };
   /** Answers when what is shown has changed; a script asks it, and the page is loaded again. */
   readonly changes?: Endpoint;
   readonly view: (shown: Shown<Key, Data>) => PageBody;
+  /** What pages of other services show of it, by name. */
+  readonly parts?: { readonly [name: string]: (shown: Shown<Key, Data>) => Markup };
+};
+
+export type FormUse = {
+  /** The object that the form is about, by the parameters of its endpoint. */
+  readonly params?: Strings;
+  /** Fields that do not matter here. */
+  readonly without?: readonly string[];
+  /** Here and not by itself, though it could be opened. */
+  readonly isHere?: boolean;
+  /** Names the object, for those who hear the button apart from its row. */
+  readonly about?: string;
 };
 
 export type Shown<Key extends string, Data> = {
@@ -29,13 +85,12 @@ export type Shown<Key extends string, Data> = {
   readonly data: Data;
   readonly userId: string;
   readonly now: Date;
-  /** Where its forms lead, and what each has to send. */
+  /** Where its forms lead. */
   readonly path: string;
-  readonly formToken: string;
-  /** What the form sends that signs out. */
-  readonly signOutToken: string;
-  /** What was typed into a form that was refused. */
-  readonly typed: { readonly [field: string]: string };
-  /** Why it was refused: the endpoint's code. */
-  readonly refused: string | undefined;
+  /** Markup of a form, or a link to where it is shown by itself. */
+  readonly form: (name: string, use?: FormUse) => Markup;
+  /** A table with its filters, its pages, and the call that it shows. */
+  readonly list: <Row>(of: ListView<Key, Row>) => Markup;
+  /** The call that one of the reads makes. */
+  readonly curl: (read: string) => Markup;
 };

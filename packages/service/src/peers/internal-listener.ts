@@ -55,6 +55,8 @@ const identityEndpoints = (offered: NonNullable<Offers['identity']>): readonly E
   ...serving(identityCalls.ended, offered.ended),
   ...serving(identityCalls.origins, offered.origins),
   ...serving(identityCalls.pageToken, offered.pageToken),
+  ...serving(identityCalls.proofs, offered.proofs),
+  ...serving(identityCalls.stepUp, offered.stepUp),
   ...serving(identityCalls.facts, offered.facts),
 ];
 

@@ -59,6 +59,8 @@ export function peersOverHttp({
         ended: identity(identityCalls.ended),
         origins: identity(identityCalls.origins),
         pageToken: identity(identityCalls.pageToken),
+        proofs: identity(identityCalls.proofs),
+        stepUp: identity(identityCalls.stepUp),
         facts: identity(identityCalls.facts),
       },
       approval: {

@@ -41,6 +41,8 @@ export function peersOf(offers: readonly Offers[]): Peers {
       ended: (asked) => find('ended', ({ identity }) => identity?.ended)(asked),
       origins: () => find('origins', ({ identity }) => identity?.origins)(),
       pageToken: (asked) => find('pageToken', ({ identity }) => identity?.pageToken)(asked),
+      proofs: (asked) => find('proofs', ({ identity }) => identity?.proofs)(asked),
+      stepUp: (asked) => find('stepUp', ({ identity }) => identity?.stepUp)(asked),
       facts: (asked) => find('facts', ({ identity }) => identity?.facts)(asked),
     },
     approval: {

@@ -93,6 +93,8 @@ export async function serviceFixture(options: FixtureOptions): Promise<ServiceFi
         ended: async ({ marks }) => ({ ended: marks.map(() => false) }),
         origins: async () => ({ origins: [] }),
         pageToken: async () => ({ token: null }),
+        proofs: async () => ({ ways: [], challenge: null }),
+        stepUp: async () => ({ refused: 'user_session_required', status: 401, retryAfter: null }),
         facts: async () => ({ agent: null, session: null, user: null }),
       };
   const host = await startHost({

@@ -1,46 +1,60 @@
 /** The page that lists what waits for the person who looks at it. */
-import type { Endpoint } from '@cardea/http';
 import { utcText } from '@cardea/mail';
-import { html, type PageOf, type Shown, table, tag } from '@cardea/pages';
+import { html, type Markup, pagesOf, read, type Shown, tag } from '@cardea/pages';
 import { cleaned } from '@cardea/runtime';
-import type { ShownRequest } from '../requests/requests.module.ts';
-import { atTheTop, SEVERITY_TONES } from './parts.ts';
-import type { TextKey } from './texts.ts';
+import type { RequestEndpoints, ShownRequest } from '../requests/requests.module.ts';
+import { SEVERITY_TONES } from './parts.ts';
+import { TEXTS, type TextKey } from './texts.ts';
 
-type Waiting = { readonly requests: readonly ShownRequest[] };
+const { pageOf } = pagesOf(TEXTS);
 
-export const listPage = (pending: Endpoint): PageOf<TextKey, Waiting> => ({
-  name: 'waiting_page',
-  summary: 'What waits for a decision',
-  description: 'Lists the requests that wait for the person who is signed in.',
-  path: '/approve',
-  reads: pending,
-  forms: {},
-  view: (page) => ({
-    title: page.frame.say('list.title'),
-    width: 'wide',
-    body: html`${atTheTop(page, undefined)}${page.data.requests.length === 0 ? nothing(page) : rows(page)}`,
-  }),
-});
+/** So many of them stand in a part of another page. */
+const PART_ROWS_MAX = 5;
 
-const nothing = ({ frame }: Shown<TextKey, Waiting>) =>
-  html`<p>${frame.say('list.none')}</p><p class="muted">${frame.say('list.help')}</p>`;
+export const listPage = (pending: RequestEndpoints['pending']) =>
+  pageOf({
+    name: 'waiting_page',
+    summary: 'What waits for a decision',
+    description: 'Lists the requests that wait for the person who is signed in.',
+    path: '/approve',
+    reads: { waiting: read(pending) },
+    forms: {},
+    view: (page) => ({
+      title: page.frame.say('list.title'),
+      width: 'wide',
+      body: waitingList(page),
+    }),
+    parts: {
+      waiting: ({ frame: { say }, data: { waiting } }) => {
+        const { requests } = waiting;
+        const first = requests
+          .slice(0, PART_ROWS_MAX)
+          .map((each) => html`<li>${linkTo(each)}</li>`);
+        return requests.length === 0
+          ? html`<p class="muted">${say('list.none')}</p>`
+          : html`<ul>${first}</ul><p><a class="button" href="/approve">${say('list.count', { count: String(requests.length) })}</a></p>`;
+      },
+    },
+  });
 
-function rows({ frame, data }: Shown<TextKey, Waiting>) {
-  const { say } = frame;
-  return table({
-    caption: say('list.caption'),
+const linkTo = ({ id, agent_name: name }: ShownRequest): Markup =>
+  html`<a href="/approve/${id}">${cleaned(name)}</a>`;
+
+function waitingList(page: Shown<TextKey, { waiting: { requests: readonly ShownRequest[] } }>) {
+  const { say } = page.frame;
+  return page.list({
+    read: 'waiting',
+    caption: 'list.caption',
+    rows: page.data.waiting.requests,
     columns: [
-      { label: say('list.agent') },
-      { label: say('list.what') },
-      { label: say('list.severity') },
-      { label: say('list.until') },
+      { label: 'list.agent', cell: linkTo },
+      { label: 'list.what', cell: ({ resource, action }) => resource ?? action },
+      {
+        label: 'list.severity',
+        cell: ({ severity }) => tag(SEVERITY_TONES[severity], say(`severity.${severity}`)),
+      },
+      { label: 'list.until', cell: ({ expires_at }) => utcText(expires_at) },
     ],
-    rows: data.requests.map((request) => [
-      html`<a href="/approve/${request.id}">${cleaned(request.agent_name)}</a>`,
-      request.resource ?? request.action,
-      tag(SEVERITY_TONES[request.severity], say(`severity.${request.severity}`)),
-      utcText(request.expires_at),
-    ]),
+    nothing: html`${say('list.none')} ${say('list.help')}`,
   });
 }

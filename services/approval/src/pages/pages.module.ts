@@ -31,6 +31,8 @@ export function pagesModule(needs: PagesDependencies): Module {
     },
     texts: TEXTS,
     renew: peers.identity.pageToken,
+    proofs: peers.identity.proofs,
+    stepUp: peers.identity.stepUp,
     tenant: async (tenantId: string) => {
       const { language, brand } = await identityFacts.mailLook(tenantId);
       const branding = { primary_color: brand.color ?? null };

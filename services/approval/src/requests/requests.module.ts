@@ -1,6 +1,5 @@
 /** Requests for approval: made by agents and users, decided once by the user who is asked, waited for by polls. */
 
-import type { Endpoint } from '@cardea/http';
 import { metrics, sharedTokenBucket } from '@cardea/runtime';
 import {
   factCopies,
@@ -85,7 +84,11 @@ export type RequestParts = {
 
 /** Those that the pages show and play. */
 export type RequestEndpoints = {
-  readonly [name in 'approve' | 'deny' | 'get' | 'pending' | 'poll']: Endpoint;
+  readonly approve: ReturnType<typeof approveRequest>;
+  readonly deny: ReturnType<typeof denyRequest>;
+  readonly get: ReturnType<typeof getRequest>;
+  readonly pending: ReturnType<typeof listPending>;
+  readonly poll: ReturnType<typeof pollRequest>;
 };
 
 export function requestsModule(needs: RequestsDependencies): {

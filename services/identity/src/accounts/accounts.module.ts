@@ -139,6 +139,8 @@ export type AccountsModule = {
   readonly authenticator: Authenticator;
   /** For the command line. */
   readonly createAdmin: (admin: NewAdmin) => Promise<AdminMade>;
+  /** What people do at their own account, for its pages. */
+  readonly selfService: ReturnType<typeof selfService>;
 };
 
 export function accountsModule(given: Dependencies): AccountsModule {
@@ -152,12 +154,11 @@ export function accountsModule(given: Dependencies): AccountsModule {
     passwords: hashing.passwords,
     invitePerson: inviting(withUsers),
   };
+  const own = selfService(needs);
   const module: Module = {
     endpoints: [
       resendVerificationRoute(needs),
-      currentUserRoute(needs),
-      getProfileRoute(needs),
-      updateProfileRoute(needs),
+      ...Object.values(own),
       createUserRoute(needs),
       listUsersRoute(needs),
       exportUsersRoute(needs),
@@ -166,8 +167,6 @@ export function accountsModule(given: Dependencies): AccountsModule {
       deleteUserRoute(needs),
       resetMfaRoute(needs),
       mailResetRoute(needs),
-      listIdentitiesRoute(needs),
-      unlinkIdentityRoute(needs),
       impersonateRoute(needs),
       createTenantRoute({ ...needs, inviteAdministrator: invitingAdministrators(needs) }),
       inviteRoute(needs),
@@ -200,8 +199,21 @@ export function accountsModule(given: Dependencies): AccountsModule {
     invitations: joining(needs),
     authenticator: callersByStream(given.authenticator, directory),
     createAdmin: (admin) => createAdmin(needs, admin),
+    selfService: own,
   };
 }
+
+const selfService = (
+  needs: Parameters<typeof currentUserRoute>[0] &
+    Parameters<typeof updateProfileRoute>[0] &
+    Parameters<typeof unlinkIdentityRoute>[0],
+) => ({
+  currentUser: currentUserRoute(needs),
+  getProfile: getProfileRoute(needs),
+  updateProfile: updateProfileRoute(needs),
+  listIdentities: listIdentitiesRoute(needs),
+  unlinkIdentity: unlinkIdentityRoute(needs),
+});
 
 /** A sample is verified as an account's own hash is: under the tenant's permit, and timed. */
 function passwordHashing(given: Dependencies) {

@@ -88,14 +88,23 @@ export const startsAgentSessions = (given: Dependencies): AgentSessionStart =>
 
 export function agentsModule(
   given: Dependencies & { readonly startAgentSession: AgentSessionStart },
-): Module {
+) {
   const needs = {
     ...given,
     agentNames: agentNames(given),
     agentTokens: agentTokens(given),
   };
-  return {
+  /** For the pages of a person's own account. */
+  const selfService = {
+    myAgents: myAgentsRoute(needs),
+    listDelegations: listDelegationsRoute(needs),
+    withdrawDelegation: withdrawDelegationRoute(needs),
+    listAgentSessions: listAgentSessionsRoute(needs),
+    endAgentSession: endAgentSessionRoute(needs),
+  };
+  const module: Module = {
     endpoints: [
+      ...Object.values(selfService),
       createAgentRoute(needs),
       listAgentsRoute(needs),
       getAgentRoute(needs),
@@ -105,15 +114,10 @@ export function agentsModule(
       listAgentKeysRoute(needs),
       rotateAgentKeyRoute(needs),
       revokeAgentKeyRoute(needs),
-      myAgentsRoute(needs),
       grantDelegationRoute(needs),
-      listDelegationsRoute(needs),
-      withdrawDelegationRoute(needs),
       startAgentSessionRoute(needs),
       issueTokensRoute(needs),
-      listAgentSessionsRoute(needs),
       getAgentSessionRoute(needs),
-      endAgentSessionRoute(needs),
     ],
     projections: [
       agentsProjection,
@@ -126,6 +130,7 @@ export function agentsModule(
     relay: agentsRelay,
     offers: { identity: { facts: currentFacts(needs) } },
   };
+  return { module, selfService };
 }
 
 export const agentsStreams = [agents, agentKeys, agentSessions, delegations];

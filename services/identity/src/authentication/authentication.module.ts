@@ -59,7 +59,12 @@ import { socialCallbackRoute } from './social/callback/callback.route.ts';
 import { redeemSocialCodeRoute } from './social/redeem-code/redeem-code.route.ts';
 import { socialCodes } from './social/social-code.ts';
 import { socialHandover } from './social/social-handover.ts';
-import { type ApplicationAccess, stepUpRoute } from './step-up/step-up.route.ts';
+import {
+  type ApplicationAccess,
+  type ConfirmSignIn,
+  confirmSignIn,
+  stepUpRoute,
+} from './step-up/step-up.route.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
@@ -99,6 +104,9 @@ type Dependencies = Pick<
 export function authenticationModule(given: Dependencies): {
   readonly module: Module;
   readonly hostedSignIn: HostedSignIn;
+  /** For pages, which confirm the sign-in of a browser. */
+  readonly confirmSignIn: ConfirmSignIn;
+  readonly selfService: { readonly changePassword: ReturnType<typeof changePasswordRoute> };
 } {
   const withTokens = { ...given, mfaTokens: mfaTokens(given) };
   const attempting = { ...withTokens, verifyPassword: verifyPassword(given) };
@@ -113,6 +121,7 @@ export function authenticationModule(given: Dependencies): {
     socialKeys: given.derive('JWT_SECRET', 'social/v1'),
     socialHandover: socialHandover(given),
   };
+  const selfService = { changePassword: changePasswordRoute(needs) };
   const module: Module = {
     endpoints: [
       signUpRoute(needs),
@@ -125,7 +134,7 @@ export function authenticationModule(given: Dependencies): {
       forgotPasswordRoute(needs),
       resetPasswordRoute(needs),
       resetPasswordPageRoute(needs),
-      changePasswordRoute(needs),
+      selfService.changePassword,
       unlockRoute(needs),
       sendLinkRoute(needs),
       verifyLinkRoute(needs),
@@ -144,12 +153,22 @@ export function authenticationModule(given: Dependencies): {
     policies: [notifyBlocked(needs)],
     relay: authenticationRelay,
   };
-  return { module, hostedSignIn: hostedSignIn(needs) };
+  return {
+    module,
+    hostedSignIn: hostedSignIn(needs),
+    selfService,
+    confirmSignIn: (signIn, factor, command) => confirmSignIn(needs, signIn, factor, command),
+  };
 }
 
 export type { PendingRegistration } from './hosted/hosted-registration.ts';
 export type { HostedOutcome, HostedSignIn } from './hosted/hosted-sign-in.ts';
-export type { ApplicationAccess } from './step-up/step-up.route.ts';
+export {
+  type ApplicationAccess,
+  type ConfirmSignIn,
+  STEP_UP_REFUSALS,
+} from './step-up/step-up.route.ts';
+export { isEnough } from './step-up/step-up.ts';
 
 export const authenticationStreams = [
   signins,

@@ -41,11 +41,19 @@ export const consentEpochs =
     return (await isKnownClient(tenantId, consent.clientId)) ? consent.epoch : null;
   };
 
-export const consentsModule = (needs: Dependencies): Module => ({
-  endpoints: [listConsentsRoute(needs), revokeConsentRoute(needs)],
-  projections: [consentsProjection],
-  policies: [takeBackReclaimedConsents(needs)],
-  relay: consentsRelay,
-});
+export function consentsModule(needs: Dependencies) {
+  /** For the pages of a person's own account. */
+  const selfService = {
+    listConsents: listConsentsRoute(needs),
+    revokeConsent: revokeConsentRoute(needs),
+  };
+  const module: Module = {
+    endpoints: Object.values(selfService),
+    projections: [consentsProjection],
+    policies: [takeBackReclaimedConsents(needs)],
+    relay: consentsRelay,
+  };
+  return { module, selfService };
+}
 
 export const consentsStreams = [consents];

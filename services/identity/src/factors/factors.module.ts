@@ -34,25 +34,44 @@ export function factorsModule(given: Dependencies & Importing): {
   readonly module: Module;
   readonly secondFactors: SecondFactors;
   readonly passkeys: Passkeys;
+  readonly selfService: ReturnType<typeof selfService>;
 } {
   const needs = { ...given, secondFactors: secondFactors(given), passkeys: passkeys(given) };
+  const own = selfService(needs);
   const module: Module = {
     endpoints: [
-      listFactorsRoute(needs),
-      enrolTotpRoute(needs),
-      confirmTotpRoute(needs),
-      recoveryCodesRoute(needs),
-      removeFactorRoute(needs),
-      passkeyOptionsRoute(needs),
-      addPasskeyRoute(needs),
-      listPasskeysRoute(needs),
-      renamePasskeyRoute(needs),
-      removePasskeyRoute(needs),
+      ...Object.values(own),
       importUsersRoute({ ...needs, readTotpSecret, importTotp: needs.secondFactors.importTotp }),
     ],
     relay: factorsRelay,
   };
-  return { module, secondFactors: needs.secondFactors, passkeys: needs.passkeys };
+  return {
+    module,
+    secondFactors: needs.secondFactors,
+    passkeys: needs.passkeys,
+    selfService: own,
+  };
 }
+
+/** For the pages of a person's own account. */
+const selfService = (
+  needs: Parameters<typeof listFactorsRoute>[0] &
+    Parameters<typeof enrolTotpRoute>[0] &
+    Parameters<typeof addPasskeyRoute>[0] &
+    Parameters<typeof removeFactorRoute>[0] &
+    Parameters<typeof renamePasskeyRoute>[0] &
+    Parameters<typeof recoveryCodesRoute>[0],
+) => ({
+  listFactors: listFactorsRoute(needs),
+  enrolTotp: enrolTotpRoute(needs),
+  confirmTotp: confirmTotpRoute(needs),
+  recoveryCodes: recoveryCodesRoute(needs),
+  removeFactor: removeFactorRoute(needs),
+  passkeyOptions: passkeyOptionsRoute(needs),
+  addPasskey: addPasskeyRoute(needs),
+  listPasskeys: listPasskeysRoute(needs),
+  renamePasskey: renamePasskeyRoute(needs),
+  removePasskey: removePasskeyRoute(needs),
+});
 
 export const factorsStreams = [factors];

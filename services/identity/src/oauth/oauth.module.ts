@@ -11,8 +11,13 @@ import {
 import type { ToAscii, UserDirectory } from '../accounts/accounts.module.ts';
 import { artifactCache } from '../adapters/artifact-cache.ts';
 import type { AgentSessionStart } from '../agents/agents.module.ts';
-import type { ApplicationAccess, HostedSignIn } from '../authentication/authentication.module.ts';
+import type {
+  ApplicationAccess,
+  ConfirmSignIn,
+  HostedSignIn,
+} from '../authentication/authentication.module.ts';
 import type { FindLiveKey } from '../credentials/credentials.module.ts';
+import type { Passkeys } from '../factors/factors.module.ts';
 import type { FindOnward } from '../pages/onward.ts';
 import type { ConsentEpoch, LoginSessions, RefreshSession } from '../sessions/sessions.module.ts';
 import type { SigningKeys } from '../signing-keys/signing-keys.module.ts';
@@ -105,6 +110,8 @@ type Dependencies = Pick<
   readonly loginSessions: LoginSessions;
   readonly refreshSession: RefreshSession;
   readonly hostedSignIn: HostedSignIn;
+  readonly confirmSignIn: ConfirmSignIn;
+  readonly passkeys: Pick<Passkeys, 'request'>;
   readonly isKnownClient: IsKnownClient;
   readonly toAscii: ToAscii;
   readonly onward: FindOnward;

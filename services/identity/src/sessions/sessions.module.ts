@@ -80,6 +80,7 @@ export function sessionsModule(given: Dependencies): {
   readonly accessTokens: AccessTokens;
   readonly loginSessions: LoginSessions;
   readonly refreshSession: RefreshSession;
+  readonly selfService: ReturnType<typeof selfService>;
 } {
   const withTokens = {
     ...given,
@@ -91,12 +92,11 @@ export function sessionsModule(given: Dependencies): {
     loginSessions: loginSessions(withTokens),
     refreshSession: refreshSession(withTokens),
   };
+  const own = selfService(needs);
   const module: Module = {
     endpoints: [
       refreshRoute(needs),
-      listSessionsRoute(needs),
-      revokeSessionRoute(needs),
-      revokeSessionsRoute(needs),
+      ...Object.values(own),
       endUserSessionsRoute(needs),
       listUserSessionsRoute(needs),
       revokeUserSessionRoute(needs),
@@ -106,7 +106,22 @@ export function sessionsModule(given: Dependencies): {
     relay: sessionsRelay,
   };
   const { accessTokens: access, loginSessions: logins, refreshSession: refreshing } = needs;
-  return { module, accessTokens: access, loginSessions: logins, refreshSession: refreshing };
+  return {
+    module,
+    accessTokens: access,
+    loginSessions: logins,
+    refreshSession: refreshing,
+    selfService: own,
+  };
 }
+
+/** For the pages of a person's own account. */
+const selfService = (
+  needs: Parameters<typeof listSessionsRoute>[0] & Parameters<typeof revokeSessionRoute>[0],
+) => ({
+  listSessions: listSessionsRoute(needs),
+  revokeSession: revokeSessionRoute(needs),
+  revokeSessions: revokeSessionsRoute(needs),
+});
 
 export const sessionsStreams = [sessions];

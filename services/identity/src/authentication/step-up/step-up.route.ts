@@ -3,7 +3,7 @@
 import type { UserPrincipal } from '@cardea/auth';
 import { documented } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
-import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import { type Endpoint, endpoint } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
@@ -49,16 +49,20 @@ export type ApplicationAccess = {
   ) => Promise<ReturnType<AccessTokens['issue']> | undefined>;
 };
 
-type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'limits' | 'streams'> & {
-  readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
-  readonly workspaces: Pick<Workspaces, 'tenant'>;
-  readonly accessTokens: AccessTokens;
+type ConfirmDependencies = Pick<ServiceDependencies, 'streams'> & {
   readonly verifyPassword: VerifyPassword;
   readonly secondFactors: Pick<SecondFactors, 'use'>;
   readonly guessSecondFactor: GuessSecondFactor;
   readonly passkeys: Pick<Passkeys, 'look' | 'use'>;
-  readonly applicationAccess: ApplicationAccess;
 };
+
+type Dependencies = ConfirmDependencies &
+  Pick<ServiceDependencies, 'clock' | 'command' | 'limits'> & {
+    readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
+    readonly workspaces: Pick<Workspaces, 'tenant'>;
+    readonly accessTokens: AccessTokens;
+    readonly applicationAccess: ApplicationAccess;
+  };
 
 const needing = (method: string, required: readonly string[]) => ({
   if: { properties: { method: { const: method } }, additionalProperties: true },
@@ -86,7 +90,19 @@ const Body = documented(
     ],
   },
 );
-type StepUpRequest = Request<object, object, Static<typeof Body>, UserPrincipal>;
+
+/** The codes with which a factor is refused, with their status. */
+export const STEP_UP_REFUSALS = {
+  invalid_request: 400,
+  invalid_credentials: 401,
+  invalid_code: 401,
+  invalid_passkey: 401,
+  user_session_required: 401,
+  second_factor_required: 403,
+  challenge_expired: 410,
+  too_many_attempts: 429,
+  rate_limited: 429,
+} as const;
 
 export const stepUpRoute = (needs: Dependencies): Endpoint =>
   endpoint(
@@ -106,17 +122,7 @@ export const stepUpRoute = (needs: Dependencies): Endpoint =>
       area: 'user',
       body: Body,
       ok: closed({ access_token: Type.String(), expires_in: Type.Integer() }),
-      refusals: {
-        invalid_request: 400,
-        invalid_credentials: 401,
-        invalid_code: 401,
-        invalid_passkey: 401,
-        user_session_required: 401,
-        second_factor_required: 403,
-        challenge_expired: 410,
-        too_many_attempts: 429,
-        rate_limited: 429,
-      },
+      refusals: STEP_UP_REFUSALS,
       notTaken: USERS_ONLY,
       recordsItsRefusals: ['invalid_credentials', 'too_many_attempts'],
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
@@ -134,29 +140,60 @@ export const stepUpRoute = (needs: Dependencies): Endpoint =>
           : needs.applicationAccess.consentEpoch({ tenantId, userId, clientId }),
       ]);
       if (tenant === undefined || !exists(user)) return SESSION_REQUIRED;
-      const { method } = request.body;
-      if (!isEnough(method, user, tenant.settings)) return { refused: 'second_factor_required' };
       const command = await needs.command(request);
-      const shown =
-        method === 'passkey'
-          ? await showPasskey(needs, request, { user, tenant }, command)
-          : await show(needs, request, user, command);
-      if (shown.refused !== undefined) return shown;
-      const validity = validityContextOf(user, true, consentEpoch);
-      const { factorId } = shown;
-      const step = { userId, factor: method, factorId, validity, now: command.now };
-      const decided = await needs.streams.decideOn(sessions, sid, command, (session) =>
-        stepUp(step, session),
-      );
-      if (!decided.accepted || decided.state.status === 'none') return SESSION_REQUIRED;
-      const { auth_time: authTime, amr, app_id: appId } = decided.state;
+      const of = { tenant, user, sid, ip: request.ip, consentEpoch };
+      const confirmed = await confirmSignIn(needs, of, request.body, command);
+      if ('refused' in confirmed) return confirmed;
+      const { auth_time: authTime, amr, app_id: appId } = confirmed.session;
       const stepped = { user, tenant, readAt, sid, authTime, amr, appId };
       const issued = await issue(needs, principal, stepped);
       if (issued === undefined) return SESSION_REQUIRED;
       const { token, expiresIn } = issued;
-      return { ok: { access_token: token, expires_in: expiresIn }, wrote: decided.position };
+      return { ok: { access_token: token, expires_in: expiresIn }, wrote: confirmed.position };
     },
   );
+
+type Factor = Static<typeof Body>;
+type SignIn = {
+  readonly tenant: TenantFacts;
+  readonly user: ExistingUser;
+  readonly sid: string;
+  readonly ip: string;
+  /** The epoch of the consent, where the session rests on one. */
+  readonly consentEpoch?: number | undefined;
+};
+
+/** Shows a factor, and gives the session the time of now. */
+export type ConfirmSignIn = (
+  signIn: SignIn,
+  factor: Factor,
+  command: Command,
+) => ReturnType<typeof confirmSignIn>;
+
+export async function confirmSignIn(
+  needs: ConfirmDependencies,
+  { tenant, user, sid, ip, consentEpoch }: SignIn,
+  factor: Factor,
+  command: Command,
+) {
+  const { method } = factor;
+  if (!isEnough(method, user, tenant.settings)) return SECOND_FACTOR_REQUIRED;
+  const shown =
+    method === 'passkey'
+      ? await showPasskey(needs, factor, { user, tenant }, command)
+      : await show(needs, { factor, ip }, user, command);
+  if (shown.refused !== undefined) return shown;
+  const validity = validityContextOf(user, true, consentEpoch);
+  const { factorId } = shown;
+  const step = { userId: user.id, factor: method, factorId, validity, now: command.now };
+  const decided = await needs.streams.decideOn(sessions, sid, command, (session) =>
+    stepUp(step, session),
+  );
+  if (!decided.accepted || decided.state.status === 'none') return SESSION_REQUIRED;
+  return { session: decided.state, position: decided.position };
+}
+
+const SECOND_FACTOR_REQUIRED = { refused: 'second_factor_required' } as const;
 
 type Stepped = Omit<Parameters<AccessTokens['issue']>[0], 'email'> & { readonly sid: string };
 
@@ -179,19 +216,19 @@ const SESSION_REQUIRED = { refused: 'user_session_required' } as const;
 
 /** The factor that was right. */
 async function show(
-  needs: Dependencies,
-  request: StepUpRequest,
+  needs: ConfirmDependencies,
+  { factor, ip }: { readonly factor: Factor; readonly ip: string },
   user: ExistingUser,
   command: Command,
 ) {
-  const { method, password, code } = request.body;
+  const { method, password, code } = factor;
   const own = { ...command, id: uuidFrom(command.id, 'shown') };
   if (method === 'passkey') throw new Error('a passkey is no code');
   if (method === 'password') {
     if (password === undefined) return badField('password', 'required');
     const { attempt } = await needs.verifyPassword(
       confirming(user),
-      { emailHash: user.emailHash, password, method: 'step_up', ip: request.ip },
+      { emailHash: user.emailHash, password, method: 'step_up', ip },
       own,
     );
     return attempt.status === 'refused' ? wrongCredential(attempt) : { factorId: null };
@@ -201,7 +238,7 @@ async function show(
     const factorId = await needs.secondFactors.use(user, { method, code }, own);
     return { isWrong: factorId === undefined, factorId };
   };
-  const guess = { user, method, ip: request.ip };
+  const guess = { user, method, ip };
   const shown = await needs.guessSecondFactor(guess, tried, command);
   if ('refused' in shown) return shown;
   const { factorId } = shown;
@@ -209,8 +246,8 @@ async function show(
 }
 
 async function showPasskey(
-  { passkeys }: Dependencies,
-  { body: { challenge_id: challengeId, response } }: StepUpRequest,
+  { passkeys }: ConfirmDependencies,
+  { challenge_id: challengeId, response }: Factor,
   { user, tenant }: { readonly user: ExistingUser; readonly tenant: TenantFacts },
   command: Command,
 ) {

@@ -1,6 +1,6 @@
 /** The applications that a user lets act in their name. */
 import { named, Time } from '@cardea/contracts';
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, USERS_ONLY } from '../../http/answers.ts';
@@ -8,7 +8,7 @@ import { closed, USERS_ONLY } from '../../http/answers.ts';
 /** Consents that the list of one user shows at most. */
 const CONSENTS_MAX = 1_000;
 
-export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'database'>): Endpoint =>
+export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'database'>) =>
   endpoint(
     {
       name: 'list_consents',

@@ -1,14 +1,12 @@
 /** A user withdraws what they granted an application: its tokens are refused from then on. */
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, USERS_ONLY } from '../../http/answers.ts';
 import { consents } from '../consent.ts';
 import { revokeConsent } from './revoke.ts';
 
-export const revokeConsentRoute = (
-  needs: Pick<ServiceDependencies, 'command' | 'streams'>,
-): Endpoint =>
+export const revokeConsentRoute = (needs: Pick<ServiceDependencies, 'command' | 'streams'>) =>
   endpoint(
     {
       name: 'revoke_consent',

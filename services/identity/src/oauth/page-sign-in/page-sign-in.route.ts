@@ -7,6 +7,7 @@ import type { ServerResponse } from 'node:http';
 import { type DerivedKeys, sha256 } from '@cardea/crypto';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import {
+  CALLBACK_PATH,
   type Html,
   isFormToken,
   isOwnForm,
@@ -140,7 +141,7 @@ const callbackRoute = (needs: WithFlows): Endpoint =>
       description: 'Takes the code of the sign-in that this browser began, and leads to its page.',
       method: 'get',
       getHasEffects: true,
-      path: '/account/callback',
+      path: CALLBACK_PATH,
       // The authorization server adds what it likes.
       query: Type.Object(
         {

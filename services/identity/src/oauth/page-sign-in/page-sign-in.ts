@@ -4,17 +4,19 @@ import { pageCookies } from '@cardea/pages';
 import type { Offers, ServiceDependencies } from '@cardea/service';
 import type { SnapshotCache } from '../../streams/snapshot-cache.ts';
 import type { Workspaces } from '../../workspaces/workspaces.module.ts';
+import { pageProofs } from './page-proofs.ts';
 import { pageSignInRoutes } from './page-sign-in.route.ts';
 import { pageTokens } from './page-tokens.ts';
 import { tenantOfName } from './tenant-of-name.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
-  'clock' | 'database' | 'derive' | 'limits' | 'pageKeys' | 'sealer' | 'settings'
+  'clock' | 'command' | 'database' | 'derive' | 'limits' | 'pageKeys' | 'sealer' | 'settings'
 > & {
   readonly snapshots: Pick<SnapshotCache, 'load'>;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 } & Omit<Parameters<typeof pageTokens>[0], 'clock' | 'settings'> &
+  Omit<Parameters<typeof pageProofs>[0], 'pageTokens'> &
   Pick<Parameters<typeof pageSignInRoutes>[0], 'applicationSessions' | 'onward' | 'server'>;
 
 export function pageSignInModule(given: Dependencies): {
@@ -29,5 +31,8 @@ export function pageSignInModule(given: Dependencies): {
     pageCookies: pageCookies(given.pageKeys, given.settings),
     pageTokens: tokens,
   };
-  return { endpoints: pageSignInRoutes(needs), offers: { identity: { pageToken: tokens.renew } } };
+  return {
+    endpoints: pageSignInRoutes(needs),
+    offers: { identity: { pageToken: tokens.renew, ...pageProofs(needs) } },
+  };
 }

@@ -31,6 +31,10 @@ export type PageTokens = {
   /** Undefined if the account or its sign-in has ended. */
   readonly issue: (of: PageSignIn & { readonly tenantId: string }) => Promise<string | undefined>;
   readonly renew: Peers['identity']['pageToken'];
+  /** Undefined for any other token, and once the sign-in has ended. */
+  readonly aliveSignIn: (
+    token: string,
+  ) => Promise<(PageSignIn & { readonly tenantId: string }) | undefined>;
 };
 
 export function pageTokens(needs: Dependencies): PageTokens {
@@ -71,6 +75,13 @@ export function pageTokens(needs: Dependencies): PageTokens {
     renew: async ({ token }) => {
       const signIn = signInOf(needs, token);
       return { token: (signIn && (await issue(signIn))) ?? null };
+    },
+    aliveSignIn: async (token) => {
+      const signIn = signInOf(needs, token);
+      if (signIn === undefined) return undefined;
+      const { tenantId, userId, browserSid } = signIn;
+      const { isBrowserAlive } = needs.applicationSessions;
+      return (await isBrowserAlive(tenantId, userId, browserSid)) ? signIn : undefined;
     },
   };
 }

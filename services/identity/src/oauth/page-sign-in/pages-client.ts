@@ -2,13 +2,13 @@
  * The client by which people sign in to Cardea's own pages: each tenant has one. It has no stream and stands in no
  * list, nobody is asked for consent, and nobody can prove to be it: identity itself redeems its codes.
  */
+import { CALLBACK_PATH } from '@cardea/pages';
 import type { GivenConsent } from '../../consents/consents.module.ts';
 import { firstSecret } from '../../streams/key-secret.ts';
 import type { ExistingApplication } from '../../workspaces/workspaces.module.ts';
 
 const PREFIX = 'pages.';
 const CONSENT_PREFIX = 'pages:';
-const CALLBACK = '/account/callback';
 /** An access token of the pages lives no longer, seconds. */
 export const PAGE_TOKEN_SECONDS_MAX = 900;
 export const PAGE_SCOPES = ['openid', 'profile', 'roles', 'account'] as const;
@@ -19,7 +19,7 @@ export const pagesClientId = (tenantId: string): string => `${PREFIX}${tenantId}
 export const tenantOfPagesClient = (clientId: string): string | undefined =>
   clientId.startsWith(PREFIX) ? clientId.slice(PREFIX.length) : undefined;
 
-export const pagesCallback = (publicUrl: string): string => `${publicUrl}${CALLBACK}`;
+export const pagesCallback = (publicUrl: string): string => `${publicUrl}${CALLBACK_PATH}`;
 
 export const pagesClient = (tenantId: string, publicUrl: string): ExistingApplication => ({
   id: pagesClientId(tenantId),

@@ -1,6 +1,6 @@
 /** A user's own sessions, one per signed-in device. */
 import { PAGE_SIZE_MAX, pageQuery } from '@cardea/contracts';
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { GeoIp } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -10,7 +10,7 @@ import { SessionShape, shownSession } from '../session-shape.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'database'> & { readonly geoIp: GeoIp };
 
-export const listSessionsRoute = (needs: Dependencies): Endpoint =>
+export const listSessionsRoute = (needs: Dependencies) =>
   endpoint(
     {
       name: 'list_my_sessions',

@@ -1,5 +1,5 @@
 /** Ends one of a user's own sessions, or all except the caller's. */
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { endSessions, exists, type UserDirectory, users } from '../../accounts/accounts.module.ts';
@@ -13,7 +13,7 @@ type Dependencies = Pick<ServiceDependencies, 'command' | 'database' | 'streams'
   readonly consentEpoch: ConsentEpoch;
 };
 
-export const revokeSessionRoute = (needs: Dependencies): Endpoint =>
+export const revokeSessionRoute = (needs: Dependencies) =>
   endpoint(
     {
       name: 'revoke_my_session',
@@ -46,7 +46,7 @@ export const revokeSessionRoute = (needs: Dependencies): Endpoint =>
     },
   );
 
-export const revokeSessionsRoute = (needs: Dependencies): Endpoint =>
+export const revokeSessionsRoute = (needs: Dependencies) =>
   endpoint(
     {
       name: 'revoke_my_other_sessions',

@@ -1,6 +1,6 @@
 /** Who the caller is, in which tenant, and which applications the organization has there. */
 import { named } from '@cardea/contracts';
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, USERS_ONLY } from '../../../http/answers.ts';
@@ -27,7 +27,7 @@ const CurrentUser = named(
   }),
 );
 
-export const currentUserRoute = (needs: Dependencies): Endpoint =>
+export const currentUserRoute = (needs: Dependencies) =>
   endpoint(
     {
       name: 'current_user',

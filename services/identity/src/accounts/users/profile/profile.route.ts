@@ -1,6 +1,6 @@
 /** What a user can read and change of their own account. */
 import { named } from '@cardea/contracts';
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import {
@@ -31,7 +31,7 @@ const COMMON = {
   notTaken: USERS_ONLY,
 } as const;
 
-export const getProfileRoute = (needs: Pick<Dependencies, 'userDirectory'>): Endpoint =>
+export const getProfileRoute = (needs: Pick<Dependencies, 'userDirectory'>) =>
   endpoint(
     {
       ...COMMON,
@@ -51,7 +51,7 @@ export const getProfileRoute = (needs: Pick<Dependencies, 'userDirectory'>): End
     },
   );
 
-export const updateProfileRoute = (needs: Dependencies): Endpoint =>
+export const updateProfileRoute = (needs: Dependencies) =>
   endpoint(
     {
       ...COMMON,

@@ -1,6 +1,6 @@
 /** The accounts elsewhere by which the caller signs in, and giving one of them up. */
 import { named, Time } from '@cardea/contracts';
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, USERS_ONLY } from '../../../http/answers.ts';
@@ -22,7 +22,7 @@ const COMMON = {
 } as const;
 const Provider = named('SocialProvider', Type.Enum([...SOCIAL_PROVIDERS]));
 
-export const listIdentitiesRoute = (needs: Pick<Dependencies, 'userDirectory'>): Endpoint =>
+export const listIdentitiesRoute = (needs: Pick<Dependencies, 'userDirectory'>) =>
   endpoint(
     {
       ...COMMON,
@@ -48,7 +48,7 @@ export const listIdentitiesRoute = (needs: Pick<Dependencies, 'userDirectory'>):
     },
   );
 
-export const unlinkIdentityRoute = (needs: Dependencies): Endpoint =>
+export const unlinkIdentityRoute = (needs: Dependencies) =>
   endpoint(
     {
       ...COMMON,

@@ -1,6 +1,6 @@
 /** The agent, its user or an administrator ends an agent session. */
 import { named } from '@cardea/contracts';
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
@@ -11,7 +11,7 @@ import { endAgentSession } from './end.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'>;
 
-export const endAgentSessionRoute = (needs: Dependencies): Endpoint =>
+export const endAgentSessionRoute = (needs: Dependencies) =>
   endpoint(
     {
       ...SESSIONS,

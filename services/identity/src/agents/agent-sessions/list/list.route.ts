@@ -22,7 +22,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'streams'>;
 export const listAgentSessionsRoute = ({
   database,
   clock,
-}: Pick<Dependencies, 'clock' | 'database'>): Endpoint =>
+}: Pick<Dependencies, 'clock' | 'database'>) =>
   endpoint(
     {
       ...SESSIONS,
@@ -39,6 +39,7 @@ export const listAgentSessionsRoute = ({
         ...pageQuery,
         status: Type.Optional(Status),
         agent_id: Type.Optional(Type.String({ maxLength: 128 })),
+        user_id: Type.Optional(Type.String({ maxLength: 128 })),
       }),
       ok: closed({
         data: named(
@@ -50,7 +51,13 @@ export const listAgentSessionsRoute = ({
       reads: ['agent_sessions'],
     },
     async ({ tenantId, principal, query }) => {
-      const { offset = 0, limit = PAGE_SIZE_DEFAULT, status, agent_id: agentId } = query;
+      const {
+        offset = 0,
+        limit = PAGE_SIZE_DEFAULT,
+        status,
+        agent_id: agentId,
+        user_id: userId,
+      } = query;
       const now = clock.now();
       const list = {
         tenantId,
@@ -58,6 +65,7 @@ export const listAgentSessionsRoute = ({
         limit,
         status,
         agentId,
+        userId,
         now,
         visibility: visibilityOf(principal),
       };
@@ -104,6 +112,7 @@ type SessionList = {
   readonly visibility: Visibility;
   readonly status: 'active' | 'ended' | undefined;
   readonly agentId: string | undefined;
+  readonly userId: string | undefined;
   readonly now: Date;
   readonly offset: number;
   readonly limit: number;
@@ -116,6 +125,7 @@ async function listSessions(database: Database, list: SessionList) {
   if (list.visibility !== 'all')
     conditions.push(`${list.visibility.column} = ${next(list.visibility.id)}`);
   if (list.agentId !== undefined) conditions.push(`agent_id = ${next(list.agentId)}`);
+  if (list.userId !== undefined) conditions.push(`user_id = ${next(list.userId)}`);
   if (list.status !== undefined) {
     const open = `(ended_at IS NULL AND expires_at > ${next(list.now)})`;
     conditions.push(list.status === 'active' ? open : `NOT ${open}`);

@@ -41,7 +41,7 @@ export const listAgentsRoute = ({ database }: Pick<Dependencies, 'database'>): E
     },
   );
 
-export const myAgentsRoute = ({ database }: Pick<Dependencies, 'database'>): Endpoint =>
+export const myAgentsRoute = ({ database }: Pick<Dependencies, 'database'>) =>
   endpoint(
     {
       name: 'list_my_agents',

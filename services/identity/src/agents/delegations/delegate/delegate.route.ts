@@ -119,7 +119,7 @@ export const grantDelegationRoute = (
 export const listDelegationsRoute = ({
   database,
   clock,
-}: Pick<Dependencies, 'clock' | 'database'>): Endpoint =>
+}: Pick<Dependencies, 'clock' | 'database'>) =>
   endpoint(
     {
       ...COMMON,
@@ -144,7 +144,7 @@ export const listDelegationsRoute = ({
     },
   );
 
-export const withdrawDelegationRoute = (needs: Dependencies): Endpoint =>
+export const withdrawDelegationRoute = (needs: Dependencies) =>
   endpoint(
     {
       ...COMMON,

@@ -1,5 +1,5 @@
 /** Sets a new password for the caller, who must know the old one. Every other session ends. */
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -27,7 +27,7 @@ type Dependencies = Pick<ServiceDependencies, 'command' | 'sealer' | 'streams'> 
   readonly verifyPassword: VerifyPassword;
 };
 
-export const changePasswordRoute = (needs: Dependencies): Endpoint =>
+export const changePasswordRoute = (needs: Dependencies) =>
   endpoint(
     {
       name: 'change_password',

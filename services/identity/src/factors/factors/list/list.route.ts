@@ -1,7 +1,7 @@
 /** The caller's second factors, from their streams: there are ten at most. */
 import { NullableTime, named, Time } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import {
@@ -32,7 +32,7 @@ const SecondFactor = named(
   }),
 );
 
-export const listFactorsRoute = (needs: Dependencies): Endpoint =>
+export const listFactorsRoute = (needs: Dependencies) =>
   endpoint(
     {
       ...COMMON,

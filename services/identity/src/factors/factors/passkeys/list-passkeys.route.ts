@@ -1,7 +1,7 @@
 /** The caller's passkeys. */
 import { NullableTime, named, Time } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { exists, type UserDirectory } from '../../../accounts/accounts.module.ts';
@@ -23,7 +23,7 @@ export const passkeyFields = {
   created_at: Time,
 };
 
-export const listPasskeysRoute = (needs: Dependencies): Endpoint =>
+export const listPasskeysRoute = (needs: Dependencies) =>
   endpoint(
     {
       ...COMMON,

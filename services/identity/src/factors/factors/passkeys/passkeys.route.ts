@@ -1,6 +1,6 @@
 /** Adds a passkey: first the browser gets what it needs to make one, then it shows what it made. */
 import { Time } from '@cardea/contracts';
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { displayName, exists, type UserDirectory } from '../../../accounts/accounts.module.ts';
@@ -25,7 +25,7 @@ const REFUSALS = {
 const areAllowed = (tenant: TenantFacts): boolean =>
   !isOff(tenant) || tenant.settings.auth_methods.includes('passkeys');
 
-export const passkeyOptionsRoute = (needs: Dependencies): Endpoint =>
+export const passkeyOptionsRoute = (needs: Dependencies) =>
   endpoint(
     {
       ...COMMON,
@@ -55,7 +55,7 @@ export const passkeyOptionsRoute = (needs: Dependencies): Endpoint =>
     },
   );
 
-export const addPasskeyRoute = (needs: Dependencies): Endpoint =>
+export const addPasskeyRoute = (needs: Dependencies) =>
   endpoint(
     {
       ...COMMON,

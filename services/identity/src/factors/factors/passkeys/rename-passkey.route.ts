@@ -1,5 +1,5 @@
 /** Gives one of the caller's passkeys another name. */
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { displayName, exists, type UserDirectory } from '../../../accounts/accounts.module.ts';
@@ -15,7 +15,7 @@ type Dependencies = Pick<ServiceDependencies, 'command' | 'sealer' | 'streams'> 
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
 };
 
-export const renamePasskeyRoute = (needs: Dependencies): Endpoint =>
+export const renamePasskeyRoute = (needs: Dependencies) =>
   endpoint(
     {
       ...COMMON,

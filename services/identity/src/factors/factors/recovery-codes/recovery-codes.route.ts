@@ -1,5 +1,5 @@
 /** New recovery codes; those of before are void. */
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
@@ -10,7 +10,7 @@ type Dependencies = Pick<ServiceDependencies, 'command'> & {
   readonly secondFactors: Pick<SecondFactors, 'renewRecoveryCodes'>;
 };
 
-export const recoveryCodesRoute = (needs: Dependencies): Endpoint =>
+export const recoveryCodesRoute = (needs: Dependencies) =>
   endpoint(
     {
       ...COMMON,

@@ -1,5 +1,5 @@
 /** Removes one of the caller's second factors, a passkey by its own path too. */
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { users } from '../../../accounts/accounts.module.ts';
@@ -12,7 +12,7 @@ type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'> & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
-export const removeFactorRoute = (needs: Dependencies): Endpoint =>
+export const removeFactorRoute = (needs: Dependencies) =>
   removal(needs, {
     name: 'remove_second_factor',
     summary: 'Remove one of my second factors',
@@ -21,7 +21,7 @@ export const removeFactorRoute = (needs: Dependencies): Endpoint =>
     path: '/api/v1/me/mfa/{id}',
   });
 
-export const removePasskeyRoute = (needs: Dependencies): Endpoint =>
+export const removePasskeyRoute = (needs: Dependencies) =>
   removal(needs, {
     name: 'remove_passkey',
     summary: 'Remove one of my passkeys',
@@ -38,7 +38,7 @@ const removal = (
     readonly description: string;
     readonly path: string;
   },
-): Endpoint =>
+) =>
   endpoint(
     {
       ...COMMON,

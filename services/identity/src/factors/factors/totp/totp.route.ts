@@ -1,5 +1,5 @@
 /** Enrols an authenticator app: first its secret is shown, then its first code makes it count. */
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { displayName, exists, type UserDirectory } from '../../../accounts/accounts.module.ts';
@@ -16,7 +16,7 @@ type Dependencies = Pick<ServiceDependencies, 'command' | 'limits'> & {
   readonly secondFactors: Pick<SecondFactors, 'enrolTotp' | 'confirmTotp'>;
 };
 
-export const enrolTotpRoute = (needs: Dependencies): Endpoint =>
+export const enrolTotpRoute = (needs: Dependencies) =>
   endpoint(
     {
       ...COMMON,
@@ -67,7 +67,7 @@ export const enrolTotpRoute = (needs: Dependencies): Endpoint =>
     },
   );
 
-export const confirmTotpRoute = (needs: Dependencies): Endpoint =>
+export const confirmTotpRoute = (needs: Dependencies) =>
   endpoint(
     {
       ...COMMON,

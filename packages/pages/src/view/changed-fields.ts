@@ -1,0 +1,30 @@
+/** What a form changes of what it has shown, and what somebody else has changed since. */
+import { type Typed, textOfValue } from './form-body.ts';
+import type { FormField } from './page-of.ts';
+
+/** The hidden field with what was shown at first. */
+export const shownName = (field: string): string => `was.${field}`;
+
+/** Browsers send the lines of a field with carriage returns. */
+const plain = (text: string | undefined): string => (text ?? '').replaceAll('\r\n', '\n').trim();
+
+/** The fields that somebody has typed something else into. */
+export const changedFields = <Field extends Pick<FormField<string>, 'name'>>(
+  fields: readonly Field[],
+  typed: Typed,
+): readonly Field[] =>
+  fields.filter(({ name }) => plain(typed[name]) !== plain(typed[shownName(name)]));
+
+/** The fields that two have changed in two ways, with the value of now. */
+export const conflicts = (
+  changed: readonly Pick<FormField<string>, 'name'>[],
+  typed: Typed,
+  current: { readonly [field: string]: unknown },
+): Typed =>
+  Object.fromEntries(
+    changed.flatMap(({ name }) => {
+      const now = textOfValue(current[name]);
+      const isTheirs = plain(now) !== plain(typed[shownName(name)]);
+      return isTheirs && plain(now) !== plain(typed[name]) ? [[name, now]] : [];
+    }),
+  );

@@ -1,0 +1,108 @@
+/** What a page answers: itself, a redirect, or why there is nothing to see. */
+import type { ServerResponse } from 'node:http';
+import { form, hidden, mainButton, mainLink } from '../fields.ts';
+import { html, type Markup } from '../markup.ts';
+import { type Frame, type Html, page, send } from '../page.ts';
+import { signInAddress } from '../session/page-paths.ts';
+import type { Refusal } from './page-context.ts';
+import type { Strings } from './page-of.ts';
+
+export type Answer = { readonly raw: (response: ServerResponse) => void };
+
+export const NOTHING_SENT: Answer = { raw: () => undefined };
+
+const cookieHeader = (cookies: readonly string[]): { 'Set-Cookie'?: string[] } =>
+  cookies.length === 0 ? {} : { 'Set-Cookie': [...cookies] };
+
+export const answered = (status: number, shown: Html, cookies: readonly string[] = []): Answer => ({
+  raw: (response) => {
+    if (cookies.length > 0) response.setHeader('Set-Cookie', [...cookies]);
+    send(status, shown)(response);
+  },
+});
+
+export const redirected = (location: string, cookies: readonly string[] = []): Answer => ({
+  raw: (response) => {
+    response.writeHead(303, {
+      Location: location,
+      'Cache-Control': 'no-store',
+      ...cookieHeader(cookies),
+    });
+    response.end();
+  },
+});
+
+const answerText =
+  (type: string) =>
+  (status: number, text: string, cookies: readonly string[] = []): Answer => ({
+    raw: (response) => {
+      response.writeHead(status, {
+        'Content-Type': type,
+        'Cache-Control': 'no-store',
+        'X-Content-Type-Options': 'nosniff',
+        ...cookieHeader(cookies),
+      });
+      response.end(text);
+    },
+  });
+/** For a script of the page. */
+export const answeredJson = answerText('application/json');
+export const answeredFragment = answerText('text/html; charset=utf-8');
+
+/** A foreign object and an unknown one look the same; either may belong to another account of the reader's. */
+export function refusedPage<Key extends string>(
+  frame: Frame<Key>,
+  { status, code, headers }: Refusal,
+  other: string,
+): Html {
+  const lead =
+    status === 404 ? frame.say('page.not_found') : frame.sayRefusal(code, headers?.['Retry-After']);
+  return page(frame, {
+    title: frame.say('failed.title'),
+    body: html`<p>${lead}</p>
+<p><a class="button" href="${other}">${frame.say('page.other_account')}</a></p>`,
+  });
+}
+
+export const elsewherePage = <Key extends string>(frame: Frame<Key>, there: string): Html =>
+  page(frame, {
+    title: frame.say('page.elsewhere_title'),
+    body: html`<p>${frame.say('page.elsewhere', { tenant: frame.tenantName })}</p>
+<p><a class="button main" href="${there}">${frame.say('page.switch')}</a></p>`,
+  });
+
+/** What was typed travels on in hidden fields, so that nothing has to be typed again. */
+const kept = (entries: Strings): readonly Markup[] =>
+  Object.entries(entries).map(([name, value]) => hidden(name, value));
+
+/** The sign-in is over: it is done again in another window, and this one goes on with what was typed. */
+export const endedPage = <Key extends string>(
+  frame: Frame<Key>,
+  path: string,
+  entries: Strings,
+): Html =>
+  page(frame, {
+    title: frame.say('failed.title'),
+    body: html`<p>${frame.say('page.ended')}</p>
+<p><a class="button main" target="_blank" rel="noopener" href="${signInAddress({ returnTo: path })}">${frame.say('page.sign_in_again')}</a></p>
+${form(path, ...kept(entries), html`<button>${frame.say('page.go_on')}</button>`)}`,
+  });
+
+/** A part that this needs does not answer: the same form can be sent again. */
+export const awayPage = <Key extends string>(
+  frame: Frame<Key>,
+  code: string,
+  again: { readonly path: string; readonly entries: Strings } | undefined,
+): Html =>
+  page(frame, {
+    title: frame.say('failed.title'),
+    body: html`<p>${frame.sayRefusal(code)}</p>
+${again === undefined ? mainLink('', frame.say('page.try_again')) : form(again.path, ...kept(again.entries), mainButton(frame.say('page.try_again')))}`,
+  });
+
+/** A secret is shown once; the page of a form that was sent again says where a new one comes from. */
+export const shownBeforePage = <Key extends string>(frame: Frame<Key>, path: string): Html =>
+  page(frame, {
+    title: frame.say('once.title'),
+    body: html`<p>${frame.say('once.lead')}</p>${mainLink(path, frame.say('once.back'))}`,
+  });

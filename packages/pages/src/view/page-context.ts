@@ -1,0 +1,138 @@
+/** What the two endpoints of a page work with, and how they play the endpoints that the page shows. */
+import type { Endpoint, PlayedOutcome, Plays } from '@cardea/http';
+import type { Frame, ShownTenant } from '../page.ts';
+import { frameOf } from '../page.ts';
+import type { Visit, VisitDependencies, visits } from '../session/visits.ts';
+import type { Catalogue } from '../texts/texts.ts';
+import type { PageOf, Read, Strings } from './page-of.ts';
+import type { Proof, ProofKind } from './proof-view.ts';
+
+/** The internal calls to identity by which a sign-in is confirmed. */
+export type Proofs = {
+  readonly proofs: (request: {
+    readonly token: string;
+    readonly withChallenge: boolean;
+  }) => Promise<{ readonly ways: readonly ProofKind[]; readonly challenge: object | null }>;
+  readonly stepUp: (request: {
+    readonly token: string;
+    readonly ip: string;
+    readonly userAgent: string;
+    readonly requestId: string;
+    readonly proof: Proof;
+  }) => Promise<
+    | { readonly token: string }
+    | { readonly refused: string; readonly status: number; readonly retryAfter: string | null }
+  >;
+};
+
+export type PageDependencies<Key extends string> = VisitDependencies &
+  Proofs & {
+    readonly texts: Catalogue<Key>;
+    /** Lets a form in; seconds until one may come again, where too many came from the address. */
+    readonly admitForm: (ip: string) => Promise<number | undefined>;
+    /** How the pages of a tenant look. */
+    readonly tenant: (tenantId: string) => Promise<ShownTenant>;
+  };
+
+export type PageContext<Key extends string, Data> = PageDependencies<Key> & {
+  readonly of: PageOf<Key, Data>;
+  readonly visits: ReturnType<typeof visits>;
+};
+
+export type PageRequest = {
+  readonly headers: { readonly [name: string]: string | undefined };
+  readonly params: Strings;
+  readonly query: Strings;
+  readonly ip: string;
+  readonly userAgent: string;
+  readonly requestId: string;
+};
+export type Call = { readonly request: PageRequest; readonly plays: Plays };
+export type Refusal = Extract<PlayedOutcome, { readonly refusal: unknown }>['refusal'];
+
+export const pathOf = (path: string, params: Strings): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_whole, name) => encodeURIComponent(params[name] ?? ''));
+
+export const frameFor = async <Key extends string, Data>(
+  { tenant, texts }: PageContext<Key, Data>,
+  { tenantId }: Visit,
+  headers: PageRequest['headers'],
+): Promise<Frame<Key>> => frameOf(texts, await tenant(tenantId), headers);
+
+export const played = <Key extends string, Data>(
+  context: PageContext<Key, Data>,
+  { request, plays }: Call,
+  of: {
+    readonly visit: Visit;
+    readonly endpoint: Endpoint;
+    readonly params?: Strings;
+    readonly query?: Strings;
+    readonly body?: object;
+    readonly key?: string | undefined;
+  },
+): Promise<PlayedOutcome> => {
+  const { endpoint, visit, key } = of;
+  const seen = context.visits.seen(request.headers);
+  const isKeyed = key !== undefined && endpoint.contract.idempotent !== undefined;
+  return plays(endpoint, {
+    credential: visit.cookie.token,
+    params: of.params ?? request.params,
+    query: of.query ?? {},
+    body: of.body,
+    headers: {
+      'x-service-tenant': visit.tenantId,
+      ...(seen === undefined ? {} : { 'x-service-consistency': seen }),
+      ...(isKeyed ? { 'idempotency-key': key } : {}),
+    },
+  });
+};
+
+/** Members of a read's query: those of the address, and those that are always the same. */
+export const queryOf = (
+  { url = {}, preset = {}, person }: Read,
+  query: Strings,
+  userId: string,
+): Strings => ({
+  ...preset,
+  ...(person === undefined ? {} : { [person]: userId }),
+  ...Object.fromEntries(
+    Object.entries(url).flatMap(([name, shown]) => {
+      const value = query[shown] ?? '';
+      return value === '' ? [] : [[name, value]];
+    }),
+  ),
+});
+
+export type Answers =
+  | { readonly data: { readonly [name: string]: unknown } }
+  | { readonly refusal: Refusal }
+  | 'gone';
+
+/** All that the page shows, read at once; the first refusal stands for all. */
+export async function answersOf<Key extends string, Data>(
+  context: PageContext<Key, Data>,
+  call: Call,
+  visit: Visit,
+): Promise<Answers> {
+  const reads = Object.entries(context.of.reads);
+  const outcomes = await Promise.all(
+    reads.map(([, of]) => {
+      const query = queryOf(of, call.request.query, visit.userId);
+      const params = pathParams(of.endpoint, call.request.params);
+      return played(context, call, { visit, endpoint: of.endpoint, query, params });
+    }),
+  );
+  const data: { [name: string]: unknown } = {};
+  for (const [at, outcome] of outcomes.entries()) {
+    if (outcome === 'gone') return outcome;
+    if ('refusal' in outcome) return outcome;
+    data[reads[at]?.[0] ?? ''] = outcome.body;
+  }
+  return { data };
+}
+
+/** Those of the page's parameters that the endpoint has, too. */
+const pathParams = ({ contract }: Endpoint, params: Strings): Strings =>
+  Object.fromEntries(
+    Object.entries(params).filter(([name]) => contract.path.includes(`{${name}}`)),
+  );

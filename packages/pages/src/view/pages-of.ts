@@ -1,0 +1,75 @@
+/**
+ * Makes pages of a service's endpoints and texts. What does not fit together does not compile: a field that the body
+ * lacks, a required member that nobody types, a refusal or a text without words in each language.
+ */
+import type { Endpoint, EndpointOf, EndpointShape } from '@cardea/http';
+import type { FrameTextKey } from '../texts/frame-texts.ts';
+import type { Catalogue } from '../texts/texts.ts';
+import type { FormField, PageForm, PageOf, Read } from './page-of.ts';
+
+type ShapeOf<Of> = Of extends EndpointOf<infer Shape> ? Shape : EndpointShape;
+
+/** Members of a body, and with a dot those of the objects in it. */
+type FieldsOf<Body> = {
+  [Name in keyof Body & string]:
+    | Name
+    | (NonNullable<Body[Name]> extends readonly unknown[] | string | number | boolean
+        ? never
+        : `${Name}.${keyof NonNullable<Body[Name]> & string}`);
+}[keyof Body & string];
+type RequiredOf<Body> = {
+  [Name in keyof Body & string]-?: Record<never, never> extends Pick<Body, Name> ? never : Name;
+}[keyof Body & string];
+type RootOf<Field extends string> = Field extends `${infer Root}.${string}` ? Root : Field;
+
+/** Nothing more to say, or the name of what is missing. */
+type Complete<Missing> = [Missing] extends [never] ? unknown : { readonly lacks: Missing };
+type TextOf<Reason extends string> = `refused.${Reason}`;
+
+type Typed<Key extends string, Name extends string> = Omit<FormField<Key>, 'name'> & {
+  readonly name: Name;
+};
+
+/** What the answers of the reads are, by name. */
+type DataOf<Reads extends { readonly [name: string]: Read }> = {
+  readonly [Name in keyof Reads]: ShapeOf<Reads[Name]['endpoint']>['ok'];
+};
+
+export const pagesOf = <Key extends string>(texts: Catalogue<Key>) => ({
+  texts,
+  /** A form for an endpoint. */
+  formOf: <
+    Shape extends EndpointShape,
+    const Field extends FieldsOf<Shape['body']>,
+    Data,
+    const Preset extends Partial<Shape['body']> = Record<never, never>,
+  >(
+    endpoint: EndpointOf<Shape>,
+    form: Omit<PageForm<Key, Data>, 'endpoint' | 'fields' | 'preset' | 'once'> & {
+      readonly fields: readonly Typed<Key, Field>[];
+      readonly preset?: Preset;
+      readonly once?: (
+        shown: Parameters<NonNullable<PageForm<Key, Data>['once']>>[0],
+        answer: Shape['ok'],
+      ) => ReturnType<NonNullable<PageForm<Key, Data>['once']>>;
+    } & Complete<Exclude<RequiredOf<Shape['body']>, RootOf<Field> | keyof Preset>> &
+      Complete<Exclude<TextOf<Shape['reason']>, Key | FrameTextKey>>,
+  ): PageForm<Key, Data> => ({ ...form, endpoint }) as PageForm<Key, Data>,
+  /** A page, whose view gets the answers of its reads. */
+  pageOf: <const Reads extends { readonly [name: string]: Read }>(
+    page: Omit<PageOf<Key, DataOf<Reads>>, 'reads'> & { readonly reads: Reads },
+  ): PageOf<Key, DataOf<Reads>> => page,
+});
+
+/** Names the members of the query that the address of the page gives. */
+export const read = <Of extends Endpoint>(
+  endpoint: Of,
+  query: {
+    readonly url?: { readonly [Name in keyof ShapeOf<Of>['query']]?: string };
+    readonly preset?: { readonly [Name in keyof ShapeOf<Of>['query']]?: string };
+    readonly person?: keyof ShapeOf<Of>['query'] & string;
+  } = {},
+): Omit<Read, 'endpoint'> & { readonly endpoint: Of } =>
+  ({ endpoint, ...query }) as Read & {
+    readonly endpoint: Of;
+  };

@@ -1,0 +1,161 @@
+/** Shows a page, a part of it, or what a script of it asks for; nothing is changed. */
+import { frameOf } from '../page.ts';
+import { signInAddress } from '../session/page-paths.ts';
+import type { Visit } from '../session/visits.ts';
+import { drawPage, isOldSignIn, opensAlone, shownOf } from './draw-page.ts';
+import {
+  type Answer,
+  answered,
+  answeredFragment,
+  answeredJson,
+  elsewherePage,
+  NOTHING_SENT,
+  redirected,
+  refusedPage,
+} from './page-answers.ts';
+import {
+  answersOf,
+  type Call,
+  frameFor,
+  type PageContext,
+  pathOf,
+  played,
+} from './page-context.ts';
+import type { PageForm } from './page-of.ts';
+
+/** A page that shows a part of this one takes no more. */
+const PART_MAX_BYTES = 64 * 1024;
+const TOO_MANY = 429;
+
+export async function show<Key extends string, Data>(
+  context: PageContext<Key, Data>,
+  call: Call,
+): Promise<Answer> {
+  const { headers, params, query } = call.request;
+  const path = pathOf(context.of.path, params);
+  const visit = await context.visits.open(headers);
+  // Before the sign-in nothing is read: whoever only follows links learns nothing, and costs no query.
+  if (visit === undefined) {
+    return redirected(signInAddress({ returnTo: path, tenant: query['in'] }));
+  }
+  const isElsewhere = query['in'] !== undefined && query['in'] !== visit.tenantId;
+  // An open page asks again and again, and shows nothing of the frame.
+  if (query['part'] !== undefined && !isElsewhere) return part(context, call, visit);
+  const frame = await frameFor(context, visit, headers);
+  if (isElsewhere) {
+    const there = signInAddress({ returnTo: path, tenant: query['in'] });
+    return answered(200, elsewherePage(frame, there));
+  }
+  const form = query['form'] === undefined ? undefined : context.of.forms[query['form']];
+  const [answers, ways] = await Promise.all([
+    answersOf(context, call, visit),
+    form === undefined ? undefined : waysFor(context, visit, form),
+  ]);
+  if (answers === 'gone') return NOTHING_SENT;
+  if ('refusal' in answers) {
+    const { refusal } = answers;
+    if (refusal.code === 'unauthenticated') {
+      return redirected(signInAddress({ returnTo: path, tenant: visit.tenantId }));
+    }
+    const other = signInAddress({ returnTo: path, tenant: visit.tenantId, isFresh: true });
+    return answered(refusal.status, refusedPage(frame, refusal, other), visit.cookies);
+  }
+  const data = answers.data as Data;
+  const shown = drawPage({ context, request: call.request, frame, visit, path, data, ways });
+  return answered(200, shown, visit.cookies);
+}
+
+/** By what the sign-in is confirmed before a form is shown that wants a recent one. */
+async function waysFor<Key extends string, Data>(
+  { proofs, clock }: PageContext<Key, Data>,
+  visit: Visit,
+  form: PageForm<Key, Data>,
+) {
+  const { stepUp = 'none' } = form.endpoint.contract;
+  const isDue = opensAlone(form) && stepUp !== 'none' && isOldSignIn(visit, clock.now());
+  if (!isDue) return undefined;
+  return (await proofs({ token: visit.cookie.token, withChallenge: false })).ways;
+}
+
+async function part<Key extends string, Data>(
+  context: PageContext<Key, Data>,
+  call: Call,
+  visit: Visit,
+): Promise<Answer> {
+  const { part: name = '', form = '' } = call.request.query;
+  switch (name) {
+    case 'state':
+      return stateOf(context, call, visit);
+    case 'proof':
+    case 'passkey': {
+      const retryAfter = await context.admitForm(call.request.ip);
+      if (retryAfter !== undefined) return answeredJson(TOO_MANY, '{}');
+      return name === 'proof'
+        ? proofChallenge(context, visit)
+        : passkeyChallenge(context, call, { visit, form });
+    }
+    default:
+      return fragment(context, call, visit);
+  }
+}
+
+/** Waits until what is shown has changed, or for as long as a long poll is. */
+async function stateOf<Key extends string, Data>(
+  context: PageContext<Key, Data>,
+  call: Call,
+  visit: Visit,
+): Promise<Answer> {
+  const { changes, reads } = context.of;
+  const endpoint = changes ?? Object.values(reads)[0]?.endpoint;
+  if (endpoint === undefined) return answeredJson(404, '{}');
+  const outcome = await played(context, call, { visit, endpoint });
+  if (outcome === 'gone') return NOTHING_SENT;
+  const status = 'refusal' in outcome ? outcome.refusal.status : 200;
+  const state =
+    'refusal' in outcome ? null : ((outcome.body as { status?: unknown }).status ?? null);
+  return answeredJson(status, JSON.stringify({ state }), visit.cookies);
+}
+
+async function proofChallenge<Key extends string, Data>(
+  { proofs }: PageContext<Key, Data>,
+  visit: Visit,
+): Promise<Answer> {
+  const { challenge } = await proofs({ token: visit.cookie.token, withChallenge: true });
+  return answeredJson(challenge === null ? 404 : 200, JSON.stringify(challenge), visit.cookies);
+}
+
+async function passkeyChallenge<Key extends string, Data>(
+  context: PageContext<Key, Data>,
+  call: Call,
+  { visit, form }: { readonly visit: Visit; readonly form: string },
+): Promise<Answer> {
+  const endpoint = context.of.forms[form]?.passkey;
+  if (endpoint === undefined) return answeredJson(404, '{}');
+  const outcome = await played(context, call, { visit, endpoint });
+  if (outcome === 'gone') return NOTHING_SENT;
+  return 'refusal' in outcome
+    ? answeredJson(outcome.refusal.status, '{}', visit.cookies)
+    : answeredJson(200, JSON.stringify(outcome.body), visit.cookies);
+}
+
+/** What a page of another service shows of this one, in place of a link to it. */
+async function fragment<Key extends string, Data>(
+  context: PageContext<Key, Data>,
+  call: Call,
+  visit: Visit,
+): Promise<Answer> {
+  const { headers, params, query } = call.request;
+  const draw = context.of.parts?.[query['part'] ?? ''];
+  if (draw === undefined) return answeredFragment(404, '');
+  const answers = await answersOf(context, call, visit);
+  if (answers === 'gone') return NOTHING_SENT;
+  if ('refusal' in answers) return answeredFragment(answers.refusal.status, '');
+  const tenant = await context.tenant(visit.tenantId);
+  const frame = frameOf(context.texts, tenant, headers);
+  const path = pathOf(context.of.path, params);
+  const data = answers.data as Data;
+  const { text } = draw(shownOf({ context, request: call.request, frame, visit, path, data }));
+  return Buffer.byteLength(text) > PART_MAX_BYTES
+    ? answeredFragment(413, '')
+    : answeredFragment(200, text, visit.cookies);
+}

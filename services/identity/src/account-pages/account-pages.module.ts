@@ -1,0 +1,50 @@
+/** The pages of a person's own account: views over this service's own endpoints. */
+import { pageRoutes } from '@cardea/pages';
+import type { Module, ServiceDependencies } from '@cardea/service';
+import { LIMITS } from '../http/limits.ts';
+import type { Workspaces } from '../workspaces/workspaces.module.ts';
+import { agentsPage } from './agents-page.ts';
+import { applicationsPage } from './applications-page.ts';
+import { type AccountEndpoints, TEXTS } from './endpoints.ts';
+import { homePage } from './home-page.ts';
+import { profilePage } from './profile-page.ts';
+import { securityPage } from './security-page.ts';
+import { sessionsPage } from './sessions-page.ts';
+
+type Dependencies = Pick<
+  ServiceDependencies,
+  'clock' | 'limits' | 'pageKeys' | 'peers' | 'settings'
+> & {
+  readonly workspaces: Pick<Workspaces, 'tenant'>;
+  readonly endpoints: AccountEndpoints;
+};
+
+export function accountPagesModule(given: Dependencies): Module {
+  const { endpoints, limits, peers, workspaces } = given;
+  const shared = {
+    ...given,
+    texts: TEXTS,
+    renew: peers.identity.pageToken,
+    proofs: peers.identity.proofs,
+    stepUp: peers.identity.stepUp,
+    admitForm: async (ip: string) => {
+      const room = await limits.take([LIMITS.formsByIp, ip]);
+      return room.allowed ? undefined : room.retryAfterSeconds;
+    },
+    tenant: async (tenantId: string) => {
+      const tenant = await workspaces.tenant(tenantId);
+      if (tenant === undefined) throw new Error('somebody is signed in where no tenant is');
+      return tenant;
+    },
+  };
+  return {
+    endpoints: [
+      ...pageRoutes(homePage(endpoints), shared),
+      ...pageRoutes(profilePage(endpoints), shared),
+      ...pageRoutes(securityPage(endpoints), shared),
+      ...pageRoutes(sessionsPage(endpoints), shared),
+      ...pageRoutes(applicationsPage(endpoints), shared),
+      ...pageRoutes(agentsPage(endpoints), shared),
+    ],
+  };
+}

@@ -1,0 +1,144 @@
+/** The agents that act for a person: what they may, and what they do now. */
+import { ago, html, partLink, read, tag } from '@cardea/pages';
+import { type AccountEndpoints, type AccountPage, formOf, pageOf } from './endpoints.ts';
+
+const PAGE_ROWS = '50';
+const STATES = { active: 'agents.active', ended: 'agents.ended' } as const;
+
+type Service = { readonly service_name: string };
+type Delegation = {
+  readonly id: string;
+  readonly agent_id: string;
+  readonly services: readonly Service[];
+  readonly created_at: string;
+  readonly expires_at: string | null;
+};
+type AgentSession = {
+  readonly id: string;
+  readonly agent_id: string;
+  readonly status: 'active' | 'ended';
+  readonly services: readonly Service[];
+  readonly purpose: string | null;
+  readonly created_at: string;
+};
+type Data = {
+  readonly agents: { readonly agents: readonly { id: string; name: string }[] };
+  readonly delegations: { readonly delegations: readonly Delegation[] };
+  readonly sessions: {
+    readonly data: { readonly sessions: readonly AgentSession[]; readonly total: number };
+  };
+};
+type Page = AccountPage<Data>;
+
+export const agentsPage = (endpoints: AccountEndpoints) =>
+  pageOf({
+    name: 'agents_page',
+    summary: 'The agents that act for the person',
+    description: 'Lists what agents may do for the person and their sessions, and ends them.',
+    path: '/account/agents',
+    reads: {
+      agents: read(endpoints.myAgents, { preset: { limit: PAGE_ROWS } }),
+      delegations: read(endpoints.listDelegations, { preset: { limit: PAGE_ROWS } }),
+      sessions: read(endpoints.listAgentSessions, {
+        url: { status: 'status', offset: 'offset' },
+        preset: { limit: PAGE_ROWS },
+        person: 'user_id',
+      }),
+    },
+    forms: {
+      withdraw: formOf(endpoints.withdrawDelegation, {
+        title: 'agents.withdraw',
+        submit: 'agents.withdraw',
+        done: 'agents.withdrawn',
+        fields: [],
+        opens: withdrawalOf,
+      }),
+      end: formOf(endpoints.endAgentSession, {
+        title: 'agents.end',
+        submit: 'agents.end',
+        done: 'agents.end_done',
+        fields: [],
+      }),
+    },
+    view: (page) => {
+      const { say } = page.frame;
+      return {
+        title: say('agents.title'),
+        width: 'wide',
+        body: html`<section><h2>${say('agents.delegations')}</h2>${delegationList(page)}</section>
+<section><h2>${say('agents.sessions')}</h2>${sessionList(page)}</section>
+<section><h2>${say('agents.waits')}</h2>${partLink('/approve', 'waiting', say('agents.waits'))}</section>`,
+      };
+    },
+  });
+
+const agentName = ({ agents }: Data, id: string): string =>
+  agents.agents.find((agent) => agent.id === id)?.name ?? id;
+
+const servicesOf = (services: readonly Service[]): string =>
+  services.map(({ service_name }) => service_name).join(', ');
+
+/** What ends with a delegation: the sessions that live by it. */
+function withdrawalOf({ frame, data }: Page, { id }: { readonly [name: string]: string }): string {
+  const delegation = data.delegations.delegations.find((each) => each.id === id);
+  const agentId = delegation?.agent_id ?? '';
+  const live = data.sessions.data.sessions.filter(
+    (session) => session.agent_id === agentId && session.status === 'active',
+  );
+  const name = agentName(data, agentId);
+  return frame.say('agents.withdraw_lead', { name, count: String(live.length) });
+}
+
+function delegationList({ frame, data, form, list, now }: Page) {
+  const { say } = frame;
+  const nameOf = ({ agent_id }: Delegation) => agentName(data, agent_id);
+  return list<Delegation>({
+    read: 'delegations',
+    caption: 'agents.caption',
+    rows: data.delegations.delegations,
+    columns: [
+      { label: 'agents.agent', cell: nameOf },
+      { label: 'agents.services', cell: ({ services }) => servicesOf(services) },
+      {
+        label: 'agents.until',
+        cell: ({ expires_at }) =>
+          expires_at === null ? say('agents.no_end') : ago(frame, expires_at, now),
+      },
+      {
+        label: 'actions',
+        cell: (each) => form('withdraw', { params: { id: each.id }, about: nameOf(each) }),
+      },
+    ],
+    nothing: say('agents.none'),
+  });
+}
+
+function sessionList({ frame, data, form, list, now }: Page) {
+  const { say } = frame;
+  const nameOf = ({ agent_id }: AgentSession) => agentName(data, agent_id);
+  return list<AgentSession>({
+    read: 'sessions',
+    caption: 'agents.sessions_caption',
+    rows: data.sessions.data.sessions,
+    total: data.sessions.data.total,
+    filters: [{ name: 'status', label: 'agents.state', options: STATES }],
+    columns: [
+      { label: 'agents.agent', cell: nameOf },
+      { label: 'agents.purpose', cell: ({ purpose }) => html`<q>${purpose ?? '–'}</q>` },
+      { label: 'agents.services', cell: ({ services }) => servicesOf(services) },
+      { label: 'agents.begun', cell: ({ created_at }) => ago(frame, created_at, now) },
+      {
+        label: 'agents.state',
+        cell: ({ status }) => tag(status === 'active' ? 'good' : 'info', say(STATES[status])),
+      },
+      {
+        label: 'actions',
+        cell: ({ id, status, ...session }) =>
+          status === 'ended'
+            ? ''
+            : form('end', { params: { id }, about: agentName(data, session.agent_id) }),
+      },
+    ],
+    nothing: say('agents.no_sessions'),
+  });
+}

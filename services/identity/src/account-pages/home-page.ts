@@ -1,0 +1,82 @@
+/** The first page of the account: who the person is, what waits, and what is worth a look. */
+import { ago, facts, html, type Markup, partLink, read, utcDay } from '@cardea/pages';
+import { type AccountEndpoints, type AccountPage, pageOf } from './endpoints.ts';
+import { addressOf, deviceName } from './parts.ts';
+
+const RECENT_ROWS = '3';
+/** With fewer recovery codes, new ones are better made soon. */
+const CODES_FEW = 3;
+
+type Data = {
+  readonly profile: {
+    readonly email: string;
+    readonly email_verified: boolean;
+    readonly display_name: string | null;
+    readonly roles: readonly string[];
+    readonly created_at: string;
+  };
+  readonly factors: {
+    readonly policy: string;
+    readonly factors: readonly { readonly type: string }[];
+    readonly recovery_codes_remaining: number;
+  };
+  readonly recent: {
+    readonly sessions: readonly {
+      readonly browser: string;
+      readonly os: string;
+      readonly last_active_at: string;
+    }[];
+  };
+};
+
+export const homePage = ({ getProfile, listFactors, listSessions }: AccountEndpoints) =>
+  pageOf({
+    name: 'account_page',
+    summary: 'The account of the person who is signed in',
+    description: 'Shows who the person is, what waits for them, and what they had better mend.',
+    path: '/account',
+    reads: {
+      profile: read(getProfile),
+      factors: read(listFactors),
+      recent: read(listSessions, { preset: { limit: RECENT_ROWS } }),
+    },
+    forms: {},
+    view: (page) => {
+      const { frame, data, now } = page;
+      const { say } = frame;
+      const { profile, recent } = data;
+      const name = profile.display_name ?? profile.email;
+      const rows = recent.sessions.map((session) => ({
+        label: deviceName(session) ?? say('sessions.unknown'),
+        value: ago(frame, session.last_active_at, now),
+      }));
+      return {
+        title: say('home.title'),
+        width: 'wide',
+        body: html`<p>${say('home.lead', { name, tenant: frame.tenantName })}</p>${warnings(page)}
+<section><h2>${say('home.who')}</h2>${facts([
+          { label: say('email'), value: addressOf(say, profile) },
+          { label: say('roles'), value: profile.roles.join(', ') },
+          { label: say('since'), value: utcDay(profile.created_at) },
+        ])}</section>
+<section><h2>${say('home.waits')}</h2>${partLink('/approve', 'waiting', say('home.approvals'))}</section>
+<section><h2>${say('home.recent')}</h2>${facts(rows)}<p><a class="button" href="/account/sessions">${say('home.all_sessions')}</a></p></section>`,
+      };
+    },
+  });
+
+function warnings({ frame: { say }, data: { profile, factors } }: AccountPage<Data>): Markup {
+  const { recovery_codes_remaining: left } = factors;
+  const hasTotp = factors.factors.some(({ type }) => type === 'totp');
+  const texts = [
+    ...(profile.email_verified ? [] : [say('warn.email')]),
+    ...(factors.factors.length > 0 || factors.policy === 'disabled' ? [] : [say('warn.no_factor')]),
+    ...(hasTotp && left === 0 ? [say('warn.no_codes')] : []),
+    ...(hasTotp && left > 0 && left < CODES_FEW
+      ? [say('warn.few_codes', { count: String(left) })]
+      : []),
+  ];
+  return texts.length === 0
+    ? html``
+    : html`<section class="note" aria-labelledby="warnings"><h2 id="warnings">${say('warn.title')}</h2><ul>${texts.map((text) => html`<li>${text}</li>`)}</ul><p><a href="/account/security">${say('warn.mend')}</a></p></section>`;
+}

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --only B3,B17] [--seconds N] [--smoke] [--cluster]`: performance as ratios to
+ * `npm run bench [-- --only B3,B17] [--seconds N] [--smoke [--long]] [--cluster]`: performance as ratios to
  * floors that are measured in the same run. `--only fga --against openfga,spicedb` compares checks with other
  * servers, which it builds.
  */
@@ -16,6 +16,7 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     seconds: { type: 'string' },
     smoke: { type: 'boolean', default: false },
+    long: { type: 'boolean', default: false },
     cluster: { type: 'boolean', default: false },
     against: { type: 'string' },
   },
@@ -31,6 +32,7 @@ try {
     only: options.only?.split(','),
     seconds,
     smoke: options.smoke,
+    long: options.long,
     cluster: options.cluster,
     against: options.against?.split(',') ?? [],
     startGateway: (upstreams, port) =>

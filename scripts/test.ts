@@ -176,10 +176,14 @@ function stepsOf(code: number): readonly Step[] {
 }
 
 async function benchSmoke(): Promise<Tally> {
-  const { code, output } = await run(process.execPath, [BENCH, '--smoke'], {
-    env: { NODE_COMPILE_CACHE: COMPILED },
-    quiet: true,
-  });
+  const { code, output } = await run(
+    process.execPath,
+    [BENCH, '--smoke', ...(values.long ? ['--long'] : [])],
+    {
+      env: { NODE_COMPILE_CACHE: COMPILED },
+      quiet: true,
+    },
+  );
   console.log(`\n── what the benches printed\n${output.trim()}`);
   return code === 0 ? NOTHING : failure('bench smoke', `The benchmarks ended with ${code}.`);
 }

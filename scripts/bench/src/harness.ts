@@ -99,6 +99,8 @@ export type BenchContext = {
 export type Bench = {
   readonly id: string;
   readonly title: string;
+  /** It starts or fills more than the others: `npm test` only loads it, `npm run test:long` runs it. */
+  readonly isLong?: boolean;
   readonly run: (context: BenchContext) => Promise<readonly Row[]>;
 };
 

@@ -13,6 +13,8 @@ export type BenchRun = {
   readonly seconds: number;
   /** One round of each pair, to see that it works. */
   readonly smoke: boolean;
+  /** Runs benches that are long also in a smoke run. */
+  readonly long: boolean;
   /** Six processes instead of standalone, where a bench measures the product as a whole. */
   readonly cluster: boolean;
   /** Servers of others, where a bench compares with them. */
@@ -30,7 +32,9 @@ export async function runBenches(run: BenchRun): Promise<boolean> {
   const { benches: all, broken } = await allBenches();
   const isNamed = (id: string) =>
     run.only?.some((name) => id === name || id.startsWith(`${name} `)) ?? true;
-  const benches = all.filter(({ id }) => isNamed(id));
+  const isSkipped = ({ isLong = false }: Bench) =>
+    isLong && run.smoke && !run.long && run.only === undefined;
+  const benches = all.filter((bench) => isNamed(bench.id) && !isSkipped(bench));
   if (benches.length === 0) throw new UnknownBench(`there is no bench called ${run.only}`);
   const loadBefore = loadavg()[0] ?? 0;
   const server = await benchServer();

@@ -7,7 +7,12 @@ import type { Bench, BenchContext, Row } from '../harness.ts';
 import { CARDEA, dataFolder, eventsOf, fill, withClient } from '../subjects/backup-database.ts';
 
 export const benches: readonly Bench[] = [
-  { id: 'backup-restore', title: 'a backup of a million events, restored', run: restores },
+  {
+    id: 'backup-restore',
+    title: 'a backup of a million events, restored',
+    isLong: true,
+    run: restores,
+  },
 ];
 
 async function restores(context: BenchContext): Promise<readonly Row[]> {

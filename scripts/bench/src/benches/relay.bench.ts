@@ -15,7 +15,12 @@ const EVENTS_SMOKE = 2000;
 const WANTED_PER_SECOND = 8000;
 
 export const benches: readonly Bench[] = [
-  { id: 'relay-kafka', title: 'events per second through one relay to Kafka', run: relayRate },
+  {
+    id: 'relay-kafka',
+    title: 'events per second through one relay to Kafka',
+    isLong: true,
+    run: relayRate,
+  },
 ];
 
 async function relayRate(context: BenchContext): Promise<readonly Row[]> {

@@ -138,9 +138,9 @@ async function confirmedMachine(
 type Authenticated = Principal | TooManyMisses | undefined;
 
 /**
- * A key that this process does not know is charged to its address before anybody is asked, and the charge is
- * given back if the key is accepted. One that was accepted here before is looked up however many others
- * missed from its address: a neighbour's guesses stop nobody who works.
+ * The attempt with an unknown key counts against its address before identity is asked, and no longer counts
+ * if identity accepts the key. A key that was accepted here before is always looked up, however many wrong
+ * keys came from its address, so guesses of a neighbour block no one.
  */
 function keyHolders(needs: AuthenticatorDependencies) {
   const { misses } = needs;

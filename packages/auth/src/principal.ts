@@ -103,7 +103,9 @@ export type TooManyMisses = {
   readonly retryAfterSeconds: number;
 };
 
-/** What came with a credential of the scheme `DPoP`: the proof, and the request that it has to be for. */
+/**
+ * The parts of a credential of the scheme `DPoP`: the proof, and the request that the proof has to be for.
+ */
 export type PossessionProof = {
   readonly proof: string;
   readonly method: string;
@@ -194,9 +196,9 @@ export const isTimed = (kind: RevocationKind): boolean => kind === 'rank' || kin
 export type RefillRevocations = () => Promise<readonly Revocation[]>;
 export interface Revocations {
   /**
-   * When it resolves, the revocation is in force everywhere: in the cache and published to all processes,
-   * or, in processes that keep the list filled, a pending write of which the others know that something
-   * is missing, so that they ask identity. Throws CacheUnavailable where they cannot be told.
+   * When it resolves, the revocation is in force everywhere: it is in the cache and published to all
+   * processes. In processes that keep the list filled, it may be a pending write; other processes then know
+   * that an entry is missing and ask identity. Throws CacheUnavailable where they cannot be notified.
    */
   add(kind: RevocationKind, ids: readonly string[], at?: number): Promise<void>;
   remove(kind: RevocationKind, ids: readonly string[]): Promise<void>;

@@ -113,7 +113,7 @@ function keyring({ table, keys, clock, random = systemRandom }: SealerDependenci
       cache.delete(subject);
       await table.erase(subject);
       await failpoint('erase.after_key');
-      // Whoever read the row meanwhile has put it back.
+      // A concurrent reader may have put the row back.
       cache.delete(subject);
     },
     eraseTenant: async (tenantId) => {

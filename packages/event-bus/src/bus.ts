@@ -113,8 +113,8 @@ export interface Subscriber {
 }
 
 /**
- * What the relay publishes for a private event: one integration event's type and data, several, or nothing.
- * It depends on the event and on the state of the event's own stream at that revision, and on nothing else.
+ * Maps a private event to what the relay publishes: type and data of one integration event, of several, or
+ * nothing. The result depends only on the event and on the state of its stream at that revision.
  */
 export type Mapped = {
   readonly type: string;

@@ -1,7 +1,8 @@
 /**
- * What follows from a restore to an earlier point: the logs give positions out again that topics and
- * consumers may know for other events. So the topics begin anew and the relays send again whatever some
- * consumer may not have applied; each consumer skips what it has, by its position in the source's log.
+ * Starts a new epoch after a restore to an earlier point. The logs then assign positions again that topics
+ * and consumers may know from other events. The topics therefore begin empty, and the relays send again all
+ * events that some consumer may not have applied. Each consumer skips what it has applied, by its position in
+ * the source's log.
  */
 import { SERVICE_NAMES, type ServiceName, TOPIC_PARTITIONS, topicOf } from '@cardea/contracts';
 import type { Queryable } from '@cardea/read-models';

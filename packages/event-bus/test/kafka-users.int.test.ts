@@ -51,7 +51,7 @@ beforeAll(async () => {
   const client = kafkaClient({ brokers: server.brokers, log: silentLogger });
   await createTopics(client, { replication: 1 });
   await makeKafkaUsers(client, users);
-  // Once more: whoever deploys again changes nothing.
+  // A second deployment changes nothing.
   await makeKafkaUsers(client, users);
 }, START_MS_MAX);
 beforeEach((context) => {

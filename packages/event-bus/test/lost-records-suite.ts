@@ -49,8 +49,9 @@ export async function loseAndReplay(of: {
   await rounds(4, 6);
   await untilTrue(isWhole(live.name, 6), { ...DEADLINE, what: 'what the live consumer reads' });
   await of.lose(topic);
-  // A topic made anew then holds the offset at which the late consumer stopped, which only the record there
-  // tells apart, and not yet the one that the live consumer is at: without a new join nobody looks there.
+  // A topic that was created again holds the offset at which the late consumer stopped, so only the record
+  // there shows the loss. It does not yet hold the offset of the live consumer, so without a new join no
+  // consumer looks there.
   await rounds(7, 11);
 
   const second = await side.subscriber.run(late);

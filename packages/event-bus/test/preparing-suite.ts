@@ -32,7 +32,7 @@ export function describePreparing(fixture: () => Rig): void {
         await recordEffects(name, events, transaction);
       }),
       prepare: async (events) => {
-        // As many as the pool has connections for loops: none of them is held by a transaction.
+        // The number of connections that the pool has for loops. None of them is held by a transaction.
         await Promise.all(upTo(4).map(() => database.system.query('SELECT pg_sleep(0.01)')));
         for (const { id } of events) prepared.add(id);
       },
@@ -80,7 +80,7 @@ export function describePreparing(fixture: () => Rig): void {
     healed = true;
     prepared.length = 0;
     await core.release(stream);
-    // What is prepared but could not be applied is prepared again.
+    // A batch that was prepared but not applied is prepared again.
     expect([...new Set(prepared)]).toEqual(
       upTo(10)
         .slice(3)

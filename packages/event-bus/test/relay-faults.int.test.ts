@@ -114,7 +114,7 @@ describe('C5 a relay', () => {
       await running.stop();
       await relay.close();
 
-      // What was parked by a throw that does not come again is sent when a relay starts the next time.
+      // A stream that was parked by a failure that does not repeat is sent at the next start of a relay.
       const healthy = relaySide(database.url, log, bus);
       const again = healthy.start();
       const isWhole = async () => {

@@ -146,7 +146,7 @@ export function describeSkipping(fixture: () => Fixture): void {
       const stream = `thing-${(position * seed) % 5}`;
       const event = countedEvent(stream, position, position);
       const type = ['thing.noted', 'thing.ignored', 'thing.counted'][(position + seed) % 3] ?? '';
-      // What is noted right before a silence is noted again after a kill in it.
+      // A position that was noted right before a silence is noted again after a kill within it.
       const isSilent = position % SILENT_EVERY === 0;
       sent.push(ofType(isSilent ? 'thing.noted' : type, event));
       await publisher.publish(topic, sent.slice(-1));

@@ -70,8 +70,9 @@ export interface Streams {
   ): Promise<Decided<State, E, Reason>>;
 
   /**
-   * As `decideOn`, where the decision rests on other streams too. They are read in the same trip or taken
-   * from the cache, and the append is refused, and decided again, when one of them has changed.
+   * Works as `decideOn` does for a decision that also depends on other streams. They are read in the same
+   * round trip or taken from the cache. When one of them has changed, the append is refused and the command
+   * is decided again.
    */
   decideOnBasis<State, E extends DomainEvent, Reason extends string, const B extends Basis>(
     stream: Stream<State, E>,

@@ -1,4 +1,7 @@
-/** What a try of a command is decided on: its own stream, and the others that the decision rests on. */
+/**
+ * The streams on which one attempt of a command is decided: its own, and the others that the decision depends
+ * on.
+ */
 import type { Command } from './command.ts';
 import type { Decision } from './decision.ts';
 import {

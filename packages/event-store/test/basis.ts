@@ -1,4 +1,4 @@
-/** What an append that rests on other streams promises: the part of the suite that all adapters run. */
+/** The part of the suite for appends that depend on other streams. All adapters run it. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventStore } from '@cardea/event-store';
 import { expect, it } from 'vitest';

@@ -31,7 +31,7 @@ it('a process that is alone tells nobody of its appends, and tells the next one 
     await first.append([newAppend()]);
     return (await notices.taken()).length === 0;
   });
-  // What was left to be told later is told by now, or never will be.
+  // A notice that was delayed has been sent by now, or never will be.
   await untilTrue(async () => {
     await first.append([newAppend()]);
     return (await notices.taken()).length === 0;

@@ -24,9 +24,9 @@ const POINTER = 'kept-elsewhere';
 const NAME = /^[0-9a-f]{12}$/;
 
 /**
- * The cluster's folder: the one asked for, or, when the server's user cannot reach that, one of its
- * own, whose name is left in the folder asked for: the next start finds it again, and whoever deletes
- * the folder starts afresh.
+ * Returns the requested folder, or a folder of its own when the server's user cannot reach the requested one.
+ * A note in the requested folder then names it: the next start finds it, and a user who deletes the requested
+ * folder starts afresh.
  */
 export function chooseFolder(asked: string, user: OsUser | undefined): ClusterFolder {
   const own = resolve(asked);

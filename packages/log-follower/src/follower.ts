@@ -260,7 +260,7 @@ export class LogFollower<Prepared = undefined> {
       { stream_id: streamId, event_type: type, position: String(position), code: errorCode(error) },
       'stream parked',
     );
-    // What was prepared meanwhile does not know that the stream is parked.
+    // A batch that was prepared before this moment does not know that the stream is parked.
     await active.next?.catch(() => {});
     active.next = undefined;
     this.#passed(active, { events: [event], through: position, isFull: false });

@@ -16,8 +16,8 @@ export type Batch<Prepared> = {
 export type Changes = () => Promise<void>;
 
 /**
- * Applies events. What it throws is classified by `failures.ts`: after an outage the batch is tried again;
- * any other failure blames one of the events, which is then set aside.
+ * Applies events. `failures.ts` classifies what it throws: after an outage the batch is tried again; any
+ * other failure blames one of the events, which is then set aside.
  */
 export interface Sink<Prepared = undefined> {
   /** Reads the checkpoint from the database: what is in memory may be outdated. */
@@ -25,8 +25,8 @@ export interface Sink<Prepared = undefined> {
   /** Work on a batch that can be done while the previous one is being applied. */
   prepare(events: readonly RecordedEvent[], checkpoint: Checkpoint): Promise<Prepared>;
   /**
-   * Returns what the batch changes here, or undefined when only the checkpoint moves, later, through `idle`.
-   * What has an effect elsewhere is done before; it must be repeatable.
+   * Returns what the batch changes in its own tables, or undefined when only the checkpoint moves, which
+   * `idle` stores later. Effects elsewhere have to be complete before it returns, and have to be repeatable.
    */
   changes(
     batch: Batch<Prepared>,

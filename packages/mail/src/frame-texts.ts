@@ -1,4 +1,4 @@
-/** What the frame of every mail says itself. `{tenant}` is filled in. */
+/** The texts that the frame of every mail has itself. `{tenant}` is filled in. */
 import type { Language } from './languages.ts';
 
 type FrameTexts = {

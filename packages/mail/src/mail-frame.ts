@@ -1,7 +1,7 @@
 /**
- * The one frame of all mails: who it comes from, why it came, facts, one button with its address below, what
- * to do if it was not the reader, and whom to ask. Both parts are made of the same blocks, so that they say
- * the same. Nothing is loaded from elsewhere, and everything that people or agents wrote is text.
+ * The one frame of all mails: sender, reason, facts, one button with its address below, advice for a reader
+ * who did not cause the mail, and a contact. HTML and text are built from the same blocks, so they say the
+ * same. Nothing is loaded from elsewhere, and everything that people or agents wrote is text.
  */
 import { cleaned } from '@cardea/runtime';
 import type { Block, Fact } from './blocks.ts';

@@ -31,7 +31,7 @@ export type Outbox<Job extends { readonly attempts: number }> = {
   readonly keyOf: (job: Job) => string;
   /** Jobs of one line are sent one after another, different lines at the same time. Without it, each is a line. */
   readonly lineOf?: (job: Job) => string;
-  /** What the log says of a job besides its queue and its attempts. */
+  /** The fields of a job that are logged besides its queue and its attempts. */
   readonly loggedOf?: (job: Job) => object;
   /** Sends the mail and removes it from the queue; throws where it was not sent. */
   readonly send: (job: Job) => Promise<void>;

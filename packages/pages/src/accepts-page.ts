@@ -1,6 +1,6 @@
 /**
- * Who is shown a page: whoever says that they take HTML, as browsers do. Others, and whoever takes anything, get
- * JSON.
+ * Decides who is shown a page. Clients that accept HTML by name, as browsers do, get a page. All others get
+ * JSON, also those that accept anything.
  */
 const REFUSED = /;\s*q=0(?:\.0*)?\s*$/;
 

@@ -157,7 +157,7 @@ function headOf({ branding, tenantName }: Frame): Markup {
 `;
 }
 
-/** Focused when the page opens: whoever listens hears it before the form. */
+/** The alert has the focus when the page opens, so screen readers read it before the form. */
 const alertOf = (alert: string | undefined): Markup =>
   alert === undefined
     ? NOTHING

@@ -22,7 +22,7 @@ export const facts = (list: readonly Fact[]): Markup =>
 `;
 
 export type Table = {
-  /** What the table lists, for those who hear it. */
+  /** Names the table for screen readers. */
   readonly caption: string;
   /** The first column names the row; `isNumber` aligns to the right. */
   readonly columns: readonly { readonly label: string; readonly isNumber?: boolean }[];

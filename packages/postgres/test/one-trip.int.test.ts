@@ -57,7 +57,7 @@ describe('statements sent at once', () => {
     const refused = one.asSystemAtOnce([add(1), REFUSED, TWICE, add(2)]);
     await expect(refused).rejects.toMatchObject({ code: '22012' });
     expect(await stored()).toEqual([]);
-    // What the server skipped it has not prepared either.
+    // The server has not prepared the statements that it skipped.
     const [after, , twice] = await one.asSystemAtOnce([pid, add(3), TWICE]);
     expect(after?.rows).toEqual(before.rows);
     expect(twice?.rows).toEqual([{ twice: 6 }]);

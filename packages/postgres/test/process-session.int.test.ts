@@ -35,7 +35,7 @@ it('whoever waits for a lock that another process gives back hears of it, and do
   const [leaving, waiting] = [session(), session()];
   const stop = new AbortController();
   const lease = await leaving.hold('things', stop.signal);
-  // Its first try is over when it holds something that nobody else wants.
+  // Its first attempt has ended once it holds a name that no other process wants.
   const next = waiting.hold('things', stop.signal);
   await (await waiting.hold('others', stop.signal))?.release();
 

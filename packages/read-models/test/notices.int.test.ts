@@ -1,4 +1,4 @@
-/** Who is told of projections: other processes, where there are any. */
+/** Projections notify other processes where there are any. */
 import type { ServiceName } from '@cardea/contracts';
 import { type EventStore, postgresEventStore } from '@cardea/event-store';
 import { processSession } from '@cardea/postgres';

@@ -92,5 +92,5 @@ export function fakeClock(start: Date | string): FakeClock {
   };
 }
 
-/** What was woken runs on until it waits for something else. */
+/** The code that was woken runs until it waits for something else. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -13,7 +13,10 @@ export function isConnectionLost(error: unknown): boolean {
   return error instanceof Error && DRIVER_MESSAGE.test(error.message);
 }
 
-/** What may be logged of an error: its code or its name, never its message, which may quote data. */
+/**
+ * Returns the part of an error that may be logged: its code or its name, never its message, which may quote
+ * data.
+ */
 export function errorCode(error: unknown): string {
   return codeOf(error) ?? (error instanceof Error ? error.name : 'Error');
 }

@@ -70,9 +70,9 @@ export interface Cache {
     gap?: Gap,
   ): Promise<() => Promise<void>>;
   /**
-   * Makes every process stop using what it copied from the cache, over a way that does not lead through
-   * the cache. Whoever could not write what others rely on calls it before answering. When it resolves,
-   * the others were told; it throws CacheUnavailable when they cannot be told.
+   * Makes every process discard its copies of cached values, over a channel that does not use the cache. A
+   * process that could not write a value on which others rely calls it before it answers. It resolves once
+   * the others were notified, and throws CacheUnavailable when they cannot be.
    */
   distrust(): Promise<void>;
   /** Writes a probe: a cache that only reads counts as unavailable. */

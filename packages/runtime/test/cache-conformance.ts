@@ -2,7 +2,9 @@ import { untilTrue } from '@cardea/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Cache, CacheUnavailable } from '../src/index.ts';
 
-/** What the suite needs of an adapter. Each adapter runs the same tests under the same names. */
+/**
+ * The functions that the suite needs from an adapter. Each adapter runs the same tests under the same names.
+ */
 export type CacheFixture = {
   /** The cache as another process has it; one that is only ever in one process answers itself. */
   open(): Cache;

@@ -12,7 +12,7 @@ import { type Cache, redisCache, systemClock } from '../src/index.ts';
 import { describeRefusingWrites, type Refusal } from './cache-refusing-writes.ts';
 
 const PASSWORD = 'of this file';
-/** A port at which nothing listens: a replica of it goes on with what it has. */
+/** No server listens at this port, so a replica of it keeps the data that it has. */
 const NOBODY = '1';
 
 needRedis();

@@ -63,7 +63,7 @@ const calls = (cache: Cache): readonly Promise<unknown>[] => [
   cache.ping(),
 ];
 
-/** Compared with a timer of this process, which a busy machine delays as much as what it is compared with. */
+/** The time is compared with a timer of this process, because a busy machine delays both alike. */
 async function expectAllUnavailable(cache: Cache, withinMs: number = CALL_MS): Promise<void> {
   let isLate = false;
   const timer = setTimeout(() => setImmediate(() => (isLate = true)), withinMs);

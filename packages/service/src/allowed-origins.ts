@@ -15,7 +15,10 @@ const READ_EVERY_MS = 60_000;
 const REST_MS = 10_000;
 /** A list that could not be read is asked for again so soon. */
 const RETRY_MS = 1_000;
-/** For a minute: a service that starts or is restarted is away for a moment, which is told of it alone. */
+/**
+ * Failures of the first minute are not logged: a service that restarts is unavailable for a moment, and logs
+ * that itself.
+ */
 const FAILURES_UNTOLD = 60;
 
 type TenantOrigins = readonly { readonly origin: string; readonly tenants: readonly string[] }[];

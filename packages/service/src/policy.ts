@@ -11,8 +11,8 @@ import type { EventPolicy } from '@cardea/read-models';
 export type Policy = Total<EventPolicy>;
 
 /**
- * `policy<UserEvent>({ name, on: { … } })`: handles each event of the streams that it listens to, or says
- * why not.
+ * `policy<UserEvent>({ name, on: { … } })` handles each event of the streams that it listens to, or says why
+ * it ignores it.
  */
 export function policy<E extends DomainEvent>({
   name,

@@ -48,7 +48,7 @@ export type ServiceDependencies = {
   readonly bus: Pick<Subscriber, 'appliedThrough' | 'ends' | 'applied'>;
   readonly sealer: Sealer;
   readonly authenticator: Authenticator;
-  /** The verifier of this process; whoever signs a token tells it so. */
+  /** The verifier of this process. Code that signs a token adds it here. */
   readonly verifier: Pick<TokenVerifier, 'signedHere'>;
   readonly revocations: MirroredRevocations;
   readonly clock: Clock;
@@ -92,8 +92,8 @@ export type Service = {
   /** The process's own authenticator by default. */
   readonly authenticator?: Authenticator;
   /**
-   * Run before the first request, one after the other: signing keys, bootstrap admin, warm indexes. Each is
-   * called again while what it needs is unavailable.
+   * Runs before the first request, one after the other: signing keys, bootstrap admin, warm indexes. Each is
+   * repeated while a dependency is unavailable.
    */
   readonly starts: readonly (() => Promise<void>)[];
   readonly stop?: () => Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * The answers that a client got, written outside of every process under test: each request before it is
- * sent, each answer once it came. After a crash it says what must be there, may be there, must not.
+ * Records the answers that a client got, outside of every process under test: each request before it is sent,
+ * each answer after it came. After a crash it shows what must exist, what may exist, and what must not.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -2,7 +2,10 @@
 import { createHash } from 'node:crypto';
 import type { Ids, Random } from '@cardea/runtime';
 
-/** `00000000-0000-7000-8000-000000000001`, `…002` and so on: fit for every UUID check, and readable. */
+/**
+ * Returns `00000000-0000-7000-8000-000000000001`, `…002` and so on, which pass every UUID check and are
+ * readable.
+ */
 export function countedIds(start = 1): Ids {
   let next = start;
   return { next: () => numberedId(next++) };

@@ -1,4 +1,4 @@
-/** What a PostgreSQL server tells whoever listens to a channel. */
+/** Collects the notices that a PostgreSQL server sends to a channel. */
 import { Client } from 'pg';
 import { onTestFinished } from 'vitest';
 import { untilTrue } from './until-true.ts';
@@ -20,7 +20,10 @@ export async function heardNotices(connectionString: string, channel: string) {
   await client.query(`LISTEN ${channel}`);
   await client.query(`LISTEN ${MARKS}`);
   return {
-    /** Those since the last call; a mark that comes after all of them says that they are all. */
+    /**
+     * Returns the notices since the last call. A mark that is sent after all of them shows that the list is
+     * complete.
+     */
     taken: async (): Promise<readonly (string | undefined)[]> => {
       const before = marks;
       await client.query(`NOTIFY ${MARKS}`);

@@ -55,7 +55,8 @@ export const endsOfTables =
  */
 export async function untilLevel(client: Client, ends: TopicEnds): Promise<void> {
   const deadline = performance.now() + LEVEL_MS_MAX;
-  // What a relay sends between the look at the topics and that at its position shows at the next look.
+  // Records that a relay sends between the check of the topics and the check of its position show at the
+  // next check.
   for (let level = 0; level < LOOKS_LEVEL; ) {
     const lagging = await laggingOf(client, await ends());
     level = lagging.length === 0 ? level + 1 : 0;

@@ -3,7 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Far above what anything takes on a calm machine: a busy one is no reason to fail. */
 const DEADLINE_MS = 90_000;
 const POLL_MS = 20;
-/** What takes long is looked at less often: a look is often a request, and takes processor time from what it waits for. */
+/**
+ * A slow condition is checked less often: a check is often a request, and takes processor time from the work
+ * that it waits for.
+ */
 const POLL_MS_MAX = 100;
 const POLL_SHARE = 0.05;
 

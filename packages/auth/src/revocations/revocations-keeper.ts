@@ -154,7 +154,7 @@ function writerOf({ cache, ttlMs }: Dependencies) {
     }
   };
   const writeTimed = async ({ kind, id, at = 0 }: Revocation): Promise<void> => {
-    // What another process has written meanwhile may be later than what was read here.
+    // Another process may have written a later entry since this one was read.
     await cache.raise(revocationKey(kind, id), BigInt(at), ttlMs);
     await announce({ word: '+', kind, ids: [id], at });
   };

@@ -1,6 +1,6 @@
 /**
- * Compares our reading of proofs with that of jose, over proofs that are right and proofs that are broken in one
- * or two of the many forms below. Where ours is stricter, `isStricter` says so.
+ * Compares our validation of proofs with that of jose, over valid proofs and proofs that are broken in one or
+ * two of the many forms below. `isStricter` names the forms for which ours is stricter.
  */
 import {
   createHmac,

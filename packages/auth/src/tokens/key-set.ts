@@ -61,7 +61,8 @@ export function keySet(jwks: () => Promise<JwkSet>, clock: Clock): KeySet {
     },
     find: async (kid) => {
       if (keys === undefined) {
-        // What was on its way when the keys changed is worth nothing, and several changes may be told in a row.
+        // A fetch that began before the keys changed is outdated, and several changes may be announced in a
+        // row.
         for (let fetches = 0; keys === undefined && fetches < FETCHES_MAX; fetches += 1) {
           await fetchKeys();
         }

@@ -2,8 +2,8 @@ import type { DerivedKeys } from '../derive.ts';
 import { hmac, sameBytes } from '../digest.ts';
 
 /**
- * A refresh token: `rt_<session id>.<sequence>.<mac>`. The MAC needs the salt of the session's stream
- * and the deployment's secret, so that neither alone forges one; nothing of it is stored.
+ * A refresh token: `rt_<session id>.<sequence>.<mac>`. The MAC needs the salt of the session's stream and the
+ * deployment's secret, so neither is enough to forge one. No part of the token is stored.
  */
 export type RefreshToken = {
   readonly sid: string;

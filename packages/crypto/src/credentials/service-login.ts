@@ -1,7 +1,7 @@
 /**
- * What a service logs in with at servers that all services share. Name and password are derived from
- * JWT_SECRET, so whoever holds that can make the logins and nothing has to be stored. The name ends in a name
- * of the secret: while JWT_SECRET is changed, logins of both exist side by side.
+ * The login of a service at servers that all services share. Name and password are derived from JWT_SECRET,
+ * so the logins need not be stored, and every holder of that secret can derive them. The name ends with a
+ * name of the secret: while JWT_SECRET is changed, logins of both secrets exist side by side.
  */
 import { type Secret, secret } from '@cardea/runtime';
 import { type DeploymentSecrets, deriveKey } from '../derive.ts';

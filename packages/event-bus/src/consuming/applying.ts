@@ -88,7 +88,7 @@ const inHalves = (at: At, applying: Applying): Promise<Applied> => {
   let due: Due;
   return inTwoHalves<Applied>({
     due: async () => {
-      // What is prepared takes effect here: it must not rest on what this process knew a while ago.
+      // The prepared effects are applied here, so they must not depend on outdated state of this process.
       const known = isFirst ? at.known.before(applying.records) : undefined;
       isFirst = false;
       due = dueAfter(at, applying, known ?? (await readProgress(at, applying)));

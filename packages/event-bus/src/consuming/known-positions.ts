@@ -1,7 +1,7 @@
 /**
- * The stored positions of a consumer as this process left them, as long as nothing is parked. Another
- * process may have moved them since: a batch that starts from here is refused then. Whoever parks a stream
- * moves its partition too, so while a position holds, no stream of its partition is parked.
+ * The stored positions of a consumer as this process left them, while no stream is parked. Another process
+ * may have moved them since; a batch that starts from here is then refused. Parking a stream moves its
+ * partition too, so while a position is valid, no stream of its partition is parked.
  */
 import {
   type ConsumerProgress,
@@ -20,7 +20,7 @@ export type KnownPositions = {
   learn(topics: readonly string[], progress: ConsumerProgress): void;
   /** After the commit that moved or raised them. */
   moved(to: readonly Moved[]): void;
-  /** What is stored is not certain, or something was parked. */
+  /** Called when the stored positions are uncertain, or when a stream was parked. */
   forget(): void;
 };
 

@@ -20,8 +20,8 @@ import { lookedAt } from './looked-at.ts';
 import type { TopicEnds } from './topic-ends.ts';
 
 /**
- * One member of a consumer group. The driver runs its own loop; this function starts it, retrying until
- * brokers and topics are there, and checks once a second whether it makes progress.
+ * One member of a consumer group. The driver runs its own loop. This function starts it, retries until
+ * brokers and topics exist, and checks once a second whether it makes progress.
  */
 export const runConsumer = (
   consumer: Consumer,

@@ -102,8 +102,8 @@ export const lanesOf = (deps: Dependencies): Lanes => {
       const wanted = expected.get(laneKey(lane));
       if (wanted === undefined || lapsed.has(laneKey(lane))) return false;
       if (firstOffset === wanted) return true;
-      // An older offset: fetched before a join, unless the topic was made anew. What was applied is
-      // recognized by its position.
+      // An older offset was fetched before a join, or the topic was created again. The position shows which
+      // records were applied.
       if (firstOffset < wanted && (await isWithinEnds(lane, wanted))) return true;
       standStill(lane);
       return false;

@@ -29,8 +29,8 @@ export const createTopics = async (
 };
 
 /**
- * Deletes the topics and makes them anew, empty. Who reads or writes them meanwhile is disturbed: it is for
- * a restore, when nothing of the product runs.
+ * Deletes the topics and creates them again, empty. This disturbs all readers and writers, so only a restore
+ * calls it, while no process of the product runs.
  */
 export const remakeTopics = async (
   client: KafkaClient,
@@ -51,7 +51,7 @@ export const remakeTopics = async (
   return (await createTopics(client, options)).created;
 };
 
-/** What is wrong with the topics, a sentence each; empty when all are as required. */
+/** Returns one sentence for each fault of the topics; empty when all are as required. */
 export const checkTopics = async (
   client: KafkaClient,
   topics: readonly TopicPlan[] = topicPlans(),

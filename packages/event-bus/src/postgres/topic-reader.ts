@@ -105,7 +105,7 @@ export const topicReader = (reading: Reading): TopicReader => {
       const found = await read();
       const rows = withoutLapsed(found);
       if (rows.length > 0) await apply(rows);
-      // What was published more than a second ago has waited long enough for its position.
+      // A record that was published more than a second ago has waited long enough for its position.
       if (isLate) await core.settle();
       const degraded = lapsed.size > 0 ? lapsedReason(lapsed.keys()) : await core.parkedReason();
       isFull = countOf(found) >= BATCH_RECORDS_MAX;

@@ -57,8 +57,8 @@ const historyOf = async (
 };
 
 /**
- * What was opened for a batch of events, by what it was sealed as: the events of one command share it. Not
- * kept any longer, because what is sealed may be erased.
+ * Fields that were decrypted for one batch of events, by their ciphertext, because the events of one command
+ * share it. The cache ends with the batch: a ciphertext may be erased later.
  */
 export type OpenedContexts = Map<string, string | null>;
 

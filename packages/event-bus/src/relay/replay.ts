@@ -1,8 +1,8 @@
 /**
- * Asks a log's relay to publish again what it has published from a position on, under the same ids and
- * positions: for a reader that lost it, or a topic that forgot it. The relay itself goes back, so that the
- * topic has those events in order, and later ones after them. Whoever counts positions takes what it has
- * applied for the repeat that it is; streams that are parked stay where they stopped.
+ * Asks a log's relay to publish its events again from a position on, under the same ids and positions, for a
+ * reader that lost them or a topic that dropped them. The relay itself moves back, so the topic receives
+ * these events in order, and later ones after them. A consumer that tracks positions recognizes the repeats.
+ * Parked streams stay where they stopped.
  */
 import type { Log } from '@cardea/event-store';
 import { PARKED_CHANNEL } from '@cardea/log-follower';

@@ -3,7 +3,10 @@ import type { Log, RecordedEvent } from '../event-store.ts';
 
 /** The newest events of a log that stay in memory; a reader further back reads the table. */
 const TAIL_EVENTS_MAX = 1000;
-/** So many more stay, until the oldest of them go together: to remove any moves all others. */
+/**
+ * This many more events are kept until the oldest of them are removed together, because each removal moves
+ * all others.
+ */
 const SURPLUS_EVENTS_MAX = 250;
 /** Batches of this process that wait for events committed before them; with more, the table is read. */
 const AHEAD_BATCHES_MAX = 16;

@@ -5,7 +5,10 @@ import type { Log } from '../event-store.ts';
 import type { OwnConnections } from './connection.ts';
 import { logNumber } from './log-number.ts';
 
-/** One of each log: the server sends a notice to whoever listens to its channel, whatever it says. */
+/**
+ * Each log has a channel of its own, because the server sends a notice to every session that listens to its
+ * channel.
+ */
 const channelOf = (log: Log): string => `cardea_events_${logNumber(log)}`;
 /** The payload with which a process begins to listen: a replica of an earlier release waits for it. */
 const JOINED = 'joined';
@@ -161,7 +164,7 @@ function teller(session: NoticeSession) {
       for (const log of silent) later(log);
       silent.clear();
     },
-    /** Tells what was not told yet. */
+    /** Sends the notices that are still pending. */
     flush: () => Promise.all([...untold.keys()].map(tell)),
   };
 }

@@ -1,6 +1,7 @@
 /**
- * Calls from pages of other origins (the Fetch standard's CORS): which origins may read an answer, and what
- * a preflight is told. No answer ever allows credentials: what is bound to a cookie is not called across origins.
+ * Handles calls from pages of other origins (CORS in the Fetch standard): which origins may read a response,
+ * and how a preflight is answered. No response allows credentials, because endpoints that use a cookie are
+ * not called across origins.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Contract, OriginRule } from '../contract/endpoint.ts';

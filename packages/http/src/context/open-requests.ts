@@ -2,9 +2,9 @@
 export type Placed = { place: number };
 
 /**
- * The requests that wait for their answer, in no order. Not a `Set`: V8 copies it after every few dozen changes,
- * and each copy leads to the next. As soon as one of them had been promoted to the old generation, all later ones
- * survived with the requests in them, until that was collected: under load a pause of 25 ms four times a second.
+ * The requests that wait for their answer, in no order. It is no `Set`, because V8 copies a `Set` after every
+ * few dozen changes. Once one copy was promoted to the old generation, all later copies survived with their
+ * requests until that generation was collected: under load a pause of 25 ms four times a second.
  */
 export class OpenRequests<One extends Placed> {
   readonly #all: One[] = [];

@@ -76,8 +76,8 @@ type PrincipalOf<Kind extends Caller> = Kind extends 'agent_token' | 'agent_key'
     : UserPrincipal;
 
 /**
- * The scope with which a machine may call. Where users need a role, the machine needs it too; where an API key
- * needs a scope, the machine needs the scope that stands here and no role. `any`: every machine of the tenant.
+ * The scope that a machine needs. Where users need a role, the machine needs the role too. Where an API key
+ * needs a scope, the machine needs this scope instead and no role. `any` admits every machine of the tenant.
  */
 export type MachineRule = MachineScope | 'any' | 'never';
 type RoleOrKey = 'admin' | 'owner' | 'system_admin' | `api_key:${string}`;

@@ -38,8 +38,8 @@ export type Contract<
   readonly clientName?: string;
   readonly summary: string;
   /**
-   * What the operation does, what it costs and what follows from it, for the OpenAPI document. Who may call it
-   * and what each refusal means is added there from the other fields.
+   * What the operation does, costs and causes, for the OpenAPI document. The document adds from the other
+   * fields who may call it and what each refusal means.
    */
   readonly description?: string;
   readonly tag: string;
@@ -65,7 +65,7 @@ export type Contract<
   readonly oauthErrors?: true;
   /** The body may also be a form (URL-encoded); a parameter may come once. */
   readonly takesForm?: true;
-  /** Whoever sends a form or accepts `text/html` gets a page, refused or not. */
+  /** Clients that send a form or accept `text/html` get a page, also for a refusal. */
   readonly showsPages?: true;
   /** Query and body are not read here, but by the library that the handler passes the request on to. */
   readonly passedOn?: true;
@@ -371,8 +371,8 @@ export function endpoint(contract: unknown, first: unknown, second?: unknown): E
 }
 
 /**
- * With what the handler reads whatever it is asked: those reads travel with the ones that check the caller's
- * role again. They must change nothing, for the caller may be refused.
+ * An endpoint whose handler always needs the same reads. They are sent together with those that check the
+ * caller's role again. They must change nothing, because the caller may be refused.
  */
 export const endpointReadingAhead = <
   Ok extends TSchema,

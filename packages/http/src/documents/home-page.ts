@@ -1,6 +1,6 @@
 /**
- * The page at `/` and the icon. In production the page holds the name alone; in development it shows a newcomer
- * where everything is.
+ * The page at `/` and the icon. In production the page shows only the name. In development it links to
+ * everything that a newcomer needs.
  */
 
 import type { DocumentOf } from '../openapi/openapi.ts';

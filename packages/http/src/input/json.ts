@@ -41,8 +41,8 @@ const CLOSE_BRACE = 0x7d;
 
 /** Members of all objects together are limited to `keysMax`. */
 export function readJson(bytes: Buffer, keysMax = JSON_KEYS_MAX): JsonReading {
-  // What has a meaning in JSON is ASCII, so a text may be looked through byte by byte. That costs little and
-  // comes first: the limits end it early, however long the text is.
+  // All characters with a meaning in JSON are ASCII, so the text can be scanned byte by byte. The scan is
+  // cheap and comes first: its limits reject a text however long it is.
   const latin1 = bytes.toString('latin1');
   const shape = scan(latin1, keysMax);
   if (typeof shape !== 'number') return shape;

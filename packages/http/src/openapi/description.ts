@@ -1,6 +1,6 @@
 /**
- * The description of an operation: what its contract says of it, who may call it, what it costs, and what each
- * of its own refusals means. All but the first part follows from the contract's fields.
+ * Writes the description of an operation: what its contract says about it, who may call it, what it costs,
+ * and what each of its own refusals means. All but the first part follows from the fields of the contract.
  */
 import { type StepUp, USER_CALLERS } from '../contract/caller.ts';
 import { type Contract, retryOf } from '../contract/endpoint.ts';

@@ -1,6 +1,6 @@
 /**
- * Authenticates a caller and decides, from the headers alone, what it may call, in the order that the product
- * promises: authentication 401, tenant header 400, tenant match 403, scope or role 403, recent sign-in 401.
+ * Authenticates a caller and decides from the headers alone what it may call. The order is part of the
+ * contract: authentication 401, tenant header 400, tenant match 403, scope or role 403, recent sign-in 401.
  */
 import {
   type Authentication,
@@ -79,8 +79,8 @@ function authorizedCaller(
 }
 
 /**
- * Checks the caller's role and sign-in again after the body has been read, because reading it may have taken
- * long, and because a token alone does not say that its role was taken or that its session has ended.
+ * Checks the caller's role and sign-in again after the body has been read. Reading it may have taken long,
+ * and a token alone does not show that its role was removed or that its session has ended.
  */
 export async function confirm(
   contract: Contract,

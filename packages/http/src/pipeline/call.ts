@@ -1,7 +1,4 @@
-/**
- * One call of an endpoint, however it came: from the socket, or from a page that shows what the endpoint
- * answers.
- */
+/** One call of an endpoint: from the socket, or from a page that shows the endpoint's answer. */
 import type { Socket } from 'node:net';
 import type { Authentication, Authenticator, Principal } from '@cardea/auth';
 import type { ServerParts } from '../context/http-context.ts';

@@ -130,8 +130,8 @@ function draftOf(route: Route, call: Call): Draft {
 const byPipeline = (refusal: Refusal): RefusedRequest => ({ refusal, byPipeline: true });
 
 /**
- * All checks from authentication to 400: returns the request for the handler, or the first refusal. What is
- * known at once is not awaited.
+ * Runs all checks from authentication to 400. Returns the request for the handler, or the first refusal.
+ * Results that are available at once are not awaited.
  */
 async function runChecks(
   route: Route,

@@ -41,7 +41,7 @@ export type Route = {
   readonly contract: Contract;
   readonly group: Group;
   readonly bodyRule: BodyRule | undefined;
-  /** What a request without parameters in its path and without a query comes to: the same each time. */
+  /** The input of a request without path parameters and without a query, which is always the same. */
   readonly withoutStrings: () => ReadStrings;
   readonly checkParams: Validator;
   readonly checkQuery: Validator;

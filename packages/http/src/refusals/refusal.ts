@@ -82,7 +82,7 @@ export const refusalOf = (
   ...more,
 });
 
-/** What a code says by itself about the fields of a request. */
+/** The faults that a code alone implies for the fields of a request. */
 export function faultsByCode(
   code: string,
   contract?: Pick<Contract, 'body' | 'query'>,

@@ -167,7 +167,8 @@ async function closeAll(
   servers: readonly Server[],
   { stopWaitMs, abandon }: { readonly stopWaitMs: number; readonly abandon: () => void },
 ): Promise<void> {
-  // What has arrived is read first: a connection is no longer idle then, and its request is answered.
+  // Data that has arrived is read first: its connection is then no longer idle, and the request is
+  // answered.
   for (let turn = 0; turn < TURNS_BEFORE_CLOSE; turn++) await setImmediate();
   const closed = Promise.all(
     servers.map(

@@ -198,7 +198,7 @@ function beforeRouting(
     if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
       return http.refuse(invalid({ field: 'Expect', rule: 'unknown' }));
     }
-    // What stands in this table is no odd path, so only other paths are looked at.
+    // Paths of this table are valid, so only other paths are checked.
     const route = literal.get(http.path)?.get(request.method ?? '');
     if (internal === undefined) {
       if (route === undefined && isOddPath(http.path)) return http.refuse(refusalOf('not_found'));

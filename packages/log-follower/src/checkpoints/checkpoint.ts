@@ -23,8 +23,9 @@ export class Fenced extends Outage {
 }
 
 /**
- * NOTIFY with `<schema> <name> <position>`: a projection has applied events up to a position. Those that
- * had nothing to apply are told together, as `<schema>:<name>=<position>,…`.
+ * Payload of a NOTIFY: `<schema> <name> <position>` says that a projection has applied its events up to a
+ * position. Projections for which there was nothing to apply are listed together, as
+ * `<schema>:<name>=<position>,…`.
  */
 export const positionsChannel = (schema: string): string => `cardea_positions_${schema}`;
 
@@ -109,8 +110,8 @@ export async function moveCheckpoint(
 }
 
 /**
- * Moves several checkpoints of one kind; returns the names of those that were where they were left. `told`:
- * other processes hear of it. Nobody waits for policies.
+ * Moves several checkpoints of one kind, and returns the names of those that were at the expected position.
+ * With `told`, other processes are notified. Positions of policies have no waiters.
  */
 export async function moveCheckpoints(
   sql: Sql,

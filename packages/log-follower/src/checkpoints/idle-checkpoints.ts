@@ -18,8 +18,8 @@ export type IdleCheckpoints = {
   /** Stores pending moves at once. */
   flush(): Promise<void>;
   /**
-   * Begins to store pending moves, so that they can share a transaction; whoever stores them calls back.
-   * Not when others were stored a moment ago: then they wait, and share a statement with those to come.
+   * Begins to store pending moves, so that they can share a transaction; the code that stores them calls
+   * back. If others were stored a moment ago, the moves wait and share a statement with later ones.
    */
   join(): void;
 };

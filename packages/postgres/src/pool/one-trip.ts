@@ -77,7 +77,9 @@ type Settle = {
   readonly reject: (error: Error) => void;
 };
 
-/** What the driver takes for one query. It calls the `handle…` methods, with the server's messages in order. */
+/**
+ * The query object that the driver takes. It calls the `handle…` methods with the server's messages in order.
+ */
 class OneTrip extends Query {
   /** The driver's time limit in milliseconds. */
   readonly query_timeout: number;

@@ -1,8 +1,9 @@
 /**
- * Whether other processes use the database, and so may wait for notices: without them none is sent. One
- * that starts says so, and is told at once what it may have missed; one that has ended, or that is of a
- * release that said nothing, is found among the server's sessions. A notice wakes every session of the
- * database that listens to anything, so what concerns one service alone is not told for the sake of others.
+ * Finds out whether other processes use the database, because notices are sent only where another process can
+ * receive them. A process that starts announces itself, and then receives what it may have missed. Processes
+ * that have ended, and those of releases that announce nothing, are found by counting the server's sessions.
+ * A notice wakes every session of the database that listens to any channel, so a notice for one service is
+ * not sent where only other services run.
  */
 import type { ServiceName } from '@cardea/contracts';
 import type { QueryConfig, QueryResultRow } from 'pg';

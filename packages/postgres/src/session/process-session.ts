@@ -32,7 +32,7 @@ const JOINED_CHANNEL = 'cardea_joined';
 /** Each session says here that it has given back a lock. */
 const RELEASED_CHANNEL = 'cardea_released';
 
-/** Whether other processes may hear what is told on this database. */
+/** Whether other processes may receive notices on this database. */
 export type OtherListeners = {
   /** True also while that is unknown. */
   arePossible(): boolean;
@@ -179,8 +179,8 @@ class Session implements ProcessSession {
   }
 
   /**
-   * Connects, and tries to lock the wanted names, once per second or when a caller wakes it; while nobody
-   * wants one, it runs for the heartbeat alone.
+   * Connects, and tries to lock the wanted names once per second or when a caller wakes it. While no caller
+   * wants a name, it only sends heartbeats.
    */
   async #turn(): Promise<void> {
     const { clock, log } = this.#options;
@@ -301,7 +301,10 @@ class Session implements ProcessSession {
     };
   }
 
-  /** Whoever waits elsewhere hears of it, so that a process that stops leaves no second without a leader. */
+  /**
+   * Notifies processes that wait for a lock, so that a process that stops does not leave a second without a
+   * leader.
+   */
   async #unlock(client: Client, name: string): Promise<void> {
     await this.#query(client, 'SELECT pg_advisory_unlock($1::bigint), pg_notify($2, $3)', [
       lockKey(name),

@@ -50,7 +50,8 @@ export async function refuseSharedSessions(
     const { pid, probe } = await seenBy(first, '');
     if (probe !== first.probe) throw new SharedSessions(setting);
     if (pid === ownPid(first)) return true;
-    // A pooler is in between. Whoever begins a transaction gets a session that another has let go.
+    // A pooler is in between. A client that begins a transaction gets a session that another client has
+    // released.
     for (let n = 0; n < CLIENTS_MAX; n += 1) {
       const next = await open();
       const seen = await seenBy(next, 'BEGIN; ');

@@ -1,13 +1,13 @@
 import type { OtherListeners } from './process-session.ts';
 
 /**
- * Notices that only other processes need, for this one knows already. While no other process listens none is
- * sent; one that begins to listen is told at once what was kept from it.
+ * Notices that only other processes need. None is sent while no other process listens; a process that begins
+ * to listen receives at once what was withheld.
  */
 export type SparedNotices = {
   /** Whether the next statement is to carry its notice. */
   areDue(): boolean;
-  /** After a commit that concerns `subject`; `told`: with its notice. */
+  /** Called after a commit that concerns `subject`. `told`: the commit carried its notice. */
   committed(subject: string, told: boolean): void;
   end(): void;
 };

@@ -1,7 +1,10 @@
 /** The rows among the messages of a server that answers a COPY. */
 const HEADER_BYTES = 5;
 const COPY_DATA = 'd'.charCodeAt(0);
-/** What may stand between rows and is passed over: CopyOutResponse, parameters, notices, notifications. */
+/**
+ * The messages that may come between rows and are skipped: CopyOutResponse, parameters, notices,
+ * notifications.
+ */
 const SKIPPED = new Set([...'HSNA'].map((code) => code.charCodeAt(0)));
 
 type CopiedRows = {

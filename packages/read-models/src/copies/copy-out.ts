@@ -68,7 +68,7 @@ export class CopyOut extends Readable {
     this.#resume?.();
   }
 
-  // What the driver calls of a query, for the messages after the last row.
+  // The methods that the driver calls on a query for the messages after the last row.
 
   handleError(error: Error): void {
     this.destroy(error);

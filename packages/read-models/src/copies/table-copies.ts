@@ -28,12 +28,12 @@ export type TableSnapshot = Queryable & {
   blocksOf(table: CopiedTable): Promise<number>;
   /** Its rows, in pages to release; `rowCount` counts them once it has ended. One at a time. */
   copyOut(table: CopiedTable, blocks?: BlockRange): Readable & { readonly rowCount: number };
-  /** The same moment over another connection, to read at the same time. */
+  /** Opens another connection on the same snapshot, so that both can read at the same time. */
   beside(): Promise<TableSnapshot>;
   close(): Promise<void>;
 };
 
-/** What is read comes from one moment, whatever is written meanwhile. */
+/** All tables are read as of one moment, even if rows change during the copy. */
 export const openSnapshot = (connectionString: string): Promise<TableSnapshot> =>
   snapshotOf(connectionString);
 

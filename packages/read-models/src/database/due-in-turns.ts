@@ -9,8 +9,9 @@ export const tenantsIn = (table: string): string => `
   )`;
 
 /**
- * What is due in a queue of all tenants, in turns: the first of each tenant comes before the second of any, so
- * that a tenant with a thousand rows delays nobody. The table needs an index on (tenant_id, its due time).
+ * Selects the due rows of a queue of all tenants in turns: the first row of each tenant comes before the
+ * second of any, so a tenant with a thousand rows delays no other. The table needs an index on (tenant_id,
+ * its due time).
  */
 export const dueInTurns = (of: {
   readonly table: string;

@@ -18,7 +18,7 @@ type Waiting = {
 };
 
 export interface SharedTransactions extends Queryable {
-  /** In order, and in one transaction, whoever else shares it. */
+  /** Runs the statements in order and in one transaction, which other callers may share. */
   together(statements: readonly Statement[]): Promise<readonly Answer[]>;
 }
 
@@ -44,7 +44,7 @@ export function sharedTransactions(
         next += statements.length;
       }
     } catch (error) {
-      // After an outage nobody knows what was committed: each reads its checkpoint again.
+      // After an outage the outcome is unknown: each follower reads its checkpoint again.
       for (const each of all) {
         if (isOutage(error)) each.reject(error);
         else each.resolve(alone(each));

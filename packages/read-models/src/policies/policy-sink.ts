@@ -73,7 +73,7 @@ export function policySink(options: PolicySinkOptions): Sink {
 
 type During = { readonly checkpoint: Checkpoint; readonly signal: AbortSignal };
 
-/** Answers what is to be parked. Throws when it was stopped half-way: whoever goes on repeats the batch. */
+/** Returns the events to park. Throws when it was stopped half-way; the next leader repeats the batch. */
 async function handleAll(
   options: PolicySinkOptions,
   events: readonly RecordedEvent[],

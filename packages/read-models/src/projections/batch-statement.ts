@@ -20,7 +20,7 @@ import type { Table } from './projection.ts';
 export type RowChange = Change<Record<string, unknown>, Record<string, unknown>>;
 
 export type Batch = Omit<Move, 'kind'> & {
-  /** At most one change per row and table. */
+  /** A batch holds at most one change per row and table. */
   readonly changes: readonly { readonly table: Table; readonly changes: readonly RowChange[] }[];
   readonly parked: readonly ParkedEvent[];
   /** Other processes hear of it. */

@@ -14,7 +14,7 @@ import type { Batch } from './batch-statement.ts';
 import type { Projection, ProjectionTools } from './projection.ts';
 import { type Mapped, Projector } from './projector.ts';
 
-/** How often a release starts again because more events were parked meanwhile. */
+/** How often a release starts again because more events were parked during it. */
 const ROUNDS_MAX = 100;
 
 export type ReleaseOptions = {

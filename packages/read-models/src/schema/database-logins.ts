@@ -15,7 +15,9 @@ export type DatabaseLogin = {
   readonly password: Secret;
 };
 
-/** Whoever else makes logins of this deployment waits: one role is not altered by two at once. */
+/**
+ * Other processes that create logins of this deployment wait, because two must not alter one role at once.
+ */
 const LOGINS_LOCK = '5711340911752414';
 
 /** Makes those that are missing, and sets the passwords of all; migrations come first, which make the roles. */
@@ -63,7 +65,10 @@ const SCRAM_ROUNDS = 4096;
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 
-/** What the server keeps of a password (RFC 5803): in place of it, so that no log of statements has it. */
+/**
+ * The verifier that the server stores for a password (RFC 5803). It is sent instead of the password, so that
+ * no statement log contains the password.
+ */
 function verifierOf(password: string): string {
   const salt = randomBytes(SALT_BYTES);
   const salted = pbkdf2Sync(password, salt, SCRAM_ROUNDS, KEY_BYTES, 'sha256');

@@ -14,7 +14,7 @@ export type Migration = {
   readonly up: (knex: Knex) => Promise<void>;
 };
 
-/** A step that stands in code instead of a file; `source`, where given, is what must not change. */
+/** A step that is code instead of a file. `source`, where given, is the text that must not change. */
 export type NamedMigration = Migration & { readonly name: string; readonly source?: string };
 
 export type MigrationSet = {

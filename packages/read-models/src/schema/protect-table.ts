@@ -10,7 +10,7 @@ export type Privilege = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
 
 const ALL: readonly Privilege[] = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
-/** For a migration, after CREATE TABLE. `table` is named with its schema: `identity.users`. */
+/** A migration calls it after CREATE TABLE. `table` is named with its schema: `identity.users`. */
 export async function protectTable(
   knex: Knex,
   table: string,

@@ -55,7 +55,7 @@ export async function letBecome(
     END $$`);
 }
 
-/** Such a login was made to be one service's: whoever migrates for that service gives it no more. */
+/** This login belongs to one service, so a migration of that service grants it nothing more. */
 async function isLoginOfOneService(knex: Knex, user: string): Promise<boolean> {
   const { rows } = await knex.raw<{ rows: readonly { roles: readonly string[] }[] }>(
     `SELECT coalesce(array_agg(roleid::regrole::text), '{}') AS roles FROM pg_auth_members

@@ -56,7 +56,9 @@ export const serviceTables = (schema: string): NamedMigration => {
   };
 };
 
-/** What finds keys that rest on an older ENCRYPTION_KEY, and those of days that are over. */
+/**
+ * Indexes for finding keys that are wrapped under an older ENCRYPTION_KEY, and keys of days that have passed.
+ */
 export const subjectKeyIndexes = (schema: string): NamedMigration => {
   const indexes = {
     subject_keys_kek: '(kek_id) WHERE wrapped IS NOT NULL',

@@ -68,7 +68,10 @@ export function expiringCache<Key, Value>(
 }
 
 export interface LoadingCache<Key, Value> {
-  /** What is kept, else what `load` brings; who asks meanwhile waits for the same. Failures are not kept. */
+  /**
+   * Returns the cached value, or calls `load`. Concurrent callers wait for the same load. Failures are not
+   * cached.
+   */
   get(key: Key, load: () => Promise<Value>): Promise<Value>;
   delete(key: Key): void;
 }

@@ -3,8 +3,9 @@ import { type Cache, CacheUnavailable, type Clock } from '../ports.ts';
 /** Beyond this many the oldest entries go: a cache may come back empty at any time. */
 const ENTRIES_MAX = 500_000;
 /**
- * After so many writes, and half as many as there are entries, one walk over all of them drops what has run out:
- * what ended takes little room beside what has not, and a write pays for two steps of a walk.
+ * After this many writes, and at least half as many as there are entries, one pass over all entries removes
+ * those that have expired. Expired entries so take little memory, and each write pays for about two steps of
+ * a pass.
  */
 const WRITES_PER_SWEEP_MIN = 1_000;
 

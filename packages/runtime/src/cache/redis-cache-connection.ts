@@ -91,7 +91,7 @@ export function redisConnection(needs: RedisConnectionDependencies): RedisConnec
   const { onMessage } = needs;
   if (onMessage !== undefined) redis.on('message', onMessage);
 
-  /** The answer, and what an error says of the server. */
+  /** Returns the answer. Errors of the server are classified. */
   const answerTo = async <T>(work: (redis: Redis) => Promise<T>): Promise<T> => {
     try {
       return await work(redis);

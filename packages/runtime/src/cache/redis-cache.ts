@@ -25,7 +25,7 @@ export type RedisCacheOptions = {
   readonly log: Logger;
   /** Stands before all keys and channels, so that many may share one server; empty unless given. */
   readonly keyPrefix?: string;
-  /** How `distrust` reaches the others; without it, they cannot be told. */
+  /** How `distrust` reaches other processes; without it, they cannot be notified. */
   readonly alarm?: CacheAlarm;
   /** Called at each change and once at the start: true while both connections work. */
   readonly onState?: (isUp: boolean) => void;

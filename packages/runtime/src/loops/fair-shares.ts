@@ -5,15 +5,15 @@
  */
 import type { Clock } from '../ports.ts';
 
-/** Whoever holds a place calls it once. */
+/** The holder of a place calls it once. */
 export type GiveBack = () => void;
 
 export type FairSharesForm = {
   readonly places: number;
   /**
-   * Places that one tenant may hold for each place that is free. 1/3 lets a single busy tenant hold a quarter
-   * of all places, 1 half of them. `Infinity` suits places that are held for milliseconds: all of them go to
-   * whoever asks, and only the order of waiting is fair.
+   * Places that one tenant may hold for each free place. With 1/3 a single busy tenant can hold a quarter of
+   * all places, with 1 half of them. `Infinity` suits places that are held for milliseconds: a tenant can
+   * hold all of them, and only the order of waiting is fair.
    */
   readonly perFreePlace: number;
 };

@@ -4,8 +4,8 @@ const TRIES_MAX = 15;
 const PAUSE_MS = 1_000;
 
 /**
- * For what a process does as it starts: that its database is too busy for a connection is no reason to end.
- * The work may run several times. Throws the last {@link Outage} when what it needs stays away.
+ * Runs work of a process's start, which must not end because its database has no free connection. The work
+ * may run several times. Throws the last {@link Outage} when the dependency stays unavailable.
  */
 export async function onceAvailable<T>(
   work: () => Promise<T>,

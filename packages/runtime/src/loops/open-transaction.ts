@@ -1,7 +1,7 @@
 /**
- * Whoever holds a database connection and waits for a second one stops others that do the same, and all of
- * them time out together. So a transaction is marked for as long as it is open, and whatever is about to
- * take a connection, or to wait for what needs one, says so here first.
+ * Marks a transaction for as long as it is open. A caller that has one database connection and waits for a
+ * second one blocks others that do the same, until all of them time out. Code that takes a connection, or
+ * waits for something that needs one, therefore checks the mark first.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from '../ports.ts';
@@ -36,7 +36,7 @@ export function transactionTag() {
   const mark: Mark = { open: true };
   return {
     run: <T>(work: () => T): T => marks.run(mark, work),
-    /** At COMMIT and ROLLBACK: what was started inside and goes on is not inside any more. */
+    /** Called at COMMIT and ROLLBACK: work that was started inside and continues is no longer inside. */
     close: (): void => {
       mark.open = false;
     },

@@ -23,7 +23,7 @@ export interface Shutdown {
   onBegin(hook: () => void): void;
   /** Stops run one after the other, the last added first: what was started last stops first. */
   onStop(name: string, stop: () => Promise<void> | void): void;
-  /** What a signal does; also for a process that wants to end itself. */
+  /** Stops the process as a signal does. A process that wants to end itself calls it too. */
   begin(reason: string): void;
   /** Listens to SIGTERM, SIGINT and SIGHUP. */
   listen(): void;

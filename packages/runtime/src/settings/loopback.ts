@@ -20,7 +20,7 @@ export const hostInUrl = (host = '127.0.0.1'): string => (isIPv6(host) ? `[${hos
 /** The loopback address of the family that the host's address is of. */
 export const loopbackBeside = (host: string): string => (isIPv6(host) ? '::1' : '127.0.0.1');
 
-/** Where a listener is reached from this machine: an address that stands for all of them is no destination. */
+/** The address at which this machine reaches a listener: a wildcard address is no destination. */
 export const reachableHost = (host: string): string =>
   host === '0.0.0.0' || host === '::' ? loopbackBeside(host) : host;
 

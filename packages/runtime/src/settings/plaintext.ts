@@ -132,7 +132,7 @@ function ofBroker(broker: string): Server {
   return { host, port };
 }
 
-/** STARTTLS that is only tried is left out by whoever stands between. */
+/** With optional STARTTLS, an attacker between the hosts can remove the offer. */
 const ofMail = (text: string | undefined): readonly Server[] =>
   URL.parse(text ?? '')?.searchParams.get('requireTLS') === 'true'
     ? NONE

@@ -1,4 +1,4 @@
-/** What is well in development and wrong in production. */
+/** Finds settings that are allowed in development and wrong in production. */
 import { isCommonPassword } from './common-passwords.ts';
 import type { Environment, SettingFault, Settings } from './settings.ts';
 
@@ -8,7 +8,7 @@ export const RETRY_DELAYS_MS = [30, 120, 600, 1800, 7200].map((seconds) => secon
 const ADMIN_PASSWORD_CHARACTERS_MIN = 12;
 /** What production asks of the password; development takes shorter ones. */
 const ADMIN_PASSWORD_FORM = `at least ${ADMIN_PASSWORD_CHARACTERS_MIN} characters, and none of the 10,000 most common passwords`;
-/** The secrets that stand in `.env.example`: whoever starts with one of them has changed nothing. */
+/** The secrets of `.env.example`. A deployment that has one of them has not replaced it. */
 const EXAMPLE_SECRETS = [
   'change-me-to-at-least-32-random-characters',
   '0123456789abcdef'.repeat(4),

@@ -168,7 +168,7 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
 
 /** Names with the prefix that are read elsewhere: tests and fail points. */
 const FOR_TESTS = ['CARDEA_REQUIRE', 'CARDEA_KAFKA_LIB', 'CARDEA_CONTAINERS', 'CARDEA_FAILPOINT'];
-/** What clients are told by, each also as `<NAME>_FILE`; servers ignore it. */
+/** The secrets of clients, each also as `<NAME>_FILE`; servers ignore them. */
 const OF_CLIENTS = /^CARDEA_(URL|TENANT|API_KEY|AGENT_KEY|CAPABILITY|WEBHOOK_SECRET)(_FILE)?$/;
 
 /** Reads all, and names every fault at once. An empty variable counts as unset, and so does an empty file. */
@@ -200,8 +200,8 @@ export function readSettings(env: Environment, options: ReadOptions = {}): ReadS
 }
 
 /**
- * For a process's own environment: reads it as {@link readSettings} does, arms the fail points, and
- * takes the secrets out of it, so that no child process and no dump of the environment has them.
+ * Reads a process's own environment as {@link readSettings} does, arms the fail points, and removes the
+ * secrets from the environment, so that no child process and no dump of it has them.
  */
 export function takeSettings(
   env: { [name: string]: string | undefined },

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { isBrowserOrigin } from './browser-origin.ts';
 import { type Secret, secret } from './secret.ts';
 
-/** How one kind of setting is written: `read` answers undefined for what has not this form. */
+/** How one kind of setting is written. `read` returns undefined for a text of another form. */
 export type Form<T> = { readonly form: string; readonly read: (text: string) => T | undefined };
 
 const SECOND_MS = 1000;

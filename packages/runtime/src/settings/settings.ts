@@ -96,5 +96,5 @@ export type Settings = {
 /** The environment of a process, or what a test makes up. */
 export type Environment = { readonly [name: string]: string | undefined };
 
-/** What is wrong with one setting, and what it should look like; never what it holds. */
+/** The fault of one setting and the form that it should have, never its value. */
 export type SettingFault = { readonly name: string; readonly fault: string; readonly form: string };

@@ -14,7 +14,7 @@ import {
 } from '@opentelemetry/api';
 import type { Environment } from '../settings/settings.ts';
 
-/** What a driver may say of itself: the template of a route, the name of a command. */
+/** The attributes that a driver may set: the template of a route, the name of a command. */
 const ATTRIBUTES: ReadonlySet<string> = new Set([
   'http.route',
   'express.type',

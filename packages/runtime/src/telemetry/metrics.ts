@@ -26,7 +26,7 @@ const gauge = <L extends string = never>(name: string, help: string, ...labels: 
 const seconds = <L extends string = never>(name: string, help: string, ...labels: L[]) =>
   new Histogram<L>({ ...at(name, help, labels), buckets: SECONDS });
 
-/** For what is observed at every request. */
+/** Buckets for values that are observed at every request. */
 const quickSeconds = (name: string, help: string, ...labels: string[]) => {
   const { registers: _, ...of } = at(name, help, labels);
   const histogram = new SeriesHistogram({ ...of, buckets: SECONDS });
@@ -161,7 +161,7 @@ function register(of: Process): void {
   new Gauge({
     ...at('event_loop_delay_seconds', 'Longest delay of the event loop since the last scrape.', []),
     collect() {
-      // What is recorded is the time between two looks.
+      // The monitor records the time between two of its checks.
       const delayMs = delay.max / NANOSECONDS_PER_MS - DELAY_LOOK_MS;
       this.set(Math.max(0, delayMs) / 1000);
       delay.reset();

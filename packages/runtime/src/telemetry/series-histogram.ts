@@ -8,7 +8,7 @@ import type { MetricObject, MetricValue } from 'prom-client';
 type LabelValue = string | number;
 type Series = {
   readonly labels: { readonly [name: string]: LabelValue };
-  /** By bucket, each without those below it; the last is for what is above all bounds. */
+  /** Counts by bucket, each without the lower ones; the last counts values above all bounds. */
   readonly counts: number[];
   sum: number;
 };
@@ -46,7 +46,7 @@ export class SeriesHistogram {
     series.counts[bucket] = (series.counts[bucket] as number) + 1;
   }
 
-  /** What the registry prints. */
+  /** Returns the lines that the registry prints. */
   async get(): Promise<Omit<MetricObject, 'collect'> & { values: MetricValue<string>[] }> {
     return {
       name: this.name,

@@ -71,7 +71,7 @@ export function span<T>(
 export type RequestSpan = {
   /** Its own where one is recorded, for it is the nearer cause; else the caller's. */
   readonly traceparent: string | undefined;
-  /** What the work does becomes its children. */
+  /** Spans of the work become its children. */
   within<T>(work: () => T): T;
   end(name: string, attributes: SpanAttributes & { readonly status: number }): void;
 };

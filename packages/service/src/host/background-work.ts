@@ -76,7 +76,7 @@ export async function caughtUp({ definition, needs, positions, service }: Part):
   needs.log.warn({}, 'projections are still behind after a minute');
 }
 
-/** What the service publishes, the refusals of its requests included. */
+/** Returns the relay of a service, which also publishes the events of refused requests. */
 export function relayOf({ definition, service }: Part): RelayDefinition {
   const relay = { ...service.relay, ...denialRelay };
   return { log: definition.name, map: (event, tools) => relay[event.type]?.(event, tools) };

@@ -1,6 +1,6 @@
 /**
- * What the services of one process share: the database, the logs, the topics, the cache, and the clock.
- * Nothing else knows which adapter a port has.
+ * The infrastructure that the services of one process share: database, logs, topics, cache and clock. No
+ * other code knows which adapter a port has.
  */
 import type { ServiceName } from '@cardea/contracts';
 import { type Derive, deriveFrom } from '@cardea/crypto';

@@ -1,4 +1,4 @@
-/** What was started, and how it is stopped. */
+/** Stops what was started. */
 
 export type Running = { stop(): Promise<void> };
 

@@ -1,6 +1,6 @@
 /**
- * The keys under which the cookie of the pages is sealed. All services of a deployment share them: a browser sends
- * every cookie to each of them. They sign nothing, so whoever has them makes no token.
+ * The keys that encrypt the cookie of the pages. All services of a deployment share them, because a browser
+ * sends every cookie to each of them. They sign nothing, so a holder of these keys cannot create a token.
  */
 import type { Derive, DerivedKeys } from '@cardea/crypto';
 import type { Settings } from '@cardea/runtime';

@@ -17,7 +17,7 @@ export type ExportLimit = {
 
 type Dependencies = {
   readonly cache: Pick<ServiceDependencies['cache'], 'setIfAbsent' | 'delete'>;
-  /** What is exported; its entries have keys of their own. */
+  /** The kind of the export; its entries have keys of their own. */
   readonly family: 'audit-export' | 'users-export';
 };
 

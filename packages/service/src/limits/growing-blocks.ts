@@ -13,8 +13,8 @@ export type AccountRecord = {
 };
 
 /**
- * What is guessed at: each is counted by itself, because a second factor is only asked after a first, and a
- * binding code only of somebody who is signed in.
+ * The kinds of secrets that can be guessed. Each has a count of its own: a second factor is checked only
+ * after a first, and a binding code only for a user who is signed in.
  */
 export type Guessed = 'password' | 'second_factor' | 'binding_code';
 

@@ -1,6 +1,7 @@
 /**
- * What each service may do in the shared cache, as users of Redis: read and write keys of its own prefixes,
- * and read what it has to know of others. Only identity writes revocations and speaks on their channel.
+ * The rights of each service in the shared cache, as users of Redis: each reads and writes keys of its own
+ * prefixes, and reads the keys of others that it needs. Only identity writes revocations and publishes on
+ * their channel.
  */
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
 import { sha256 } from '@cardea/crypto';
@@ -35,7 +36,7 @@ const READ_BY_ALL = [
   ],
   'relay:*',
 ];
-/** Where whoever may have missed revocations asks for them. */
+/** The channel on which processes that may have missed revocations ask for them. */
 const ASKED_BY_ALL = 'rev:questions';
 const HEARD_BY_ALL = ['rev', 'keys:changed', 'origins:changed'];
 

@@ -16,7 +16,7 @@ const CONNECT_WAIT_MS = 2_000;
 const ANSWER_WAIT_MS = 10_000;
 const TRIES_MAX = 2;
 const CONNECTIONS_PER_PEER = 32;
-/** Below the 75 s of the server. */
+/** The time is below the 75 s of the server. */
 const KEEP_ALIVE_MS = 60_000;
 const ANSWER_MAX_BYTES = 1024 * 1024;
 

@@ -9,7 +9,7 @@ const HALF_DIGITS = 16;
 export const streamNameOf = (identifier: StreamIdentifier | undefined): string =>
   Buffer.from(identifier?.getStreamName_asU8() ?? []).toString('utf8');
 
-/** What the real server says in trailing metadata, the client reads there. */
+/** The client reads these names from the trailing metadata, where the real server writes them. */
 export function failure(
   code: status,
   details: string,

@@ -84,10 +84,10 @@ export function records() {
 
   return {
     all: all as readonly StoredRecord[],
-    /** Counted by whoever reads `all`. */
+    /** How many records readers of `all` have looked at; each reader adds to it. */
     lookedAt: 0,
     append,
-    /** What can still be read of a stream; undefined when there is none. */
+    /** The part of a stream that can still be read; undefined when there is none. */
     read: (stream: string): readonly StoredRecord[] | undefined => {
       const state = streams.get(stream);
       const left = state?.records.filter(({ revision }) => revision >= state.gone) ?? [];
@@ -149,9 +149,9 @@ function isMet(state: StreamState, expected: Expected): boolean {
 }
 
 /**
- * The record that an earlier append of the same events ended with. Below its expected revision the server
- * compares with what is stored there, under `any` with the event ids that it has cached; at the expected
- * revision it compares nothing, so the same event id can be stored twice.
+ * Returns the last record of an earlier append of the same events. Below the expected revision the server
+ * compares with the stored events, and under `any` with the event ids that it has cached. At the expected
+ * revision it compares nothing, so one event id can be stored twice.
  */
 function repeatOf(
   state: StreamState,

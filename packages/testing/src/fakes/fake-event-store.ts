@@ -30,7 +30,7 @@ import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
 
 type Method = 'append' | 'batchAppend' | 'read' | 'subscribe' | 'delete' | 'tombstone' | 'features';
 
-/** What may befall a server and the way to it. */
+/** The faults that a test can give the server and its connections. */
 export type FakeFaults = {
   /** Each call waits so long before it is looked at. */
   delay(ms: number): void;
@@ -48,7 +48,7 @@ export type FakeFaults = {
   thaw(): void;
   /** The connections of now carry nothing any more; new ones are well. */
   strand(): void;
-  /** Down: connections cut, new ones refused. What was stored stays. */
+  /** Stops the server: connections are cut and new ones refused. Stored events stay. */
   goDown(): Promise<void>;
   /** Up again on the same port. */
   comeBack(): Promise<void>;

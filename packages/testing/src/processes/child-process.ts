@@ -1,6 +1,6 @@
 /**
- * A real process that was started here: its output, its signals, its end. A Node process ends by itself
- * when whoever started it is gone.
+ * A real process that a test started: its output, its signals, its end. A Node process ends when the process
+ * that started it has ended.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
@@ -21,7 +21,7 @@ export type ProcessToStart = {
   readonly deadlineMs?: number;
   /** A group of its own: a Ctrl-C at the terminal does not reach it. */
   readonly detached?: boolean;
-  /** What it prints is added to this file too. */
+  /** Its output is appended to this file too. */
   readonly logFile?: string;
 };
 

@@ -1,4 +1,4 @@
-/** What a process has started, as Linux tells it. */
+/** Finds the processes that a process has started, in Linux's `/proc`. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Their folders below `/proc`; none once the process has ended. */

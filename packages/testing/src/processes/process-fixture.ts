@@ -1,6 +1,6 @@
 /**
- * Real processes for fault tests: started, waited for, killed. Whatever is still alive when the file
- * is done goes with it, and what the processes of a failed test printed stays in `.cache/failures/`.
+ * Starts, awaits and kills real processes for fault tests. Processes that are still alive at the end of the
+ * file are killed, and the output of a failed test's processes stays in `.cache/failures/`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

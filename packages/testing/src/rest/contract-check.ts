@@ -74,7 +74,7 @@ function checkShape(schema: TSchema, subject: string, answer: Answer): void {
   );
 }
 
-/** What the document says of the details of each code; a code that it says nothing of has none. */
+/** The schema of the details of each code in the document; a code without one has no details. */
 const DETAILS = new Map<string, TSchema>(
   Object.entries(ERROR_DETAILS).map(([code, details]) => [code, withDetails(details)]),
 );

@@ -1,7 +1,7 @@
 /** Finds the endpoint that answers a request: the one whose path says most of it literally. */
 import type { TSchema } from 'typebox';
 
-/** What the driver needs of an endpoint; every `Endpoint` of `@cardea/http` is one. */
+/** The fields of an endpoint that the driver needs; every `Endpoint` of `@cardea/http` has them. */
 export type EndpointValue = {
   readonly contract: {
     readonly name: string;

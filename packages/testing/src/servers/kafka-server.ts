@@ -23,7 +23,7 @@ export type KafkaOptions = {
 };
 
 export type KafkaServer = {
-  /** `host:port`. Whoever connects there may do everything. */
+  /** `host:port`. The listener has no authentication: a client that connects there may do everything. */
   readonly brokers: readonly string[];
   /** The same broker for users with passwords (SCRAM-SHA-512), each with the rights that it was given. */
   readonly brokersForUsers: readonly string[];
@@ -98,7 +98,7 @@ export async function startKafka(options: KafkaOptions): Promise<KafkaServer> {
   };
 }
 
-/** What is missing on this machine, and how it is had; undefined when nothing is. */
+/** Returns what is missing on this machine and how to install it; undefined when nothing is missing. */
 export function whyNoKafka(): string | undefined {
   const { status, stderr } = spawnSync('java', ['-version'], { encoding: 'utf8' });
   const version = Number(/version "(\d+)/.exec(stderr ?? '')?.[1]);

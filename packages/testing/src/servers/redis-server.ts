@@ -139,7 +139,7 @@ function watched(child: ChildProcess, folder: string) {
   let over = false;
   const forget = (): void => rmSync(folder, { recursive: true, force: true });
   process.once('exit', forget);
-  // What it says when it starts is enough.
+  // The server's message at its start is enough.
   const collect = (chunk: Buffer): void => {
     text = (text + chunk.toString('utf8')).slice(0, OUTPUT_CHARACTERS_MAX);
   };

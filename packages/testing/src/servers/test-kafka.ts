@@ -40,7 +40,7 @@ export type KafkaOfRun =
   | Missing;
 
 const GIVEN = 'TEST_KAFKA_BROKERS';
-/** A broker that whoever runs several projects one after another stops in the end. */
+/** A broker that the runner of several projects shares between them and stops at the end. */
 const HANDED_DOWN = 'KAFKA_OF_RUN';
 const PREFIX = 'cardea-test-kafka-';
 const START_MS_MAX = 240_000;
@@ -120,7 +120,7 @@ type Brokers = {
 };
 type Note = (Brokers & { readonly pid: number }) | { readonly why: string };
 
-/** Whoever makes the folder of the start starts it; the others wait for its note. */
+/** The process that creates the folder starts the broker; the others wait for its note. */
 async function brokersIn(folder: string): Promise<Brokers> {
   const file = join(folder, 'broker.json');
   if (tryToMake(join(folder, 'starting'))) {

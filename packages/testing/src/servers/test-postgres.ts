@@ -22,7 +22,7 @@ export type MigrateTemplate = (url: string) => Promise<void>;
 
 type RunningPostgres = Started<PostgresOfRun>;
 
-/** A server with its template, started by whoever runs several projects one after another. */
+/** A server with its template that the runner of several projects shares between them. */
 const HANDED_DOWN = 'POSTGRES_OF_RUN';
 const GIVEN_URL = 'CARDEA_TEST_DATABASE_URL';
 

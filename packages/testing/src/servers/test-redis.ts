@@ -24,7 +24,7 @@ declare module 'vitest' {
 export type RedisOfRun = { readonly url: string } | Missing;
 
 const GIVEN_URL = 'TEST_REDIS_URL';
-/** A server that was started by whoever runs several projects one after another. */
+/** A server that the runner of several projects shares between them. */
 const HANDED_DOWN = 'REDIS_OF_RUN';
 const DEFAULT_PORT = 6379;
 

@@ -1,4 +1,4 @@
-/** What the fields of requests and answers hold, where a schema does not say it itself. */
+/** Descriptions of the fields of requests and answers whose schemas have none. */
 import { accounts } from './accounts.ts';
 import { agents } from './agents.ts';
 import { authorization } from './authorization.ts';

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import rows from '../rows.json' with { type: 'json' };
 
@@ -39,5 +39,38 @@ describe('Q6 every row of identity and of its authorization server', () => {
 describe('Q6 every row that is due', () => {
   it.each(Object.entries(rows))('%s has a test that is named for it: %s', (number) => {
     expect(tested.has(number)).toBe(true);
+  });
+});
+
+/** Rules of `docs/design/bounds.md` with the tests that `docs/design/quality.md` lists for them. */
+const LISTED = readFileSync('docs/design/quality.md', 'utf8')
+  .split('\n')
+  .flatMap((line) => {
+    const [, rule = '', , cell = ''] = line.split('|').map((each) => each.trim());
+    if (!/^[PCH]\d+$/.test(rule)) return [];
+    const paths = [...cell.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path);
+    return [{ rule, files: paths.filter((path) => path.includes('/')).flatMap(filesOf) }];
+  });
+
+/** `services/{one,other}.test.ts` is two files, and `security/ranks` is short for `test/security/ranks.test.ts`. */
+function filesOf(path: string): readonly string[] {
+  const [, start = '', names = '', end = ''] = /^(.*)\{(.*)\}(.*)$/.exec(path) ?? [];
+  const all = names === '' ? [path] : names.split(',').map((name) => start + name + end);
+  return all.map((each) => (each.endsWith('.ts') ? each : `test/${each}.test.ts`));
+}
+
+describe('Q6 every rule of bounds', () => {
+  it('has a row', () => {
+    const rules = [...[9, 7, 4].entries()].flatMap(([at, last]) =>
+      upTo(last).map((number) => `${'PCH'[at]}${number}`),
+    );
+    expect(LISTED.map(({ rule }) => rule)).toEqual(rules);
+  });
+
+  it.each(LISTED)('$rule lists tests that are there, each with one that is named for it', (row) => {
+    expect(row.files.length).toBeGreaterThan(0);
+    expect(row.files.filter((file) => !existsSync(file))).toEqual([]);
+    const isNamed = (file: string) => numbersIn(readFileSync(file, 'utf8')).includes(row.rule);
+    expect(row.files.filter((file) => !isNamed(file))).toEqual([]);
   });
 });

@@ -92,7 +92,7 @@ const refusedByTheCompiler = () => [
 ];
 
 describe('an endpoint', () => {
-  it('is compiled only if authorization, handler and contract agree', () => {
+  it('P2 is compiled only if authorization, handler and contract agree', () => {
     expect(refusedByTheCompiler).toBeTypeOf('function');
   });
 

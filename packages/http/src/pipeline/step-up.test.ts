@@ -7,7 +7,7 @@ const LATELY = 1_000_000 - 599;
 const LONG_AGO = 1_000_000 - 600;
 
 describe('a call that asks for a recent sign-in', () => {
-  it('takes what is younger than ten minutes, and refuses older ones and none with what to do', () => {
+  it('P2 takes what is younger than ten minutes, and refuses older ones and none with what to do', () => {
     const of = { stepUp: 'users', now } as const;
     expect(withoutRecentSignIn(at(LATELY), of)).toBeUndefined();
     expect(withoutRecentSignIn(at(LATELY, 'app'), of)).toBeUndefined();
@@ -17,7 +17,7 @@ describe('a call that asks for a recent sign-in', () => {
     }
   });
 
-  it('asks applications alone, or nobody, where its contract says so', () => {
+  it('P2 asks applications alone, or nobody, where its contract says so', () => {
     const applications = { stepUp: 'applications', now } as const;
     expect(withoutRecentSignIn(at(LONG_AGO), applications)).toBeUndefined();
     expect(withoutRecentSignIn(at(LONG_AGO, 'app'), applications)?.status).toBe(401);

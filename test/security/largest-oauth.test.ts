@@ -22,6 +22,12 @@ import {
   type TestClient,
   token,
 } from '../../services/identity/test/oauth-fixture.ts';
+import {
+  exchangingAgent,
+  postTokenExchange,
+  scopeOf,
+  tokenExchangeForm,
+} from '../../services/identity/test/token-exchange-fixture.ts';
 import { type Fortress, fortress } from './fortress.ts';
 import { parkedStreams } from './parked-streams.ts';
 import { expectStatus, type Person } from './users.ts';
@@ -32,6 +38,13 @@ const RESOURCE = `https://${'o'.repeat(60)}.example.com/${'r'.repeat(430)}`;
 const SCOPES = Array.from({ length: 48 }, (_, number) =>
   `s${number}:${'abcdefghijklmnopqrstuvwxyz0123456789'.repeat(2)}`.slice(0, 64),
 );
+/** The longest names that services and fields may have, and as many as an agent may be granted in one request. */
+const SERVICES = Array.from({ length: 50 }, (_, service) => ({
+  service_name: `s${service}`.padEnd(63, 'abcdefghijklmnopqrstuvwxyz'),
+  fields: Array.from({ length: 70 }, (_each, field) =>
+    `f${field}_`.padEnd(64, 'zyxwvutsrqponmlkjihgfedcba'),
+  ),
+}));
 const DETAILS_BYTES_MAX = 8 * 1024;
 /** Names and values of an authorization request together. */
 const PARAMETERS_BYTES_MAX = 8 * 1024;
@@ -255,6 +268,21 @@ describe('C6 the endpoints that the authorization server answers', () => {
     const asked = await requestDevice(party, client, ['openid', ...SCOPES].join(' '));
     expect(asked.user_code).toMatch(/-/);
     await rowsOf(client.id, ['admin.application.create']);
+    await expectNothingParked();
+  });
+
+  it('C6 give the rows of an exchange for as many services and fields as an agent may have', async () => {
+    const { owner, tenantId, member } = world.a;
+    const agent = await exchangingAgent(party, { ...owner, tenantId }, { services: SERVICES });
+    const form = tokenExchangeForm(member.access, scopeOf(SERVICES));
+    const more = { audience: `${party.issuer}/api`, unknown_field: noise(20_000) };
+    const exchanged = await postTokenExchange(party, agent, { ...form, ...more });
+    expect(exchanged, JSON.stringify(exchanged.body)).toMatchObject({ status: 200 });
+    expect(exchanged.body.scope.split(' ')).toHaveLength(SERVICES.length);
+    const [row] = await rowsOf(exchanged.body.agent_session_id, ['agent.session_started']);
+    expect(row?.bytes).toBeLessThan(DETAILS_BYTES_MAX);
+    expect(row?.details['omitted']).toBeGreaterThan(0);
+    await rowsOf(agent.id, ['agent.created']);
     await expectNothingParked();
   });
 

@@ -3,6 +3,7 @@
  * resource of rule C1 that can be misused over HTTP.
  */
 import { type RestAnswer, type RestDriver, untilTrue, type WebhookSink } from '@cardea/testing';
+import { NUMBER } from './crowd.ts';
 import type { MailServer } from './mail-server.ts';
 
 export type Neighbour = {
@@ -10,6 +11,18 @@ export type Neighbour = {
   readonly userId: string;
   readonly admin: RestDriver;
   readonly email: string;
+  readonly base: string;
+  readonly bearer: string;
+};
+
+/** A request that clients of a noisy tenant send again and again. */
+export type Flood = {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** With its query. */
+  readonly path: string;
+  readonly body?: string;
+  /** Sent without a credential. */
+  readonly isAnonymous?: true;
 };
 
 export type Misuse = {
@@ -20,12 +33,13 @@ export type Misuse = {
   readonly prepare?: (noisy: Neighbour, victim: Neighbour) => Promise<void>;
   /** Called before the first noisy period. */
   readonly begin?: (noisy: Neighbour) => Promise<void>;
-  /** One request of a noisy client. */
-  readonly misuse: (noisy: Neighbour, number: number) => Promise<RestAnswer>;
+  /** What each noisy client sends; or, where one request does not say it, `misuse` sends one. */
+  readonly flood?: (noisy: Neighbour) => Flood;
+  readonly misuse?: (noisy: Neighbour, number: number) => Promise<RestAnswer>;
   /** What is refused in the form of the misuse itself, beside 429 and 503. */
   readonly refused?: number;
-  /** Asserted after each noisy period: false where the misuse has not reached a limit. */
-  readonly isAtLimit?: () => boolean;
+  /** Asserted after each noisy period: false where the misuse has not reached a limit. `answers` are all so far. */
+  readonly isAtLimit?: (answers: number) => boolean;
   /** True where what was misused goes on afterwards: the calm periods then come before all noisy ones. */
   readonly lingers?: true;
   /** Lets requests of noisy clients end that wait for something. */
@@ -46,15 +60,20 @@ const SCHEDULING_PAUSE_MS = 200;
 const LARGE_BYTES = 4 * 1024 * 1024;
 const TUPLES = 100;
 const SERVICE = 'warehouse';
+const SECRETS = `/api/v1/vault/services/${SERVICE}/secrets`;
 const INVITATIONS = '/api/v1/admin/invitations';
 const REQUESTS = '/api/v1/ciba/requests';
 
-export async function neighbour(rest: RestDriver, name: string): Promise<Neighbour> {
+export async function neighbour(
+  { rest, base }: { readonly rest: RestDriver; readonly base: string },
+  name: string,
+): Promise<Neighbour> {
   const email = `owner@${name}.example.com`;
   const signUp = { email, password: PASSWORD, company_name: name };
   const { body } = await must(rest.post('/api/v1/auth/signup', signUp));
   const caller = { bearer: body.access_token, tenant: body.tenant_id };
-  return { id: body.tenant_id, userId: body.user_id, admin: rest.as(caller), email };
+  const { tenant_id: id, user_id: userId, access_token: bearer } = body;
+  return { id, userId, admin: rest.as(caller), email, base, bearer };
 }
 
 /** Throws where the answer is no success. */
@@ -89,7 +108,7 @@ const withService = async ({ admin }: Neighbour): Promise<void> => {
   await must(admin.post('/api/v1/vault/services', service));
 };
 const secretOf = ({ admin }: Neighbour, value: unknown): Promise<RestAnswer> =>
-  admin.put(`/api/v1/vault/services/${SERVICE}/secrets`, { fields: { value } });
+  admin.put(SECRETS, { fields: { value } });
 
 const loginOf = ({ admin, id, email }: Neighbour): Promise<RestAnswer> =>
   admin
@@ -122,21 +141,25 @@ export function misuses(sink: WebhookSink, mails: MailServer): readonly Misuse[]
     {
       resource: 'database requests',
       clients: 48,
-      misuse: ({ admin }) => admin.get('/api/v1/admin/users', { query: { limit: 1_000 } }),
+      flood: () => ({ method: 'GET', path: '/api/v1/admin/users?limit=1000' }),
       calm: ({ admin }) => admin.get('/api/v1/agents'),
     },
     {
       resource: 'exports',
       clients: 8,
-      misuse: ({ admin }) => admin.get('/api/v1/audit/events.csv'),
+      flood: () => ({ method: 'GET', path: '/api/v1/audit/events.csv' }),
       calm: ({ admin }) => admin.get('/api/v1/audit/events.csv', { query: { limit: 1 } }),
     },
     {
       resource: 'mail sending',
       clients: 8,
       lingers: true,
-      misuse: ({ admin }) => admin.post(INVITATIONS, { email: newGuest() }),
-      isAtLimit: () => invited > mails.all() + MAILS_DUE_MIN,
+      flood: () => ({
+        method: 'POST',
+        path: INVITATIONS,
+        body: JSON.stringify({ email: `crowd${NUMBER}@example.com` }),
+      }),
+      isAtLimit: (answers) => invited + answers > mails.all() + MAILS_DUE_MIN,
       // Until it has arrived; an address gets three mails a minute, so each has its own.
       calm: async (victim) => {
         const email = newGuest();
@@ -173,7 +196,12 @@ export function misuses(sink: WebhookSink, mails: MailServer): readonly Misuse[]
     {
       resource: 'hash permits',
       clients: 16,
-      misuse: loginOf,
+      flood: ({ email }) => ({
+        method: 'POST',
+        path: '/api/v1/auth/login',
+        body: JSON.stringify({ email, password: PASSWORD }),
+        isAnonymous: true,
+      }),
       calm: loginOf,
     },
     {
@@ -185,9 +213,9 @@ export function misuses(sink: WebhookSink, mails: MailServer): readonly Misuse[]
         }
         await must(victim.admin.post('/api/v1/fga/tuples', tupleOf(0)));
       },
-      misuse: ({ admin }) => {
+      flood: () => {
         const { object_id: _each, ...asked } = tupleOf(0);
-        return admin.post('/api/v1/fga/list-objects', asked);
+        return { method: 'POST', path: '/api/v1/fga/list-objects', body: JSON.stringify(asked) };
       },
       calm: ({ admin }) => admin.post('/api/v1/fga/check', tupleOf(0)),
     },
@@ -198,7 +226,11 @@ export function misuses(sink: WebhookSink, mails: MailServer): readonly Misuse[]
         await withService(noisy);
         await withService(victim);
       },
-      misuse: (noisy) => secretOf(noisy, Array(LARGE_BYTES / 2).fill(1)),
+      flood: () => ({
+        method: 'PUT',
+        path: SECRETS,
+        body: JSON.stringify({ fields: { value: Array(LARGE_BYTES / 2).fill(1) } }),
+      }),
       refused: 400,
       calm: (victim) => secretOf(victim, 'x'),
     },

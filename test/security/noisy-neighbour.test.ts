@@ -3,9 +3,10 @@
  * Calm and noisy periods alternate, so that what else the machine does falls on both.
  */
 import { readFileSync } from 'node:fs';
-import { processFixture, type RestAnswer, testForm, webhookSink } from '@cardea/testing';
+import { processFixture, testForm, webhookSink } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { instance } from '../faults/instance.ts';
+import { crowd } from './crowd.ts';
 import { mailServer } from './mail-server.ts';
 import {
   type Misuse,
@@ -50,8 +51,8 @@ beforeAll(async () => {
     SMTP_URL: mails.url,
   });
   pid = (await cardea.start()).pid;
-  noisy = await neighbour(cardea.rest, 'noisy');
-  victim = await neighbour(cardea.rest, 'victim');
+  noisy = await neighbour(cardea, 'noisy');
+  victim = await neighbour(cardea, 'victim');
 }, TEST_MS_MAX);
 afterAll(async () => {
   await sink.close();
@@ -75,45 +76,12 @@ async function period(calm: Misuse['calm'], forMs: number): Promise<Period> {
   return { times, failures };
 }
 
-/** Answers that no noisy client may get: what is refused is refused with the time to wait. */
-function wrongOf(
-  { status, headers, text }: RestAnswer,
-  refused: number | undefined,
-): string | undefined {
-  const isToldToWait = (status === 429 || status === 503) && headers.has('retry-after');
-  const isExpected = status < 300 || status === refused || isToldToWait;
-  return isExpected ? undefined : `${status} ${text.slice(0, 200)}`;
-}
-
-/** Clients of the noisy tenant, until they are stopped. */
-function crowd({ clients, misuse, refused, letEnd }: Misuse) {
-  const wrong: string[] = [];
-  let answers = 0;
-  let isRunning = true;
-  const client = async (number: number): Promise<void> => {
-    while (isRunning) {
-      const answer = await misuse(noisy, number);
-      const fault = wrongOf(answer, refused);
-      if (fault !== undefined) wrong.push(fault);
-      answers += 1;
-      if (answer.status >= 300) await pause(VICTIM_PAUSE_MS);
-    }
-  };
-  const running = Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
-  return {
-    stop: async () => {
-      isRunning = false;
-      await letEnd?.(noisy);
-      await running;
-      return { wrong, answers };
-    },
-  };
-}
-
 const quantile = (times: readonly number[], share: number): number => {
   const sorted = times.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number;
 };
+
+const ms = (times: readonly number[], share: number): string => quantile(times, share).toFixed(1);
 
 /** KiB that the process has in memory. */
 const memoryKib = (): number =>
@@ -129,7 +97,8 @@ describe('C1 a noisy neighbour', () => {
       await misuse.prepare?.(noisy, victim);
       const calm: Period[] = [];
       const loud: Period[] = [];
-      const crowds: { readonly wrong: readonly string[]; readonly answers: number }[] = [];
+      const answers: number[] = [];
+      const wrong: string[] = [];
       await period(misuse.calm, calmMs);
       const before = memoryKib();
       const beCalm = async () => void calm.push(await period(misuse.calm, calmMs));
@@ -137,20 +106,23 @@ describe('C1 a noisy neighbour', () => {
       await misuse.begin?.(noisy);
       for (let turn = 0; turn < turns; turn++) {
         if (misuse.lingers !== true) await beCalm();
-        const { stop } = crowd(misuse);
+        const noise = crowd(noisy, misuse);
         loud.push(await period(misuse.calm, noisyMs));
-        expect(misuse.isAtLimit?.() ?? true, 'the limit is reached').toBe(true);
-        crowds.push(await stop());
+        answers.push(noise.answers());
+        const total = answers.reduce((sum, each) => sum + each, 0);
+        expect(misuse.isAtLimit?.(total) ?? true, 'the limit is reached').toBe(true);
+        wrong.push(...(await noise.stop()).wrong);
       }
       const all = (periods: readonly Period[]) => periods.flatMap(({ times }) => times);
       const ratioAt = (share: number) => quantile(all(loud), share) / quantile(all(calm), share);
       console.info(
         `${misuse.resource}: median x ${ratioAt(0.5).toFixed(1)}, p99 x ${ratioAt(0.99).toFixed(1)},`,
-        `${all(loud).length} answers, the noisy tenant ${crowds.map(({ answers }) => answers)}`,
+        `calm p50 ${ms(all(calm), 0.5)}, p99 ${ms(all(calm), 0.99)} ms,`,
+        `${all(loud).length} answers, the noisy tenant ${answers}`,
       );
       expect([...calm, ...loud].flatMap(({ failures }) => failures)).toEqual([]);
-      expect(crowds.flatMap(({ wrong }) => wrong)).toEqual([]);
-      expect(crowds.every(({ answers }) => answers > 0)).toBe(true);
+      expect(wrong).toEqual([]);
+      expect(answers.every((each) => each > 0)).toBe(true);
       expect(ratioAt(0.5)).toBeLessThanOrEqual(MEDIAN_RATIO_MAX);
       if (!testForm.long) return;
       expect(ratioAt(0.99)).toBeLessThanOrEqual(P99_RATIO_MAX);

@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { untilTrue } from '@cardea/testing';
 import type { Flood, Misuse, Neighbour } from './neighbours.ts';
 
 /** Replaced by a number of its own in the body of each request. */
@@ -11,6 +12,7 @@ export const NUMBER = '{number}';
 /** After a refusal. */
 const PAUSE_MS = 5;
 const NUMBERS_OF_CROWD = 1_000_000;
+const BEGINS_MS_MAX = 60_000;
 
 export type CrowdWork = Omit<Flood, 'path'> & {
   readonly url: string;
@@ -44,10 +46,10 @@ export function wrongOf(
 let crowds = 0;
 
 /** Clients of the noisy tenant, until they are stopped. */
-export function crowd(
+export async function crowd(
   noisy: Neighbour,
   { clients, misuse, flood, refused, letEnd }: Misuse,
-): Crowd {
+): Promise<Crowd> {
   if (flood !== undefined) return flooding(noisy, flood(noisy), { clients, refused });
   const wrong: string[] = [];
   let answers = 0;
@@ -73,11 +75,12 @@ export function crowd(
   };
 }
 
-function flooding(
+/** From its first answer on: a thread needs a moment to begin. */
+async function flooding(
   { base, bearer, id }: Neighbour,
   { path, ...flood }: Flood,
   of: { readonly clients: number; readonly refused: number | undefined },
-): Crowd {
+): Promise<Crowd> {
   crowds += 1;
   const counter = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const work: CrowdWork = {
@@ -95,8 +98,13 @@ function flooding(
   };
   const worker = new Worker(new URL('./crowd.worker.ts', import.meta.url), { workerData: work });
   const reported = once(worker, 'message') as Promise<[CrowdReport]>;
+  const answers = () => Atomics.load(new Int32Array(counter), 0);
+  await untilTrue(() => answers() > 0, {
+    deadlineMs: BEGINS_MS_MAX,
+    what: 'the crowd is answered',
+  });
   return {
-    answers: () => Atomics.load(new Int32Array(counter), 0),
+    answers,
     stop: async () => {
       worker.postMessage('stop');
       const [report] = await reported;

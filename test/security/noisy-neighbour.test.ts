@@ -19,7 +19,14 @@ import {
 } from './neighbours.ts';
 
 const SHORT = { turns: 2, calmMs: 700, noisyMs: 1_500 };
-const LONG = { turns: 6, calmMs: 10_000, noisyMs: 20_000 };
+const LONG_TURNS = 6;
+/** Of one resource, in the long form. */
+const LONG_MS = (testForm.minutes ?? 3) * 60_000;
+const LONG = {
+  turns: LONG_TURNS,
+  calmMs: LONG_MS / LONG_TURNS / 3,
+  noisyMs: (2 * LONG_MS) / LONG_TURNS / 3,
+};
 const { turns, calmMs, noisyMs } = testForm.long ? LONG : SHORT;
 /**
  * The victim's median, noisy to calm, in every run. It is wide: one process and its database share two cores with
@@ -106,7 +113,7 @@ describe('C1 a noisy neighbour', () => {
       await misuse.begin?.(noisy);
       for (let turn = 0; turn < turns; turn++) {
         if (misuse.lingers !== true) await beCalm();
-        const noise = crowd(noisy, misuse);
+        const noise = await crowd(noisy, misuse);
         loud.push(await period(misuse.calm, noisyMs));
         answers.push(noise.answers());
         const total = answers.reduce((sum, each) => sum + each, 0);

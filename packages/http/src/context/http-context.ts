@@ -11,6 +11,7 @@ import {
 } from '@cardea/runtime';
 import type { Contract } from '../contract/endpoint.ts';
 import type { LargeBodies } from '../input/large-bodies.ts';
+import type { RequestTurns } from '../pipeline/request-turns.ts';
 import { oauthErrorBody } from '../refusals/oauth-error.ts';
 import type { Refusal } from '../refusals/refusal.ts';
 import type { RefusedWrites } from '../refusals/refused-writes.ts';
@@ -38,6 +39,8 @@ export type ServerParts = {
   readonly draining: AbortSignal;
   readonly open: OpenRequests<HttpContext>;
   readonly largeBodies: LargeBodies;
+  /** Undefined on an internal listener: what calls there waited for its turn at another process. */
+  readonly turns: RequestTurns | undefined;
   readonly origins: AllowedOrigins;
   readonly refusedWrites: RefusedWrites | undefined;
 };

@@ -24,6 +24,8 @@ export interface Call {
   principal: Principal | undefined;
   /** A promise only where the credential has to be asked for. */
   authenticated(by: Authenticator): Authentication | Promise<Authentication>;
+  /** Waits until a request of this tenant may begin; undefined where it may at once. */
+  turn(tenantId: string): Promise<void> | undefined;
   /** Path parameters and query. */
   strings(route: Route): ReadStrings;
   /** The body; a promise only where it is not here yet. */

@@ -60,6 +60,11 @@ export class PageCall implements Call {
     return by.authenticate(this.#given.credential, this.ip, this.socket, undefined);
   }
 
+  /** The request for the page has begun. */
+  turn(): undefined {
+    return undefined;
+  }
+
   strings(route: Route): ReadStrings {
     const checked = route.checkParams(this.#given.params ?? {});
     if ('faults' in checked) return checked;

@@ -142,6 +142,11 @@ async function runChecks(
   const caller = authorizing instanceof Promise ? await authorizing : authorizing;
   call.principal = caller.principal;
   if ('refusal' in caller) return byPipeline(caller.refusal);
+  const turn = call.turn(caller.tenantId);
+  if (turn !== undefined) {
+    await turn;
+    if (call.isGone()) return 'gone';
+  }
   draft.principal = caller.principal;
   draft.tenantId = caller.tenantId;
   const strings = call.strings(route);

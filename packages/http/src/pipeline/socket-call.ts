@@ -90,6 +90,11 @@ class SocketCall implements Call {
     return by.authenticate(credential, ip, this.socket, possession);
   }
 
+  /** Who has not said who they are wait by address: any tenant can be named. */
+  turn(tenantId: string): Promise<void> | undefined {
+    return this.parts.turns?.wait(this.principal === undefined ? this.ip : tenantId);
+  }
+
   strings(route: Route): ReadStrings {
     return readStrings(route, this.#http.search, this.#params);
   }

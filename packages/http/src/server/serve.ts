@@ -18,6 +18,7 @@ import { inOrder } from '../contract/route-order.ts';
 import type { Identify } from '../input/idempotency.ts';
 import { LargeBodies } from '../input/large-bodies.ts';
 import { isOddPath } from '../pipeline/odd-path.ts';
+import { RequestTurns } from '../pipeline/request-turns.ts';
 import { type Group, type PositionsPassed, type Route, routeOf } from '../pipeline/route.ts';
 import { enter, NO_PARAMS, type Routing, routingOf } from '../pipeline/routing.ts';
 import type { Denials } from '../refusals/denials.ts';
@@ -107,6 +108,7 @@ export function serve(options: ServeOptions): HttpServer {
     draining: draining.signal,
     open: new OpenRequests(),
     largeBodies: new LargeBodies(),
+    turns: options.internal === undefined ? new RequestTurns(options.clock) : undefined,
     origins: options.origins ?? NO_ORIGINS,
     refusedWrites: options.refusedWrites,
   };

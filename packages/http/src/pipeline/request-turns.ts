@@ -1,0 +1,92 @@
+/**
+ * The order in which requests begin while several tenants call this process (`docs/design/bounds.md`, C1). All
+ * requests share one thread: without an order, a tenant with fifty requests under way delays each of another's by
+ * all of theirs. So few begin in each turn of the event loop, in rounds between tenants. What has begun goes
+ * first, so that a tenant's many requests wait here and not inside. A tenant that is alone never waits.
+ */
+import type { Clock } from '@cardea/runtime';
+
+/** So long after a request of another tenant the process still counts as shared. */
+const SHARED_MS = 1_000;
+/** Turns of the event loop that take longer than this let fewer requests begin. */
+const TURN_MS_MAX = 1;
+const BEGIN_MAX = 16;
+/** Requests that wait; one more begins at once. */
+const WAITING_MAX = 10_000;
+
+type Begin = () => void;
+
+export class RequestTurns {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  /** In the order of turns: whose request has begun comes last. */
+  readonly #lines = new Map<string, Begin[]>();
+  #waiting = 0;
+  #lastCaller = '';
+  #lastMs = Number.NEGATIVE_INFINITY;
+  #sharedUntilMs = Number.NEGATIVE_INFINITY;
+  #beginsPerTurn = BEGIN_MAX;
+  #begun = 0;
+  #turnStartMs: number | undefined;
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock;
+  }
+
+  /** Undefined where the request begins at once; else it begins when the promise resolves. */
+  wait(caller: string): Promise<void> | undefined {
+    const nowMs = this.#clock.monotonicMs();
+    if (!this.#isShared(caller, nowMs)) return undefined;
+    this.#startTurn(nowMs);
+    if (this.#waiting === 0 && this.#begun < this.#beginsPerTurn) {
+      this.#begun += 1;
+      return undefined;
+    }
+    if (this.#waiting >= WAITING_MAX) return undefined;
+    this.#waiting += 1;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const line = this.#lines.get(caller);
+    if (line === undefined) this.#lines.set(caller, [resolve]);
+    else line.push(resolve);
+    return promise;
+  }
+
+  #isShared(caller: string, nowMs: number): boolean {
+    if (caller !== this.#lastCaller && nowMs - this.#lastMs < SHARED_MS) {
+      this.#sharedUntilMs = nowMs + SHARED_MS;
+    }
+    this.#lastCaller = caller;
+    this.#lastMs = nowMs;
+    return nowMs < this.#sharedUntilMs || this.#waiting > 0;
+  }
+
+  #startTurn(nowMs: number): void {
+    if (this.#turnStartMs !== undefined) return;
+    this.#turnStartMs = nowMs;
+    setImmediate(() => this.#endTurn());
+  }
+
+  #endTurn(): void {
+    const nowMs = this.#clock.monotonicMs();
+    const isLong = nowMs - (this.#turnStartMs ?? nowMs) > TURN_MS_MAX;
+    this.#beginsPerTurn = isLong
+      ? Math.max(1, this.#beginsPerTurn >> 1)
+      : Math.min(BEGIN_MAX, this.#beginsPerTurn + 1);
+    this.#turnStartMs = undefined;
+    this.#begun = 0;
+    if (this.#waiting === 0) return;
+    this.#startTurn(nowMs);
+    while (this.#waiting > 0 && this.#begun < this.#beginsPerTurn) this.#beginNext();
+  }
+
+  #beginNext(): void {
+    for (const [caller, line] of this.#lines) {
+      const begin = line.shift();
+      this.#lines.delete(caller);
+      if (line.length > 0) this.#lines.set(caller, line);
+      this.#waiting -= 1;
+      this.#begun += 1;
+      begin?.();
+      return;
+    }
+  }
+}

@@ -5,43 +5,18 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { untilTrue } from '@cardea/testing';
-import type { Flood, Misuse, Neighbour } from './neighbours.ts';
+import { type CrowdReport, type Flood, type FloodWork, wrongOf } from './flood.ts';
+import type { Misuse, Neighbour } from './neighbours.ts';
 
-/** Replaced by a number of its own in the body of each request. */
-export const NUMBER = '{number}';
 /** After a refusal. */
 const PAUSE_MS = 5;
 const NUMBERS_OF_CROWD = 1_000_000;
 const BEGINS_MS_MAX = 60_000;
 
-export type CrowdWork = Omit<Flood, 'path'> & {
-  readonly url: string;
-  readonly headers: { readonly [name: string]: string };
-  readonly clients: number;
-  readonly refused: number | undefined;
-  readonly pauseMs: number;
-  readonly firstNumber: number;
-  /** One number: answers so far. */
-  readonly counter: SharedArrayBuffer;
-};
-export type CrowdReport = { readonly wrong: readonly string[] };
-
-type Answer = { readonly status: number; readonly hasRetryAfter: boolean; readonly text: string };
-
 export type Crowd = {
   readonly answers: () => number;
   readonly stop: () => Promise<CrowdReport>;
 };
-
-/** Answers that no noisy client may get: what is refused is refused with the time to wait. */
-export function wrongOf(
-  { status, hasRetryAfter, text }: Answer,
-  refused: number | undefined,
-): string | undefined {
-  const isToldToWait = (status === 429 || status === 503) && hasRetryAfter;
-  const isExpected = status < 300 || status === refused || isToldToWait;
-  return isExpected ? undefined : `${status} ${text.slice(0, 200)}`;
-}
 
 let crowds = 0;
 
@@ -83,7 +58,7 @@ async function flooding(
 ): Promise<Crowd> {
   crowds += 1;
   const counter = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-  const work: CrowdWork = {
+  const work: FloodWork = {
     ...flood,
     ...of,
     url: `${base}${path}`,

@@ -1,10 +1,10 @@
 /** Clients of a noisy tenant: each sends the same request again as soon as it is answered, until it is told to stop. */
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type CrowdReport, type CrowdWork, NUMBER, wrongOf } from './crowd.ts';
+import { type CrowdReport, type FloodWork, NUMBER, wrongOf } from './flood.ts';
 
 const { url, method, headers, body, clients, refused, pauseMs, firstNumber, counter } =
-  workerData as CrowdWork;
+  workerData as FloodWork;
 const answered = new Int32Array(counter);
 const agent = new Agent({ keepAlive: true, maxSockets: clients });
 const isNumbered = body?.includes(NUMBER) === true;

@@ -3,7 +3,7 @@
  * resource of rule C1 that can be misused over HTTP.
  */
 import { type RestAnswer, type RestDriver, untilTrue, type WebhookSink } from '@cardea/testing';
-import { NUMBER } from './crowd.ts';
+import { type Flood, NUMBER } from './flood.ts';
 import type { MailServer } from './mail-server.ts';
 
 export type Neighbour = {
@@ -13,16 +13,6 @@ export type Neighbour = {
   readonly email: string;
   readonly base: string;
   readonly bearer: string;
-};
-
-/** A request that clients of a noisy tenant send again and again. */
-export type Flood = {
-  readonly method: 'GET' | 'POST' | 'PUT';
-  /** With its query. */
-  readonly path: string;
-  readonly body?: string;
-  /** Sent without a credential. */
-  readonly isAnonymous?: true;
 };
 
 export type Misuse = {

@@ -20,7 +20,7 @@ import {
 
 const SHORT = { turns: 2, calmMs: 700, noisyMs: 1_500 };
 const LONG_TURNS = 6;
-/** Of one resource, in the long form. */
+/** The long form measures each resource for so long. */
 const LONG_MS = (testForm.minutes ?? 3) * 60_000;
 const LONG = {
   turns: LONG_TURNS,
@@ -117,8 +117,9 @@ describe('C1 a noisy neighbour', () => {
         loud.push(await period(misuse.calm, noisyMs));
         answers.push(noise.answers());
         const total = answers.reduce((sum, each) => sum + each, 0);
-        expect(misuse.isAtLimit?.(total) ?? true, 'the limit is reached').toBe(true);
+        const isAtLimit = misuse.isAtLimit?.(total) ?? true;
         wrong.push(...(await noise.stop()).wrong);
+        expect(isAtLimit, 'the limit is reached').toBe(true);
       }
       const all = (periods: readonly Period[]) => periods.flatMap(({ times }) => times);
       const ratioAt = (share: number) => quantile(all(loud), share) / quantile(all(calm), share);

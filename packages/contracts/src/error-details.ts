@@ -106,7 +106,11 @@ export const ERROR_DETAILS: { readonly [code: string]: TSchema } = {
     },
   ),
   NO_APPROVER: Type.Object(
-    { reason: Type.Literal('approver_not_vouched') },
+    { reason: Type.Enum(['approver_not_vouched', 'too_many', 'nobody_holds', 'approver_lost']) },
+    { additionalProperties: false },
+  ),
+  no_approver: Type.Object(
+    { reason: Type.Enum(['too_many', 'nobody_holds']) },
     { additionalProperties: false },
   ),
 };

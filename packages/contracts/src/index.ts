@@ -1,4 +1,14 @@
 export {
+  APPROVALS_NEEDED_MAX,
+  type ApproverSet,
+  ApproverSetShape,
+  printApproverSet,
+  RelationApprover,
+  RoleApprover,
+  readApproverSet,
+  SET_TEXT_MAX_CHARS,
+} from './approver-set.ts';
+export {
   APPROVAL_TTL_SECONDS_MAX,
   approvalCalls,
   type ConsumeApproval,
@@ -8,13 +18,16 @@ export {
 } from './calls/approval-calls.ts';
 export {
   authzCalls,
-  HOLDER_CHECKS_MAX,
   HOLDERS_MAX,
   type HolderCheck,
-  type Holders,
-  type HoldersRequest,
 } from './calls/authz-calls.ts';
-export { type CurrentFacts, type FactsRequest, identityCalls } from './calls/identity-calls.ts';
+export {
+  type CurrentFacts,
+  type FactsRequest,
+  identityCalls,
+  type PeopleRequest,
+  type Person,
+} from './calls/identity-calls.ts';
 export type { AnswerOf, Ask, InternalCall, RequestOf } from './calls/internal-call.ts';
 export { EVENT_CATALOGUE, kindOf } from './catalogue.ts';
 export { contextSchema } from './context.ts';

@@ -91,6 +91,9 @@ const offers = (): Peers => ({
       session: null,
       user: null,
     }),
+    people: async ({ userIds = [] }) => ({
+      people: userIds.map((id) => ({ id, status: 'active', vouched: true, roles: ['member'] })),
+    }),
   },
   approval: {
     open: async ({ tenant_id }) => ({
@@ -247,6 +250,8 @@ describe('a peer in another process', () => {
     const password = { ...step, proof: { method: 'password', password: 'p' } } as const;
     expect(await far.identity.stepUp(code)).toEqual({ token: 'confirmed alive' });
     expect(await far.identity.stepUp(password)).toEqual(REFUSED_PROOF);
+    const people = { tenantId: 'tenant-a', userIds: ['ann', 'bob'] };
+    expect(await far.identity.people(people)).toEqual(await near.identity.people(people));
     expect(await far.approval.open(OPEN)).toEqual(await near.approval.open(OPEN));
     const held = {
       tenant_id: 'tenant-a',
@@ -258,7 +263,6 @@ describe('a peer in another process', () => {
     const { tenant_id, ...relation } = held;
     const checks = ['ann', 'bob'].map((user_id) => ({ user_id, ...relation }));
     expect(await far.authz.check({ tenant_id, checks })).toEqual({ allowed: [true, false] });
-    expect(await far.identity.pageToken({ token: 'old' })).toEqual({ token: 'after old' });
     const odd = { tenant_id: 'tenant-a', id: 'a/b?c;d..e' };
     expect(await far.approval.get(odd)).toEqual(await near.approval.get(odd));
     expect(await far.approval.consume(CONSUME)).toEqual(await near.approval.consume(CONSUME));

@@ -1,5 +1,6 @@
 /** The calls that vault makes to approval (`docs/design/approval.md`, Commands for vault). */
 import Type, { type TSchema } from 'typebox';
+import { APPROVALS_NEEDED_MAX, ApproverSetShape } from '../approver-set.ts';
 import { nullable } from '../fields.ts';
 import { type AnswerOf, internalCalls, type RequestOf, TENANT_REFUSALS } from './internal-call.ts';
 
@@ -42,7 +43,13 @@ export const approvalCalls = internalCalls({
       digest: text,
       agent_id: text,
       session_id: text,
+      /** The person who is asked, or the text of `approver`. */
       user_id: text,
+      /** The set of which everyone may decide; absent where one person is asked. */
+      approver: optional(ApproverSetShape),
+      needed: optional(Type.Integer({ minimum: 1, maximum: APPROVALS_NEEDED_MAX })),
+      exclude_session_user: optional(Type.Boolean()),
+      session_user_id: optional(text),
       service_name: text,
       fields: Type.Array(text, { minItems: 1 }),
       policies: Type.Array(Type.Object({ id: text, version: Type.Integer() })),
@@ -62,6 +69,10 @@ export const approvalCalls = internalCalls({
       Type.Object({ ...outcome('cooling_down'), until: instant }),
       Type.Object({ ...outcome('muted'), until: instant }),
       Type.Object({ ...outcome('rate_limited'), retry_after: Type.Integer({ minimum: 1 }) }),
+      Type.Object({
+        ...outcome('no_approver'),
+        reason: Type.Enum(['too_many', 'nobody_holds']),
+      }),
       ...inactive,
     ]),
     refusals: TENANT_REFUSALS,
@@ -110,6 +121,7 @@ export const approvalCalls = internalCalls({
       Type.Object(outcome('mismatch')),
       Type.Object(outcome('consumed_by_other')),
       Type.Object(outcome('not_found')),
+      Type.Object({ ...outcome('no_approver'), reason: Type.Literal('approver_lost') }),
       ...inactive,
     ]),
     refusals: TENANT_REFUSALS,

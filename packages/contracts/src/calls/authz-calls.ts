@@ -1,11 +1,11 @@
 /** The calls that approval and vault make to authz: who holds a relation now (`docs/design/authz.md`, Leads). */
 import Type from 'typebox';
-import { type AnswerOf, internalCalls, type RequestOf, TENANT_REFUSALS } from './internal-call.ts';
+import { internalCalls, type RequestOf, TENANT_REFUSALS } from './internal-call.ts';
 
 /** Holders that an answer has at most; one more than this says that there are too many. */
 export const HOLDERS_MAX = 100;
 /** Checks of one call. */
-export const HOLDER_CHECKS_MAX = 100;
+const HOLDER_CHECKS_MAX = 100;
 
 const text = Type.String({ minLength: 1, maxLength: 1_024 });
 const heldRelation = { relation: text, object_type: text, object_id: text };
@@ -43,6 +43,4 @@ export const authzCalls = internalCalls({
   },
 });
 
-export type HoldersRequest = RequestOf<(typeof authzCalls)['holders']>;
-export type Holders = AnswerOf<(typeof authzCalls)['holders']>;
 export type HolderCheck = RequestOf<(typeof authzCalls)['check']>['checks'][number];

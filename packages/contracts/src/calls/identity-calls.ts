@@ -6,6 +6,8 @@ import { type AnswerOf, internalCalls, type RequestOf, TENANT_REFUSALS } from '.
 const MARKS_MAX = 100;
 const TOKEN_MAX_CHARS = 8_192;
 const text = Type.String({ minLength: 1 });
+/** Persons of one question; one more than may hold a set of approvers. */
+const PEOPLE_MAX = 101;
 const textOrNull = nullable(Type.String());
 
 /** A key of the set. Each is checked by itself, so that a malformed one does not make the others unusable. */
@@ -171,8 +173,35 @@ export const identityCalls = internalCalls({
     refusals: TENANT_REFUSALS,
     tenantField: 'tenantId',
   },
+  people: {
+    name: 'internal_people',
+    summary:
+      'Users as their streams have them: those who are named, or those with a role, at most 101; unknown ones are left out',
+    method: 'post',
+    path: '/internal/v1/people',
+    body: Type.Object({
+      tenantId: text,
+      userIds: Type.Optional(Type.Array(text, { maxItems: PEOPLE_MAX })),
+      role: Type.Optional(text),
+    }),
+    ok: Type.Object({
+      people: Type.Array(
+        Type.Object({
+          id: text,
+          status: Type.String(),
+          vouched: Type.Boolean(),
+          roles: Type.Array(Type.String()),
+        }),
+        { maxItems: PEOPLE_MAX },
+      ),
+    }),
+    refusals: TENANT_REFUSALS,
+    tenantField: 'tenantId',
+  },
 });
 
+export type PeopleRequest = RequestOf<(typeof identityCalls)['people']>;
+export type Person = AnswerOf<(typeof identityCalls)['people']>['people'][number];
 export type FactsRequest = RequestOf<(typeof identityCalls)['facts']>;
 /**
  * The current state of identity's streams; a field is null when the tenant has no such thing, or the

@@ -23,7 +23,7 @@ const request = {
   id: id('The request.'),
   agent_id: id('The agent that asks.'),
   agent_name: freeText(text("The agent's name when it asked.", 'deployer')),
-  user_id: id('The user who is asked.'),
+  user_id: id('The user who is asked; of a request to a set, the text of the set.'),
   action: freeText(text('What the agent wants to do.', 'read_credentials')),
   resource: Type.Optional(freeText(text('On what.', 'warehouse'))),
   severity: oneOf(['low', 'medium', 'high'], 'How much it matters, as the asker says.'),
@@ -34,6 +34,15 @@ const request = {
     flag(
       'Whether an administrator vouched for the user, when they answered or, before, when it was made; absent in events of before.',
     ),
+  ),
+  set: Type.Optional(
+    text(
+      'The set of which everyone may decide, a role or the holders of a relation; absent where one person is asked.',
+      'role:admin',
+    ),
+  ),
+  needed: Type.Optional(
+    number('How many different persons of the set have to approve; absent without a set.', 1),
   ),
 };
 const origin = oneOf(
@@ -63,7 +72,24 @@ export const approvalEvents = integrationEvents('approval', {
     notify_webhook: flag('Whether webhooks are to tell the user.'),
     session_id: nullable(id('The agent session of a request that the vault opened.')),
   }),
-  'approval.approved': fact('The user has approved.', { ...later, ...answered }),
+  'approval.given': fact(
+    'One of several persons whose approval a request needs has approved; it goes on waiting.',
+    {
+      ...later,
+      ...answered,
+      given: number('How many have approved so far who still may.', 1),
+      needed: number('How many have to.', 2),
+    },
+  ),
+  'approval.approved': fact('The user has approved.', {
+    ...later,
+    ...answered,
+    responders: Type.Optional(
+      Type.Array(id('A user whose approval counts.'), {
+        description: 'All whose approval counts, of a request to a set.',
+      }),
+    ),
+  }),
   'approval.denied': fact('The user has denied, or the code that binds the answer was wrong.', {
     ...later,
     ...answered,

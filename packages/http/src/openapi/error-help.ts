@@ -31,7 +31,10 @@ const HELP: { readonly [code: string]: string } = {
   agent_muted: 'the user has muted this agent for a time; ask later.',
   already_created:
     'this `Idempotency-Key` has created the object in `details.id`; the secret is not shown twice. Rotate it, or use a new key.',
+  already_given: 'the caller has approved this request; it waits for other persons.',
   approval_rate_limited: `too many requests to this user; ${AGAIN}`,
+  approver_excluded:
+    'the agent acts for this user, who is excluded from the decision; somebody else decides.',
   approver_not_vouched: 'no administrator vouches for this user; one sets `vouched` on the user.',
   attenuation_only: 'a session only ever loses rights; start a new session for more.',
   binding_code_mismatch: 'the code is not the one that the agent shows; read it again.',
@@ -89,6 +92,8 @@ const HELP: { readonly [code: string]: string } = {
   mfa_required_by_policy: 'the tenant demands a second factor; add another one first.',
   mfa_token_expired: 'the `mfa_token` is older than 300 seconds; sign in again.',
   model_invalid: 'the model contradicts itself; `details` names each fault.',
+  no_approver:
+    'nobody, or not as many as have to, can decide for this set now, or more than 100 hold it; `details.reason` says which.',
   no_client_secret: 'this application authenticates without a client secret.',
   no_second_factor: 'recovery codes need a second factor; enrol one first.',
   not_caught_up: 'this replica has not seen the writes that the request refers to; try again.',

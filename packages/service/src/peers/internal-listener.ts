@@ -58,6 +58,7 @@ const identityEndpoints = (offered: NonNullable<Offers['identity']>): readonly E
   ...serving(identityCalls.proofs, offered.proofs),
   ...serving(identityCalls.stepUp, offered.stepUp),
   ...serving(identityCalls.facts, offered.facts),
+  ...serving(identityCalls.people, offered.people),
 ];
 
 const approvalEndpoints = (offered: NonNullable<Offers['approval']>): readonly Endpoint[] => [

@@ -62,6 +62,7 @@ export function peersOverHttp({
         proofs: identity(identityCalls.proofs),
         stepUp: identity(identityCalls.stepUp),
         facts: identity(identityCalls.facts),
+        people: identity(identityCalls.people),
       },
       approval: {
         open: approval(approvalCalls.open),

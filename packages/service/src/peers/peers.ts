@@ -44,6 +44,7 @@ export function peersOf(offers: readonly Offers[]): Peers {
       proofs: (asked) => find('proofs', ({ identity }) => identity?.proofs)(asked),
       stepUp: (asked) => find('stepUp', ({ identity }) => identity?.stepUp)(asked),
       facts: (asked) => find('facts', ({ identity }) => identity?.facts)(asked),
+      people: (asked) => find('people', ({ identity }) => identity?.people)(asked),
     },
     approval: {
       open: (asked) => find('open', ({ approval }) => approval?.open)(asked),

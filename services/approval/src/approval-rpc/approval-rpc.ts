@@ -9,7 +9,7 @@ import type {
   OpenedApproval,
 } from '@cardea/contracts';
 import { contextLocation } from '@cardea/crypto';
-import type { Command } from '@cardea/event-store';
+import { type Command, WriteContention } from '@cardea/event-store';
 import { cleaned } from '@cardea/runtime';
 import type { FactCopies, Peers, ServiceDependencies } from '@cardea/service';
 import {
@@ -20,9 +20,11 @@ import {
   type ExistingRequest,
   type IdentityFacts,
   makeRequest,
+  NOBODY,
   patiently,
   readRequest,
   requests,
+  type SetHolders,
   sealWord,
   showRequest,
   streamOf,
@@ -44,6 +46,7 @@ export type ApprovalRpcDependencies = Pick<
   readonly factCopies: Pick<FactCopies, 'user'>;
   readonly counters: Counters;
   readonly changes: Changes;
+  readonly setHolders: SetHolders;
 };
 
 export const approvalRpc = (approval: ApprovalRpcDependencies): Peers['approval'] => ({
@@ -64,17 +67,16 @@ async function openRequest(
   const { identityFacts, clock } = approval;
   const { tenant_id: tenantId, agent_id: agentId, user_id: userId } = open;
   let around = await identityFacts.around(tenantId, userId, agentId);
-  if (around.user === undefined || around.agent === undefined) {
+  const isToSet = isSet(open);
+  if ((around.user === undefined && !isToSet) || around.agent === undefined) {
     await patiently(clock, async () => {
       around = await identityFacts.around(tenantId, userId, agentId);
-      return around.user && around.agent;
+      return (around.user ?? isToSet) && around.agent;
     });
   }
   const { agent, channels } = around;
-  const vouchRequired = open.vouch_required === true;
-  const standing = await userValidity(approval, { tenantId, userId }, vouchRequired);
-  if (!standing.isActive) return { outcome: 'user_inactive' };
-  if (vouchRequired && !standing.isVouched) return { outcome: 'user_not_vouched' };
+  const standing = await askedNow(approval, open);
+  if ('outcome' in standing) return standing;
   const command = await commandOf(approval, open, { id: open.command_id, context: open.context });
   const ownId = approval.ids.next();
   const expiresAt = new Date(command.now.getTime() + open.ttl_seconds * 1000).toISOString();
@@ -97,6 +99,32 @@ async function openRequest(
       return standOrMake(approval, open, { id, agentName, userVouched, channels, command });
     }
   }
+}
+
+const isSet = ({ approver }: OpenApproval): boolean => approver !== undefined && approver !== null;
+
+/** Whether whoever is asked could decide now; of a set, whether as many as have to could. */
+async function askedNow(
+  approval: ApprovalRpcDependencies,
+  open: OpenApproval,
+): Promise<
+  | { readonly isVouched: boolean }
+  | Extract<OpenedApproval, { outcome: 'user_inactive' | 'user_not_vouched' | 'no_approver' }>
+> {
+  const { tenant_id: tenantId, user_id: userId, approver: set } = open;
+  if (set === undefined || set === null) {
+    const vouchRequired = open.vouch_required === true;
+    const standing = await userValidity(approval, { tenantId, userId }, vouchRequired);
+    if (!standing.isActive) return { outcome: 'user_inactive' };
+    if (vouchRequired && !standing.isVouched) return { outcome: 'user_not_vouched' };
+    return standing;
+  }
+  const excludedUserId =
+    open.exclude_session_user === true ? (open.session_user_id ?? undefined) : undefined;
+  const question = { tenantId, set, needed: open.needed ?? 1, excludedUserId };
+  const found = await approval.setHolders.of(question);
+  if ('noApprover' in found) return { outcome: 'no_approver', reason: found.noApprover };
+  return { isVouched: true };
 }
 
 type Make = {
@@ -122,7 +150,7 @@ async function standOrMake(
   if (before.state.status !== 'none') {
     return { outcome: 'joined', id, ...(await waitingFor(approval, before.state)) };
   }
-  const place = { tenantId, userId, requestId: id };
+  const place = { tenantId, userId, requestId: id, isToSet: isSet(open) };
   const said = vendReason({
     service: open.service_name,
     fields: open.fields,
@@ -183,7 +211,8 @@ async function consumeRequest(
   if (state.status === 'none') return { outcome: 'not_found' };
   const ofUser = { tenantId, userId: state.facts.user_id };
   const vouchRequired = state.facts.binding?.vouch_required === true;
-  const user = await userValidity(approval, ofUser, vouchRequired);
+  const isToSet = state.facts.approver !== undefined;
+  const user = isToSet ? NOT_ASKED : await userValidity(approval, ofUser, vouchRequired);
   const of = { tenant_id: tenantId, agent_id: agentId };
   const command = await commandOf(approval, of, {
     id: approval.ids.next(),
@@ -191,8 +220,11 @@ async function consumeRequest(
   });
   const userIs = { userIsActive: user.isActive, userIsVouched: user.isVouched };
   const ask = { agentId, digest, grantId, now: command.now, ...userIs };
+  // An approval that was used already is repeated without asking anybody.
+  const stillHolding =
+    isToSet && canBeUsed(state, ask) ? await holding(approval, state) : undefined;
   const decided = await approval.streams.decideOn(requests, id, command, (request) =>
-    consume(ask, request),
+    consume({ ...ask, stillHolding }, request),
   );
   if (decided.position !== undefined) await approval.changes.announce(id, decided.revision);
   const request = decided.state;
@@ -206,7 +238,38 @@ async function consumeRequest(
   if (decided.reason === 'pending') {
     return { outcome: 'pending', ...(await waitingFor(approval, request)) };
   }
-  return { outcome: decided.reason };
+  const { reason } = decided;
+  if (reason === 'no_approver') return { outcome: reason, reason: 'approver_lost' };
+  // Approved between the look and the decision: the caller asks once more.
+  if (reason === 'look_again') throw new WriteContention('a request is decided at this moment');
+  return { outcome: reason };
+}
+
+/** Of a request to a set nobody is named whose account could be disabled. */
+const NOT_ASKED = { isActive: true, isVouched: true };
+
+const canBeUsed = (
+  request: ExistingRequest,
+  { agentId, digest }: { readonly agentId: string; readonly digest: string },
+): boolean =>
+  request.status === 'approved' &&
+  request.consumed === null &&
+  request.facts.agent_id === agentId &&
+  request.facts.binding?.digest === digest;
+
+/** How many of those who approved could still approve. */
+async function holding(
+  { setHolders }: ApprovalRpcDependencies,
+  request: ExistingRequest,
+): Promise<number> {
+  const { approver: set, tenant_id: tenantId } = request.facts;
+  const userIds = request.status === 'approved' ? (request.responders ?? []) : [];
+  if (set === undefined) return 0;
+  const standing = await setHolders.standing({ tenantId, set, userIds });
+  return userIds.filter((id) => {
+    const { holds, isVouched } = standing.get(id) ?? NOBODY;
+    return holds && isVouched;
+  }).length;
 }
 
 /** The command runs in the name of the agent that vends. */

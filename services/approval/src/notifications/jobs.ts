@@ -18,8 +18,8 @@ type Sql = Pick<Database, 'system'>;
 
 const JOB_COLUMNS =
   'tenant_id, request_id, channel, user_id, attempts, state, run_at, blocked_until';
-const OF_JOB = 'tenant_id = $1 AND request_id = $2 AND channel = $3';
-const keyOf = (job: Job) => [job.tenant_id, job.request_id, job.channel];
+const OF_JOB = 'tenant_id = $1 AND request_id = $2 AND channel = $3 AND user_id = $4';
+const keyOf = (job: Job) => [job.tenant_id, job.request_id, job.channel, job.user_id];
 
 const DUE_JOBS = dueInTurns({
   table: 'approval.notification_jobs',
@@ -48,9 +48,21 @@ export async function batchedWith({ system }: Sql, job: Job): Promise<readonly J
 export const finish = ({ system }: Sql, job: Job) =>
   system.query(`DELETE FROM approval.notification_jobs WHERE ${OF_JOB}`, keyOf(job));
 
+/** Replaces the job of a set by one of each of these persons, at once, so that nobody is told twice. */
+export const spread = ({ system }: Sql, job: Job, userIds: readonly string[]) =>
+  system.query(
+    `WITH gone AS (DELETE FROM approval.notification_jobs WHERE ${OF_JOB} RETURNING *)
+     INSERT INTO approval.notification_jobs
+       (tenant_id, request_id, channel, user_id, run_at, state)
+     SELECT gone.tenant_id, gone.request_id, gone.channel, u, gone.run_at, 'waiting'
+     FROM gone, unnest($5::text[]) AS u
+     ON CONFLICT DO NOTHING`,
+    [...keyOf(job), userIds],
+  );
+
 export const fold = ({ system }: Sql, job: Job, runAt: Date) =>
   system.query(
-    `UPDATE approval.notification_jobs SET state = 'folded', run_at = $4 WHERE ${OF_JOB}`,
+    `UPDATE approval.notification_jobs SET state = 'folded', run_at = $5 WHERE ${OF_JOB}`,
     [...keyOf(job), runAt],
   );
 
@@ -59,7 +71,7 @@ export const putOff = (
   job: Job,
   { attempts, at }: { readonly attempts: number; readonly at: Date },
 ) =>
-  system.query(`UPDATE approval.notification_jobs SET attempts = $4, run_at = $5 WHERE ${OF_JOB}`, [
+  system.query(`UPDATE approval.notification_jobs SET attempts = $5, run_at = $6 WHERE ${OF_JOB}`, [
     ...keyOf(job),
     attempts,
     at,

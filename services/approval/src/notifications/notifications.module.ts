@@ -9,7 +9,7 @@ export type NotificationsDependencies = Pick<
   ServiceDependencies,
   'streams' | 'database' | 'sealer' | 'clock' | 'ids' | 'log' | 'systemCommand' | 'settings'
 > &
-  Pick<RequestParts, 'identityFacts' | 'counters' | 'changes'> & {
+  Pick<RequestParts, 'identityFacts' | 'counters' | 'changes' | 'setHolders'> & {
     /** Used instead of the transport that the settings name. */
     readonly transport?: MailTransport | undefined;
   };

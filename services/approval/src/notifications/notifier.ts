@@ -14,9 +14,11 @@ import {
   type RequestEvent,
   readRequest,
   requests,
+  SET_MAILS_MAX,
+  type SetHolders,
   streamOf,
 } from '../requests/requests.module.ts';
-import { batchedWith, dueJobs, finish, fold, type Job, putOff } from './jobs.ts';
+import { batchedWith, dueJobs, finish, fold, type Job, putOff, spread } from './jobs.ts';
 import { BLOCK_NOTICE_TTL_MS, MAILS_PER_MINUTE_MAX, MINUTE_MS, NOTIFY_AGAIN_MS } from './limits.ts';
 import { notified } from './notified.ts';
 import { mailOfBlock, mailOfRequest, mailOfSeveral } from './request-mail.ts';
@@ -28,6 +30,7 @@ type NotifierDependencies = Pick<
   readonly identityFacts: IdentityFacts;
   readonly counters: Counters;
   readonly changes: Changes;
+  readonly setHolders: SetHolders;
   /** Undefined if mail cannot be sent at all. */
   readonly mail: MailTransport | undefined;
 };
@@ -61,6 +64,7 @@ async function notify(needs: NotifierDependencies, job: Job): Promise<void> {
   }
   if (job.channel !== 'email') return settle(needs, job, failed(job, 'unsupported'));
   if (mail === undefined) return settle(needs, job, failed(job, 'not_configured'));
+  if (isOfSet(job, request)) return tellHolders(needs, job, request);
   const user = await identityFacts.user(job.tenant_id, job.user_id);
   if (user === undefined || user.email === '') throw new AddressUnknown();
   if (job.state === 'folded') return sendFolded(needs, job, { mail, to: user.email });
@@ -71,6 +75,28 @@ async function notify(needs: NotifierDependencies, job: Job): Promise<void> {
   }
   await mail.send({ to: user.email, ...(await mailOf(needs, request)) });
   await settle(needs, job, sent(job));
+}
+
+const isOfSet = (job: Job, { facts }: Pending): boolean =>
+  facts.approver !== undefined && job.user_id === facts.user_id;
+
+/** Those who could decide at this moment get a mail each. */
+async function tellHolders(
+  needs: NotifierDependencies,
+  job: Job,
+  { facts }: Pending,
+): Promise<void> {
+  const { approver: set, exclude_session_user: excludes, session_user_id: sessionUser } = facts;
+  if (set === undefined) throw new Error('a person is asked, and no set');
+  const excludedUserId = excludes === true ? sessionUser : undefined;
+  const found = await needs.setHolders.of({
+    tenantId: job.tenant_id,
+    set,
+    needed: 1,
+    excludedUserId,
+  });
+  if ('noApprover' in found) return settle(needs, job, failed(job, found.noApprover));
+  await spread(needs.database, job, found.holders.slice(0, SET_MAILS_MAX));
 }
 
 /** How long the user gets no more mail; undefined: the next one may be sent. */

@@ -65,9 +65,15 @@ export const decisionPage = ({ get, poll, approve, deny }: Endpoints) =>
     view: (shown) => (isMine(shown) ? openRequest(shown) : endedRequest(shown)),
   });
 
-/** An administrator may read a request of somebody else, and decides nothing. */
+/**
+ * An administrator may read a request of somebody else, and decides nothing. Of a set only the endpoint
+ * knows who stands in it now, and it refuses everybody else.
+ */
 const isMine = ({ data: { request }, userId }: Page): boolean =>
-  request.status === 'pending' && request.user_id === userId;
+  request.status === 'pending' &&
+  (request.approver === undefined
+    ? request.user_id === userId
+    : request.responders?.includes(userId) !== true);
 
 function openRequest(page: Page): PageBody {
   const { frame, now } = page;
@@ -106,7 +112,7 @@ function endOf({ frame, data: { request: data } }: Page): string {
   const { binding } = data;
   switch (data.status) {
     case 'pending':
-      return '';
+      return data.approver === undefined ? '' : say('end.others');
     case 'approved':
       if (binding?.consumed === true) return say('end.used');
       return binding?.use_before === undefined
@@ -157,6 +163,7 @@ function factsOf({ frame, data: { request: data } }: Page): Markup {
           label: say(`reason.${data.origin}`),
           value: html`<q>${data.reason}</q>`,
         },
+    ...setFacts(data, say),
     { label: say('asked_at'), value: utcText(data.created_at) },
     { label: say('open_until'), value: utcText(data.expires_at) },
   ];
@@ -166,6 +173,19 @@ function factsOf({ frame, data: { request: data } }: Page): Markup {
 /** Without a code to compare, its field has no meaning. */
 const without = ({ binding }: ShownRequest): readonly string[] =>
   binding?.number_match === true ? [] : ['binding_code'];
+
+/** Who else may decide, and how many have to. */
+function setFacts(
+  { approver, approvals, user_id }: ShownRequest,
+  say: Page['frame']['say'],
+): readonly Fact[] {
+  if (approver === undefined || approvals === undefined) return [];
+  const { given, needed } = approvals;
+  const who = { label: say('set'), value: html`<code>${user_id}</code>` };
+  if (needed === 1) return [who];
+  const count = say('set.count', { given: String(given), needed: String(needed) });
+  return [who, { label: say('set.given'), value: count }];
+}
 
 const minutes = (ms: number): string => {
   const seconds = Math.floor(ms / 1_000);

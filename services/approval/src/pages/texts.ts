@@ -24,6 +24,9 @@ const EN = {
   'severity.low': 'low',
   'severity.medium': 'medium',
   'severity.high': 'high',
+  set: 'Everyone in this set may decide',
+  'set.given': 'Approvals',
+  'set.count': '{given} of {needed}',
   asked_at: 'Asked',
   open_until: 'Open until',
   'reason.vend': 'Reason',
@@ -51,6 +54,7 @@ const EN = {
   'state.denied': 'Denied',
   'state.expired': 'Expired',
   'state.pending': 'Waits',
+  'end.others': 'Others have to decide too.',
   'end.approved': 'The agent may go on.',
   'end.approved_until': 'The agent may use it once, until {time}.',
   'end.used': 'The agent has used it.',
@@ -61,6 +65,8 @@ const EN = {
   'refused.request_expired': 'The time is over: the request has expired.',
   'refused.binding_code_required': 'Type the code that the agent shows.',
   'refused.binding_code_mismatch': 'That is not the code of this request. Compare it again.',
+  'refused.already_given': 'You have approved this already. Others have to as well.',
+  'refused.approver_excluded': 'The agent acts for you, so somebody else has to decide this.',
   'refused.approver_not_vouched':
     'Your organization lets only people decide this whom an administrator has vouched for.',
 } as const;
@@ -91,6 +97,9 @@ const DE: { readonly [key in TextKey]: string } = {
   'severity.low': 'niedrig',
   'severity.medium': 'mittel',
   'severity.high': 'hoch',
+  set: 'Alle in dieser Menge dürfen entscheiden',
+  'set.given': 'Zustimmungen',
+  'set.count': '{given} von {needed}',
   asked_at: 'Gefragt',
   open_until: 'Offen bis',
   'reason.vend': 'Grund',
@@ -118,6 +127,7 @@ const DE: { readonly [key in TextKey]: string } = {
   'state.denied': 'Abgelehnt',
   'state.expired': 'Abgelaufen',
   'state.pending': 'Wartet',
+  'end.others': 'Andere müssen auch entscheiden.',
   'end.approved': 'Der Agent darf weitermachen.',
   'end.approved_until': 'Der Agent darf es einmal benutzen, bis {time}.',
   'end.used': 'Der Agent hat es benutzt.',
@@ -129,6 +139,9 @@ const DE: { readonly [key in TextKey]: string } = {
   'refused.binding_code_required': 'Geben Sie den Code ein, den der Agent zeigt.',
   'refused.binding_code_mismatch':
     'Das ist nicht der Code dieser Anfrage. Vergleichen Sie ihn noch einmal.',
+  'refused.already_given': 'Sie haben schon zugestimmt. Andere müssen das auch tun.',
+  'refused.approver_excluded':
+    'Der Agent handelt für Sie, deshalb muss das jemand anderes entscheiden.',
   'refused.approver_not_vouched':
     'In Ihrer Organisation entscheiden darüber nur Personen, für die ein Administrator bürgt.',
 };

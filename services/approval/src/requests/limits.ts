@@ -20,6 +20,12 @@ export const DENIALS_WINDOW_MS = 60 * MINUTE_MS;
 export const MUTE_MS = 60 * MINUTE_MS;
 export const MUTE_MINUTES_MAX = 1_440;
 
+/** Approvals of one request, those included who lost the right before the last one came. */
+export const GIVEN_MAX = 20;
+/** Different sets of a tenant whose open requests a person finds among what waits for them. */
+export const OPEN_SETS_MAX = 50;
+/** Holders of a set who are told of a request by mail. */
+export const SET_MAILS_MAX = 50;
 /** Wrong binding codes that deny a request. */
 export const WRONG_CODES_MAX = 3;
 /** Attempts of agents to decide that are recorded on one request. */

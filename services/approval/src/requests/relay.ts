@@ -4,7 +4,12 @@ import { type RelayTools, relay } from '@cardea/event-bus';
 import { ignored, ignoring, type Recorded } from '@cardea/event-store';
 import type { TenantForgotten } from '@cardea/service';
 import { type CodeGuessesEvent, guesserOf } from './approval-requests/code-guesses.ts';
-import { type RequestEvent, type RequestFacts, requests } from './approval-requests/request.ts';
+import {
+  approvalsNeeded,
+  type RequestEvent,
+  type RequestFacts,
+  requests,
+} from './approval-requests/request.ts';
 import type { QueueChanged } from './queues/queue.ts';
 
 export const approvalRelay = relay<
@@ -17,12 +22,32 @@ export const approvalRelay = relay<
     const session_id = binding?.session_id ?? null;
     return {
       type: 'approval.requested',
-      data: { ...subjectOf(data), ...vouchedIn(data), origin, notify_webhook, session_id },
+      data: {
+        ...subjectOf(data),
+        ...vouchedIn(data),
+        ...setOf(data),
+        origin,
+        notify_webhook,
+        session_id,
+      },
     };
   },
-  ApprovalApproved: async ({ data: { responded_by, responded_at } }, tools) => ({
+  ApprovalGiven: async ({ data }, tools) => {
+    const { responded_by, responded_at, responders, needed } = data;
+    const given = responders.length;
+    return {
+      type: 'approval.given',
+      data: { ...(await factsIn(tools)), responded_by, responded_at, given, needed },
+    };
+  },
+  ApprovalApproved: async ({ data: { responded_by, responded_at, responders } }, tools) => ({
     type: 'approval.approved',
-    data: { ...(await factsIn(tools)), responded_by, responded_at },
+    data: {
+      ...(await factsIn(tools)),
+      responded_by,
+      responded_at,
+      ...(responders === undefined ? {} : { responders: [...responders] }),
+    },
   }),
   ApprovalDenied: async ({ data: { responded_by, responded_at, cause } }, tools) => ({
     type: 'approval.denied',
@@ -64,7 +89,8 @@ async function factsIn({ history }: RelayTools) {
   if (first?.type !== 'ApprovalRequested') throw new Error('a request that nobody made');
   const answer = events.find(isAnswer);
   const { origin } = first.data;
-  return { ...subjectOf(first.data), origin, ...vouchedIn(answer?.data ?? first.data) };
+  const vouched = vouchedIn(answer?.data ?? first.data);
+  return { ...subjectOf(first.data), origin, ...vouched, ...setOf(first.data) };
 }
 
 type Answer = Recorded<RequestEvent, 'ApprovalApproved' | 'ApprovalDenied'>;
@@ -73,6 +99,10 @@ const isAnswer = (event: Recorded<RequestEvent>): event is Answer =>
 
 const vouchedIn = ({ user_vouched }: { readonly user_vouched?: boolean }) =>
   user_vouched === undefined ? {} : { user_vouched };
+
+/** Only of requests that a set may decide. */
+const setOf = (facts: RequestFacts) =>
+  facts.approver === undefined ? {} : { set: facts.user_id, needed: approvalsNeeded(facts) };
 
 function subjectOf(facts: RequestFacts) {
   const { id, agent_id, agent_name, user_id, action, resource } = facts;

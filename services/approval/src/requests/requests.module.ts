@@ -21,6 +21,8 @@ import { pollToken } from './approval-requests/poll-token/poll-token.route.ts';
 import { polls } from './approval-requests/polls.ts';
 import { requests } from './approval-requests/request.ts';
 import { requestsTable } from './approval-requests/requests.projection.ts';
+import { type SetHolders, setHolders } from './approver-sets/set-holders.ts';
+import { oldSetTexts } from './approver-sets/set-texts.ts';
 import { type Counters, counters } from './counters.ts';
 import { identityConsumer } from './identity-facts/identity.consumer.ts';
 import { type IdentityFacts, identityFacts } from './identity-facts/identity-facts.ts';
@@ -41,10 +43,11 @@ export {
   type Shown as ShownRequest,
   USERS_ONLY,
 } from './approval-requests/request-shape.ts';
+export { NOBODY, type SetHolders } from './approver-sets/set-holders.ts';
 export type { Counters } from './counters.ts';
 export { type IdentityFacts, type MailLook, patiently } from './identity-facts/identity-facts.ts';
 export { userValidity } from './identity-facts/user-validity.ts';
-export { COOL_DOWN_MS, WAITING_PER_CHANNEL_MAX } from './limits.ts';
+export { COOL_DOWN_MS, SET_MAILS_MAX, WAITING_PER_CHANNEL_MAX } from './limits.ts';
 export { pageOfRequests } from './page-address.ts';
 export { askQueue } from './queues/ask-queue.ts';
 
@@ -80,6 +83,7 @@ export type RequestParts = {
   readonly factCopies: Pick<ReturnType<typeof factCopies>, 'user'>;
   readonly counters: Counters;
   readonly changes: Changes;
+  readonly setHolders: SetHolders;
 };
 
 /** Those that the pages show and play. */
@@ -102,6 +106,7 @@ export function requestsModule(needs: RequestsDependencies): {
     factCopies: factCopies(needs, 'approval'),
     counters: counters(cache, clock),
     changes: changes(cache, log),
+    setHolders: setHolders(needs),
   };
   const waiting = polls({ changes: parts.changes, clock, cache });
   const shared = { ...needs, ...parts };
@@ -128,7 +133,7 @@ export function requestsModule(needs: RequestsDependencies): {
     relay: approvalRelay,
     consumers: [identityConsumer(shared)],
     policies: [muteOnDenials(shared)],
-    loops: [waiting.loop, ...(expiresRequests ? [sweeper(shared)] : [])],
+    loops: [waiting.loop, oldSetTexts(shared), ...(expiresRequests ? [sweeper(shared)] : [])],
     stop: () => waiting.stop(),
     measure: async () => {
       const { rows } = await database.system.query<{ pending: number }>(

@@ -100,6 +100,7 @@ const NO_CONCERN = {
   ...ignoring(
     'only an answer is kept',
     'approval.requested',
+    'approval.given',
     'approval.expired',
     'approval.consumed',
     'approval.decision_refused',

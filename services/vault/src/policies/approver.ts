@@ -5,7 +5,11 @@ import { type IdentityFacts, isDisabled } from '../identity-facts/identity-facts
 import type { ApprovalRequirement } from './evaluate-policies.ts';
 
 /** Why there is no approver, in cases that an administrator can correct. */
-export type NoApproverReason = 'approver_not_vouched';
+export type NoApproverReason =
+  | 'approver_not_vouched'
+  | 'too_many'
+  | 'nobody_holds'
+  | 'approver_lost';
 export const NOT_VOUCHED = { refused: 'NO_APPROVER', reason: 'approver_not_vouched' } as const;
 
 type ApproverDependencies = { readonly facts: IdentityFacts };
@@ -24,7 +28,7 @@ export async function approverOf(
   requirement: Pick<ApprovalRequirement, 'approver' | 'approver_vouched'>,
 ): Promise<
   | { readonly approverId: string }
-  | { readonly refused: 'NO_APPROVER'; readonly reason?: NoApproverReason }
+  | { readonly refused: 'NO_APPROVER'; readonly reason?: typeof NOT_VOUCHED.reason }
 > {
   const userId = await approverIdOf({ facts }, by, requirement.approver);
   if (userId === null) return { refused: 'NO_APPROVER' };

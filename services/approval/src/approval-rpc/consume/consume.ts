@@ -2,6 +2,7 @@ import { accept, type Decision, refuse } from '@cardea/event-store';
 import {
   type ApprovalRequest,
   type Approved,
+  approvalsNeeded,
   expired,
   isOverdue,
   type RequestEvent,
@@ -15,6 +16,8 @@ export type Consume = {
   readonly now: Date;
   readonly userIsActive: boolean;
   readonly userIsVouched: boolean;
+  /** Of a set: how many of those who approved still may; undefined if nobody was looked up. */
+  readonly stillHolding?: number | undefined;
 };
 export type ConsumeRefusal =
   | 'not_found'
@@ -24,7 +27,10 @@ export type ConsumeRefusal =
   | 'expired'
   | 'consumed_by_other'
   | 'user_inactive'
-  | 'user_not_vouched';
+  | 'user_not_vouched'
+  | 'no_approver'
+  /** Approved by a set after the caller looked, so that nobody was looked up. */
+  | 'look_again';
 
 /** One approval allows one grant; consuming it again for the same grant is a repeat, not a second use. */
 export function consume(
@@ -52,13 +58,17 @@ export function consume(
 }
 
 function use(
-  { grantId, digest, now, userIsActive, userIsVouched }: Consume,
+  { grantId, digest, now, userIsActive, userIsVouched, stillHolding }: Consume,
   request: Approved,
 ): Decision<RequestEvent, ConsumeRefusal> {
   if (request.consumed !== null) {
     return request.consumed.grantId === grantId ? accept() : refuse('consumed_by_other');
   }
   if (now.getTime() >= (useBefore(request)?.getTime() ?? 0)) return refuse('expired');
+  if (request.facts.approver !== undefined) {
+    if (stillHolding === undefined) return refuse('look_again');
+    if (stillHolding < approvalsNeeded(request.facts)) return refuse('no_approver');
+  }
   if (!userIsActive) return refuse('user_inactive');
   if (request.facts.binding?.vouch_required === true && !userIsVouched) {
     return refuse('user_not_vouched');

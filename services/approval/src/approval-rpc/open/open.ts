@@ -41,6 +41,7 @@ export function vendFacts(
     origin: 'vend',
     user_vouched: of.userVouched,
     channels: of.channels,
+    ...askedSet(open),
     binding: {
       digest: open.digest,
       session_id: open.session_id,
@@ -53,5 +54,17 @@ export function vendFacts(
       ...(open.vouch_required === true ? { vouch_required: true } : {}),
       code: of.code,
     },
+  };
+}
+
+/** Fields of requests to a set alone. */
+function askedSet(open: OpenApproval) {
+  const { approver, needed, exclude_session_user: excludes, session_user_id: sessionUser } = open;
+  if (approver === undefined || approver === null) return {};
+  return {
+    approver,
+    needed: needed ?? 1,
+    ...(excludes === true ? { exclude_session_user: true } : {}),
+    ...(sessionUser === undefined || sessionUser === null ? {} : { session_user_id: sessionUser }),
   };
 }

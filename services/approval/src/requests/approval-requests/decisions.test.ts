@@ -59,9 +59,16 @@ const by = (seconds: number, more: Partial<Approve> = {}): Approve => ({
   now: at(seconds),
   userVouched: true,
   code: 'none',
+  holdsSet: false,
+  earlier: new Map(),
   ...more,
 });
-const no = (seconds: number): Deny => ({ userId: 'ann', userVouched: true, now: at(seconds) });
+const no = (seconds: number): Deny => ({
+  userId: 'ann',
+  holdsSet: false,
+  userVouched: true,
+  now: at(seconds),
+});
 const use = (seconds: number, more: object = {}) => ({
   agentId: 'bot',
   digest: 'd1',
@@ -200,6 +207,69 @@ describe('an approval', () => {
   });
 });
 
+const toSet = (needed: number, more: Partial<RequestFacts> = {}): RequestEvent => ({
+  type: 'ApprovalRequested',
+  data: {
+    ...facts,
+    user_id: 'role:admin',
+    approver: { role: 'admin' },
+    needed,
+    binding: { ...binding, number_match: false },
+    ...more,
+  },
+});
+const holder = (userId: string, seconds: number, more: Partial<Approve> = {}) =>
+  by(seconds, { userId, holdsSet: true, ...more });
+const given1 = (userId: string, responders: readonly string[]): RequestEvent => ({
+  type: 'ApprovalGiven',
+  data: { responded_by: userId, responded_at: at(1).toISOString(), responders, needed: 2 },
+});
+
+describe('a decision of a set', () => {
+  it('approval 25 is made by whoever holds it, is vouched for and not excluded', () => {
+    const excludes = { exclude_session_user: true, session_user_id: 'ann' };
+    const asking = given(requests, toSet(1, excludes));
+    asking.when((r) => approve(by(1), r)).refuses('request_not_found');
+    asking.when((r) => deny(no(1), r)).refuses('request_not_found');
+    const stranger = holder('bob', 1, { userVouched: false });
+    asking.when((r) => approve(stranger, r)).refuses('approver_not_vouched');
+    asking.when((r) => approve(holder('ann', 1), r)).refuses('approver_excluded');
+    const { decision } = asking.when((r) => approve(holder('bob', 1), r));
+    expect(decision.events).toMatchObject([
+      { type: 'ApprovalApproved', data: { responded_by: 'bob', responders: ['bob'] } },
+    ]);
+  });
+
+  it('approval 26 counts who was looked up, and only those who still hold it', () => {
+    const one = given(requests, toSet(2), given1('ann', ['ann']));
+    one.when((r) => approve(holder('ann', 2), r)).refuses('already_given');
+    one.when((r) => approve(holder('bob', 2), r)).refuses('look_again');
+    const lost = holder('bob', 1, { earlier: new Map([['ann', false]]) });
+    one.when((r) => approve(lost, r)).accepts(given1('bob', ['bob']));
+    const both = holder('bob', 1, { earlier: new Map([['ann', true]]) });
+    expect(one.when((r) => approve(both, r)).decision.events).toMatchObject([
+      { type: 'ApprovalApproved', data: { responders: ['ann', 'bob'] } },
+    ]);
+  });
+
+  it('approval 26 ends after twenty approvals that did not last', () => {
+    const history = Array.from({ length: 20 }, (_, count) => given1(`u${count}`, [`u${count}`]));
+    const lost = holder('bob', 2, { earlier: new Map([['u19', false]]) });
+    given(requests, toSet(2), ...history)
+      .when((r) => approve(lost, r))
+      .refuses('too_many_attempts');
+  });
+
+  it('approval 25 is used only while as many as have to still hold it', () => {
+    const { decision } = given(requests, toSet(1)).when((r) => approve(holder('bob', 10), r));
+    const approved = given(requests, toSet(1), ...decision.events);
+    approved.when((r) => consume(use(20), r)).refuses('look_again');
+    approved.when((r) => consume(use(20, { stillHolding: 0 }), r)).refuses('no_approver');
+    const used = approved.when((r) => consume(use(20, { stillHolding: 1 }), r)).decision;
+    expect(used.accepted).toBe(true);
+  });
+});
+
 describe('the history of a request', () => {
   it('approval 24 never leaves its final state, whatever comes in whichever order', () => {
     for (let round = 0; round < 200; round++) {
@@ -222,4 +292,46 @@ describe('the history of a request', () => {
       }
     }
   });
+
+  it('approval 26 needs as many as have to in any interleaving of yes, no, loss, expiry and use', () => {
+    for (let round = 0; round < 300; round++) {
+      const bytes = seededRandom(`several ${round}`).bytes(40);
+      const needed = 1 + ((bytes[0] ?? 0) % 3);
+      const people = ['ann', 'bob', 'cid', 'dan'];
+      const holders = new Set(people);
+      let request = requests.evolve(requests.initial, toSet(needed));
+      let clock = 0;
+      const ends: string[] = [];
+      for (const byte of bytes) {
+        clock += byte >> 4;
+        const before = request;
+        const who = people[byte % people.length] ?? 'ann';
+        const earlier = new Map(people.map((id) => [id, holders.has(id)]));
+        const holdsSet = holders.has(who);
+        const stillHolding = responders(before).filter((id) => holders.has(id)).length;
+        const decision = [
+          () => approve(by(clock, { userId: who, holdsSet, earlier }), before),
+          () => approve(by(clock, { userId: who, holdsSet, earlier }), before),
+          () => (byte > 230 ? deny({ ...no(clock), userId: who, holdsSet }, before) : undefined),
+          () => void (holders.delete(who) || holders.add(who)),
+          () => expire('time', at(clock), before),
+          () => consume(use(clock, { stillHolding }), before),
+        ][(byte >> 2) % 6]?.();
+        request = (decision?.events ?? []).reduce(requests.evolve, request);
+        if (decision?.events.some(({ type }) => type === 'ApprovalApproved')) {
+          const counted = responders(request);
+          expect(new Set(counted).size, `several ${round}`).toBe(needed);
+          expect(counted.every((id) => holders.has(id))).toBe(true);
+        }
+        if (decision?.events.some(({ type }) => type === 'ApprovalConsumed')) {
+          expect(stillHolding).toBeGreaterThanOrEqual(needed);
+        }
+        if (request.status !== 'pending') ends.push(request.status);
+      }
+      expect(new Set(ends).size, `several ${round}`).toBeLessThanOrEqual(1);
+    }
+  });
 });
+
+const responders = (request: ReturnType<typeof requests.evolve>): readonly string[] =>
+  request.status === 'approved' ? (request.responders ?? []) : [];

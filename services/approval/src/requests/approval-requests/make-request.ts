@@ -6,6 +6,7 @@ import {
   type ApprovalRequest,
   type RequestFacts,
   requests,
+  setSubjectOf,
   streamOf,
   subjectOf,
 } from './request.ts';
@@ -29,17 +30,24 @@ export async function makeRequest(
   return { request: decided.state, position: decided.position, isNew };
 }
 
-/** Encrypts a text of a request under its user's key; `erased` if the user was deleted. */
+/** Encrypts a text of a request under its user's key, or its own where a set is asked; `erased` if the user was deleted. */
 export const sealWord = (
   { sealer }: Pick<ServiceDependencies, 'sealer'>,
-  of: { readonly tenantId: string; readonly userId: string; readonly requestId: string },
+  of: {
+    readonly tenantId: string;
+    readonly userId: string;
+    readonly requestId: string;
+    readonly isToSet: boolean;
+  },
   field: 'reason' | 'code' | 'deny_reason',
   word: string,
 ): Promise<Sealed | 'erased'> =>
   sealer.seal(
     of.tenantId,
     {
-      subject: subjectOf(of.tenantId, of.userId),
+      subject: of.isToSet
+        ? setSubjectOf(of.tenantId, of.requestId)
+        : subjectOf(of.tenantId, of.userId),
       streamId: streamOf(of.requestId),
       field,
     },

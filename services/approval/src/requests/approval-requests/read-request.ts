@@ -5,8 +5,10 @@ import type { Changes } from './changes.ts';
 import { expire } from './expire/expire.ts';
 import {
   type ApprovalRequest,
+  approvalsNeeded,
   type ExistingRequest,
   type ExpiryCause,
+  givenBy,
   isOverdue,
   requests,
   streamOf,
@@ -90,6 +92,9 @@ export function snapshotOf(request: ExistingRequest): RequestSnapshot {
     binding: facts.binding ?? null,
     useBefore: useBefore(request)?.toISOString() ?? null,
     consumed: request.status === 'approved' && request.consumed !== null,
+    approver: facts.approver ?? null,
+    needed: approvalsNeeded(facts),
+    responders: request.status === 'approved' ? (request.responders ?? []) : givenBy(request),
   };
 }
 
@@ -103,13 +108,15 @@ export async function showRequest(
 ): Promise<Shown> {
   const { facts } = request;
   const place = { streamId: streamOf(facts.id), field: 'reason' };
+  const isToSet = facts.approver !== undefined;
   const [user, reason] = await Promise.all([
-    identityFacts.user(facts.tenant_id, facts.user_id),
+    isToSet ? undefined : identityFacts.user(facts.tenant_id, facts.user_id),
     facts.reason === undefined ? null : sealer.open(facts.reason, place),
   ]);
   return shown(snapshotOf(request), {
     email: user?.email ?? '',
-    vouched: user?.vouched ?? false,
+    // Only vouched persons of a set count.
+    vouched: user?.vouched ?? isToSet,
     reason,
   });
 }

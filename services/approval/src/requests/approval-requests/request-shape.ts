@@ -1,6 +1,6 @@
 /** The request as clients see it (`docs/contract.md` 2.11), and what its endpoints have in common. */
 import type { AgentPrincipal, ClientPrincipal, UserPrincipal } from '@cardea/auth';
-import { NullableTime, named, Time } from '@cardea/contracts';
+import { type ApproverSet, ApproverSetShape, NullableTime, named, Time } from '@cardea/contracts';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import { type IdentityFacts, isActive } from '../identity-facts/identity-facts.ts';
@@ -22,6 +22,12 @@ const textOrNull = Type.Union([Type.String(), Type.Null()]);
 export const SeverityShape = named('Severity', Type.Enum(SEVERITIES));
 export const StatusShape = named('ApprovalStatus', Type.Enum(STATUSES));
 
+/** How many have approved a request, and how many have to. */
+export const ApprovalsShape = named(
+  'ApprovalsGiven',
+  closed({ given: Type.Integer({ minimum: 0 }), needed: Type.Integer({ minimum: 1 }) }),
+);
+
 export const requestShape = named(
   'ApprovalRequest',
   closed({
@@ -42,6 +48,9 @@ export const requestShape = named(
     responded_at: NullableTime,
     responded_by: textOrNull,
     created_at: Time,
+    approver: Type.Optional(ApproverSetShape),
+    approvals: Type.Optional(ApprovalsShape),
+    responders: Type.Optional(Type.Array(text)),
     binding: Type.Optional(
       named(
         'ApprovalBinding',
@@ -81,6 +90,10 @@ export type RequestSnapshot = {
   readonly binding: Binding | null;
   readonly useBefore: string | null;
   readonly consumed: boolean;
+  /** Of a request to a set: who is asked, and who has approved. */
+  readonly approver: ApproverSet | null;
+  readonly needed: number;
+  readonly responders: readonly string[];
 };
 
 export function shown(
@@ -107,8 +120,16 @@ export function shown(
     responded_at: told.respondedAt,
     responded_by: told.respondedBy,
     created_at: told.createdAt,
+    ...shownSet(told),
     ...(binding === null ? {} : { binding: shownBinding(binding, told) }),
   };
+}
+
+/** Fields of requests to a set alone, so that other requests look as they did. */
+function shownSet({ approver, needed, responders }: RequestSnapshot) {
+  if (approver === null) return {};
+  const approvals = { given: responders.length, needed };
+  return { approver, approvals, responders: [...responders] };
 }
 
 function shownBinding(binding: Binding, { useBefore, consumed }: RequestSnapshot) {

@@ -2,6 +2,7 @@
  * A request for a user's decision: sent once, decided once, consumed once. Its stream is the only source of
  * truth about it: approve, deny, expire and consume are ordered there.
  */
+import type { ApproverSet } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { refuse, type Stream } from '@cardea/event-store';
 
@@ -52,6 +53,13 @@ export type RequestFacts = {
   readonly user_vouched?: boolean;
   readonly channels: readonly string[];
   readonly binding?: Binding;
+  /** Who stands in this set is asked; `user_id` is its text then. */
+  readonly approver?: ApproverSet;
+  /** How many different persons of the set have to approve; 1 if absent. */
+  readonly needed?: number;
+  /** The person for whom the agent acts may not approve, though they stand in the set. */
+  readonly exclude_session_user?: boolean;
+  readonly session_user_id?: string;
   /** Keyed hash of the body, if an Idempotency-Key was sent. */
   readonly body_hash?: string;
 };
@@ -73,6 +81,18 @@ export type DecisionRefused = {
   readonly type: 'DecisionRefused';
   readonly data: { readonly cause: 'agent_token' };
 };
+/** One of several approvals that a request needs. */
+type ApprovalGiven = {
+  readonly type: 'ApprovalGiven';
+  readonly data: {
+    readonly responded_by: string;
+    readonly responded_at: string;
+    readonly auth_time?: number;
+    /** All whose approval counts after it: who had lost the right by then is left out. */
+    readonly responders: readonly string[];
+    readonly needed: number;
+  };
+};
 type ApprovalApproved = {
   readonly type: 'ApprovalApproved';
   readonly data: {
@@ -81,6 +101,8 @@ type ApprovalApproved = {
     readonly user_vouched?: boolean;
     /** Unix seconds of the approver's last strong sign-in. */
     readonly auth_time?: number;
+    /** Of a request to a set: all whose approval counts. */
+    readonly responders?: readonly string[];
   };
 };
 type ApprovalDenied = {
@@ -111,6 +133,7 @@ export type RequestEvent =
   | NotificationFailed
   | BindingCodeRefused
   | DecisionRefused
+  | ApprovalGiven
   | ApprovalApproved
   | ApprovalDenied
   | ApprovalExpired
@@ -120,12 +143,18 @@ type Asked = {
   readonly facts: RequestFacts;
   readonly wrongCodes: number;
   readonly refusedDecisions: number;
+  /** Who has approved so far, where several have to. */
+  readonly given?: readonly string[];
+  /** How often somebody approved, those included who count no more. */
+  readonly timesGiven?: number;
 };
 type Answered = {
   readonly respondedBy: string;
   readonly respondedAt: string;
   /** Undefined in older answers. */
   readonly userVouched: boolean | undefined;
+  /** Of an approval by a set: all whose approval counts. */
+  readonly responders?: readonly string[];
 };
 export type Pending = Asked & { readonly status: 'pending' };
 export type Approved = Asked &
@@ -165,6 +194,10 @@ function after(
       return { ...request, wrongCodes: wrongCodes + 1 };
     case 'DecisionRefused':
       return { ...request, refusedDecisions: refusedDecisions + 1 };
+    case 'ApprovalGiven': {
+      const { responders: given } = event.data;
+      return { ...request, given, timesGiven: timesGiven(request) + 1 };
+    }
     case 'ApprovalApproved':
       return { ...asked, ...answeredBy(event.data), status: 'approved', consumed: null };
     case 'ApprovalDenied':
@@ -179,11 +212,22 @@ function after(
   }
 }
 
-const answeredBy = (data: ApprovalApproved['data'] | ApprovalDenied['data']) => ({
-  respondedBy: data.responded_by,
-  respondedAt: data.responded_at,
-  userVouched: data.user_vouched,
-});
+type AnswerData = ApprovalDenied['data'] | ApprovalApproved['data'];
+
+function answeredBy(data: AnswerData): Answered {
+  const answered = {
+    respondedBy: data.responded_by,
+    respondedAt: data.responded_at,
+    userVouched: data.user_vouched,
+  };
+  const responders = 'responders' in data ? data.responders : undefined;
+  return responders === undefined ? answered : { ...answered, responders };
+}
+
+/** Who has approved a pending request so far. */
+export const givenBy = ({ given }: ExistingRequest): readonly string[] => given ?? [];
+export const timesGiven = ({ timesGiven: times }: ExistingRequest): number => times ?? 0;
+export const approvalsNeeded = ({ needed }: Pick<RequestFacts, 'needed'>): number => needed ?? 1;
 
 /** Still pending but past its expiry: readers treat it as expired, whether or not that is recorded yet. */
 export const isOverdue = (request: ApprovalRequest, now: Date): boolean =>
@@ -207,9 +251,15 @@ export const isUsable = (request: ApprovalRequest, now: Date): boolean =>
   request.consumed === null &&
   now.getTime() < (useBefore(request)?.getTime() ?? 0);
 
+/** Whoever decides, and whether they stand in the set that is asked, looked up a moment ago. */
+export type Decider = { readonly userId: string; readonly holdsSet: boolean };
+
+export const isAsked = ({ userId, holdsSet }: Decider, facts: RequestFacts): boolean =>
+  facts.approver === undefined ? facts.user_id === userId : holdsSet;
+
 /** The request if this user may decide it now; else the reason of the refusal. */
-export function toDecide(userId: string, now: Date, request: ApprovalRequest) {
-  if (request.status !== 'none' && request.facts.user_id !== userId) {
+export function toDecide(decider: Decider, now: Date, request: ApprovalRequest) {
+  if (request.status !== 'none' && !isAsked(decider, request.facts)) {
     return { barred: refuse('request_not_found') } as const;
   }
   switch (request.status) {
@@ -227,6 +277,19 @@ export function toDecide(userId: string, now: Date, request: ApprovalRequest) {
   }
 }
 
+/** Why a person who is asked may not answer nevertheless. */
+export function barredFrom(
+  facts: RequestFacts,
+  { userId, userVouched }: { readonly userId: string; readonly userVouched: boolean },
+): 'approver_not_vouched' | 'approver_excluded' | undefined {
+  if (facts.approver === undefined) return undefined;
+  if (!userVouched) return 'approver_not_vouched';
+  const isExcluded = facts.exclude_session_user === true && facts.session_user_id === userId;
+  return isExcluded ? 'approver_excluded' : undefined;
+}
+
 /** `user:<id>` within its tenant: the subject whose key encrypts the texts of a request. */
 export const subjectOf = (tenantId: string, userId: string): string => `user:${tenantId}:${userId}`;
+/** Of a request to a set, whose texts are no one person's. */
+export const setSubjectOf = (tenantId: string, id: string): string => `request:${tenantId}:${id}`;
 export const streamOf = (id: string): string => `${requests.noun}-${id}`;

@@ -36,6 +36,10 @@ const rows = table('requests', {
     use_before: orNull('timestamptz'),
     consumed_at: orNull('timestamptz'),
     grant_id: orNull('text'),
+    approver: orNull('jsonb'),
+    needed: orNull('integer'),
+    responders: orNull('jsonb'),
+    session_user_id: orNull('text'),
   },
 });
 const keyOf = ({ metadata, streamId }: Recorded<RequestEvent>) => ({
@@ -50,9 +54,15 @@ export const requestsTable = (wake: () => void) =>
     tables: [rows],
     on: {
       ApprovalRequested: ({ data }) => [rows.put(rowOf(data))],
-      ApprovalApproved: (event) => [
-        rows.patch(keyOf(event), { status: 'approved', ...answerOf(event.data) }),
-      ],
+      ApprovalGiven: (event) => [rows.patch(keyOf(event), respondersOf(event.data))],
+      ApprovalApproved: (event) => {
+        const { data } = event;
+        const answer = { status: 'approved', ...answerOf(data) };
+        const { responders } = data;
+        // Only a request to a set has that column.
+        const more = responders === undefined ? {} : respondersOf({ responders });
+        return [rows.patch(keyOf(event), { ...answer, ...more })];
+      },
       ApprovalDenied: (event) => [
         rows.patch(keyOf(event), { status: 'denied', ...answerOf(event.data) }),
       ],
@@ -129,8 +139,16 @@ function rowOf(facts: RequestFacts) {
     use_before: null,
     consumed_at: null,
     grant_id: null,
+    approver: facts.approver ?? null,
+    needed: facts.needed ?? null,
+    responders: null,
+    session_user_id: facts.session_user_id ?? null,
   };
 }
+
+const respondersOf = ({ responders }: { readonly responders: readonly string[] }) => ({
+  responders: [...responders],
+});
 
 /** The length of the window is in the row already; the approval's event only says when it began. */
 function useBefore(

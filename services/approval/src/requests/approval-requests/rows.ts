@@ -1,4 +1,5 @@
 /** Requests as the lists read them; overdue ones read as expired before that is recorded. */
+import type { ApproverSet } from '@cardea/contracts';
 import type { Queryable } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
 import {
@@ -14,7 +15,7 @@ import { type Shown, shown } from './request-shape.ts';
 /** `$1` is the time, from the process's clock, which tests can move. */
 export const STATUS_AT = `CASE WHEN r.status = 'pending' AND r.expires_at <= $1::timestamptz THEN 'expired' ELSE r.status END`;
 
-type Row = {
+export type Row = {
   readonly tenant_id: string;
   readonly id: string;
   readonly agent_id: string;
@@ -37,6 +38,10 @@ type Row = {
   readonly responded_by: string | null;
   readonly use_before: Date | null;
   readonly consumed_at: Date | null;
+  /** Null where one person is asked. */
+  readonly approver: ApproverSet | null;
+  readonly needed: number | null;
+  readonly responders: readonly string[] | null;
 };
 
 /** `rest` follows `FROM … r` in the statement; `values` begins with the time. */
@@ -45,18 +50,19 @@ export async function readRows(
   rest: string,
   values: readonly unknown[],
 ): Promise<readonly Row[]> {
-  const { rows } = await sql.query<Row>(
-    `SELECT r.tenant_id, r.id, r.agent_id, r.agent_name, r.user_id, u.email, u.vouched,
-            r.origin, r.user_vouched, r.action, r.resource,
-            r.reason, r.severity, ${STATUS_AT} AS status, r.binding, r.created_at, r.expires_at,
-            r.responded_at, r.responded_by, r.use_before, r.consumed_at
-     FROM approval.requests r
-     LEFT JOIN approval.users u ON u.tenant_id = r.tenant_id AND u.user_id = r.user_id
-     ${rest}`,
-    values,
-  );
+  const { rows } = await sql.query<Row>(selectRows(rest), values);
   return rows;
 }
+
+export const selectRows = (rest: string): string =>
+  `SELECT r.tenant_id, r.id, r.agent_id, r.agent_name, r.user_id, u.email, u.vouched,
+            r.origin, r.user_vouched, r.action, r.resource,
+            r.reason, r.severity, ${STATUS_AT} AS status, r.binding, r.created_at, r.expires_at,
+            r.responded_at, r.responded_by, r.use_before, r.consumed_at,
+            r.approver, r.needed, r.responders
+     FROM approval.requests r
+     LEFT JOIN approval.users u ON u.tenant_id = r.tenant_id AND u.user_id = r.user_id
+     ${rest}`;
 
 export const showRows = (
   needs: Pick<ServiceDependencies, 'sealer' | 'streams'>,
@@ -90,8 +96,11 @@ async function showRow(
       binding: row.binding,
       useBefore: row.use_before?.toISOString() ?? null,
       consumed: row.consumed_at !== null,
+      approver: row.approver,
+      needed: row.needed ?? 1,
+      responders: row.responders ?? [],
     },
-    { email: row.email ?? '', vouched: row.vouched ?? false, reason },
+    { email: row.email ?? '', vouched: row.vouched ?? row.approver !== null, reason },
   );
 }
 

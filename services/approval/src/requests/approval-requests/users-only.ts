@@ -33,6 +33,8 @@ export const DECIDE_REFUSALS = {
   unauthenticated: 401,
   user_session_required: 401,
   request_not_found: 404,
+  approver_not_vouched: 403,
+  approver_excluded: 403,
   request_not_pending: 409,
   request_expired: 410,
 } as const;

@@ -12,6 +12,7 @@ import type { Changes } from '../approval-requests/changes.ts';
 import { clearGuesses, codeGuesses } from '../approval-requests/code-guesses.ts';
 import { announceEnd, endOf } from '../approval-requests/read-request.ts';
 import { type ExpiryCause, requests, subjectOf } from '../approval-requests/request.ts';
+import { eraseTextsFor } from '../approver-sets/set-texts.ts';
 
 type ConsumerDependencies = Pick<
   ServiceDependencies,
@@ -47,6 +48,7 @@ export const identityConsumer = (needs: ConsumerDependencies) =>
         prepare: async ({ tenantId, data: { id } }) => {
           await endRequestsOf(needs, { tenantId, user: id });
           await needs.onUserDeleted(tenantId, id);
+          await eraseTextsFor(needs, { tenantId, userId: id });
           await needs.sealer.erase(subjectOf(tenantId, id));
         },
         apply: forgetUser,
@@ -193,7 +195,10 @@ function orphansOf(gone: Gone): {
   readonly cause: ExpiryCause;
 } {
   if ('all' in gone) return { where: 'tenant_id = $2', id: gone.tenantId, cause: 'user' };
-  if ('user' in gone) return { where: 'user_id = $2', id: gone.user, cause: 'user' };
+  if ('user' in gone) {
+    // A set has other persons who can decide, but nobody uses the approval once its agent's user is gone.
+    return { where: '(user_id = $2 OR session_user_id = $2)', id: gone.user, cause: 'user' };
+  }
   if ('agent' in gone) return { where: 'agent_id = $2', id: gone.agent, cause: 'agent' };
   return { where: `binding->>'session_id' = $2`, id: gone.session, cause: 'session' };
 }

@@ -15,6 +15,7 @@ export const muteOnDenials = (needs: MutingDependencies) =>
       ...ignoring(
         'only a denial counts against an agent',
         'ApprovalRequested',
+        'ApprovalGiven',
         'ApprovalApproved',
         'ApprovalExpired',
         'ApprovalConsumed',

@@ -1,20 +1,32 @@
 /** Rows for what approval publishes: requests, and what people decided. */
 import type { approvalEvents, DataOf } from '@cardea/contracts';
-import type { Result, Rule } from '../audit-row.ts';
+import type { Details, Result, Rule } from '../audit-row.ts';
 import { denied } from './denied.ts';
 
 type Type = (typeof approvalEvents)['types'][number];
 type Data<Of extends Type> = DataOf<typeof approvalEvents, Of>;
 type RequestData = Pick<Data<'approval.requested'>, 'id' | 'action' | 'severity' | 'ttl_seconds'>;
 
-const request = (past: string, action: string, result: Result = 'success'): Rule<RequestData> => ({
+const request = <Of extends RequestData>(
+  past: string,
+  action: string,
+  {
+    result = 'success',
+    more = () => ({}),
+  }: { readonly result?: Result; readonly more?: (data: Of) => Details } = {},
+): Rule<Of> => ({
   category: 'authorization',
   says: ({ data }) => ({
     type: `ciba.${past}`,
     action,
     result,
     target: { type: 'approval_request', id: data.id },
-    details: { action: data.action, severity: data.severity, ttl_seconds: data.ttl_seconds },
+    details: {
+      action: data.action,
+      severity: data.severity,
+      ttl_seconds: data.ttl_seconds,
+      ...more(data),
+    },
   }),
 });
 
@@ -30,14 +42,30 @@ const channel = (action: string): Rule<ChannelData> => ({
     details: { format, origin, recipient, ...(changed === undefined ? {} : { changed }) },
   }),
 });
+type OfSet = {
+  readonly set?: string;
+  readonly needed?: number;
+  readonly responders?: readonly string[];
+};
+
+/** Which set was asked, and whose approvals count; nothing where one person is asked. */
+function setOf({ set, needed, responders }: OfSet): Details {
+  if (set === undefined) return {};
+  return { set, needed, ...(responders === undefined ? {} : { responders }) };
+}
 
 export const approvalRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
-  'approval.requested': request('request_created', 'create'),
-  'approval.approved': request('approved', 'approve'),
-  'approval.denied': request('denied', 'deny', 'denied'),
-  'approval.expired': request('expired', 'expire', 'failure'),
+  'approval.requested': request<Data<'approval.requested'>>('request_created', 'create', {
+    more: setOf,
+  }),
+  'approval.given': request<Data<'approval.given'>>('given', 'approve', {
+    more: (data) => ({ ...setOf(data), given: data.given }),
+  }),
+  'approval.approved': request<Data<'approval.approved'>>('approved', 'approve', { more: setOf }),
+  'approval.denied': request('denied', 'deny', { result: 'denied' }),
+  'approval.expired': request('expired', 'expire', { result: 'failure' }),
   'approval.consumed': request('consumed', 'consume'),
-  'approval.decision_refused': request('decision_refused', 'approve', 'denied'),
+  'approval.decision_refused': request('decision_refused', 'approve', { result: 'denied' }),
   'approval.codes_blocked': {
     category: 'authorization',
     says: ({ data: { user_id: id, level, blocked_until } }) => ({

@@ -124,8 +124,9 @@ vault/vault.policy.added @admin                   | vault.policy_created     | v
 vault/vault.policy.changed @admin                 | vault.policy_updated     | vault update success    | policy policy_id   | policy_id version service effect
 vault/vault.policy.removed @admin                 | vault.policy_deleted     | vault delete success    | policy policy_id   | policy_id version service effect
 vault/action.denied area=vault status=403         | vault.denied             | vault deny denied       | type id            | operation reason status
-approval/approval.requested @agent                | ciba.request_created     | authorization create success | approval_request id | action severity ttl_seconds
-approval/approval.approved                        | ciba.approved            | authorization approve success | approval_request id | action severity ttl_seconds
+approval/approval.requested @agent                | ciba.request_created     | authorization create success | approval_request id | action severity ttl_seconds set needed
+approval/approval.given                           | ciba.given               | authorization approve success | approval_request id | action severity ttl_seconds set needed given
+approval/approval.approved                        | ciba.approved            | authorization approve success | approval_request id | action severity ttl_seconds set needed responders
 approval/approval.denied                          | ciba.denied              | authorization deny denied | approval_request id | action severity ttl_seconds
 approval/approval.expired @system                 | ciba.expired             | authorization expire failure | approval_request id | action severity ttl_seconds
 approval/approval.consumed @agent                 | ciba.consumed            | authorization consume success | approval_request id | action severity ttl_seconds

@@ -109,6 +109,8 @@ export async function openApproval(needs: Dependencies, ask: Ask): Promise<Appro
       return { refused: 'NO_APPROVER' };
     case 'user_not_vouched':
       return NOT_VOUCHED;
+    case 'no_approver':
+      return { refused: 'NO_APPROVER', reason: answer.reason };
   }
 }
 
@@ -144,6 +146,8 @@ export async function consumeApproval(
       return { refused: 'NO_APPROVER' };
     case 'user_not_vouched':
       return NOT_VOUCHED;
+    case 'no_approver':
+      return { refused: 'NO_APPROVER', reason: answer.reason };
     case 'not_found':
       return { refused: 'NOT_FOUND' };
   }

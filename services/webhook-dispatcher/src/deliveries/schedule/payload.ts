@@ -79,6 +79,7 @@ const UNTOLD = ignoring(
   'user.updated',
   'user.status_changed',
   'user.unlocked',
+  'approval.given',
   'approval.consumed',
   'approval.decision_refused',
   'approval.codes_blocked',

@@ -1,16 +1,26 @@
 import { sameBytes } from '@cardea/crypto';
-import type { Command } from '@cardea/event-store';
+import { type Command, WriteContention } from '@cardea/event-store';
 import { endpoint } from '@cardea/http';
-import { uuidFrom } from '@cardea/runtime';
+import { failpoint, uuidFrom } from '@cardea/runtime';
 import type { FactCopies, ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
+import type { SetHolders } from '../../approver-sets/set-holders.ts';
 import type { Counters } from '../../counters.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
-import { userValidity } from '../../identity-facts/user-validity.ts';
 import type { Changes } from '../changes.ts';
 import { blockedUntil, codeGuesses, missCode } from '../code-guesses.ts';
-import { type ApprovalRequest, type ExistingRequest, requests, streamOf } from '../request.ts';
-import { target } from '../request-shape.ts';
+import { deciderOf } from '../decider.ts';
+import {
+  type ApprovalRequest,
+  approvalsNeeded,
+  type Decider,
+  type ExistingRequest,
+  givenBy,
+  isAsked,
+  requests,
+  streamOf,
+} from '../request.ts';
+import { ApprovalsShape, target } from '../request-shape.ts';
 import { DECIDE_REFUSALS, DECIDES, usersOnly } from '../users-only.ts';
 import { type Approve, approve } from './approve.ts';
 
@@ -21,10 +31,19 @@ type ApproveDependencies = Pick<
   readonly changes: Changes;
   readonly identityFacts: IdentityFacts;
   readonly factCopies: Pick<FactCopies, 'user'>;
+  readonly setHolders: SetHolders;
   readonly counters: Counters;
 };
 
+const approved = Type.Object({ status: Type.Literal('approved') }, { additionalProperties: false });
+/** Approved by the caller, and others have to approve too. */
+const stillPending = Type.Object(
+  { status: Type.Literal('pending'), approvals: ApprovalsShape },
+  { additionalProperties: false },
+);
 const CODE_MAX_CHARS = 16;
+/** Tries while others approve the same request. */
+const LOOKS_MAX = 8;
 
 export const approveRequest = (approval: ApproveDependencies) =>
   endpoint(
@@ -35,15 +54,16 @@ export const approveRequest = (approval: ApproveDependencies) =>
       readsSignIn: true,
       summary: 'Approve a request that names the caller; final',
       description:
-        'Approves a pending request. Only the user whom the request names may, in person: no agent, and no administrator in their name. A decision is final. A policy can require a recent sign-in, a vouch by an administrator, or the code that the agent shows; after three wrong codes the request is denied.',
+        'Approves a pending request. Only the user whom the request names may, in person: no agent, and no administrator in their name; of a request to a set, everyone who stands in it at that moment, is active and vouched for. Where several have to approve, the answer is 202 with how many have until the last one does; each is looked up again then. A decision is final. A policy can require a recent sign-in, a vouch by an administrator, or the code that the agent shows; after three wrong codes the request is denied.',
       path: '/api/v1/ciba/requests/{id}/approve',
       body: Type.Object({
         binding_code: Type.Optional(Type.String({ minLength: 1, maxLength: CODE_MAX_CHARS })),
       }),
-      ok: Type.Object({ status: Type.Literal('approved') }, { additionalProperties: false }),
+      ok: approved,
+      otherOk: { 202: stillPending },
       refusals: {
         ...DECIDE_REFUSALS,
-        approver_not_vouched: 403,
+        already_given: 409,
         step_up_required: 401,
         binding_code_required: 422,
         binding_code_mismatch: 422,
@@ -52,28 +72,78 @@ export const approveRequest = (approval: ApproveDependencies) =>
     },
     usersOnly(approval),
     async (request, user) => {
-      const { id } = request.params;
+      const { params, tenantId } = request;
+      const { id } = params;
       const command = await approval.command(request);
-      const { state } = await approval.streams.load(requests, { tenantId: request.tenantId, id });
+      const { state } = await approval.streams.load(requests, { tenantId, id });
+      const of = { tenantId, userId: user.id, vouchRequired: asksForVouched(state) };
+      const decider = await deciderOf(approval, of, state);
       const code = await compared(approval, state, request.body.binding_code);
-      const blocked = await countedGuess(approval, { state, userId: user.id, code }, command);
+      const blocked = await countedGuess(approval, { state, decider, code }, command);
       if (blocked !== undefined) return tooManyGuesses(blocked, command.now, target(id));
-      const ofUser = { tenantId: request.tenantId, userId: user.id };
-      const { isVouched } = await userValidity(approval, ofUser, asksForVouched(state));
       // The principal of the request was confirmed after the body had been read.
       const authTime = request.principal.kind === 'user' ? request.principal.authTime : null;
-      const of = { userId: user.id, authTime, now: command.now, userVouched: isVouched, code };
-      const decided = await approval.streams.decideOn(requests, id, command, (present) =>
-        approve(of, present),
-      );
+      const answer = { authTime, now: command.now, code };
+      const decided = await decide(approval, { id, state, of, decider, answer }, command);
       const wrote = decided.position;
       if (wrote !== undefined) await approval.changes.announce(id, decided.revision);
-      if (decided.accepted) return { ok: { status: 'approved' as const }, wrote };
-      const { reason: refused, state: standing } = decided;
+      const standing = decided.state;
+      if (decided.accepted) {
+        if (standing.status === 'pending')
+          return { ok: pendingStill(standing), status: 202, wrote };
+        return { ok: { status: 'approved' as const }, wrote };
+      }
+      const { reason: refused } = decided;
+      if (refused === 'too_many_attempts') {
+        return tooManyGuesses(endOfTime(standing, command.now), command.now, target(id));
+      }
       const headers = refused === 'step_up_required' ? stepUp(standing) : {};
       return { refused, wrote, headers, target: target(id) };
     },
   );
+
+type Answer = Pick<Approve, 'authTime' | 'now' | 'code'>;
+type ToDecide = {
+  readonly id: string;
+  readonly state: ApprovalRequest;
+  readonly of: Parameters<typeof deciderOf>[1];
+  readonly decider: Awaited<ReturnType<typeof deciderOf>>;
+  readonly answer: Answer;
+};
+
+/** Looks all approvers up again where somebody else has approved between the look and the decision. */
+async function decide(approval: ApproveDependencies, first: ToDecide, command: Command) {
+  const { id, of, answer } = first;
+  let { state, decider } = first;
+  for (let look = 1; look <= LOOKS_MAX; look += 1) {
+    if (isLastOne(state)) await failpoint('given.before_final');
+    const input = { ...decider, ...answer };
+    const decided = await approval.streams.decideOn(requests, id, command, (present) =>
+      approve(input, present),
+    );
+    if (decided.accepted) return decided;
+    const { reason } = decided;
+    if (reason !== 'look_again') return { ...decided, reason };
+    state = decided.state;
+    decider = await deciderOf(approval, of, state);
+  }
+  throw new WriteContention('many approve one request at once');
+}
+
+/** The approval that comes next may be the last of several. */
+const isLastOne = (request: ApprovalRequest): boolean =>
+  request.status === 'pending' &&
+  approvalsNeeded(request.facts) > 1 &&
+  givenBy(request).length + 1 >= approvalsNeeded(request.facts);
+
+const pendingStill = (request: ExistingRequest) => ({
+  status: 'pending' as const,
+  approvals: { given: givenBy(request).length, needed: approvalsNeeded(request.facts) },
+});
+
+/** Nobody may approve so often again before the request is over. */
+const endOfTime = (request: ApprovalRequest, now: Date): Date =>
+  request.status === 'none' ? now : new Date(request.facts.expires_at);
 
 const asksForVouched = (request: ApprovalRequest): boolean =>
   request.status === 'pending' && request.facts.binding?.vouch_required === true;
@@ -95,14 +165,19 @@ async function compared(
 /** Until when the caller may guess no codes; a wrong one counts before its answer is known. */
 async function countedGuess(
   { streams }: ApproveDependencies,
-  of: { readonly state: ApprovalRequest; readonly userId: string; readonly code: Approve['code'] },
+  of: {
+    readonly state: ApprovalRequest;
+    readonly decider: Decider;
+    readonly code: Approve['code'];
+  },
   command: Command,
 ): Promise<Date | undefined> {
-  const { state, userId, code } = of;
+  const { state, decider, code } = of;
+  const { userId } = decider;
   const isGuess =
     code !== 'none' &&
     state.status === 'pending' &&
-    state.facts.user_id === userId &&
+    isAsked(decider, state.facts) &&
     state.facts.binding?.number_match === true;
   if (!isGuess) return undefined;
   const { tenantId } = command.metadata;

@@ -1,33 +1,53 @@
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import { WRONG_CODES_MAX } from '../../limits.ts';
-import { type ApprovalRequest, type RequestEvent, toDecide } from '../request.ts';
+import { GIVEN_MAX, WRONG_CODES_MAX } from '../../limits.ts';
+import {
+  type ApprovalRequest,
+  approvalsNeeded,
+  barredFrom,
+  type Decider,
+  givenBy,
+  type Pending,
+  type RequestEvent,
+  timesGiven,
+  toDecide,
+} from '../request.ts';
 
-export type Approve = {
-  readonly userId: string;
+export type Approve = Decider & {
   /** Unix seconds of the last strong sign-in; null if the token has none. */
   readonly authTime: number | null;
   readonly now: Date;
   readonly userVouched: boolean;
   /** How the sent code compares with the request's; the comparison takes constant time. */
   readonly code: 'none' | 'right' | 'wrong';
+  /** Whether those who approved before still may, looked up a moment ago. */
+  readonly earlier: ReadonlyMap<string, boolean>;
 };
 
 export type ApproveRefusal =
   | 'request_not_found'
   | 'request_not_pending'
   | 'request_expired'
+  | 'already_given'
   | 'approver_not_vouched'
+  | 'approver_excluded'
   | 'step_up_required'
   | 'binding_code_required'
-  | 'binding_code_mismatch';
+  | 'binding_code_mismatch'
+  | 'too_many_attempts'
+  /** Somebody approved who was not looked up. */
+  | 'look_again';
 
 export function approve(
-  { userId, authTime, now, userVouched, code }: Approve,
+  of: Approve,
   request: ApprovalRequest,
 ): Decision<RequestEvent, ApproveRefusal> {
-  const found = toDecide(userId, now, request);
+  const { userId, authTime, now, userVouched, code } = of;
+  const found = toDecide(of, now, request);
   if ('barred' in found) return found.barred;
   const { facts, wrongCodes } = found.pending;
+  if (givenBy(found.pending).includes(userId)) return refuse('already_given');
+  const barred = barredFrom(facts, of);
+  if (barred !== undefined) return refuse(barred);
   const at = {
     responded_by: userId,
     responded_at: now.toISOString(),
@@ -47,7 +67,28 @@ export function approve(
         });
   }
   const signedIn = authTime === null ? {} : { auth_time: authTime };
+  if (facts.approver !== undefined) return oneMore(of, found.pending, { ...at, ...signedIn });
   return accept({ type: 'ApprovalApproved', data: { ...at, ...signedIn } });
+}
+
+type Answer = Extract<RequestEvent, { readonly type: 'ApprovalApproved' }>['data'];
+
+/** Who approved before and has lost the right counts no more. */
+function oneMore(
+  { userId, earlier }: Approve,
+  request: Pending,
+  answer: Answer,
+): Decision<RequestEvent, ApproveRefusal> {
+  const before = givenBy(request);
+  if (before.some((id) => !earlier.has(id))) return refuse('look_again');
+  const responders = [...before.filter((id) => earlier.get(id) === true), userId];
+  const needed = approvalsNeeded(request.facts);
+  if (responders.length >= needed) {
+    return accept({ type: 'ApprovalApproved', data: { ...answer, responders } });
+  }
+  if (timesGiven(request) >= GIVEN_MAX) return refuse('too_many_attempts');
+  const { user_vouched: _, ...given } = answer;
+  return accept({ type: 'ApprovalGiven', data: { ...given, responders, needed } });
 }
 
 function isStale(maxAgeSeconds: number | undefined, authTime: number | null, now: Date): boolean {

@@ -1,8 +1,10 @@
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
+import { APPROVALS_NEEDED_MAX, SET_TEXT_MAX_CHARS } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
 import { endpoint, type Request } from '@cardea/http';
 import { newId, requestHash, reusedKey, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
+import type { SetHolders } from '../../approver-sets/set-holders.ts';
 import type { Counters } from '../../counters.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { isActive, patiently } from '../../identity-facts/identity-facts.ts';
@@ -13,7 +15,7 @@ import { makeRequest, sealWord } from '../make-request.ts';
 import { readRequest, showRequest } from '../read-request.ts';
 import type { ExistingRequest, Origin } from '../request.ts';
 import { COMMON, isLive, NO_KEYS, requestShape, SeverityShape } from '../request-shape.ts';
-import { factsOf, originOf, readable, unreadable, type Wanted } from './create.ts';
+import { factsOf, misfits, originOf, readable, setIn, unreadable, type Wanted } from './create.ts';
 import { joinable } from './join.ts';
 
 type CreateDependencies = Pick<
@@ -23,18 +25,20 @@ type CreateDependencies = Pick<
   readonly changes: Changes;
   readonly identityFacts: IdentityFacts;
   readonly counters: Counters;
+  readonly setHolders: SetHolders;
 };
 
 const name = (most: number) => Type.String({ minLength: 1, maxLength: most });
 
 const body = Type.Object({
   agent_id: name(128),
-  user_id: name(128),
+  user_id: name(SET_TEXT_MAX_CHARS),
   action: name(64),
   resource: Type.Optional(name(200)),
   reason: Type.Optional(name(1_000)),
   severity: Type.Optional(SeverityShape),
   ttl_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: TTL_SECONDS_MAX })),
+  approvals_needed: Type.Optional(Type.Integer({ minimum: 1, maximum: APPROVALS_NEEDED_MAX })),
 });
 
 const refusals = {
@@ -45,6 +49,7 @@ const refusals = {
   user_disabled: 403,
   agent_inactive: 403,
   agent_muted: 403,
+  no_approver: 403,
   user_not_found: 404,
   idempotency_key_reused: 422,
   approval_rate_limited: 429,
@@ -72,7 +77,7 @@ export const createRequest = (approval: CreateDependencies) =>
       applicationScope: 'account',
       summary: 'Ask a user for a decision',
       description:
-        'Asks a user to approve or deny an action. The user is told through the channels that the tenant has set. An agent asks the user of its session or its owner, and only for itself. An administrator may ask every user, any other user only themselves. The same question of an agent, asked again while it is open, is answered with the open request. An agent may have 5 requests open with one user and make 20 a minute; a user may make 300 a minute.',
+        'Asks a user to approve or deny an action. The user is told through the channels that the tenant has set. An agent asks the user of its session or its owner, and only for itself. An administrator may ask every user, any other user only themselves. An administrator may also ask a set, by `role:<role>` or `<type>:<id>#<relation>` in `user_id`: everyone who stands in it when they decide, is active and vouched for, may; `approvals_needed` says how many have to approve. The same question of an agent, asked again while it is open, is answered with the open request. An agent may have 5 requests open with one user and make 20 a minute; a user may make 300 a minute.',
       method: 'post',
       path: '/api/v1/ciba/requests',
       who: ['user', 'agent_token'],
@@ -85,11 +90,9 @@ export const createRequest = (approval: CreateDependencies) =>
       idempotent: true,
     },
     async (request) => {
-      const fields = unreadable(request.body);
-      if (fields.length > 0) {
-        const details = fields.map((field) => ({ field, rule: 'readable' }));
-        return { refused: 'invalid_request', details };
-      }
+      const fields = unreadable(request.body).map((field) => ({ field, rule: 'readable' }));
+      const details = [...fields, ...misfits(request.body)];
+      if (details.length > 0) return { refused: 'invalid_request', details };
       const wanted = readable(request.body);
       const asker = await fitToAsk(approval, request, wanted);
       if ('refused' in asker) return asker;
@@ -127,6 +130,7 @@ async function fitToAsk(
   const agent = principal.kind === 'agent' ? await patiently(clock, lookAgent) : await lookAgent();
   const said = originOf(principal, wanted, agent?.ownerUserId ?? null);
   if ('refused' in said) return said;
+  if (setIn(wanted) !== undefined) return fitToAskSet(approval, { tenantId, wanted, agent }, said);
   const lookUser = () => identityFacts.user(tenantId, wanted.user_id);
   const user = said.origin === 'self' ? await lookUser() : await patiently(clock, lookUser);
   if (said.origin !== 'self') {
@@ -136,6 +140,28 @@ async function fitToAsk(
   if (!isActive(agent)) return { refused: 'agent_inactive' };
   const agentName = agent?.name ?? wanted.agent_id;
   return { origin: said.origin, agentName, userVouched: user?.vouched === true };
+}
+
+/** Everybody of the set who could decide is looked up before anything is written. */
+async function fitToAskSet(
+  { setHolders }: CreateDependencies,
+  of: {
+    readonly tenantId: string;
+    readonly wanted: Wanted;
+    readonly agent: Awaited<ReturnType<IdentityFacts['agent']>>;
+  },
+  { origin }: { readonly origin: Origin },
+): Promise<Asker | Refused> {
+  const { tenantId, wanted, agent } = of;
+  const set = setIn(wanted);
+  if (set === undefined || origin !== 'admin') return { refused: 'user_not_allowed' };
+  if (!isActive(agent)) return { refused: 'agent_inactive' };
+  const needed = wanted.approvals_needed ?? 1;
+  const found = await setHolders.of({ tenantId, set, needed, excludedUserId: undefined });
+  if ('noApprover' in found) {
+    return { refused: 'no_approver', details: { reason: found.noApprover } };
+  }
+  return { origin, agentName: agent?.name ?? wanted.agent_id, userVouched: true };
 }
 
 const bodyHashOf = (approval: CreateDependencies, request: Asked) =>
@@ -170,15 +196,16 @@ async function make(
   { wanted, asker }: { readonly wanted: Wanted; readonly asker: Asker },
 ) {
   const { tenantId } = request;
-  const { reason, ...rest } = wanted;
+  const { reason, approvals_needed: needed = 1, ...rest } = wanted;
+  const approver = setIn(wanted);
   const id = newId(approval, request, 'approval request');
   const command = await commandOf(approval, request, asker.origin);
+  const isToSet = approver !== undefined;
+  const place = { tenantId, userId: wanted.user_id, requestId: id, isToSet };
   const body_hash = await bodyHashOf(approval, request);
   const [channels, sealed] = await Promise.all([
     approval.identityFacts.channels(tenantId),
-    reason === undefined
-      ? undefined
-      : sealWord(approval, { tenantId, userId: wanted.user_id, requestId: id }, 'reason', reason),
+    reason === undefined ? undefined : sealWord(approval, place, 'reason', reason),
   ]);
   if (sealed === 'erased') return { refused: 'user_not_found' } as const;
   const { appId: app_id } = command.metadata;
@@ -194,6 +221,7 @@ async function make(
       ...(app_id === undefined ? {} : { app_id }),
       ...(sealed === undefined ? {} : { reason: sealed }),
       ...(body_hash === null ? {} : { body_hash }),
+      ...(approver === undefined ? {} : { approver, needed }),
     },
     command.now,
   );

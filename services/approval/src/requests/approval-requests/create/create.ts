@@ -1,5 +1,6 @@
 /** Who may send requests to whom over REST, and what the request then contains. */
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
+import { type ApproverSet, readApproverSet } from '@cardea/contracts';
 import { cleaned, isClean } from '@cardea/runtime';
 import { TTL_SECONDS_DEFAULT } from '../../limits.ts';
 import type { Origin, RequestFacts, Severity } from '../request.ts';
@@ -12,7 +13,26 @@ export type Wanted = {
   readonly reason?: string;
   readonly severity?: Severity;
   readonly ttl_seconds?: number;
+  readonly approvals_needed?: number;
 };
+
+const USER_ID_MAX_CHARS = 128;
+
+/** The set that `user_id` names; undefined if it names a person. */
+export const setIn = ({ user_id }: Pick<Wanted, 'user_id'>): ApproverSet | undefined =>
+  readApproverSet(user_id);
+
+/** What the texts and numbers of the body cannot mean together. */
+export function misfits(
+  body: Wanted,
+): readonly { readonly field: string; readonly rule: string }[] {
+  if (setIn(body) !== undefined) return [];
+  const { user_id, approvals_needed = 1 } = body;
+  return [
+    ...(user_id.length > USER_ID_MAX_CHARS ? [{ field: 'user_id', rule: 'maxLength' }] : []),
+    ...(approvals_needed > 1 ? [{ field: 'approvals_needed', rule: 'of_a_set' }] : []),
+  ];
+}
 
 /** Names of the text fields that are empty once invisible characters are removed. */
 export function unreadable(body: Wanted): readonly string[] {
@@ -56,7 +76,9 @@ export function originOf(
 export function factsOf(
   wanted: Omit<Wanted, 'reason'>,
   of: Pick<RequestFacts, 'id' | 'tenant_id' | 'agent_name' | 'origin' | 'channels'> &
-    Partial<Pick<RequestFacts, 'user_vouched' | 'app_id' | 'reason' | 'body_hash'>>,
+    Partial<
+      Pick<RequestFacts, 'user_vouched' | 'app_id' | 'reason' | 'body_hash' | 'approver' | 'needed'>
+    >,
   now: Date,
 ): RequestFacts {
   const { agent_id, user_id, action, resource, severity = 'medium' } = wanted;

@@ -1,16 +1,18 @@
+import type { Command } from '@cardea/event-store';
 import { endpoint } from '@cardea/http';
 import { cleaned, uuidFrom } from '@cardea/runtime';
 import type { FactCopies, ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
+import type { SetHolders } from '../../approver-sets/set-holders.ts';
 import type { Counters } from '../../counters.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
-import { userValidity } from '../../identity-facts/user-validity.ts';
 import { MINUTE_MS, MUTE_MINUTES_MAX } from '../../limits.ts';
 import { mute } from '../../queues/mute.ts';
 import { queueIdOf, queues } from '../../queues/queue.ts';
 import type { Changes } from '../changes.ts';
+import { deciderOf } from '../decider.ts';
 import { sealWord } from '../make-request.ts';
-import { requests } from '../request.ts';
+import { type ApprovalRequest, requests } from '../request.ts';
 import { target } from '../request-shape.ts';
 import { DECIDE_REFUSALS, DECIDES, usersOnly } from '../users-only.ts';
 import { deny } from './deny.ts';
@@ -22,6 +24,7 @@ type DenyDependencies = Pick<
   readonly changes: Changes;
   readonly identityFacts: IdentityFacts;
   readonly factCopies: Pick<FactCopies, 'user'>;
+  readonly setHolders: SetHolders;
   readonly counters: Counters;
 };
 
@@ -33,7 +36,7 @@ export const denyRequest = (approval: DenyDependencies) =>
       retry: 'never',
       summary: 'Deny a request that names the caller; final',
       description:
-        'Denies a pending request. Only the user whom the request names may, in person. A decision is final. A vend that was denied is not put to the user again for 15 minutes; three denials within an hour mute the agent towards this user for an hour, and `mute_agent_minutes` mutes it at once.',
+        'Denies a pending request. Only the user whom the request names may, in person; of a request to a set, everyone who stands in it at that moment, is active and vouched for, and one denial is enough. A decision is final. A vend that was denied is not put to the user again for 15 minutes; three denials within an hour mute the agent towards this user for an hour, and `mute_agent_minutes` mutes it at once.',
       path: '/api/v1/ciba/requests/{id}/deny',
       body: Type.Object({
         reason: Type.Optional(Type.String({ minLength: 1, maxLength: 280 })),
@@ -47,25 +50,20 @@ export const denyRequest = (approval: DenyDependencies) =>
       const { tenantId, params, body } = request;
       const command = await approval.command(request);
       const said = cleaned(body.reason ?? '');
-      const place = { tenantId, userId, requestId: params.id };
-      const reason = said === '' ? undefined : await sealWord(approval, place, 'deny_reason', said);
-      if (reason === 'erased') return { refused: 'unauthenticated' };
-      const { isVouched } = await userValidity(approval, { tenantId, userId }, false);
-      const of = {
-        userId,
-        userVouched: isVouched,
-        now: command.now,
-        ...(reason === undefined ? {} : { reason }),
-      };
-      const decided = await approval.streams.decideOn(requests, params.id, command, (present) =>
-        deny(of, present),
-      );
+      const of = { tenantId, userId, id: params.id, said };
+      const decided = await decide(approval, of, command);
+      if (decided === 'erased') return { refused: 'unauthenticated' };
       const wrote = decided.position;
       if (wrote !== undefined) await approval.changes.announce(params.id, decided.revision);
       if (!decided.accepted) return { refused: decided.reason, wrote, target: target(params.id) };
       const minutes = body.mute_agent_minutes;
       if (minutes !== undefined && decided.state.status !== 'none') {
-        const queue = queueIdOf({ tenantId, userId, agentId: decided.state.facts.agent_id });
+        const queue = queueIdOf({
+          tenantId,
+          // Where a set was asked, the agent may not ask that set.
+          userId: decided.state.facts.user_id,
+          agentId: decided.state.facts.agent_id,
+        });
         const until = new Date(command.now.getTime() + minutes * MINUTE_MS);
         const step = { ...command, id: uuidFrom('mute', command.id) };
         await approval.streams.decideOn(queues, queue, step, (present) => mute(until, present));
@@ -73,3 +71,38 @@ export const denyRequest = (approval: DenyDependencies) =>
       return { ok: { status: 'denied' as const }, wrote };
     },
   );
+
+type ToDeny = {
+  readonly tenantId: string;
+  readonly userId: string;
+  readonly id: string;
+  readonly said: string;
+};
+
+/**
+ * Decided as of a person who is named first: that reads the request no further time. Only where a set is
+ * asked instead are its holders looked up.
+ */
+async function decide(approval: DenyDependencies, of: ToDeny, command: Command) {
+  const asNamed = await decideOn(approval, of, requests.initial, command);
+  if (asNamed === 'erased' || asNamed.accepted) return asNamed;
+  const { state } = asNamed;
+  if (state.status === 'none' || state.facts.approver === undefined) return asNamed;
+  return decideOn(approval, of, state, command);
+}
+
+async function decideOn(
+  approval: DenyDependencies,
+  { tenantId, userId, id, said }: ToDeny,
+  known: ApprovalRequest,
+  command: Command,
+) {
+  const decider = await deciderOf(approval, { tenantId, userId, vouchRequired: false }, known);
+  const isToSet = known.status !== 'none';
+  const place = { tenantId, userId, requestId: id, isToSet };
+  const reason = said === '' ? undefined : await sealWord(approval, place, 'deny_reason', said);
+  if (reason === 'erased') return reason;
+  const words = reason === undefined ? {} : { reason };
+  const input = { ...decider, now: command.now, ...words };
+  return approval.streams.decideOn(requests, id, command, (present) => deny(input, present));
+}

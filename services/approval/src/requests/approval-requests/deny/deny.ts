@@ -1,22 +1,32 @@
 import type { Sealed } from '@cardea/crypto';
-import { accept, type Decision } from '@cardea/event-store';
-import { type ApprovalRequest, type RequestEvent, toDecide } from '../request.ts';
+import { accept, type Decision, refuse } from '@cardea/event-store';
+import {
+  type ApprovalRequest,
+  barredFrom,
+  type Decider,
+  type RequestEvent,
+  toDecide,
+} from '../request.ts';
 
-export type Deny = {
-  readonly userId: string;
+export type Deny = Decider & {
   readonly userVouched: boolean;
   readonly now: Date;
   readonly reason?: Sealed;
 };
-export type DenyRefusal = 'request_not_found' | 'request_not_pending' | 'request_expired';
+export type DenyRefusal =
+  | 'request_not_found'
+  | 'request_not_pending'
+  | 'request_expired'
+  | 'approver_not_vouched'
+  | 'approver_excluded';
 
 /** Denying needs neither a code nor a fresh sign-in. */
-export function deny(
-  { userId, userVouched, now, reason }: Deny,
-  request: ApprovalRequest,
-): Decision<RequestEvent, DenyRefusal> {
-  const found = toDecide(userId, now, request);
+export function deny(of: Deny, request: ApprovalRequest): Decision<RequestEvent, DenyRefusal> {
+  const { userId, userVouched, now, reason } = of;
+  const found = toDecide(of, now, request);
   if ('barred' in found) return found.barred;
+  const barred = barredFrom(found.pending.facts, of);
+  if (barred !== undefined) return refuse(barred);
   return accept({
     type: 'ApprovalDenied',
     data: {

@@ -1,15 +1,18 @@
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
+import type { SetHolders } from '../../approver-sets/set-holders.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import type { Changes } from '../changes.ts';
+import { mayRead } from '../decider.ts';
 import { readRequest, showRequest } from '../read-request.ts';
-import { COMMON, maySee, NO_KEYS, requestId, requestShape } from '../request-shape.ts';
+import { COMMON, NO_KEYS, requestId, requestShape } from '../request-shape.ts';
 
 type GetDependencies = Pick<
   ServiceDependencies,
   'streams' | 'clock' | 'systemCommand' | 'sealer'
 > & {
   readonly changes: Changes;
+  readonly setHolders: SetHolders;
   readonly identityFacts: IdentityFacts;
 };
 
@@ -33,7 +36,7 @@ export const getRequest = (approval: GetDependencies) =>
     },
     async ({ params, principal, tenantId }) => {
       const request = await readRequest(approval, tenantId, params.id);
-      if (request.status === 'none' || !maySee(principal, request.facts)) {
+      if (request.status === 'none' || !(await mayRead(approval, principal, request.facts))) {
         return { refused: 'request_not_found' };
       }
       return { ok: await showRequest(approval, request) };

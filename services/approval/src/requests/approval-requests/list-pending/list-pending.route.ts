@@ -1,15 +1,17 @@
+import { readApproverSet } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
+import type { SetHolders } from '../../approver-sets/set-holders.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
-import { PENDING_ROWS_MAX } from '../../limits.ts';
+import { OPEN_SETS_MAX, PENDING_ROWS_MAX } from '../../limits.ts';
 import { COMMON, isImpersonated, isLive, requestShape, USERS_ONLY } from '../request-shape.ts';
-import { readRows, showRows } from '../rows.ts';
+import { type Row, readRows, selectRows, showRows } from '../rows.ts';
 
 type ListPendingDependencies = Pick<
   ServiceDependencies,
   'database' | 'clock' | 'sealer' | 'streams' | 'revocations'
-> & { readonly identityFacts: IdentityFacts };
+> & { readonly identityFacts: IdentityFacts; readonly setHolders: SetHolders };
 
 export const listPending = (approval: ListPendingDependencies) =>
   endpoint(
@@ -20,7 +22,7 @@ export const listPending = (approval: ListPendingDependencies) =>
       applicationScope: 'account',
       summary: 'Requests that wait for the caller, newest first',
       description:
-        'Lists the requests that wait for a decision by the caller, newest first, at most 1,000.',
+        'Lists the requests that wait for a decision by the caller, newest first, at most 1,000; with those to sets in which the caller stands now, of the 50 sets that were asked last.',
       method: 'get',
       path: '/api/v1/ciba/pending',
       who: ['user'],
@@ -32,13 +34,53 @@ export const listPending = (approval: ListPendingDependencies) =>
     async ({ principal: user, tenantId }) => {
       if (isImpersonated(user)) return { refused: 'user_session_required' };
       if (!(await isLive(approval, tenantId, user.id))) return { refused: 'unauthenticated' };
-      const values = [approval.clock.now(), tenantId, user.id];
-      const rows = await readRows(
-        approval.database.tenant(tenantId),
-        `WHERE r.tenant_id = $2 AND r.user_id = $3 AND r.status = 'pending' AND r.expires_at > $1
-         ORDER BY r.created_at DESC, r.id DESC LIMIT ${PENDING_ROWS_MAX}`,
-        values,
-      );
+      const of = { tenantId, userId: user.id, now: approval.clock.now() };
+      const rows = await waitingFor(approval, of);
       return { ok: { requests: await showRows(approval, rows) } };
     },
   );
+
+type Caller = { readonly tenantId: string; readonly userId: string; readonly now: Date };
+
+const OPEN = `r.tenant_id = $2 AND r.status = 'pending' AND r.expires_at > $1`;
+const NEWEST = `ORDER BY r.created_at DESC, r.id DESC LIMIT ${PENDING_ROWS_MAX}`;
+/**
+ * What the caller is asked in person, and the sets of which anything is open, the newest first: in one
+ * statement, so that a tenant without sets pays for no second one.
+ */
+const OWN_AND_SETS = `
+  SELECT s.sets AS open_sets, own.*
+  FROM (SELECT array_agg(t.user_id) AS sets FROM (
+          SELECT r.user_id FROM approval.requests r
+          WHERE ${OPEN} AND r.approver IS NOT NULL
+          GROUP BY r.user_id ORDER BY max(r.created_at) DESC LIMIT ${OPEN_SETS_MAX}) t) s
+  LEFT JOIN LATERAL (${selectRows(`WHERE ${OPEN} AND r.user_id = $3 AND r.approver IS NULL ${NEWEST}`)}) own
+    ON true
+  ORDER BY own.created_at DESC, own.id DESC`;
+
+type OwnOrNone = Row & { readonly open_sets: readonly string[] | null };
+
+async function waitingFor(
+  { database, setHolders }: ListPendingDependencies,
+  { tenantId, userId, now }: Caller,
+): Promise<readonly Row[]> {
+  const sql = database.tenant(tenantId);
+  const found = await sql.query<OwnOrNone>(OWN_AND_SETS, [now, tenantId, userId]);
+  // Without any request of the caller there is one row, which names the sets.
+  const own = found.rows.filter(({ id }) => id !== null);
+  const sets = (found.rows[0]?.open_sets ?? []).flatMap((text) => {
+    const set = readApproverSet(text);
+    return set === undefined ? [] : [{ text, set }];
+  });
+  if (sets.length === 0) return own;
+  const asked = { tenantId, userId, sets: sets.map(({ set }) => set) };
+  const holds = await setHolders.heldBy(asked);
+  const held = sets.filter((_, at) => holds[at] === true).map(({ text }) => text);
+  if (held.length === 0) return own;
+  const where = `WHERE ${OPEN} AND r.approver IS NOT NULL AND r.user_id = ANY($3) ${NEWEST}`;
+  const theirs = await readRows(sql, where, [now, tenantId, held]);
+  return [...own, ...theirs].toSorted(newestFirst).slice(0, PENDING_ROWS_MAX);
+}
+
+const newestFirst = (a: Row, b: Row): number =>
+  b.created_at.getTime() - a.created_at.getTime() || (a.id < b.id ? 1 : -1);

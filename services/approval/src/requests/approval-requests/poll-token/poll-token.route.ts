@@ -2,16 +2,19 @@ import { NullableTime, named, Time } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
+import type { SetHolders } from '../../approver-sets/set-holders.ts';
 import { INTERVAL_SECONDS } from '../../limits.ts';
 import type { Changes } from '../changes.ts';
+import { mayRead } from '../decider.ts';
 import type { Polls } from '../polls.ts';
 import { readRequest } from '../read-request.ts';
 import { type ExistingRequest, useBefore } from '../request.ts';
-import { COMMON, maySee, StatusShape } from '../request-shape.ts';
+import { COMMON, StatusShape } from '../request-shape.ts';
 import { untilDecided } from '../until-decided.ts';
 
 type PollTokenDependencies = Pick<ServiceDependencies, 'streams' | 'clock' | 'systemCommand'> & {
   readonly changes: Changes;
+  readonly setHolders: SetHolders;
   readonly polls: Polls;
   /** Takes a token from the rate limit of the poll route, per request. */
   readonly pace: (key: string) => Promise<boolean>;
@@ -66,7 +69,7 @@ export const pollToken = (needs: PollTokenDependencies) =>
       const { approval_id: id } = params;
       const headers = { 'Retry-After': String(INTERVAL_SECONDS) };
       const now = await readRequest(needs, tenantId, id);
-      if (now.status === 'none' || !maySee(principal, now.facts)) {
+      if (now.status === 'none' || !(await mayRead(needs, principal, now.facts))) {
         return { refused: 'request_not_found' };
       }
       if (!(await needs.pace(`approval:pace:${tenantId}:${id}`))) {

@@ -1,11 +1,13 @@
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
+import type { SetHolders } from '../../approver-sets/set-holders.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { POLL_WAIT_MS } from '../../limits.ts';
 import type { Changes } from '../changes.ts';
+import { mayRead } from '../decider.ts';
 import type { Polls } from '../polls.ts';
 import { readRequest, showRequest } from '../read-request.ts';
-import { COMMON, maySee, NO_KEYS, requestId, requestShape } from '../request-shape.ts';
+import { COMMON, NO_KEYS, requestId, requestShape } from '../request-shape.ts';
 import { untilDecided } from '../until-decided.ts';
 
 type PollDependencies = Pick<
@@ -13,6 +15,7 @@ type PollDependencies = Pick<
   'streams' | 'clock' | 'systemCommand' | 'sealer'
 > & {
   readonly changes: Changes;
+  readonly setHolders: SetHolders;
   readonly identityFacts: IdentityFacts;
   readonly polls: Polls;
   readonly pollWaitMs?: number;
@@ -39,7 +42,7 @@ export const pollRequest = (needs: PollDependencies) =>
     async (request) => {
       const { params, principal, tenantId } = request;
       const now = await readRequest(needs, tenantId, params.id);
-      if (now.status === 'none' || !maySee(principal, now.facts)) {
+      if (now.status === 'none' || !(await mayRead(needs, principal, now.facts))) {
         return { refused: 'request_not_found' };
       }
       if (now.status !== 'pending') return { ok: await showRequest(needs, now) };

@@ -1,0 +1,51 @@
+/**
+ * The texts of requests to a set are encrypted under a key of each request, since they belong to no one
+ * person who decides: they go with the person for whom the agent acted, or 90 days after the last moment at
+ * which the request could be decided.
+ */
+import type { Loop, ServiceDependencies } from '@cardea/service';
+import { setSubjectOf } from '../approval-requests/request.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'sealer'>;
+type Row = { readonly tenant_id: string; readonly id: string };
+
+const KEPT_MS = 90 * 24 * 3_600_000;
+const PAUSE_MS = 3_600_000;
+const PAGE_ROWS = 500;
+const TO_ERASE = `
+  SELECT r.tenant_id, r.id FROM approval.requests r
+  JOIN approval.subject_keys k ON k.subject_id = 'request:' || r.tenant_id || ':' || r.id
+  WHERE r.approver IS NOT NULL AND k.wrapped IS NOT NULL`;
+
+/** Of requests that an agent made for this person. */
+export async function eraseTextsFor(
+  needs: Omit<Dependencies, 'clock'>,
+  { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
+): Promise<void> {
+  const where = `${TO_ERASE} AND r.tenant_id = $1 AND r.session_user_id = $2 LIMIT ${PAGE_ROWS}`;
+  while ((await erasePage(needs, where, [tenantId, userId])) === PAGE_ROWS);
+}
+
+export const oldSetTexts = (needs: Dependencies): Loop => ({
+  name: 'approval.set_texts',
+  leader: true,
+  run: async (signal, tick) => {
+    while (!signal.aborted) {
+      tick();
+      const before = new Date(needs.clock.now().getTime() - KEPT_MS);
+      const where = `${TO_ERASE} AND r.expires_at < $1 LIMIT ${PAGE_ROWS}`;
+      const erased = await erasePage(needs, where, [before]);
+      if (erased < PAGE_ROWS) await needs.clock.sleep(PAUSE_MS, signal);
+    }
+  },
+});
+
+async function erasePage(
+  { database, sealer }: Omit<Dependencies, 'clock'>,
+  text: string,
+  values: readonly unknown[],
+): Promise<number> {
+  const { rows } = await database.system.query<Row>(text, values);
+  for (const { tenant_id, id } of rows) await sealer.erase(setSubjectOf(tenant_id, id));
+  return rows.length;
+}

@@ -6,7 +6,7 @@ import { oauthOfFile } from './oauth-fixture.ts';
 const { fixture, admin } = oauthOfFile();
 const EXPORT = '/api/v1/admin/users/export';
 /** More than two pages. */
-const MANY = 1_200;
+const MANY = 4_200;
 
 const exported = (account: Account) => fixture.as(account).get(EXPORT);
 const linesOf = (text: string) =>
@@ -58,7 +58,7 @@ it('standards 9 an export has each user of the tenant once, as the list shows th
   expect(lines.at(-1)).toEqual({ end: true, count: MANY + 2 });
   const users = lines.slice(0, -1);
   const list = [];
-  for (const offset of [0, 1_000]) {
+  for (let offset = 0; offset < users.length; offset += 1_000) {
     const { body } = await fixture.as(owner).get(`/api/v1/admin/users?limit=1000&offset=${offset}`);
     list.push(...body.users);
   }

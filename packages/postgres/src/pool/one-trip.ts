@@ -67,11 +67,9 @@ type Sent = {
   readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];
+  readonly asText: boolean;
   readonly result: Filled;
 };
-/** No value is read from what was printed. */
-const PRINTED = { getTypeParser: () => (text: string) => text } as unknown as typeof types;
-
 type Settle = {
   readonly resolve: (answers: readonly Answer[]) => void;
   readonly reject: (error: Error) => void;
@@ -102,7 +100,8 @@ class OneTrip extends Query {
       name,
       text,
       values: values.map(prepareValue),
-      result: (asText ? new Result('array', PRINTED) : new Result('', types)) as Filled,
+      asText,
+      result: new Result('', types) as Filled,
     }));
     this.#next(0);
   }
@@ -127,19 +126,21 @@ class OneTrip extends Query {
   };
 
   handleRowDescription({ fields }: { readonly fields: unknown }): void {
-    this.#current?.addFields(fields);
+    this.#current?.result.addFields(fields);
   }
 
   handleDataRow({ fields }: { readonly fields: unknown }): void {
+    const current = this.#current;
     try {
-      this.#current?.addRow(this.#current.parseRow(fields));
+      if (current?.asText === true) current.result.addRow(fields as Record<string, unknown>);
+      else current?.result.addRow(current.result.parseRow(fields));
     } catch (error) {
       this.#unreadable ??= error as Error;
     }
   }
 
   handleCommandComplete(message: unknown): void {
-    this.#current?.addCommandComplete(message);
+    this.#current?.result.addCommandComplete(message);
     this.#next(this.#answered + 1);
   }
 
@@ -163,8 +164,8 @@ class OneTrip extends Query {
       );
   }
 
-  get #current(): Filled | undefined {
-    return this.#all[this.#answered]?.result;
+  get #current(): Sent | undefined {
+    return this.#all[this.#answered];
   }
 
   #next(index: number): void {

@@ -4,56 +4,24 @@
  * done here takes 0.4 s more, while it reads the next rows.
  */
 import type { Database, PrintedRow } from '@cardea/read-models';
-import type { AdminUser } from '../users/administer/admin-users.ts';
 
 export type LastUser = { readonly createdAt: string; readonly id: string };
 
-type Printed = string | null;
-type Write = (printed: Printed) => string;
-
-const asText: Write = (printed) => JSON.stringify(printed);
-const asBoolean: Write = (printed) => (printed === 't' ? 'true' : 'false');
-const asJson: Write = (printed) => printed ?? 'null';
-/** `2026-11-27 22:21:10.107` in the form that JSON has elsewhere: with milliseconds, and in UTC. */
-const asTime: Write = (printed) => {
-  if (printed === null) return 'null';
-  const milliseconds = `${printed.slice(FRACTION_AT, FRACTION_AT + 3)}000`.slice(0, 3);
-  return `"${printed.slice(0, 10)}T${printed.slice(11, 19)}.${milliseconds}Z"`;
-};
-const FRACTION_AT = 20;
+type Printed = string | null | undefined;
 
 const utc = (column: string) => `${column} AT TIME ZONE 'UTC'`;
 
-/** Field, its SQL, and how it is written; `$2` is the time of now. In the order of the list's fields. */
-const FIELDS: readonly (readonly [keyof AdminUser, string, Write])[] = [
-  ['id', 'id', asText],
-  ['email', "coalesce(email, '')", asText],
-  ['email_verified', 'email_verified', asBoolean],
-  ['display_name', 'display_name', asText],
-  ['avatar_url', 'avatar_url', asText],
-  ['locale', 'locale', asText],
-  ['preferred_username', 'preferred_username', asText],
-  ['roles', 'to_json(roles)', asJson],
-  ['created_at', utc('created_at'), asTime],
-  [
-    'status',
-    "CASE WHEN status = 'active' AND $2 < locked_until THEN 'locked' ELSE status END",
-    asText,
-  ],
-  ['vouched', 'vouched', asBoolean],
-  ['mfa_enabled', 'mfa_enabled', asBoolean],
-  ['last_login_at', utc('last_login_at'), asTime],
-  ['identities', 'to_json(identities)', asJson],
-  ['updated_at', utc('updated_at'), asTime],
+/** In the order of the list's fields; `$2` is the time of now. */
+const COLUMNS = [
+  ...['id', "coalesce(email, '')", 'email_verified', 'display_name', 'avatar_url', 'locale'],
+  ...['preferred_username', 'to_json(roles)', utc('created_at')],
+  "CASE WHEN status = 'active' AND $2 < locked_until THEN 'locked' ELSE status END",
+  ...['vouched', 'mfa_enabled', utc('last_login_at'), 'to_json(identities)', utc('updated_at')],
 ];
-const ID = FIELDS.findIndex(([name]) => name === 'id');
-const CREATED_AT = FIELDS.findIndex(([name]) => name === 'created_at');
-const WRITERS = FIELDS.map(([name, , write], at) => ({
-  before: `${at === 0 ? '{' : ','}"${name}":`,
-  write,
-}));
+const ID = COLUMNS.indexOf('id');
+const CREATED_AT = COLUMNS.indexOf(utc('created_at'));
 
-const PAGE = `SELECT ${FIELDS.map(([, sql]) => sql).join(', ')} FROM identity.users
+const PAGE = `SELECT ${COLUMNS.join(', ')} FROM identity.users
   WHERE tenant_id = $1 AND created_at <= $3 AND (created_at < $3 OR id > $4)
   ORDER BY created_at DESC, id LIMIT $5`;
 
@@ -83,11 +51,25 @@ export const lastOf = (rows: readonly PrintedRow[]): LastUser | undefined => {
 
 /** Each with its line break. */
 export function linesOf(rows: readonly PrintedRow[]): string {
-  let text = '';
-  for (const row of rows) {
-    for (const [at, { before, write }] of WRITERS.entries())
-      text += before + write(row[at] ?? null);
-    text += '}\n';
-  }
-  return text;
+  let lines = '';
+  for (const row of rows) lines += lineOf(row);
+  return lines;
+}
+
+/** Written out, because a table of fields takes half as long again. */
+function lineOf(row: PrintedRow): string {
+  const [id, email, isVerified, name, picture, locale, username, roles, ...more] = row;
+  const [createdAt, status, isVouched, hasFactor, lastLoginAt, identities, updatedAt] = more;
+  return `{"id":${asText(id)},"email":${asText(email)},"email_verified":${asBoolean(isVerified)},"display_name":${asText(name)},"avatar_url":${asText(picture)},"locale":${asText(locale)},"preferred_username":${asText(username)},"roles":${roles},"created_at":${asTime(createdAt)},"status":${asText(status)},"vouched":${asBoolean(isVouched)},"mfa_enabled":${asBoolean(hasFactor)},"last_login_at":${asTime(lastLoginAt)},"identities":${identities},"updated_at":${asTime(updatedAt)}}\n`;
+}
+
+const asText = (printed: Printed): string => JSON.stringify(printed ?? null);
+const asBoolean = (printed: Printed): string => (printed === 't' ? 'true' : 'false');
+
+const FRACTION_AT = '2026-11-27 22:21:10.'.length;
+/** `2026-11-27 22:21:10.1` in the form that JSON has elsewhere: with milliseconds, and in UTC. */
+function asTime(printed: Printed): string {
+  if (typeof printed !== 'string') return 'null';
+  const milliseconds = printed.slice(FRACTION_AT, FRACTION_AT + 3).padEnd(3, '0');
+  return `"${printed.slice(0, 10)}T${printed.slice(11, 19)}.${milliseconds}Z"`;
 }

@@ -8,10 +8,10 @@ import { type LastUser, lastOf, linesOf, printedUsersAfter } from './lines-of-us
 
 const PAGE_USERS_MAX = 500;
 /**
- * A page is some 400 KB of lines, of which two wait for the client, and the rows of a third one. Ten times as much
- * where every name and address of a picture is as long as it may be.
+ * A page is some 800 KB of lines, of which two wait for the client, and the rows of a third one. Several times as
+ * much where every name and address of a picture is as long as it may be.
  */
-const PAGE_LINES_MAX = 1_000;
+const PAGE_LINES_MAX = 2_000;
 
 export async function countUsers(database: Database, tenantId: string): Promise<number> {
   const { rows } = await database

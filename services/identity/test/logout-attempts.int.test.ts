@@ -1,6 +1,7 @@
 /** How often a logout notice is sent to applications that do not take it, and whom they delay. */
 import { connect } from 'node:net';
 import { ConnectFailed, type Dialer } from '@cardea/http';
+import { metrics } from '@cardea/runtime';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, claimsOf } from './identity-fixture.ts';
@@ -80,6 +81,14 @@ const cameTo = (client: TestClient, type: string, deadlineMs = 2_000) =>
     deadlineMs,
   });
 
+const refusedNotices = async () => {
+  const { values } = await metrics.notices.get();
+  return (
+    values.find(({ labels }) => labels.kind === 'logout' && labels.outcome === 'refused')?.value ??
+    0
+  );
+};
+
 describe('a logout notice that is not taken', () => {
   it('is sent again by a new token, and then no more [oauth 35]', async () => {
     const receiver = await receiving(503);
@@ -98,8 +107,9 @@ describe('a logout notice that is not taken', () => {
     expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThan(4_000);
   });
 
-  it('is final after 400, and the topic says so [oauth 35]', async () => {
+  it('is final after 400, and topic and metrics say so [oauth 35]', async () => {
     const receiver = await receiving(400);
+    const refusedBefore = await refusedNotices();
     const client = await register(receiver.uri);
     const { sid } = await signedOut(client, await ann());
     await cameTo(client, 'LogoutNoticeFailed');
@@ -116,6 +126,7 @@ describe('a logout notice that is not taken', () => {
       return rows[0]?.data;
     });
     expect(told).toMatchObject({ session_id: sid, attempts: 1, cause: 'refused' });
+    expect(await refusedNotices()).toBe(refusedBefore + 1);
     expect(receiver.notices).toHaveLength(1);
   });
 

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { metrics } from '@cardea/runtime';
 import { testDatabase, untilTrue, writeGeoDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -85,6 +86,10 @@ describe('people 11 a change to how an account is signed in to', () => {
     );
     expect(mail?.text).not.toMatch(/81\.2|#token/);
     expect(mail?.link).toBeNull();
+    const { values } = await metrics.notices.get();
+    expect(values.find(({ labels }) => labels.kind === 'security_notice')?.labels).toEqual({
+      ...{ kind: 'security_notice', outcome: 'sent' },
+    });
   });
 
   it('is told of each factor: added, used, made, removed', async () => {

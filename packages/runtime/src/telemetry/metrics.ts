@@ -118,6 +118,12 @@ export const metrics = {
   approvalsPending: gauge('approvals_pending', 'Approval requests that wait for a decision.'),
   longPollsOpen: gauge('long_polls_open', 'Long polls that are open.'),
   webhookAttempts: counter('webhook_attempts_total', 'Delivery attempts by outcome.', 'outcome'),
+  notices: counter(
+    'notices_total',
+    'Logout notices to applications and mail of identity, by outcome of each attempt.',
+    'kind',
+    'outcome',
+  ),
   webhookOldestDue: gauge('webhook_oldest_due_seconds', 'How long the oldest delivery is due.'),
 
   auditIntegrityAlarms: counter(

@@ -2,7 +2,7 @@
 import type { Command } from '@cardea/event-store';
 import { type MailTransport, outboxLoop } from '@cardea/mail';
 import { type Database, dueInTurns } from '@cardea/read-models';
-import type { Clock, Logger, WakeSignal } from '@cardea/runtime';
+import { type Clock, type Logger, metrics, type WakeSignal } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
 import { type Waiting as MailOfQueue, type WriterDependencies, writeMail } from './mail-writer.ts';
 import { deferMail, type MailOutcome, mailboxes, settleMail } from './mailboxes/mailbox.ts';
@@ -70,6 +70,7 @@ async function settle(needs: Dependencies, waiting: Waiting, outcome: MailOutcom
   await needs.streams.decideOn(mailboxes, waiting.mailbox, command, (mailbox) =>
     settleMail(waiting, outcome, mailbox),
   );
+  metrics.notices.inc({ kind: waiting.purpose, outcome });
 }
 
 async function putOff(
@@ -77,6 +78,7 @@ async function putOff(
   waiting: Waiting,
   { attempts, at }: { readonly attempts: number; readonly at: Date },
 ): Promise<void> {
+  metrics.notices.inc({ kind: waiting.purpose, outcome: 'failed' });
   const command = commandOf(needs, waiting, 'defer', String(attempts));
   await needs.streams.decideOn(mailboxes, waiting.mailbox, command, (mailbox) =>
     deferMail(waiting, { attempts, retryAt: at }, mailbox),

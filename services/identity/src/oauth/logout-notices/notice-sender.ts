@@ -13,6 +13,7 @@ import {
   failpoint,
   type Ids,
   type Logger,
+  metrics,
   type Settings,
   type WakeSignal,
 } from '@cardea/runtime';
@@ -121,6 +122,7 @@ async function attempt(needs: NoticeSenderDependencies, { id, tenantId }: Claime
   const { state } = await streams.load(logoutNotices, { tenantId, id });
   if (state.status !== 'pending') return;
   const outcome = await outcomeOf(needs, tenantId, state);
+  metrics.notices.inc({ kind: 'logout', outcome });
   const n = state.attempts + 1;
   const command = systemCommand(tenantId, 'logout notice', id, String(n));
   await streams.decideOn(logoutNotices, id, command, (notice) =>

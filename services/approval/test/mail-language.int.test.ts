@@ -1,8 +1,8 @@
-/** Mails about requests have the language that identity says the tenant's mails have. */
+/** Mails about requests have the language of the user, and where they chose none that of the tenant. */
 import type { Mail } from '@cardea/mail';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ApprovalFixture, approvalFixture, wanted } from './approval-fixture.ts';
+import { type ApprovalFixture, approvalFixture, userEvent, wanted } from './approval-fixture.ts';
 
 const database = testDatabase();
 let fixture: ApprovalFixture;
@@ -58,4 +58,34 @@ it('is English where nothing is written in the language', async () => {
   const { bot, id } = await fixture.people('francais');
   await tellTenant(id, ['email'], { language: 'fr' });
   expect((await mailAbout(bot, 'third reason')).subject).toBe('Approval requested by Deploy Bot');
+});
+
+it("is that of the user, and the tenant's where they choose none or none that is written in", async () => {
+  const { bot, id } = await fixture.people('languages');
+  await tellTenant(id, ['email'], { language: 'en' });
+  const tell = async (locale: object) => {
+    const display_name = `Ann, after ${mails.length}`;
+    const said = { vouched: true, display_name, changed: ['locale'], ...locale };
+    await fixture.publish(userEvent(id, 'ann', 'user.updated', said));
+    await untilTrue(async () => {
+      const { rowCount } = await fixture.host
+        .needsOf('approval')
+        .database.system.query(
+          'SELECT FROM approval.users WHERE tenant_id = $1 AND display_name = $2',
+          [id, display_name],
+        );
+      return rowCount === 1;
+    });
+    return (await mailAbout(bot, `turn ${mails.length}`)).subject;
+  };
+  const [english, german] = [
+    'Approval requested by Deploy Bot',
+    'Deploy Bot bittet um eine Freigabe',
+  ];
+  expect(await tell({ locale: 'de-AT' })).toBe(german);
+  // As events of before are, which say nothing of it.
+  expect(await tell({})).toBe(german);
+  expect(await tell({ locale: 'fr' })).toBe(english);
+  await tellTenant(id, ['email', 'webhook'], { language: 'de' });
+  expect(await tell({ locale: null })).toBe(german);
 });

@@ -18,6 +18,14 @@ export const userSnapshot = {
       'Whether an administrator vouches for them, as approvals of the tenant ask for; absent in events of before.',
     ),
   ),
+  locale: Type.Optional(
+    erasable(
+      text(
+        'BCP 47 tag of their language; null also where they chose none, absent in events of before.',
+        'de-CH',
+      ),
+    ),
+  ),
   created_at: moment('When the account was made.'),
 };
 

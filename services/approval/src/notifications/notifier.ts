@@ -116,7 +116,7 @@ async function notifyOfBlock(needs: NotifierDependencies, job: Job, until: Date)
     await putOff(database, job, { attempts: job.attempts, at });
     return;
   }
-  const look = await identityFacts.mailLook(job.tenant_id);
+  const look = await identityFacts.mailLook(job.tenant_id, job.user_id);
   await mail.send({ to: user.email, ...mailOfBlock(until, look) });
   await finish(database, job);
 }
@@ -138,7 +138,7 @@ async function sendFolded(
     else open.push(one);
   }
   if (open.length === 0) return;
-  const look = await needs.identityFacts.mailLook(job.tenant_id);
+  const look = await needs.identityFacts.mailLook(job.tenant_id, job.user_id);
   await mail.send({
     to,
     ...mailOfSeveral(open.length, look, pageOfRequests(needs.settings, job.tenant_id)),
@@ -184,7 +184,7 @@ async function mailOf(
        LIMIT 1`,
       [facts.tenant_id, facts.user_id, facts.agent_id, facts.id, facts.created_at],
     ),
-    identityFacts.mailLook(facts.tenant_id),
+    identityFacts.mailLook(facts.tenant_id, facts.user_id),
   ]);
   return mailOfRequest({
     agentName: facts.agent_name,

@@ -20,6 +20,7 @@ async function userOf({ streamId }: Event, tools: RelayTools): Promise<UserSnaps
   return snapshotOf(user, {
     email: await open(user.email, 'email'),
     displayName: await open(user.displayName, 'display_name'),
+    locale: await open(user.locale ?? null, 'locale'),
   });
 }
 

@@ -114,8 +114,7 @@ export function userDirectory({ sealer, snapshots, clock }: Dependencies): UserD
     emailOf,
     localeOf: ({ id, locale = null }) => openField(id, 'locale', locale),
     snapshot: async (user) => {
-      const { email, displayName } = await open(user);
-      return snapshotOf(user, { email, displayName });
+      return snapshotOf(user, await open(user));
     },
     seal: ({ tenantId, userId }, field, value) =>
       sealer.seal(tenantId, userField(userId, field), value),
@@ -127,7 +126,7 @@ const holderOf = (address: Reservation): string =>
 
 export const snapshotOf = (
   user: ExistingUser,
-  { email, displayName }: Pick<Opened, 'email' | 'displayName'>,
+  { email, displayName, locale }: Pick<Opened, 'email' | 'displayName' | 'locale'>,
 ): UserSnapshot => ({
   id: user.id,
   email,
@@ -136,6 +135,7 @@ export const snapshotOf = (
   roles: [...user.roles],
   status: user.status,
   vouched: user.vouched,
+  locale,
   created_at: user.createdAt,
 });
 
@@ -152,6 +152,7 @@ export const readSnapshot = (
         email_verified: false,
         roles: [],
         status: 'active',
+        locale: null,
         created_at: at,
       }
     : JSON.parse(text);

@@ -1,5 +1,6 @@
 /** Users, agents and tenants from identity's events. The rows may lag for a while. */
 import { DEFAULT_LANGUAGE, knownLanguage, type Language, type MailBrand } from '@cardea/mail';
+import { languageOfLocale } from '@cardea/pages';
 import type { Database } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
 import { LATE_ROW_PAUSES_MS } from '../limits.ts';
@@ -29,6 +30,7 @@ type TenantLookRow = {
   readonly language: string | null;
   readonly display_name: string | null;
   readonly brand_color: string | null;
+  readonly locale: string | null;
 };
 
 export type IdentityFacts = {
@@ -38,8 +40,8 @@ export type IdentityFacts = {
   agent(tenantId: string, id: string): Promise<Agent | undefined>;
   /** In order of sending. */
   channels(tenantId: string): Promise<readonly string[]>;
-  /** How the tenant's mails look. */
-  mailLook(tenantId: string): Promise<MailLook>;
+  /** How the tenant's mails look; one to a user has that user's language, where they chose one. */
+  mailLook(tenantId: string, userId?: string): Promise<MailLook>;
 };
 
 /** Identity's own default (`docs/design/approval.md`, Messages to the user). */
@@ -133,13 +135,20 @@ export function identityFacts(database: Database): IdentityFacts {
       );
       return row?.channels ?? CHANNELS_DEFAULT;
     },
-    mailLook: async (tenantId) => {
+    mailLook: async (tenantId, userId = '') => {
       const row = await one<TenantLookRow>(
         tenantId,
-        'SELECT language, display_name, brand_color FROM approval.tenants WHERE tenant_id = $1',
+        `SELECT t.language, t.display_name, t.brand_color, u.locale
+         FROM (SELECT $1::text AS tenant_id) x
+         LEFT JOIN approval.tenants t ON t.tenant_id = x.tenant_id
+         LEFT JOIN approval.users u ON u.tenant_id = x.tenant_id AND u.user_id = $2`,
+        userId,
       );
       return {
-        language: knownLanguage(row?.language ?? '') ?? DEFAULT_LANGUAGE,
+        language:
+          languageOfLocale(row?.locale ?? null) ??
+          knownLanguage(row?.language ?? '') ??
+          DEFAULT_LANGUAGE,
         brand: { name: row?.display_name ?? '', color: row?.brand_color ?? null },
       };
     },

@@ -93,14 +93,15 @@ const keepingUsers = (name: string, columns: readonly string[]): RowWriter => ({
   name,
   table: 'approval.users',
   text: `INSERT INTO approval.users
-       (tenant_id, user_id, email, display_name, status, vouched, position)
+       (tenant_id, user_id, email, display_name, status, vouched, position, locale)
      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[],
-       $7::bigint[])
+       $7::bigint[], $8::text[])
      ON CONFLICT (tenant_id, user_id) DO UPDATE
        SET ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}`,
 });
-const KEEP_USERS = keepingUsers('approval_keep_users', [...SAID, 'vouched']);
-/** Older events do not say whether the user is vouched for; the stored value stays then. */
+const KEEP_USERS = keepingUsers('approval_keep_users', [...SAID, 'vouched', 'locale']);
+/** Older events say neither the language of the user, nor, still older ones, who vouches; what is stored stays then. */
+const KEEP_ALL_BUT_LOCALE = keepingUsers('approval_keep_all_but_locale', [...SAID, 'vouched']);
 const KEEP_ALL_BUT_VOUCHED = keepingUsers('approval_keep_all_but_vouched', SAID);
 
 function keepUser({
@@ -110,11 +111,12 @@ function keepUser({
 }: Event<
   'user.created' | 'user.updated' | 'user.status_changed' | 'user.email_verified'
 >): RowEffect {
-  const { id, email, display_name, status, vouched } = user;
+  const { id, email, display_name, status, vouched, locale } = user;
+  const keep = locale === undefined ? KEEP_ALL_BUT_LOCALE : KEEP_USERS;
   return {
-    write: vouched === undefined ? KEEP_ALL_BUT_VOUCHED : KEEP_USERS,
+    write: vouched === undefined ? KEEP_ALL_BUT_VOUCHED : keep,
     key: [tenantId, id],
-    row: [tenantId, id, email, display_name, status, vouched ?? false, position],
+    row: [tenantId, id, email, display_name, status, vouched ?? false, position, locale ?? null],
   };
 }
 

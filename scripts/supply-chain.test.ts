@@ -55,7 +55,7 @@ describe('S19 supply chain', () => {
 
   it('S19 names no host but loopback, examples and the standards it cites', () => {
     const known =
-      /^(localhost|127\.0\.0\.1|\[::1\]|([\w-]+\.)*example(\.(com|org|net))?|[\w.-]+\.(test|invalid|local)|identity|approval|(www\.)?(w3\.org|rfc-editor\.org|apache\.org|json-schema\.org|schemas\.openid\.net|spec\.openapis\.org)|(api\.)?github\.com|accounts\.google\.com|api\.pwnedpasswords\.com|login\.microsoftonline\.com|docs\.slack\.dev|hooks\.slack\.com|learn\.microsoft\.com|adaptivecards\.io|docs\.discord\.com|docs\.ntfy\.sh)$/;
+      /^(localhost|127\.0\.0\.1|\[::1\]|([\w-]+\.)*example(\.(com|org|net))?|[\w.-]+\.(test|invalid|local)|identity|approval|authz|(www\.)?(w3\.org|rfc-editor\.org|apache\.org|json-schema\.org|schemas\.openid\.net|spec\.openapis\.org)|(api\.)?github\.com|accounts\.google\.com|api\.pwnedpasswords\.com|login\.microsoftonline\.com|docs\.slack\.dev|hooks\.slack\.com|learn\.microsoft\.com|adaptivecards\.io|docs\.discord\.com|docs\.ntfy\.sh)$/;
     const named = files
       .filter((file) => /^(packages|services|scripts|test)\//.test(file))
       .filter((file) => file.endsWith('.ts') && !/(\.test|address-forms)\.ts$/.test(file))

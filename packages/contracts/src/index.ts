@@ -1,4 +1,12 @@
 export {
+  APPROVAL_TTL_SECONDS_MAX,
+  approvalCalls,
+  type ConsumeApproval,
+  type ConsumedApproval,
+  type OpenApproval,
+  type OpenedApproval,
+} from './calls/approval-calls.ts';
+export {
   APPROVALS_NEEDED_MAX,
   type ApproverSet,
   ApproverSetShape,
@@ -7,15 +15,7 @@ export {
   RoleApprover,
   readApproverSet,
   SET_TEXT_MAX_CHARS,
-} from './approver-set.ts';
-export {
-  APPROVAL_TTL_SECONDS_MAX,
-  approvalCalls,
-  type ConsumeApproval,
-  type ConsumedApproval,
-  type OpenApproval,
-  type OpenedApproval,
-} from './calls/approval-calls.ts';
+} from './calls/approver-set.ts';
 export {
   authzCalls,
   HOLDERS_MAX,
@@ -25,8 +25,8 @@ export {
   type CurrentFacts,
   type FactsRequest,
   identityCalls,
-  type PeopleRequest,
   type Person,
+  type UsersRequest,
 } from './calls/identity-calls.ts';
 export type { AnswerOf, Ask, InternalCall, RequestOf } from './calls/internal-call.ts';
 export { EVENT_CATALOGUE, kindOf } from './catalogue.ts';

@@ -1,7 +1,7 @@
 /** The calls that vault makes to approval (`docs/design/approval.md`, Commands for vault). */
 import Type, { type TSchema } from 'typebox';
-import { APPROVALS_NEEDED_MAX, ApproverSetShape } from '../approver-set.ts';
 import { nullable } from '../fields.ts';
+import { APPROVALS_NEEDED_MAX, ApproverSetShape } from './approver-set.ts';
 import { type AnswerOf, internalCalls, type RequestOf, TENANT_REFUSALS } from './internal-call.ts';
 
 /** The longest time that a request may wait for its decision. */

@@ -200,7 +200,7 @@ export const identityCalls = internalCalls({
   },
 });
 
-export type PeopleRequest = RequestOf<(typeof identityCalls)['people']>;
+export type UsersRequest = RequestOf<(typeof identityCalls)['people']>;
 export type Person = AnswerOf<(typeof identityCalls)['people']>['people'][number];
 export type FactsRequest = RequestOf<(typeof identityCalls)['facts']>;
 /**

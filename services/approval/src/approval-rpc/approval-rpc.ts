@@ -245,7 +245,7 @@ async function consumeRequest(
   return { outcome: reason };
 }
 
-/** Of a request to a set nobody is named whose account could be disabled. */
+/** A request to a set names nobody whose account could be disabled. */
 const NOT_ASKED = { isActive: true, isVouched: true };
 
 const canBeUsed = (

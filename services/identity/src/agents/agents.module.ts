@@ -38,7 +38,7 @@ import { agents } from './agents/agent.ts';
 import { agentsProjection } from './agents/agents.projection.ts';
 import { agentsRelay } from './agents-relay.ts';
 import { currentFacts } from './current-facts.ts';
-import { currentPeople } from './current-people.ts';
+import { currentUsers } from './current-users.ts';
 import {
   grantDelegationRoute,
   listDelegationsRoute,
@@ -129,7 +129,7 @@ export function agentsModule(
     policies: [endOrphanedSessions(needs), takeBackReclaimedAgents(needs)],
     loops: [endExpiredSessions(needs)],
     relay: agentsRelay,
-    offers: { identity: { facts: currentFacts(needs), people: currentPeople(needs) } },
+    offers: { identity: { facts: currentFacts(needs), people: currentUsers(needs) } },
   };
   return { module, selfService };
 }

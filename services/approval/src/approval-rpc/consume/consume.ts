@@ -16,7 +16,7 @@ export type Consume = {
   readonly now: Date;
   readonly userIsActive: boolean;
   readonly userIsVouched: boolean;
-  /** Of a set: how many of those who approved still may; undefined if nobody was looked up. */
+  /** How many of a set who approved still may; undefined if nobody was looked up. */
   readonly stillHolding?: number | undefined;
 };
 export type ConsumeRefusal =

@@ -19,7 +19,7 @@ type Found = Decider & {
   readonly earlier: ReadonlyMap<string, boolean>;
 };
 
-/** Of a request to a set all are looked up live; nothing more is asked where a person is named. */
+/** Looks everybody up live where a set is asked; nothing more is asked where a person is named. */
 export async function deciderOf(
   approval: DeciderDependencies,
   of: { readonly tenantId: string; readonly userId: string; readonly vouchRequired: boolean },

@@ -90,7 +90,7 @@ export type RequestSnapshot = {
   readonly binding: Binding | null;
   readonly useBefore: string | null;
   readonly consumed: boolean;
-  /** Of a request to a set: who is asked, and who has approved. */
+  /** Who is asked and who has approved, where a set is asked. */
   readonly approver: ApproverSet | null;
   readonly needed: number;
   readonly responders: readonly string[];

@@ -101,7 +101,7 @@ type ApprovalApproved = {
     readonly user_vouched?: boolean;
     /** Unix seconds of the approver's last strong sign-in. */
     readonly auth_time?: number;
-    /** Of a request to a set: all whose approval counts. */
+    /** All whose approval counts, where a set is asked. */
     readonly responders?: readonly string[];
   };
 };
@@ -153,7 +153,7 @@ type Answered = {
   readonly respondedAt: string;
   /** Undefined in older answers. */
   readonly userVouched: boolean | undefined;
-  /** Of an approval by a set: all whose approval counts. */
+  /** All whose approval counts, where a set is asked. */
   readonly responders?: readonly string[];
 };
 export type Pending = Asked & { readonly status: 'pending' };
@@ -254,12 +254,12 @@ export const isUsable = (request: ApprovalRequest, now: Date): boolean =>
 /** Whoever decides, and whether they stand in the set that is asked, looked up a moment ago. */
 export type Decider = { readonly userId: string; readonly holdsSet: boolean };
 
-export const isAsked = ({ userId, holdsSet }: Decider, facts: RequestFacts): boolean =>
+export const mayAnswer = ({ userId, holdsSet }: Decider, facts: RequestFacts): boolean =>
   facts.approver === undefined ? facts.user_id === userId : holdsSet;
 
 /** The request if this user may decide it now; else the reason of the refusal. */
 export function toDecide(decider: Decider, now: Date, request: ApprovalRequest) {
-  if (request.status !== 'none' && !isAsked(decider, request.facts)) {
+  if (request.status !== 'none' && !mayAnswer(decider, request.facts)) {
     return { barred: refuse('request_not_found') } as const;
   }
   switch (request.status) {
@@ -290,6 +290,6 @@ export function barredFrom(
 
 /** `user:<id>` within its tenant: the subject whose key encrypts the texts of a request. */
 export const subjectOf = (tenantId: string, userId: string): string => `user:${tenantId}:${userId}`;
-/** Of a request to a set, whose texts are no one person's. */
+/** The texts of a request to a set are no one person's. */
 export const setSubjectOf = (tenantId: string, id: string): string => `request:${tenantId}:${id}`;
 export const streamOf = (id: string): string => `${requests.noun}-${id}`;

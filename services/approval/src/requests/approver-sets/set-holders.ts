@@ -11,7 +11,7 @@ const ANSWER_WAIT_MS = 2_000;
 
 export type NoApprover = 'too_many' | 'nobody_holds';
 /** How a person stands to a set. */
-export type Standing = { readonly holds: boolean; readonly isVouched: boolean };
+export type HolderStatus = { readonly holds: boolean; readonly isVouched: boolean };
 
 export type SetHolders = {
   /** The active and vouched holders without the excluded one; a reason if they cannot decide together. */
@@ -26,7 +26,7 @@ export type SetHolders = {
     readonly tenantId: string;
     readonly set: ApproverSet;
     readonly userIds: readonly string[];
-  }): Promise<ReadonlyMap<string, Standing>>;
+  }): Promise<ReadonlyMap<string, HolderStatus>>;
   /** Which of the sets the person holds and may decide for, in their order. */
   heldBy(question: {
     readonly tenantId: string;
@@ -35,7 +35,7 @@ export type SetHolders = {
   }): Promise<readonly boolean[]>;
 };
 
-export const NOBODY: Standing = { holds: false, isVouched: false };
+export const NOBODY: HolderStatus = { holds: false, isVouched: false };
 
 type Dependencies = {
   readonly peers: Pick<Peers, 'authz' | 'identity'>;

@@ -17,7 +17,7 @@ const TO_ERASE = `
   JOIN approval.subject_keys k ON k.subject_id = 'request:' || r.tenant_id || ':' || r.id
   WHERE r.approver IS NOT NULL AND k.wrapped IS NOT NULL`;
 
-/** Of requests that an agent made for this person. */
+/** Erases the texts of requests that an agent made for this person. */
 export async function eraseTextsFor(
   needs: Omit<Dependencies, 'clock'>,
   { tenantId, userId }: { readonly tenantId: string; readonly userId: string },

@@ -16,7 +16,7 @@ import {
   type Decider,
   type ExistingRequest,
   givenBy,
-  isAsked,
+  mayAnswer,
   requests,
   streamOf,
 } from '../request.ts';
@@ -177,7 +177,7 @@ async function countedGuess(
   const isGuess =
     code !== 'none' &&
     state.status === 'pending' &&
-    isAsked(decider, state.facts) &&
+    mayAnswer(decider, state.facts) &&
     state.facts.binding?.number_match === true;
   if (!isGuess) return undefined;
   const { tenantId } = command.metadata;

@@ -4,7 +4,7 @@
  * in its reasons quoted alike.
  */
 import Type, { type Static } from 'typebox';
-import { named } from './rest.ts';
+import { named } from '../rest.ts';
 
 export const SET_TEXT_MAX_CHARS = 512;
 /** Different persons who have to approve one request, at most. */

@@ -2,7 +2,7 @@
  * Who persons are now, for approval: each as their own stream has them, so that a role or a vouch that was
  * withdrawn counts no more once its withdrawal was answered.
  */
-import type { PeopleRequest, Person } from '@cardea/contracts';
+import type { Person, UsersRequest } from '@cardea/contracts';
 import type { Database } from '@cardea/read-models';
 import type { Peers } from '@cardea/service';
 import { exists, users } from '../accounts/accounts.module.ts';
@@ -13,7 +13,7 @@ type Dependencies = { readonly database: Database; readonly snapshots: SnapshotC
 /** One more than may hold a set of approvers, so that the caller sees that there are too many. */
 const WITH_ROLE_MAX = 101;
 
-export const currentPeople =
+export const currentUsers =
   ({ database, snapshots }: Dependencies): Peers['identity']['people'] =>
   async ({ tenantId, userIds, role }) => {
     const ids = [...new Set([...(userIds ?? []), ...(await withRole(database, tenantId, role))])];
@@ -28,14 +28,14 @@ export const currentPeople =
     return { people: found.flat().filter((person) => hasRole(person, role)) };
   };
 
-const hasRole = ({ roles }: Person, role: PeopleRequest['role']): boolean =>
+const hasRole = ({ roles }: Person, role: UsersRequest['role']): boolean =>
   role === undefined || roles.includes(role);
 
 /** From the table, whose row was written before the change of the role was answered. */
 async function withRole(
   database: Database,
   tenantId: string,
-  role: PeopleRequest['role'],
+  role: UsersRequest['role'],
 ): Promise<readonly string[]> {
   if (role === undefined) return [];
   const { rows } = await database.tenant(tenantId).query<{ id: string }>(

@@ -33,26 +33,20 @@ async function onDenied(world: Fortress): Promise<Ask> {
 const CHANNELS = '/api/v1/ciba/channels';
 const chat = ({ receiver }: Fortress) => ({ name: 'Ops', format: 'slack', url: receiver.url });
 
-/** The member's own; made anew each time, so the one of before goes first. */
-async function someChannel({ rest, a, receiver }: Fortress): Promise<Ask> {
-  const member = rest.as({ bearer: a.member.access, tenant: a.tenantId });
-  const { channels } = (await member.get(CHANNELS)).body;
-  for (const { id } of channels) await member.delete(`${CHANNELS}/${id}`);
-  const made = await member.post(CHANNELS, {
-    name: 'Phone',
-    format: 'ntfy',
-    url: `${receiver.url}/topic`,
-  });
+/** The tenant's; made anew each time, so the one of before goes first. */
+async function someChannel(world: Fortress): Promise<Ask> {
+  const { rest, a } = world;
+  const owner = rest.as({ bearer: a.owner.access, tenant: a.tenantId });
+  const { channels } = (await owner.get(CHANNELS)).body;
+  for (const { id } of channels) await owner.delete(`${CHANNELS}/${id}`);
+  const made = await owner.post(CHANNELS, chat(world));
   expectStatus(made, 201);
   return { params: { id: made.body.id } };
 }
 
-/** To everybody but the person it does not exist. */
-const ofMember = {
-  by: 'member',
-  ask: someChannel,
-  but: { 'system admin': 404, owner: 404, admin: 404 },
-} as const;
+/** Changing the password without a session has ended those of the member. */
+const SIGNED_OUT = { member: 401 } as const;
+const onChannel = { by: 'admin', ask: someChannel, but: SIGNED_OUT } as const;
 
 /** Only the user of the request decides; an agent is answered that a user has to. */
 const DECIDES = {
@@ -84,13 +78,21 @@ export const approvalSamples: Samples = {
     ask: async (world) => ({ params: { approval_id: (await someRequest(world)).id } }),
   },
   list_approval_channels: { by: 'member', ask: () => ({}) },
-  create_approval_channel: { by: 'admin', ask: (world) => ({ body: chat(world) }) },
+  create_approval_channel: {
+    by: 'admin',
+    ask: (world) => ({ body: chat(world) }),
+    but: SIGNED_OUT,
+  },
   change_approval_channel: {
-    ...ofMember,
+    ...onChannel,
     ask: async (world) => ({ ...(await someChannel(world)), body: { enabled: false } }),
   },
-  delete_approval_channel: ofMember,
-  test_approval_channel: ofMember,
+  delete_approval_channel: onChannel,
+  test_approval_channel: {
+    ...onChannel,
+    // To a member the tenant's channels do not exist.
+    but: { member: 404, 'revoked session': 404 },
+  },
   approve_request: DECIDES,
   deny_request: DECIDES,
 };

@@ -1,8 +1,9 @@
 /**
- * `npm run tour [-- --base URL] [--mailbox URL] [--json]`: the whole story against a running instance,
- * or against a fresh one of its own.
+ * `npm run tour [-- --base URL] [--mailbox URL] [--browser] [--json]`: the whole story against a running
+ * instance, or against a fresh one of its own. With `--browser` the user decides at the page of the request.
  */
 import { parseArgs } from 'node:util';
+import { phone } from './tour/phone.ts';
 import { player, Surprise } from './tour/player.ts';
 import { playStory } from './tour/story.ts';
 
@@ -10,6 +11,7 @@ const { values } = parseArgs({
   options: {
     base: { type: 'string' },
     mailbox: { type: 'string' },
+    browser: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
@@ -21,9 +23,13 @@ const print = (line: string): void => {
 const instance = values.base === undefined ? await instanceOfItsOwn() : undefined;
 const base = values.base ?? instance?.base ?? '';
 const teller = player(base, print);
+const bobs = values.browser ? await phone() : undefined;
+if (values.browser && bobs === undefined) {
+  print('There is no Chromium (CHROMIUM_BINARY names one): the user decides by the API.');
+}
 try {
   const mailbox = values.mailbox ?? ((await hasMailbox(base)) ? base : undefined);
-  await playStory(teller, mailbox);
+  await playStory(teller, mailbox, bobs);
   print('\nEvery step answered as the story says.');
   if (values.json) process.stdout.write(`${JSON.stringify({ ok: true, steps: teller.told() })}\n`);
 } catch (error) {
@@ -35,6 +41,7 @@ try {
   process.stderr.write(`\nThe story stopped here:\n${error.message}\n`);
   process.exitCode = 1;
 } finally {
+  await bobs?.close();
   await instance?.stop();
 }
 

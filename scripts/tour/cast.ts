@@ -1,4 +1,5 @@
 /** The participants of the story, and the values that its steps pass on. */
+import type { Phone } from './phone.ts';
 import type { Player, Reply } from './player.ts';
 import type { Receiver } from './receiver.ts';
 
@@ -7,6 +8,8 @@ export type Cast = {
   readonly player: Player;
   /** The URL of `/dev/mailbox`; when undefined, steps that need a mail are skipped and listed. */
   readonly mailbox: string | undefined;
+  /** Where the user decides in a browser; undefined: by the API. */
+  readonly phone: Phone | undefined;
   readonly run: string;
   tenantId: string;
   adminToken: string;
@@ -24,6 +27,7 @@ export type Agent = { readonly id: string; readonly key: string };
 
 export const PASSWORD = 'correct horse battery staple';
 
+export const bobsEmail = (cast: Cast): string => `bob-${cast.run}@example.com`;
 export const tenant = (cast: Cast) => ({ 'x-service-tenant': cast.tenantId });
 export const as = (cast: Cast, token: string) => ({
   ...tenant(cast),

@@ -13,16 +13,22 @@ import {
 import { as, type Cast } from './cast.ts';
 import { webhookIsSet, webhooksArrived } from './hooks.ts';
 import { machineReadsAudit } from './machine-client.ts';
+import type { Phone } from './phone.ts';
 import { expect, type Player, pollUntil, type Reply } from './player.ts';
 import { receiver } from './receiver.ts';
 import { keyHasScopes, relationsDecide } from './relations.ts';
 import { applicationSignsIn, secondFactorIsAdded } from './sign-ins.ts';
 import { adminSignsIn, colleagueRegisters, companySignsUp, sessionEnds } from './users.ts';
 
-export async function playStory(player: Player, mailbox: string | undefined): Promise<void> {
+export async function playStory(
+  player: Player,
+  mailbox: string | undefined,
+  phone?: Phone,
+): Promise<void> {
   const cast: Cast = {
     player,
     mailbox,
+    phone,
     run: randomBytes(4).toString('hex'),
     tenantId: '',
     adminToken: '',

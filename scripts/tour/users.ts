@@ -1,5 +1,5 @@
 /** Steps 2, 3, 5 and 15: users sign up, sign in, confirm their address, and sign out. */
-import { as, type Cast, claims, PASSWORD, signIn } from './cast.ts';
+import { as, bobsEmail, type Cast, claims, PASSWORD, signIn } from './cast.ts';
 import { expect } from './player.ts';
 
 /** Many times what an idle machine takes. */
@@ -62,7 +62,7 @@ export async function colleagueRegisters(cast: Cast): Promise<void> {
     200,
     ['tenant_slug', 'environment'],
   );
-  const email = `bob-${cast.run}@example.com`;
+  const email = bobsEmail(cast);
   const registered = await player.call(
     {
       method: 'POST',

@@ -2,13 +2,16 @@
 import { createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { signingKeysModule } from '../src/signing-keys/signing-keys.module.ts';
+import { allow, DEVICE_GRANT, poll, requestDevice } from './device-fixture.ts';
 import { type Account, claimsOf } from './identity-fixture.ts';
 import {
   application,
   authorized,
+  browser,
   fetchOf,
   oauthCalls,
   oauthOfFile,
+  REDIRECT,
   type TestClient,
 } from './oauth-fixture.ts';
 
@@ -66,16 +69,19 @@ describe('userinfo', () => {
 
   it('and the id_token have each claim that discovery names [oauth 28]', async () => {
     const client = await application(fixture, admin);
-    const done = await authorized(fixture, { client, account: admin });
+    const ann = await fixture.register(admin.tenantId);
+    const profile = {
+      ...{ display_name: 'Ann', avatar_url: 'https://pictures.example/ann.png' },
+      ...{ locale: 'de-CH', preferred_username: 'ann' },
+    };
+    expect((await fixture.as(ann).patch('/api/v1/user/profile', profile)).status).toBe(200);
+    const done = await authorized(fixture, { client, account: ann });
     const info = await fixture.rest.get('/oauth2/userinfo', { bearer: done.access_token });
     const seen = Object.keys({ ...decodeJwt(done.id_token), ...info.body });
     const { body } = await fixture.rest.get('/.well-known/openid-configuration');
     expect(new Set(body.id_token_signing_alg_values_supported)).toEqual(new Set(ALGORITHMS));
     expect(body.userinfo_signing_alg_values_supported).toEqual([...ALGORITHMS]);
-    // Nobody here has filled in their profile.
-    const ofProfile = ['name', 'picture', 'locale', 'preferred_username'];
-    const expected = body.claims_supported.filter((name: string) => !ofProfile.includes(name));
-    expect(seen).toEqual(expect.arrayContaining(expected));
+    expect(seen).toEqual(expect.arrayContaining(body.claims_supported));
   });
 });
 
@@ -154,6 +160,31 @@ describe('an id_token', () => {
       for (const value of Object.values({ ...info.body, ...byCode })) expect(value).not.toBeNull();
     },
   );
+
+  it('says the same by device code as by code and by refresh [oauth 28]', async () => {
+    const client = await application(fixture, admin, {
+      ...{ type: 'native', redirect_uris: [REDIRECT] },
+      grant_types: ['authorization_code', 'refresh_token', DEVICE_GRANT],
+    });
+    const scope = 'openid profile email';
+    const byCode = await authorized(fixture, { client, account: admin, more: { scope } });
+    const request = await requestDevice(fixture, client, scope);
+    await allow(browser(fixture), { ...request, account: admin });
+    const { body } = await poll(fixture, client, request);
+    const [ofCode, ofDevice, again] = await Promise.all(
+      [
+        byCode.id_token,
+        body.id_token,
+        (await refresh(client, body.refresh_token)).body.id_token,
+      ].map(async (idToken) => lasting(await verified(client, idToken, 'RS256'))),
+    );
+    expect(again).toEqual(ofDevice);
+    // Another sign-in, in another session.
+    const { sid, auth_time: at } = ofDevice ?? {};
+    expect(ofDevice).toEqual({ ...ofCode, sid, auth_time: at });
+    const info = await fixture.rest.get('/oauth2/userinfo', { bearer: body.access_token });
+    expect(ofDevice).toMatchObject(info.body);
+  });
 
   it('has the hash that its algorithm names', async () => {
     for (const [alg, characters] of [

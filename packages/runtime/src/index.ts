@@ -32,6 +32,7 @@ export {
   transactionTag,
 } from './loops/open-transaction.ts';
 export { type Pacing, pacing } from './loops/pacing.ts';
+export { SharedUse } from './loops/shared-use.ts';
 export { type Shutdown, type ShutdownDependencies, shutdown } from './loops/shutdown.ts';
 export { type WakeSignal, wakeSignal } from './loops/wake-signal.ts';
 export { codeOf, errorCode, isConnectionLost, Outage } from './outage.ts';

@@ -4,10 +4,8 @@
  * all of theirs. So few begin in each turn of the event loop, in rounds between tenants. What has begun goes
  * first, so that a tenant's many requests wait here and not inside. A tenant that is alone never waits.
  */
-import type { Clock } from '@cardea/runtime';
+import { type Clock, SharedUse } from '@cardea/runtime';
 
-/** So long after a request of another tenant the process still counts as shared. */
-const SHARED_MS = 1_000;
 /** Turns of the event loop that take longer than this let fewer requests begin. */
 const TURN_MS_MAX = 1;
 const BEGIN_MAX = 16;
@@ -18,25 +16,23 @@ type Begin = () => void;
 
 export class RequestTurns {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #use: SharedUse;
   /** In the order of turns: whose request has begun comes last. */
   readonly #lines = new Map<string, Begin[]>();
   #waiting = 0;
-  #lastCaller = '';
-  #lastMs = Number.NEGATIVE_INFINITY;
-  #sharedUntilMs = Number.NEGATIVE_INFINITY;
   #beginsPerTurn = BEGIN_MAX;
   #begun = 0;
   #turnStartMs: number | undefined;
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
     this.#clock = clock;
+    this.#use = new SharedUse(clock);
   }
 
   /** Undefined where the request begins at once; else it begins when the promise resolves. */
   wait(caller: string): Promise<void> | undefined {
-    const nowMs = this.#clock.monotonicMs();
-    if (!this.#isShared(caller, nowMs)) return undefined;
-    this.#startTurn(nowMs);
+    if (!this.#use.by(caller) && this.#waiting === 0) return undefined;
+    this.#startTurn(this.#clock.monotonicMs());
     if (this.#waiting === 0 && this.#begun < this.#beginsPerTurn) {
       this.#begun += 1;
       return undefined;
@@ -48,15 +44,6 @@ export class RequestTurns {
     if (line === undefined) this.#lines.set(caller, [resolve]);
     else line.push(resolve);
     return promise;
-  }
-
-  #isShared(caller: string, nowMs: number): boolean {
-    if (caller !== this.#lastCaller && nowMs - this.#lastMs < SHARED_MS) {
-      this.#sharedUntilMs = nowMs + SHARED_MS;
-    }
-    this.#lastCaller = caller;
-    this.#lastMs = nowMs;
-    return nowMs < this.#sharedUntilMs || this.#waiting > 0;
   }
 
   #startTurn(nowMs: number): void {

@@ -8,6 +8,7 @@ import {
   type GiveBack,
   metrics,
   outsideTransactions,
+  SharedUse,
   systemClock,
   transactionTag,
 } from '@cardea/runtime';
@@ -43,10 +44,11 @@ const ANSWER_SLACK_MS = 5000;
 /** A caller that got no connection tries again within this time; without one, nobody needs the pool. */
 const ASKED_RECENTLY_MS = 15_000;
 /**
- * Connections that a tenant's requests may use for each that is free: a single busy tenant gets three quarters of
- * them, and its further requests wait. A deployment of one tenant needs nearly all of them.
+ * Connections that a tenant's requests may use for each that is free. One that is alone gets three quarters of all,
+ * and its further requests wait: a deployment of one tenant needs nearly all of them. While others use the database
+ * it gets a quarter: with more of its statements in work, each of another's would be slower.
  */
-const PER_FREE_CONNECTION = 3;
+const PER_FREE_CONNECTION = { alone: 3, shared: 1 / 3 };
 /** Requests of all tenants that may wait for a connection. */
 const REQUESTS_WAITING_MAX = 4_096;
 /** The driver's message when no connection came free; for an unavailable server it has another one. */
@@ -81,6 +83,8 @@ export class ConnectionPool {
   /** Did not answer a ROLLBACK. The driver may still call them idle: BEGIN goes with the first statement. */
   readonly #silent = new WeakSet<PoolClient>();
   readonly #shares: FairQueue;
+  readonly #sharedUse = new SharedUse(systemClock);
+  #isShared = false;
   /** The first request since a connection was last given out. */
   #askedSinceMs: number | undefined;
   #lastAskMs = Number.NEGATIVE_INFINITY;
@@ -93,7 +97,7 @@ export class ConnectionPool {
     this.#shares = new FairQueue(
       {
         places: form.size,
-        perFreePlace: PER_FREE_CONNECTION,
+        perFreePlace: () => PER_FREE_CONNECTION[this.#isShared ? 'shared' : 'alone'],
         waitingMax: REQUESTS_WAITING_MAX,
         waitMaxMs: CONNECTION_WAIT_MS,
       },
@@ -200,6 +204,7 @@ export class ConnectionPool {
 
   async #use<T>({ tenantId }: Use, work: (client: PoolClient) => Promise<T>): Promise<T> {
     if (tenantId === undefined) return await this.#on(await this.#connection(), work);
+    this.#isShared = this.#sharedUse.by(tenantId);
     const leave = this.#shares.takeNow(tenantId) ?? (await this.#turnOf(tenantId));
     try {
       return await this.#on(await this.#connection(), work);

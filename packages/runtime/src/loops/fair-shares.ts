@@ -15,7 +15,7 @@ export type FairSharesForm = {
    * all places, with 1 half of them. `Infinity` suits places that are held for milliseconds: a tenant can
    * hold all of them, and only the order of waiting is fair.
    */
-  readonly perFreePlace: number;
+  readonly perFreePlace: number | (() => number);
 };
 
 export class FairShares {
@@ -42,7 +42,8 @@ export class FairShares {
    */
   roomOf(tenantId?: string): number {
     const { free } = this;
-    const { perFreePlace } = this.#form;
+    const { perFreePlace: given } = this.#form;
+    const perFreePlace = typeof given === 'function' ? given() : given;
     if (free <= 0) return 0;
     if (perFreePlace === Number.POSITIVE_INFINITY) return free;
     const held = tenantId === undefined ? 0 : (this.#heldBy.get(tenantId) ?? 0);

@@ -217,7 +217,7 @@ function membersOf(
     : undefined;
 }
 
-/** Of RFC 7518, 6: also one of them alone would say that its owner lost the key. */
+/** RFC 7518, 6. One of them alone would say already that its owner lost the key. */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
 /** A key that says what it is for is taken for nothing else (RFC 7517, 4). */

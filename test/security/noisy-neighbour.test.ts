@@ -17,6 +17,7 @@ import {
   receiver,
   WEBHOOK_CONCURRENCY,
 } from './neighbours.ts';
+import { channelMisuses } from './neighbours-channels.ts';
 
 const SHORT = { turns: 2, calmMs: 700, noisyMs: 1_500 };
 const LONG_TURNS = 6;
@@ -95,7 +96,7 @@ const memoryKib = (): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 
 describe('C1 a noisy neighbour', () => {
-  it.each(misuses(sink, mails))(
+  it.each([...channelMisuses(sink, mails), ...misuses(sink, mails)])(
     'C1 changes nothing for a calm tenant by misuse of $resource',
     {
       timeout: TEST_MS_MAX,

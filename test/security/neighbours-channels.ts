@@ -1,0 +1,128 @@
+/**
+ * A tenant that asks a thousand times a minute, and has all of it told at a chat server that never answers; and a
+ * victim whose approval mails and vends must not notice (C1).
+ */
+import { type RestDriver, untilTrue, type WebhookSink } from '@cardea/testing';
+import type { MailServer } from './mail-server.ts';
+import { type Misuse, must, type Neighbour, PASSWORD, pause } from './neighbours.ts';
+
+const REQUESTS = '/api/v1/ciba/requests';
+/** As many as a tenant may have. */
+const CHANNELS = 20;
+/** A caller makes 300 requests a minute at the most, so a thousand take four. */
+const ADMINS = 4;
+const PAUSE_MS = (ADMINS * 60_000) / 1_000;
+/** A user gets five mails a minute of their own; later ones are combined. */
+const MAILS_PER_USER = 4;
+const ARRIVES_MS_MAX = 60_000;
+const SERVICE = 'printer';
+
+/** `sink` never answers below `/dead`. */
+export function channelMisuses(sink: WebhookSink, mails: MailServer): readonly Misuse[] {
+  const agents = new Map<string, string>();
+  let admins: readonly RestDriver[] = [];
+  let asked = 0;
+  let vend: (() => ReturnType<RestDriver['post']>) | undefined;
+
+  const prepareNoise = async (noisy: Neighbour): Promise<void> => {
+    if (admins.length > 0) return;
+    agents.set(
+      noisy.id,
+      (await must(noisy.admin.post('/api/v1/agents', { name: 'flood' }))).body.id,
+    );
+    for (let at = 0; at < CHANNELS; at++) {
+      const channel = { name: `Dead ${at}`, format: 'slack', url: `${sink.url}/dead/${at}` };
+      await must(noisy.admin.post('/api/v1/ciba/channels', channel));
+    }
+    const made: RestDriver[] = [];
+    for (let at = 0; at < ADMINS; at++) {
+      const login = { email: `flood${at}@noisy.example.com`, password: PASSWORD };
+      const user = { ...login, email_verified: true, roles: ['admin'] };
+      await must(noisy.admin.post('/api/v1/admin/users', user));
+      const anonymous = noisy.admin.as({ bearer: undefined, tenant: noisy.id });
+      const { body } = await must(anonymous.post('/api/v1/auth/login', login));
+      made.push(noisy.admin.as({ bearer: body.access_token, tenant: noisy.id }));
+    }
+    admins = made;
+  };
+  const noise = {
+    clients: ADMINS,
+    lingers: true,
+    misuse: async ({ id, userId }: Neighbour, number: number) => {
+      await pause(PAUSE_MS);
+      const request = { agent_id: agents.get(id), user_id: userId, action: 'flood' };
+      return (admins[number] as RestDriver).post(REQUESTS, request);
+    },
+    isAtLimit: () => sink.received.some(({ path }) => path.startsWith('/dead')),
+  } as const;
+
+  const addressOf = (number: number) =>
+    `asked${Math.floor(number / MAILS_PER_USER)}@victim.example.com`;
+  const users = new Map<string, string>();
+  const userAt = async ({ admin }: Neighbour, email: string): Promise<string> => {
+    const known = users.get(email);
+    if (known !== undefined) return known;
+    const user = { email, password: PASSWORD, email_verified: true };
+    const { id } = (await must(admin.post('/api/v1/admin/users', user))).body;
+    users.set(email, id);
+    return id;
+  };
+  return [
+    {
+      ...noise,
+      resource: 'a dead chat server: approval mails',
+      prepare: async (noisy, victim) => {
+        await prepareNoise(noisy);
+        const { body } = await must(victim.admin.post('/api/v1/agents', { name: 'asker' }));
+        agents.set(victim.id, body.id);
+        for (let at = 0; at < USERS; at++) await userAt(victim, addressOf(at * MAILS_PER_USER));
+      },
+      // Until the mail has arrived.
+      calm: async (victim) => {
+        const email = addressOf(asked);
+        asked += 1;
+        const request = {
+          agent_id: agents.get(victim.id),
+          user_id: await userAt(victim, email),
+          action: 'write_data',
+        };
+        const before = mails.arrivals(email);
+        const answer = await victim.admin.post(REQUESTS, request);
+        await untilTrue(() => mails.arrivals(email) > before, { deadlineMs: ARRIVES_MS_MAX });
+        return answer;
+      },
+    },
+    {
+      ...noise,
+      resource: 'a dead chat server: vends',
+      prepare: async (noisy, victim) => {
+        await prepareNoise(noisy);
+        vend = await vendOf(victim);
+      },
+      calm: () => (vend as NonNullable<typeof vend>)(),
+    },
+  ];
+}
+
+/** Users who are there before anything is measured; more are made where a run is long. */
+const USERS = 40;
+
+/** Hands out a secret that no policy guards. */
+async function vendOf({ admin, id, bearer }: Neighbour) {
+  const fields = [{ name: 'value' }];
+  const service = { name: SERVICE, credential_type: 'static', fields };
+  await must(admin.post('/api/v1/vault/services', service));
+  const values = { fields: { value: 'x' } };
+  await must(admin.put(`/api/v1/vault/services/${SERVICE}/secrets`, values));
+  const services = [{ service_name: SERVICE, fields: ['value'] }];
+  const { body: agent } = await must(admin.post('/api/v1/agents', { name: 'vendor', services }));
+  const key = (await must(admin.post(`/api/v1/agents/${agent.id}/keys`, { name: 'ci' }))).body.key;
+  const asAgent = admin.as({ bearer: key, tenant: id });
+  const begin = { services, subject_token: bearer, purpose: 'vends beside a flood' };
+  const { data } = (await must(asAgent.post('/api/v1/agent/sessions', begin))).body;
+  const wanted = { service_name: SERVICE, fields: ['value'] };
+  return () =>
+    asAgent.post(`/api/v1/agent/sessions/${data.id}/credentials`, wanted, {
+      headers: { 'x-service-token': data.capability_token },
+    });
+}

@@ -2,7 +2,7 @@
  * Steps 8 to 13: an agent is made, a secret is stored, the agent requests it, a user decides, and it is
  * handed out once.
  */
-import { type Agent, as, bobsEmail, type Cast } from './cast.ts';
+import { type Agent, as, bobsEmail, type Cast, PASSWORD } from './cast.ts';
 import { expect, type Reply } from './player.ts';
 
 const OLD_VALUE = 'a-value-from-before-the-rotation';
@@ -201,7 +201,8 @@ export async function personDecides(cast: Cast, agent: Agent, session: Session):
   if (cast.phone === undefined) await player.call(approve(cast.userToken), 200, ['status']);
   else {
     const page = `/approve/${approvalId}`;
-    await cast.phone.approves(`${player.base}${page}?in=${cast.tenantId}`, bobsEmail(cast));
+    const signIn = { email: bobsEmail(cast), password: PASSWORD };
+    await cast.phone.approves(`${player.base}${page}?in=${cast.tenantId}`, signIn);
     player.tell(`Bob has opened ${page} on his phone, signed in there and approved`);
   }
   const woken = await poll;

@@ -1,14 +1,15 @@
 /** The user of the tour at a phone: Chromium opens the page of a request, signs in there, and presses Approve. */
 import { existsSync } from 'node:fs';
-import { PASSWORD } from './cast.ts';
 
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const SIZE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
 const STEP_MS_MAX = 30_000;
 
+type SignIn = { readonly email: string; readonly password: string };
+
 export type Phone = {
   /** Approves at the page; throws where it does not end at the page of an approved request. */
-  readonly approves: (page: string, email: string) => Promise<void>;
+  readonly approves: (page: string, as: SignIn) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -20,12 +21,12 @@ export async function phone(): Promise<Phone | undefined> {
   const { chromium } = await import('playwright-core');
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   return {
-    approves: async (url, email) => {
+    approves: async (url, { email, password }) => {
       const page = await (await browser.newContext(SIZE)).newPage();
       page.setDefaultTimeout(STEP_MS_MAX);
       await page.goto(url);
       await page.fill('#email', email);
-      await page.fill('#password', PASSWORD);
+      await page.fill('#password', password);
       await page.click('button[value=password]');
       await page.waitForURL(/\/approve\//);
       await page.click('section[aria-labelledby=approve] button');

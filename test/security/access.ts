@@ -16,6 +16,8 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   // Accounts (`docs/contract.md` 4.1, 4.2, 5.8).
   [/^POST \/auth\/(signup|identify)$/, PUBLIC],
   [/^GET \/auth\/(reset-password|magic-link\/verify|invitations\/accept)$/, PUBLIC],
+  [/^GET \/auth\/email-change\/(verify|stop)$/, PUBLIC],
+  [/^POST \/auth\/email-change\/(verify|stop)$/, optional('anyone')],
   [/^POST \/auth\/(login|forgot-password|magic-link|otp\/(send|verify))$/, required('anyone')],
   [/^POST \/auth\/(register|refresh|reset-password|magic-link\/verify)$/, optional('anyone')],
   [/^POST \/auth\/passkeys\/(options|verify)$/, required('anyone')],

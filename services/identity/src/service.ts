@@ -15,8 +15,10 @@ import {
   checkImportWith,
   exists,
   type ImportedUser,
+  isTakenFor,
   isVerifiedTenant,
   type NewAdmin,
+  pendingEmailChange,
   readHashWith,
   type ToAscii,
 } from './accounts/accounts.module.ts';
@@ -56,6 +58,7 @@ import {
   oauthModule,
   oauthStreams,
 } from './oauth/oauth.module.ts';
+import { ownAccountModule } from './own-account/own-account.module.ts';
 import { findOnward } from './pages/onward.ts';
 import {
   revocationsModule,
@@ -221,7 +224,7 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
   const mail = mailModule({
     ...needs,
     codeKeys,
-    ...mailRecipients({ ...accounts, ...workspaces }),
+    ...mailRecipients({ ...accounts, ...workspaces, clock: needs.clock }),
     isVerifiedTenant: (id) => isVerifiedTenant(needs.database, id),
   });
   const agents = agentsModule({ ...shared, userDirectory, startAgentSession });
@@ -250,6 +253,7 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     accountPages,
     oauth,
     mail,
+    ownAccountModule({ ...shared, ...accounts }),
     noticesModule({ ...shared, userDirectory }),
     revocationsModule({ ...shared, userDirectory }),
   ];
@@ -258,10 +262,12 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
 
 /** Whom mail goes to: the owner of an address, and whoever was invited to one. */
 const mailRecipients = ({
+  clock,
   userDirectory,
   invitations,
   workspaces,
 }: Pick<AccountsModule, 'invitations' | 'userDirectory'> & {
+  readonly clock: ServiceDependencies['clock'];
   readonly workspaces: Pick<Workspaces, 'tenant' | 'organizationName'>;
 }) => ({
   tenant: workspaces.tenant,
@@ -281,6 +287,26 @@ const mailRecipients = ({
     const { id, emailVerified, epoch } = user;
     const language = languageOfLocale((await userDirectory.open(user)).locale);
     return { id, emailVerified, epoch, language };
+  },
+  changingEmail: async (
+    tenantId: string,
+    mailbox: string,
+    change: { id: string; userId: string },
+  ) => {
+    const user = await userDirectory.byId(tenantId, change.userId);
+    const pending = pendingEmailChange(user, clock.now());
+    if (!exists(user) || pending?.id !== change.id) return undefined;
+    const { id, emailVerified, epoch } = user;
+    const language = languageOfLocale((await userDirectory.open(user)).locale);
+    const of = { id, emailVerified, epoch, language };
+    if (mailbox === user.emailHash) {
+      return {
+        ...of,
+        text: pending.effectiveAt === null ? ('email_change_present' as const) : undefined,
+      };
+    }
+    const isTaken = isTakenFor(await userDirectory.byHash(tenantId, mailbox));
+    return { ...of, text: isTaken ? ('email_change_taken' as const) : undefined };
   },
   invited: async (tenantId: string, id: string) => {
     const invitation = await invitations.find({ tenantId, id });

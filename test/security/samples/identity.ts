@@ -196,6 +196,37 @@ const ofSecondFactors: Samples = {
   remove_second_factor: { ...byMember(() => ({ params: { id: 'nobody' } })), status: 404 },
 };
 
+/** Somebody whose address is about to change: the newest mail to the new address. */
+async function changingEmail(world: Fortress) {
+  const person = await world.addUser(world.a.owner, ['member']);
+  const email = world.newEmail();
+  const by = { bearer: person.access, tenant: world.a.tenantId };
+  expectStatus(await world.rest.post('/api/v1/user/email', { email }, by), 202);
+  return mailedToken(world, email, /confirm your new/i);
+}
+
+const ofOwnAccount: Samples = {
+  request_email_change: {
+    ...byMember((world) => ({ body: { email: world.newEmail() } })),
+    status: 202,
+  },
+  get_email_change: byMember(),
+  stop_my_email_change: byMember(),
+  verify_email_change: publicly(async (world) => ({
+    body: { token: await changingEmail(world) },
+  })),
+  email_change_page: publicly(() => ({})),
+  verify_my_email_change: { ...byMember(() => ({ body: { code: 'K7QF-3MXP' } })), status: 401 },
+  stop_email_change: { ...publicly(() => ({ body: { token: 'nobody' } })), status: 401 },
+  stop_email_change_page: publicly(() => ({})),
+  schedule_deletion: {
+    ...byMember(() => ({ body: { confirm: 'somebody-else@example.com' } })),
+    status: 400,
+  },
+  get_deletion: byMember(),
+  cancel_deletion: byMember(),
+};
+
 const ofAdministrators: Samples = {
   get_organization: byOwner(),
   update_organization: byOwner(() => ({ body: { settings: { audit_retention_days: 90 } } })),
@@ -250,5 +281,6 @@ export const identitySamples: Samples = {
   ...ofPeople,
   ...ofOneself,
   ...ofSecondFactors,
+  ...ofOwnAccount,
   ...ofAdministrators,
 };

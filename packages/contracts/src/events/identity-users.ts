@@ -77,7 +77,8 @@ export type UserCreatedVia = (typeof USER_CREATED_VIA)[number];
 /**
  * Why a mail was requested. `notice` informs the holder of an address of a change to it, `new_device` of a
  * sign-in, `sign_in_blocked` of failures that blocked the account, `security_notice` of a change to how the
- * account is signed in to.
+ * account is signed in to, `email_change` of a change of the address that is to be confirmed, `email_change_stop` of
+ * one that can be stopped.
  */
 export const MAIL_PURPOSES = [
   'verify',
@@ -89,5 +90,7 @@ export const MAIL_PURPOSES = [
   'new_device',
   'sign_in_blocked',
   'security_notice',
+  'email_change',
+  'email_change_stop',
 ] as const;
 export type MailPurpose = (typeof MAIL_PURPOSES)[number];

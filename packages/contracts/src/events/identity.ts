@@ -79,6 +79,23 @@ const accountEvents = {
     ...userSnapshot,
     verified_at: moment('When.'),
   }),
+  'user.email_change': fact(
+    'A user asked for another address, proved one side of the change by mail, or it was stopped; `user.updated` tells that it is in force.',
+    {
+      ...userId,
+      step: oneOf(['requested', 'proven', 'stopped'], 'What happened to the change.'),
+      by: oneOf(
+        ['user', 'link', 'admin', 'system'],
+        'Who did it: `link` reads the mail of the present address, `system` could not carry it out.',
+      ),
+    },
+  ),
+  'user.deletion': fact('A user has their account deleted on a day to come, or no longer.', {
+    ...userId,
+    step: oneOf(['scheduled', 'cancelled'], 'What happened to the deletion.'),
+    delete_at: nullable(moment('The day; null where it was cancelled.')),
+  }),
+  'user.self_exported': fact('A user has taken what identity holds about them along.', userId),
   'user.factor_changed': fact(
     'A factor was enrolled, shown to work or removed; or a signed-in user showed one once more.',
     {
@@ -235,6 +252,9 @@ export const identityEvents = integrationEvents('identity', {
  */
 export const IDENTITY_AUDIT_ONLY = [
   'user.login_failed',
+  'user.email_change',
+  'user.deletion',
+  'user.self_exported',
   'user.factor_changed',
   'user.identity_changed',
   'user.impersonated',

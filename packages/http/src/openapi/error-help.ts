@@ -45,6 +45,8 @@ const HELP: { readonly [code: string]: string } = {
   delegation_required:
     'the user has let this agent do nothing for them; they call `POST /api/v1/me/delegations`.',
   delivery_not_found: 'there is no such delivery; list the deliveries.',
+  deletion_disabled:
+    'the tenant does not let people delete their own account; an administrator can delete it.',
   email_already_exists: 'an account of the tenant has this address.',
   email_not_verified: 'the address has to be verified first, by the mailed link.',
   enrolment_expired: 'the enrolment was not confirmed in time; start it again.',
@@ -127,7 +129,8 @@ const HELP: { readonly [code: string]: string } = {
   reveal_disabled: 'the deployment or the service does not let secrets be read back.',
   reveal_limit: `too many secrets were read back; ${AGAIN}`,
   scope_not_granted: 'the agent or the user does not allow what was asked for; ask for less.',
-  second_factor_required: 'the account has a second factor; send that one.',
+  second_factor_required:
+    'this takes a second factor: send the one that the account has, or one that it has had for 7 days.',
   secret_not_set: 'the field has no current value; write one.',
   service_exists: 'a service of the tenant has this name; choose another, or change that one.',
   service_not_found: 'there is no service of this name.',

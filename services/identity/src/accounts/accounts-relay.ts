@@ -60,7 +60,27 @@ export const accountsRelay = relay<
       verified_at: event.data.at,
     },
   }),
+  EmailChangeRequested: ({ data: { id } }) => ({
+    type: 'user.email_change',
+    data: { id, step: 'requested', by: 'user' },
+  }),
+  EmailChangeProven: ({ data: { id } }) => ({
+    type: 'user.email_change',
+    data: { id, step: 'proven', by: 'user' },
+  }),
+  EmailChangeStopped: ({ data: { id, by } }) => ({
+    type: 'user.email_change',
+    data: { id, step: 'stopped', by },
+  }),
   EmailChanged: updated('email'),
+  DeletionScheduled: ({ data: { id, delete_at } }) => ({
+    type: 'user.deletion',
+    data: { id, step: 'scheduled', delete_at },
+  }),
+  DeletionCancelled: ({ data: { id } }) => ({
+    type: 'user.deletion',
+    data: { id, step: 'cancelled', delete_at: null },
+  }),
   ProfileChanged: async (event, tools) => {
     const changed = PROFILE_FIELDS.filter((key) => key in event.data);
     return { type: 'user.updated', data: { ...(await userOf(event, tools)), changed } };
@@ -115,6 +135,8 @@ export const accountsRelay = relay<
     'UserAbandoned',
     'PasswordRehashed',
     'EmailReleased',
+    'EmailChangeReminded',
+    'DeletionReminded',
     'AdministratorsChanged',
     'DearestHashRaised',
     'Reserved',

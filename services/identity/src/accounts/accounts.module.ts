@@ -20,6 +20,7 @@ import { type AdminMade, createAdmin, type NewAdmin } from './create-admin.ts';
 import { deadlinesProjection } from './deadlines/deadlines.projection.ts';
 import { meetDeadlines } from './deadlines/meet-deadlines.ts';
 import type { ToAscii } from './email-address.ts';
+import { type EmailChanges, emailChanges } from './email-changes.ts';
 import { exportUsersRoute } from './exports/export-users.route.ts';
 import { userExports } from './exports/user-export.ts';
 import { userExportsRelay } from './exports/user-exports-relay.ts';
@@ -64,14 +65,25 @@ export { ACCOUNT_APPENDS, type Accounts } from './accounts.ts';
 export { isVerifiedTenant } from './administrators/verified-tenant.ts';
 export type { AdminMade, NewAdmin } from './create-admin.ts';
 export { emailAddress, type ToAscii } from './email-address.ts';
+export { type EmailChanges, isTakenFor } from './email-changes.ts';
 export type { ExternalAccount } from './external-identities.ts';
 export type { Invitation } from './invitations/invitation.ts';
 export type { Join, Joined } from './invitations/joining.ts';
 export { type Passwords, passwordFault, readHashWith } from './passwords/passwords.ts';
 export { isReusedPassword } from './passwords/reused-password.ts';
 export { type Opened, readSnapshot, type UserDirectory } from './user-directory.ts';
-export { endTokens } from './users/administer/decide-on-user.ts';
+export {
+  type DecideDependencies,
+  decideOnUser,
+  endTokens,
+} from './users/administer/decide-on-user.ts';
 export { outranks } from './users/administrator.ts';
+export {
+  pendingEmailChange,
+  proveEmailChange,
+  requestEmailChange,
+} from './users/change-email/change-email.ts';
+export { cancelDeletion, scheduleDeletion } from './users/delete-account/delete-account.ts';
 export { endSessions } from './users/end-sessions/end-sessions.ts';
 export { type CheckImport, checkImportWith } from './users/import-users/check-import.ts';
 export { importUsersRoute } from './users/import-users/import-users.route.ts';
@@ -131,6 +143,7 @@ type Dependencies = Pick<
 export type AccountsModule = {
   readonly module: Module;
   readonly userDirectory: UserDirectory;
+  readonly emailChanges: EmailChanges;
   readonly accounts: Accounts;
   readonly administrators: Administrators;
   readonly passwords: Passwords;
@@ -155,6 +168,7 @@ export function accountsModule(given: Dependencies): AccountsModule {
     invitePerson: inviting(withUsers),
   };
   const own = selfService(needs);
+  const changes = emailChanges({ ...needs, emails: needs.accounts.emails });
   const module: Module = {
     endpoints: [
       resendVerificationRoute(needs),
@@ -179,10 +193,10 @@ export function accountsModule(given: Dependencies): AccountsModule {
       settleAdministrators(needs),
       announceVouched(needs),
       forgetRevokedInvitations(needs),
-      followEmailChanges({ ...needs, emails: needs.accounts.emails }),
+      followEmailChanges({ ...needs, emails: needs.accounts.emails, emailChanges: changes }),
       releaseUnlinkedIdentities({ ...needs, identities: needs.accounts.identities }),
     ],
-    loops: [meetDeadlines(needs)],
+    loops: [meetDeadlines({ ...needs, emailChanges: changes })],
     relay: { ...accountsRelay, ...invitationsRelay, ...impersonationsRelay, ...userExportsRelay },
     start: async () => {
       await needs.passwords.warmUp();
@@ -193,6 +207,7 @@ export function accountsModule(given: Dependencies): AccountsModule {
   return {
     module,
     userDirectory: directory,
+    emailChanges: changes,
     accounts: needs.accounts,
     administrators: needs.administrators,
     passwords: needs.passwords,

@@ -1,10 +1,15 @@
 /**
  * After an account was reclaimed: what it let agents do is withdrawn, agent keys that were made with it are
- * revoked, and agents that were made with it are suspended until an administrator resumes them.
+ * revoked, and agents that were made with it are suspended until an administrator resumes them. Of a person who has
+ * their account deleted, the delegations end.
  */
 import { refuse } from '@cardea/event-store';
 import { policy } from '@cardea/service';
-import { type AccountReclaimed, endMadeBeforeReclaim } from '../accounts/accounts.module.ts';
+import {
+  type AccountReclaimed,
+  endMadeBeforeReclaim,
+  type UserEvent,
+} from '../accounts/accounts.module.ts';
 import { agentKeys, revokeAgentKey } from './agent-keys/agent-key.ts';
 import { changeAgent } from './agents/administer/administer.ts';
 import { agents } from './agents/agent.ts';
@@ -12,29 +17,18 @@ import { withdrawDelegation } from './delegations/delegate/delegate.ts';
 import { delegations } from './delegations/delegation.ts';
 
 type Dependencies = Parameters<typeof endMadeBeforeReclaim>[0];
+type Ending = Parameters<typeof endMadeBeforeReclaim>[1];
+type DeletionScheduled = Extract<UserEvent, { type: 'DeletionScheduled' }>;
 
 const made = { userColumn: 'created_by', timeColumn: 'created_at' } as const;
 
 export const takeBackReclaimedAgents = (needs: Dependencies) =>
-  policy<AccountReclaimed>({
+  policy<AccountReclaimed | DeletionScheduled>({
     name: 'take_back_reclaimed_agents',
     on: {
+      DeletionScheduled: (event) => withdrawDelegations(needs, event),
       AccountReclaimed: async (event) => {
-        const { id: userId } = event.data;
-        await endMadeBeforeReclaim(
-          needs,
-          event,
-          {
-            table: 'delegations',
-            open: 'withdrawn_at IS NULL',
-            userColumn: 'user_id',
-            timeColumn: 'created_at',
-          },
-          {
-            stream: delegations,
-            decide: (now, delegation) => withdrawDelegation({ userId, now }, delegation),
-          },
-        );
+        await withdrawDelegations(needs, event);
         const keys = { ...made, table: 'agent_keys', open: 'revoked_at IS NULL' } as const;
         await endMadeBeforeReclaim(needs, event, keys, {
           stream: agentKeys,
@@ -51,3 +45,19 @@ export const takeBackReclaimedAgents = (needs: Dependencies) =>
       },
     },
   });
+
+const withdrawDelegations = (needs: Dependencies, event: Ending): Promise<void> =>
+  endMadeBeforeReclaim(
+    needs,
+    event,
+    {
+      table: 'delegations',
+      open: 'withdrawn_at IS NULL',
+      userColumn: 'user_id',
+      timeColumn: 'created_at',
+    },
+    {
+      stream: delegations,
+      decide: (now, delegation) => withdrawDelegation({ userId: event.data.id, now }, delegation),
+    },
+  );

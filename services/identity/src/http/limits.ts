@@ -26,6 +26,8 @@ export const LIMITS = {
   mailByAddressShort: plain('mail_address_minute', 3, MINUTE_MS),
   mailByAddressLong: plain('mail_address_hour', 10, HOUR_MS),
   mailByStrangers: plain('mail_strangers_hour', 30, HOUR_MS),
+  emailChangesByUser: plain('email_change_user', 5, 24 * HOUR_MS),
+  emailChangeCodes: misses('email_change_code', 10, 24 * HOUR_MS),
   unprovenNoticesByUser: plain('unproven_notices', 5, 24 * HOUR_MS),
   newDeviceMailByUser: plain('new_device_mail', 5, 24 * HOUR_MS),
   mailByIp: perAddress('mail_ip', 30, HOUR_MS),

@@ -18,8 +18,9 @@ import { onetimes } from './onetimes/onetime.ts';
 
 /** `used`: the code beside the link of a registration, of which one was used. */
 export type CodeFault = 'invalid' | 'expired' | 'too_many_attempts' | 'used';
-/** `verify`: beside the link of a registration; its wrong codes are counted where it is typed. */
-type CodePurpose = SignInCode | 'verify';
+/** Beside the links of a registration and of a changed address; wrong codes are counted where they are typed. */
+type BesideLink = 'verify' | 'email_change';
+type CodePurpose = SignInCode | BesideLink;
 export type FoundCode = {
   readonly purpose: CodePurpose;
   readonly userId: string;
@@ -81,12 +82,12 @@ export function codeRedemption({ streams, snapshots, codeKeys }: Dependencies): 
     return pendingOfAsker(state, purpose, asker)?.generation ?? 0;
   };
   const used = async (
-    { mailbox, generation }: FoundCode,
+    { mailbox, generation, purpose }: FoundCode & { readonly purpose: BesideLink },
     command: Command,
   ): Promise<CodeFault | 'redeemed'> => {
     const own = { ...command, id: uuidFrom(command.id, 'redeem') };
     const decided = await streams.decideOn(mailboxes, mailbox, own, (state) =>
-      useSecret({ purpose: 'verify', generation, now: command.now }, state),
+      useSecret({ purpose, generation, now: command.now }, state),
     );
     if (decided.accepted) return 'redeemed';
     return decided.reason === 'superseded' ? 'invalid' : decided.reason;
@@ -111,8 +112,8 @@ export function codeRedemption({ streams, snapshots, codeKeys }: Dependencies): 
     },
     redeem: (code, command) => {
       const { purpose, mailbox, generation } = code;
-      return purpose === 'verify'
-        ? used(code, command)
+      return purpose === 'verify' || purpose === 'email_change'
+        ? used({ ...code, purpose }, command)
         : tried({ purpose, mailbox, generation }, command);
     },
     miss: async ({ purpose, mailbox, asker }, command) => {

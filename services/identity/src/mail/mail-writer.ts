@@ -10,6 +10,7 @@ import { type Mail, type MailBrand, untrustedText } from '@cardea/mail';
 import type { Random, Settings } from '@cardea/runtime';
 import type { OtpFormat } from '../workspaces/workspaces.module.ts';
 import { emailTemplate, type Inviting } from './mailboxes/email-templates.ts';
+import type { MailTextName } from './mailboxes/email-texts.ts';
 import type { InviterOf, MailDetails } from './mailboxes/mail-details.ts';
 import {
   type MailOutcome,
@@ -21,6 +22,8 @@ import { issueCode, issueLink } from './mailed-secrets.ts';
 
 export type Recipient = {
   readonly id: string;
+  /** What the mail says, where that depends on who has the address. */
+  readonly text?: MailTextName | undefined;
   readonly emailVerified: boolean;
   /** Undefined: the account is yet to be created. */
   readonly epoch?: number | undefined;
@@ -52,6 +55,12 @@ export type Recipients = {
   readonly recipient: (tenantId: string, mailbox: string) => Promise<Recipient | undefined>;
   /** Whom the invitation is for, while it can be accepted. */
   readonly invited: (tenantId: string, invitationId: string) => Promise<Recipient | undefined>;
+  /** Whose change of an address the mail is about, while it waits. */
+  readonly changingEmail: (
+    tenantId: string,
+    mailbox: string,
+    change: NonNullable<MailDetails['emailChange']>,
+  ) => Promise<Recipient | undefined>;
   /** Empty where it has none. */
   readonly nameOf: (user: InviterOf) => Promise<string>;
   readonly organizationName: (tenantId: string) => Promise<string>;
@@ -90,8 +99,9 @@ export async function writeMail(
   if (pending === undefined) return 'superseded';
   if (pending.settled) return 'settled';
   const invitationId = pending.invitation_id;
+  const details = await detailsOf(needs, mailbox, pending);
   const [user, tenant] = await Promise.all([
-    recipientOf(needs, waiting, pending),
+    recipientOf(needs, waiting, { invitationId, details }),
     needs.tenant(tenantId),
   ]);
   if (user === undefined || tenant === undefined) return 'nobody';
@@ -100,19 +110,25 @@ export async function writeMail(
   if (to === null) return 'nobody';
   const of = { user, expiresAt: pending.expires_at, invitationId };
   const own = await ownLook(needs, tenantId, tenant);
-  const page = pageOf(needs, pending, { purpose, app_url: own.app_url });
+  const page =
+    user.text === 'email_change_taken'
+      ? undefined
+      : pageOf(needs, pending, { purpose, app_url: own.app_url });
   const link = page === undefined ? null : await issueLink(needs, waiting, { ...of, page });
   const { otp, language } = tenant.settings;
   // The hosted page at which somebody asked waits for the code beside the link.
   const isAwaited = pending.interaction !== undefined;
-  const hasCode = purpose === 'otp' || (CODES_BESIDE_LINKS.has(purpose) && isAwaited);
-  const code = hasCode ? await issueCode(needs, waiting, { ...of, ...otp }) : null;
-  const details = await detailsOf(needs, mailbox, pending);
+  const isConfirmed = purpose === 'email_change' && page !== undefined;
+  const hasCode =
+    purpose === 'otp' || isConfirmed || (CODES_BESIDE_LINKS.has(purpose) && isAwaited);
+  const format = isConfirmed ? 'base32' : otp.format;
+  const code = hasCode ? await issueCode(needs, waiting, { ...of, format }) : null;
   const words = emailTemplate(purpose, {
     to,
     link,
     code,
     details,
+    text: user.text,
     expiresAt: pending.expires_at,
     brand: own.brand,
     requestedAt: pending.requested_at,
@@ -132,9 +148,14 @@ const NOBODYS_ACCOUNT: Recipient = { id: '', emailVerified: true };
 async function recipientOf(
   needs: WriterDependencies,
   { mailbox, purpose, tenant_id: tenantId }: Waiting,
-  { invitation_id: invitationId }: PendingMail,
+  of: { readonly invitationId: string | undefined; readonly details: MailDetails },
 ): Promise<Recipient | undefined> {
   if (purpose === 'security_notice') return NOBODYS_ACCOUNT;
+  const { invitationId, details } = of;
+  if (purpose === 'email_change' || purpose === 'email_change_stop') {
+    const { emailChange } = details;
+    return emailChange && needs.changingEmail(tenantId, mailbox, emailChange);
+  }
   return invitationId === undefined
     ? needs.recipient(tenantId, mailbox)
     : needs.invited(tenantId, invitationId);
@@ -212,4 +233,6 @@ const FLOWS: { readonly [purpose in MailPurpose]?: string } = {
   reset: 'reset-password',
   magic_link: 'magic-link/verify',
   invitation: 'invitations/accept',
+  email_change: 'email-change/verify',
+  email_change_stop: 'email-change/stop',
 };

@@ -14,7 +14,7 @@ const decide = (type: Type, data: object, of: object = user): ChangeNotice | und
   return (decision as unknown as Decide)({ type, data } as RecordedEvent, of);
 };
 /** Each member that a decision looks at, in all its values. */
-const VARIANTS: readonly object[] = ['created', 'user', 'reset', 'admin'].flatMap((by) =>
+const VARIANTS: readonly object[] = ['created', 'user', 'reset', 'admin', 'system'].flatMap((by) =>
   ['totp', 'passkey', 'recovery'].map((type) => ({
     ...{ by, type, factor_type: type === 'recovery' ? 'totp' : type, provider: 'google', at: AT },
     code_hashes: ['a', 'b'],

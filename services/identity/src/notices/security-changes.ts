@@ -11,7 +11,7 @@ export type SecurityEvent = UserEvent | FactorEvent;
 
 /** What its owner is told of it; undefined: nothing. */
 export type ChangeNotice = Required<Pick<MailDetails, 'change'>> &
-  Pick<MailDetails, 'provider' | 'codesLeft'>;
+  Pick<MailDetails, 'provider' | 'codesLeft' | 'day'>;
 
 type FactorType = Extract<UserEvent, { type: 'FactorAdded' }>['data']['factor_type'];
 const ADDED = { passkey: 'passkey_added', totp: 'authenticator_added' } as const;
@@ -52,6 +52,18 @@ export const SECURITY_CHANGES_OF: EventHandlers<
       : undefined,
   UserDeleted: ignored('the notice is requested before the address is erased'),
   UserEnabled: ignored('the account is as it was before it was disabled'),
+  EmailChangeStopped: () => ({ change: 'email_change_stopped' }),
+  DeletionScheduled: ({ data }) => ({ change: 'deletion_scheduled', day: data.delete_at }),
+  DeletionReminded: ({ data }) => ({ change: 'deletion_near', day: data.delete_at }),
+  DeletionCancelled: ({ data: { by } }) => ({
+    change: by === 'system' ? 'deletion_last_admin' : 'deletion_cancelled',
+  }),
+  ...ignoring(
+    'a mail with a link says so itself',
+    'EmailChangeRequested',
+    'EmailChangeProven',
+    'EmailChangeReminded',
+  ),
   EmailReleased: ignored('the address was left when it was changed'),
   EmailVerified: ignored('whoever did it reads the mail of this address'),
   AccountReclaimed: ignored('the proof of the address, which came by mail, says so itself'),

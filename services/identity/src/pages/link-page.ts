@@ -24,7 +24,13 @@ import { type Frame, frameOf } from './frame.ts';
 import { type FindOnward, type Onward, onwardLinks } from './onward.ts';
 import { TOKEN_SCRIPT } from './token-script.ts';
 
-export type LinkPage = 'verify' | 'reset' | 'magic' | 'invitation';
+export type LinkPage =
+  | 'verify'
+  | 'reset'
+  | 'magic'
+  | 'invitation'
+  | 'email_change'
+  | 'email_change_stop';
 
 type LinkTenant = ShownTenant & {
   readonly settings: { readonly password_policy: { readonly min: number } };
@@ -47,6 +53,8 @@ export const LinkQuery = Type.Object({
 /** Where no tenant is known that asks for more. */
 const PASSWORD_CHARACTERS_MIN = 8;
 const NAME_CHARACTERS_MAX = 128;
+
+const ASKS_FOR_PASSWORD: ReadonlySet<LinkPage> = new Set(['verify', 'reset', 'invitation']);
 
 export type LinkForm = {
   readonly action: string;
@@ -74,7 +82,7 @@ export function linkPage(frame: Frame, kind: LinkPage, of: LinkForm): Html {
     alert: of.alert,
     script: scriptsOf(
       of.token === undefined && TOKEN_SCRIPT,
-      kind !== 'magic' && SHOW_PASSWORD_SCRIPT,
+      ASKS_FOR_PASSWORD.has(kind) && SHOW_PASSWORD_SCRIPT,
     ),
   });
 }
@@ -95,6 +103,8 @@ function ownFields({ say }: Frame, kind: LinkPage, of: LinkForm): readonly Marku
     });
   switch (kind) {
     case 'magic':
+    case 'email_change':
+    case 'email_change_stop':
       return [];
     case 'verify':
       return [

@@ -153,6 +153,22 @@ export const DE: Texts<OwnTextKey> = {
     'Wenn Sie eine neuere E-Mail haben, verwenden Sie deren Link. Fordern Sie andernfalls einen neuen an.',
   'used.magic':
     'Mit jedem Link kann man sich einmal anmelden. Fordern Sie dort einen neuen an, wo Sie diesen angefordert haben.',
+  'email_change.title': 'Änderung der Adresse bestätigen',
+  'email_change.lead':
+    'Mit dem Knopf bestätigen Sie, dass ein Konto eine andere E-Mail-Adresse erhält.',
+  'email_change.submit': 'Bestätigen',
+  'email_change.done.title': 'Ihre Bestätigung ist vermerkt',
+  'email_change.done.lead':
+    'Die Adresse ändert sich, sobald alles bestätigt ist; Sie erhalten dann eine E-Mail. Sie können diese Seite schließen.',
+  'used.email_change': 'Sie haben es mit diesem Link bereits bestätigt.',
+  'email_change_stop.title': 'Adresse behalten',
+  'email_change_stop.lead':
+    'Mit dem Knopf verhindern Sie die Änderung der E-Mail-Adresse. Ihr Konto bleibt, wie es ist.',
+  'email_change_stop.submit': 'Änderung verhindern',
+  'email_change_stop.done.title': 'Die Änderung ist verhindert',
+  'email_change_stop.done.lead':
+    'Ihre Adresse bleibt, wie sie ist. Wenn jemand anderes die Änderung verlangt hat, legen Sie ein neues Passwort fest.',
+  'used.email_change_stop': 'Die Änderung ist bereits verhindert.',
   'used.verify': 'Ihre Adresse ist schon bestätigt. Sie können sich anmelden.',
   'used.reset':
     'Ihr neues Passwort gilt schon: Melden Sie sich damit an. Wenn Sie es nicht gesetzt haben, fordern Sie eine neue E-Mail an.',

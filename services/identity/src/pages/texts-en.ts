@@ -143,6 +143,21 @@ export const EN = {
   'dead.invalid.title': 'This link does not work any more',
   'dead.invalid': 'If you have a newer mail, use its link. Otherwise ask for a new one.',
   'used.magic': 'Each link signs in once. Ask for a new one where you asked for this one.',
+  'email_change.title': 'Confirm the change of the address',
+  'email_change.lead': 'Press the button to confirm that an account gets another e-mail address.',
+  'email_change.submit': 'Confirm',
+  'email_change.done.title': 'Your confirmation is kept',
+  'email_change.done.lead':
+    'The address changes as soon as everything is confirmed; a mail tells you. You may close this page.',
+  'used.email_change': 'You have confirmed it with this link already.',
+  'email_change_stop.title': 'Keep the address',
+  'email_change_stop.lead':
+    'Press the button to stop the change of the e-mail address. Your account stays as it is.',
+  'email_change_stop.submit': 'Stop the change',
+  'email_change_stop.done.title': 'The change is stopped',
+  'email_change_stop.done.lead':
+    'Your address stays as it is. If somebody else asked for the change, set a new password.',
+  'used.email_change_stop': 'The change is stopped already.',
   'used.verify': 'Your address is confirmed already. You may sign in.',
   'used.reset':
     'Your new password is set already: sign in with it. If you did not set it, ask for a new mail.',

@@ -43,7 +43,7 @@ export type Revocation =
   /** Agent sessions that ended because of their user, their login or their delegation. */
   | { readonly agentSessionsOf: string }
   | { readonly agentSessionsBy: string }
-  | { readonly agentSessionsOfDelegation: { readonly userId: string; readonly agentId: string } }
+  | { readonly agentSessionsOfDelegation: { readonly userId: string; readonly agentId?: string } }
   /** Vault and approval have copies of it, which may be outdated from here on. */
   | { readonly changed: FactKind; readonly id: string; readonly narrows: boolean };
 
@@ -101,6 +101,8 @@ export const REVOCATION_RULES: RevocationRules = {
     { agentSessionsOf: id },
     { madeBy: id, until: at },
   ],
+  // Also those whose sign-in goes on.
+  DeletionScheduled: ({ id }) => [{ agentSessionsOfDelegation: { userId: id } }],
   SessionsRevoked: ({ id, epoch, keep_sid: keep, at }) => [
     signInsOf(id, at),
     { loginsOf: id, epoch, keep },
@@ -135,7 +137,13 @@ export const REVOCATION_RULES: RevocationRules = {
     'UserRegistered',
     'PasswordRehashed',
     'EmailVerified',
+    'EmailChangeRequested',
+    'EmailChangeProven',
+    'EmailChangeReminded',
+    'EmailChangeStopped',
     'EmailReleased',
+    'DeletionReminded',
+    'DeletionCancelled',
     'ProfileChanged',
     'MetadataSet',
     'FactorAdded',

@@ -2,6 +2,9 @@
 export const accounts: { readonly [field: string]: string } = {
   abort: 'Present: the user goes back without going on.',
   access_token: 'JWT for `Authorization: Bearer`; it runs out by itself after `expires_in`.',
+  account_deletion:
+    'Whether people may have their own account deleted, and how long they can take it back.',
+  allowed: 'True: people may have their own account deleted.',
   avatar_url: 'Address of a picture, `https`; null: none.',
   backed_up: 'True if the passkey is synchronized between devices.',
   browser: 'Name of the browser; empty where it is not known.',
@@ -9,13 +12,18 @@ export const accounts: { readonly [field: string]: string } = {
   by: 'How the password was set.',
   challenge_id:
     'Names the challenge or the mailed code that is answered; it comes from the call that sent it.',
+  change: 'The change of the address that waits; null: none.',
   changed_at: 'When the password was changed.',
   company_name: 'Name of the organization that is made.',
   credentialData: "The JSON text of Keycloak's field of this name: algorithm and rounds.",
+  confirm: "The account's own address, typed once more.",
   current: 'True: the session with which this call was made.',
   current_password: 'The password that is valid now.',
+  delete_at: 'When the account is deleted; null: nobody has asked for it.',
   deleted_at: 'When it was deleted, or will be.',
   device_type: 'Kind of the device; null where it is not known.',
+  effective_at:
+    'When the change is in force, where the present address was said to be out of reach; otherwise null.',
   elsewhere: 'Says on the page that another browser waits for what was mailed.',
   email_verified: 'True if its holder has proved the address.',
   exchange: 'True: the page gets a code for `POST /api/v1/auth/social/exchange`, too.',
@@ -47,6 +55,7 @@ export const accounts: { readonly [field: string]: string } = {
     'Who has to show a second factor: `optional` those who have one, `required` everybody, `disabled` nobody.',
   mfa_required: 'True: there are no tokens before a second factor is shown.',
   mfa_token: 'Proof of the first factor, for the two calls of the second; valid for 300 seconds.',
+  missing: 'The sides that are still to be confirmed: `new`, `present`.',
   new_password: '8 to 128 characters, unless the tenant asks for more.',
   options:
     'What the browser or the app needs: for passkeys the options of `navigator.credentials`, for a new authenticator app its secret.',
@@ -57,6 +66,8 @@ export const accounts: { readonly [field: string]: string } = {
     'Hash from the product that the users come from; without one they set a password by mail.',
   policy: 'What the tenant demands: `optional`, `required` or `disabled`.',
   preferred_username: 'Name that the user goes by; it need not be unique.',
+  present_out_of_reach:
+    'True: the present address cannot be read; takes a second factor, and 7 days in which it can stop the change.',
   private_metadata: 'Data of yours about the user that only administrators see; a merge patch.',
   provider: '`google`, `github` or `microsoft`.',
   public_metadata: 'Data of yours about the user that the user sees, too; a merge patch.',
@@ -66,6 +77,7 @@ export const accounts: { readonly [field: string]: string } = {
   recovery_codes: 'Ten codes that each replace the second factor once; they are not shown again.',
   recovery_codes_remaining: 'How many recovery codes are unused.',
   refresh_token: 'For the next access token; each is used once.',
+  requested_at: 'When it was asked for.',
   response: 'Answer of `navigator.credentials`, as JSON.',
   revoked: 'How many sessions were ended.',
   role: 'Users with this role only.',
@@ -87,6 +99,7 @@ export const accounts: { readonly [field: string]: string } = {
   user_id: 'Id of the user.',
   verification_required: 'True: there are no tokens before the address is verified.',
   verified_at: 'When the address was verified.',
+  wait_days: 'Days for which the deletion of an account can be taken back.',
   vouched:
     'True if an administrator vouches for the user, who may then approve what belongs to the tenant.',
   'AddPasskeyResult.device_type':

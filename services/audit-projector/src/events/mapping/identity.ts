@@ -43,8 +43,11 @@ const accounts = {
     category: 'auth',
     says: (event: Happened<Data<'user.updated'>>): Mapped => {
       const { id, changed } = event.data;
-      return byAdmin(event)
-        ? { ...administered('user', 'update', id, { changed }), category: 'admin' }
+      if (byAdmin(event)) {
+        return { ...administered('user', 'update', id, { changed }), category: 'admin' };
+      }
+      return changed.includes('email')
+        ? { type: 'email.changed', action: 'update', target: user(id), details: { changed } }
         : { type: 'profile.updated', action: 'update', target: user(id), details: { changed } };
     },
   },
@@ -97,6 +100,32 @@ const accounts = {
     says: ({ data: { id } }: Happened<Data<'user.email_verified'>>): Mapped => ({
       type: 'email.verified',
       action: 'verify',
+      target: user(id),
+    }),
+  },
+  'user.email_change': {
+    category: 'auth',
+    says: ({ data: { id, step, by } }: Happened<Data<'user.email_change'>>): Mapped => ({
+      type: EMAIL_CHANGE_TYPES[step],
+      action: EMAIL_CHANGE_ACTIONS[step],
+      target: user(id),
+      details: { by },
+    }),
+  },
+  'user.deletion': {
+    category: 'auth',
+    says: ({ data: { id, step, delete_at } }: Happened<Data<'user.deletion'>>): Mapped => ({
+      type: step === 'scheduled' ? 'account.deletion_scheduled' : 'account.deletion_cancelled',
+      action: step === 'scheduled' ? 'request' : 'cancel',
+      target: user(id),
+      details: { delete_at },
+    }),
+  },
+  'user.self_exported': {
+    category: 'auth',
+    says: ({ data: { id } }: Happened<Data<'user.self_exported'>>): Mapped => ({
+      type: 'account.exported',
+      action: 'export',
       target: user(id),
     }),
   },
@@ -176,6 +205,13 @@ const accounts = {
     },
   },
 } satisfies Partial<Rules>;
+
+const EMAIL_CHANGE_TYPES = {
+  requested: 'email.change_requested',
+  proven: 'email.change_proven',
+  stopped: 'email.change_stopped',
+} as const;
+const EMAIL_CHANGE_ACTIONS = { requested: 'request', proven: 'verify', stopped: 'cancel' } as const;
 
 const MAIL_TYPES: { readonly [purpose: string]: string | undefined } = {
   reset: 'password.reset_requested',

@@ -33,6 +33,12 @@ identity/user.password_changed by=user            | password.changed         | a
 identity/user.password_changed by=reset           | password.reset           | auth update success     | user id            | by
 identity/user.password_changed by=admin @admin    | password.reset           | auth update success     | user id            | by
 identity/user.email_verified                      | email.verified           | auth verify success     | user id            |
+identity/user.email_change step=requested         | email.change_requested   | auth request success    | user id            | by
+identity/user.email_change step=proven            | email.change_proven      | auth verify success     | user id            | by
+identity/user.email_change step=stopped           | email.change_stopped     | auth cancel success     | user id            | by
+identity/user.deletion step=scheduled             | account.deletion_scheduled | auth request success  | user id            | delete_at
+identity/user.deletion step=cancelled             | account.deletion_cancelled | auth cancel success   | user id            | delete_at
+identity/user.self_exported                       | account.exported         | auth export success     | user id            |
 identity/user.factor_changed change=enrolled      | mfa.enrolled             | auth enroll success     | factor factor_id   | type
 identity/user.factor_changed change=verified      | mfa.verified             | auth verify success     | factor factor_id   | type
 identity/user.factor_changed change=removed       | mfa.removed              | auth remove success     | factor factor_id   | type

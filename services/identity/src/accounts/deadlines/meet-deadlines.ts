@@ -1,11 +1,21 @@
 /** Carries out what has become due for accounts. Each decision asks the account itself, so that a repeat changes nothing. */
 import { accept } from '@cardea/event-store';
+import { failpoint } from '@cardea/runtime';
 import { type Loop, type ServiceDependencies, sweeping } from '@cardea/service';
+import type { EmailChanges } from '../email-changes.ts';
+import type { UserDirectory } from '../user-directory.ts';
+import { remindOfEmailChange } from '../users/change-email/change-email.ts';
+import { remindOfDeletion } from '../users/delete-account/delete-account.ts';
 import { releaseEmail } from '../users/emails-of-user.ts';
 import { exists, users } from '../users/user.ts';
 import type { DeadlineKind } from './deadlines.projection.ts';
+import { type DeleteDueDependencies, deleteDueAccount } from './delete-due-account.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'streams' | 'systemCommand'>;
+type Dependencies = DeleteDueDependencies &
+  Pick<ServiceDependencies, 'clock' | 'database' | 'streams' | 'systemCommand'> & {
+    readonly userDirectory: Pick<UserDirectory, 'byId'>;
+    readonly emailChanges: Pick<EmailChanges, 'complete'>;
+  };
 
 const SWEEP_EVERY_MS = 10_000;
 const BATCH_MAX = 500;
@@ -38,14 +48,35 @@ export const meetDeadlines = (needs: Dependencies): Loop =>
 
 async function meet(needs: Dependencies, due: Due): Promise<void> {
   const { user_id: id, kind, name, tenant_id: tenantId, due_at } = due;
-  const command = needs.systemCommand(tenantId, 'due', id, kind, name, due_at.toISOString());
+  const { streams, clock } = needs;
+  const own = needs.systemCommand(tenantId, 'due', id, kind, name, due_at.toISOString());
+  // The time of now, which may be that of a repeat.
+  const command = { ...own, now: clock.now() };
+  const { now } = command;
   switch (kind) {
     case 'previous_email':
-      await needs.streams.decideOn(users, id, command, (user) => {
-        const released = exists(user)
-          ? releaseEmail(user, { hash: name, now: needs.clock.now() })
-          : null;
+      await streams.decideOn(users, id, command, (user) => {
+        const released = exists(user) ? releaseEmail(user, { hash: name, now }) : null;
         return released === null ? accept() : accept(released);
       });
+      return;
+    case 'email_change': {
+      const user = await needs.userDirectory.byId(tenantId, id);
+      const changeId = exists(user) ? user.emailChange?.id : undefined;
+      if (changeId === undefined) return;
+      const byUser = { ...command.metadata, actor: { type: 'user', id } as const };
+      const of = { tenantId, userId: id, changeId };
+      await needs.emailChanges.complete(of, { ...command, metadata: byUser });
+      return;
+    }
+    case 'email_change_reminder':
+      await streams.decideOn(users, id, command, (user) => remindOfEmailChange({ now }, user));
+      return;
+    case 'deletion_reminder':
+      await streams.decideOn(users, id, command, (user) => remindOfDeletion({ now }, user));
+      return;
+    case 'deletion':
+      await failpoint('deletion.before_decide');
+      await deleteDueAccount(needs, { tenantId, userId: id }, command);
   }
 }

@@ -7,7 +7,13 @@ export type UsersExported = {
   readonly data: { readonly rows: number; readonly included?: readonly ['password_hash'] };
 };
 
-export const userExports: Stream<null, UsersExported> = {
+/** A person takes along what is kept about them. */
+export type UserSelfExported = {
+  readonly type: 'UserSelfExported';
+  readonly data: { readonly id: string };
+};
+
+export const userExports: Stream<null, UsersExported | UserSelfExported> = {
   noun: 'userexport',
   initial: null,
   evolve: () => null,

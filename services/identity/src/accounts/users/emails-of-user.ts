@@ -1,7 +1,53 @@
 /** The addresses of an account. One that it had before stays reserved for it for some days, so that nobody else gets its mail. */
 import type { Sealed } from '@cardea/crypto';
 
+/** The address that the account has, and the one that it is to have. */
+export type EmailSide = 'new' | 'present';
+
 export type EmailEvent =
+  /** Its person asks for another address; a newer request takes the place of the one before. */
+  | {
+      readonly type: 'EmailChangeRequested';
+      readonly data: {
+        readonly id: string;
+        readonly change_id: string;
+        readonly email: Sealed;
+        readonly email_hash: string;
+        /** What has to be proven by mail before it. */
+        readonly missing: readonly EmailSide[];
+        /** The account's epoch, and the session that asks: the request ends with them. */
+        readonly epoch: number;
+        readonly keep_sid: string | null;
+        readonly expires_at: string;
+        /** The present address is out of reach: not before that time. */
+        readonly effective_at: string | null;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: 'EmailChangeProven';
+      readonly data: {
+        readonly id: string;
+        readonly change_id: string;
+        readonly side: EmailSide;
+        readonly at: string;
+      };
+    }
+  /** The present address is told that the change is near. */
+  | {
+      readonly type: 'EmailChangeReminded';
+      readonly data: { readonly id: string; readonly change_id: string; readonly at: string };
+    }
+  | {
+      readonly type: 'EmailChangeStopped';
+      readonly data: {
+        readonly id: string;
+        readonly change_id: string;
+        /** `link`: by whoever reads the mail of the present address; `system`: it could not be carried out. */
+        readonly by: 'user' | 'link' | 'admin' | 'system';
+        readonly at: string;
+      };
+    }
   | {
       readonly type: 'EmailChanged';
       readonly data: {
@@ -41,6 +87,18 @@ export type PreviousEmail = {
   readonly at: string;
 };
 
+export type EmailChange = {
+  readonly id: string;
+  readonly email: Sealed;
+  readonly hash: string;
+  readonly missing: readonly EmailSide[];
+  readonly epoch: number;
+  readonly sid: string | null;
+  readonly requestedAt: string;
+  readonly expiresAt: string;
+  readonly effectiveAt: string | null;
+};
+
 type Address = {
   readonly email: Sealed;
   readonly emailHash: string;
@@ -55,6 +113,7 @@ export const ownsEmail = (
 ): boolean => emailHash === hash || previousEmails.some((previous) => previous.hash === hash);
 
 type EmailState = Address & {
+  readonly emailChange?: EmailChange | null;
   readonly epoch: number;
   readonly keepSid: string | null;
   readonly revokedEpoch: number;
@@ -63,11 +122,23 @@ type EmailState = Address & {
 };
 
 export function changedEmail(user: EmailState, { type, data }: EmailEvent): Partial<EmailState> {
-  const { previousEmails = [] } = user;
+  const { previousEmails = [], emailChange: pending = null } = user;
   switch (type) {
+    case 'EmailChangeRequested':
+      return { emailChange: pendingChange(data) };
+    case 'EmailChangeProven': {
+      if (pending?.id !== data.change_id) return {};
+      const missing = pending.missing.filter((side) => side !== data.side);
+      return { emailChange: { ...pending, missing } };
+    }
+    case 'EmailChangeReminded':
+      return {};
+    case 'EmailChangeStopped':
+      return pending?.id === data.change_id ? { emailChange: null } : {};
     case 'EmailChanged':
       return {
         ...moved(user, data),
+        emailChange: null,
         epoch: data.epoch,
         keepSid: data.keep_sid,
         revokedEpoch: data.by === 'user' ? user.revokedEpoch : data.epoch,
@@ -78,6 +149,20 @@ export function changedEmail(user: EmailState, { type, data }: EmailEvent): Part
       return { previousEmails: previousEmails.filter(({ hash }) => hash !== data.email_hash) };
   }
 }
+
+const pendingChange = (
+  data: Extract<EmailEvent, { type: 'EmailChangeRequested' }>['data'],
+): EmailChange => ({
+  id: data.change_id,
+  email: data.email,
+  hash: data.email_hash,
+  missing: data.missing,
+  epoch: data.epoch,
+  sid: data.keep_sid,
+  requestedAt: data.at,
+  expiresAt: data.expires_at,
+  effectiveAt: data.effective_at,
+});
 
 function moved(
   { email, emailHash, emailVerified, previousEmails = [] }: Address,

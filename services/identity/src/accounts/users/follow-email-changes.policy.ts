@@ -1,11 +1,16 @@
-/** After another address: the new one is confirmed by mail if nobody has proven it, and one that was released is free. */
+/**
+ * What follows from another address: mails when it is asked for, the change itself once everything is proven, a mail to
+ * confirm one that nobody has proven, and that an address which was released is free.
+ */
 import { type Command, ignored } from '@cardea/event-store';
 import { languageOfLocale } from '@cardea/pages';
 import { uuidFrom } from '@cardea/runtime';
 import { policy } from '@cardea/service';
 import type { MailOutbox } from '../../mail/mail.module.ts';
+import type { EmailChanges } from '../email-changes.ts';
 import type { Emails } from '../emails.ts';
 import type { UserDirectory } from '../user-directory.ts';
+import { mailEmailChange } from './mail-email-changes.ts';
 import { exists, type UserEvent, whileUserStays } from './user.ts';
 
 type Dependencies = {
@@ -13,6 +18,7 @@ type Dependencies = {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf' | 'open'>;
   readonly mailOutbox: Pick<MailOutbox, 'request'>;
   readonly emails: Pick<Emails, 'release' | 'releaseForSignUp'>;
+  readonly emailChanges: Pick<EmailChanges, 'complete'>;
 };
 
 export const followEmailChanges = (needs: Dependencies) =>
@@ -21,6 +27,26 @@ export const followEmailChanges = (needs: Dependencies) =>
     on: {
       ...whileUserStays('the address stays'),
       UserDeleted: ignored('whoever forgets the user releases the addresses'),
+      EmailChangeRequested: async ({ id: eventId, data, metadata: { tenantId } }) => {
+        const command = needs.systemCommand(tenantId, 'mail email change', eventId);
+        const of = { tenantId, userId: data.id, changeId: data.change_id };
+        await mailEmailChange(needs, of, { mails: 'all', command });
+      },
+      EmailChangeReminded: async ({ id: eventId, data, metadata: { tenantId } }) => {
+        const command = needs.systemCommand(tenantId, 'mail email change', eventId);
+        const of = { tenantId, userId: data.id, changeId: data.change_id };
+        await mailEmailChange(needs, of, { mails: 'reminder', command });
+      },
+      EmailChangeProven: async ({ id: eventId, data, metadata: { tenantId } }) => {
+        // In the name of the person, as the request that proved it would have done it.
+        const actor = { type: 'user', id: data.id } as const;
+        const own = needs.systemCommand(tenantId, 'complete email change', eventId);
+        const command = { ...own, metadata: { ...own.metadata, actor } };
+        await needs.emailChanges.complete(
+          { tenantId, userId: data.id, changeId: data.change_id },
+          command,
+        );
+      },
       EmailChanged: async ({ id: eventId, data, metadata: { tenantId } }) => {
         if (data.email_verified) return;
         const user = await needs.userDirectory.byId(tenantId, data.id);

@@ -1,7 +1,6 @@
-/** Decides on each thing that was made or granted with an account before its owner reclaimed it. */
-import type { Decision, DomainEvent, Recorded, Stream } from '@cardea/event-store';
+/** Decides on each thing that was made or granted with an account before an event of it. */
+import type { Decision, DomainEvent, RecordedEvent, Stream } from '@cardea/event-store';
 import { decideOnRows, type ServiceDependencies } from '@cardea/service';
-import type { AccountReclaimed } from './reclaim.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
@@ -28,7 +27,9 @@ const CATCH_UP_MS = 10_000;
 
 export async function endMadeBeforeReclaim<State, E extends DomainEvent, Reason extends string>(
   needs: Dependencies,
-  event: Recorded<AccountReclaimed>,
+  event: Pick<RecordedEvent, 'id' | 'metadata' | 'position'> & {
+    readonly data: { readonly id: string; readonly at: string };
+  },
   { table, userColumn, timeColumn, open }: MadeRows,
   { stream, decide }: Ending<State, E, Reason>,
 ): Promise<void> {

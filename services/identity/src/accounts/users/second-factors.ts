@@ -5,7 +5,12 @@
 
 export type FactorType = 'totp' | 'passkey';
 
-export type UserFactor = { readonly id: string; readonly type: FactorType };
+export type UserFactor = {
+  readonly id: string;
+  readonly type: FactorType;
+  /** Since when the account has it; absent where the state was stored before there was such a field. */
+  readonly at?: string;
+};
 export type SecondFactors = {
   readonly factors: readonly UserFactor[];
   /** The factor with the recovery codes, which are worth nothing without another factor. */
@@ -55,7 +60,7 @@ export function changedFactors(
     case 'FactorAdded':
       return {
         ...before,
-        factors: [...before.factors, { id: data.factor_id, type: data.factor_type }],
+        factors: [...before.factors, { id: data.factor_id, type: data.factor_type, at: data.at }],
       };
     case 'FactorRemoved': {
       const factors = before.factors.filter(({ id }) => id !== data.factor_id);

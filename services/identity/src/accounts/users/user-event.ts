@@ -114,6 +114,25 @@ export type UserEvent =
         readonly at: string;
       };
     }
+  /** Its person asked for it; the account goes on until then. */
+  | {
+      readonly type: 'DeletionScheduled';
+      readonly data: { readonly id: string; readonly delete_at: string; readonly at: string };
+    }
+  /** They are told that the day is near. */
+  | {
+      readonly type: 'DeletionReminded';
+      readonly data: { readonly id: string; readonly delete_at: string; readonly at: string };
+    }
+  | {
+      readonly type: 'DeletionCancelled';
+      readonly data: {
+        readonly id: string;
+        /** `system`: on the day they were the last administrator. */
+        readonly by: 'user' | 'system';
+        readonly at: string;
+      };
+    }
   | EmailEvent
   | SecondFactorEvent
   | IdentityEvent;
@@ -126,7 +145,14 @@ export const whileSignInsStay = (why: string) =>
     'UserRegistered',
     'PasswordRehashed',
     'EmailVerified',
+    'EmailChangeRequested',
+    'EmailChangeProven',
+    'EmailChangeReminded',
+    'EmailChangeStopped',
     'EmailReleased',
+    'DeletionScheduled',
+    'DeletionReminded',
+    'DeletionCancelled',
     'ProfileChanged',
     'MetadataSet',
     'RolesChanged',

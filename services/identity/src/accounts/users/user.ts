@@ -6,7 +6,7 @@ import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
 import { type Basis, type BasisNow, stands } from '../../streams/basis.ts';
-import { changedEmail, type PreviousEmail } from './emails-of-user.ts';
+import { changedEmail, type EmailChange, type PreviousEmail } from './emails-of-user.ts';
 import { changedIdentities, type LinkedIdentity } from './identities.ts';
 import { changedFactors, NO_SECOND_FACTORS, type SecondFactors } from './second-factors.ts';
 import type { UserEvent } from './user-event.ts';
@@ -21,6 +21,10 @@ export type UserFacts = {
   readonly emailVerified: boolean;
   /** Addresses of before that are still reserved for the account. */
   readonly previousEmails?: readonly PreviousEmail[];
+  /** Another address that its person has asked for. */
+  readonly emailChange?: EmailChange | null;
+  /** When the account is deleted, as its person has asked for. */
+  readonly deleteAt?: string | null;
   readonly displayName: Sealed | null;
   readonly avatarUrl: Sealed | null;
   /** Absent where the state was stored before there was such a field. */
@@ -135,9 +139,19 @@ function evolveExisting(user: ExistingUser, event: AfterRegistered): User {
       return { ...user, passwordHash: data.hash };
     case 'EmailVerified':
       return { ...user, emailVerified: true, updatedAt: data.at };
+    case 'EmailChangeRequested':
+    case 'EmailChangeProven':
+    case 'EmailChangeReminded':
+    case 'EmailChangeStopped':
     case 'EmailChanged':
     case 'EmailReleased':
       return { ...user, ...changedEmail(user, event) };
+    case 'DeletionScheduled':
+      return { ...user, deleteAt: data.delete_at };
+    case 'DeletionReminded':
+      return user;
+    case 'DeletionCancelled':
+      return { ...user, deleteAt: null };
     case 'ProfileChanged':
     case 'MetadataSet':
       return { ...user, ...personalFields(data), updatedAt: data.at };
@@ -180,6 +194,8 @@ function evolveExisting(user: ExistingUser, event: AfterRegistered): User {
         passwordsBefore: [],
         keepSid: null,
         tokensBefore: data.tokens_before,
+        emailChange: null,
+        deleteAt: null,
         reclaimedAt: data.at,
         updatedAt: data.at,
       };

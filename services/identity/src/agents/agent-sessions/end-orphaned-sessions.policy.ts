@@ -48,6 +48,7 @@ export const endOrphanedSessions = (needs: Dependencies) => {
         return end(event, { agentId, userId, reason: 'delegation_withdrawn' });
       },
       ...GOES_ON,
+      DeletionScheduled: (event) => end(event, { userId: event.data.id, reason: 'user_inactive' }),
     },
   });
 };

@@ -9,7 +9,7 @@ import {
   untrustedText,
   utcText,
 } from '@cardea/mail';
-import { type FactName, MAIL_TEXTS } from './email-texts.ts';
+import { type FactName, MAIL_TEXTS, type MailTextName } from './email-texts.ts';
 import type { MailDetails, SecurityChange } from './mail-details.ts';
 import { NOTICE_TEXTS } from './notice-texts.ts';
 
@@ -27,6 +27,8 @@ export type MailCause = {
   readonly brand: MailBrand;
   readonly language: Language;
   readonly details: MailDetails;
+  /** Where it is not the purpose's own. */
+  readonly text?: MailTextName | undefined;
   readonly inviting?: Inviting | undefined;
   /** How many notices the mail counts. */
   readonly count?: number | undefined;
@@ -38,7 +40,7 @@ export function emailTemplate(purpose: MailPurpose, cause: MailCause): MailText 
   if (purpose === 'security_notice') return securityNotice(cause);
   const { link, code, brand, language } = cause;
   const texts = MAIL_TEXTS[language];
-  const { subject, why, call, end } = texts.of[purpose];
+  const { subject, why, call, end } = texts.of[cause.text ?? purpose];
   const content = {
     subject,
     why,
@@ -63,6 +65,7 @@ function factsOf({ to, link, code, expiresAt, requestedAt, inviting, details }: 
     ['organization', untrustedText(inviting?.organization ?? '')],
     ['inviter', untrustedText(inviting?.inviter ?? '')],
     ['address', to],
+    ['day', details.day === undefined ? '' : utcText(details.day)],
     ...(hasSecret ? [['until', utcText(expiresAt)] as const] : whenceOf(details, requestedAt)),
   ];
 }
@@ -97,6 +100,7 @@ function securityNotice(cause: MailCause): MailText {
   const facts: readonly Fact[] = [
     ...labelled([['address', to], ...whenceOf(details, requestedAt)], language),
     [texts.facts.provider, PROVIDERS[provider] ?? provider],
+    [texts.facts.day, details.day === undefined ? '' : utcText(details.day)],
     [texts.facts.codesLeft, codesLeft === undefined ? '' : String(codesLeft)],
     [texts.facts.by, isByAdministrator ? texts.facts.administrator : ''],
   ];

@@ -17,10 +17,16 @@ export type MailTexts = {
   /** Before a code that does the same as the link, at the page that waits for it. */
   readonly type: string;
   readonly facts: { readonly [fact in FactName]: string };
-  readonly of: { readonly [purpose in Exclude<MailPurpose, 'security_notice'>]: MailParts };
+  readonly of: { readonly [text in MailTextName]: MailParts };
 };
+/** Most purposes have one text; a change of an address says something else to each mailbox. */
+export type MailTextName =
+  | Exclude<MailPurpose, 'security_notice'>
+  | 'email_change_present'
+  | 'email_change_taken';
 export type FactName =
   | 'address'
+  | 'day'
   | 'device'
   | 'inviter'
   | 'organization'
@@ -33,6 +39,7 @@ const EN: MailTexts = {
   type: 'Or type this code at the page where you asked for this mail, and give it to nobody',
   facts: {
     address: 'Address',
+    day: 'In force on',
     device: 'Device',
     inviter: 'Invited by',
     organization: 'Organization',
@@ -83,6 +90,30 @@ const EN: MailTexts = {
       call: '',
       end: 'If it was you, do nothing. Otherwise set a new password, which ends all sessions.',
     },
+    email_change: {
+      subject: 'Confirm your new e-mail address',
+      why: 'Somebody wants this to be the address of their account. Please confirm that it is yours.',
+      call: 'Confirm the address',
+      end: 'The link works once. If you did not ask for it, do nothing: no account gets this address.',
+    },
+    email_change_present: {
+      subject: 'Confirm that your account gets another address',
+      why: 'Somebody who is signed in to your account wants it to have another e-mail address. It changes once both addresses have confirmed it.',
+      call: 'Confirm the change',
+      end: 'The link works once. If it was not you, do not press it: your address stays. Then set a new password, which ends all sessions.',
+    },
+    email_change_taken: {
+      subject: 'Somebody wanted to move to this address',
+      why: 'Somebody wanted this to be the e-mail address of their account, but you have an account with it.',
+      call: '',
+      end: 'Nothing has changed. If it was you, use the account that you have, or give it another address first.',
+    },
+    email_change_stop: {
+      subject: 'Your account is about to get another address',
+      why: 'Somebody asked, with a second factor of your account, for another e-mail address, because this one is out of reach. You can stop that until the day below.',
+      call: 'Stop the change',
+      end: 'If it was you, do nothing. Otherwise stop it, and set a new password, which ends all sessions.',
+    },
     sign_in_blocked: {
       subject: 'Sign-in to your account is blocked for a while',
       why: 'Too many attempts to sign in to your account failed, so it is blocked for a while. Your account is unchanged.',
@@ -97,6 +128,7 @@ const DE: MailTexts = {
   type: 'Oder geben Sie diesen Code auf der Seite ein, auf der Sie diese E-Mail angefordert haben, und sonst niemandem',
   facts: {
     address: 'Adresse',
+    day: 'Gilt ab',
     device: 'Gerät',
     inviter: 'Eingeladen von',
     organization: 'Organisation',
@@ -146,6 +178,30 @@ const DE: MailTexts = {
       why: 'Jemand hat sich bei Ihrem Konto angemeldet, mit einem Gerät oder an einem Ort, von dem es bisher nicht benutzt wurde.',
       call: '',
       end: 'Wenn Sie es waren, müssen Sie nichts tun. Legen Sie andernfalls ein neues Passwort fest: Das beendet alle Sitzungen.',
+    },
+    email_change: {
+      subject: 'Bestätigen Sie Ihre neue E-Mail-Adresse',
+      why: 'Jemand möchte diese Adresse für sein Konto verwenden. Bitte bestätigen Sie, dass sie Ihnen gehört.',
+      call: 'Adresse bestätigen',
+      end: 'Der Link funktioniert einmal. Wenn Sie ihn nicht angefordert haben, müssen Sie nichts tun: Kein Konto erhält diese Adresse.',
+    },
+    email_change_present: {
+      subject: 'Bestätigen Sie die neue Adresse Ihres Kontos',
+      why: 'Jemand, der bei Ihrem Konto angemeldet ist, möchte ihm eine andere E-Mail-Adresse geben. Sie ändert sich, sobald beide Adressen es bestätigt haben.',
+      call: 'Änderung bestätigen',
+      end: 'Der Link funktioniert einmal. Wenn Sie es nicht waren, drücken Sie ihn nicht: Ihre Adresse bleibt. Legen Sie dann ein neues Passwort fest, das alle Sitzungen beendet.',
+    },
+    email_change_taken: {
+      subject: 'Jemand wollte zu dieser Adresse wechseln',
+      why: 'Jemand wollte diese E-Mail-Adresse für sein Konto verwenden, aber Sie haben bereits ein Konto mit ihr.',
+      call: '',
+      end: 'Es hat sich nichts geändert. Wenn Sie es waren, verwenden Sie das vorhandene Konto, oder geben Sie ihm zuerst eine andere Adresse.',
+    },
+    email_change_stop: {
+      subject: 'Ihr Konto erhält bald eine andere Adresse',
+      why: 'Jemand hat mit einem zweiten Faktor Ihres Kontos um eine andere E-Mail-Adresse gebeten, weil diese nicht erreichbar sei. Bis zum unten genannten Tag können Sie das verhindern.',
+      call: 'Änderung verhindern',
+      end: 'Wenn Sie es waren, müssen Sie nichts tun. Verhindern Sie es andernfalls, und legen Sie ein neues Passwort fest, das alle Sitzungen beendet.',
     },
     sign_in_blocked: {
       subject: 'Anmeldung bei Ihrem Konto vorübergehend gesperrt',

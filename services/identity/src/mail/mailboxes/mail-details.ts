@@ -38,6 +38,11 @@ export const SECURITY_CHANGES = [
   'account_unlinked',
   'email_changed',
   'email_left',
+  'email_change_stopped',
+  'deletion_scheduled',
+  'deletion_near',
+  'deletion_cancelled',
+  'deletion_last_admin',
   'account_disabled',
   'account_deleted',
 ] as const;
@@ -53,4 +58,8 @@ export type MailDetails = Partial<Whence> & {
   readonly provider?: string;
   /** Recovery codes that still work. */
   readonly codesLeft?: number;
+  /** ISO 8601: when the account is deleted, or has another address. */
+  readonly day?: string;
+  /** Set for the purposes `email_change` and `email_change_stop`. */
+  readonly emailChange?: { readonly id: string; readonly userId: string };
 };

@@ -92,6 +92,9 @@ export const SECRET_TTL_MS: Record<MailPurpose, number> = {
   new_device: 24 * 3600_000,
   sign_in_blocked: 24 * 3600_000,
   security_notice: 24 * 3600_000,
+  email_change: 24 * 3600_000,
+  // It works until the change is in force.
+  email_change_stop: 8 * 24 * 3600_000,
 };
 
 /** From the request for the mail on, in which the invitation is created. */

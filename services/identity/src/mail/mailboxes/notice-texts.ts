@@ -20,6 +20,7 @@ export type NoticeTexts = {
     readonly administrator: string;
     readonly provider: string;
     readonly codesLeft: string;
+    readonly day: string;
   };
   /** What to do if it was not the reader: they did it, an administrator did, or the account is gone. */
   readonly ends: { readonly own: string; readonly administrator: string; readonly gone: string };
@@ -76,6 +77,26 @@ const EN: NoticeTexts = {
       subject: 'your account has another address',
       why: 'The e-mail address of your account was changed to another one. This one no longer signs in to it.',
     },
+    email_change_stopped: {
+      subject: 'your address stays as it is',
+      why: 'The change of the e-mail address of your account was stopped. Nothing has changed.',
+    },
+    deletion_scheduled: {
+      subject: 'your account will be deleted',
+      why: 'Your account will be deleted on the day below, with what it holds about you. Its other sessions have ended, and no agent acts for you any more. Until then you can sign in and take it back.',
+    },
+    deletion_near: {
+      subject: 'your account will be deleted soon',
+      why: 'Your account will be deleted on the day below, with what it holds about you. Until then you can sign in and take it back.',
+    },
+    deletion_cancelled: {
+      subject: 'your account will not be deleted',
+      why: 'The deletion of your account was taken back. Your account stays.',
+    },
+    deletion_last_admin: {
+      subject: 'your account could not be deleted',
+      why: 'Today your account was to be deleted, but you are the last administrator, so it stays. Make somebody else an administrator, and ask for the deletion again.',
+    },
     account_disabled: {
       subject: 'your account was disabled',
       why: 'Your account was disabled. Its sessions have ended, and nobody can sign in to it.',
@@ -101,6 +122,7 @@ const EN: NoticeTexts = {
     administrator: 'an administrator',
     provider: 'Account at',
     codesLeft: 'Codes left',
+    day: 'Deleted on',
   },
   ends: {
     own: 'If it was you, do nothing. Otherwise set a new password at once, which ends all sessions, and look at the ways to sign in to your account.',
@@ -160,6 +182,26 @@ const DE: NoticeTexts = {
       subject: 'Ihr Konto hat eine andere Adresse',
       why: 'Die E-Mail-Adresse Ihres Kontos wurde auf eine andere geändert. Mit dieser kann man sich nicht mehr anmelden.',
     },
+    email_change_stopped: {
+      subject: 'Ihre Adresse bleibt, wie sie ist',
+      why: 'Die Änderung der E-Mail-Adresse Ihres Kontos wurde verhindert. Es hat sich nichts geändert.',
+    },
+    deletion_scheduled: {
+      subject: 'Ihr Konto wird gelöscht',
+      why: 'Ihr Konto wird am unten genannten Tag gelöscht, mit allem, was es über Sie enthält. Seine anderen Sitzungen sind beendet, und kein Agent handelt mehr für Sie. Bis dahin können Sie sich anmelden und es zurücknehmen.',
+    },
+    deletion_near: {
+      subject: 'Ihr Konto wird bald gelöscht',
+      why: 'Ihr Konto wird am unten genannten Tag gelöscht, mit allem, was es über Sie enthält. Bis dahin können Sie sich anmelden und es zurücknehmen.',
+    },
+    deletion_cancelled: {
+      subject: 'Ihr Konto wird nicht gelöscht',
+      why: 'Die Löschung Ihres Kontos wurde zurückgenommen. Ihr Konto bleibt.',
+    },
+    deletion_last_admin: {
+      subject: 'Ihr Konto konnte nicht gelöscht werden',
+      why: 'Ihr Konto sollte heute gelöscht werden, aber Sie sind die letzte Person in der Administration, deshalb bleibt es. Geben Sie jemand anderem die Administration, und beantragen Sie die Löschung erneut.',
+    },
     account_disabled: {
       subject: 'Ihr Konto wurde gesperrt',
       why: 'Ihr Konto wurde gesperrt. Seine Sitzungen sind beendet, und niemand kann sich anmelden.',
@@ -185,6 +227,7 @@ const DE: NoticeTexts = {
     administrator: 'Ihrer Administration',
     provider: 'Konto bei',
     codesLeft: 'Verbleibende Codes',
+    day: 'Gelöscht am',
   },
   ends: {
     own: 'Wenn Sie es waren, müssen Sie nichts tun. Legen Sie andernfalls sofort ein neues Passwort fest, das alle Sitzungen beendet, und prüfen Sie, wie man sich bei Ihrem Konto anmelden kann.',

@@ -20,6 +20,7 @@ const REDIRECT_URIS_MAX = 50;
 const URL_CHARACTERS_MAX = 2_048;
 const EMAIL_CHARACTERS_MAX = 254;
 const FROM_NAME_CHARACTERS_MAX = 64;
+const DELETION_WAIT_MAX_DAYS = 30;
 const ADDRESS = '^[^@\\s<>,;"\\u0000-\\u001f]+@[^@\\s<>,;"\\u0000-\\u001f]+$';
 
 const httpsUrl = nullable(
@@ -108,6 +109,11 @@ const branding = {
   terms_url: httpsUrl,
   privacy_url: httpsUrl,
 };
+/** How long people can take the deletion of their account back. */
+const accountDeletion = {
+  allowed: Type.Boolean(),
+  wait_days: Type.Integer({ minimum: 1, maximum: DELETION_WAIT_MAX_DAYS }),
+};
 const plain = {
   auth_methods: Type.Array(
     named(
@@ -160,6 +166,7 @@ export const settingsFields = {
   social: SocialShape,
   email: named('EmailSettings', closed(email)),
   branding: named('Branding', closed(branding)),
+  account_deletion: named('AccountDeletion', closed(accountDeletion)),
 };
 
 const change = <Fields extends Parameters<typeof closed>[0]>(name: string, fields: Fields) =>
@@ -190,6 +197,7 @@ export const SettingsChange = named(
       social: Type.Optional(SocialChange),
       email: change('EmailSettingsChange', email),
       branding: brandingChange,
+      account_deletion: change('AccountDeletionChange', accountDeletion),
     },
     { additionalProperties: false, minProperties: 1 },
   ),

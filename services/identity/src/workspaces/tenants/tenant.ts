@@ -56,7 +56,8 @@ type WithFields =
   | 'webauthn'
   | 'social'
   | 'email'
-  | 'branding';
+  | 'branding'
+  | 'account_deletion';
 /** What is not named stays, inside these objects too: older events may lack newer fields. */
 export type TenantSettingsChange = Partial<Omit<TenantSettings, WithFields>> & {
   readonly [Name in WithFields]?: Partial<TenantSettings[Name]>;
@@ -89,6 +90,8 @@ export type TenantSettings = {
   readonly email: { readonly from_name: string | null; readonly reply_to: string | null };
   readonly approval_channels: readonly string[];
   readonly branding: Branding;
+  /** Whether people may have their own account deleted, and how many days they can take it back. */
+  readonly account_deletion: { readonly allowed: boolean; readonly wait_days: number };
 };
 
 export const TENANT_DEFAULTS: TenantSettings = {
@@ -118,6 +121,7 @@ export const TENANT_DEFAULTS: TenantSettings = {
     terms_url: null,
     privacy_url: null,
   },
+  account_deletion: { allowed: true, wait_days: 14 },
 };
 
 export type TenantFacts = {
@@ -252,6 +256,7 @@ const changedSettings = (
     social,
     email,
     branding,
+    account_deletion,
     ...plain
   }: TenantSettingsChange,
 ): TenantSettings => ({
@@ -267,6 +272,7 @@ const changedSettings = (
   social: { ...before.social, ...social },
   email: { ...before.email, ...email },
   branding: { ...before.branding, ...branding },
+  account_deletion: { ...before.account_deletion, ...account_deletion },
 });
 
 /** Whether registering gets the same response for a new and a taken address. */

@@ -64,7 +64,7 @@ export const updateUserRoute = (needs: Dependencies): Endpoint =>
       retry: 'safe',
       summary: 'Change a user',
       description:
-        'Changes a user in one step; what the body does not name stays. Taking a role ends the tokens that show it. Disabling a user ends their sessions and the agent sessions for them. Another `email` is in force at once, ends their sessions and what was mailed before, and both addresses are told; without `email_verified` it has to be confirmed. The address of before stays reserved for the account for 7 days. Nobody changes a user of a higher role or gives a role above their own, and no key changes an address.',
+        'Changes a user in one step; what the body does not name stays. Taking a role ends the tokens that show it. Disabling a user ends their sessions and the agent sessions for them. Another `email` is in force at once, ends their sessions and what was mailed before, and both addresses are told; without `email_verified` it has to be confirmed. The address of before stays reserved for the account for 7 days. The address that they have stops a change that they have asked for. Nobody changes a user of a higher role or gives a role above their own, and no key changes an address.',
       method: 'patch',
       path: '/api/v1/admin/users/{id}',
       who: WRITES,
@@ -118,7 +118,7 @@ async function updated(needs: Dependencies, request: Asked, values: Profile<stri
     const reserved = await reserveEmail(needs, request, { user, change, command });
     if (reserved.refused !== undefined) return reserved;
     const { email } = reserved;
-    const at = { ...of, holding: email?.hash };
+    const at = { ...of, holding: email?.hash === user.emailHash ? undefined : email?.hash };
     const wanted = { ...change, profile, metadata, ...(email === undefined ? {} : { email }) };
     const decided = await decideOnUser(needs, at, command, (on, account) =>
       administer({ ...wanted, ...on }, account),

@@ -57,7 +57,7 @@ export function administer(
   if (roles !== undefined && !mayChangeRoles(by, user.roles, roles)) return refuse('forbidden');
   if ((vouched !== undefined || email !== undefined) && by.isKey) return refuse('forbidden');
   const emailEvents = emailChange(command, user);
-  const isMoved = emailEvents.length > 0;
+  const isMoved = emailEvents.some(({ type }) => type === 'EmailChanged');
   const isVerified = isMoved && email !== undefined ? email.verified : user.emailVerified;
   if (!isVerified && isRaised(command, user)) return refuse('email_not_verified');
   const left = { ...user, roles: roles ?? user.roles, status: status ?? user.status };
@@ -73,10 +73,18 @@ export function administer(
   );
 }
 
-/** Nothing if it is the user's address already. Sessions end, and with them what was mailed before. */
+/**
+ * Sessions end, and with them what was mailed before. The address that the user has already stops a change that they
+ * have asked for.
+ */
 function emailChange({ email, now }: Administer, user: ExistingUser): readonly UserEvent[] {
-  if (email === undefined || email.hash === user.emailHash) return [];
+  if (email === undefined) return [];
   const at = now.toISOString();
+  if (email.hash === user.emailHash) {
+    const { id, emailChange: pending = null } = user;
+    if (pending === null) return [];
+    return [{ type: 'EmailChangeStopped', data: { id, change_id: pending.id, by: 'admin', at } }];
+  }
   const { id, emailHash: previous_hash } = user;
   return [
     ...releasedByChange(user, { id, newHash: email.hash, at }),

@@ -12,7 +12,7 @@ import { isActiveAdmin } from '../ranks.ts';
 import { exists, type User, type UserEvent, users } from '../user.ts';
 import type { AdministerRefusal } from './administer.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'clock' | 'streams'> & {
+export type DecideDependencies = Pick<ServiceDependencies, 'clock' | 'streams'> & {
   readonly administrators: Pick<Administrators, 'leave' | 'settle'>;
 };
 
@@ -34,7 +34,7 @@ export type Administered<Reason extends AdministerRefusal> =
   | { readonly done: false; readonly reason: Exclude<Reason, 'leaves'> | 'last_admin' };
 
 export async function decideOnUser<Reason extends AdministerRefusal>(
-  needs: Dependencies,
+  needs: DecideDependencies,
   of: Of,
   command: Command,
   decide: (on: OnAccount, user: User) => Decision<UserEvent, Reason>,
@@ -73,7 +73,7 @@ export async function decideOnUser<Reason extends AdministerRefusal>(
 
 /** Repeats what ended tokens until its time is after the append; returns the position of the last event that says so. */
 export async function endTokens(
-  { streams, clock }: Pick<Dependencies, 'clock' | 'streams'>,
+  { streams, clock }: Pick<DecideDependencies, 'clock' | 'streams'>,
   { userId }: Of,
   command: Command,
   events: readonly UserEvent[],

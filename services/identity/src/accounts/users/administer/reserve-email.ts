@@ -23,7 +23,7 @@ type Asked = Request<
   { readonly email?: string; readonly email_verified?: boolean }
 >;
 
-/** Without an `email` where the request names none, or the address that the user has. */
+/** Without an `email` where the request names none. */
 export async function reserveEmail(
   needs: ReserveDependencies,
   request: Asked,
@@ -50,7 +50,7 @@ export async function reserveEmail(
   // What is refused anyway reserves nothing and tells nothing of the address.
   const first = administer({ ...change, email, mayLeave: true, tokensBefore: 0 }, user);
   if (!first.accepted && first.reason === 'forbidden') return { refused: first.reason } as const;
-  if (emailHash === user.emailHash) return { email: undefined };
+  if (emailHash === user.emailHash) return { email };
   const { by, now } = change;
   const isPromised = await needs.accounts.isPromised({ tenantId, emailHash, by, now });
   if (isPromised) return { refused: 'forbidden' } as const;

@@ -1,0 +1,134 @@
+/**
+ * Carries out the change of an address that its person asked for, once everything is proven: the new address is
+ * reserved first. Whoever presses the last link does it at once, and a policy repeats it where that request died.
+ */
+import { accept, type Command, type Streams, WriteContention } from '@cardea/event-store';
+import { failpoint, uuidFrom } from '@cardea/runtime';
+import { type Emails, holdingEmail } from './emails.ts';
+import type { UserDirectory } from './user-directory.ts';
+import {
+  changeEmail,
+  type EmailChangeRefusal,
+  type StopEmailChange,
+  stopEmailChange,
+} from './users/change-email/change-email.ts';
+import { exists, type User, type UserEvent, users } from './users/user.ts';
+import { yieldsAddress } from './users/yield-address.ts';
+
+type Of = { readonly tenantId: string; readonly userId: string };
+type Completed = {
+  readonly outcome: 'changed' | 'waiting' | 'taken' | 'void';
+  readonly position?: bigint | undefined;
+};
+
+export type EmailChanges = {
+  readonly complete: (
+    of: Of & { readonly changeId: string },
+    command: Command,
+  ) => Promise<Completed>;
+  readonly stop: (
+    of: Of & Pick<StopEmailChange, 'by' | 'changeId'>,
+    command: Command,
+  ) => Promise<bigint | undefined>;
+};
+
+type Dependencies = {
+  readonly streams: Streams;
+  readonly userDirectory: Pick<UserDirectory, 'byHash' | 'byId'>;
+  readonly emails: Emails;
+  readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
+};
+
+/** The address is reserved again where another process released it meanwhile. */
+const ATTEMPTS_MAX = 3;
+
+export function emailChanges(needs: Dependencies): EmailChanges {
+  const { streams, userDirectory } = needs;
+  const stop: EmailChanges['stop'] = async ({ userId, by, changeId }, command) => {
+    const own = { ...command, id: uuidFrom(command.id, 'stop email change') };
+    const decided = await streams.decideOn(users, userId, own, (user) =>
+      stopEmailChange({ by, changeId, now: command.now }, user),
+    );
+    return decided.position;
+  };
+  const giveUp = async (
+    of: Of & { readonly changeId: string },
+    emailHash: string,
+    command: Command,
+  ) => {
+    await needs.emails.release({ ...of, emailHash }, command);
+    await stop({ ...of, by: 'system' }, command);
+  };
+  return {
+    stop,
+    complete: async (of, command) => {
+      const { now } = command;
+      for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+        const user = await userDirectory.byId(of.tenantId, of.userId);
+        const first = changeEmail({ changeId: of.changeId, now }, user);
+        if (!first.accepted && first.reason === 'early') return { outcome: 'waiting' };
+        const hash = hashOf(user, of.changeId);
+        // Another process has carried it out, or it was stopped.
+        if (hash === undefined) return { outcome: 'void' };
+        if (!first.accepted) {
+          await giveUp(of, hash, command);
+          return { outcome: 'void' };
+        }
+        if (!(await reserved(needs, { ...of, emailHash: hash }, command))) {
+          await stop({ ...of, by: 'system' }, command);
+          return { outcome: 'taken' };
+        }
+        await failpoint('email.after_reserve');
+        const own = { ...command, id: uuidFrom(command.id, 'change email', String(attempt)) };
+        const decided = await holdingEmail<EmailChangeRefusal>(
+          streams,
+          { ...of, emailHash: hash },
+          own,
+          (state) => changeEmail({ changeId: of.changeId, now }, state),
+        );
+        if (decided.accepted) return { outcome: 'changed', position: decided.position };
+        if (exists(decided.state) && decided.state.emailHash === hash) {
+          return { outcome: 'changed', position: undefined };
+        }
+      }
+      throw new WriteContention('others take the address and release it');
+    },
+  };
+}
+
+/** The address that the change is about, as long as it waits. */
+function hashOf(user: User, changeId: string): string | undefined {
+  if (!exists(user) || user.emailChange?.id !== changeId) return undefined;
+  return user.emailChange.hash;
+}
+
+/**
+ * A proven address beats one that somebody registered and never proved: that account goes. One that an administrator
+ * made or vouches for stays.
+ */
+async function reserved(
+  needs: Dependencies,
+  of: Of & { readonly emailHash: string },
+  command: Command,
+): Promise<boolean> {
+  if (await needs.emails.hold(of, command)) return true;
+  const holder = await needs.userDirectory.byHash(of.tenantId, of.emailHash);
+  if (!givesWay(holder)) return false;
+  const { id } = holder;
+  const own = needs.systemCommand(of.tenantId, 'give way', id, of.emailHash);
+  const decided = await needs.streams.decideOn(users, id, own, (state) => {
+    const { emailHash: email_hash } = holder;
+    const data = { id, email_hash, deleted_at: own.now.toISOString() };
+    return givesWay(state) ? accept<UserEvent>({ type: 'UserDeleted', data }) : accept();
+  });
+  if (decided.state.status !== 'deleted') return false;
+  await needs.emails.release({ ...of, userId: id }, own);
+  const again = { ...command, id: uuidFrom(command.id, 'after who gave way') };
+  return needs.emails.hold(of, again);
+}
+
+export const givesWay = (user: User): user is Extract<User, { status: 'active' }> =>
+  yieldsAddress(user) && !user.vouched;
+
+/** Whether a change to this address would find it taken, as the mail to it says. */
+export const isTakenFor = (holder: User): boolean => exists(holder) && !givesWay(holder);

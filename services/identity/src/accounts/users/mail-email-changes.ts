@@ -1,0 +1,45 @@
+/** The mails about a change of an address that its person asked for: links to confirm it, or to stop it. */
+import type { Command } from '@cardea/event-store';
+import { languageOfLocale } from '@cardea/pages';
+import { uuidFrom } from '@cardea/runtime';
+import type { MailOutbox } from '../../mail/mail.module.ts';
+import type { UserDirectory } from '../user-directory.ts';
+import { exists } from './user.ts';
+
+type Dependencies = {
+  readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf' | 'open'>;
+  readonly mailOutbox: Pick<MailOutbox, 'request'>;
+};
+
+/** Nothing is looked up about the new address: what its mail says is found out when the mail is written. */
+export async function mailEmailChange(
+  { userDirectory, mailOutbox }: Dependencies,
+  of: { readonly tenantId: string; readonly userId: string; readonly changeId: string },
+  { mails, command }: { readonly mails: 'all' | 'reminder'; readonly command: Command },
+): Promise<void> {
+  const user = await userDirectory.byId(of.tenantId, of.userId);
+  if (!exists(user) || user.emailChange?.id !== of.changeId) return;
+  const { id: userId, emailHash, emailChange: change } = user;
+  const [{ email: present, locale }, next] = await Promise.all([
+    userDirectory.open(user),
+    userDirectory.emailOf({ id: userId, email: change.email }),
+  ]);
+  if (present === null || next === null) return;
+  const emailChange = { id: change.id, userId };
+  const common = { userId, language: languageOfLocale(locale), details: { emailChange } };
+  if (mails === 'all') {
+    const mail = { ...common, email: next, emailHash: change.hash, asker: userId };
+    const own = { ...command, id: uuidFrom(command.id, 'new') };
+    await mailOutbox.request({ ...mail, purpose: 'email_change' }, own);
+  }
+  const at = { ...common, email: present, emailHash };
+  const own = { ...command, id: uuidFrom(command.id, 'present') };
+  if (change.effectiveAt !== null) {
+    const details = { emailChange, day: change.effectiveAt };
+    // The link of the first mail works beside that of the reminder.
+    const asker = `${userId} ${mails}`;
+    await mailOutbox.request({ ...at, details, asker, purpose: 'email_change_stop' }, own);
+  } else if (change.missing.includes('present')) {
+    await mailOutbox.request({ ...at, asker: userId, purpose: 'email_change' }, own);
+  }
+}

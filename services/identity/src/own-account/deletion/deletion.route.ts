@@ -1,0 +1,151 @@
+/** A person has their account deleted, sees when, and takes it back. */
+import { NullableTime, Time } from '@cardea/contracts';
+import { type Endpoint, endpoint } from '@cardea/http';
+import type { ServiceDependencies } from '@cardea/service';
+import Type from 'typebox';
+import {
+  cancelDeletion,
+  type DecideDependencies,
+  decideOnUser,
+  emailAddress,
+  exists,
+  scheduleDeletion,
+  type ToAscii,
+  type UserDirectory,
+  users,
+} from '../../accounts/accounts.module.ts';
+import { badField, closed, USERS_ONLY } from '../../http/answers.ts';
+import { emailField } from '../../http/input-fields.ts';
+import { countAliveSessions, ownSession } from '../../sessions/sessions.module.ts';
+import { TENANT_DEFAULTS, type Workspaces } from '../../workspaces/workspaces.module.ts';
+
+export type DeletionDependencies = DecideDependencies &
+  Pick<ServiceDependencies, 'command' | 'database'> & {
+    readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
+    readonly workspaces: Pick<Workspaces, 'tenant'>;
+    readonly toAscii: ToAscii;
+  };
+
+const COMMON = {
+  tag: 'Self-service',
+  path: '/api/v1/user/deletion',
+  who: ['user'],
+  tenant: 'optional',
+  area: 'user',
+  notTaken: USERS_ONLY,
+} as const;
+
+export const deletionRoutes = (deps: DeletionDependencies): readonly Endpoint[] => [
+  scheduleDeletionRoute(deps),
+  showDeletionRoute(deps),
+  cancelDeletionRoute(deps),
+];
+
+const scheduleDeletionRoute = (deps: DeletionDependencies): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'schedule_deletion',
+      class: 'settings',
+      stepUp: 'users',
+      retry: 'safe',
+      summary: 'Delete my account',
+      description:
+        'Has the account deleted after the days of the tenant setting `account_deletion`; `confirm` is its own address. At once its other sessions, its agent sessions and its delegations end; nothing else changes until the day. Mails tell of it at once, 3 days before and at the end. The last administrator makes somebody else an administrator first.',
+      method: 'post',
+      body: closed({ confirm: emailField }),
+      ok: closed({ delete_at: Time }),
+      status: 202,
+      refusals: {
+        invalid_request: 400,
+        deletion_disabled: 403,
+        not_found: 404,
+        last_admin: 409,
+      },
+      waitsFor: ['users', 'sessions', 'revocations'],
+    },
+    async (request) => {
+      const { principal, body } = request;
+      const { id: userId, tenantId } = principal;
+      const [tenant, user] = await Promise.all([
+        deps.workspaces.tenant(tenantId),
+        deps.userDirectory.byId(tenantId, userId),
+      ]);
+      const { settings } = tenant ?? { settings: TENANT_DEFAULTS };
+      const { allowed, wait_days: waitDays } = settings.account_deletion;
+      if (!allowed) return { refused: 'deletion_disabled' };
+      if (!exists(user)) return { refused: 'not_found' };
+      const own = await deps.userDirectory.emailOf(user);
+      if (own === null || emailAddress(body.confirm, deps.toAscii) !== own) {
+        return badField('confirm', 'own address');
+      }
+      const command = await deps.command(request);
+      const { now } = command;
+      const session = await ownSession(deps.streams, principal, now);
+      const of = { tenantId, userId };
+      const { all } = await countAliveSessions(deps.database, { ...of, now });
+      const schedule = { waitDays, session, count: all - (session === null ? 0 : 1), now };
+      const decided = await decideOnUser(deps, of, command, ({ mayLeave }, state) =>
+        scheduleDeletion({ ...schedule, mayLeave }, state),
+      );
+      if (!decided.done) return { refused: decided.reason };
+      const { state, position } = decided;
+      const deleteAt = exists(state) ? (state.deleteAt ?? null) : null;
+      if (deleteAt === null) return { refused: 'not_found' };
+      return { ok: { delete_at: deleteAt }, wrote: position };
+    },
+  );
+
+const showDeletionRoute = (
+  deps: Pick<DeletionDependencies, 'userDirectory' | 'workspaces'>,
+): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'get_deletion',
+      class: 'things',
+      applicationScope: 'account',
+      summary: 'Whether and when my account is deleted',
+      description:
+        'Shows the day on which the account is deleted, and whether the tenant lets people delete theirs.',
+      method: 'get',
+      ok: closed({
+        delete_at: NullableTime,
+        allowed: Type.Boolean(),
+        wait_days: Type.Integer(),
+      }),
+      refusals: {},
+    },
+    async ({ principal: { id, tenantId } }) => {
+      const [tenant, user] = await Promise.all([
+        deps.workspaces.tenant(tenantId),
+        deps.userDirectory.byId(tenantId, id),
+      ]);
+      const { settings } = tenant ?? { settings: TENANT_DEFAULTS };
+      const delete_at = exists(user) ? (user.deleteAt ?? null) : null;
+      return { ok: { delete_at, ...settings.account_deletion } };
+    },
+  );
+
+const cancelDeletionRoute = (deps: Pick<DeletionDependencies, 'command' | 'streams'>): Endpoint =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'cancel_deletion',
+      class: 'settings',
+      stepUp: 'none',
+      retry: 'safe',
+      summary: 'Keep my account',
+      description: 'Takes the deletion of the account back, if one waits.',
+      method: 'delete',
+      ok: closed({ status: Type.Literal('deletion cancelled') }),
+      refusals: {},
+    },
+    async (request) => {
+      const command = await deps.command(request);
+      const decided = await deps.streams.decideOn(users, request.principal.id, command, (user) =>
+        cancelDeletion({ by: 'user', now: command.now }, user),
+      );
+      return { ok: { status: 'deletion cancelled' as const }, wrote: decided.position };
+    },
+  );

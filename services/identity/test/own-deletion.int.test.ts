@@ -77,7 +77,8 @@ describe('identity 31 a person who has their account deleted', () => {
     );
     const { sealer, store } = first.host.needsOf('identity');
     const [registered] = await store.readStream(`user-${bob.userId}`);
-    const { email: sealed } = registered?.data as { readonly email: Sealed };
+    if (registered === undefined) throw new Error('nothing was recorded');
+    const { email: sealed } = registered.data as { readonly email: Sealed };
     const opened = await sealer.open(sealed, { streamId: `user-${bob.userId}`, field: 'email' });
     expect(opened).toBeNull();
   });

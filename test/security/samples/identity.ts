@@ -225,6 +225,7 @@ const ofOwnAccount: Samples = {
   },
   get_deletion: byMember(),
   cancel_deletion: byMember(),
+  export_my_account: byMember(),
 };
 
 const ofAdministrators: Samples = {

@@ -66,6 +66,7 @@ export { isVerifiedTenant } from './administrators/verified-tenant.ts';
 export type { AdminMade, NewAdmin } from './create-admin.ts';
 export { emailAddress, type ToAscii } from './email-address.ts';
 export { type EmailChanges, isTakenFor } from './email-changes.ts';
+export { userExports } from './exports/user-export.ts';
 export type { ExternalAccount } from './external-identities.ts';
 export type { Invitation } from './invitations/invitation.ts';
 export type { Join, Joined } from './invitations/joining.ts';
@@ -84,6 +85,7 @@ export {
   requestEmailChange,
 } from './users/change-email/change-email.ts';
 export { cancelDeletion, scheduleDeletion } from './users/delete-account/delete-account.ts';
+export { PREVIOUS_EMAIL_MS } from './users/emails-of-user.ts';
 export { endSessions } from './users/end-sessions/end-sessions.ts';
 export { type CheckImport, checkImportWith } from './users/import-users/check-import.ts';
 export { importUsersRoute } from './users/import-users/import-users.route.ts';

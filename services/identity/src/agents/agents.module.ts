@@ -60,7 +60,10 @@ export {
 export { START_CONTRACT, SUBJECT_TOKEN_MAX } from './agent-sessions/start/start.route.ts';
 export type { AgentSessionStart } from './agent-sessions/start/start-session.ts';
 export { type AgentEvent, agents } from './agents/agent.ts';
+export { AgentShape } from './agents/agent-shape.ts';
+export { listAgents } from './agents/list-agents.ts';
 export { isServiceName, SERVICES_MAX } from './agents/service-grant.ts';
+export { DelegationShape, listDelegations } from './delegations/delegate/delegate.route.ts';
 export type { DelegationEvent } from './delegations/delegation.ts';
 
 type Dependencies = Pick<

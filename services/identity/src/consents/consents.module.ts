@@ -20,6 +20,7 @@ export {
   grant,
   OPENID,
 } from './consent.ts';
+export { ConsentShape, shownConsents } from './list/list.route.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,

@@ -16,6 +16,7 @@ import { type Passkeys, passkeys } from './passkeys.ts';
 import { type SecondFactors, secondFactors } from './second-factors.ts';
 
 export type { FactorEvent } from './factors/factor.ts';
+export { SecondFactor, shownFactors } from './factors/list/list.route.ts';
 export { hasHostedPasskeys, type Passkeys } from './passkeys.ts';
 export type { SecondFactors } from './second-factors.ts';
 

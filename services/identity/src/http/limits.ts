@@ -27,6 +27,7 @@ export const LIMITS = {
   mailByAddressLong: plain('mail_address_hour', 10, HOUR_MS),
   mailByStrangers: plain('mail_strangers_hour', 30, HOUR_MS),
   emailChangesByUser: plain('email_change_user', 5, 24 * HOUR_MS),
+  accountExportsByUser: plain('account_export_user', 5, 24 * HOUR_MS),
   emailChangeCodes: misses('email_change_code', 10, 24 * HOUR_MS),
   unprovenNoticesByUser: plain('unproven_notices', 5, 24 * HOUR_MS),
   newDeviceMailByUser: plain('new_device_mail', 5, 24 * HOUR_MS),

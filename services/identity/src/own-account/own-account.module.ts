@@ -7,11 +7,13 @@ import {
 } from './email-change/request-email-change.route.ts';
 import { type StopDependencies, stopRoutes } from './email-change/stop-email-change.route.ts';
 import { type VerifyDependencies, verifyRoutes } from './email-change/verify-email-change.route.ts';
+import { type ExportDependencies, exportAccountRoute } from './export/export-account.route.ts';
 
 type Dependencies = RequestDependencies &
   VerifyDependencies &
   StopDependencies &
-  DeletionDependencies;
+  DeletionDependencies &
+  ExportDependencies;
 
 export const ownAccountModule = (deps: Dependencies): Module => ({
   endpoints: [
@@ -19,5 +21,6 @@ export const ownAccountModule = (deps: Dependencies): Module => ({
     ...verifyRoutes(deps),
     ...stopRoutes(deps),
     ...deletionRoutes(deps),
+    exportAccountRoute(deps),
   ],
 });

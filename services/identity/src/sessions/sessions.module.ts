@@ -30,7 +30,7 @@ import { sessionsProjection } from './sessions.projection.ts';
 import { sessionsRelay } from './sessions-relay.ts';
 import type { ConsentEpoch } from './validity-context.ts';
 
-export { countAliveSessions, endedLogins } from './alive-sessions.ts';
+export { aliveSessions, countAliveSessions, endedLogins } from './alive-sessions.ts';
 export { continueBrowser } from './continue-browser/continue-browser.ts';
 export type { AccessTokens, LoginSessions, Tokens } from './login-sessions.ts';
 export type { RefreshSession } from './refresh/refresh-session.ts';
@@ -49,6 +49,7 @@ export {
   type ValidityContext,
   whileSessionGoesOn,
 } from './session.ts';
+export { SessionShape, shownSession } from './session-shape.ts';
 export { type ConsentEpoch, ownSession, validityContextOf } from './validity-context.ts';
 
 type Dependencies = Pick<

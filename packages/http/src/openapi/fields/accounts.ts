@@ -25,8 +25,10 @@ export const accounts: { readonly [field: string]: string } = {
   effective_at:
     'When the change is in force, where the present address was said to be out of reach; otherwise null.',
   elsewhere: 'Says on the page that another browser waits for what was mailed.',
+  email_change: 'Another address that was asked for; null: none.',
   email_verified: 'True if its holder has proved the address.',
   exchange: 'True: the page gets a code for `POST /api/v1/auth/social/exchange`, too.',
+  exported_at: 'When this was written.',
   factor_id: 'Id of the factor that is being enrolled; confirm it under this id.',
   failed: 'The entries that were not imported, each with its place and code.',
   family_id: 'Id of the session, shared by all of its refresh tokens.',
@@ -68,6 +70,7 @@ export const accounts: { readonly [field: string]: string } = {
   preferred_username: 'Name that the user goes by; it need not be unique.',
   present_out_of_reach:
     'True: the present address cannot be read; takes a second factor, and 7 days in which it can stop the change.',
+  previous_emails: 'Addresses of before that are still reserved for the account.',
   private_metadata: 'Data of yours about the user that only administrators see; a merge patch.',
   provider: '`google`, `github` or `microsoft`.',
   public_metadata: 'Data of yours about the user that the user sees, too; a merge patch.',

@@ -9,6 +9,18 @@ import { closed, USERS_ONLY } from '../../http/answers.ts';
 const CONSENTS_MAX = 1_000;
 
 export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'database'>) =>
+export const ConsentShape = named(
+  'OAuthConsent',
+  closed({
+    id: Type.String(),
+    client_id: Type.String(),
+    scopes: Type.Array(Type.String()),
+    claims: Type.Array(Type.String()),
+    granted_at: Time,
+  }),
+);
+
+export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'database'>): Endpoint =>
   endpoint(
     {
       name: 'list_consents',
@@ -24,39 +36,35 @@ export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'datab
       tenant: 'optional',
       area: 'user',
       ok: closed({
-        consents: Type.Array(
-          named(
-            'OAuthConsent',
-            closed({
-              id: Type.String(),
-              client_id: Type.String(),
-              scopes: Type.Array(Type.String()),
-              claims: Type.Array(Type.String()),
-              granted_at: Time,
-            }),
-          ),
-        ),
+        consents: Type.Array(ConsentShape),
       }),
       refusals: {},
       notTaken: USERS_ONLY,
       reads: ['consents', 'workspaces'],
     },
-    async ({ principal: { id, tenantId } }) => {
-      type Row = {
-        id: string;
-        client_id: string;
-        scopes: string[];
-        claims: string[];
-        granted_at: Date;
-      };
-      const { rows } = await database.tenant(tenantId).query<Row>(
-        `SELECT c.id, c.client_id, c.scopes, c.claims, c.granted_at FROM identity.consents c
+    async ({ principal: { id, tenantId } }) => ({
+      ok: { consents: await shownConsents(database, { tenantId, userId: id }) },
+    }),
+  );
+
+type Row = {
+  id: string;
+  client_id: string;
+  scopes: string[];
+  claims: string[];
+  granted_at: Date;
+};
+
+export async function shownConsents(
+  database: Pick<ServiceDependencies['database'], 'tenant'>,
+  { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
+) {
+  const { rows } = await database.tenant(tenantId).query<Row>(
+    `SELECT c.id, c.client_id, c.scopes, c.claims, c.granted_at FROM identity.consents c
          LEFT JOIN identity.applications a ON a.id = c.client_id
          WHERE c.tenant_id = $1 AND c.user_id = $2 AND c.revoked_at IS NULL AND a.deleted_at IS NULL
          ORDER BY c.granted_at DESC, c.id LIMIT $3`,
-        [tenantId, id, CONSENTS_MAX],
-      );
-      const shown = rows.map((row) => ({ ...row, granted_at: row.granted_at.toISOString() }));
-      return { ok: { consents: shown } };
-    },
+    [tenantId, userId, CONSENTS_MAX],
   );
+  return rows.map((row) => ({ ...row, granted_at: row.granted_at.toISOString() }));
+}

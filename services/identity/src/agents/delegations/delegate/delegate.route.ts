@@ -40,7 +40,7 @@ const COMMON = {
   area: 'user',
   notTaken: USERS_ONLY,
 } as const;
-const DelegationShape = named(
+export const DelegationShape = named(
   'Delegation',
   closed({
     id: Type.String(),
@@ -181,7 +181,7 @@ type Row = Omit<DelegationData, 'created_at' | 'expires_at'> & {
   readonly expires_at: Date | null;
 };
 
-async function listDelegations(
+export async function listDelegations(
   database: Database,
   of: {
     readonly tenantId: string;

@@ -7,6 +7,7 @@ import Type from 'typebox';
 import {
   exists,
   NO_SECOND_FACTORS,
+  type User,
   type UserDirectory,
 } from '../../../accounts/accounts.module.ts';
 import { closed } from '../../../http/answers.ts';
@@ -21,7 +22,7 @@ type Dependencies = Pick<ServiceDependencies, 'sealer' | 'streams'> & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
-const SecondFactor = named(
+export const SecondFactor = named(
   'SecondFactor',
   closed({
     id: Type.String(),
@@ -56,25 +57,31 @@ export const listFactorsRoute = (needs: Dependencies) =>
         needs.workspaces.tenant(tenantId),
         needs.userDirectory.byId(tenantId, userId),
       ]);
-      const own = exists(user) ? user.secondFactors : NO_SECOND_FACTORS;
-      const load = async (id: string): Promise<Factor> =>
-        (await needs.streams.load(factors, { tenantId, id })).state;
-      const [listed, recovery] = await Promise.all([
-        Promise.all(own.factors.map(({ id }) => load(id))),
-        own.recoveryId === null ? undefined : load(own.recoveryId),
-      ]);
-      const shownOnes = listed.map(async (factor) =>
-        factor.type === 'none' ? [] : [await shown(needs.sealer, factor)],
-      );
-      return {
-        ok: {
-          policy: (tenant?.settings ?? TENANT_DEFAULTS).mfa_policy,
-          factors: (await Promise.all(shownOnes)).flat(),
-          recovery_codes_remaining: recovery?.type === 'recovery' ? recovery.code_hashes.length : 0,
-        },
-      };
+      const { mfa_policy: policy } = tenant?.settings ?? TENANT_DEFAULTS;
+      return { ok: { policy, ...(await shownFactors(needs, tenantId, user)) } };
     },
   );
+
+export async function shownFactors(
+  { sealer, streams }: Pick<Dependencies, 'sealer' | 'streams'>,
+  tenantId: string,
+  user: User,
+) {
+  const own = exists(user) ? user.secondFactors : NO_SECOND_FACTORS;
+  const load = async (id: string): Promise<Factor> =>
+    (await streams.load(factors, { tenantId, id })).state;
+  const [listed, recovery] = await Promise.all([
+    Promise.all(own.factors.map(({ id }) => load(id))),
+    own.recoveryId === null ? undefined : load(own.recoveryId),
+  ]);
+  const shownOnes = listed.map(async (factor) =>
+    factor.type === 'none' ? [] : [await shown(sealer, factor)],
+  );
+  return {
+    factors: (await Promise.all(shownOnes)).flat(),
+    recovery_codes_remaining: recovery?.type === 'recovery' ? recovery.code_hashes.length : 0,
+  };
+}
 
 async function shown(sealer: Sealer, { id, user_id, type, name, ...times }: FactorFacts) {
   const place = factorField(user_id, id, 'name');

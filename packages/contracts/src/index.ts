@@ -77,6 +77,15 @@ export type {
 export { integrationEvents } from './integration-event.ts';
 export { MACHINE_SCOPES, type MachineScope } from './machine-scopes.ts';
 export {
+  type Cursor,
+  type CursorPage,
+  cursorQuery,
+  nextCursor,
+  pageOfCursor,
+  printCursor,
+  readCursor,
+} from './paging/cursor.ts';
+export {
   documented,
   ErrorBody,
   exactText,

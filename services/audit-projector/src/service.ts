@@ -7,6 +7,7 @@ import { ingest } from './events/ingest.consumer.ts';
 import { ingestProgress } from './events/ingest-progress.ts';
 import { untilLevel } from './events/level.ts';
 import { listEvents } from './events/list/list.route.ts';
+import { listOwnActivity } from './events/own-activity/own-activity.route.ts';
 import { exports } from './exports/export.ts';
 import { auditRelay } from './relay.ts';
 import { cleanupLoop } from './retention/nightly-cleanup.ts';
@@ -21,7 +22,7 @@ export const auditService: ServiceDefinition = {
     const places = geoIp({ ...needs, path: needs.settings.GEOIP_DB_PATH });
     const reading = { ...needs, untilLevel: untilLevel({ ...needs, progress }) };
     return {
-      endpoints: [listEvents(reading), exportEvents(reading)],
+      endpoints: [listEvents(reading), exportEvents(reading), listOwnActivity(reading)],
       projections: [],
       relay: auditRelay,
       consumers: [ingest({ ...needs, onMoved: progress.tell, geoIp: places })],

@@ -15,9 +15,9 @@ export const newEmail = () => {
   count += 1;
   return `next.${count}@example.com`;
 };
-export const told = ({ status, code }: RestAnswer) =>
+export const codeOf = ({ status, code }: RestAnswer) =>
   code === undefined ? `${status}` : `${status} ${code}`;
-export const said = ({ status, body }: RestAnswer) =>
+export const statusOf = ({ status, body }: RestAnswer) =>
   `${status} ${body?.status ?? body?.error?.code}`;
 
 export function emailChangesOf({ fixture, admin: ann }: OfFile<IdentityFixture>) {

@@ -3,6 +3,7 @@ import { armFailPoints, parseFailPoints } from '@cardea/runtime';
 import { untilTrue } from '@cardea/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
+  codeOf,
   DAY_MS,
   EMAIL,
   emailChangesOf,
@@ -10,8 +11,7 @@ import {
   NEW,
   newEmail,
   PRESENT,
-  said,
-  told,
+  statusOf,
   VERIFY,
 } from './email-change-fixture.ts';
 import { type Account, identityOfFile, PASSWORD } from './identity-fixture.ts';
@@ -38,13 +38,13 @@ describe('identity 28 a person who changes their address', () => {
         async (about) => (await fixture.mail(about === NEW ? email : bob.email, about)).token,
       ),
     );
-    expect(said(await press(tokens[0] ?? ''))).toBe('200 proof kept');
+    expect(statusOf(await press(tokens[0] ?? ''))).toBe('200 proof kept');
     expect((await fixture.logIn(bob)).status).toBe(200);
-    expect(said(await press(tokens[1] ?? ''))).toBe('200 email changed');
+    expect(statusOf(await press(tokens[1] ?? ''))).toBe('200 email changed');
     // A prompt replay of either link does nothing.
-    for (const token of tokens) expect(told(await press(token))).toBe('401 invalid_link');
+    for (const token of tokens) expect(codeOf(await press(token))).toBe('401 invalid_link');
     expect(await emailOf(bob)).toMatchObject({ email, email_verified: true, change: null });
-    expect(told(await fixture.logIn(bob))).toBe('401 invalid_credentials');
+    expect(codeOf(await fixture.logIn(bob))).toBe('401 invalid_credentials');
     expect((await fixture.logIn({ ...bob, email })).status).toBe(200);
   });
 
@@ -62,9 +62,9 @@ describe('identity 28 a person who changes their address', () => {
     await press((await fixture.mail(email, NEW)).token);
     await press((await fixture.mail(bob.email, PRESENT)).token);
     expect((await fixture.refresh(bob.refresh)).status).toBe(200);
-    expect(told(await fixture.refresh(other.refresh))).toBe('401 invalid_refresh_token');
+    expect(codeOf(await fixture.refresh(other.refresh))).toBe('401 invalid_refresh_token');
     const body = { token: reset.token, new_password: 'another password' };
-    expect(told(await fixture.rest.post('/api/v1/auth/reset-password', body))).toBe(
+    expect(codeOf(await fixture.rest.post('/api/v1/auth/reset-password', body))).toBe(
       '401 invalid_reset_token',
     );
     await untilTrue(
@@ -92,12 +92,12 @@ describe('identity 28 a person who changes their address', () => {
       ),
     );
     const [first, second] = codes.map(({ code }) => code);
-    expect(told(await fixture.rest.post(VERIFY, { code: first }))).toBe('401 invalid_code');
-    expect(told(await fixture.as(eva).post(VERIFY, { code: first }))).toBe('401 invalid_code');
-    expect(said(await fixture.as(bob).post(VERIFY, { code: first }))).toBe('200 proof kept');
-    expect(told(await fixture.as(bob).post(VERIFY, { code: first }))).toBe('401 invalid_code');
+    expect(codeOf(await fixture.rest.post(VERIFY, { code: first }))).toBe('401 invalid_code');
+    expect(codeOf(await fixture.as(eva).post(VERIFY, { code: first }))).toBe('401 invalid_code');
+    expect(statusOf(await fixture.as(bob).post(VERIFY, { code: first }))).toBe('200 proof kept');
+    expect(codeOf(await fixture.as(bob).post(VERIFY, { code: first }))).toBe('401 invalid_code');
     const typed = { code: second?.toLowerCase().replace('-', ' ') };
-    expect(said(await fixture.as(bob).post('/api/v1/user/email/verify', typed))).toBe(
+    expect(statusOf(await fixture.as(bob).post('/api/v1/user/email/verify', typed))).toBe(
       '200 email changed',
     );
   });
@@ -107,10 +107,10 @@ describe('identity 28 a person who changes their address', () => {
     const me = fixture.as(bob);
     for (let asked = 0; asked < 5; asked += 1)
       expect((await ask(bob, newEmail())).status).toBe(202);
-    expect(told(await ask(bob, newEmail()))).toBe('429 rate_limited');
+    expect(codeOf(await ask(bob, newEmail()))).toBe('429 rate_limited');
     const guesses: string[] = [];
     for (let guess = 0; guess < 11; guess += 1) {
-      guesses.push(told(await me.post(VERIFY, { code: `0000-00${10 + guess}` })));
+      guesses.push(codeOf(await me.post(VERIFY, { code: `0000-00${10 + guess}` })));
     }
     expect(guesses.slice(0, 10)).toEqual(Array(10).fill('401 invalid_code'));
     expect(guesses.at(-1)).toBe('429 rate_limited');
@@ -122,12 +122,12 @@ describe('identity 28 a person who changes their address', () => {
     await ask(bob, one);
     const old = (await fixture.mail(one, NEW)).token;
     await ask(bob, two);
-    expect(told(await press(old))).toBe('401 invalid_link');
+    expect(codeOf(await press(old))).toBe('401 invalid_link');
     const later = (await fixture.mail(two, NEW)).token;
-    expect(said(await fixture.as(bob).delete(EMAIL))).toBe('200 email change stopped');
-    expect(told(await press(later))).toBe('401 invalid_link');
+    expect(statusOf(await fixture.as(bob).delete(EMAIL))).toBe('200 email change stopped');
+    expect(codeOf(await press(later))).toBe('401 invalid_link');
     expect((await emailOf(bob)).change).toBeNull();
-    expect(said(await fixture.as(bob).delete(EMAIL))).toBe('200 email change stopped');
+    expect(statusOf(await fixture.as(bob).delete(EMAIL))).toBe('200 email change stopped');
   });
 
   it.each([
@@ -161,9 +161,9 @@ describe('identity 28 a person who changes their address', () => {
       (await fixture.mail(email, NEW)).token,
       (await fixture.mail(bob.email, PRESENT)).token,
     ];
-    expect(said(await press(tokens[0] ?? ''))).toBe('200 proof kept');
+    expect(statusOf(await press(tokens[0] ?? ''))).toBe('200 proof kept');
     await end(bob);
-    expect(told(await press(tokens[1] ?? ''))).toBe('401 invalid_link');
+    expect(codeOf(await press(tokens[1] ?? ''))).toBe('401 invalid_link');
     expect(await typesOf(bob)).not.toContain('EmailChanged');
     expect((await registering(email)).status).toBe(201);
     expect((await fixture.logIn({ ...bob, email })).status).toBe(200);
@@ -175,9 +175,9 @@ describe('identity 28 a person who changes their address', () => {
     await ask(bob, email);
     const { token } = await fixture.mail(email, NEW);
     fixture.clock.move(11 * MINUTE_MS);
-    expect(told(await ask(bob, newEmail()))).toBe('401 step_up_required');
+    expect(codeOf(await ask(bob, newEmail()))).toBe('401 step_up_required');
     fixture.clock.move(DAY_MS);
-    expect(told(await press(token))).toBe('410 link_expired');
+    expect(codeOf(await press(token))).toBe('410 link_expired');
   });
 });
 
@@ -205,7 +205,7 @@ describe('identity 28 an address that somebody has', () => {
     for (const each of all) {
       await ask(each, email);
       const { token } = await fixture.mail(each.email, PRESENT);
-      expect(said(await press(token))).toBe('200 proof kept');
+      expect(statusOf(await press(token))).toBe('200 proof kept');
     }
     await untilTrue(async () => (await subjectsTo(email)).length >= all.length, { what: 'mails' });
     const { body } = await fixture.rest.get('/dev/mailbox', { query: { to: email } });
@@ -214,7 +214,7 @@ describe('identity 28 an address that somebody has', () => {
       ...tokens.flatMap((token) => Array.from({ length: 10 }, () => press(token))),
       registering(email),
     ]);
-    const changed = answers.filter((answer) => said(answer) === '200 email changed');
+    const changed = answers.filter((answer) => statusOf(answer) === '200 email changed');
     expect(changed.length).toBeLessThanOrEqual(1);
     await untilTrue(async () => (await holdersOf(email)).length > 0, { what: 'its holder' });
     expect(await holdersOf(email)).toHaveLength(1);
@@ -226,7 +226,7 @@ describe('identity 28 an address that somebody has', () => {
     const bob = await newcomer();
     await ask(bob, squatter.email);
     await press((await fixture.mail(squatter.email, NEW)).token);
-    expect(said(await press((await fixture.mail(bob.email, PRESENT)).token))).toBe(
+    expect(statusOf(await press((await fixture.mail(bob.email, PRESENT)).token))).toBe(
       '200 email changed',
     );
     expect(await holdersOf(squatter.email)).toEqual([bob.userId]);
@@ -250,7 +250,7 @@ describe('identity 28 an address that somebody has', () => {
     const eva = await fixture.signInAgain({ ...bob, email });
     const { token } = await fixture.mail(email, /Confirm your e-mail/);
     await fixture.as(eva).post('/api/v1/auth/verify-email', { token });
-    expect(told(await press(tokens[1] ?? ''))).toBe('409 email_already_exists');
+    expect(codeOf(await press(tokens[1] ?? ''))).toBe('409 email_already_exists');
     expect((await emailOf(bob)).change).toBeNull();
   });
 });

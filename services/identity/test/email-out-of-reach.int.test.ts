@@ -2,14 +2,14 @@
 import { untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import {
+  codeOf,
   DAY_MS,
   EMAIL,
   emailChangesOf,
   MINUTE_MS,
   NEW,
   newEmail,
-  said,
-  told,
+  statusOf,
 } from './email-change-fixture.ts';
 import { type Account, identityOfFile, PASSWORD } from './identity-fixture.ts';
 import { mfaTokenOf, show, withTotp } from './mfa-fixture.ts';
@@ -28,7 +28,7 @@ describe('identity 29 a person who cannot read their present address', () => {
     const email = newEmail();
     expect((await ask(eva, email, outOfReach)).status).toBe(202);
     await fixture.mail(eva.email, /about to get another address/);
-    expect(said(await press((await fixture.mail(email, NEW)).token))).toBe('200 proof kept');
+    expect(statusOf(await press((await fixture.mail(email, NEW)).token))).toBe('200 proof kept');
     expect((await emailOf(eva)).change).toMatchObject({ missing: [] });
     fixture.clock.move(6 * DAY_MS + MINUTE_MS);
     await untilTrue(async () => (await typesOf(eva)).includes('EmailChangeReminded'), {
@@ -46,12 +46,12 @@ describe('identity 29 a person who cannot read their present address', () => {
 
   it('cannot begin it with a password alone, nor with a factor that was enrolled for it', async () => {
     const bob = await newcomer();
-    expect(told(await ask(bob, newEmail(), outOfReach))).toBe('403 second_factor_required');
+    expect(codeOf(await ask(bob, newEmail(), outOfReach))).toBe('403 second_factor_required');
     const eva = await withTotp(fixture, await newcomer());
     const [code = ''] = eva.recoveryCodes;
     const shown = await show(fixture, await mfaTokenOf(fixture, eva), { method: 'recovery', code });
     const me = { ...eva, access: shown.body.access_token };
-    expect(told(await ask(me, newEmail(), outOfReach))).toBe('403 second_factor_required');
+    expect(codeOf(await ask(me, newEmail(), outOfReach))).toBe('403 second_factor_required');
   });
 
   it('a stolen mailbox proves one side alone, where the account has a second factor', async () => {
@@ -71,8 +71,8 @@ describe('identity 29 a person who cannot read their present address', () => {
       'the mailed link',
       async (eva: Account) => {
         const { token } = await fixture.mail(eva.email, /about to get another address/);
-        expect(said(await press(token, STOP))).toBe('200 email change stopped');
-        expect(told(await press(token, STOP))).toBe('401 invalid_link');
+        expect(statusOf(await press(token, STOP))).toBe('200 email change stopped');
+        expect(codeOf(await press(token, STOP))).toBe('401 invalid_link');
       },
     ],
     [

@@ -141,7 +141,10 @@ describe('identity 31 a person who has their account deleted', () => {
       what: 'the refusal',
     });
     expect(await typesOf(boss)).not.toContain('UserDeleted');
-    const { text } = await first.mail(boss.email, /your account could not be deleted/);
+    const { text } = await first.mail(
+      boss.email,
+      /Security notice: your account could not be deleted/,
+    );
     expect(text).toContain('Make somebody else an administrator');
   });
 

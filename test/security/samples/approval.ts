@@ -70,6 +70,7 @@ export const approvalSamples: Samples = {
     but: { 'agent token': 403 },
   },
   list_approval_requests: { by: 'admin', ask: () => ({}) },
+  list_my_decisions: { by: 'member', ask: () => ({}) },
   list_pending_approvals: { by: 'member', ask: () => ({}) },
   get_approval_request: { by: 'member', ask: onSome },
   poll_approval_request: { by: 'member', ask: onDenied },

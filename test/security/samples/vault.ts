@@ -126,6 +126,7 @@ export const vaultSamples: Samples = {
   remove_approval_policy: byAdmin(somePolicy),
   evaluate_approval_policies: byAdmin(() => ({ body: { agent_id: 'any', ...SERVICE_GRANT } })),
   list_grants: byAdmin(),
+  list_my_grants: { by: 'member', ask: () => ({}) },
   get_grant: byAdmin(someGrant),
   revoke_grant: byAdmin(someGrant),
   vend_credential: {

@@ -15,6 +15,7 @@ import { denyRequest } from './approval-requests/deny/deny.route.ts';
 import { sweeper } from './approval-requests/expire/sweeper.ts';
 import { getRequest } from './approval-requests/get/get.route.ts';
 import { listRequests } from './approval-requests/list/list.route.ts';
+import { listOwnDecisions } from './approval-requests/list-own/list-own.route.ts';
 import { listPending } from './approval-requests/list-pending/list-pending.route.ts';
 import { pollRequest } from './approval-requests/poll/poll.route.ts';
 import { pollToken } from './approval-requests/poll-token/poll-token.route.ts';
@@ -126,6 +127,7 @@ export function requestsModule(needs: RequestsDependencies): {
     endpoints: [
       createRequest(shared),
       listRequests(shared),
+      listOwnDecisions(shared),
       ...Object.values(endpoints),
       pollToken(polling),
     ],

@@ -1,9 +1,10 @@
 /** Which rows a list or an export asks for: the filters of `docs/contract.md` 4.7, and those that were added. */
+
+import type { Cursor } from '@cardea/contracts';
 import { exactText, instantOf, named } from '@cardea/contracts';
 import { build } from '@cardea/read-models';
 import { storedId } from '@cardea/runtime';
 import Type, { type Static } from 'typebox';
-import type { Cursor } from './cursor.ts';
 
 const CATEGORIES = [
   'auth',

@@ -113,13 +113,13 @@ async function reserved(
 ): Promise<boolean> {
   if (await needs.emails.hold(of, command)) return true;
   const holder = await needs.userDirectory.byHash(of.tenantId, of.emailHash);
-  if (!givesWay(holder)) return false;
+  if (!yieldsToProof(holder)) return false;
   const { id } = holder;
   const own = needs.systemCommand(of.tenantId, 'give way', id, of.emailHash);
   const decided = await needs.streams.decideOn(users, id, own, (state) => {
     const { emailHash: email_hash } = holder;
     const data = { id, email_hash, deleted_at: own.now.toISOString() };
-    return givesWay(state) ? accept<UserEvent>({ type: 'UserDeleted', data }) : accept();
+    return yieldsToProof(state) ? accept<UserEvent>({ type: 'UserDeleted', data }) : accept();
   });
   if (decided.state.status !== 'deleted') return false;
   await needs.emails.release({ ...of, userId: id }, own);
@@ -127,8 +127,8 @@ async function reserved(
   return needs.emails.hold(of, again);
 }
 
-export const givesWay = (user: User): user is Extract<User, { status: 'active' }> =>
+export const yieldsToProof = (user: User): user is Extract<User, { status: 'active' }> =>
   yieldsAddress(user) && !user.vouched;
 
 /** Whether a change to this address would find it taken, as the mail to it says. */
-export const isTakenFor = (holder: User): boolean => exists(holder) && !givesWay(holder);
+export const isTakenFor = (holder: User): boolean => exists(holder) && !yieldsToProof(holder);

@@ -55,7 +55,7 @@ export type Recipients = {
   readonly recipient: (tenantId: string, mailbox: string) => Promise<Recipient | undefined>;
   /** Whom the invitation is for, while it can be accepted. */
   readonly invited: (tenantId: string, invitationId: string) => Promise<Recipient | undefined>;
-  /** Whose change of an address the mail is about, while it waits. */
+  /** The person whose change of an address the mail is about, while it waits. */
   readonly changingEmail: (
     tenantId: string,
     mailbox: string,

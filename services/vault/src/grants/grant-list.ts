@@ -1,6 +1,6 @@
 /** What the table says about grants, as administrators and the agent itself see it. */
 import type { Principal } from '@cardea/auth';
-import { named } from '@cardea/contracts';
+import { type Cursor, named } from '@cardea/contracts';
 import type { Positions, Queryable } from '@cardea/read-models';
 import Type, { type Static } from 'typebox';
 
@@ -115,6 +115,21 @@ export async function findGrants(
     [...values, page.offset, page.limit],
   );
   return { rows, total: counted.rows[0]?.total ?? 0 };
+}
+
+/** The newest first, after the place where a page ended. */
+export async function findGrantsOfUser(
+  sql: Queryable,
+  of: { readonly tenantId: string; readonly userId: string; readonly now: Date },
+  { limit, after }: { readonly limit: number; readonly after: Cursor | undefined },
+): Promise<readonly GrantRow[]> {
+  const { rows } = await sql.query<GrantRow>(
+    `${WITH_STATUS} AND user_id = $3
+       AND ($4::timestamptz IS NULL OR (granted_at, grant_id) < ($4::timestamptz, $5::text))
+     ORDER BY granted_at DESC, grant_id DESC LIMIT $6`,
+    [of.tenantId, of.now, of.userId, after?.ts ?? null, after?.id ?? null, limit],
+  );
+  return rows;
 }
 
 const WAIT_MS = 2_000;

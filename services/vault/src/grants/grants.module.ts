@@ -9,6 +9,7 @@ import { type GrantKeyState, grantKeys } from './grant-key.ts';
 import { grantsProjection } from './grants.projection.ts';
 import { identityConsumer } from './identity.consumer.ts';
 import { getGrantRoute, listGrantsRoute } from './list/list.route.ts';
+import { listOwnGrantsRoute } from './list-own/list-own.route.ts';
 import { refusalRecorder, refusals as refusalStream } from './refusals.ts';
 import { grantsRelay } from './relay.ts';
 import { reuseCounter } from './reuse.ts';
@@ -51,6 +52,7 @@ export function grantsModule(needs: GrantsDependencies): Module {
     endpoints: [
       vendRoute(shared),
       listGrantsRoute(shared),
+      listOwnGrantsRoute(shared),
       getGrantRoute(shared),
       revokeGrantRoute(shared),
     ],

@@ -72,6 +72,7 @@ export const accounts: { readonly [field: string]: string } = {
     'True: the present address cannot be read; takes a second factor, and 7 days in which it can stop the change.',
   previous_emails: 'Addresses of before that are still reserved for the account.',
   private_metadata: 'Data of yours about the user that only administrators see; a merge patch.',
+  profile: 'What the account says about the person.',
   provider: '`google`, `github` or `microsoft`.',
   public_metadata: 'Data of yours about the user that the user sees, too; a merge patch.',
   publishable_key:
@@ -98,6 +99,7 @@ export const accounts: { readonly [field: string]: string } = {
   token: 'The secret from the mailed link.',
   totp_secret: "Secret of the user's authenticator app, in base32.",
   ui_locales: 'Languages that the page should have, best first.',
+  until: 'Until when.',
   user_agent: '`User-Agent` of the client.',
   user_id: 'Id of the user.',
   verification_required: 'True: there are no tokens before the address is verified.',

@@ -3,8 +3,9 @@
  * connection is kept while the client reads. Rows that are newer than the first page's query are left
  * out.
  */
+
+import type { Cursor } from '@cardea/contracts';
 import type { ServiceDependencies } from '@cardea/service';
-import type { Cursor } from '../cursor.ts';
 import { type Filters, select } from '../event-filters.ts';
 
 /** A page of the largest rows is 400 KiB, of which some copies are held while the client does not read. */

@@ -1,20 +1,17 @@
-import { named, Time } from '@cardea/contracts';
+import { type Cursor, printCursor, readCursor } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { Queryable } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
-import Type, { type Static } from 'typebox';
-import { type Cursor, printCursor, readCursor } from '../cursor.ts';
+import Type from 'typebox';
 import { AUDIT } from '../endpoint-defaults.ts';
 import {
-  ActorType,
-  Category,
   type FilterQuery,
   type Filters,
   filterQuery,
-  Result,
   readFilters,
   select,
 } from '../event-filters.ts';
+import { AuditEvent, COLUMNS, type Row } from '../event-shape.ts';
 import type { UntilLevel } from '../level.ts';
 
 const LIMIT_DEFAULT = 100;
@@ -23,37 +20,6 @@ const OFFSET_MAX = 1_000_000;
 const CURSOR_CHARS_MAX = 200;
 
 const textOrNull = Type.Union([Type.String(), Type.Null()]);
-
-const AuditEvent = named(
-  'AuditEvent',
-  Type.Object({
-    id: Type.String({ format: 'uuid' }),
-    tenant_id: Type.String(),
-    app_id: textOrNull,
-    timestamp: Time,
-    type: Type.String(),
-    category: Category,
-    action: Type.String(),
-    result: Result,
-    actor_type: ActorType,
-    actor_id: Type.String(),
-    actor_agent_id: textOrNull,
-    target_type: Type.String(),
-    target_id: textOrNull,
-    source_ip: textOrNull,
-    source_user_agent: textOrNull,
-    source_geo_city: textOrNull,
-    source_geo_country: textOrNull,
-    details: Type.Object({}, { additionalProperties: true }),
-  }),
-);
-type AuditEvent = Static<typeof AuditEvent>;
-
-const COLUMNS = Object.keys(AuditEvent.properties).map((name) => {
-  if (name === 'timestamp') return 'ts AS "timestamp"';
-  // The driver would parse it only for us to print it again.
-  return name;
-});
 
 export const listEvents = (needs: ServiceDependencies & { readonly untilLevel: UntilLevel }) =>
   endpoint(
@@ -99,8 +65,6 @@ export const listEvents = (needs: ServiceDependencies & { readonly untilLevel: U
       };
     },
   );
-
-type Row = Omit<AuditEvent, 'timestamp'> & { readonly timestamp: Date };
 
 /** Shapes of a first page that every connection may keep a plan of; few, for each takes its memory. */
 const KEPT_FILTERS = ['', 'type', 'category'];

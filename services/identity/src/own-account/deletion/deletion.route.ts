@@ -1,5 +1,5 @@
 /** A person has their account deleted, sees when, and takes it back. */
-import { NullableTime, Time } from '@cardea/contracts';
+import { documented, NullableTime, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -15,7 +15,6 @@ import {
   users,
 } from '../../accounts/accounts.module.ts';
 import { badField, closed, USERS_ONLY } from '../../http/answers.ts';
-import { emailField } from '../../http/input-fields.ts';
 import { countAliveSessions, ownSession } from '../../sessions/sessions.module.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../workspaces/workspaces.module.ts';
 
@@ -25,6 +24,12 @@ export type DeletionDependencies = DecideDependencies &
     readonly workspaces: Pick<Workspaces, 'tenant'>;
     readonly toAscii: ToAscii;
   };
+
+const ownEmailField = documented(Type.String(), {
+  format: 'email',
+  maxLength: 254,
+  examples: ['ann@example.com'],
+});
 
 const COMMON = {
   tag: 'Self-service',
@@ -53,7 +58,7 @@ const scheduleDeletionRoute = (deps: DeletionDependencies): Endpoint =>
       description:
         'Has the account deleted after the days of the tenant setting `account_deletion`; `confirm` is its own address. At once its other sessions, its agent sessions and its delegations end; nothing else changes until the day. Mails tell of it at once, 3 days before and at the end. The last administrator makes somebody else an administrator first.',
       method: 'post',
-      body: closed({ confirm: emailField }),
+      body: closed({ confirm: ownEmailField }),
       ok: closed({ delete_at: Time }),
       status: 202,
       refusals: {

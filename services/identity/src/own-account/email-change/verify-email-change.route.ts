@@ -3,6 +3,7 @@
  * person's own token. The last side changes the address.
  */
 import type { Authenticator, UserPrincipal } from '@cardea/auth';
+import { named } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
@@ -48,7 +49,9 @@ export type VerifyDependencies = Pick<
 const PATH = '/api/v1/auth/email-change/verify';
 const Code = Type.String({ maxLength: 64 });
 const Body = closed({ token: Type.Optional(Type.String()), code: Type.Optional(Code) });
-const Ok = closed({ status: Type.Enum(['proof kept', 'email changed']) });
+const Ok = closed({
+  status: named('EmailChangeStatus', Type.Enum(['proof kept', 'email changed'])),
+});
 const REFUSALS = {
   invalid_request: 400,
   invalid_code: 401,

@@ -60,7 +60,7 @@ export const exportAccountRoute = (deps: ExportDependencies): Endpoint =>
       applicationScope: 'account',
       summary: 'Take along what is kept about me',
       description:
-        'Answers what identity keeps about the caller, as one JSON document: profile, metadata, factors, linked accounts, sessions, consents, delegations and agents; no secret, and no hash of one. 5 a day.',
+        'Answers what identity keeps about the caller, as one JSON document: profile, metadata, factors, linked accounts, sessions, consents, delegations and agents; no secret, and no hash of one. 5 a day. What the other services keep is at `GET /api/v1/me/decisions`, `/api/v1/me/grants` and `/api/v1/me/activity`.',
       tag: 'Self-service',
       method: 'get',
       path: '/api/v1/user/export',

@@ -1,0 +1,75 @@
+/** Requests that were sent to the caller or decided by them, page by page. */
+import { cursorQuery, nextCursor, pageOfCursor } from '@cardea/contracts';
+import { endpoint } from '@cardea/http';
+import type { Queryable } from '@cardea/read-models';
+import type { ServiceDependencies } from '@cardea/service';
+import Type from 'typebox';
+import { COMMON, isImpersonated, requestShape, USERS_ONLY } from '../request-shape.ts';
+import { readRows, showRows } from '../rows.ts';
+
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'sealer' | 'streams'>;
+
+export const listOwnDecisions = (deps: Dependencies) =>
+  endpoint(
+    {
+      ...COMMON,
+      name: 'list_my_decisions',
+      class: 'things',
+      applicationScope: 'account',
+      tenant: 'optional',
+      summary: 'Requests that were mine to decide',
+      description:
+        'Lists the requests that were sent to the caller or that they decided, newest first, 50 unless `limit` says otherwise. Follow the list with `next_cursor`.',
+      method: 'get',
+      path: '/api/v1/me/decisions',
+      who: ['user'],
+      notTaken: USERS_ONLY,
+      query: Type.Object(cursorQuery),
+      ok: Type.Object(
+        {
+          requests: Type.Array(requestShape),
+          next_cursor: Type.Union([Type.String(), Type.Null()]),
+        },
+        { additionalProperties: false },
+      ),
+      refusals: { invalid_request: 400, user_session_required: 401 },
+      reads: ['requests'],
+    },
+    async ({ principal: user, query }) => {
+      if (isImpersonated(user)) return { refused: 'user_session_required' };
+      const page = pageOfCursor(query);
+      if ('rule' in page) return { refused: 'invalid_request', details: [page] };
+      const { tenantId, id: userId } = user;
+      const sql = deps.database.tenant(tenantId);
+      const ids = await idsOf(sql, { tenantId, userId }, page);
+      const rows = await readRows(
+        sql,
+        'WHERE r.tenant_id = $2 AND r.id = ANY($3) ORDER BY r.created_at DESC, r.id DESC',
+        [deps.clock.now(), tenantId, ids],
+      );
+      const next_cursor = nextCursor(rows, page.limit, (row) => ({
+        ts: row.created_at.toISOString(),
+        id: row.id,
+      }));
+      return { ok: { requests: await showRows(deps, rows), next_cursor } };
+    },
+  );
+
+/** Each part has an index of its own, so neither reads more than a page. */
+async function idsOf(
+  sql: Queryable,
+  { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
+  { limit, after }: Exclude<ReturnType<typeof pageOfCursor>, { rule: string }>,
+): Promise<readonly string[]> {
+  const part = (column: 'responded_by' | 'user_id') => `
+    (SELECT id, created_at FROM approval.requests
+     WHERE tenant_id = $1 AND ${column} = $2
+       AND ($3::timestamptz IS NULL OR (created_at, id) < ($3::timestamptz, $4::text))
+     ORDER BY created_at DESC, id DESC LIMIT $5)`;
+  const { rows } = await sql.query<{ id: string }>(
+    `SELECT id FROM (${part('user_id')} UNION ${part('responded_by')}) found
+     ORDER BY created_at DESC, id DESC LIMIT $5`,
+    [tenantId, userId, after?.ts ?? null, after?.id ?? null, limit],
+  );
+  return rows.map(({ id }) => id);
+}

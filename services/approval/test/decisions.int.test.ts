@@ -53,6 +53,26 @@ describe('a request for a decision', () => {
     expect(codeOf(await ann.post(`${path}/deny`))).toBe('409 request_not_pending');
   });
 
+  it('identity 31 is among what its user takes along, page by page, and nobody else’s', async () => {
+    const { ann, bob, bot } = await fixture.people('own');
+    const ids: string[] = [];
+    for (let made = 0; made < 3; made += 1) {
+      ids.unshift(String((await bot.post(REQUESTS, wanted())).body.id));
+    }
+    await ann.post(`${REQUESTS}/${ids[0]}/deny`);
+    const own = '/api/v1/me/decisions';
+    const first = await ann.get(own, { query: { limit: '2' } });
+    const { next_cursor: cursor } = first.body;
+    const second = await ann.get(own, { query: { limit: '2', cursor } });
+    const all = [...first.body.requests, ...second.body.requests];
+    expect(all.map(({ id }: { id: string }) => id)).toEqual(ids);
+    expect(all[0]).toMatchObject({ status: 'denied', responded_by: 'ann' });
+    expect(second.body.next_cursor).toBeNull();
+    expect((await bob.get(own)).body).toEqual({ requests: [], next_cursor: null });
+    expect(codeOf(await bot.get(own))).toBe('401 user_session_required');
+    expect(codeOf(await ann.get(own, { query: { cursor: 'x' } }))).toBe('400 invalid_request');
+  });
+
   it('approval 2 is decided once, however many decide at once', async () => {
     const { ann, bot, id: tenant } = await fixture.people('two');
     const { body } = await bot.post(REQUESTS, wanted());

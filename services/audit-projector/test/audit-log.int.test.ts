@@ -236,3 +236,37 @@ describe('the audit log', () => {
     await expect(db.asTenant(tenantId, (sql) => sql.query(statement))).rejects.toThrow();
   });
 });
+
+describe('identity 31 what the log says about a person', () => {
+  it('is theirs to see: what they did, and what was done with them, without where others were', async () => {
+    const { tenantId, verified, rest } = workspace();
+    await verified('zoe');
+    await verified('eve');
+    await fixture.publish({
+      source: 'identity',
+      type: 'user.impersonated',
+      tenantId,
+      streamId: 'user-zoe',
+      actor: { type: 'admin', id: 'boss' },
+      data: { id: 'zoe', admin_id: 'boss', reason: 'ticket' },
+    });
+    await rest.get(PATH);
+    const as = (id: string) =>
+      fixture.rest.as({ bearer: fixture.tokens.user({ tenantId, id }), tenant: tenantId });
+    const path = '/api/v1/me/activity';
+    const first = await as('zoe').get(path, { query: { limit: '1' } });
+    expect(first.status, first.text).toBe(200);
+    const { next_cursor: cursor } = first.body;
+    const second = await as('zoe').get(path, { query: { limit: '1', cursor } });
+    const rows = [...first.body.events, ...second.body.events];
+    expect(rows.map(({ type }: { type: string }) => type).toSorted()).toEqual([
+      'admin.user.impersonate',
+      'email.verified',
+    ]);
+    const byOthers = rows.find(({ actor_id }: { actor_id: string }) => actor_id === 'boss');
+    expect(byOthers).toMatchObject({ source_ip: null, source_user_agent: null });
+    expect((await as('eve').get(path)).body.events).toHaveLength(1);
+    expect((await as('nobody').get(path)).body).toEqual({ events: [], next_cursor: null });
+    expect((await as('zoe').get(path, { query: { cursor: 'x' } })).status).toBe(400);
+  });
+});

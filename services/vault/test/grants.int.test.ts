@@ -289,3 +289,22 @@ describe('a grant', () => {
     expect(lines.join('')).not.toContain('secret of');
   });
 });
+
+describe('identity 31 what agents were given in a person’s name', () => {
+  it('is listed for that person alone, page by page and without values', async () => {
+    const { tenantId, session, grantId } = await vended();
+    const path = '/api/v1/me/grants';
+    const as = (id: string) =>
+      rig.rest.as({ bearer: rig.tokens.user({ tenantId, id }), tenant: tenantId });
+    const shown = await as('ann').get(path, { query: { limit: '1' } });
+    expect(shown.status, shown.text).toBe(200);
+    expect(shown.body.grants).toMatchObject([
+      { grant_id: grantId, session_id: session.sessionId, user_id: 'ann' },
+    ]);
+    const { next_cursor: cursor } = shown.body;
+    const after = await as('ann').get(path, { query: { limit: '1', cursor } });
+    expect(after.body).toEqual({ grants: [], next_cursor: null });
+    expect((await as('eve').get(path)).body).toEqual({ grants: [], next_cursor: null });
+    expect((await as('ann').get(path, { query: { cursor: 'x' } })).status).toBe(400);
+  });
+});

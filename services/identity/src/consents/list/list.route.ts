@@ -8,7 +8,6 @@ import { closed, USERS_ONLY } from '../../http/answers.ts';
 /** Consents that the list of one user shows at most. */
 const CONSENTS_MAX = 1_000;
 
-export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'database'>) =>
 export const ConsentShape = named(
   'OAuthConsent',
   closed({
@@ -20,7 +19,7 @@ export const ConsentShape = named(
   }),
 );
 
-export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'database'>): Endpoint =>
+export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'database'>) =>
   endpoint(
     {
       name: 'list_consents',

@@ -206,9 +206,11 @@ async function changingEmail(world: Fortress) {
 }
 
 const ofOwnAccount: Samples = {
+  // The sessions of the member have ended, as above.
   request_email_change: {
-    ...byMember((world) => ({ body: { email: world.newEmail() } })),
+    ...byAdmin((world) => ({ body: { email: world.newEmail() } })),
     status: 202,
+    but: { member: 401 },
   },
   get_email_change: byMember(),
   stop_my_email_change: byMember(),
@@ -220,8 +222,9 @@ const ofOwnAccount: Samples = {
   stop_email_change: { ...publicly(() => ({ body: { token: 'nobody' } })), status: 401 },
   stop_email_change_page: publicly(() => ({})),
   schedule_deletion: {
-    ...byMember(() => ({ body: { confirm: 'somebody-else@example.com' } })),
+    ...byAdmin(() => ({ body: { confirm: 'somebody-else@example.com' } })),
     status: 400,
+    but: { member: 401 },
   },
   get_deletion: byMember(),
   cancel_deletion: byMember(),

@@ -37,6 +37,6 @@ export function navigation(
     hidden('form_token', signOutToken),
     html`<button class="plain">${say('nav.sign_out')}</button>`,
   );
-  return html`<nav class="pages" aria-label="${say('nav.title')}"><a class="skip" href="#main">${say('nav.skip')}</a><ul>${links}</ul>${signOut}</nav>
+  return html`<nav class="pages" aria-label="${say('nav.title')}"><a class="skip" href="#main">${say('nav.skip')}</a><ul role="list">${links}</ul>${signOut}</nav>
 `;
 }

@@ -114,9 +114,12 @@ label.choice{display:flex;align-items:center;gap:.75rem;min-height:2.75rem;margi
 fieldset.proof{border:1px solid var(--line);border-radius:.5rem;padding:.75rem 1rem;margin:0 0 1rem;min-width:0}
 fieldset.proof button[data-proof]{margin:0 0 1rem}
 legend{font-weight:600;padding:0 .25rem}
-nav.pages{width:100%;max-width:70rem;display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;
-gap:0 1rem;color:var(--page-text)}
-nav.pages ul{list-style:none;display:flex;flex-wrap:wrap;gap:0 1.25rem;margin:0;padding:0}
+nav.pages{width:100%;max-width:70rem;display:flex;flex-wrap:wrap;align-items:center;gap:0 1.25rem;
+color:var(--page-text)}
+nav.pages ul{display:contents}
+nav.pages li{list-style:none}
+nav.pages form{margin-left:auto}
+body:has(nav.pages){justify-content:flex-start}
 nav.pages a,nav.pages button.plain{display:flex;align-items:center;min-height:2.75rem;margin:0;padding:0;
 color:inherit;text-decoration:underline}
 nav.pages a[aria-current]{font-weight:600;text-decoration:none;box-shadow:inset 0 -2px currentColor}
@@ -124,8 +127,13 @@ nav.pages a.skip{position:absolute;left:-200vw}
 nav.pages a.skip:focus{position:static}
 section{margin:0 0 2rem}
 section>h2{font-size:1.25rem;margin:0 0 .5rem}
-main.wide form>button,main.wide td .button,main.wide td button,.pager .button,.actions .button,.actions button
+h1+section{margin-top:1.5rem}
+main>:last-child,main>section:last-of-type{margin-bottom:0}
+section table.rows caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+main>p.cancel{margin-top:.75rem}
+main.wide form>button,main.wide a.button,.pager .button,.actions .button,.actions button
 {width:auto;display:inline-flex;align-items:center;justify-content:center}
+main.wide td .button,main.wide td button{padding:.5rem .75rem}
 .actions,.pager{display:flex;flex-wrap:wrap;gap:.75rem;align-items:center;margin:0 0 1.25rem}
 .actions a.button+a.button,.pager a.button+a.button{margin-top:0}
 .filters{display:flex;flex-wrap:wrap;gap:0 1rem;align-items:flex-end;margin:0 0 1rem}
@@ -144,5 +152,7 @@ html{background:var(--card)}
 main{border:0;border-radius:0;padding:1.5rem 1.25rem}
 main,main.form,main.wide{max-width:none}
 nav.pages{padding:.5rem 1.25rem 0;color:var(--text)}
+nav.pages form{margin:0}
+main.wide>p>a.button,main.wide section>p>a.button,main.wide section>a.button,main.wide section>div>a.button{display:flex;width:100%}
 footer{padding:0 1.25rem 1.5rem}footer a{color:var(--link)}}
 `.trim();

@@ -145,7 +145,7 @@ function formPage<Key extends string, Data>(
   const { say } = frame;
   const form = of.context.of.forms[name];
   if (form === undefined) throw new Error('a page shows a form that it does not have');
-  const drawn = drawnForm(of, name, { params });
+  const drawn = { ...drawnForm(of, name, { params }), isAlone: true };
   const lead = form.opens?.(shownOf(of), params);
   const body =
     of.ways !== undefined && drawn.proof === undefined
@@ -154,7 +154,7 @@ function formPage<Key extends string, Data>(
   return {
     title: say(form.title),
     width: 'form',
-    body: html`${lead === undefined ? NOTHING : typeof lead === 'string' ? html`<p>${lead}</p>` : lead}${body}<p><a class="button" href="${path}">${say('form.cancel')}</a></p>`,
+    body: html`${lead === undefined ? NOTHING : typeof lead === 'string' ? html`<p>${lead}</p>` : lead}${body}<p class="cancel"><a class="button" href="${path}">${say('form.cancel')}</a></p>`,
   };
 }
 
@@ -168,7 +168,14 @@ function proofFirst<Key extends string, Data>(
   if (ways.length === 0) return proof;
   const { passkey: _, ...rest } = drawn.form;
   const form = { ...rest, fields: [], submit: 'proof.submit' } as const;
-  return formMarkup({ ...drawn, form, proof, confirmedBy: undefined, isProofAlone: true });
+  return formMarkup({
+    ...drawn,
+    form,
+    proof,
+    confirmedBy: undefined,
+    isProofAlone: true,
+    isByPasskey: ways.every((way) => way === 'passkey'),
+  });
 }
 
 /** The whole page, with the form that was refused where it stands, or by itself. */

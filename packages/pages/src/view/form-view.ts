@@ -37,18 +37,22 @@ export type Drawn<Key extends string> = FormContext<Key> & {
   readonly proof?: Markup | undefined;
   /** True where the form itself comes after the proof. */
   readonly isProofAlone?: boolean;
+  /** True where there is nothing to send but what the passkey's own button sends. */
+  readonly isByPasskey?: boolean;
+  /** True where the page is for this form. */
+  readonly isAlone?: boolean;
   /** What has to be typed first. */
   readonly confirmedBy?: string | undefined;
 };
 
-/** A link to where a form is shown by itself. */
+/** A link to where a form is shown by itself; in a row that names the object, the deed alone. */
 export function formLink<Key extends string>(drawn: Drawn<Key>): Markup {
   const { say, path, name, form, use } = drawn;
   const search = new URLSearchParams({ form: name });
   for (const [param, value] of Object.entries(use.params ?? {})) {
     search.set(paramName(param), value);
   }
-  return html`<a class="button" href="${path}?${search.toString()}">${say(form.title)}${aboutOf(use)}</a>`;
+  return html`<a class="button" href="${path}?${search.toString()}">${say(use.about === undefined ? form.title : form.submit)}${aboutOf(use)}</a>`;
 }
 
 export function formMarkup<Key extends string>(drawn: Drawn<Key>): Markup {
@@ -61,7 +65,12 @@ export function formMarkup<Key extends string>(drawn: Drawn<Key>): Markup {
     form.passkey === undefined
       ? NOTHING
       : html` data-challenge="${path}?part=passkey&amp;form=${name}" data-get hidden`;
-  return html`<form method="post" action="${path}"${attributes}>${hidden('form', name)}${hidden('form_token', formToken)}${hidden('key', randomUUID())}${params}${drawn.isProofAlone === true ? hidden(PROOF_ALONE, 'yes') : NOTHING}${fields.map((field) => fieldMarkup(drawn, field))}${confirmation(drawn)}${drawn.proof}<button${fields.length > 0 || drawn.confirmedBy !== undefined ? html` class="main"` : NOTHING}>${say(form.submit)}${aboutOf(use)}</button>${passkeyEnd(drawn)}</form>
+  const isMain = fields.length > 0 || drawn.isAlone === true;
+  const submit =
+    drawn.isByPasskey === true
+      ? NOTHING
+      : html`<button${isMain ? html` class="main"` : NOTHING}>${say(form.submit)}${aboutOf(use)}</button>`;
+  return html`<form method="post" action="${path}"${attributes}>${hidden('form', name)}${hidden('form_token', formToken)}${hidden('key', randomUUID())}${params}${drawn.isProofAlone === true ? hidden(PROOF_ALONE, 'yes') : NOTHING}${fields.map((field) => fieldMarkup(drawn, field))}${confirmation(drawn)}${drawn.proof}${submit}${passkeyEnd(drawn)}</form>
 ${form.passkey === undefined ? NOTHING : html`<p data-without-passkey>${say('passkey.unable')}</p>`}`;
 }
 

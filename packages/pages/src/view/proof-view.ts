@@ -36,7 +36,7 @@ export function proofFields(
   const lead = html`<p>${say('proof.lead')}</p>`;
   if (ways.length === 0) return html`${lead}${mainLink(of.signIn, say('page.sign_in_again'))}`;
   const passkey = ways.includes('passkey')
-    ? html`${hidden('proof_challenge_id', '')}${hidden('proof_response', '')}<button type="button" data-proof="${challenge}" hidden>${say('proof.passkey')}</button><div class="alert" role="alert" hidden><p>${say('passkey.failed')}</p></div>`
+    ? html`${hidden('proof_challenge_id', '')}${hidden('proof_response', '')}<button type="button" class="main" data-proof="${challenge}" hidden>${say('proof.passkey')}</button><div class="alert" role="alert" hidden><p>${say('passkey.failed')}</p></div>`
     : NOTHING;
   const typed = ways.includes('code')
     ? field({
@@ -59,7 +59,11 @@ export function proofFields(
           reveal: revealing(say),
         })
       : NOTHING;
-  return html`<fieldset class="proof"><legend>${say('proof.title')}</legend>${lead}${passkey}${typed}</fieldset>
+  const isPasskeyAlone = ways.every((way) => way === 'passkey');
+  const without = isPasskeyAlone
+    ? html`<p data-without-passkey>${say('passkey.unable')} <a href="${of.signIn}">${say('page.sign_in_again')}</a></p>`
+    : NOTHING;
+  return html`<fieldset class="proof"><legend>${say('proof.title')}</legend>${lead}${passkey}${without}${typed}</fieldset>
 `;
 }
 

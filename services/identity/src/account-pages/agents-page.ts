@@ -47,7 +47,7 @@ export const agentsPage = (endpoints: AccountEndpoints) =>
     },
     forms: {
       withdraw: formOf(endpoints.withdrawDelegation, {
-        title: 'agents.withdraw',
+        title: 'agents.withdraw_title',
         submit: 'agents.withdraw',
         done: 'agents.withdrawn',
         fields: [],

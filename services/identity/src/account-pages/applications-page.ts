@@ -25,7 +25,7 @@ export const applicationsPage = ({ listConsents, revokeConsent, currentUser }: A
     reads: { given: read(listConsents), me: read(currentUser) },
     forms: {
       revoke: formOf(revokeConsent, {
-        title: 'applications.revoke',
+        title: 'applications.revoke_title',
         submit: 'applications.revoke',
         done: 'applications.done',
         fields: [],

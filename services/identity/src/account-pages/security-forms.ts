@@ -21,7 +21,7 @@ export const securityForms = (endpoints: AccountEndpoints) => ({
     ],
   }),
   unlink: formOf(endpoints.unlinkIdentity, {
-    title: 'linked.unlink',
+    title: 'linked.unlink_title',
     submit: 'linked.unlink',
     done: 'linked.done',
     fields: [],
@@ -46,7 +46,7 @@ const factorForms = (endpoints: AccountEndpoints) => ({
     once: codesPage,
   }),
   remove_factor: formOf(endpoints.removeFactor, {
-    title: 'passkey.remove',
+    title: 'totp.remove_title',
     submit: 'passkey.remove',
     done: 'totp.removed',
     fields: [],
@@ -77,7 +77,7 @@ const passkeyForms = (endpoints: AccountEndpoints) => ({
     ],
   }),
   rename_passkey: formOf(endpoints.renamePasskey, {
-    title: 'passkey.rename',
+    title: 'passkey.rename_title',
     submit: 'passkey.rename',
     done: 'passkey.renamed',
     opens: ({ frame: { say } }: Page) => say('passkey.name_help'),
@@ -87,7 +87,7 @@ const passkeyForms = (endpoints: AccountEndpoints) => ({
     fields: [{ name: 'name', label: 'passkey.name' }],
   }),
   remove_passkey: formOf(endpoints.removePasskey, {
-    title: 'passkey.remove',
+    title: 'passkey.remove_title',
     submit: 'passkey.remove',
     done: 'passkey.removed',
     fields: [],
@@ -114,7 +114,7 @@ function totpPage(
     title: say('totp.add'),
     width: 'form',
     body: html`<p>${say('totp.scan')}</p>
-<div class="qr" role="img" aria-label="${say('totp.picture')}">${trusted(renderSVG(made.otpauth_url, { border: 1 }))}</div>
+<div class="qr" role="img" aria-label="${say('totp.picture')}"><span aria-hidden="true">${trusted(renderSVG(made.otpauth_url, { border: 1 }))}</span></div>
 <p>${say('totp.key')} <code class="secret">${secret}</code></p>
 ${page.form('confirm_totp', { params: { id: made.factor_id }, isHere: true })}`,
   };

@@ -22,6 +22,7 @@ main.wide{max-width:70rem}
 header{margin:0 0 1.5rem;font-weight:600;min-height:1.5rem}
 header img{display:block;max-height:2.5rem;max-width:60%;object-fit:contain}
 @media(prefers-color-scheme:dark){header img{background:#fff;border-radius:.375rem;padding:.25rem .5rem}}
+h1,h2{hyphens:auto}
 h1{font-size:1.5rem;line-height:1.25;margin:0 0 .5rem}
 h2{font-size:1rem;line-height:1.4;margin:1.5rem 0 .5rem}
 p{margin:0 0 1rem}

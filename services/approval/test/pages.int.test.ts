@@ -20,6 +20,11 @@ beforeAll(async () => {
           if (isIdentityAway) throw new PeerUnavailable('identity');
           return { token: renewed.get(token) ?? null };
         },
+        proofs: async () => ({ ways: ['password'], challenge: null }),
+        stepUp: async ({ token, proof }) =>
+          proof.method === 'password' && proof.password === 'right'
+            ? { token: renewed.get(token) ?? '' }
+            : { refused: 'invalid_credentials', status: 401, retryAfter: null },
       },
     },
   });
@@ -175,6 +180,33 @@ describe('the page of a request', () => {
   });
 });
 
+describe('people 8 an approval that wants a recent sign-in', () => {
+  it('is confirmed and given in one press; a wrong proof gives nothing', async () => {
+    const tenant = await fixture.people('proofs');
+    const more = { digest: 'd1', number_match: true, max_auth_age_seconds: 60 };
+    const vend = await fixture.open(tenant.id, more);
+    const path = `/approve/${vend['id']}`;
+    const binding_code = /code (\d{4})/.exec(String(vend['binding_message']))?.[1] ?? '';
+    const old = { tenantId: tenant.id, id: 'ann', claims: { auth_time: 1 } };
+    const token = fixture.tokens.user(old);
+    renewed.set(token, fixture.tokens.user({ tenantId: tenant.id, id: 'ann' }));
+    const ann = browser(token);
+    const status = async () => (await tenant.ann.get(`${REQUESTS}/${vend['id']}`)).body.status;
+
+    const late = await ann.press(path, 'approve', { binding_code });
+    expect(late.status).toBe(401);
+    expect(late.text).toContain('name="proof_password"');
+    const wrong = await ann.press(path, 'approve', { binding_code, proof_password: 'wrong' });
+    expect([wrong.status, wrong.text.includes('That password is not right.')]).toEqual([401, true]);
+    expect(await status()).toBe('pending');
+    const before = ann.header();
+    const right = await ann.press(path, 'approve', { binding_code, proof_password: 'right' });
+    expect([right.status, await status()]).toEqual([303, 'approved']);
+    // The browser holds the token that shows it.
+    expect(ann.header()).not.toBe(before);
+  });
+});
+
 describe('who is not signed in', () => {
   it('approval 20 learns nothing and is sent to the sign-in, whether or not there is a request', async () => {
     const { path, status, tenant } = await asked('scanner');
@@ -307,6 +339,18 @@ describe('a token that ends under an open page', () => {
     const pressed = await ann.ask(path, formOf({ form: 'approve', form_token: token }, origin()));
     expect(pressed.status).toBe(401);
     expect(pressed.text).toContain('Nothing was done.');
+    // What was typed waits in the page, and goes on after a sign-in in another window.
+    expect(pressed.text).toContain('<input type="hidden" name="form" value="approve">');
+    const other = annOf(tenant);
+    const typed = { form: 'deny', form_token: token, reason: 'not today' };
+    const again = await other.ask(path, formOf(typed, origin()));
+    expect(again.status).toBe(403);
+    expect(again.text).toContain('value="not today"');
+    const bearer = fixture.tokens.user({ tenantId: tenant.id, id: 'ann' });
+    const { body } = await fixture.rest
+      .as({ tenant: tenant.id, bearer })
+      .get(`${REQUESTS}/${path.split('/').at(-1)}`);
+    expect(body.status).toBe('pending');
     expect((await ann.get(path)).headers.get('location')).toMatch(/^\/account\/sign-in\?/);
   });
 
@@ -321,6 +365,10 @@ describe('a token that ends under an open page', () => {
         503,
         true,
       ]);
+      const typed = { form: 'deny', form_token: 'x', reason: 'not today' };
+      const pressed = await ann.ask(path, formOf(typed, origin()));
+      expect(pressed.status).toBe(503);
+      expect(pressed.text).toContain('name="reason" value="not today"');
     } finally {
       isIdentityAway = false;
     }

@@ -82,7 +82,7 @@ export const DE: { readonly [key in TextKey]: string } = {
   'codes.renew_lead':
     'Sie bekommen zehn neue Codes. Die bisherigen {count} gelten sofort nicht mehr.',
   'codes.none': 'Codes bekommen Sie mit Ihrer ersten Authenticator-App.',
-  'codes.shown': 'Ihre Wiederherstellungscodes',
+  'codes.shown': 'Ihre Codes',
   'codes.shown_lead':
     'Bewahren Sie sie da auf, wo Sie sie ohne Ihr Telefon finden. Sie werden nicht noch einmal gezeigt.',
   'codes.list': 'Wiederherstellungscodes',

@@ -1,0 +1,311 @@
+/** What a form of the account's pages does is what its endpoint does: events, refusals, status; each form, each fault. */
+import type { Contract } from '@cardea/http';
+import { pageCookies } from '@cardea/pages';
+import type { RestAnswer, RestDriver } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
+import { signedIn } from './account-pages-fixture.ts';
+import { type Account, PASSWORD } from './identity-fixture.ts';
+import { nextCode, withTotp } from './mfa-fixture.ts';
+import { application, authorized, oauthOfFile } from './oauth-fixture.ts';
+
+const { fixture, admin } = oauthOfFile();
+const STEP_UP_MS = 600_000;
+const SERVICES = [{ service_name: 'warehouse', fields: ['username'] }];
+
+type Values = { readonly [name: string]: string };
+/** One deed of one person, as it is typed and as a client sends it. */
+type Deed = { readonly params?: Values; readonly typed?: Values; readonly body?: object };
+type Row = {
+  readonly page: string;
+  readonly form: string;
+  readonly operation: string;
+  /** Makes what the deed is about. */
+  readonly prepare: (of: Account) => Deed | Promise<Deed>;
+  /** What a browser alone can do right. */
+  readonly isFault?: true;
+};
+
+const none = (): Deed => ({});
+const SECURITY = '/account/security';
+
+async function delegated(of: Account) {
+  const agent = await fixture
+    .as(await fixture.signInAgain(admin))
+    .post('/api/v1/agents', { name: `bot ${of.userId}`, services: SERVICES });
+  const delegation = { agent_id: agent.body.id, services: SERVICES };
+  const made = await fixture.as(of).post('/api/v1/me/delegations', delegation);
+  return { agentId: String(agent.body.id), delegationId: String(made.body.id) };
+}
+
+const ROWS: readonly Row[] = [
+  {
+    page: '/account/profile',
+    form: 'profile',
+    operation: 'update_profile',
+    prepare: () => ({ typed: { display_name: 'Ann' }, body: { display_name: 'Ann' } }),
+  },
+  {
+    page: SECURITY,
+    form: 'password',
+    operation: 'change_password',
+    prepare: () => {
+      const typed = { current_password: PASSWORD, new_password: 'another long password of mine' };
+      return { typed, body: typed };
+    },
+  },
+  { page: SECURITY, form: 'enrol_totp', operation: 'enrol_totp', prepare: none },
+  {
+    page: SECURITY,
+    form: 'confirm_totp',
+    operation: 'confirm_totp',
+    prepare: async (of) => {
+      const { body } = await fixture.as(of).post('/api/v1/me/mfa/totp');
+      const typed = { code: nextCode(fixture, body.secret) };
+      return { params: { id: body.factor_id }, typed, body: typed };
+    },
+  },
+  {
+    page: SECURITY,
+    form: 'remove_factor',
+    operation: 'remove_second_factor',
+    prepare: async (of) => ({ params: { id: (await withTotp(fixture, of)).factorId } }),
+  },
+  {
+    page: SECURITY,
+    form: 'renew_codes',
+    operation: 'renew_recovery_codes',
+    prepare: async (of) => {
+      await withTotp(fixture, of);
+      return {};
+    },
+  },
+  {
+    page: SECURITY,
+    form: 'add_passkey',
+    operation: 'add_passkey',
+    isFault: true,
+    prepare: () => {
+      const response = { id: 'a', rawId: 'a', type: 'public-key', response: {} };
+      const typed = { challenge_id: 'none', response: JSON.stringify(response) };
+      return { typed, body: { challenge_id: 'none', response } };
+    },
+  },
+  {
+    page: SECURITY,
+    form: 'rename_passkey',
+    operation: 'rename_passkey',
+    isFault: true,
+    prepare: () => ({ params: { id: 'nobody' }, typed: { name: 'Key' }, body: { name: 'Key' } }),
+  },
+  {
+    page: SECURITY,
+    form: 'remove_passkey',
+    operation: 'remove_passkey',
+    isFault: true,
+    prepare: () => ({ params: { id: 'nobody' } }),
+  },
+  {
+    page: SECURITY,
+    form: 'unlink',
+    operation: 'unlink_my_identity',
+    isFault: true,
+    prepare: () => ({ params: { provider: 'github' } }),
+  },
+  {
+    page: '/account/sessions',
+    form: 'end',
+    operation: 'revoke_my_session',
+    prepare: async (of) => {
+      const { body } = await fixture.as(of).get('/api/v1/me/sessions');
+      const other = body.sessions.find((each: { current: boolean }) => each.current);
+      return { params: { id: other.id } };
+    },
+  },
+  {
+    page: '/account/sessions',
+    form: 'end_others',
+    operation: 'revoke_my_other_sessions',
+    prepare: none,
+  },
+  {
+    page: '/account/applications',
+    form: 'revoke',
+    operation: 'revoke_consent',
+    prepare: async (of) => {
+      const again = await fixture.signInAgain(admin);
+      const client = await application(fixture, again, { name: `Shop ${of.userId}` });
+      await authorized(fixture, { client, account: of });
+      const { body } = await fixture.as(of).get('/api/v1/auth/consents');
+      return { params: { id: body.consents[0].id } };
+    },
+  },
+  {
+    page: '/account/agents',
+    form: 'withdraw',
+    operation: 'withdraw_delegation',
+    prepare: async (of) => ({ params: { id: (await delegated(of)).delegationId } }),
+  },
+  {
+    page: '/account/agents',
+    form: 'end',
+    operation: 'end_agent_session',
+    prepare: async (of) => {
+      const { agentId } = await delegated(of);
+      const again = await fixture.signInAgain(admin);
+      const key = await fixture.as(again).post(`/api/v1/agents/${agentId}/keys`, { name: 'ci' });
+      const agent = fixture.rest.as({ tenant: admin.tenantId, bearer: key.body.key });
+      const body = { services: SERVICES, subject_token: of.access };
+      const session = await agent.post('/api/v1/agent/sessions', body);
+      return { params: { id: session.body.data.id } };
+    },
+  },
+];
+
+const contractOf = (operation: string): Contract => {
+  const found = fixture.host.endpoints.find(({ contract }) => contract.name === operation);
+  if (found === undefined) throw new Error(`no endpoint is called ${operation}`);
+  return found.contract;
+};
+
+type Property = { readonly maxLength?: number; readonly anyOf?: readonly Property[] };
+
+/** Each way in which the schemas of an endpoint can be hurt by what somebody types. */
+function faultsOf({ body, params, method }: Contract) {
+  const fields = (body as { properties?: { [name: string]: Property } } | undefined)?.properties;
+  const required = (body as { required?: readonly string[] } | undefined)?.required ?? [];
+  const isPatch = method === 'patch';
+  const longest = ({ maxLength, anyOf = [] }: Property): number | undefined =>
+    maxLength ?? anyOf.map(longest).find((each) => each !== undefined);
+  const faults: { readonly what: string; readonly hurt: (deed: Deed) => Deed }[] = [];
+  for (const [name, property] of Object.entries(fields ?? {})) {
+    const most = longest(property);
+    if (most !== undefined) {
+      const text = 'x'.repeat(most + 1);
+      faults.push({
+        what: `${name} is too long`,
+        hurt: ({ params: of = {}, typed, body: sent }) => ({
+          params: of,
+          typed: { ...(isPatch ? {} : typed), [name]: text },
+          body: { ...(isPatch ? {} : sent), [name]: text },
+        }),
+      });
+    }
+    if (required.includes(name) && !isPatch) {
+      faults.push({
+        what: `${name} is missing`,
+        hurt: ({ params: of = {}, typed, body: sent }) => {
+          const { [name]: _, ...rest } = { ...sent } as { [field: string]: unknown };
+          return { params: of, typed: { ...typed, [name]: '' }, body: rest };
+        },
+      });
+    }
+  }
+  for (const name of Object.keys(params?.properties ?? {})) {
+    faults.push({
+      what: `${name} is nobody's`,
+      hurt: (deed) => ({ ...deed, params: { [name]: 'nobody' } }),
+    });
+  }
+  return faults;
+}
+
+/** Somebody with a browser at the pages, and the token that it holds. */
+async function somebody() {
+  const account = await fixture.registerVerified(admin.tenantId);
+  const browser = await signedIn(fixture, account);
+  const cookies = pageCookies(fixture.host.needsOf('identity').pageKeys, fixture.settings);
+  const found = [...browser.page.jar.values()].find(({ name }) => name === 'cardea');
+  const cookie = cookies.read({ cookie: `cardea=${found?.value}` });
+  const bearer = cookie?.token ?? '';
+  return { account, browser, rest: fixture.rest.as({ tenant: admin.tenantId, bearer }) };
+}
+
+/** What it left in the log by the person: types, and of refusals what was refused and why. */
+async function eventsOf(userId: string, position: bigint): Promise<readonly string[]> {
+  const events = await fixture.eventsSince(position);
+  const own = events.filter(
+    ({ metadata: { actor } }) => actor.id === userId && actor.type !== 'system',
+  );
+  return own.map(({ type, data }) => {
+    const { operation = '', reason = '', status = '' } = data as { [field: string]: unknown };
+    return type === 'ActionDenied' ? `${type} ${operation} ${reason} ${status}` : type;
+  });
+}
+
+type Trial = { readonly row: Row; readonly hurt?: (deed: Deed) => Deed; readonly isOld?: boolean };
+
+async function byRest({ row, hurt = same, isOld }: Trial) {
+  const { account, rest } = await somebody();
+  const deed = hurt(await row.prepare(account));
+  const { method, path } = contractOf(row.operation);
+  if (isOld === true) fixture.clock.move(STEP_UP_MS);
+  const position = await fixture.head();
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name) => deed.params?.[name] ?? '');
+  const answer = await call(rest, method, filled, deed.body);
+  return { status: answer.status, events: await eventsOf(account.userId, position) };
+}
+
+const call = (
+  rest: RestDriver,
+  method: Contract['method'],
+  path: string,
+  body: object | undefined,
+): Promise<RestAnswer> => rest.call(method.toUpperCase(), path, body === undefined ? {} : { body });
+
+const same = (deed: Deed): Deed => deed;
+
+async function byPage({ row, hurt = same, isOld }: Trial) {
+  const { account, browser } = await somebody();
+  const deed = hurt(await row.prepare(account));
+  const search = new URLSearchParams({ form: row.form });
+  for (const [name, value] of Object.entries(deed.params ?? {})) {
+    search.set(`param.${name}`, value);
+  }
+  const shown = await browser.get(`${row.page}?${search}`);
+  if (isOld === true) fixture.clock.move(STEP_UP_MS);
+  const position = await fixture.head();
+  const answer = await browser.send(shown, { form: row.form, typed: deed.typed ?? {} });
+  return { status: answer.status, events: await eventsOf(account.userId, position) };
+}
+
+async function compare(trial: Trial): Promise<number> {
+  const rest = await byRest(trial);
+  const page = await byPage(trial);
+  expect(page.events).toEqual(rest.events);
+  if (rest.status < 300) expect(rest.events.length).toBeGreaterThan(0);
+  if (rest.status < 300) expect([200, 303]).toContain(page.status);
+  else expect(page.status).toBe(rest.status);
+  return rest.status;
+}
+
+describe('people 1 each form of an account page', () => {
+  it('stands in the table', () => {
+    const forms = fixture.host.endpoints.flatMap(({ contract }) => {
+      const { form } = (contract.body ?? {}) as { form?: never };
+      const isPage = contract.isPage === true && contract.method === 'post';
+      const names = (contract.body as { properties?: { form?: { enum?: string[] } } } | undefined)
+        ?.properties?.form?.enum;
+      return isPage && form === undefined
+        ? (names ?? []).map((of) => `${contract.path} ${of}`)
+        : [];
+    });
+    const rows = ROWS.map(({ page, form }) => `${page} ${form}`);
+    expect(forms.toSorted()).toEqual(rows.toSorted());
+  });
+
+  it.each(ROWS)('does what $operation does', async (row) => {
+    const status = await compare({ row });
+    expect(status < 300).toBe(row.isFault !== true);
+  });
+
+  it.each(ROWS)('is refused as $operation is, by each fault', async (row) => {
+    for (const { what, hurt } of faultsOf(contractOf(row.operation))) {
+      expect(await compare({ row, hurt }), what).toBeGreaterThanOrEqual(400);
+    }
+  });
+
+  it.each(ROWS)('is refused as $operation is where the sign-in is too old', async (row) => {
+    if (contractOf(row.operation).stepUp !== 'users') return;
+    expect(await compare({ row, isOld: true })).toBe(401);
+  });
+});

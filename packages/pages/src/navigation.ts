@@ -6,7 +6,7 @@ import type { FrameTextKey } from './texts/frame-texts.ts';
 import type { Say } from './texts/texts.ts';
 
 export type Navigation = {
-  /** Of the page that is shown. */
+  /** The path of the page that is shown. */
   readonly path: string;
   /** What the form sends that signs out. */
   readonly signOutToken: string;

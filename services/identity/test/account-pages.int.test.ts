@@ -1,6 +1,6 @@
 /** The pages of a person's own account, as a browser without a script sees them. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { signedIn } from './account-pages-fixture.ts';
+import { formIn, signedIn } from './account-pages-fixture.ts';
 import { type Account, PASSWORD } from './identity-fixture.ts';
 import { nextCode } from './mfa-fixture.ts';
 import { application, authorized, oauthOfFile } from './oauth-fixture.ts';
@@ -101,6 +101,88 @@ describe('the profile', () => {
     expect(refused.text).toMatch(/name="avatar_url"[^>]*aria-invalid="true"/);
     expect(refused.text).toContain('http://pictures.example/&lt;b&gt;');
     expect(refused.text).toContain('value="Ann"');
+  });
+});
+
+describe('people 6 a form of the account', () => {
+  const PATH = '/account/profile';
+  const nameOf = async (of: Account) =>
+    (await fixture.as(of).get('/api/v1/user/profile')).body.display_name;
+
+  it('of another site, of another page or of another sign-in does nothing', async () => {
+    const [bob, eve] = [await newcomer(), await newcomer()];
+    const [mine, theirs] = [await signedIn(fixture, bob), await signedIn(fixture, eve)];
+    const typed = { display_name: 'Forged' };
+    const found = formIn((await mine.get(PATH)).text, { form: 'profile' });
+    const fields = { ...found?.fields, ...typed };
+    const foreign: readonly object[] = [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+    ];
+    for (const headers of foreign) {
+      expect((await mine.page.form(PATH, fields, headers)).status).toBe(403);
+    }
+    const ofEve = formIn((await theirs.get(PATH)).text, { form: 'profile' })?.fields['form_token'];
+    const ofPage = formIn((await mine.get('/account/sessions')).text, { form: 'end' });
+    for (const form_token of [ofEve, ofPage?.fields['form_token'], '']) {
+      const forged = { ...fields, form_token: form_token ?? 'none' };
+      expect((await mine.page.form(PATH, forged)).status).toBe(403);
+    }
+    expect((await mine.page.form(PATH, { ...fields, roles: 'owner' })).status).toBe(400);
+    expect(await nameOf(bob)).toBe('bob');
+  });
+
+  it('ends nothing of somebody else, and shows what people type as text', async () => {
+    const [bob, eve] = [await newcomer(), await newcomer()];
+    const { body } = await fixture.as(eve).get('/api/v1/me/sessions');
+    const mine = await signedIn(fixture, bob);
+    const shown = await mine.get('/account/sessions');
+    const typed = { 'param.id': body.sessions[0].id };
+    expect((await mine.send(shown, { form: 'end', typed })).status).toBe(404);
+    expect((await fixture.as(eve).get('/api/v1/me/sessions')).body.count).toBe(1);
+    const hostile = '<script>alert(1)</script>';
+    await fixture.as(bob).patch('/api/v1/user/profile', { display_name: hostile });
+    for (const path of ['/account', PATH]) {
+      const { text } = await mine.get(path);
+      expect(text).not.toContain(hostile);
+      expect(text).toContain('&lt;script&gt;');
+    }
+  });
+});
+
+describe('people 4 a sign-in that was ended elsewhere', () => {
+  const PATH = '/account/profile';
+
+  it('is out at the next request; what was typed stays in the page', async () => {
+    const bob = await newcomer();
+    const { get, send } = await signedIn(fixture, bob);
+    const shown = await get(PATH);
+    const { body: signedInAt } = await fixture.as(bob).get('/api/v1/me/sessions');
+    for (const { id, current } of signedInAt.sessions) {
+      if (!current) await fixture.as(bob).delete(`/api/v1/me/sessions/${id}`);
+    }
+    const pressed = await send(shown, { form: 'profile', typed: { display_name: 'Kept' } });
+    expect(pressed.status).toBe(401);
+    expect(pressed.text).toContain('name="display_name" value="Kept"');
+    expect((await get(PATH)).location).toMatch(/^\/account\/sign-in\?/);
+
+    const again = await signedIn(fixture, bob);
+    const going = await again.send(pressed, { form: 'profile' });
+    expect([going.status, going.text.includes('value="Kept"')]).toEqual([403, true]);
+    expect((await again.send(going, { form: 'profile' })).status).toBe(303);
+    const { body } = await fixture.as(bob).get('/api/v1/user/profile');
+    expect(body.display_name).toBe('Kept');
+  });
+
+  it('is out once the account was disabled', async () => {
+    const bob = await newcomer();
+    const { get } = await signedIn(fixture, bob);
+    const path = `/api/v1/admin/users/${bob.userId}`;
+    const disabled = await fixture.as(admin).patch(path, { status: 'disabled' });
+    expect(disabled.status).toBe(200);
+    expect((await get('/account')).location).toMatch(/^\/account\/sign-in\?/);
   });
 });
 

@@ -1,6 +1,6 @@
 /** What a form changes of what it has shown, and what somebody else has changed since. */
 import { type Typed, textOfValue } from './form-body.ts';
-import type { FormField } from './page-of.ts';
+import type { FormField } from './page-types.ts';
 
 /** The hidden field with what was shown at first. */
 export const shownName = (field: string): string => `was.${field}`;

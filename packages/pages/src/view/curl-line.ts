@@ -2,7 +2,7 @@
 import type { Endpoint } from '@cardea/http';
 import { html, type Markup } from '../markup.ts';
 import type { Say } from '../texts/texts.ts';
-import type { Strings } from './page-of.ts';
+import type { Strings } from './page-types.ts';
 
 export type Called = {
   readonly endpoint: Pick<Endpoint, 'contract'>;

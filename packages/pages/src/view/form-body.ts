@@ -1,6 +1,6 @@
 /** What somebody typed into a form, as the body of the endpoint that the form is for. */
 import type { Endpoint } from '@cardea/http';
-import type { FormField, Strings } from './page-of.ts';
+import type { FormField, Strings } from './page-types.ts';
 
 export type Typed = Strings;
 type Field = Pick<FormField<string>, 'name' | 'kind'>;
@@ -72,7 +72,7 @@ export function formBody(
 export const isSecret = ({ kind = 'text' }: Field): boolean =>
   kind === 'password' || kind === 'new_password' || kind === 'code' || kind === 'digits';
 
-/** Of the fields of a form, which have names like `a.b` where the body has objects. */
+/** A field with a name like `a.b` is a member of an object in the body. */
 function put(body: { [name: string]: unknown }, name: string, value: unknown): void {
   const steps = name.split('.');
   const last = steps.pop() ?? '';

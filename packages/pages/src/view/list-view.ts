@@ -4,7 +4,7 @@ import { table } from '../parts.ts';
 import type { FrameTextKey } from '../texts/frame-texts.ts';
 import type { Say } from '../texts/texts.ts';
 import { choicesOf, type Property } from './form-body.ts';
-import type { Read, Strings } from './page-of.ts';
+import type { Read, Strings } from './page-types.ts';
 
 /** Deeper in a list nobody looks: a filter finds more. */
 const OFFSET_MAX = 10_000;

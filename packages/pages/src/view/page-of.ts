@@ -5,30 +5,9 @@ import type { Markup } from '../markup.ts';
 import type { Frame, PageBody } from '../page.ts';
 import type { FrameTextKey } from '../texts/frame-texts.ts';
 import type { ListView } from './list-view.ts';
+import type { FormField, Read, Strings } from './page-types.ts';
 
-export type Strings = { readonly [name: string]: string };
-
-/** What a page shows: the answer of an endpoint of the same service. */
-export type Read = {
-  readonly endpoint: Endpoint;
-  /** Members of its query that the address of the page gives, by the name that they have there. */
-  readonly url?: Strings;
-  readonly preset?: Strings;
-  /** The member of its query that names the person who looks. */
-  readonly person?: string;
-};
-
-export type FormField<Key extends string> = {
-  /** A member of the body; with a dot, one of an object in it. */
-  readonly name: string;
-  readonly label: Key | FrameTextKey;
-  readonly help?: Key | FrameTextKey;
-  /** `lines`: one element of a list a line. Passwords and codes are never shown again. */
-  readonly kind?: 'text' | 'email' | 'password' | 'new_password' | 'code' | 'digits' | 'lines';
-  readonly autocomplete?: string;
-  /** The values that may be chosen, in place of those of the schema, each with its text. */
-  readonly options?: readonly { readonly value: string; readonly label: Key | FrameTextKey }[];
-};
+export type { FormField, Read, Strings };
 
 export type PageForm<Key extends string, Data> = {
   /** It belongs to the same service; what it answers and refuses is what the form does. */

@@ -2,7 +2,7 @@
 import { html, type PageBody, SAVE_SCRIPT, saveBar, trusted } from '@cardea/pages';
 import { renderSVG } from 'uqr';
 import { type AccountEndpoints, type AccountPage, formOf } from './endpoints.ts';
-import type { Named, SecurityData } from './security-page.ts';
+import type { Named, SecurityData } from './security-data.ts';
 
 type Page = AccountPage<SecurityData>;
 type Params = { readonly [name: string]: string };

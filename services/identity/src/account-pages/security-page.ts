@@ -1,24 +1,10 @@
 /** How a person signs in: password, passkeys, authenticator, recovery codes, linked accounts. */
 import { ago, html, type Markup, read } from '@cardea/pages';
 import { type AccountEndpoints, type AccountPage, pageOf } from './endpoints.ts';
+import type { Factor, Linked, SecurityData } from './security-data.ts';
 import { securityForms } from './security-forms.ts';
 import type { TextKey } from './texts-en.ts';
 
-export type Named = { readonly id: string; readonly name: string | null };
-type Factor = Named & {
-  readonly type?: string;
-  readonly created_at: string;
-  readonly last_used_at: string | null;
-};
-type Linked = { readonly provider: string; readonly linked_at: string };
-export type SecurityData = {
-  readonly mfa: {
-    readonly factors: readonly Factor[];
-    readonly recovery_codes_remaining: number;
-  };
-  readonly keys: { readonly passkeys: readonly Factor[] };
-  readonly linked: { readonly identities: readonly Linked[] };
-};
 type Page = AccountPage<SecurityData>;
 
 export const securityPage = (endpoints: AccountEndpoints) =>

@@ -17,19 +17,30 @@ export type VisitDependencies = {
   readonly pageKeys: DerivedKeys;
   readonly settings: { readonly PUBLIC_URL: string; readonly ISSUER: string };
   readonly clock: { readonly now: () => Date };
+  /** This process's copy of what was revoked. */
+  readonly revocations: { readonly isRevoked: (kind: 'sid', id: string) => boolean };
+  /** Asks identity which of these sign-ins are over. */
+  readonly ended: (request: {
+    readonly marks: readonly { readonly kind: 'sid'; readonly id: string }[];
+  }) => Promise<{ readonly ended: readonly boolean[] }>;
   /** Asks identity; null: the sign-in is over. */
   readonly renew: (asked: { readonly token: string }) => Promise<{ readonly token: string | null }>;
 };
 
 type Headers = { readonly [name: string]: string | undefined };
 
-export function visits({ pageKeys, settings, clock, renew }: VisitDependencies) {
+export function visits(given: VisitDependencies) {
+  const { pageKeys, settings, clock, renew, revocations } = given;
   const cookies = pageCookies(pageKeys, settings);
-  /** Undefined where nobody is signed in. */
-  const open = async (headers: Headers): Promise<Visit | undefined> => {
+  /** Undefined where nobody is signed in. A change asks identity itself whether the sign-in goes on. */
+  const open = async (headers: Headers, isChange = false): Promise<Visit | undefined> => {
     const cookie = cookies.read(headers);
     if (cookie === undefined) return undefined;
-    const { exp, sub: userId, tid: tenantId } = pageClaims(cookie);
+    const { exp, sid, sub: userId, tid: tenantId } = pageClaims(cookie);
+    if (revocations.isRevoked('sid', sid)) return undefined;
+    if (isChange && (await given.ended({ marks: [{ kind: 'sid', id: sid }] })).ended[0]) {
+      return undefined;
+    }
     const leftMs = exp * 1_000 - clock.now().getTime();
     if (leftMs >= RENEWED_BEFORE_MS) return { cookie, tenantId, userId, cookies: [] };
     const { token } = await renew({ token: cookie.token });

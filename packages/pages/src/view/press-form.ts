@@ -56,7 +56,7 @@ export async function press<Key extends string, Data>(
   const { headers, params } = call.request;
   const path = pathOf(context.of.path, params);
   const form = context.of.forms[sent.form];
-  const visit = await context.visits.open(headers);
+  const visit = await context.visits.open(headers, true);
   if (visit === undefined) {
     const frame = frameOf(context.texts, undefined, headers);
     return answered(401, endedPage(frame, path, entriesOf(form, sent)));

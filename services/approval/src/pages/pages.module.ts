@@ -17,7 +17,7 @@ const FORMS_BY_ADDRESS: RateLimit = {
 
 export type PagesDependencies = Pick<
   ServiceDependencies,
-  'clock' | 'limits' | 'pageKeys' | 'peers' | 'settings'
+  'clock' | 'limits' | 'pageKeys' | 'peers' | 'revocations' | 'settings'
 > &
   Pick<RequestParts, 'identityFacts'> & { readonly endpoints: RequestEndpoints };
 
@@ -31,6 +31,7 @@ export function pagesModule(needs: PagesDependencies): Module {
     },
     texts: TEXTS,
     renew: peers.identity.pageToken,
+    ended: peers.identity.ended,
     proofs: peers.identity.proofs,
     stepUp: peers.identity.stepUp,
     tenant: async (tenantId: string) => {

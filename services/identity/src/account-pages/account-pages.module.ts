@@ -13,7 +13,7 @@ import { sessionsPage } from './sessions-page.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
-  'clock' | 'limits' | 'pageKeys' | 'peers' | 'settings'
+  'clock' | 'limits' | 'pageKeys' | 'peers' | 'revocations' | 'settings'
 > & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly endpoints: AccountEndpoints;
@@ -25,6 +25,7 @@ export function accountPagesModule(given: Dependencies): Module {
     ...given,
     texts: TEXTS,
     renew: peers.identity.pageToken,
+    ended: peers.identity.ended,
     proofs: peers.identity.proofs,
     stepUp: peers.identity.stepUp,
     admitForm: async (ip: string) => {

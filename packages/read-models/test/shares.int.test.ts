@@ -4,6 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const POOL_SIZE = 8;
 const SLEEP_SECONDS = 0.5;
+/** So long after tenants took turns nothing counts as shared any more. */
+const SHARED_MS = 1_100;
+const GIVEN_OUT_MS = 400;
 
 const migrated = testDatabase();
 let database: PostgresDatabase;
@@ -27,6 +30,26 @@ describe('connections for requests', () => {
     await Promise.all([...busy, calm]);
     expect(ended.indexOf('calm')).toBeLessThan(2);
     expect(database.pools()[0]?.waiting).toBe(0);
+  });
+
+  it('C1 are fewer for a tenant while others use some, and those of a tenant alone are many', async () => {
+    const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+    /** How many of the tenant's requests wait for a connection. */
+    const waitingOf = async (tenant: string) => {
+      const asked = Array.from({ length: POOL_SIZE / 2 }, () =>
+        database.tenant(tenant).query('SELECT pg_sleep($1)', [2 * SLEEP_SECONDS]),
+      );
+      // The driver counts those too that it is just about to give a connection.
+      await pause(GIVEN_OUT_MS);
+      const waiting = database.pools()[0]?.waiting;
+      await Promise.all(asked);
+      return waiting;
+    };
+    await pause(SHARED_MS);
+    const alone = await waitingOf('alone');
+    await pause(SHARED_MS);
+    await Promise.all(['calm', 'busy'].map((tenant) => database.tenant(tenant).query('SELECT 1')));
+    expect([alone, await waitingOf('busy')]).toEqual([0, POOL_SIZE / 4]);
   });
 });
 

@@ -21,7 +21,7 @@ import { fileURLToPath } from 'node:url';
 
 const PNPM = 'pnpm@12.21.0';
 const WORDS = {
-  /** Nothing but the installation. */
+  /** Only installs. */
   install: undefined,
   start: ['services/standalone/src/main.ts'],
   test: ['scripts/test.ts'],

@@ -24,7 +24,7 @@ import { type Failure, NOTHING, type Step, sum, summary, type Tally } from './te
 
 const PROJECTS = [
   ...['unit', 'deploy', 'int', 'story', 'security', 'fuzz', 'faults'],
-  // What can be played in some minutes on an engine that answers, with images that are there.
+  // The container tests that take some minutes, where an engine answers and has the images.
   ...(process.env['CARDEA_CONTAINERS'] === 'cached' ? ['containers'] : []),
 ];
 const WITHOUT_SERVERS = ['unit', 'deploy', 'containers'];

@@ -62,7 +62,7 @@ async function has(wanted: LookAlike, mayMake: boolean): Promise<boolean> {
   return true;
 }
 
-/** What a look-alike is made of, as far as this repository says it. */
+/** The parts of a look-alike that this repository defines. */
 function hashOf({ name, versions }: LookAlike): string {
   const hash = createHash('sha256').update(JSON.stringify(versions));
   const folder = join(FILES, name);

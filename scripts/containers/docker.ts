@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 export type DockerOptions = {
   readonly env?: { readonly [name: string]: string | undefined };
   readonly cwd?: string;
-  /** What it prints goes to our own output, too. */
+  /** Its output is also printed here. */
   readonly loud?: boolean;
 };
 export type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string };

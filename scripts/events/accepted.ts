@@ -1,4 +1,4 @@
-/** What the last release promised its subscribers, stored in the repository. */
+/** The events that the last release promised its subscribers, stored in the repository. */
 import { readFileSync } from 'node:fs';
 import { bareSchema, type PublishedTopic, publishedTopics, recordHeaders } from '@cardea/documents';
 import type { Accepted } from './schema-breaks.ts';
@@ -13,7 +13,7 @@ export type AcceptedState = {
 
 export const acceptedState = (): AcceptedState => JSON.parse(readFileSync(ACCEPTED_FILE, 'utf8'));
 
-/** What the current code promises. */
+/** The events that the current code promises. */
 export const promised = (topics: readonly PublishedTopic[] = publishedTopics()): Accepted => ({
   headers: bareSchema(recordHeaders),
   ...Object.fromEntries(

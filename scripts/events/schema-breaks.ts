@@ -27,7 +27,7 @@ type Found = { readonly at: string; readonly what: string };
 
 /** Keywords that describe data and forbid none. */
 const ANNOTATIONS = /^(\$schema|\$id|title|description|examples|x-.*)$/;
-/** Keywords that are compared by their meaning. */
+/** Keywords whose meanings are compared. */
 const UNDERSTOOD = new Set(['type', 'enum', 'properties', 'required', 'items']);
 
 const differences = (before: Schema, after: Schema, at: string): readonly Found[] => [

@@ -1,6 +1,7 @@
 /**
- * A request goes to each replica once, and to none after the name of its service was resolved to other addresses
- * meanwhile: nginx gives up then. What nobody has received starts over with the addresses of now.
+ * Repeats a request at other replicas. nginx sends a request to each replica once, and gives up when the
+ * service's name resolves to other addresses in between. A request that no replica has received then starts
+ * again with the new addresses.
  */
 import { block, lines } from './nginx-text.ts';
 import { AFTER_FAILURE, ERROR_LOCATION, ERROR_LOCATION_IN_CAPITALS } from './own-errors.ts';
@@ -23,7 +24,7 @@ export const startedBy = (of: {
   ...(of.upperCaseCodes ? [`set $given_up ${GIVEN_UP_IN_CAPITALS};`] : []),
 ];
 
-/** What holds for the server unless a route says otherwise. */
+/** The directives of the server, which apply unless a route has others. */
 export const ends: readonly string[] = [
   'recursive_error_pages on;',
   `set $given_up ${GIVEN_UP};`,

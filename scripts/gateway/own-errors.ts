@@ -33,7 +33,7 @@ const OWN_STATUSES = OWN_ERRORS.map(([status]) => status)
 /** A location that has one of these directives takes none of those around it. */
 export const errorPagesOf = (place: string): readonly string[] => [
   `error_page ${OWN_STATUSES} ${place};`,
-  // nginx's alone: an answer of a service is forwarded whatever it is.
+  // Only errors of nginx itself are rewritten: the answer of a service is forwarded unchanged.
   `error_page ${UNANSWERED.join(' ')} = ${AFTER_FAILURE};`,
 ];
 
@@ -78,7 +78,7 @@ export const errorPlaces = (): readonly string[] => [
 const ownBody = (code: string, details = '') =>
   `'{"error":{"code":"${code}","message":"$error_message","request_id":"$request_id"${details}}}'`;
 
-/** As a service says it of bytes that are no request. */
+/** The answer of a service to bytes that are no request. */
 const MALFORMED_DETAILS = ',"details":[{"field":"request","rule":"form"}]';
 
 /** Status 200 stands for the status of the error that nginx redirected here. */

@@ -28,7 +28,7 @@ export const TEMPLATE = new URL('../../deploy/gateway/nginx.conf.template', impo
 
 const READ_WAIT_SECONDS = 45;
 const HSTS = 'max-age=31536000';
-/** An address where nothing listens. */
+/** An address at which no server listens. */
 const NOBODY = '127.0.0.1:1';
 
 export function renderGateway(options: GatewayOptions): string {

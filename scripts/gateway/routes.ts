@@ -4,7 +4,7 @@ import { catalogue } from '@cardea/http';
 import type { ListedEndpoints } from '@cardea/service';
 
 export type GatewayRoute = {
-  /** With `{name}` for parameters, as in the contract. */
+  /** The path with `{name}` for parameters, as in the contract. */
   readonly path: string;
   readonly service: ServiceName;
   readonly bodyLimitBytes: number;
@@ -21,7 +21,7 @@ const HEALTH_SERVICE: ServiceName = 'identity';
 /** Paths that the gateway never routes, even if a contract does not say that it is internal. */
 const NEVER = /^\/(internal|dev|metrics|livez|readyz|startupz|loglevel)(\/|$)/;
 
-/** In matching order: a literal segment before a parameter. */
+/** Sorts routes in matching order: a literal segment before a parameter. */
 export function gatewayRoutes({ common, services }: ListedEndpoints): readonly GatewayRoute[] {
   const owners = new Map([
     ...common.map(({ contract }) => [contract.name, HEALTH_SERVICE] as const),

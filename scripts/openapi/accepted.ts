@@ -1,4 +1,4 @@
-/** What the last release promised its clients, stored in the repository. */
+/** The surface that the last release promised its clients, stored in the repository. */
 import { readFileSync } from 'node:fs';
 import type { Promised } from './promised.ts';
 

@@ -37,7 +37,9 @@ describe('the descriptions of the OpenAPI document', () => {
       described.filter(({ description }) => !description.includes('**Who may call it**')),
     ).toEqual([]);
     const approve = described.find(({ at }) => at === 'POST /api/v1/ciba/requests/{id}/approve');
-    expect(approve?.description).toContain('- 409 `request_not_pending`: the request is decided;');
+    expect(approve?.description).toContain(
+      '- 409 `request_not_pending`: the request is already decided;',
+    );
     // Agents are taken only to be told that a person has to decide.
     expect(approve?.description).not.toContain('agents, with');
   });

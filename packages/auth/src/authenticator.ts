@@ -95,7 +95,7 @@ async function confirmedUser(
   return revoked.includes(true) ? { ...principal, authTime: null } : principal;
 }
 
-/** What the sign-in of a token ends with: its session, or what ends the sign-ins of its user. */
+/** The entry whose revocation ends the sign-in of a token: its session, or all sign-ins of its user. */
 const signInOf = ({ id, issuedAt: at, sessionId }: UserPrincipal): Revocation =>
   sessionId === null ? { kind: 'signin', id, at } : { kind: 'sid', id: sessionId };
 

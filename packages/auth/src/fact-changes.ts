@@ -32,7 +32,7 @@ export const CHANGES_FLOOR = 'identity:changed:through';
 export const CHANGED_TTL_MS = 2 * 3_600_000;
 /** Raised each minute. */
 export const CHANGES_FLOOR_TTL_MS = 7 * 24 * 3_600_000;
-/** Far longer than any process caches under one value. */
+/** This time is far longer than any process caches under one value. */
 const AUTHORITY_TTL_MS = 600_000;
 
 /** The position first: who reads the new epoch and then loads what it keeps must find it. */

@@ -17,7 +17,7 @@ export type UserPrincipal = {
   readonly appId: string | null;
   /** The application that got the token; null for the user's own sign-in. */
   readonly clientId: string | null;
-  /** What the user let that application do; nothing more is done in their name. */
+  /** The scopes that the user granted to that application. It can do nothing more in the user's name. */
   readonly scopes?: readonly string[];
   /** Thumbprint of the key to which the token is bound. */
   readonly boundKey?: string;
@@ -61,18 +61,18 @@ export type ClientPrincipal = {
   readonly tenantId: string;
   readonly roles: readonly string[];
   readonly scopes: readonly string[];
-  /** Its own id again: what it does is done through no other application. */
+  /** Its own id again, because it acts through no other application. */
   readonly appId: string;
   /** Unix seconds. */
   readonly issuedAt: number;
 };
 
-/** What a session's capability token allows (`docs/design/tokens.md`, Token classes). */
+/** The rights of a session's capability token (`docs/design/tokens.md`, Token classes). */
 export type Capability = {
   readonly tenantId: string;
   readonly agentId: string;
   readonly agentSessionId: string;
-  /** The user on whose behalf, else the agent. */
+  /** The user for whom the agent acts, or else the agent. */
   readonly subject: string;
   readonly grants: readonly { readonly service: string; readonly fields: readonly string[] }[];
   /** The agent key that the token is bound to. */
@@ -84,7 +84,7 @@ export type Capability = {
   readonly tokenId: string;
 };
 
-/** What identity says about an opaque credential (RFC 7662); undefined = inactive. */
+/** Identity's answer about an opaque credential (RFC 7662); undefined = inactive. */
 export type IntrospectedKey =
   | (ApiKeyPrincipal & Standing)
   | (AgentPrincipal & Standing & { readonly allowedCidrs: readonly string[] });
@@ -233,5 +233,8 @@ export type Looked = {
   /** The values of the further keys; undefined where the cache cannot be believed. */
   readonly values: readonly (string | undefined)[] | undefined;
 };
-/** What identity's streams say: which of these are revoked, ended, disabled or deleted. Throws when it cannot be asked. */
+/**
+ * Returns which of these are revoked, ended, disabled or deleted, from identity's streams. Throws when
+ * identity cannot be reached.
+ */
 export type Ended = (list: readonly Revocation[]) => Promise<readonly boolean[]>;

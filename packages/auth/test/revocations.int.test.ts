@@ -24,7 +24,7 @@ const PASSWORD = 'of this file';
 
 needRedis();
 let server: RedisServer;
-/** What the tables of identity say. */
+/** The state of identity's tables. */
 let tables: Revocation[];
 /** How often identity was asked because revocations may have been missed. */
 let asked: number;

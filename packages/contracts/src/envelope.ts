@@ -34,7 +34,7 @@ export type IntegrationEvent<Type extends string = string, Data extends object =
   readonly streamId: string;
   /** Position in the source's log, as a decimal string. For comparison only: positions may have gaps. */
   readonly position: string;
-  /** Where one private event was published as several: 1 for the second, and so on. */
+  /** Counts the integration events of one private event: 1 for the second, and so on. */
   readonly part?: number;
   /**
    * The relay had parked the stream and sent this event later: its position is older than those of the

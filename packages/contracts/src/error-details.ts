@@ -9,10 +9,10 @@ const fault = named(
       field: Type.String({
         description: 'Dotted path of the field, name of the header, `query` or `body`.',
       }),
-      rule: Type.String({ description: 'The rule that it breaks.' }),
+      rule: Type.String({ description: 'The rule that the value breaks.' }),
       allowed: Type.Optional(
         Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]), {
-          description: 'The values that it may have, where they are few enough to be listed.',
+          description: 'The allowed values, where they are few enough to be listed.',
         }),
       ),
       limit: Type.Optional(
@@ -24,7 +24,11 @@ const fault = named(
 );
 const faults = Type.Array(fault);
 const earlierId = Type.Object(
-  { id: Type.String({ description: 'Id of what the first request with this key has made.' }) },
+  {
+    id: Type.String({
+      description: 'Id of the object that the first request with this key created.',
+    }),
+  },
   { additionalProperties: false },
 );
 const missingGrants = named(
@@ -39,7 +43,7 @@ const missingGrants = named(
             { additionalProperties: false },
           ),
         ),
-        { description: 'Services and fields that were asked for and may not be given.' },
+        { description: 'Requested services and fields that may not be granted.' },
       ),
     },
     { additionalProperties: false },
@@ -48,7 +52,7 @@ const missingGrants = named(
 const fieldNames = named(
   'FieldNames',
   Type.Object(
-    { fields: Type.Array(Type.String(), { description: 'The fields that it is about.' }) },
+    { fields: Type.Array(Type.String(), { description: 'The fields to which the error refers.' }) },
     { additionalProperties: false },
   ),
 );
@@ -82,15 +86,20 @@ export const ERROR_DETAILS: { readonly [code: string]: TSchema } = {
   scope_not_granted: missingGrants,
   delegation_required: Type.Object(
     {
-      agent_id: Type.String({ description: 'The agent that the user has to delegate to.' }),
+      agent_id: Type.String({ description: 'The agent to which the user has to delegate.' }),
       services: Type.Array(
         Type.Object(
           { service_name: Type.String(), fields: Type.Array(Type.String()) },
           { additionalProperties: false },
         ),
-        { description: 'What the session was asked for; the delegation has to cover it.' },
+        {
+          description:
+            'Services and fields that the session requested; the delegation has to cover them.',
+        },
       ),
-      endpoint: Type.String({ description: 'Method and path that the user calls to delegate.' }),
+      endpoint: Type.String({
+        description: 'Method and path of the endpoint by which the user delegates.',
+      }),
     },
     { additionalProperties: false },
   ),

@@ -55,7 +55,7 @@ export const derived = <Schema extends TSchema>(schema: Schema): Schema => ({
   [PERSONAL_DATA]: 'derived' satisfies PersonalData,
 });
 
-/** Where a request came from: encrypted under a key per tenant and day, null here once that key was erased. */
+/** The origin of a request, encrypted under a key per tenant and day; null once that key was erased. */
 export const lapsing = <Schema extends TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()], { [PERSONAL_DATA]: 'lapsing' satisfies PersonalData });
 

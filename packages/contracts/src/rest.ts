@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 
-/** What the REST surfaces of all services have in common: the error body, and lists by page. */
+/** The shapes that the REST surfaces of all services share: the error body, and lists by page. */
 /**
  * Gives a schema the name that clients' types have: the OpenAPI document contains it once, under this name.
  * Generating the document fails when two different schemas have one name.

@@ -21,7 +21,7 @@ export function crockford(bytes: Buffer): string {
   return text;
 }
 
-/** As it was printed, whatever a person made of it: case, dashes, spaces, O, I and L. */
+/** Reads a code as people type it: any case, dashes, spaces, and O, I and L for digits. */
 export function readCrockford(text: string): string | undefined {
   const plain = typedCode(text).toUpperCase().replace(/O/g, '0').replace(/[IL]/g, '1');
   return /^[0-9A-HJKMNP-TV-Z]+$/.test(plain) ? plain : undefined;

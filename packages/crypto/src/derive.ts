@@ -2,7 +2,10 @@ import { createHash, createSecretKey, hkdfSync, type KeyObject } from 'node:cryp
 import type { Settings } from '@cardea/runtime';
 import { lengthPrefixed } from './framing.ts';
 
-/** What a deployment's two secrets are turned into; the settings themselves key nothing. */
+/**
+ * The two secrets of a deployment, from which all keys are derived. The settings themselves are never used as
+ * keys.
+ */
 export type DeploymentSecrets = Pick<
   Settings,
   'JWT_SECRET' | 'JWT_SECRET_PREVIOUS' | 'ENCRYPTION_KEY' | 'ENCRYPTION_KEY_PREVIOUS'
@@ -34,7 +37,7 @@ export function deriveFrom(settings: DeploymentSecrets): Derive {
   };
 }
 
-/** A key that wraps other keys, and the short name that stands beside what it wrapped. */
+/** A key that wraps other keys, and the short id that is stored beside each wrapped key. */
 export type WrapKey = { readonly id: string; readonly key: KeyObject };
 export type WrapKeys = { readonly current: WrapKey; readonly previous: WrapKey | undefined };
 

@@ -8,7 +8,10 @@ export class UnknownWrapKey extends Error {
 
 export type WrappedKey = { readonly wrapped: Buffer; readonly kekId: string };
 
-/** The same key under the current wrapping key; `locationOf` says where it stands under either. */
+/**
+ * Wraps the same key under the current wrapping key. `placeOf` returns the binding of the wrapped key under
+ * either wrapping key.
+ */
 export function rewrap(
   { wrapped, kekId }: WrappedKey,
   keys: WrapKeys,

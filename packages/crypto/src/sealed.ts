@@ -9,7 +9,7 @@ export type Sealed = {
   readonly box: string;
 };
 
-/** Where a sealed field stands; all three are authenticated, so a box cannot be moved. */
+/** The AAD of an encrypted field: all three values are authenticated, so a ciphertext cannot be moved. */
 export type FieldLocation = {
   readonly subject: string;
   readonly streamId: string;
@@ -48,7 +48,7 @@ export function neverErased(sealed: Sealed | 'erased'): Sealed {
   return sealed;
 }
 
-/** What a sealer needs of a database: table `subject_keys` in the service's schema. */
+/** The functions of a database that a sealer needs: table `subject_keys` in the service's schema. */
 export interface SubjectKeyTable {
   read(subjectId: string): Promise<SubjectKeyRow | undefined>;
   /** Inserts if absent and answers the row that stands; one trip, whether it was there or not. */

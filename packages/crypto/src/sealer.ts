@@ -16,7 +16,7 @@ export type SealerDependencies = {
 
 const KEY_BYTES = 32;
 const CACHED_KEYS_MAX = 10_000;
-/** How long a process goes on using a key that another process has erased. */
+/** How long a process keeps using a key that another process has erased. */
 export const CACHED_KEY_MS = 60_000;
 const INDEX_HASH_HEX = 32;
 /** Stands for the tenant in the rows of the deployment itself. */
@@ -70,7 +70,7 @@ function boxOf({ box }: Sealed): Buffer {
 }
 
 interface Keyring {
-  /** The subject's key, made when there is none. */
+  /** Returns the subject's key, and creates it when there is none. */
   make(tenantId: string, subject: string): Promise<KeyObject | 'erased'>;
   /** Undefined: erased, or never there. */
   find(subject: string): Promise<KeyObject | undefined>;
@@ -117,7 +117,7 @@ function keyring({ table, keys, clock, random = systemRandom }: SealerDependenci
       cache.delete(subject);
     },
     eraseTenant: async (tenantId) => {
-      // Each turn leaves fewer of them, and nobody adds any to a tenant that is gone.
+      // Each turn leaves fewer keys, and none is added to a tenant that was deleted.
       while (true) {
         const erased = await table.eraseSomeOf(tenantId);
         if (erased.length === 0) return;
@@ -129,7 +129,7 @@ function keyring({ table, keys, clock, random = systemRandom }: SealerDependenci
 }
 
 type Wrapped = Pick<SubjectKeyRow, 'subjectId' | 'tenantId' | 'kekId'>;
-/** What a wrapped subject key is bound to. */
+/** The AAD of a wrapped subject key. */
 export const subjectKeyLocation = ({ subjectId, tenantId, kekId }: Wrapped): FieldBinding => [
   'subject-key.v1',
   subjectId,

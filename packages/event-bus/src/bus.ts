@@ -18,8 +18,9 @@ export type BusRecord = {
 export interface Publisher {
   publish(topic: string, events: readonly IntegrationEvent[]): Promise<void>;
   /**
-   * The same, and the relay's checkpoint with it; only where the topics stand in the checkpoint's database.
-   * Durable: consumers in another database may have stored the offsets by the time of a crash.
+   * Publishes as above and moves the relay's checkpoint in the same transaction, where the topics are in the
+   * checkpoint's database. The transaction is durable, because consumers in another database may have stored
+   * the offsets by the time of a crash.
    */
   publishThrough?(
     topic: string,
@@ -27,8 +28,9 @@ export interface Publisher {
     checkpoint: { readonly log: Log; readonly position: bigint },
   ): Promise<void>;
   /**
-   * The first and the next offset of each partition, once everything that this publisher was given has
-   * arrived; a partition without records may be missing. Throws an outage where there is no such topic.
+   * Returns the first and the next offset of each partition, after all records that were given to this
+   * publisher have arrived. A partition without records may be missing. Throws an outage if there is no such
+   * topic.
    */
   ends(topic: string): Promise<readonly PartitionEnds[]>;
   close(): Promise<void>;
@@ -113,8 +115,8 @@ export interface Subscriber {
 }
 
 /**
- * Maps a private event to what the relay publishes: type and data of one integration event, of several, or
- * nothing. The result depends only on the event and on the state of its stream at that revision.
+ * Maps a private event to the integration events that the relay publishes: one, several or none, each with
+ * type and data. The result depends only on the event and on the state of its stream at that revision.
  */
 export type Mapped = {
   readonly type: string;

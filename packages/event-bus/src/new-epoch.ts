@@ -17,7 +17,9 @@ export type EpochConsumer = {
 export type NewEpoch = {
   readonly epoch: string;
   readonly consumers: readonly EpochConsumer[];
-  /** Where each log ends: with EventStoreDB, which is saved before the tables, they may know more. */
+  /**
+   * The end of each log. With EventStoreDB, which is saved before the tables, the tables may be ahead of it.
+   */
   readonly heads: { readonly [log in ServiceName]: string };
 };
 

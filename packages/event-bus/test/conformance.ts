@@ -26,7 +26,9 @@ import {
 import { describePreparing } from './preparing-suite.ts';
 import { describeSkipping } from './skipping-suite.ts';
 
-/** What the suite needs of an adapter. Each adapter runs the same tests under the same names. */
+/**
+ * The functions that the suite needs from an adapter. Each adapter runs the same tests under the same names.
+ */
 export type BusFixture = {
   /** Makes topics where the adapter does not make them by itself. */
   createTopics?(topics: readonly string[]): Promise<void>;

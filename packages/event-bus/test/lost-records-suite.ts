@@ -58,7 +58,7 @@ export async function loseAndReplay(of: {
   const isSaid = () =>
     side.degraded().some((reason) => reason.includes('lapsed') && reason.includes(`${topic}/`));
   await untilTrue(isSaid, { ...DEADLINE, what: 'the loss is reported with topic and partition' });
-  // A replay brings back what was found lost before it began, and each partition is found by itself.
+  // A replay restores the loss that was found before it began, and each partition finds its loss by itself.
   const lapsedAt = async (name: string) =>
     new Set((await side.subscriber.lapsed(name, [topic])).map(({ partition }) => partition));
   const isFound = (name: string) => async () => {

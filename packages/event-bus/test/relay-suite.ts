@@ -8,7 +8,9 @@ import { relayPositionKey } from '../src/index.ts';
 import { type BusSide, countingConsumer, countOf, effectsOf, upTo } from './bus-fixture.ts';
 import { appendRound, counted, mapCounted, type RelaySide, relaySide } from './relay-fixture.ts';
 
-/** What the suite needs of an adapter. Each adapter runs the same tests under the same names. */
+/**
+ * The functions that the suite needs from an adapter. Each adapter runs the same tests under the same names.
+ */
 export type RelayFixture = {
   readonly url: string;
   /** Reads effects. */

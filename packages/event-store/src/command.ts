@@ -34,7 +34,10 @@ export interface Streams {
     of: { readonly tenantId: string; readonly id: string },
   ): Promise<Loaded<State>>;
 
-  /** As `load`, for ids that are unique in the deployment: the result says whose the stream is. */
+  /**
+   * Works as `load` does, for ids that are unique in the deployment: the result names the tenant of the
+   * stream.
+   */
   find<State, E extends DomainEvent>(
     stream: Stream<State, E>,
     id: string,
@@ -49,7 +52,10 @@ export interface Streams {
     of: { readonly tenantId: string; readonly id: string },
   ): State;
 
-  /** As `guess`, for ids that are unique in the deployment; undefined for what was not seen lately. */
+  /**
+   * Works as `guess` does, for ids that are unique in the deployment. Returns undefined for an id that was
+   * not seen lately.
+   */
   lastSeen<State, E extends DomainEvent>(
     stream: Stream<State, E>,
     id: string,

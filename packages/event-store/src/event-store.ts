@@ -43,7 +43,7 @@ export type RecordedEvent = NewEvent & {
   readonly revision: number;
   /** The version in which it was recorded, where that is older than `schemaVersion`, the version of `data`. */
   readonly recordedVersion?: number;
-  /** Position in the log. For comparison only, without arithmetic: only one adapter's are without gaps. */
+  /** Position in the log. Positions can only be compared, because just one adapter has them without gaps. */
   readonly position: bigint;
   /**
    * Why `data` is not usable: it cannot be decoded, or not be converted to today's version. Only reads of
@@ -83,7 +83,7 @@ export type AppendOutcome =
   | { readonly appended: false; readonly actualRevision: number };
 
 /**
- * What to read of a stream: a page of its events from a revision (1) on; its last event alone; or its last
+ * Selects the events to read of a stream: a page from a revision (1) on; the last event alone; or the last
  * {@link STREAM_TAIL_EVENTS} events, in order.
  */
 export type StreamRead = { readonly streamId: string; readonly from: number | 'last' | 'tail' };
@@ -144,7 +144,7 @@ export const streamIdOf = (stream: { readonly noun: string }, id: string): strin
 /** Converts `data` of one version of an event to the next. Pure; the meaning of an event never changes. */
 export type Upcaster = (data: JsonObject, metadata: EventMetadata) => JsonObject;
 
-/** What a service registers for each of its streams: the noun, and by event type the upcasters of old events. */
+/** A service registers for each of its streams the noun, and by event type the upcasters of old events. */
 export type StreamForms = {
   readonly noun: string;
   /** From version 1 to 2, from 2 to 3 and so on; new events are written in the newest version. */

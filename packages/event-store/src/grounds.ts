@@ -31,7 +31,7 @@ export type Task<State, E extends DomainEvent, Reason extends string> = {
     revision: number,
     basis: readonly unknown[],
   ) => Decision<E, Reason>;
-  /** Streams whose states the decision rests on too; the append is refused when one of them has changed. */
+  /** Streams on whose states the decision depends too. The append is refused when one of them has changed. */
   readonly restsOn?: readonly NamedStream[];
   /** The stream most likely does not exist yet. */
   readonly isNew?: boolean;

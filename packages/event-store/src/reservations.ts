@@ -20,7 +20,7 @@ export type ReservationEvent =
 
 /** A value, identified by its keyed hash, and the kind of stream that reserves it. */
 export type ReservedValue = {
-  /** From {@link reservation}, e.g. `reservation('email')`. */
+  /** The value comes from {@link reservation}, e.g. `reservation('email')`. */
   readonly stream: Stream<Reservation, ReservationEvent>;
   /** `Sealer.indexHash` of the value. */
   readonly hash: string;

@@ -7,7 +7,7 @@ export type Writer = {
   acked(): ReadonlySet<string>;
   /** Finishes pending appends. */
   stop(): Promise<void>;
-  /** As SIGKILL does: in the middle of any work. */
+  /** Stops as SIGKILL does, in the middle of any work. */
   kill(): Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-/** Who is told of appends: other processes, where there are any. */
+/** Appends notify other processes where there are any. */
 
 import { type Log, postgresEventStore } from '@cardea/event-store';
 import { heardNotices, testDatabase, untilTrue } from '@cardea/testing';

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Append, EventStore, Log, NewEvent } from '@cardea/event-store';
 import type { Writer } from './appending.ts';
 
-/** What the suite needs of an adapter. Each adapter runs the same tests under the same names. */
+/**
+ * The functions that the suite needs from an adapter. Each adapter runs the same tests under the same names.
+ */
 export type EventStoreFixture = {
   /** A store as another process has it: only the logs are shared. */
   open(log: Log): EventStore;

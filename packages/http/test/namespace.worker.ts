@@ -10,7 +10,7 @@ import { outbound } from '@cardea/http';
 const PORT = 8443;
 const DNS_PORT = 53;
 const ADDRESSES = ['10.20.0.9', '127.0.0.1', '169.254.169.254', 'fd00::9', 'fe80::9%lo'];
-/** What the name server knows; `/etc/hosts` knows others. */
+/** The names that the name server has; `/etc/hosts` has others. */
 const RECORDS: { readonly [name: string]: string } = {
   'receiver.ns.svc.cluster.local': '10.20.0.9',
   'private.example.com': '10.20.0.9',

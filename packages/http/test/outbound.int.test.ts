@@ -11,7 +11,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 let sink: Server;
 let silent: TcpServer;
 let client: Outbound;
-/** For targets that do not respond: enough for a connection on a busy machine, short enough to wait for. */
+/**
+ * The time-out for targets that do not respond: enough for a connection on a busy machine, and short enough
+ * to wait for.
+ */
 let impatient: Outbound;
 const IMPATIENT = { connectWaitMs: 2_000, wholeWaitMs: 4_000 };
 const hits: string[] = [];

@@ -19,7 +19,7 @@ import type { OsUser } from './os-user.ts';
 /** A folder that holds a whole cluster, and the OS user that owns it. */
 export type ClusterFolder = { readonly path: string; readonly owner: OsUser | undefined };
 
-/** In a folder that the server's user cannot reach: the name of the cluster's folder elsewhere. */
+/** The file in a folder that the server's user cannot reach. It names the cluster's folder elsewhere. */
 const POINTER = 'kept-elsewhere';
 const NAME = /^[0-9a-f]{12}$/;
 
@@ -49,7 +49,7 @@ export function chooseFolder(asked: string, user: OsUser | undefined): ClusterFo
   return { path: shared, owner: user };
 }
 
-/** Where the cluster of this folder is, as far as there is one. */
+/** Returns the location of this folder's cluster, if there is one. */
 export function clusterOf(own: string): string {
   const pointer = join(own, POINTER);
   if (isCluster(own) || !existsSync(pointer)) return own;

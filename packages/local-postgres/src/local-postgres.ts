@@ -15,13 +15,13 @@ import { osUserForServer } from './os-user.ts';
 import { type ServerProcess, serverOf, stopServer } from './server-process.ts';
 
 export type LocalPostgresOptions = {
-  /** Where the cluster lives. As root it may end up elsewhere: see {@link LocalPostgres.folder}. */
+  /** The folder of the cluster. For root it may be elsewhere: see {@link LocalPostgres.folder}. */
   readonly dataFolder: string;
   /** The password of the superuser `postgres`, which stays the same at every start. */
   readonly password: string;
   /** The cluster goes too when the process ends before the server is ready. */
   readonly temporary?: boolean;
-  /** Told what happens, in a sentence. */
+  /** Receives a sentence about each step. */
   readonly log?: (message: string) => void;
   /** Further server settings, e.g. `{ log_statement: 'none' }`. */
   readonly settings?: { readonly [name: string]: string };
@@ -54,7 +54,7 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
   const folder = chooseFolder(options.dataFolder, user);
   const binaries = findBinaries(folder.owner);
   const launching: Launching = { pid: undefined };
-  // Until the caller has a handle nobody else can stop the server, and it outlives a Ctrl-C.
+  // Until the caller has a handle, no other code can stop the server, which would outlive a Ctrl-C.
   const abandon = () => {
     if (launching.pid !== undefined) stopServer(launching.pid);
     if (options.temporary === true) rmSync(folder.path, { recursive: true, force: true });

@@ -6,7 +6,10 @@ export type OsUser = { readonly uid: number; readonly gid: number };
 
 const NAME = 'postgres';
 
-/** As root: the user `postgres`, made when the machine has none. Else nobody but ourselves. */
+/**
+ * The user who runs the server. Root uses `postgres`, and creates it where it is missing; all others run it
+ * themselves.
+ */
 export function osUserForServer(): OsUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
   return lookUp() ?? create();

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { clusterOf } from './cluster-folder.ts';
 
-/** What `postmaster.pid` of a cluster's folder says about the server that runs, or ran, on it. */
+/** Reads from `postmaster.pid` of a cluster's folder which server runs, or ran, on it. */
 export type ServerProcess = { readonly pid: number; readonly port: number };
 
 const PORT_LINE = 3;

@@ -1,12 +1,12 @@
 /**
  * The only follower of a log. It reads a batch, lets its sink apply it together with the checkpoint, and
- * informs those that wait. Sinks are projections, policies, the relay, and indexes in memory.
+ * wakes those that wait. Sinks are projections, policies, the relay, and indexes in memory.
  *
  * Only one process follows, under a lease; the others stand by. There are two kinds of failures (see
- * `failures.ts`). After an outage everything that is kept in memory is dropped, the checkpoint is read
- * again and the batch is tried again, with a pause that grows to 5 s. Any other failure blames an event: the
- * batch is halved until that event is found, its stream is parked, and all others continue. Nothing is
- * skipped, and nothing blocks the rest.
+ * `failures.ts`). After an outage the follower drops all state in memory, reads the checkpoint again and
+ * repeats the batch, with a pause that grows to 5 s. Any other failure blames an event: the follower halves
+ * the batch until it finds that event, parks its stream, and continues with all others. Nothing is skipped,
+ * and nothing blocks the rest.
  */
 import type { RecordedEvent } from '@cardea/event-store';
 import {
@@ -27,7 +27,7 @@ import { type LogReader, PAGE_EVENTS_MAX, type Resting } from './log-reader.ts';
 import { runUntil, type Turn } from './run-until.ts';
 import { type Batch, faultIn, type Sink } from './sink.ts';
 
-/** A store's session that hears notices wakes all when it may have missed one. */
+/** The session of a store wakes all subscribers when it may have missed a notice. */
 const IDLE_WAIT_MS = 10_000;
 const STANDBY_MS = 1000;
 const LAG_DEGRADED_MS = 60_000;
@@ -54,7 +54,7 @@ export type FollowerDependencies = {
 };
 
 type Read<Prepared> = Omit<Batch<Prepared>, 'prepared'> & {
-  /** Undefined where it failed; it is tried again when the batch is taken. */
+  /** Undefined after a failure; the batch is then prepared again when it is taken. */
   readonly prepared: { readonly value: Prepared } | undefined;
   readonly generation: number;
   readonly askedAtMs: number | undefined;

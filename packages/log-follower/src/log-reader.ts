@@ -9,7 +9,7 @@ const TRUST_MS = 1000;
 
 export type Page = {
   readonly events: readonly RecordedEvent[];
-  /** Monotonic time at which the log was read; undefined where it was read for what is known here alone. */
+  /** Monotonic time at which the log was read; undefined if only events known to this process were read. */
   readonly askedAtMs: number | undefined;
   /** The argument for {@link LogReader.changed}. */
   readonly generation: number;
@@ -17,7 +17,7 @@ export type Page = {
 
 /** A follower that rests, and is woken only for events that concern it. */
 export type Resting = {
-  /** What it would read next comes after this position. */
+  /** The next page begins after this position. */
   after(): bigint;
   /** Shows it the next page; false when it has to be woken for it. */
   pass(page: Page): boolean;

@@ -1,4 +1,4 @@
-/** What a follower of a log hands its events to. */
+/** A sink receives the events of a follower. */
 import type { RecordedEvent } from '@cardea/event-store';
 import type { Checkpoint } from './checkpoints/checkpoint.ts';
 import type { IdleCheckpoints } from './checkpoints/idle-checkpoints.ts';

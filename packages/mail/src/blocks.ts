@@ -1,8 +1,8 @@
-/** What a mail is made of; both of its parts show each block. */
+/** The blocks of which a mail consists; HTML and text show each block. */
 
 export type Fact = readonly [label: string, value: string];
 
-/** A line of the plain text, and what the HTML makes of it. */
+/** A line of the plain text, and its markup in the HTML. */
 export type Block =
   | { readonly kind: 'brand' | 'title' | 'why' | 'end'; readonly text: string }
   | { readonly kind: 'facts'; readonly facts: readonly Fact[] }

@@ -1,7 +1,7 @@
 /** Colours that can be read on one another (WCAG 2.2, 1.4.3), of those that a tenant chose. */
 export const TEXT_CONTRAST_MIN = 4.5;
 
-/** Where a tenant chose none. */
+/** The color for a tenant that has chosen none. */
 export const BRAND_COLOR = '#1f5fbf';
 export const CARD_COLORS = { light: '#ffffff', dark: '#161b22' } as const;
 export const PAGE_COLORS = { light: '#f2f4f7', dark: '#0d1117' } as const;

@@ -1,7 +1,7 @@
 /** The languages of mails and pages. */
 export const LANGUAGES = ['en', 'de'] as const;
 export type Language = (typeof LANGUAGES)[number];
-/** Where nobody says which one they read. */
+/** The language for readers whose language is unknown. */
 export const DEFAULT_LANGUAGE: Language = 'en';
 
 /** Undefined for a language that nothing is written in. */

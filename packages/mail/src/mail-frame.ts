@@ -10,7 +10,7 @@ import { htmlOf } from './html-part.ts';
 import { DEFAULT_LANGUAGE, type Language } from './languages.ts';
 import { type MailText, oneLine, untrustedText } from './mail-text.ts';
 
-/** What one mail says. */
+/** The content of one mail. */
 export type MailContent = {
   readonly subject: string;
   /** One sentence. */
@@ -22,11 +22,11 @@ export type MailContent = {
   readonly button?: { readonly label: string; readonly link: string } | undefined;
   /** To be pasted where the link came without its secret. */
   readonly paste?: { readonly label: string; readonly code: string } | undefined;
-  /** What there is to know, and what to do if it was not the reader. */
+  /** The facts, and the advice for a reader who did not cause the mail. */
   readonly end: string;
 };
 
-/** Who a mail comes from, as far as it shows it. */
+/** The sender that a mail shows. */
 export type MailBrand = {
   /** Written by strangers where anybody may make a tenant; empty: nobody is named. */
   readonly name: string;

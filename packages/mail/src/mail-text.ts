@@ -1,4 +1,4 @@
-/** The two parts of a mail, and what may go into them of what people and agents wrote. */
+/** Builds the two parts of a mail, and limits which texts of people and agents may appear in them. */
 import { cleaned, cut } from '@cardea/runtime';
 
 export type MailText = {

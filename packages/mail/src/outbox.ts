@@ -14,7 +14,7 @@ const PER_FREE_PLACE = 3;
 const DUE_MAX = 32;
 /** The pause while something is due. For as long a finished job is skipped: it may still be in the queue. */
 const POLL_MS = 1_000;
-/** The longest pause: whoever adds a job wakes the loop, but the call may be lost. */
+/** The longest pause. Adding a job wakes the loop, but that call may be lost. */
 const REST_MS = 10_000;
 
 export type Outbox<Job extends { readonly attempts: number }> = {

@@ -8,7 +8,7 @@ import ipaddr from 'ipaddr.js';
 import { type CityResponse, Reader } from 'maxmind';
 import type { Clock, Logger } from './ports.ts';
 
-/** How often the file is looked at, when addresses are asked for. */
+/** How often a change of the file is checked, when an address is looked up. */
 export const GEOIP_CHECK_MS = 60_000;
 
 /** Names in English; the country as ISO 3166-1 alpha-2. Null: the database does not say. */

@@ -41,7 +41,7 @@ export type ServiceDependencies = {
   readonly streams: Streams;
   readonly database: Database;
   readonly positions: Positions;
-  /** What other processes say by NOTIFY. */
+  /** The notices of other processes, by NOTIFY. */
   readonly notices: Pick<ProcessSession, 'listen'>;
   readonly cache: Cache;
   /** The positions of this service's consumers. */

@@ -92,7 +92,7 @@ export type BenchContext = {
   readonly startGateway: StartGateway;
   /** Called at the end of the bench, also after a failure. */
   readonly onEnd: (close: () => Promise<void> | void) => void;
-  /** What is started: for this bench alone; in a smoke run once for all that name it. */
+  /** Starts a subject for this bench alone; a smoke run starts it once for all benches that name it. */
   readonly shared: <T>(name: string, start: (context: BenchContext) => Promise<T>) => Promise<T>;
 };
 

@@ -64,7 +64,7 @@ export async function runBenches(run: BenchRun): Promise<boolean> {
 }
 
 type Closers = (() => Promise<void> | void)[];
-/** What the benches of a smoke run share. */
+/** The subjects that the benches of a smoke run share. */
 type Shared = { readonly started: Map<string, Promise<unknown>>; readonly closers: Closers };
 
 async function runOne(

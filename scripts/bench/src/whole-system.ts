@@ -21,7 +21,7 @@ const SETTINGS = { RATE_LIMIT_FACTOR: '1000000', JWT_EXPIRY: '24h' };
 
 export type WholeSystem = {
   readonly base: string;
-  /** Without PostgreSQL and the gateway. */
+  /** The processes of the product, without PostgreSQL and the gateway. */
   readonly serverPids: readonly number[];
   /** The processor time of all server processes and PostgreSQL, in milliseconds, without what {@link level} costs. */
   processorMs(): number;

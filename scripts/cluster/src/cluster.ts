@@ -86,7 +86,7 @@ export type Cluster = {
   readonly addresses: () => Addresses;
   readonly processes: readonly ServiceProcess[];
   of(service: ServiceName): readonly ServiceProcess[];
-  /** What the processes of a service were given, secrets and all. */
+  /** The settings of the processes of a service, including secrets. */
   environmentOf(service: ServiceName): { readonly [name: string]: string };
   readonly gatewayPid: number;
   readonly serverPids: ServerPids;
@@ -196,7 +196,7 @@ async function start(of: ClusterToStart, stops: Stops): Promise<Cluster> {
   };
 }
 
-/** Its address is not known yet, and not asked for. */
+/** Its address is unknown yet, and is not needed. */
 function cacheUsersOf({ env }: ClusterToStart, password: string): readonly string[] {
   const [database, cache] = ['postgres://unused', `redis://:${password}@unused`];
   const settings = deploymentSettings({ ...env, DATABASE_URL: database, REDIS_URL: cache });

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 export type Options = {
   /** Data folder; undefined: `.cardea/cluster`. */
   readonly data: string | undefined;
-  /** Removed at the end. */
+  /** The folder is removed at the end. */
   readonly temp: boolean;
   /** The gateway's port; undefined: PORT, else 8080, and with `temp` a free one. */
   readonly port: number | undefined;

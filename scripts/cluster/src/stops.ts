@@ -1,11 +1,14 @@
-/** What has to be stopped, the last started first; each once, and none is skipped when another one fails. */
+/**
+ * Stops everything that was started, the last started first. Each part is stopped once, and a failure skips
+ * none of the others.
+ */
 type Stop = { readonly name: string; readonly stop: () => Promise<unknown> | unknown };
 
 export class Stops {
   readonly #stops: Stop[] = [];
   #stopping: Promise<readonly string[]> | undefined;
 
-  /** What is added after everything was stopped is stopped at once. */
+  /** A part that is added after everything was stopped is stopped at once. */
   add(name: string, stop: Stop['stop']): void {
     if (this.#stopping === undefined) this.#stops.push({ name, stop });
     else void stop();

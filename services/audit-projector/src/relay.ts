@@ -1,4 +1,4 @@
-/** What this service publishes of itself. */
+/** Publishes the events of this service. */
 import type { auditEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import type { ExportMade } from './exports/export.ts';

@@ -9,7 +9,7 @@ const database = testDatabase();
 let fixture: ServiceFixture;
 let sql: Client;
 const logged: string[] = [];
-/** What an export may take; a test that plays the end of it makes it short. */
+/** The time that an export may take; the test of that limit shortens it. */
 let exportMs: number | undefined;
 const FIVE_MINUTES_MS = 5 * 60_000;
 const clock: Clock = {

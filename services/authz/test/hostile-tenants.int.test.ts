@@ -63,7 +63,7 @@ async function writeAll({ rest }: FgaClient, tuples: readonly Fields[]): Promise
 
 const checkIn = (fga: FgaClient, text: string) => fga.rest.post('/api/v1/fga/check', tuple(text));
 
-/** On a busy machine there may be no room among the checks that wait: whoever is told so asks again. */
+/** On a busy machine the queue of checks may be full; a refused client repeats its request. */
 async function onceThereIsRoom(ask: () => ReturnType<typeof checkIn>) {
   for (let again = AGAIN_MAX; again > 0; again--) {
     const answer = await ask();

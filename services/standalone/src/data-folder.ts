@@ -1,4 +1,4 @@
-/** What an instance on one machine stores on disk: its secrets, its database, its mail, and a lock. */
+/** The data of an instance on one machine: its secrets, its database, its mail, and a lock. */
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -18,7 +18,8 @@ const OWNER_ONLY_FILE = 0o600;
 const ADMIN_EMAIL = 'admin@cardea.local';
 
 /**
- * Generated at the first start, read at every later one. Values of the environment win and are not written.
+ * The values are generated at the first start and read at every later one. Values of the environment take
+ * precedence and are not written.
  */
 export type Generated = {
   readonly JWT_SECRET: string;

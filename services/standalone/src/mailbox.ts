@@ -65,7 +65,7 @@ export async function startMailbox(options: MailboxOptions): Promise<Mailbox> {
     trustedProxies: [],
     port: options.port,
     hosts: [host],
-    // Whoever starts a mailbox chooses the address that it listens on.
+    // The user who starts a mailbox chooses the address on which it listens.
     sharesLoopbackOnly: true,
   });
   const stop = async (): Promise<void> => {

@@ -23,7 +23,7 @@ export const USAGE = `Usage: npm start [-- options]
 
 const PORT_MAX = 65_535;
 
-/** The flags, or what is wrong with them. */
+/** Returns the flags, or their faults. */
 export function readOptions(args: readonly string[]): Options | { readonly wrong: string } {
   const options: { -readonly [Name in keyof Options]: Options[Name] } = {
     data: undefined,

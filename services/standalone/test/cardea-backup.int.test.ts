@@ -44,7 +44,7 @@ afterAll(async () => {
 let keys: Parameters<typeof writeManifest>[2];
 const owner = { email: 'owner@example.com', password: 'a password for the tests' };
 
-/** Accounts, tuples, a secret, and all of it in the audit log. */
+/** Creates accounts, tuples, a secret, and their rows of the audit log. */
 async function someLife({ rest }: ServiceFixture): Promise<void> {
   const organization = { company_name: 'Acme', ...owner };
   const signedUp = await rest.post('/api/v1/auth/signup', organization);

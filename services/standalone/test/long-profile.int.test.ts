@@ -1,6 +1,6 @@
 /**
- * A member who changes their profile more often than a stream can be read at once: nothing of it stops the events
- * of anybody, and each hour has a limit.
+ * A member changes their profile more often than a stream can be read at once: this blocks the events of no
+ * other user, and each hour has a limit.
  */
 import { systemClock } from '@cardea/runtime';
 import { services } from '@cardea/standalone';

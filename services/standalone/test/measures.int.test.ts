@@ -35,7 +35,7 @@ const run = (sql: string) => fixture.shared.database.system.query(sql);
 describe('O10 a scrape', () => {
   it('tells of what was not published', async () => {
     const topic = 'cardea.identity.events.v1';
-    // What is still published meanwhile stores its own position.
+    // Events that are still being published store their own positions.
     await untilTrue(async () => {
       await run(
         `UPDATE bus.relay_checkpoints SET position = -2 +

@@ -1,4 +1,7 @@
-/** What is between a process and PostgreSQL: the real PgBouncer is refused at the start, a proxy is not. */
+/**
+ * Tests programs between a process and PostgreSQL: the real PgBouncer is refused at the start, a proxy is
+ * not.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';

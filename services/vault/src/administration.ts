@@ -1,4 +1,4 @@
-/** What the administrators' endpoints of vault have in common. */
+/** The fields that the administrators' endpoints of vault share. */
 export const ADMIN = {
   tag: 'Vault',
   tenant: 'required',

@@ -1,7 +1,7 @@
 /**
- * What a process caches of a tenant is valid for one epoch: a random value in the shared cache. Whoever
- * changes services, policies or grants replaces the value before answering, so that everything cached
- * earlier is read again.
+ * A process may use its cached values of a tenant for one epoch, which is a random value in the shared cache.
+ * A change of services, policies or grants replaces that value before it is answered, so everything that was
+ * cached earlier is read again.
  */
 import {
   type Cache,
@@ -21,7 +21,7 @@ export interface Epochs {
   begin(tenantId: string): Promise<void>;
 }
 
-/** Without a value nothing is cached of the tenant, so one that is not used may go. */
+/** Without a value nothing of the tenant is cached, so an unused value may expire. */
 export const EPOCH_MS = 600_000;
 
 export const epochKey = (tenantId: string): string => `vault:epoch:${tenantId}`;

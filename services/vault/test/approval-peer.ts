@@ -27,7 +27,7 @@ export type ApprovalPeer = {
   readonly peer: Peers['approval'];
   readonly opened: OpenApproval[];
   decide(id: string, status: 'approved' | 'denied' | 'expired', useBefore?: Date): void;
-  /** What the next calls answer instead: any answer that the contract allows; or the function throws. */
+  /** The answer of the next calls: any answer that the contract allows, or a function that throws. */
   instead: (() => object) | undefined;
   calls: number;
 };

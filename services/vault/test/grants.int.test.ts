@@ -1,4 +1,4 @@
-/** What ends a grant, who sees it, and what is published about it. */
+/** Tests which events end a grant, who sees it, and what is published about it. */
 import { type IntegrationEvent, topicOf } from '@cardea/contracts';
 import { EventStoreUnavailable } from '@cardea/event-store';
 import { CacheUnavailable } from '@cardea/runtime';

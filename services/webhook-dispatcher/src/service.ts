@@ -18,7 +18,7 @@ export const webhooksService: ServiceDefinition = {
   },
 };
 
-/** For the command line. No loop runs there: what is scheduled is sent when the service next looks. */
+/** The service for the command line. No loop runs there: the running service sends what is scheduled. */
 export const webhooksOperations = (needs: ServiceDependencies): { readonly replay: Replay } => ({
   replay: replayOf(needs),
 });

@@ -18,7 +18,7 @@ let fixture: ServiceFixture;
 let sink: WebhookSink;
 beforeAll(async () => {
   sink = await webhookSink();
-  // What fails here is not tried again while it is looked at.
+  // A delivery that fails here is not retried while the test reads the log.
   const env = { WEBHOOK_RETRY_DELAYS: '1h,1h,1h,1h,1h' };
   fixture = await startWebhookFixture({ databaseUrl: database.url, env });
 });
@@ -79,7 +79,7 @@ describe('the delivery log', () => {
         await admin.get(DELIVERIES, { query });
       paged.push(...page.body.deliveries.map(({ id }) => id));
       cursor = page.body.next_cursor;
-      // What comes meanwhile is newer than the first page.
+      // Rows that arrive now are newer than the first page.
       if (paged.length === 14) await fixture.publish(userCreated('listing'));
     }
     expect(paged).toEqual(all.map(({ id }: { id: string }) => id));

@@ -73,7 +73,7 @@ describe('receivers that fail', () => {
     await makeWebhook(admin, `http://localhost:${port}/healthy`);
     for (let at = 0; at < 30; at++) await fixture.publish(userCreated('hanging'));
     const came = (of: string) => sink.received.filter(({ path }) => path === of).length;
-    // Eight at once and no more for one webhook: others of it come when the first are given up.
+    // One webhook has at most eight deliveries under way: others begin when the first are given up.
     let mostBefore = 0;
     await untilTrue(() => {
       if (came('/healthy') < 30) mostBefore = came('/hanging');

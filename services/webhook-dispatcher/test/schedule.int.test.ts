@@ -79,7 +79,7 @@ async function afterDelay(tenantId: string, webhookId: string, delayMs: number, 
   );
 }
 
-/** What is not in the queue is never sent. */
+/** A delivery that is not in the queue is never sent. */
 const untilNothingWaits = (webhookId: string) =>
   untilTrue(async () => {
     const { rowCount } = await fixture.shared.database.system.query(

@@ -31,7 +31,7 @@ afterAll(async () => {
 const DELIVERIES = `${ROOT}/deliveries`;
 const EVENTS = ['user.created'];
 
-/** Without what is an answer's own: the id of its request. */
+/** The answer without the part that is its own: the id of its request. */
 const alike = ({ status, body }: { status: number; body: { error: object } }) => ({
   status,
   error: { ...body.error, request_id: '' },

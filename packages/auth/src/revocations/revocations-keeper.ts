@@ -109,7 +109,7 @@ export function keeperOf(needs: Dependencies, { list, hearing }: Own) {
   };
 }
 
-/** What could not be told stays to be told: `settled` tries again, and throws while it fails. */
+/** An announcement that failed stays pending: `settled` tries again, and throws while it fails. */
 function distrustOf(cache: Pick<Cache, 'distrust'>) {
   let untold = false;
   const distrust = async (): Promise<void> => {

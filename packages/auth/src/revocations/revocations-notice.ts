@@ -5,7 +5,10 @@ import { isTimed, type RevocationKind } from '../principal.ts';
 export const GENERATION = 'rev:generation';
 /** Identity alone speaks on it. */
 export const CHANNEL = 'rev';
-/** Where all others ask. Those of the release before ask on the other channel. */
+/**
+ * The channel on which processes ask for revocations. Processes of the previous release ask on the other
+ * channel.
+ */
 export const QUESTIONS = 'rev:questions';
 
 export const KINDS: readonly RevocationKind[] = [

@@ -33,7 +33,10 @@ export interface MirroredRevocations extends Revocations {
   start(): Promise<void>;
   /** Mends what can be mended now; `run` does it each second. Throws CacheUnavailable. */
   check(): Promise<void>;
-  /** Checks until the signal aborts; `tick` is called in each round, `told` after each with what is wrong. */
+  /**
+   * Checks until the signal aborts. Calls `tick` in each round, and after each round `told` with what is
+   * wrong.
+   */
   run(
     signal: AbortSignal,
     tick: () => void,

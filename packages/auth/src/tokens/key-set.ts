@@ -10,7 +10,7 @@ const FRESH_MS = 300_000;
 const KEPT_MS = 12 * 3_600_000;
 /** How often one look may fetch the keys while they keep changing. */
 const FETCHES_MAX = 20;
-/** How many keys are kept: the newest ones, which stand last. */
+/** How many keys are kept: the newest ones, which are last. */
 const KEYS_MAX = 100;
 
 export type JwkSet = { readonly keys: readonly object[] };

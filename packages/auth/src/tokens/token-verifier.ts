@@ -31,7 +31,10 @@ export interface TokenVerifier {
     /** The digest of the token, where the caller has it already. */
     digest?: string,
   ): Accepted | Promise<Accepted>;
-  /** To be told of each token that this process signs: the first to present it is spared a signature. */
+  /**
+   * Call it with each token that this process signs, so that the first request with the token needs no check
+   * of its signature.
+   */
   signedHere(token: string): void;
   /** Forgets keys and verified tokens. */
   drop(): void;
@@ -130,7 +133,10 @@ function isRevoked(
   return revocations.look(list).then(({ revoked }) => revoked.includes(true));
 }
 
-/** What ends a token before it expires, but for its session and its consent, which introspection alone asks for. */
+/**
+ * The revocations that end a token before it expires, except those of its session and its consent, which only
+ * introspection checks.
+ */
 export function revocationsOf(claims: VerifiedClaims): readonly Revocation[] {
   const list: Revocation[] = [];
   const add = (kind: RevocationKind, id: unknown, at?: number) => {

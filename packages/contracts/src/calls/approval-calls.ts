@@ -23,7 +23,7 @@ const context = Type.Object({
   traceparent: optional(Type.String()),
 });
 const requestId = Type.Object({ id: text });
-/** What the agent learns while the decision is pending. */
+/** The answer to the agent while the decision is pending. */
 const waiting = { expires_in: Type.Integer({ minimum: 0 }), binding_message: Type.String() };
 const inactive = [
   Type.Object(outcome('user_inactive')),

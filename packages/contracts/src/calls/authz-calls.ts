@@ -19,7 +19,7 @@ export const authzCalls = internalCalls({
     body: Type.Object({ tenant_id: text, ...heldRelation }),
     ok: Type.Object({
       user_ids: Type.Array(Type.String(), { maxItems: HOLDERS_MAX + 1 }),
-      /** Every user of the tenant holds it. */
+      /** Every user of the tenant has this relation. */
       wildcard: Type.Boolean(),
     }),
     refusals: TENANT_REFUSALS,

@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { freeText, id, moment, nullable, number, oneOf, text, texts } from '../fields.ts';
 
-/** What an agent, a delegation or an agent session may reach: fields of one registered service. */
+/** The fields of one registered service that an agent, a delegation or an agent session may access. */
 export const serviceGrant = Type.Object(
   {
     service_name: text('Name of the registered service.', 'warehouse'),

@@ -1,6 +1,6 @@
 /**
- * What a customer's endpoint receives: for each event its meaning and the closed schema of `data`. The body
- * is `{"event", "timestamp", "data"}` (`docs/contract.md` 6.1).
+ * The payloads of webhooks: for each event its meaning and the closed schema of `data`. The body is
+ * `{"event", "timestamp", "data"}` (`docs/contract.md` 6.1).
  */
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import { nullable } from '../fields.ts';

@@ -57,7 +57,7 @@ export function issueClientSecret(random: Random = systemRandom): Omit<IssuedKey
   return { text: printKey({ kind: 'cs', secret }), secretHash: secretHash(secret) };
 }
 
-/** What stands at rest. The secrets have 256 bits: a slow hash would only invite overload. */
+/** The stored form. The secrets have 256 bits, so a slow hash would only invite overload. */
 export const secretHash = (secret: string): string => sha256(secret).toString('hex');
 
 export function printKey(key: CredentialKey): string {

@@ -1,7 +1,7 @@
 /**
- * Secrets of a single service, derived from those of the deployment: a process that holds them can open
- * and make what is that service's, and from them comes neither the deployment's secret nor another
- * service's.
+ * The secrets of a single service, derived from those of the deployment. A process that holds them can read
+ * and write the encrypted data of that service, and can derive neither the deployment's secrets nor those of
+ * another service.
  */
 import { type Secret, secret } from '@cardea/runtime';
 import { type DeploymentSecrets, deriveKey } from '../derive.ts';

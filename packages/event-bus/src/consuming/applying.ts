@@ -44,10 +44,10 @@ type Seen = Map<string, LanePosition>;
 type Answer = Parameters<NonNullable<Consumer['onCommitted']>>[1][number];
 type Applied = {
   readonly events: readonly IntegrationEvent[];
-  /** What the statements of {@link Consumer.statements} answered. */
+  /** The results of the statements of {@link Consumer.statements}. */
   readonly answers: readonly Answer[];
   readonly seen: Seen;
-  /** Positions of before that were stored together with these. */
+  /** Positions of earlier batches that were stored together with these. */
   readonly late: readonly Moved[];
 };
 

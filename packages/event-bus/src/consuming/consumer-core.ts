@@ -27,7 +27,7 @@ export type ConsumerCore = LostRecords & {
   offsets(): Promise<ReadonlyMap<string, LanePosition>>;
   /** Names of the parked streams. */
   parked(): Promise<readonly string[]>;
-  /** What is wrong, as readiness shows it; read from the tables when something may have changed. */
+  /** The faults that readiness shows, read from the tables when something may have changed. */
   parkedReason(): Promise<string | undefined>;
   /** Streams may have been parked or released by another process. */
   lookAgain(): void;
@@ -69,7 +69,7 @@ export const consumerCore = (consumer: Consumer, needs: ConsumerDependencies): C
           await applyTogether(at, [record], new Map([[record, errorCode(error)]]));
         } catch (failure) {
           if (isOutage(failure)) throw failure;
-          // Not even its parking can be stored. As a dead letter it stops nobody.
+          // Even parking the record failed. As a dead letter it blocks no other record.
           await putAwayOpened(at, record, errorCode(failure));
           const { position = '0', part = 0 } = record.event ?? {};
           const skipped = { position: BigInt(position), part };

@@ -30,7 +30,7 @@ export const isNewer = (
   return position > seen.position || (position === seen.position && (event.part ?? 0) > seen.part);
 };
 
-/** The higher of both, offset and position each for itself: what a store makes of a row. */
+/** Takes the higher offset and the higher position of both, each independently, as a store does for a row. */
 export const raised = (before: LanePosition, to: LanePosition): LanePosition => {
   const isFurther = to.offset > before.offset;
   const isAfter =
@@ -65,7 +65,7 @@ export type ConsumerProgress = {
   readonly parked: readonly string[];
 };
 
-/** Where a lane is to stand; with `from` it must stand there before. */
+/** The next position of a lane; with `from`, the lane must be there before. */
 export type LaneMove = Lane & LanePosition & { readonly from?: LanePosition | undefined };
 
 /** Positions of one consumer in its service's schema. */

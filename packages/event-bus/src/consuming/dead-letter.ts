@@ -6,7 +6,7 @@ export type DeadLetter = {
   /** The record's own key, so that records with the same key stay in one partition. */
   readonly key: string;
   readonly from: { readonly topic: string; readonly partition: number; readonly offset: string };
-  /** What is wrong with it, without any value. */
+  /** The reason why it cannot be read, without any value. */
   readonly faults: readonly string[];
   readonly value: unknown;
 };

@@ -1,6 +1,6 @@
 /**
- * Declares what a consumer does with the events of the topics it reads: for each type a handler, or a
- * reason to ignore it.
+ * Declares what a consumer does with the events of its topics: for each type a handler, or a reason to ignore
+ * it.
  */
 import {
   type DataOf,

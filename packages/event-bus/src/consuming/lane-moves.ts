@@ -1,4 +1,6 @@
-/** Which lanes a batch of records advances, how far, and which of its events were not applied before. */
+/**
+ * Computes which lanes a batch of records advances, how far, and which of its events were not applied before.
+ */
 import type { IntegrationEvent } from '@cardea/contracts';
 import {
   isNewer,

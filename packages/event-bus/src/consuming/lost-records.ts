@@ -14,7 +14,7 @@ export type LostRecords = {
   lose(lane: Lane): Promise<void>;
 };
 
-/** Beyond the end of any topic. */
+/** An offset beyond the end of any topic. */
 const OFFSET_LOST = 2n ** 62n;
 
 export const lostRecords = ({ consumer, needs, positions, late, known }: At): LostRecords => {

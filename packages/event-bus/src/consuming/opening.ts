@@ -1,4 +1,4 @@
-/** From an adapter's records to events: what has no readable envelope is put away as a dead letter. */
+/** Turns an adapter's records into events. A record without a readable envelope becomes a dead letter. */
 import { applyOrSetAside } from '@cardea/log-follower';
 import { metrics } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';

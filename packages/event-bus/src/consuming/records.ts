@@ -1,11 +1,11 @@
-/** What a consumer gets from the adapter of a bus, and what it needs to apply it. */
+/** The types that a consumer gets from the adapter of a bus, and those that it needs to apply records. */
 import type { IntegrationEventKind } from '@cardea/contracts';
 import type { Database, SharedTransactions } from '@cardea/read-models';
 import type { Clock, Logger } from '@cardea/runtime';
 import type { Lane } from './consumer-positions.ts';
 import type { DeadLetters } from './dead-letter.ts';
 
-/** What an adapter has looked at: in each partition first the records, in order of offset, then the skipped. */
+/** A batch of an adapter: in each partition first the records, in order of offset, then the skipped ones. */
 export type Looked = {
   readonly records: readonly RawRecord[];
   /** The last record of a partition, where it was skipped. */

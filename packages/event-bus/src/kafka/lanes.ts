@@ -45,7 +45,10 @@ type Dependencies = {
   readonly failed: (error: unknown) => Promise<boolean>;
 };
 
-/** Where a partition goes on; with the position of the record before it, which is fetched once more. */
+/**
+ * The offset at which a partition continues, and the position of the record before it, which is fetched
+ * again.
+ */
 type Start = { readonly next: bigint; readonly proof?: bigint };
 
 export const lanesOf = (deps: Dependencies): Lanes => {
@@ -166,7 +169,7 @@ const laneStates = ({ consumer, log }: Dependencies) => {
   };
 };
 
-/** Where these partitions go on; without those whose next records the topic has lost. */
+/** The offsets at which these partitions continue, without those whose next records the topic has lost. */
 const startsOf = async (
   { core, ends }: Dependencies,
   lanes: readonly Lane[],

@@ -127,7 +127,7 @@ const topicSender = (client: KafkaClient, topic: string): TopicSender => {
   };
 };
 
-/** Waited out: whoever makes the topics has not done so yet. */
+/** The publisher waits: the topics are not created yet. */
 class TopicMissing extends Outage {
   override readonly name = 'TopicMissing';
 }

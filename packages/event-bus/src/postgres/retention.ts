@@ -3,8 +3,8 @@ import type { Clock } from '@cardea/runtime';
 import { AUDIT_CHECKPOINTS_TOPIC, RETENTION_DAYS } from '../topics.ts';
 
 /**
- * Records are deleted after seven days, except the signed tree heads of the audit log, which are kept for
- * ever. Offsets stay without gaps and only grow: it is always the beginning of a partition that is deleted.
+ * Records are deleted after seven days, except the signed tree heads of the audit log, which are kept
+ * forever. Offsets have no gaps and only grow, because only the beginning of a partition is deleted.
  */
 export const forgetOldRecords = async (
   bus: Database,

@@ -17,7 +17,7 @@ import type { TopicTails } from './topic-tails.ts';
 export type PostgresSubscriberDependencies = ConsumerDependencies & {
   /** The database of the topics; often the same as `database`. */
   readonly bus: Database;
-  /** Its session is in the database of the topics, and hears of new records. */
+  /** The session is in the database of the topics, and receives notices of new records. */
   readonly locks: ProcessSession;
   /** All consumers of the process are in it. */
   readonly members: Members;

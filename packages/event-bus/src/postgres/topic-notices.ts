@@ -10,7 +10,7 @@ export type TopicNotices = {
   wake(): void;
   /** Whether the reader was woken for records that could wait. Answers once. */
   isLate(): boolean;
-  /** The topics to which other processes may have published. Answers once. */
+  /** Returns the topics to which other processes may have published since the last call. */
   unread(): ReadonlySet<string>;
   /** These topics are to be read once more. */
   readAgain(topics: Iterable<string>): void;

@@ -17,12 +17,15 @@ const TAIL_RECORDS_MAX = 2048;
 export type SentRecord = Lane & {
   readonly offset: bigint;
   readonly key: string;
-  /** Null for a record without an envelope: nobody skips it. */
+  /** Null for a record without an envelope, which every consumer has to read. */
   readonly type: string | null;
-  /** In the source's log; undefined for a record that was sent late, which says nothing about its partition. */
+  /**
+   * The position in the source's log; undefined for a record that was sent late, which says nothing about its
+   * partition.
+   */
   readonly position: string | undefined;
   readonly part: number;
-  /** Whoever calls it gets the same object. */
+  /** Returns the same object to every caller. */
   readonly value: () => unknown;
 };
 
@@ -41,7 +44,10 @@ export type TopicTails = {
   uncertain(topic: string): void;
   /** Calls the listener after each publish of this process. */
   listen(listener: TailListener): () => void;
-  /** What this process has published to a partition from `next` on; undefined where the table has to be read. */
+  /**
+   * Returns the records that this process has published to a partition from `next` on; undefined where the
+   * table has to be read.
+   */
   after(lane: Lane, next: bigint): readonly SentRecord[] | undefined;
 };
 

@@ -78,7 +78,7 @@ export class NotPublishable extends Error {
   }
 }
 
-/** The same stream id for all of them. */
+/** All events of one private event have the same stream id. */
 const CONTEXT_STREAM = contextLocation('', new Date(0), 'ip').streamId;
 const USER_AGENT_MAX_CHARS = 512;
 

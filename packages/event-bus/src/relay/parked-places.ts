@@ -5,7 +5,9 @@ import type { RelayDefinition } from '../bus.ts';
 import { NotPublishable } from './integration-events-of.ts';
 import type { RelayDependencies } from './relay-dependencies.ts';
 
-/** Where a relay's parked streams stopped. Their later events are read from the log again. */
+/**
+ * The positions at which a relay's parked streams stopped. Their later events are read from the log again.
+ */
 export type ParkedPlaces = {
   /** Streams and the positions at which they stopped. */
   positions(): Promise<Map<string, bigint>>;

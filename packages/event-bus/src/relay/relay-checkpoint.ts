@@ -10,7 +10,7 @@ export type RelayCheckpoint = {
   load(): Promise<{
     readonly position: bigint;
     readonly logEpoch: string;
-    /** Where a replay that was asked for is to begin. */
+    /** The position at which a requested replay begins. */
     readonly replayFrom: bigint | undefined;
   }>;
   /** Never moves back. */

@@ -39,7 +39,7 @@ export type RelayTools = Pick<Parameters<RelayMapper>[1], 'open'> & {
   ) => Promise<readonly Recorded<E>[]>;
 };
 
-/** By type of the private event. */
+/** The handlers, by type of the private event. */
 export type RelayHandlers = Total<{ readonly [type: string]: RelayMapper }>;
 
 /**

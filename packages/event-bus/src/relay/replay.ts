@@ -11,7 +11,7 @@ import type { Database } from '@cardea/read-models';
 export type Replay = {
   /** The position up to which the log was relayed when the replay was asked for. */
   readonly through: bigint;
-  /** Where the relay stands; undefined as long as it has not begun. */
+  /** The position of the relay; undefined until it has begun. */
   progress(): Promise<bigint | undefined>;
 };
 

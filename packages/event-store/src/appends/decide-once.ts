@@ -227,7 +227,7 @@ async function repeatOf<State, E extends DomainEvent, Reason extends string>(
   const firstId = eventId(command.id, streamId, 0);
   let then: Loaded<State> = { state: stream.initial, revision: 0 };
   let now = then;
-  /** From the command's first event on, as many as it may have made. */
+  /** Reads from the command's first event on, as many events as it may have created. */
   const since: RecordedEvent[] = [];
   for await (const page of streamPages(store, streamId)) {
     if (ownedBy(command.metadata.tenantId, page).length === 0) return undefined;

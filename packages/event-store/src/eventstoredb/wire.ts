@@ -174,7 +174,7 @@ type Encoded = {
   getData_asU8(): Uint8Array;
 };
 
-/** Without content where it is not ours: nobody else writes streams of these names. */
+/** The content is left out for events of others, which never use these names of streams. */
 function decoded(event: Encoded): {
   readonly beside: Beside;
   readonly data: RecordedEvent['data'];

@@ -131,12 +131,12 @@ function sharingNext(run: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** A failed notice is sent once the session hears of other processes again; meanwhile their poll replaces it. */
+/** A failed notice is sent after the next sign of other processes; until then their poll replaces it. */
 function teller(session: NoticeSession) {
   const { replicas } = session;
   const lastMs = new Map<Log, number>();
   const untold = new Map<Log, NodeJS.Timeout>();
-  /** Logs with appends that nobody was told of, because nobody was there. */
+  /** Logs with appends of which no notice was sent, because no other process was there. */
   const silent = new Set<Log>();
   const told = (log: Log): void => {
     lastMs.set(log, performance.now());

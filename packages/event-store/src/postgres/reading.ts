@@ -30,7 +30,7 @@ export type EventRow = {
   readonly metadata: RecordedEvent['metadata'];
 };
 
-/** In place of the first revision to read. */
+/** These values replace the first revision to read. */
 const LAST_ALONE = 0;
 const TAIL = -1;
 

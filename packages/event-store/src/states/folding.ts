@@ -1,4 +1,4 @@
-/** Folds streams in pages, from what is known of them or from the last state that was stored with an event. */
+/** Folds streams in pages, from a cached state or from the last state that was stored with an event. */
 import type { EventStore, RecordedEvent } from '../event-store.ts';
 import { stateAfter } from '../handlers.ts';
 import { lastStoredState } from './stored-states.ts';
@@ -32,7 +32,10 @@ export async function stateFrom(
   return read.length < STREAM_PAGE_EVENTS ? next : await onward(store, of, next);
 }
 
-/** The stream after this event of it; what is known of it later than that is of no use. */
+/**
+ * Returns the state of the stream after this event. A known state that is later than the event cannot be
+ * used.
+ */
 export async function stateThrough(
   store: Reader,
   stream: AnyStream,

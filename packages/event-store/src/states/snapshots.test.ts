@@ -20,7 +20,7 @@ const command = (id: string, tenantId = 'acme'): Command => ({
 });
 const at = { tenantId: 'acme', id: 'a' };
 
-/** The commands of one replica, and what it has read and appended since it was asked last. */
+/** The commands of one replica, with the events that it has read and appended since the last call. */
 function replica(logs: InMemoryLogs = inMemoryLogs()) {
   const inner = inMemoryEventStore('identity', logs);
   let reads: StreamRead[] = [];

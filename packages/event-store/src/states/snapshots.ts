@@ -52,7 +52,7 @@ export function snapshotCache(): SnapshotCache {
 }
 
 export type NamedStream = { readonly stream: AnyStream; readonly id: string };
-/** Streams of the command's tenant, by the names that the decision gives them. */
+/** Streams of the command's tenant, by the names under which the decision uses them. */
 export type Basis = { readonly [name: string]: NamedStream | undefined };
 export type BasisStates<B extends Basis> = {
   readonly [Name in keyof B]: undefined extends B[Name]
@@ -80,7 +80,7 @@ export async function snapshotsOf(
   );
 }
 
-/** What to read of a stream of which nothing is known: its last events, since one of them may carry its state. */
+/** The read for a stream without a cached state: its last events, because one of them may carry its state. */
 export const firstRead = (
   { stateCarrying }: AnyStream,
   streamId: string,

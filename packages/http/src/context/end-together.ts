@@ -6,7 +6,7 @@
  */
 import type { ServerResponse } from 'node:http';
 
-/** So many go out before the end of a turn, so that clients have work while it goes on. */
+/** This many answers are sent before the end of a turn, so that clients have work while it continues. */
 export const TOGETHER_MAX = 8;
 
 type Ending = {

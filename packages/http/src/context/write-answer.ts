@@ -8,7 +8,7 @@ import type { Outgoing } from './headers.ts';
 /** Headers of this deployment in every response. */
 export type DefaultHeaders = {
   readonly always: { readonly [name: string]: string };
-  /** Tells whoever was refused where tokens come from (RFC 9728, 5.1). */
+  /** Tells a refused client where it gets tokens (RFC 9728, 5.1). */
   readonly challenge: string;
 };
 

@@ -9,7 +9,7 @@ import type { MachineScope } from '@cardea/contracts';
 export type Caller =
   /** A user's own token. */
   | 'user'
-  /** A user's own token with role admin (403 `forbidden` without). */
+  /** A user's own token with role admin; without that role 403 `forbidden`. */
   | 'admin'
   /** … with role owner, system_admin. */
   | 'owner'
@@ -44,7 +44,10 @@ export const confirmsUsers = ({
   readsSignIn ||
   (method !== 'get' && who !== 'anyone' && who.some((caller) => ROLE_CALLERS.includes(caller)));
 
-/** True for a change that a machine can make by a scope: what its token says of it is looked up live. */
+/**
+ * True for a change that a machine can make by a scope. The scopes of its token are then compared with the
+ * stored ones.
+ */
 export const confirmsClients = ({
   machine,
   method,
@@ -81,7 +84,9 @@ type PrincipalOf<Kind extends Caller> = Kind extends 'agent_token' | 'agent_key'
  */
 export type MachineRule = MachineScope | 'any' | 'never';
 type RoleOrKey = 'admin' | 'owner' | 'system_admin' | `api_key:${string}`;
-/** Whatever takes a role or an API key says what a machine may: there is no default that could be forgotten. */
+/**
+ * Every contract that takes a role or an API key names what a machine may do: a default could be forgotten.
+ */
 export type NamesMachine<By extends Who> = By extends readonly Caller[]
   ? [Extract<By[number], RoleOrKey>] extends [never]
     ? { readonly machine?: never }
@@ -97,8 +102,8 @@ export const machineScopeOf = ({
   machine === undefined || machine === 'any' || machine === 'never' ? undefined : machine;
 
 /**
- * The scope with which an application may call in the name of its user: `account`, which only the tenant's own
- * can have; `roles`; `any` for every token of an application with a user.
+ * The scope with which an application may call in the name of its user: `account`, which only the tenant's
+ * own applications can have; `roles`; or `any` for every token of an application with a user.
  */
 export type ApplicationScope = 'account' | 'roles' | 'any';
 

@@ -53,7 +53,7 @@ export type Contract<
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** True: a missing body, an empty one and `{}` are the same, with or without content type. */
+  /** If true, a missing body, an empty body and `{}` are the same, with or without a content type. */
   readonly bodyOptional?: boolean;
   /** Schema of the success body; its status is 200 unless stated. Further successes are in `otherOk`. */
   readonly ok: Ok;
@@ -147,8 +147,8 @@ export type Contract<
 };
 
 /**
- * What a client without a response may do: send the request again, only with its `Idempotency-Key`, or not
- * at all.
+ * Tells a client that got no response whether it may send the request again, only with its `Idempotency-Key`,
+ * or not at all.
  */
 export function retryOf({ method, idempotent, retry }: Contract): 'safe' | 'key' | 'never' {
   if (method === 'get') return 'safe';
@@ -273,12 +273,12 @@ export type Endpoint = {
   readonly authorize?: Authorize<any, any, string, unknown>;
   // biome-ignore lint/suspicious/noExplicitAny: likewise.
   readonly readAhead?: (request: Request<any, any, any>) => Promise<unknown>;
-  /** In place of `handle`, of a page: it shows what other endpoints of its service answer. */
+  /** Replaces `handle` for a page, which shows the answers of other endpoints of its service. */
   // biome-ignore lint/suspicious/noExplicitAny: likewise.
   readonly show?: (request: Request<any, any, any>, plays: Plays) => HandlerAnswer;
 };
 
-/** What goes into an endpoint and comes out of it, for whatever is made of its value. */
+/** The types of an endpoint's input and output, for code that is derived from its value. */
 export type EndpointShape = {
   readonly params: object;
   readonly query: object;

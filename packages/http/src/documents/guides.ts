@@ -15,10 +15,10 @@ export type Guide = {
 };
 
 const FOLDER = join(import.meta.dirname, '../../../../docs/guides');
-/** What a newcomer does first. */
+/** The guides with which a newcomer begins. */
 const FIRST = 'start.md';
 
-/** In the order in which a newcomer reads them. */
+/** The guides are in the order in which a newcomer reads them. */
 export function guides(): readonly Guide[] {
   if (!existsSync(FOLDER)) return [];
   const others = readdirSync(FOLDER).filter((file) => file.endsWith('.md') && file !== FIRST);

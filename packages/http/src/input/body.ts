@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Refusal, refusalOf } from '../refusals/refusal.ts';
 
 export const BODY_MAX_BYTES = 256 * 1024;
-/** From the start of the reading to the last byte. */
+/** The time from the start of the reading to the last byte. */
 export const BODY_WAIT_MS = 10_000;
 
 const JSON_TYPE = 'application/json';

@@ -4,7 +4,9 @@
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 
-/** At most as many as a number has bits: a bit per level says whether it is an array. */
+/**
+ * The nesting limit is the number of bits of a number: a bit per level says whether the level is an array.
+ */
 export const JSON_DEPTH_MAX = 32;
 export const JSON_KEYS_MAX = 1_000;
 /** Items of all arrays together. */
@@ -105,7 +107,7 @@ function scan(text: string, keysMax: number): number | { readonly fault: JsonFau
   }
   return elements > JSON_ELEMENTS_MAX ? { fault: 'too_many_elements' } : keys;
 }
-/** In which the brace and the bracket differ. */
+/** The bit in which a brace and a bracket differ. */
 const ARRAY_BIT = 0x20;
 
 /** Index of the closing quote of a string, or the text's length when there is none. */

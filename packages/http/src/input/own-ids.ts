@@ -13,7 +13,7 @@ type Fields = { [name: string]: unknown };
 const ID_NAME = /^(?:.*_)?ids?$/;
 const ALTERNATIVES = ['anyOf', 'oneOf', 'allOf'];
 
-/** Undefined where the schema has no ids. */
+/** Returns undefined for a schema without ids. */
 export function readIdsOf(schema: unknown): ReadIds | undefined {
   if (!isObject(schema)) return undefined;
   const readers = [

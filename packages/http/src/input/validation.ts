@@ -53,8 +53,7 @@ export function bodyValidator(schema: TSchema): Validator {
 }
 
 /**
- * For the responses of another service: as its schema says, but fields that a newer release has added are
- * allowed.
+ * Validates responses of another service by their schema, and allows additional fields of a newer release.
  */
 export function answerValidator<Schema extends TSchema>(
   schema: Schema,

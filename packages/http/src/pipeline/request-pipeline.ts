@@ -1,8 +1,9 @@
 /**
- * The request pipeline: authentication, body, handler, read side. The order of the checks is a promise
- * (`docs/architecture.md`, Order of the checks): what needs no body is decided before the body is read.
+ * The request pipeline: authentication, body, handler, read side. The order of the checks is part of the
+ * contract (`docs/architecture.md`, Order of the checks): checks that need no body come before the body is
+ * read.
  *
- * What comes out is a value: the socket's route writes it, and a page shows it.
+ * The result is a value, which the socket's route writes or a page shows.
  */
 
 import { metrics, storedId } from '@cardea/runtime';

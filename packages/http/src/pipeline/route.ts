@@ -18,13 +18,15 @@ import {
 import type { Denials } from '../refusals/denials.ts';
 import type { Fault } from '../refusals/refusal.ts';
 
-/** What the request pipeline needs of the read side; `Positions` of read-models implements it. */
+/**
+ * The functions of the read side that the request pipeline needs; `Positions` of read-models implements them.
+ */
 export interface PositionsPassed {
   /** True when all named projections have passed `position` within `timeoutMs`. */
   reached(projections: readonly string[], position: bigint, timeoutMs: number): Promise<boolean>;
 }
 
-/** What the endpoint's service provides. */
+/** The functions that the endpoint's service provides. */
 export type Group = {
   readonly service: ServiceName;
   readonly authenticator: Authenticator;

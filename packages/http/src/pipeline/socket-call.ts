@@ -90,7 +90,7 @@ class SocketCall implements Call {
     return by.authenticate(credential, ip, this.socket, possession);
   }
 
-  /** Who has not said who they are wait by address: any tenant can be named. */
+  /** Requests without credentials wait per address, because they can name any tenant. */
   turn(tenantId: string): Promise<void> | undefined {
     return this.parts.turns?.wait(this.principal === undefined ? this.ip : tenantId);
   }

@@ -14,8 +14,8 @@ export interface Denials {
   /** Never throws and is quick, because the response waits for it. */
   record(denial: Denial): Promise<void>;
   /**
-   * Called every few seconds: records the refusals that were counted until their time is over; all of them
-   * when the server stops.
+   * Called every few seconds. It records the refusals whose counting time is over; at the stop of the server
+   * it records all.
    */
   flush(all?: boolean): Promise<void>;
 }

@@ -4,7 +4,7 @@
  */
 import type { PipelineCode, Refusal } from './refusal.ts';
 
-/** What the request pipeline's own codes are called there. */
+/** The OAuth names of the request pipeline's own codes. */
 const CODES: { readonly [code in PipelineCode]?: string } = {
   tenant_required: 'invalid_request',
   tenant_mismatch: 'invalid_request',

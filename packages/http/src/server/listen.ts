@@ -18,7 +18,7 @@ const HEADERS_WAIT_MS = 10_000;
 const REQUEST_WAIT_MS = 20_000;
 /** Above the gateway's 60 s, so that it never uses a connection that we are closing. */
 const KEEP_ALIVE_MS = 75_000;
-/** For a socket without any traffic; above the longest poll. */
+/** The time-out of a socket without any traffic, above the longest poll. */
 const STILL_MS = 120_000;
 const CHECK_EVERY_MS = 1_000;
 const TURNS_BEFORE_CLOSE = 2;
@@ -93,7 +93,7 @@ function serverOf(handler: Handler, ids: Ids): Server {
   });
   server.on('checkExpectation', handler);
   server.on('clientError', (error: Error & { code?: string }, socket) => {
-    // What came before these bytes has its answer already.
+    // The requests before these bytes have their answers already.
     endAll();
     answerRaw(socket as Socket, refusalOfParser(error.code), ids.next());
   });

@@ -28,7 +28,9 @@ export type ManagementDependencies = {
     pools(): readonly { readonly pool: string; readonly silentMs: number }[];
   };
   readonly refusedWrites?: Pick<RefusedWrites, 'reason'>;
-  /** What the start is waiting for (`migrations`, `key canary`, a projection); empty when started. */
+  /**
+   * The dependencies that the start waits for (`migrations`, `key canary`, a projection); empty when started.
+   */
   readonly waitingFor: () => readonly string[];
   /** Further reasons for `degraded`, e.g. an unavailable cache, by name. */
   readonly degraded?: () => { readonly [name: string]: string };
@@ -41,7 +43,7 @@ export type ManagementDependencies = {
 
 export type Management = {
   readonly start: () => Promise<{ readonly port: number }>;
-  /** From now on `/readyz` says 503. */
+  /** `/readyz` answers 503 from now on. */
   readonly drain: () => void;
   readonly stop: () => Promise<void>;
 };

@@ -58,7 +58,7 @@ export type ServeOptions = {
   /** Which other origins may call from their pages; none by default. */
   readonly origins?: AllowedOrigins;
   readonly registry?: Registry;
-  /** Told of requests that failed. */
+  /** Receives the requests that failed. */
   readonly refusedWrites?: RefusedWrites;
   /** 0 takes a free one. */
   readonly port: number;
@@ -80,8 +80,8 @@ export type Internal = {
 export type HttpServer = {
   readonly start: () => Promise<Pick<Listening, 'port' | 'onLoopback'>>;
   /**
-   * From now on each answer says `Connection: close` and long polls return at once; everything is still answered,
-   * and connections without a request stay open until the stop.
+   * From now on each answer says `Connection: close` and long polls return at once. Requests are still
+   * answered, and connections without a request stay open until the stop.
    */
   readonly drain: () => void;
   /**

@@ -14,7 +14,7 @@ export type Checkpoint = {
   readonly parked: Map<string, bigint>;
 };
 
-/** Where a checkpoint is to stand next. */
+/** The next position of a checkpoint. */
 export type CheckpointMove = { readonly checkpoint: Checkpoint; readonly to: bigint };
 
 /** The checkpoint is not where this follower left it: another process follows, or has repaired it. */

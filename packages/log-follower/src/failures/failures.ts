@@ -16,7 +16,7 @@ export function isOutage(error: unknown): boolean {
   return code !== undefined && SQLSTATE.test(code) && !BLAMES_VALUES.test(code);
 }
 
-/** For work after events have taken effect: whatever fails in it blames none of them. */
+/** Wraps work after events have taken effect. No failure of it blames an event. */
 export async function asOutage<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -33,8 +33,8 @@ import { answersOf, inOneTrip } from './one-trip.ts';
 import { openTransaction, statementOf } from './open-transaction.ts';
 
 /**
- * So many are opened at the same time. A server that has much to do opens each of them late: if every loop of a
- * starting process opened its own at once, none would be there in time, and all would try again.
+ * How many connections are opened at the same time. A busy server opens each of them late: if every loop of a
+ * starting process opened its own at once, all would time out and try again.
  */
 const OPENING_MAX = 4;
 /** A ROLLBACK that takes longer is queued after a query that may never end. */

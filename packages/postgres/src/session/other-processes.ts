@@ -33,11 +33,11 @@ export function otherProcesses(sessions: {
   let heard = 0;
   const ownName = sessionName(sessions.kind, sessions.service);
   return {
-    /** True also while that is unknown. */
+    /** Returns true also while no count is known. */
     arePossible: (): boolean => counted?.others !== 0,
     /** Those that run a service which runs here, too. True also while that is unknown. */
     areReplicasPossible: (): boolean => counted?.replicas !== 0,
-    /** One was heard of, or may have been missed. */
+    /** Another process has announced itself, or an announcement may have been missed. */
     heard: (): void => {
       heard += 1;
       counted = undefined;

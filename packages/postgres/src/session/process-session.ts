@@ -233,7 +233,7 @@ class Session implements ProcessSession {
       connectionTimeoutMillis: CONNECT_MS,
       query_timeout: QUERY_MS,
       keepAlive: true,
-      options: '-c synchronous_commit=off', // a notice is worth no wait for the disk
+      options: '-c synchronous_commit=off', // Notices need not survive a crash, so they do not wait for the disk.
     });
     client.on('error', () => this.#drop(client));
     client.on('end', () => this.#drop(client));

@@ -80,7 +80,7 @@ export type TableLoad = Queryable & {
   close(): Promise<void>;
 };
 
-/** As the owner, in one transaction: until {@link TableLoad.commit} nobody sees a row. */
+/** Loads tables as the owner, in one transaction: its rows become visible at {@link TableLoad.commit}. */
 export async function openLoad(connectionString: string): Promise<TableLoad> {
   const client = await connected(connectionString);
   const forced = new Set<string>();

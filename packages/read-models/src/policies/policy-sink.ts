@@ -1,10 +1,10 @@
 /**
- * A policy as a sink of its service's log: event in, command out. Streams go side by side, the events of
- * one in order. What was handled is repeatable, so its position is stored late, as over ignored events; what
- * is parked is stored together with the position.
+ * A policy as a sink of its service's log: event in, command out. It handles streams concurrently, and the
+ * events of one stream in order. Handling is repeatable, so its position is stored late, as for ignored
+ * events. A parked event is stored together with the position.
  *
- * A command meets the state of others, which may be another one a moment later, so a failure that blames
- * the event is tried a few times before it parks the stream. A mapping meets nothing but its event, so
+ * A command depends on the state of other streams, which may change a moment later. A failure that blames the
+ * event is therefore retried a few times before it parks the stream. A mapping depends on its event alone, so
  * the other sinks park at once.
  */
 import type { RecordedEvent } from '@cardea/event-store';

@@ -78,7 +78,7 @@ export function batchStatement(batch: Batch): Statement {
   return { ...commonStatement(shape, text), values };
 }
 
-/** By shape: most batches of a projection have one of a few. */
+/** Statements by shape: most batches of a projection have one of a few shapes. */
 const commonStatements = new Map<string, { readonly name: string; readonly text: string }>();
 
 function commonStatement(shape: string, textOf: () => string) {

@@ -22,8 +22,8 @@ export type MigrationSet = {
   /** Values, or the folder of `NNNN-name.ts` files. */
   readonly migrations: readonly NamedMigration[] | URL;
   /**
-   * True: the schema gets the tables that every service has. Unless named: whether the schema is a
-   * service's.
+   * If true, the schema gets the tables that every service has. The default is true for the schema of a
+   * service.
    */
   readonly serviceTables?: boolean;
 };

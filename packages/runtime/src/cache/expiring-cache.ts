@@ -1,8 +1,8 @@
 /**
- * Values that a process keeps for a while and may lose at any time. They are held in two generations: an entry that
- * is used moves to the recent one; when that is full or as old as an entry may get, it becomes the older one, and
- * what was in there goes. So what ended takes no memory for long, and no turn of the event loop walks over all
- * entries. Time is the monotonic clock's.
+ * Values that a process caches for a while and may lose at any time. They are kept in two generations. A used
+ * entry moves to the recent generation. When that one is full or has reached the maximum age, it becomes the
+ * older one, and the entries of the previous older one are removed. Expired entries therefore take no memory
+ * for long, and no turn of the event loop walks over all entries. Time is that of the monotonic clock.
  */
 import type { Clock } from '../ports.ts';
 
@@ -18,7 +18,7 @@ export interface ExpiringCache<Key, Value> {
   get(key: Key): Value | undefined;
   /** One that lives longer than `ttlMs` may go before its end. */
   set(key: Key, value: Value, ttlMs?: number): void;
-  /** True also for an entry that has ended, while it is still held. */
+  /** Returns true also for an entry that has expired but is not removed yet. */
   wasSet(key: Key): boolean;
   delete(key: Key): void;
   clear(): void;

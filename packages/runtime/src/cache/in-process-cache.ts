@@ -111,7 +111,8 @@ function inProcessChannels() {
     },
     subscribe: (channel: string, listener: Listener): (() => void) => {
       const all = listeners.get(channel) ?? new Set();
-      // A wrapper of its own: the same function may listen twice, and each ends alone.
+      // Wraps the function, because the same function may listen twice, and each subscription ends
+      // independently.
       const own: Listener = (message) => listener(message);
       listeners.set(channel, all.add(own));
       return () => {

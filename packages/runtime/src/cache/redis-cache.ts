@@ -109,7 +109,7 @@ export function redisCache(options: RedisCacheOptions): Cache {
   };
 }
 
-/** Both connections, which share one state: while one cannot be used, neither is. */
+/** Both connections share one state: while one cannot be used, neither is used. */
 function connections(options: RedisCacheOptions, named: (key: string) => string) {
   const { url, clock } = options;
   const closed = new AbortController();
@@ -172,7 +172,7 @@ end
 redis.call('SET', KEYS[1], '', 'PX', full_in)
 return 1`;
 
-/** Numbers compared as text: those of Lua are exact up to 2^53 alone. */
+/** Numbers are compared as text, because those of Lua are exact only up to 2^53. */
 const RAISE = `
 local held = redis.call('GET', KEYS[1])
 if held and (#held > #ARGV[1] or (#held == #ARGV[1] and held > ARGV[1])) then

@@ -3,7 +3,7 @@ import type { Clock } from '../ports.ts';
 /** Wakes a loop that sleeps. A wake-up between two sleeps is not lost: the next sleep ends at once. */
 export type WakeSignal = {
   wake(): void;
-  /** Until the signal wakes it, the time is over, or `signal` aborts. */
+  /** Resolves when the signal wakes it, when the time is over, or when `signal` aborts. */
   rest(ms: number, signal: AbortSignal): Promise<void>;
 };
 

@@ -11,7 +11,7 @@ export function isCommonPassword(password: string): boolean {
   return common.has(password.normalize('NFC').toLowerCase());
 }
 
-/** The list is 400 KB and takes 0.1 s to load: only where it is asked for. */
+/** The list has 400 KB and takes 0.1 s to load, so it is loaded on first use. */
 const mostCommon = (): readonly string[] => {
   const require = createRequire(import.meta.url);
   const {

@@ -1,4 +1,4 @@
-/** What stands for this machine and is reached over no network. */
+/** Addresses that stand for this machine and use no network. */
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
 const LOOPBACK = new BlockList();

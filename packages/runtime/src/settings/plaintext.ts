@@ -62,7 +62,7 @@ export function plaintextServers(settings: SpeakingSettings): readonly Plaintext
   );
 }
 
-/** What ends a start where TLS is required; says no value. */
+/** Returns why a start is refused where TLS is required, without any value. */
 export function plaintextFaults(
   settings: SpeakingSettings & Partial<Pick<Settings, 'CARDEA_REQUIRE_TLS'>>,
 ): readonly { readonly name: string; readonly fault: string; readonly form: string }[] {

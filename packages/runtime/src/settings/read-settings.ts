@@ -57,7 +57,7 @@ const hiddenField = <const More extends object>(inner: Form<string>, more: More)
 const optional = { or: () => undefined };
 const cidrs = { ...list(cidr, 'CIDR blocks', 100), or: () => [] };
 
-/** In the order in which a default may look at what stands above it. */
+/** Settings in the order of their defaults: a default may depend on earlier settings. */
 const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
   ENV: {
     ...oneOf('development', 'production'),

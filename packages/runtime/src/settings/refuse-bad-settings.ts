@@ -4,8 +4,8 @@ import type { Environment } from './settings.ts';
 const EXIT_CONFIGURATION = 78;
 
 /**
- * Ends the process where its settings are wrong, naming all of them. For the first line of a process:
- * what serves takes a second to load, and whoever mistyped a setting need not wait for it.
+ * Ends the process when its settings are wrong, and names all faults. It is the first line of a process,
+ * because the rest takes a second to load and a typing error should show at once.
  */
 export function refuseBadSettings(env: Environment, options: ReadOptions = {}): void {
   const read = readSettings(env, options);

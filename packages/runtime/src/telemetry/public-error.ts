@@ -1,6 +1,6 @@
 import { sqlConditionOf } from './sql-conditions.ts';
 
-/** What of an error may stand in a log: name, code, frames, and the message if it is one of ours. */
+/** The part of an error that may be logged: name, code, frames, and the message if it is one of ours. */
 export type PublicError = {
   readonly name: string;
   readonly code?: string;

@@ -1,7 +1,7 @@
 /**
- * A histogram of prom-client's registry for what is observed at every request. The library's own prints all
- * labels into one text and looks its series up by it at each observation; here the values of the labels, in
- * the order of their names, lead to the series through maps.
+ * A histogram of prom-client's registry for values that are observed at every request. The library's own
+ * histogram prints all labels into one text at each observation, and looks up its series by that text. Here
+ * the values of the labels, in the order of their names, lead to the series through maps.
  */
 import type { MetricObject, MetricValue } from 'prom-client';
 
@@ -27,7 +27,10 @@ export class SeriesHistogram {
   readonly #labelNames: readonly string[];
   readonly #buckets: readonly number[];
   readonly #series: Series[] = [];
-  /** By the values of the labels; the last map has the series. Without labels it is under ''. */
+  /**
+   * Maps the values of each label to the next map; the last map has the series. Without labels the series is
+   * under ''.
+   */
   readonly #root: Branch = new Map();
 
   constructor({ name, help, labelNames, buckets }: SeriesHistogramOptions) {

@@ -13,7 +13,7 @@ import {
 import type { Settings } from '../settings/settings.ts';
 import { traceDrivers } from './driver-spans.ts';
 
-/** Attributes of spans; nothing else may stand there. */
+/** The only attributes that spans may have. */
 export type SpanAttributes = {
   readonly [Name in
     | 'service'

@@ -29,7 +29,8 @@ export function cacheAlarm({ database, locks, clock }: Dependencies): CacheAlarm
     for (const listener of [...listeners]) listener();
     if (payload === undefined) {
       listening?.resolve();
-      // Who raises the alarm waits for a notice, and says so when none arrives.
+      // The process that raises the alarm waits for a notice of it, and reports a failure when none
+      // arrives.
       if (sent !== undefined) notify(sent.id).catch(() => {});
     } else if (payload === sent?.id) {
       sent.heard();

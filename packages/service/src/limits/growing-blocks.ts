@@ -1,6 +1,6 @@
 /**
- * Failures at one account, over all networks. Each block is longer than the one before, and comes after
- * fewer failures; the length is forgotten after a quiet week.
+ * Counts failures at one account over all networks. Each block is longer than the one before, and comes after
+ * fewer failures. The length is forgotten after a quiet week.
  */
 export type AccountRecord = {
   readonly failures: number;

@@ -1,7 +1,7 @@
 /**
- * How often something may be done. A charge is made before the work, so that of many concurrent calls no
- * more than the limit are let through; a refused call is not charged. Counted in the shared cache and in
- * each process, so that limits hold when the cache is unavailable.
+ * Limits how often something may be done. The charge is made before the work, so of many concurrent calls no
+ * more than the limit pass. A refused call is not charged. Counts are in the shared cache and in each
+ * process, so limits hold while the cache is unavailable.
  */
 import { type Derive, hmac } from '@cardea/crypto';
 import { addressLimitKeys } from '@cardea/http';
@@ -13,8 +13,8 @@ export type RateLimit = {
   readonly points: number;
   readonly windowMs: number;
   /**
-   * What it is counted by. `address`: the key is a network address, from which {@link addressLimitKeys}
-   * derives the counted keys. RATE_LIMIT_FACTOR multiplies the limits by address and by tenant.
+   * The key of the count. For `address` it is a network address, from which {@link addressLimitKeys} derives
+   * the counted keys. RATE_LIMIT_FACTOR multiplies the limits by address and by tenant.
    */
   readonly per: 'address' | 'tenant' | 'other';
   /**

@@ -9,7 +9,7 @@ export type TurnQueue = {
   readonly wait: (name: string, ms: number) => Promise<boolean>;
   /** Wakes the one that has waited longest. */
   readonly next: (name: string) => void;
-  /** Wakes all, since nobody gets a turn any more. */
+  /** Wakes all waiters, because no further turns are given. */
   readonly end: (name: string) => void;
 };
 

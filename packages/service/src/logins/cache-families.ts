@@ -7,7 +7,7 @@ import type { ServiceName } from '@cardea/contracts';
 import { CACHE_PROBE } from '@cardea/runtime';
 
 export type CacheFamily = {
-  /** As patterns of Redis; a `*` stands for any text. `{service}` is the service that writes. */
+  /** Patterns of Redis, in which `*` stands for any text and `{service}` for the service that writes. */
   readonly pattern: string;
   readonly by: ServiceName | 'every';
   /** At most; undefined: it does not end, and is never evicted, so its number may not follow requests. */

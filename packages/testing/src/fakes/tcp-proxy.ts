@@ -9,7 +9,10 @@ export type TcpProxy = {
   readonly port: number;
   /** Resets every connection; new ones get through. */
   cut(): void;
-  /** Connections stay and new ones are taken, but nothing passes, in neither direction, until thawed. */
+  /**
+   * Connections stay open and new ones are accepted, but no data passes in either direction until it is
+   * thawed.
+   */
   freeze(): void;
   thaw(): void;
   /** The connections of now stay and nothing passes, for ever; new ones are well. */

@@ -1,6 +1,6 @@
 /**
- * Ports that nobody has, for servers that are started, killed and started again: they lie where the system
- * hands out none by itself, and stay ours until this process ends.
+ * Reserves free ports for servers that are started, killed and started again. The ports are in a range from
+ * which the system assigns none itself, and stay reserved until this process ends.
  */
 import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';

@@ -18,7 +18,7 @@ export type KafkaOptions = {
   readonly port?: number;
   /** Where a fault proxy listens: clients that connect through `proxiedPort` are directed back there. */
   readonly proxyPort?: number;
-  /** It goes on when this process ends: somebody else stops it, by its pid. */
+  /** The broker continues after this process ends; another process stops it by its pid. */
   readonly outlivesUs?: boolean;
 };
 

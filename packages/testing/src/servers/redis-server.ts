@@ -18,7 +18,7 @@ const STOP_MS_MAX = 20_000;
 const OUTPUT_CHARACTERS_MAX = 4_000;
 
 export type RedisOptions = {
-  /** A free one unless given. */
+  /** The port; a free one by default. */
   readonly port?: number;
   readonly password?: string;
   /** Lines of an ACL file, with which the server starts. */

@@ -23,7 +23,7 @@ export type CheckServer = {
   delete(tuple: ReferenceTuple): LoadRequest;
 };
 
-/** Servers on the first core, load generators on the second. */
+/** Servers run on the first core, load generators on the second. */
 export const SERVER_CORE = 0;
 export const CLIENT_CORE = 1;
 

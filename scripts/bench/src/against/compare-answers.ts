@@ -1,4 +1,4 @@
-/** Before servers are measured, all of them are asked the same: where one answers otherwise, the run is void. */
+/** Asks all servers the same questions before they are measured. A different answer makes the run void. */
 import { type CheckServer, pooled, type Question, sent } from './check-server.ts';
 
 const CHECKS_AT_ONCE = 16;

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const FOLDER = fileURLToPath(new URL('../../../../.cache/against/', import.meta.url));
-/** Where Go's own archives are unpacked to, beside the PATH. */
+/** The folder into which Go's own archives are unpacked, beside the PATH. */
 const USUAL_GO_FOLDER = '/usr/local/go/bin';
 const OUTPUT_MAX_BYTES = 64 * 1024 * 1024;
 

@@ -76,7 +76,10 @@ function contentOf(url: string): Promise<ReadonlyMap<string, Content>> {
   });
 }
 
-/** Not those that a restore writes itself: where relays, consumers and projections stand, and migrations. */
+/**
+ * Excludes the tables that a restore writes itself: positions of relays, consumers and projections, and
+ * migrations.
+ */
 const TABLES = `
   SELECT c.oid::regclass::text AS name
   FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace

@@ -87,7 +87,7 @@ async function inProcess(context: BenchContext): Promise<readonly Row[]> {
   return rows;
 }
 
-/** What the worker measures, with PostgreSQL's part in it. */
+/** The figures of the worker, including PostgreSQL's part. */
 function sidesOf(worker: ChildProcess, postgresPid: number) {
   return (what: string, name = what): Side => ({
     name,

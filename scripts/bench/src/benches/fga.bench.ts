@@ -53,7 +53,7 @@ async function timed<T>(name: string, start: () => Promise<T>): Promise<T> {
   return made;
 }
 
-/** What a name of `--against` starts. */
+/** The servers that the names of `--against` start. */
 const AGAINST: {
   readonly [name: string]: (
     context: BenchContext,

@@ -1,6 +1,6 @@
 /**
- * B18, B19: introspection of a live token compared with the same pipeline in front of nothing; authorizing in a
- * browser that is signed in, up to the tokens, compared with a password login without its hash.
+ * B18 compares the introspection of a live token with the same pipeline and an empty handler. B19 compares an
+ * authorization in a browser that is signed in, up to the tokens, with a password login without its hash.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

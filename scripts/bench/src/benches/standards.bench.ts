@@ -198,7 +198,7 @@ async function importPeople({ rest: as }: Owner, people: number): Promise<void> 
   }
 }
 
-/** How far the memory of a process rises above what it has now, in MB; 0 where /proc does not say. */
+/** Returns by how many MB the memory of a process rises above its present size; 0 without /proc. */
 function growthOf(pid: number) {
   const now = () => Number(/VmRSS:\s+(\d+)/.exec(procText(`/proc/${pid}/status`))?.[1] ?? 0);
   const before = now();

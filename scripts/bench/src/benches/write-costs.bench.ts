@@ -166,7 +166,7 @@ function costSide(system: WholeSystem, requests: WriteRequests, kind: MeasuredKi
     const measured = await measureCalls(CALLERS, lasts, ...callsOf(requests, kind));
     await system.level();
     const count = measured.count ?? Number.NaN;
-    // What the server's other threads take from the caches, and it from them.
+    // The processor time that the server's threads lose by sharing the caches.
     const pooled = (hashingMs() - hashed) / count;
     const cpu_ms = (system.processorMs() - before) / count - (alone ?? pooled);
     const keep = (name: string, ms: number) => apart.set(name, [...(apart.get(name) ?? []), ms]);

@@ -1,4 +1,4 @@
-/** What the benches of backups share: a database of many events, and the settings of `cardea` for it. */
+/** The subject of all benches of backups: a database of many events, and the settings of `cardea` for it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

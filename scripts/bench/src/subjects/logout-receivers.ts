@@ -11,7 +11,7 @@ const ALL_MS_MAX = 90_000;
 
 export type LogoutReceivers = {
   readonly uri: string;
-  /** From now on each notice is answered after 4 s. Forgets what came before. */
+  /** Answers each notice after 4 s from now on, and forgets earlier ones. */
   readonly slow: () => void;
   /** How many notices have come since. */
   readonly came: () => number;

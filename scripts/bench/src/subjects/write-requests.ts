@@ -35,7 +35,7 @@ export type WriteRequests = VendRequests & {
   refresh(): Promise<void>;
   logIn(caller: number): Promise<void>;
   user(): Promise<void>;
-  /** In a tenant whose webhook is told of new users. */
+  /** The tenant has a webhook for new users. */
   toldUser(): Promise<void>;
 };
 

@@ -14,7 +14,7 @@ export type UserExport = {
 
 const EXPORT = '/api/v1/admin/users/export';
 const NEWLINE = 10;
-/** What a line of the export shows. */
+/** The fields of a line of the export. */
 const COLUMNS = `id, email, email_verified, display_name, avatar_url, locale, preferred_username, roles,
   created_at, status, locked_until, vouched, mfa_enabled, last_login_at, identities, updated_at`;
 

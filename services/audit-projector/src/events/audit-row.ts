@@ -1,4 +1,4 @@
-/** What an audit row says of an event: the part that its type decides (`docs/contract.md` 2.12). */
+/** The fields of an audit row that the type of its event decides (`docs/contract.md` 2.12). */
 import type { EventContext, IntegrationEvent } from '@cardea/contracts';
 
 export type Category =
@@ -19,7 +19,7 @@ export type DetailValue =
   | null
   | readonly string[]
   | readonly Services[];
-/** What an agent may reach: fields of one service. */
+/** The fields of one service that an agent may access. */
 export type Services = { readonly service_name: string; readonly fields: readonly string[] };
 export type Details = { readonly [name: string]: DetailValue | undefined };
 
@@ -39,7 +39,7 @@ export type Happened<Data> = Omit<IntegrationEvent, 'data'> & {
   readonly data: Data & { readonly context: EventContext };
 };
 
-/** How events of one type become rows; `skip` says why some do not. */
+/** The rules that turn events of one type into rows; `skip` says why some do not become rows. */
 export type Rule<Data> =
   | { readonly category: Category; readonly says: (event: Happened<Data>) => Mapped | Skip }
   | Skip;

@@ -1,6 +1,6 @@
 /**
- * Cuts the details of an event to what a row may hold, by a fixed rule, so that no event is too large for the
- * audit log and a rebuild gives the same rows. `omitted` says how many items of lists are missing.
+ * Cuts the details of an event to the size of a row by a fixed rule, so that no event is too large for the
+ * audit log and a rebuild gives the same rows. `omitted` counts the missing items of lists.
  */
 import type { Details, DetailValue } from './audit-row.ts';
 

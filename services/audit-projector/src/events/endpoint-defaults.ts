@@ -1,4 +1,7 @@
-/** Who reads the audit log: an admin's own token, or a machine with that role and the scope (`docs/contract.md` 4.7). */
+/**
+ * The callers that may read the audit log: an admin's own token, or a machine with that role and the scope
+ * (`docs/contract.md` 4.7).
+ */
 export const AUDIT = {
   tag: 'Audit log',
   who: ['admin'],

@@ -18,7 +18,7 @@ const CATEGORIES = [
 const RESULTS = ['success', 'failure', 'denied'] as const;
 const ACTOR_TYPES = ['user', 'agent', 'system', 'admin'] as const;
 const TYPE_CHARS_MAX = 100;
-/** As long as the id of a client may be, which can be an address. */
+/** The longest id of a client, which can be an address. */
 const ID_CHARS_MAX = 2_048;
 const TIME_CHARS_MAX = 40;
 
@@ -52,8 +52,8 @@ export type Filters = {
   readonly to: Date | undefined;
   readonly equal: { readonly [column: string]: string };
   /**
-   * The id that was asked for and the one that Cardea has stored in lower case: objects of a tenant's own
-   * authorization model keep their case, ids of Cardea's have none.
+   * Matches the requested id and its lower-case form, in which Cardea stores its own ids. Ids of objects in a
+   * tenant's own authorization model keep their case.
    */
   readonly targetIds?: readonly string[];
 };

@@ -1,7 +1,7 @@
 /**
- * How far ingest has come, as this replica knows it: each batch publishes its offsets to all replicas
- * after its commit. Whoever waits for offsets reads the tables only where no notice came, and keeps no
- * connection meanwhile.
+ * The progress of ingest, as this replica knows it. Each batch publishes its offsets to all replicas after
+ * its commit. A request that waits for offsets reads the tables only if no notice came, and holds no
+ * connection while it waits.
  */
 import { hasPassed, type PartitionEnds } from '@cardea/event-bus';
 import { CacheUnavailable } from '@cardea/runtime';
@@ -16,9 +16,9 @@ const LOOK_MS = 250;
 type Offsets = ReadonlyMap<string, bigint>;
 
 export type IngestProgress = {
-  /** After a commit, to all replicas. */
+  /** Publishes offsets to all replicas after a commit. */
   readonly tell: (offsets: Offsets) => void;
-  /** Until ingest has applied all that lay before these ends; gives up where `inTime` says so. */
+  /** Waits until ingest has applied everything before these ends; gives up when `inTime` says so. */
   readonly untilPassed: (ends: readonly PartitionEnds[], inTime: () => boolean) => Promise<void>;
   readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -64,7 +64,7 @@ export function ingestProgress({ bus, cache, clock }: Dependencies): IngestProgr
       cache.publish(CHANNEL, print(offsets)).catch(unlessAway);
     },
     untilPassed: async (ends, inTime) => {
-      // No notice says what was applied before this process started.
+      // No notice covers what was applied before this process started.
       if (!hasLooked) await look();
       while (!hasPassed(ends, known) && inTime()) {
         const isTold = await moved(LOOK_MS);
@@ -89,7 +89,7 @@ const read = (message: string): Offsets =>
     ]),
   );
 
-/** Whoever waits looks by itself then. */
+/** The waiter then reads the tables itself. */
 function unlessAway(error: unknown): void {
   if (!(error instanceof CacheUnavailable)) throw error;
 }

@@ -1,6 +1,6 @@
 /**
- * Every published event becomes its row in the transaction that also stores how far the topics were
- * read, so that a record brought twice is a row once.
+ * Turns every published event into a row, in the transaction that also stores the offsets of the topics, so a
+ * record that arrives twice is one row.
  */
 import { type IntegrationEvent, SERVICE_NAMES, topicOf } from '@cardea/contracts';
 import { batchConsumer, type Consumer } from '@cardea/event-bus';
@@ -9,7 +9,7 @@ import { type GeoIp, type Logger, metrics } from '@cardea/runtime';
 import { notesOfRetention } from '../retention/retention-days.ts';
 import { type AuditRow, rowOf } from './mapping.ts';
 
-/** The consumer's group; its positions stand under this name. */
+/** The consumer's group, under which its positions are stored. */
 export const INGEST = 'audit';
 export const TOPICS = SERVICE_NAMES.map(topicOf);
 
@@ -35,7 +35,7 @@ export function ingest({ onMoved, database, log, geoIp }: Dependencies) {
         const inserting = rows.length === 0 ? [] : [{ ...INSERT, values: [located(rows, geoIp)] }];
         return [...makingDays(rows), ...notesOfRetention(events), ...inserting];
       },
-      // Not before the commit: what a transaction made that failed is not there.
+      // Called only after the commit, because the rows of a failed transaction do not exist.
       onCommitted: async (events, answers) => {
         const rows = rowsOf(events);
         for (const row of rows) seen(madeDays, dayOf(row));
@@ -113,7 +113,10 @@ const UNEQUAL = {
     WHERE (${namesOf(CONTENT, 'kept.')}) IS DISTINCT FROM (${namesOf(CONTENT, 'brought.')})`,
 };
 
-/** The first row of an id stands. A second one that says anything else is an alarm: one of them is wrong. */
+/**
+ * The first row of an id stays. A second one with other contents raises an alarm, because one of them is
+ * wrong.
+ */
 async function compare(
   rows: readonly AuditRow[],
   { database, log }: Pick<Dependencies, 'database' | 'log'>,

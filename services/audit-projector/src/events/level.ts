@@ -1,7 +1,7 @@
 /**
- * A client sees what it did: before a first page or an export is read, it waits until every log was
- * relayed as far as it reached at the request, and then until ingest has passed the ends that the topics
- * had by then. Those are read once: the ends of each moment move on for as long as anybody writes.
+ * A client sees its own writes: before a first page or an export is read, the request waits until every log
+ * is relayed up to its end at the request, and then until ingest has passed the ends that the topics had by
+ * then. Those ends are read once, because they move with every write.
  */
 import { SERVICE_NAMES } from '@cardea/contracts';
 import { relayPositionKey } from '@cardea/event-bus';
@@ -13,7 +13,7 @@ import { shared } from './shared.ts';
 
 const WAIT_MS = 1000;
 const RELAY_LOOK_MS = 15;
-/** What a relay usually needs, used where the cache does not say how far it is. */
+/** The usual time of a relay, used where the cache does not have its position. */
 const RELAY_MS = 300;
 
 type Dependencies = Pick<ServiceDependencies, 'clock'> & {
@@ -23,7 +23,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock'> & {
   readonly progress: Pick<IngestProgress, 'untilPassed'>;
 };
 
-/** Returns after a second at the latest; then what is there is served. */
+/** Returns after a second at the latest; the page then shows what has been ingested. */
 export type UntilLevel = () => Promise<void>;
 
 export function untilLevel({ store, bus, cache, clock, progress }: Dependencies): UntilLevel {
@@ -55,7 +55,7 @@ export function untilLevel({ store, bus, cache, clock, progress }: Dependencies)
   return async () => {
     const waited = new AbortController();
     const inTime = (): boolean => !waited.signal.aborted;
-    // Topics out of reach are no fault of the page: it shows what was ingested before.
+    // If the topics cannot be reached, the page shows what was ingested before.
     const isLevel = level(inTime).catch(() => undefined);
     await Promise.race([isLevel, clock.sleep(WAIT_MS, waited.signal)]);
     waited.abort();

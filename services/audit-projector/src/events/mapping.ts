@@ -1,6 +1,6 @@
 /**
- * From published event to audit row: one rule per source and type. A type without a rule does not
- * compile; one that a newer service sends is parked, and nothing is skipped in silence.
+ * Maps a published event to an audit row by one rule per source and type. A type without a rule does not
+ * compile. A type that a newer service sends is parked, so that nothing is skipped silently.
  */
 import {
   BOOTSTRAP_TENANT_ID,

@@ -1,6 +1,6 @@
 /**
- * One read for all who ask while another is under way. It starts after each of them asked, so none gets
- * an answer that is older than its question.
+ * Shares one read between all callers that ask while another read is under way. It starts after each of them
+ * asked, so no answer is older than its question.
  */
 export function shared<T>(read: () => Promise<T>): () => Promise<T> {
   let running: Promise<unknown> = Promise.resolve();

@@ -1,14 +1,14 @@
-/** When the daily clean-up runs: once a day from 03:00 UTC on, up to an hour later. */
+/** Computes when the daily clean-up runs: once a day from 03:00 UTC on, up to an hour later. */
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const STARTS_AT_MS = 3 * HOUR_MS;
 export const CLEANUP_DELAY_MS_MAX = HOUR_MS;
 
-/** `2026-01-31`, of UTC. */
+/** A UTC date, `2026-01-31`. */
 export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
-/** A night that was missed, because no process ran, is made up for. */
+/** A night without a running process is made up for. */
 export function isCleanupDue(of: {
   readonly now: Date;
   readonly lastDay: string;
@@ -21,10 +21,10 @@ export function isCleanupDue(of: {
 const DAYS_DEFAULT = 90;
 const DAYS_MIN = 7;
 const DAYS_MAX = 365;
-/** No tenant keeps rows for longer, so that whole partitions may go. */
+/** No tenant keeps rows for longer, so whole partitions can be dropped. */
 export const PARTITION_DAYS = DAYS_MAX + 1;
 
-/** Rows before this moment are older than their tenant keeps them. */
+/** Rows before this moment are older than their tenant's retention. */
 export function keptSince(now: Date, days: number | null): Date {
   const kept = Math.min(DAYS_MAX, Math.max(DAYS_MIN, days ?? DAYS_DEFAULT));
   return daysBefore(now, kept);

@@ -1,7 +1,7 @@
 /**
- * The daily clean-up: rows that are older than their tenant keeps them are removed in chunks, by a role
- * that may do nothing else. What was removed is counted in the same transaction and published afterwards,
- * so that a crash between the two loses nothing of it.
+ * The daily clean-up. It removes rows that are older than their tenant's retention, in chunks, in a role that
+ * may do nothing else. The removed rows are counted in the same transaction and published afterwards, so a
+ * crash between the two loses no count.
  */
 import type { ServiceDependencies } from '@cardea/service';
 import { daysBefore, earliestKeptSince, keptSince, PARTITION_DAYS } from './cleanup-time.ts';
@@ -9,7 +9,7 @@ import { applyRetention, retentions } from './retention.ts';
 import { retentionDaysOf } from './retention-days.ts';
 
 const CHUNK_ROWS_MAX = 10_000;
-/** So that ingest and readers come in between. */
+/** The pause lets ingest and readers run in between. */
 const CHUNK_PAUSE_MS = 100;
 
 export type CleanupDependencies = Pick<
@@ -18,7 +18,7 @@ export type CleanupDependencies = Pick<
 >;
 type Turn = { readonly signal: AbortSignal; readonly tick: () => void };
 
-/** Stops early when the signal aborts; answers whether it came to its end. */
+/** Stops early when the signal aborts; returns whether it finished. */
 export async function removeOldRows(
   needs: CleanupDependencies,
   now: Date,
@@ -68,7 +68,7 @@ async function removeOfTenant(
   }
 }
 
-/** The last row of the chunk; none where less is left than a chunk holds. */
+/** The last row of the chunk; none if fewer rows are left than a chunk holds. */
 const CHUNK_END = `
   SELECT ts, id FROM audit.events WHERE tenant_id = $1 AND ts < $2
   ORDER BY ts, id OFFSET $3 LIMIT 1`;
@@ -107,7 +107,7 @@ function removeChunk(
 
 type Removed = { readonly tenant_id: string; readonly before: Date; readonly rows: string };
 
-/** Publishes how many rows this run removed, and one that was broken off. */
+/** Publishes how many rows this run removed, also if the run was aborted. */
 async function tellRemoved({
   database,
   streams,

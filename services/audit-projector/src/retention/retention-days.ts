@@ -4,7 +4,10 @@ import type { Queryable, Statement } from '@cardea/read-models';
 
 type Fact = { readonly organizationId: string; readonly days: number | null };
 
-/** What an event says of a tenant; an organization's own stand under the tenant that it was made with. */
+/**
+ * The retention that an event names for a tenant. That of an organization is stored under the tenant with
+ * which it was created.
+ */
 function factOf(event: IntegrationEvent): Fact | undefined {
   const organization =
     identityEvents.dataOf(event, 'organization.created') ??

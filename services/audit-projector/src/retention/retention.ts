@@ -1,4 +1,4 @@
-/** What was removed from a tenant's log because it was older than the tenant keeps it. */
+/** The stream of what was removed from a tenant's log because it was older than the tenant's retention. */
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 
 export type Retention = { readonly before: string } | null;

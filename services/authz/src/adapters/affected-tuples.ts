@@ -15,7 +15,7 @@ const NODES_MAX = 50_000;
 export type Affected = {
   readonly principals: readonly Node[];
   readonly objects: readonly Node[];
-  /** In the order of their age. */
+  /** Returns them in the order of their age. */
   readonly tuples: readonly Fields[];
   /** There are more principals or objects. */
   readonly isCut: boolean;

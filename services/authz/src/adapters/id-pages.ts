@@ -6,7 +6,7 @@ const PIECE_IDS = 1_000;
 const WHOLE_IDS_MAX = 10_000;
 
 const index = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
-/** Without a limit a page goes to the list's end. */
+/** Without a limit the page contains the rest of the list. */
 export const idPageShape = {
   limit: Type.Optional(index),
   offset: Type.Optional({ ...index, default: 0 }),
@@ -22,7 +22,7 @@ export function idPageOf(
 /** True for a page that is not to stand in memory twice as one text. */
 export const isLong = (page: readonly string[]): boolean => page.length > WHOLE_IDS_MAX;
 
-/** The body's list under `name`, then the other fields. */
+/** Returns the body: the list under `name`, then the other fields. */
 export async function writeInPieces(
   response: ServerResponse,
   ids: readonly string[],

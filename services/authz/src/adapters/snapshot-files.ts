@@ -23,7 +23,10 @@ const SUFFIX = '.tuples';
 const TEMPORARY = '.tmp';
 
 export type Snapshot = { readonly position: bigint; readonly saved: SavedGraph };
-/** What has to be the same for a file to be of use: the log's epoch, the table's, what is parked. */
+/**
+ * A file can be used only if all of these are unchanged: the log's epoch, the table's epoch, the parked
+ * streams.
+ */
 export type Basis = string;
 
 export type SnapshotFiles = {

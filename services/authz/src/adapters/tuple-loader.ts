@@ -8,7 +8,7 @@ import type { Types } from '../relations/rules.ts';
 
 const SLICE_ROWS = 2_000;
 
-/** What an index rests on beside the log up to its position. */
+/** Everything on which an index depends besides the log up to its position. */
 export type IndexBasis = { readonly text: string; readonly parked: ReadonlySet<string> };
 
 type Row = {
@@ -95,8 +95,8 @@ async function parkedStreams(sql: Transaction): Promise<ReadonlySet<string>> {
 }
 
 /**
- * What a saved index rests on beside the log up to its position: with another log, another table or other
- * parked streams it would not be what the table has.
+ * Everything on which a saved index depends besides the log up to its position. With another log, another
+ * table or other parked streams, the index would differ from the table.
  */
 export async function indexBasis(database: Database): Promise<IndexBasis> {
   const { rows } = await database.system.query<{ epochs: string; parked: string[] }>(

@@ -35,7 +35,10 @@ type Run<T> = {
   readonly graph: TupleGraph;
   readonly scratch: Scratch;
   readonly budget: Budget;
-  /** What is answered of what was found. Here, because a generator around another costs a tenth of a check. */
+  /**
+   * Turns the strength that was found into the answer. It is inlined here, because a generator around another
+   * costs a tenth of a check.
+   */
   readonly answer: (found: Found) => T;
 };
 
@@ -207,7 +210,10 @@ function* checkMember<T>({ graph, scratch, budget, answer }: Run<T>, fields: Fie
   return answer(best === undefined ? DENIED : { allowed: true, grant: best });
 }
 
-/** The preferred tuple that makes one of the principals a member of the group. */
+/**
+ * Returns the tuple, of those that make one of the principals a member of the group, that comes first in
+ * order of preference.
+ */
 export function* membershipIn(
   graph: TupleGraph,
   of: { readonly group: number; readonly principals: Principals; readonly budget: Budget },

@@ -14,7 +14,7 @@ export type Node = { readonly type: string; readonly id: string };
 export type Flip = Fields & { readonly from: boolean; readonly to: boolean };
 
 export type DryRun = {
-  /** As many as asked for. */
+  /** The number of results that the request asks for. */
   readonly flips: readonly Flip[];
   readonly total: number;
   /** False if there may be more than `total`. */

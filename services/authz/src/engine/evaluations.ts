@@ -35,7 +35,7 @@ export const evaluationsOf = (
   return { slices: slices(monotonicMs), longWalks: turns(form, clock), monotonicMs };
 };
 
-/** Walks over an index that does not change; `start` is called again where the first walk was a long one. */
+/** Walks over an unchanged index; `start` is called again if the first walk was a long one. */
 export async function evaluate<T>(
   { slices: inSlices, longWalks, monotonicMs }: Evaluations,
   work: Work,

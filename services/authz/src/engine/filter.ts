@@ -15,7 +15,7 @@ type Run = {
   readonly accepted: number;
 };
 
-/** For each object whether a check would allow it; what was found for one is kept for the next. */
+/** Tells for each object whether a check would allow it. Results for one object are reused for the next. */
 export function* filter(
   run: Omit<Run, 'accepted'>,
   question: Question,

@@ -1,6 +1,6 @@
 /**
- * What a goal depends on by the rules of a model: the tuples that name its principal, and other goals. A goal
- * is a relation that somebody may have to an object.
+ * The dependencies of a goal by the rules of a model: the tuples that name its principal, and other goals. A
+ * goal is a relation that a principal may have to an object.
  */
 
 import { type Fields, type Relation, WILDCARD } from '../relations/relation.ts';
@@ -115,7 +115,7 @@ const partsOf = (groups: Groups): Parts => ({
   all: [...groups.base, ...groups.intersect.flat(), ...groups.exclude],
 });
 
-/** Who is asked about as `group#member` of a group is a member of that group. */
+/** A principal of the form `group#member` is a member of that group. */
 const isItself = (user: Subject, { type, id, relation }: Goal): boolean =>
   user.type === `${type}#${relation}` && user.id === id;
 

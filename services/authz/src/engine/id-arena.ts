@@ -11,8 +11,8 @@ const LAST_ROUNDS = 3;
 export const TEXT_AT = 2;
 
 /**
- * An id that is looked for: the number of its type (0), the text's length in bytes (1), and its UTF-8, filled up
- * with zeros. It is used again and again, one for each id that is needed at the same time.
+ * An id to search for: the number of its type (0), the text's length in bytes (1), and its UTF-8, filled with
+ * zeros. The buffer is reused; each id that is needed at the same time has a buffer of its own.
  */
 export class EncodedId {
   words = new Uint32Array(FIRST_TEXT_WORDS);

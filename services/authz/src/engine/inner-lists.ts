@@ -22,7 +22,7 @@ const HOLDS_GRANT = 1 << (3 * COUNT_BITS);
 export const NOT_COPIED = COUNT_MASK;
 
 const FIRST_WORDS = 64;
-/** Words that copies may take, by the number of tuples; of a small index, at least so many. */
+/** The number of words that copies may take, by the number of tuples; small indexes may take this minimum. */
 const WORDS_PER_TUPLE_MAX = 1;
 const WORDS_MIN = 1_024;
 
@@ -125,7 +125,10 @@ export class InnerLists {
     return NOT_COPIED;
   }
 
-  /** Where they would take too much, all are dropped, also what is left of those that were dropped before. */
+  /**
+   * If they would take too much memory, all are dropped, including the rest of those that were dropped
+   * before.
+   */
   #take(size: number): number {
     const max = Math.max(WORDS_MIN, this.#records.count * WORDS_PER_TUPLE_MAX);
     if (this.#used + size > max) {

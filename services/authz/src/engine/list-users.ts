@@ -71,13 +71,13 @@ function* addHolders(search: Search, object: number): Walk<void> {
   }
 }
 
-/** Whoever is a member of an allowed group is allowed, and so is every id of an allowed wildcard's type. */
+/** Every member of an allowed group is allowed, and so is every id of an allowed wildcard's type. */
 function* addMembers(search: Search): Walk<void> {
   const { graph, question, allowed } = search;
   for (let slot = 0; slot < allowed.count; slot++) {
     const node = allowed.nodes[slot] as number;
     yield* addSubjects(search, node, { list: IN_MEMBER });
-    // Those of the asked type are told by `wildcard`.
+    // `wildcard` covers the users of the requested type.
     const type = graph.nodes.typeOf(node);
     if (graph.nodes.wildcardBeside(node) === node && type !== question.user_type) {
       yield* addAllOfType(search, type);

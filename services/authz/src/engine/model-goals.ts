@@ -18,7 +18,7 @@ import {
 /** Steps between two pauses. */
 const SLICE_STEPS = 1_024;
 
-/** Above so many goals what was found is not kept for the next question. */
+/** Above this many goals, results are not kept for the next question. */
 const KEPT_GOALS_MAX = 20_000;
 
 /** Answers of one principal; what was found once is kept for the next question, as far as there is room. */
@@ -48,14 +48,14 @@ export class Goals {
     return root.allowed;
   }
 
-  /** Called at the end, whatever the end was. */
+  /** Called at the end of every walk, also of one that failed. */
   forget(): void {
     this.#nodes.clear();
     this.#stack.length = 0;
     this.#budget.release(this.#budget.live - this.#liveBefore);
   }
 
-  /** What an allowed goal rests on, none of which rests on the goal itself. */
+  /** The goals on which an allowed goal depends. None of them depends on the goal itself. */
   groundsOf(goal: Goal): Grounds {
     const { parts, order = 0 } = this.#nodes.get(goalKey(goal)) as GoalNode;
     const isEarlier = (other: Goal): boolean =>
@@ -127,7 +127,7 @@ export class Goals {
     }
     for (const each of group) {
       each.isDone = true;
-      // What it depended on is only needed by those who ask why.
+      // The dependencies are only needed for a reason.
       if (!this.#explains) this.#budget.release(each.dropParts());
     }
   }
@@ -147,7 +147,7 @@ export class Goals {
 
 class GoalNode {
   parts: Parts;
-  /** In the order of the walk; -1 before it. */
+  /** The number of the goal in the order of the walk; -1 before the walk. */
   index = -1;
   low = -1;
   next = 0;
@@ -183,7 +183,10 @@ class GoalNode {
   }
 }
 
-/** What an allowed goal rests on: a tuple that names the principal, or another goal; and all that has to hold as well. */
+/**
+ * The dependencies of an allowed goal: a tuple that names the principal, or another goal; and everything that
+ * has to hold as well.
+ */
 export type Grounds = {
   readonly direct: Fields | undefined;
   readonly base: Goal | undefined;

@@ -35,7 +35,7 @@ export const indexFor = (types: Types | undefined): TupleIndex =>
 /** The question names a relation that there is not: neither one of the seven nor one of the model. */
 export class UnknownRelation extends Error {
   override readonly name = 'UnknownRelation';
-  /** Which of several questions; 0 where there is one. */
+  /** The number of the question; 0 if there is only one. */
   readonly at: number;
 
   constructor(at = 0) {
@@ -137,7 +137,7 @@ export function newModelIndex(
 type Asker = { readonly user: Subject; readonly budget: Budget; readonly explains?: boolean };
 type WithGoals = <T>(asker: Asker, answer: (goals: Goals) => Walk<T>) => Walk<T>;
 
-/** What the answers of a principal keep is given back, also where the question is too large. */
+/** Returns the memory of a principal's answers, also when the question was too large. */
 const goalsOf = (world: ModelWorld, rules: Rules): WithGoals =>
   function* withGoals({ user, budget, explains }, answer) {
     const goals = new Goals({ world, rules, user }, budget, explains);
@@ -169,7 +169,7 @@ function* listUsers(
     if (isMeant && subject.type === type && subject.id !== WILDCARD) candidates.add(subject.id);
   }
   const wildcard = yield* isAllowed(WILDCARD, false);
-  // Where the wildcard allows nobody, whoever is allowed has to be listed.
+  // If the wildcard allows no user, every allowed user has to be listed.
   const ids = yield* those(candidates, (id) => isAllowed(id, wildcard));
   return { ids: yield* sortedByBytes(ids), wildcard };
 }

@@ -46,7 +46,7 @@ export function* reasonOf(
   };
 }
 
-/** From the object down to the principal; what has to hold beside it is told to `beside`. */
+/** Walks from the object down to the principal; conditions that must hold too are passed to `beside`. */
 function* pathTo(
   goals: Goals,
   end: Goal,
@@ -61,7 +61,7 @@ function* pathTo(
     if (budget.pauseIsDue()) yield;
     const grounds: Grounds = goals.groundsOf(goal);
     const isAlone = grounds.direct === undefined && grounds.base === undefined;
-    // Where nothing but conditions decide, the first of them is what the path is about.
+    // If only conditions decide, the path shows the first of them.
     const [first, ...others] = isAlone ? grounds.beside : [grounds.base, ...grounds.beside];
     if (isAlone && goal === end) asked = first?.relation ?? asked;
     const tuple: Fields | undefined = grounds.direct ?? first?.over;

@@ -32,7 +32,7 @@ const FIRST_SIZE = 16;
 
 export type NodeTableState = { readonly ids: ReturnType<IdArena['save']>['state'] };
 
-/** What is known of each node, by its number. */
+/** The properties of each node, by its number. */
 export class NodeTable {
   #words: Uint32Array;
   #bytes: Buffer;

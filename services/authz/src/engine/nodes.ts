@@ -48,7 +48,7 @@ export class Nodes {
   #last: number;
   #firstFree: number;
   #count: number;
-  /** What was read ahead; if it were not kept, the compiler would drop the reads. */
+  /** Receives the values that were read ahead; otherwise the compiler would drop the reads. */
   ahead = 0;
 
   constructor(seed: Seed, saved?: Saved<NodesState>) {

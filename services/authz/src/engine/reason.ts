@@ -57,7 +57,7 @@ export function shortened<T>(path: readonly T[], word: (tuple: T) => string): st
   return words;
 }
 
-/** Where what is granted is not what was asked for. */
+/** The relations of a path that differ from the requested one. */
 export const impliedBy = (granted: string, asked: string): string =>
   granted === asked ? '' : ` (${granted} implies ${asked})`;
 

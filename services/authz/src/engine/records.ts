@@ -127,7 +127,7 @@ export class Records {
     return this.#ofPair(this.#buckets[bucket] as number, subject, object);
   }
 
-  /** The same pair's next record, 0 after the last. */
+  /** The next record of the same pair, 0 after the last. */
   nextOfPair(record: number): number {
     const next = this.#words[record * WORDS + NEXT_IN_BUCKET] as number;
     return this.#ofPair(next, this.subjectOf(record), this.objectOf(record));

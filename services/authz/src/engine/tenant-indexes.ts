@@ -3,7 +3,7 @@ import { NotCaughtUp } from '@cardea/log-follower';
 import type { Fields } from '../relations/relation.ts';
 import type { TupleIndex } from './tuple-index.ts';
 
-/** What an event of the log changes in an index. */
+/** The change that an event of the log makes in an index. */
 export type Change =
   | { readonly kind: 'write' | 'delete'; readonly tuple: Fields }
   | { readonly kind: 'nothing' }
@@ -56,7 +56,7 @@ export type Unsaved = {
   readonly isCurrent: () => boolean;
   readonly saved: () => void;
 };
-/** What the follower handed on while the tenant was being read. */
+/** The events that the follower delivered while the tenant was being read. */
 type Loading = {
   readonly arrived: RecordedEvent[];
   readonly isLong: boolean;
@@ -76,7 +76,7 @@ const AWAITED_TUPLES_MAX = 10_000;
 const ROOM_EVERY_MS = 1_000;
 /** Times that a tenant is read before its requests fail. */
 const LOADS_MAX = 3;
-/** Where more events than these follow what was read, the table is read once it has them. */
+/** If more events than these follow the read position, the table is read again once it has them. */
 const TAIL_EVENTS_MAX = 200_000;
 
 /** The indexes of the tenants in use, each at the follower's position. */
@@ -227,8 +227,8 @@ export class TenantIndexes {
   }
 
   /**
-   * False if the index has to be read anew: the event is unreadable, so that it no longer matches what the
-   * table will have; or it takes much more memory than its tuples need.
+   * False if the index has to be read again: the event is unreadable, so the index no longer matches the
+   * table; or the index takes much more memory than its tuples need.
    */
   #applyTo(entry: Entry, event: RecordedEvent): boolean {
     if (event.position <= entry.position || entry.parked.has(event.streamId)) return true;

@@ -58,7 +58,7 @@ export class TupleGraph {
   /** Copies of short lists, from which walks read what they meet often. */
   readonly inner: InnerLists;
   readonly #seed: Seed;
-  /** What was read ahead; if it were not kept, the compiler would drop the reads. */
+  /** Receives the values that were read ahead; otherwise the compiler would drop the reads. */
   ahead = 0;
 
   constructor(seed: Seed, saved?: Saved<Omit<GraphState, 'seed'>>) {
@@ -85,8 +85,8 @@ export class TupleGraph {
   }
 
   /**
-   * True where much of what it takes is no longer in use, or its sequence is near its end: whoever owns it
-   * reads the tuples anew.
+   * True when much of its memory is no longer in use, or its sequence is near its end. Its owner then reads
+   * the tuples again.
    */
   get isWorn(): boolean {
     const { nodes, records } = this;

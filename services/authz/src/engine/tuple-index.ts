@@ -15,7 +15,7 @@ export type { ListedUsers, UsersQuestion } from './list-users.ts';
 export type { SavedGraph } from './tuple-graph.ts';
 
 export type Checked = { readonly allowed: boolean; readonly reason?: string };
-/** With the tuples of the path that allows it, or the near miss where there is one. */
+/** Returns also the tuples of the path that allows it, or the near miss where there is one. */
 export type Explained = Checked & {
   readonly path?: readonly Fields[];
   readonly held?: readonly Fields[];

@@ -1,11 +1,11 @@
 /**
- * What one request may still cost. There is one of these per request: whatever the request evaluates, first
- * tries and repeated ones, takes from it, and nothing goes on once the client is gone.
+ * The work that one request may still cause. Each request has one budget: all its evaluations, first and
+ * repeated, take from it, and they stop when the client has disconnected.
  */
 
 /** Computing of one request, over all of its walks. */
 export const COMPUTING_MAX_MS = 2_000;
-/** How long one request waits for turns, over all of them. */
+/** The total time that one request waits for its turns. */
 const WAITING_MAX_MS = 10_000;
 
 export class Work {

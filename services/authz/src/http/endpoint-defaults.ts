@@ -46,7 +46,7 @@ export const onceAnswered = <Answer, Result>(
 
 type Refusal = { readonly refused: keyof typeof UNANSWERED; readonly details?: object[] };
 
-/** Only whoever evaluates knows which relations there are. */
+/** Only the evaluation knows which relations exist. */
 export const refusalOf = (unanswered: Unanswered, field = 'relation'): Refusal =>
   unanswered === 'unknown_relation'
     ? { refused: 'invalid_request', details: [{ field, rule: 'enum' }] }
@@ -70,7 +70,10 @@ type Refused =
   | { readonly refused: 'forbidden' }
   | { readonly refused: 'invalid_request'; readonly details: object[] };
 
-/** Who was allowed what earlier is for admins, machines with that role, and keys; nobody knows of a moment to come. */
+/**
+ * Questions about an earlier moment are for admins, for machines with that role, and for keys. A moment in
+ * the future is refused.
+ */
 export function askingAt(request: LookingBack, clock: Clock): Asking | Refused {
   const { principal, body } = request;
   const of = askingOf(request);
@@ -86,7 +89,10 @@ export function askingAt(request: LookingBack, clock: Clock): Asking | Refused {
 export const echoOf = ({ as_of }: { readonly as_of?: string }) =>
   as_of === undefined ? {} : { as_of };
 
-/** What every question carries: whose tuples, what the request may cost, and how new the answer must be. */
+/**
+ * The context of every question: the tenant, the work that the request may cause, and how new the answer must
+ * be.
+ */
 export const askingOf = ({
   tenantId,
   positionSeen,

@@ -14,7 +14,7 @@ const id = { minLength: 1, pattern: PRINTABLE, maxBytes: ID_BYTES_MAX };
 export const objectType = Type.String(type);
 /** Ids of a tenant's own objects and principals: as OpenFGA, two of them that differ in case are two. */
 export const objectId = exactText(Type.String(id));
-/** One of the seven, or a name of the tenant's own model: the handler knows which. */
+/** One of the seven relations, or a name of the tenant's own model; the handler knows which. */
 const relation = named(
   'Relation',
   Type.Unsafe<Relation>(Type.String({ ...type, examples: [...RELATIONS] })),

@@ -13,7 +13,7 @@ export type WriteDependencies = {
 };
 
 /**
- * Longest wait for this process's own index; after it the write still holds, and reads wait for the index.
+ * Longest wait for this process's own index. After it the write is still valid, and reads wait for the index.
  */
 const SETTLE_MS = 2_000;
 

@@ -76,7 +76,7 @@ export async function importModel(
 ): Promise<Imported> {
   const { tenantId, types } = of;
   const { state } = await streams.load(models, { tenantId, id: tenantId });
-  // A repeat of the same import is told from one that changes something.
+  // Distinguishes a repeat of the same import from an import that changes something.
   if (canonicalJson(state.types) === canonicalJson(types)) return { refused: 'model_unchanged' };
   const command = systemCommand(tenantId, 'import model', ids.next());
   const expectedVersion = of.expectedVersion ?? state.version;

@@ -47,7 +47,7 @@ export function typesOfOpenFga(dsl: string): Types {
   return typesOfOpenFgaJson(model);
 }
 
-/** The same in OpenFGA's own JSON. */
+/** Imports the same model in OpenFGA's own JSON. */
 export function typesOfOpenFgaJson(model: OpenFgaModel): Types {
   if (Object.keys(model.conditions ?? {}).length > 0) {
     throw new NotImportable('Conditions have no counterpart.');

@@ -1,6 +1,6 @@
 /**
- * A schema in SpiceDB's language (`.zed`) as a model of ours. What has no counterpart is refused: caveats,
- * expiration, `use`, `.all()`.
+ * Imports a schema in SpiceDB's language (`.zed`) as a model. Parts without a counterpart are refused:
+ * caveats, expiration, `use`, `.all()`.
  */
 import type { Rule, Term, Types } from '../relations/rules.ts';
 import { type Expression, NotImportable, rulesOf } from './expression.ts';

@@ -21,7 +21,7 @@ export function currentModels(streams: Streams): CurrentModels {
       if (found !== undefined) return found;
       const before = changes;
       const { state } = await streams.load(models, { tenantId, id: tenantId });
-      // What changed meanwhile may not be in it.
+      // A change that came since may be missing.
       if (before !== changes) return state;
       known.set(tenantId, state);
       const [oldest] = known.keys();
@@ -39,7 +39,7 @@ export function currentModels(streams: Streams): CurrentModels {
 export const deletionFaultOf = ({ version }: Model, { relation }: Fields): string | undefined =>
   version > 0 || isBuiltIn(relation) ? undefined : 'enum';
 
-/** What a tuple must not say; undefined for one that the model takes. */
+/** Returns the fault of a tuple; undefined if the model allows it. */
 export function faultOf({ version, types }: Model, fields: Fields): string | undefined {
   if (version === 0) return isBuiltIn(fields.relation) ? undefined : 'enum';
   const relations = Object.hasOwn(types, fields.object_type)

@@ -22,7 +22,7 @@ export const isBuiltIn = (relation: string): relation is Relation =>
   (RELATIONS as readonly string[]).includes(relation);
 
 /**
- * What a tuple states and a check requests (`docs/contract.md` 2.7). All but the relation are opaque
+ * A tuple states it and a check requests it (`docs/contract.md` 2.7). All parts but the relation are opaque
  * strings.
  */
 export type Fields = {
@@ -36,7 +36,7 @@ export type Fields = {
 /** Tuples to write and to delete in one step. */
 export type Batch = { readonly writes: readonly Fields[]; readonly deletes: readonly Fields[] };
 
-/** As the subject's id it stands for every id of the subject's type. */
+/** As the id of a subject it stands for every id of the subject's type. */
 export const WILDCARD = '*';
 
 /** The number that a relation has in table and index. */

@@ -1,6 +1,6 @@
 /**
- * What a tenant's own model says: for each type of object, how each relation follows from tuples and from
- * other relations. Pure data, as clients send it and as its stream keeps it.
+ * The rules of a tenant's own model: for each type of object, how each relation follows from tuples and from
+ * other relations. They are pure data, as clients send them and as the stream stores them.
  */
 
 /** A relation of the same object; or of the objects that `from` leads to. */

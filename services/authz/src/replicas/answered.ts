@@ -18,7 +18,7 @@ export type Unanswered =
 export type Answered<T> = { readonly value: T; readonly position: bigint } | NotAnswered;
 type NotAnswered = {
   readonly unanswered: Unanswered;
-  /** Which of several questions names an unknown relation. */
+  /** The number of the question, of several, that names an unknown relation. */
   readonly at?: number;
 };
 
@@ -38,7 +38,7 @@ export async function answeredInTurn<T>(
 
 export function unansweredBy(error: unknown): NotAnswered {
   if (error instanceof UnknownRelation) return { unanswered: 'unknown_relation', at: error.at };
-  // Nobody reads the answer of a client that is gone.
+  // The client has disconnected, so no answer is needed.
   if (error instanceof Overloaded || error instanceof ClientGone)
     return { unanswered: 'overloaded' };
   if (error instanceof ModelChanged) return { unanswered: 'not_caught_up' };

@@ -43,7 +43,7 @@ export interface Engine {
     of: Asking,
     asked: readonly CheckRequest[],
   ): Soon<Answered<readonly (Checked | undefined)[]>>;
-  /** As `check`, with the tuples that the answer rests on. */
+  /** Works as `check` does, and also returns the tuples on which the answer depends. */
   explain(of: Asking, asked: CheckRequest): Soon<Answered<Explained>>;
   filter(of: Asking, asked: FilterRequest): Soon<Answered<readonly boolean[]>>;
   listObjects(of: Asking, asked: ObjectsRequest): Soon<Answered<readonly string[]>>;
@@ -121,7 +121,8 @@ function answering(needs: EngineDependencies): Record<'checked' | 'listed', Answ
     answered(of, start, async () => {
       if (of.asOf === undefined) metrics.tableAnswers.inc();
       const answer = await read();
-      // What is too large for the table may have an index by the time that the table gives up.
+      // A tenant whose tuples are too many for the table may have an index by the time that the table gives
+      // up.
       if (!('unanswered' in answer) || answer.unanswered !== TOO_LARGE) return answer;
       return needs.tenants.loaded(of.tenantId) ? answered(of, start, () => answer) : answer;
     });
@@ -185,8 +186,8 @@ const listRunOf = (index: TupleIndex, pauses: boolean): Run =>
 const ELSEWHERE = 'elsewhere';
 type FromMemory<T> = Answered<T> | typeof ELSEWHERE;
 /**
- * Asked at once, and again with pauses where that would take long. A walk that pauses has memory of its own,
- * since others go on meanwhile.
+ * Answers at once, or in steps with pauses if the question takes long. A walk with pauses has memory of its
+ * own, because other walks run in between.
  */
 type Question<T> = (index: TupleIndex, pauses: boolean) => Walk<T>;
 

@@ -52,7 +52,7 @@ export function indexSnapshots(needs: SnapshotDependencies): IndexSnapshots {
   };
   return {
     load: async (tenantId, atLeast) => {
-      // Read before the file: what is parked or released in between makes all indexes be read anew.
+      // Read before the file: if a stream is parked or released in between, all indexes are read again.
       const { text, parked } = await needs.basis();
       const found = await files.read(tenantId, text);
       if (found === undefined || found.position < atLeast) return undefined;
@@ -85,7 +85,10 @@ export function indexSnapshots(needs: SnapshotDependencies): IndexSnapshots {
   };
 }
 
-/** What is small has no file: also one of a tenant that was larger, and may be gone. */
+/**
+ * Saves the index of a tenant to a file. A small index has none, so the file of a tenant that has become
+ * small or was deleted is removed.
+ */
 async function saved(
   { files, basis }: SnapshotDependencies,
   { tenantId, index, parked, position, isCurrent }: Unsaved,

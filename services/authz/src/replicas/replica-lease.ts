@@ -29,14 +29,14 @@ export type ReplicaLeaseDependencies = {
 };
 
 export type ReplicaLease = {
-  /** To be asked in the tick of the evaluation. */
+  /** Call it in the same tick as the evaluation. */
   readonly isValid: () => boolean;
   /** The row of this process, which its own writes need not wait for. */
   readonly id: () => string | undefined;
   readonly loop: Loop;
 };
 
-/** Where one process is all there is, nobody else can write. */
+/** If this is the only process, no other process can write. */
 export const aloneLease: Pick<ReplicaLease, 'isValid'> = { isValid: () => true };
 
 type Moment = { readonly monotonicMs: number; readonly wallMs: number };

@@ -27,7 +27,7 @@ type Dependencies = Pick<
   ServiceDependencies,
   'store' | 'database' | 'positions' | 'notices' | 'clock' | 'ids' | 'settings' | 'log' | 'derive'
 > & {
-  /** Told of each event of a tenant's model. */
+  /** Receives each event of a tenant's model. */
   readonly models: { readonly changed: (tenantId: string) => void };
 };
 
@@ -184,7 +184,7 @@ async function* eventsBetween(
 
 const isModel = ({ streamId }: RecordedEvent): boolean => streamId.startsWith(MODEL_STREAM);
 
-/** What an event changes in an index; events of other nouns change nothing. */
+/** Returns the change that an event makes in an index; events of other nouns make none. */
 export function changeOf(event: RecordedEvent): Change {
   const { streamId, type, data } = event;
   // Another model is another index: it is read from the table, once that has the model.

@@ -1,14 +1,17 @@
 /**
- * What a change passes before it is answered: no other replica answers from memory from before it. Each row
- * of `replicas` has reached the change's position, or is dead: not renewed for so long that the lease which
- * rests on it is over.
+ * The barrier that a change passes before it is answered, so that no replica answers from an older state in
+ * memory. Each row of `replicas` has to reach the change's position, or has to be expired: not renewed for so
+ * long that its lease has ended.
  */
 import { waiters } from '@cardea/log-follower';
 import { DatabaseUnavailable } from '@cardea/read-models';
 import { type Clock, metrics } from '@cardea/runtime';
 import { type ReplicaRow, type ReplicaTable, readNotice } from '../adapters/replica-table.ts';
 
-/** Without a renewal for so long by this process's own clock; longer than a lease, whoever's clock is right. */
+/**
+ * The time without a renewal, by this process's own clock. It is longer than a lease, so clocks need not
+ * agree.
+ */
 const DEAD_MS = 2_000;
 /** A replica that lags for so long gets no more renewals. */
 const FENCE_AFTER_MS = 1_000;
@@ -19,7 +22,10 @@ const PASS_MS_MAX = 5_000;
 const WAITERS_MAX = 10_000;
 
 export type WriteBarrier = {
-  /** Once per change, after its commit. Throws where the rows cannot be read; the change stands. */
+  /**
+   * Call it once per change, after its commit. Throws if the rows cannot be read; the change is stored all
+   * the same.
+   */
   readonly pass: (position: bigint) => Promise<void>;
   /** Keeps what is known of the rows up to date and removes dead ones, so that later changes wait less. */
   readonly look: () => Promise<void>;
@@ -63,7 +69,7 @@ export function writeBarrier({ table, ownId, clock }: WriteBarrierDependencies):
     return [...known.keys()].filter((id) => id !== own);
   };
 
-  /** Those of the rows that have not reached the position. */
+  /** Returns the rows that have not reached the position. */
   const lagging = (ids: readonly string[], position: bigint): readonly string[] =>
     ids.filter((id) => (known.get(id)?.applied ?? position) < position);
 
@@ -83,7 +89,7 @@ export function writeBarrier({ table, ownId, clock }: WriteBarrierDependencies):
   const passed = async (position: bigint): Promise<void> => {
     const startMs = clock.monotonicMs();
     await read();
-    // Who registers later than this reads the end of the log later than the change.
+    // A replica that registers later reads the end of the log later than the change.
     const awaited = others();
     for (;;) {
       const late = lagging(awaited, position);

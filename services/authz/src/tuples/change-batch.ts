@@ -38,7 +38,7 @@ export function readBatch(body: {
   return faults.length > 0 ? { refused: 'invalid_request', details: [...faults] } : batch;
 }
 
-/** What the tenant's model does not take. */
+/** The faults that the tenant's model finds. */
 export function faultsUnder(model: Model, { writes, deletes }: Batch): Refused | undefined {
   const ofWrites = writes.map((fields) => faultOf(model, fields));
   const ofDeletes = deletes.map((fields) => deletionFaultOf(model, fields));
@@ -50,7 +50,7 @@ export function faultsUnder(model: Model, { writes, deletes }: Batch): Refused |
   return faults.length > 0 ? { refused: 'invalid_request', details: faults } : undefined;
 }
 
-/** What is wrong with a batch as a whole, before anything of it is decided. */
+/** Finds the faults of a batch as a whole, before any part of it is decided. */
 export function faultsOf({ writes, deletes }: Batch): readonly Fault[] {
   const seen = new Set<string>();
   return Object.entries({ writes, deletes }).flatMap(([list, tuples]) =>

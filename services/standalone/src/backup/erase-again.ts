@@ -1,6 +1,6 @@
 /**
- * What a later backup of the same deployment knows as erased stays erased in what is restored from an
- * earlier one: versions of secrets that were destroyed, and the keys of deleted tenants.
+ * Erases again, in data restored from an earlier backup, everything that a later backup of the same
+ * deployment knows as erased: versions of secrets that were destroyed, and the keys of deleted tenants.
  */
 import type { TableLoad } from '@cardea/read-models';
 import { NotDone } from '../cli/failures.ts';

@@ -1,6 +1,6 @@
 /**
- * Writes a backup: the tables of one snapshot, without those that are built anew from what is saved. It
- * may be made while everything runs.
+ * Writes a backup: the tables of one snapshot, without those that can be rebuilt from the others. All
+ * services may run during it.
  */
 import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
@@ -21,7 +21,7 @@ import { saveTables } from './save-tables.ts';
 
 const OWNER_ONLY_FOLDER = 0o700;
 
-/** Topics begin anew after a restore, and migrations make their own table. */
+/** Topics begin empty after a restore, and migrations create their own table. */
 const NOT_SAVED = ['bus.log_epoch', 'bus.members', 'bus.partitions', 'bus.records'];
 
 export async function makeBackup(
@@ -32,7 +32,7 @@ export async function makeBackup(
   makeFolder(folder);
   const { settings, version } = deployment;
   const shared = deployment.shared();
-  // Read before the snapshot, for the keys of what the log holds by then are in it.
+  // The heads are read before the snapshot, so the snapshot has the keys of all events up to them.
   const headsBefore = settings.EVENTSTORE_URL === undefined ? undefined : await headsOf(deployment);
   const snapshot = await openSnapshot(settings.DATABASE_URL.reveal());
   try {

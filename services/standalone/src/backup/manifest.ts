@@ -1,6 +1,7 @@
 /**
- * What stands in a backup and what it takes to restore it. It is written last, so a backup without one was
- * broken off, and it is authenticated under ENCRYPTION_KEY: by its hashes all files are.
+ * The contents of a backup and the requirements for restoring it. The manifest is written last, so a backup
+ * without one is incomplete. It is authenticated under ENCRYPTION_KEY, and with it all files, by their
+ * hashes.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +35,7 @@ export type Manifest = {
   readonly created_at: string;
   /** With EventStoreDB the events are not in the backup: that has one of its own. */
   readonly events: 'included' | 'in_event_store_db';
-  /** `schema/NNNN-name` and the hash of what it does. */
+  /** `schema/NNNN-name` and the hash of the migration's source. */
   readonly migrations: { readonly [name: string]: string };
   readonly heads: { readonly [log in ServiceName]: string };
   readonly keys: { readonly encryption_key: string; readonly jwt_secret: string };
@@ -61,7 +62,7 @@ export function writeManifest(folder: string, manifest: Manifest, { derive }: Ke
   renameSync(draft, join(folder, FILE));
 }
 
-/** Throws unless it was written under one of our keys and says what it said then. */
+/** Throws unless one of our keys authenticates it unchanged. */
 export function readManifest(folder: string, keys: Keys): Manifest {
   const stored = parsed(folder);
   refuseOtherKey(stored.manifest.keys.encryption_key, keys.settings);
@@ -99,7 +100,7 @@ function refuseOtherKey(id: string, settings: Settings): void {
   const { current, previous } = wrapKeys(settings, USE);
   const ours = [current, previous].flatMap((key) => key?.id ?? []);
   if (ours.includes(id)) return;
-  // What is no id of a key is not shown.
+  // A text that is no id of a key is not shown.
   const theirs = /^[0-9a-f]{8}$/.test(id) ? id : 'unknown';
   throw new WrongConfiguration(
     `The backup was made under ENCRYPTION_KEY ${theirs}, and the settings have ${ours.join(', ')}: nothing was written.`,

@@ -1,7 +1,7 @@
 /**
- * Restores a backup into an empty database: checks the manifest, brings the schemas to where they stood,
- * loads the tables in one transaction and compares each file's hash while it is read, begins a new epoch of the topics, and builds the projections anew.
- * Whatever fails leaves the database empty again.
+ * Restores a backup into an empty database. It checks the manifest, migrates the schemas to their saved
+ * state, loads the tables in one transaction and compares each file's hash while it is read, begins a new
+ * epoch of the topics, and rebuilds the projections. Any failure leaves the database empty again.
  */
 import { randomUUID } from 'node:crypto';
 import { beginEpoch, relayPositionKey, remakeTopics } from '@cardea/event-bus';
@@ -156,7 +156,7 @@ async function load({ deployment, folder, manifest, owner, later, tell }: Restor
   }
 }
 
-/** What was loaded is the log that was saved, position for position at its end. */
+/** The loaded log is the saved one, with the same position at its end. */
 async function expectHeads({ deployment, manifest }: Restoring): Promise<void> {
   if (manifest.events !== 'included') return;
   const heads = await headsOf(deployment);
@@ -166,7 +166,7 @@ async function expectHeads({ deployment, manifest }: Restoring): Promise<void> {
   }
 }
 
-/** What was noted of positions of before is wrong now, in the cache as in the topics. */
+/** The positions that the cache and the topics noted before the restore are wrong now. */
 async function beginTopics({ deployment, manifest, tell }: Restoring): Promise<void> {
   const client = kafkaOf(deployment);
   if (client !== undefined) {

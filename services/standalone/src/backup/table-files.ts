@@ -76,14 +76,17 @@ function releasedAfter(compress: Writable): Writable {
   });
 }
 
-/** What can be seen without reading the file; its hash is compared while it is loaded. */
+/** The properties of a file that show without reading it; its hash is compared while it is loaded. */
 export function checkFile(folder: string, { file, bytes }: SavedTable): void {
   const path = join(folder, file);
   if (!existsSync(path)) throw damaged(`${file} is missing`);
   if (statSync(path).size !== bytes) throw damaged(`${file} is not what was written`);
 }
 
-/** Throws where the file is not what was written, also where that made its loading fail. The caller rolls back. */
+/**
+ * Throws if the file is not the one that was written, also if that made its loading fail. The caller rolls
+ * back.
+ */
 export async function loadTable(
   load: Pick<TableLoad, 'copyIn'>,
   folder: string,

@@ -1,4 +1,4 @@
-/** What a check of `doctor` reports. */
+/** The result of a check of `doctor`. */
 import type { Deployment } from './deployment.ts';
 
 export type Check = {

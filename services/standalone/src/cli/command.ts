@@ -1,15 +1,15 @@
-/** What a command of `cardea` is. */
+/** The form of a command of `cardea`. */
 import { type Environment, type RootLogger, storedId } from '@cardea/runtime';
 import type { Deployment } from './deployment.ts';
 import { WrongUsage } from './failures.ts';
 
 /** The result of a command, for people and for programs. */
 export type CommandOutput = {
-  /** False if it ran and what it found is a failure; exit 1. */
+  /** False if it ran and found a failure; the exit code is then 1. */
   readonly ok: boolean;
   readonly lines: readonly string[];
   readonly json: object;
-  /** That of a program which was run; else `ok` says which. */
+  /** The exit code of a program that it ran; otherwise `ok` decides. */
   readonly exitCode?: number;
 };
 

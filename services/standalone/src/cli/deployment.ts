@@ -35,7 +35,7 @@ export type Deployment = {
   readonly folder: string | undefined;
   /** Where a running one answers; undefined: stopped, or unknown. */
   readonly addresses: Addresses | undefined;
-  /** Known only for a data folder. */
+  /** Undefined where there is no data folder. */
   readonly isRunning: boolean | undefined;
   readonly log: RootLogger;
   readonly version: string;

@@ -32,7 +32,7 @@ const clock: DoctorCheck = async ({ deployment }) => {
   const apart = Math.abs((rows[0]?.now.getTime() ?? 0) - Date.now()) / 1000;
   return apart <= CLOCK_SECONDS_MAX
     ? ok(`within ${CLOCK_SECONDS_MAX} s of the database's`)
-    : failed(`${Math.round(apart)} s from the database's`, 'let both hosts keep time by NTP');
+    : failed(`${Math.round(apart)} s from the database's`, 'synchronize both hosts by NTP');
 };
 
 const migrations: DoctorCheck = async ({ deployment: { settings, version } }) => {
@@ -42,12 +42,15 @@ const migrations: DoctorCheck = async ({ deployment: { settings, version } }) =>
     appVersion: version,
   });
   if (changed.length > 0)
-    return failed(`${changed[0]} is another file now`, 'run the release that wrote it');
+    return failed(
+      `${changed[0]} differs from the migration that was applied`,
+      'run the release that applied it',
+    );
   if (tooNew.length > 0)
     return failed('the database is newer than this version', 'run the newer release');
   return pending.length === 0
     ? ok('all applied')
-    : failed(`${pending.length} not applied`, 'npm run cardea -- migrate');
+    : failed(`${pending.length} migrations are not applied`, 'npm run cardea -- migrate');
 };
 
 /** Every key that rows are wrapped under has to be configured, and eventually be the current one. */
@@ -67,8 +70,11 @@ const encryptionKey: DoctorCheck = async ({ deployment }) => {
     );
   const current = ids.current.join(', ') || wrapKeys(settings, 'subject-wrap/v1').current.id;
   return ids.previous.length === 0
-    ? ok(`${current} ${ids.current.length > 1 ? 'open' : 'opens'} what is stored`)
-    : warning(`rows rest on ${ids.previous.join(', ')} still`, 'npm run cardea -- keys rewrap');
+    ? ok(`${current} ${ids.current.length > 1 ? 'decrypt' : 'decrypts'} all stored rows`)
+    : warning(
+        `rows are still wrapped under ${ids.previous.join(', ')}`,
+        'npm run cardea -- keys rewrap',
+      );
 };
 
 const eventStore: DoctorCheck = async ({ deployment }) => {
@@ -87,8 +93,8 @@ const cache: DoctorCheck = async ({ deployment }) => {
   } catch (error) {
     if (!(error instanceof CacheRefusesWrites)) throw error;
     return failed(
-      'Redis answers and refuses writes',
-      'see INFO of Redis: raise maxmemory, or let REDIS_URL name the primary',
+      'Redis answers but refuses writes',
+      'raise maxmemory, or let REDIS_URL name the primary; INFO of Redis says which',
     );
   }
   return ok('Redis takes writes');
@@ -107,7 +113,7 @@ const bus: DoctorCheck = async ({ deployment }) => {
   );
   const records = lags.reduce((sum, each) => sum + each, 0);
   const kind = KAFKA_BROKERS === undefined ? 'PostgreSQL' : 'Kafka';
-  return ok(`${kind}, ${records} records not applied`);
+  return ok(`${kind}, ${records} records are not applied yet`);
 };
 
 const LAPSED_NAMED_MAX = 12;
@@ -134,10 +140,10 @@ const lapsed: DoctorCheck = async ({ deployment }) => {
 
 const topics: DoctorCheck = async ({ deployment }) => {
   const client = kafkaOf(deployment);
-  if (client === undefined) return ok('tables, made by the migrations');
+  if (client === undefined) return ok('the topics are tables, created by the migrations');
   const faults = await checkTopics(client);
   return faults.length === 0
-    ? ok('as they must be')
+    ? ok('all exist with the right partitions')
     : failed(faults.join(', '), 'npm run cardea -- topics create');
 };
 
@@ -166,12 +172,12 @@ const relays: DoctorCheck = async ({ deployment }) => {
   const late = all.filter(({ oldest_seconds: seconds }) => seconds > LAG_SECONDS_MAX);
   const names = late.map(({ log, oldest_seconds: seconds }) => `${log} ${seconds} s`);
   return late.length === 0
-    ? ok('all is published')
+    ? ok('all events are published')
     : warning(names.join(', '), startIt(deployment));
 };
 
 const startIt = ({ isRunning }: Deployment): string =>
-  isRunning === false ? 'npm start' : 'is the process up, and what does its log say?';
+  isRunning === false ? 'npm start' : 'check that the process runs, and read its log';
 
 const parked: DoctorCheck = async ({ deployment }) => {
   const { database } = deployment.shared();
@@ -181,18 +187,18 @@ const parked: DoctorCheck = async ({ deployment }) => {
   const streams = all.flatMap((one) => [...one.values()]).reduce((sum, each) => sum + each, 0);
   return streams === 0
     ? ok('none')
-    : failed(`${streams} streams wait`, 'npm run cardea -- parked list');
+    : failed(`${streams} streams are parked`, 'npm run cardea -- parked list');
 };
 
 /** The loops of each process, as that process reports them. */
 const loops: DoctorCheck = async ({ deployment, management }) => {
   const { addresses, isRunning } = deployment;
   if (management === undefined && isRunning === false) {
-    return warning('stopped: nothing turns', 'npm start');
+    return warning('the product is stopped: no loop runs', 'npm start');
   }
   const urls = management ?? addresses?.management ?? [];
   if (urls.length === 0) {
-    return warning('not asked', 'name the management ports with --management URL,…');
+    return warning('not checked', 'name the management ports with --management URL,…');
   }
   return (await Promise.all(urls.map(readiness))).flat();
 };
@@ -225,7 +231,9 @@ const disk: DoctorCheck = async ({ deployment: { folder } }) => {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   const gib = `${(free / 1024 ** 3).toFixed(1)} GiB free`;
-  return free >= DISK_FREE_BYTES_MIN ? ok(gib) : failed(gib, 'make room, or move the data folder');
+  return free >= DISK_FREE_BYTES_MIN
+    ? ok(gib)
+    : failed(gib, 'free some space, or move the data folder');
 };
 
 /** In this order, because later checks need what earlier ones found to work. */

@@ -8,7 +8,7 @@ export function generalHelp(commands: readonly Command[]): string {
     '',
     ...table(rows),
     '',
-    'Each command tells more with --help, and answers in JSON with --json.',
+    'Each command explains its options with --help, and prints JSON with --json.',
     'Exit: 0 done, 1 failed, 2 wrong usage, 78 wrong configuration.',
     '',
   ].join('\n');

@@ -1,4 +1,4 @@
-/** Which wrapping keys open what is stored, where services may have secrets of their own. */
+/** Finds which wrapping keys decrypt the stored data, where services may have secrets of their own. */
 import type { CountedKeys } from '@cardea/service';
 
 type Ids = { readonly [state in CountedKeys['key']]: readonly string[] };

@@ -19,10 +19,10 @@ const EXIT = { done: 0, failed: 1, usage: 2, configuration: 78 } as const;
 export const COMMON_OPTIONS: { readonly [name: string]: OptionForm } = {
   data: { type: 'string', value: 'DIR', help: 'data folder of the deployment' },
   json: { type: 'boolean', help: 'answer in JSON' },
-  help: { type: 'boolean', help: 'show this' },
+  help: { type: 'boolean', help: 'show this help' },
 };
 const YES: { readonly [name: string]: OptionForm } = {
-  yes: { type: 'boolean', help: 'do it: what is taken away does not come back' },
+  yes: { type: 'boolean', help: 'run it: what it deletes cannot be restored' },
 };
 
 export type Terminal = {
@@ -71,7 +71,7 @@ export async function runCardea(terminal: Terminal): Promise<number> {
   }
 }
 
-/** What follows `--` belongs to another program. */
+/** Words after `--` belong to another program. */
 const ownArguments = (args: readonly string[]): readonly string[] =>
   args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
 
@@ -112,7 +112,7 @@ function read(command: Command, args: readonly string[]): Pick<Call, 'words' | '
   return { words: parsed.positionals, options: parsed.values };
 }
 
-/** The log goes to standard error, apart from the result, and reports only what is wrong. */
+/** The log goes to standard error, apart from the result, and contains only faults. */
 const logOf = ({ version, err }: Terminal): RootLogger =>
   logger({ service: 'cardea', version, level: 'error', stream: { write: err } });
 

@@ -1,5 +1,6 @@
 /**
- * What `doctor` checks on the settings alone: servers without TLS, client addresses, a way to send mail.
+ * Checks that `doctor` makes on the settings alone: servers without TLS, client addresses, a way to send
+ * mail.
  */
 import { plaintextServers } from '@cardea/runtime';
 import { type DoctorCheck, ok, warning } from './check.ts';
@@ -10,7 +11,7 @@ export const plaintext: DoctorCheck = async ({ deployment: { settings } }) => {
   );
   return servers.length === 0
     ? ok('to no server elsewhere')
-    : warning(servers.join(', '), 'TLS; docs/deploying.md says how for each');
+    : warning(servers.join(', '), 'use TLS: docs/deploying.md says how for each');
 };
 
 /**

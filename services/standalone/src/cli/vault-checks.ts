@@ -28,7 +28,7 @@ function barredFinding(barred: Findings['barred']): readonly Finding[] {
     ({ tenant_id, policy_id, approver }) => `${policy_id} of tenant ${tenant_id} asks ${approver}`,
   );
   return warning(
-    `${barred.length} ask for somebody who is not vouched for: ${first(named)}`,
+    `${barred.length} name an approver for whom no administrator vouches: ${first(named)}`,
     'PATCH /api/v1/admin/users/{id} {"vouched":true}, or name another approver',
   );
 }

@@ -1,8 +1,8 @@
-/** What a newcomer needs to see when everything is up, and nothing else. */
+/** The banner that shows a newcomer the addresses once everything has started, and nothing else. */
 export type Welcome = {
   /** The one address of this instance: issuer, mails and documents name it too. */
   readonly publicUrl: string;
-  /** Where the server can be reached from this machine; the public address, unless a proxy stands before it. */
+  /** The address of the server on this machine; the public address, unless a proxy stands before it. */
   readonly localUrl: string;
   readonly managementUrl: string;
   readonly tenantId: string;
@@ -12,7 +12,7 @@ export type Welcome = {
   readonly adminPassword: string | undefined;
   /** The password was generated with the data folder. */
   readonly ownPassword: boolean;
-  /** Where mail is delivered: the mailbox, or the server's host. */
+  /** The destination of mail: the mailbox, or the server's host. */
   readonly mail: string;
   readonly dataFolder: string;
   /** Where the own database lies, if that is not in the data folder. */

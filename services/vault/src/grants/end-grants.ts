@@ -1,4 +1,4 @@
-/** Ends the grants that rest on something that is gone: a session, an agent, a user, a service. */
+/** Ends the grants of a session, an agent, a user or a service that was deleted or ended. */
 import { decideOnRows, type ServiceDependencies } from '@cardea/service';
 import type { Epochs } from '../epochs.ts';
 import { grantKeys } from './grant-key.ts';
@@ -11,7 +11,7 @@ type EndGrantsDependencies = Pick<
 
 export type RevokedGrants = {
   readonly tenantId: string;
-  /** The id of the event that ended them: whoever repeats it ends nothing twice. */
+  /** The id of the event that ended them, so that a repeat ends nothing twice. */
   readonly eventId: string;
   readonly cause: string;
   /** Those of these columns that are named must be equal. */

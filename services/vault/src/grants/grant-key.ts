@@ -116,7 +116,7 @@ export const sessionGrantsKey = (sessionId: string): string => `vault:slots:${se
 /** Without the entry the stream is read. */
 export const SESSION_GRANTS_MS = 300_000;
 
-/** What a grant depends on; if any of it has changed, the grant is not handed out again. */
+/** The state on which a grant depends. If any of it has changed, the grant is not returned again. */
 export type Snapshot = Pick<Grant, 'fields' | 'config_version' | 'policies'>;
 
 export function isLive(grant: CurrentGrant, snapshot: Snapshot, now: Date): boolean {

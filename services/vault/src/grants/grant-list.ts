@@ -1,4 +1,4 @@
-/** What the table says about grants, as administrators and the agent itself see it. */
+/** The list of grants, as administrators and the agent itself see it. */
 import type { Principal } from '@cardea/auth';
 import { type Cursor, named } from '@cardea/contracts';
 import type { Positions, Queryable } from '@cardea/read-models';
@@ -24,7 +24,10 @@ export const grantFields = {
   granted_at: instant,
   expires_at: instant,
   revoked_at: nullable(instant),
-  /** Whether what was made for the grant elsewhere was revoked; a static value is known to whoever has seen it. */
+  /**
+   * Whether the credential that was created elsewhere for the grant was revoked. A static value stays known
+   * to clients that have seen it.
+   */
   revocation: named('GrantRevocation', Type.Enum(['none', 'done', 'failed'])),
 };
 const GrantShape = Type.Object(grantFields);
@@ -72,7 +75,7 @@ export type GrantFilter = {
   readonly now: Date;
   readonly grantId?: string | undefined;
   readonly agentId?: string | undefined;
-  /** A second agent that must be the same: whoever asks, where it is an agent. */
+  /** A second filter by agent, for a caller that is an agent and sees only its own grants. */
   readonly ownAgentId?: string | undefined;
   readonly sessionId?: string | undefined;
   readonly serviceName?: string | undefined;

@@ -7,7 +7,7 @@ import { epochCache } from '../epochs.ts';
 import { type AppliedEvent, appliedSessions, concernSessionsAlone } from './applied-sessions.ts';
 import type { AgentFacts, Facts, IdentityFactsRequest, SessionFacts } from './fact-rows.ts';
 
-/** What the shared cache says of changes at identity: positions of its log, 0 where none was announced. */
+/** The positions of changes at identity in the shared cache; 0 where none was announced. */
 export type KnownChanges = {
   /** Replaced at each change that narrows authority; entries cached under another epoch are void. */
   readonly epoch: string;
@@ -58,7 +58,7 @@ export function factsCache(clock: Pick<Clock, 'monotonicMs'>): FactsCache {
   };
 }
 
-/** What is asked for, and what must not have changed since. */
+/** The requested facts, and the positions that must not have changed since. */
 function placesOf(asked: IdentityFactsRequest, changes: KnownChanges) {
   const { tenantId, sessionId, tokenSessionId, agentId, userId } = asked;
   const { epoch, floor, agent, session } = changes;

@@ -19,15 +19,18 @@ import { factsCache, type KnownChanges } from './facts-cache.ts';
 
 export interface IdentityFacts {
   /**
-   * From a cache of a few seconds; `fresh` reads the tables. Without `changes` the shared cache may have
-   * missed changes: identity is asked, and nothing is cached. Throws PeerUnavailable.
+   * Reads a cache of a few seconds; `fresh` reads the tables. Without `changes` the shared cache may have
+   * missed changes, so identity is asked and nothing is cached. Throws PeerUnavailable.
    */
   read(
     asked: IdentityFactsRequest,
     changes: KnownChanges | undefined,
     fresh?: boolean,
   ): Promise<Facts>;
-  /** Who might approve; undefined if unknown both here and at identity. Otherwise as `read`. */
+  /**
+   * The users who may approve; undefined if unknown both here and at identity. Otherwise it works as `read`
+   * does.
+   */
   approver(
     of: { readonly tenantId: string; readonly userId: string },
     changes: KnownChanges | undefined,

@@ -1,4 +1,4 @@
-/** What the policies of a tenant decide about one request by an agent for fields of a service. */
+/** Evaluates the policies of a tenant for one request by an agent for fields of a service. */
 import type { Approver, Policy, PolicySet, Severity } from './policy.ts';
 
 export type Question = {

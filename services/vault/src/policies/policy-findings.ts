@@ -1,6 +1,6 @@
 /**
- * For the operator: policies that nobody can answer, because no administrator vouches for their approver,
- * and policies that anybody can answer where registration is open.
+ * Reports policies to the operator: those that no approver can answer, because no administrator vouches for
+ * the approver, and those that every registered user can answer where registration is open.
  */
 import type { Streams } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';

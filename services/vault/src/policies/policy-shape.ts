@@ -75,7 +75,7 @@ export const PolicyShape = named(
     id: Type.String(),
     version: Type.Integer({ minimum: 1 }),
     ...terms,
-    /** What an administrator should know about the terms; they hold all the same. */
+    /** Facts about valid terms that an administrator should know. */
     warnings: Type.Array(
       named(
         'ApprovalPolicyWarning',

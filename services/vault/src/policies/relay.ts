@@ -1,4 +1,4 @@
-/** What is published of approval policies. */
+/** Publishes the events of approval policies. */
 import type { vaultEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import type { Policy, PolicyEvent } from './policy.ts';

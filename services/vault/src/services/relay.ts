@@ -1,4 +1,4 @@
-/** What is published of services: public fields of their own events, never a value. */
+/** Publishes public fields of a service's own events, never a value. */
 import type { vaultEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import { ignoring, type ReservationEvent } from '@cardea/event-store';

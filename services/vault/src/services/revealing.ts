@@ -5,7 +5,10 @@ import type { Database } from '@cardea/read-models';
 
 const AUTH_AGE_SECONDS_MAX = 300;
 
-/** What stands against it: a key, an agent, an administrator who acts as somebody else, or an old sign-in. */
+/**
+ * The callers who may not reveal: a key, an agent, an administrator who acts as another user, and a user
+ * whose sign-in is too old.
+ */
 export function objectionToReveal(principal: Principal, now: Date) {
   if (principal.kind !== 'user' || principal.impersonatedBy !== null) {
     return { refused: 'forbidden' } as const;

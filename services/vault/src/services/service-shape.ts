@@ -22,7 +22,7 @@ export const FieldName = Type.String({
 const Description = Type.Union([Type.String({ maxLength: DESCRIPTION_MAX }), Type.Null()]);
 const Ttl = Type.Integer({ minimum: TTL_MIN_S, maximum: TTL_MAX_S });
 
-/** What can be set at registration and changed later. */
+/** The fields that can be set at registration and changed later. */
 export const changeable = {
   description: Type.Optional(Description),
   default_ttl_seconds: Type.Optional(Ttl),

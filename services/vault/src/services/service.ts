@@ -194,7 +194,7 @@ export const replaceField = (record: ServiceRecord, field: ServiceField): Servic
 });
 
 /**
- * The version, in place of the current one. `replacedStage` is what the current one becomes: `previous`, or
+ * Makes the version current. `replacedStage` is the new stage of the version that was current: `previous`, or
  * `pending` when it is rolled back.
  */
 export function makeCurrent(

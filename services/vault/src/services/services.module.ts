@@ -43,7 +43,7 @@ export type ServicesDependencies = Pick<
   | 'systemCommand'
 > & { readonly epochs: Epochs };
 
-/** What the sibling modules need of this one besides its types. */
+/** The functions of this module that its sibling modules need. */
 export type ServiceParts = {
   readonly keys: DataKeys;
   readonly secrets: SecretStore;

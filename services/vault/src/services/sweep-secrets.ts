@@ -1,6 +1,6 @@
 /**
- * Values that no event names are erased an hour after they were written: of writes that died between the
- * row and the event. The stream is asked, never a table, whose lag would destroy what is in use.
+ * Erases values that no event names an hour after they were written: their writes failed between the row and
+ * the event. It reads the stream, never a table, because a table that lags would make it erase values in use.
  */
 import type { ServiceDependencies } from '@cardea/service';
 import { type Loop, sweeping } from '@cardea/service';

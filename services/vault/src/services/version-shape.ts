@@ -1,4 +1,4 @@
-/** What the endpoints of versions share: how they name fields and versions, and what they answer. */
+/** The shapes that the endpoints of versions share: names of fields and versions, and answers. */
 import { named } from '@cardea/contracts';
 import Type from 'typebox';
 import type { ServiceEvent } from './service.ts';

@@ -1,7 +1,7 @@
 /**
- * A webhook's secret is shown once and never kept: what is kept are two hashes that sign as it does.
- * HMAC replaces a key longer than its 64-byte block by that key's hash, so HMAC(SHA-256(secret), m) is
- * HMAC(secret, m) in every language, for as long as the secret is longer than a block.
+ * A webhook's secret is shown once and never stored. Two hashes are stored instead, which sign as the secret
+ * does. HMAC replaces a key longer than its 64-byte block by that key's hash, so HMAC(SHA-256(secret), m) is
+ * HMAC(secret, m) in every language, as long as the secret is longer than a block.
  */
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import type { Random } from '@cardea/runtime';

@@ -77,7 +77,9 @@ async function cancelAll(
   );
 }
 
-/** What was asked for after the event is another matter; a test reaches a disabled webhook too. */
+/**
+ * Deliveries that were requested after the event are not cancelled: a test reaches a disabled webhook too.
+ */
 const PENDING = `SELECT delivery_id FROM webhooks.queue
   WHERE webhook_id = $1 AND position < $2 AND (origin <> 'test' OR $3) AND delivery_id > $4
   ORDER BY delivery_id LIMIT ${PAGE_DELIVERIES}`;

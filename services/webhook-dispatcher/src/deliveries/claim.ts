@@ -1,7 +1,7 @@
 /**
- * A claim in SQL: one transaction under one lock, so that of all processes one claims at a time. It goes
- * from tenant to tenant, and within a tenant from webhook to webhook, through an index of what can be claimed
- * now: neither what waits for its time nor what is leased costs it anything.
+ * A claim in SQL: one transaction under one lock, so that only one process claims at a time. It goes from
+ * tenant to tenant, and within a tenant from webhook to webhook, through an index of the rows that can be
+ * claimed now. Rows that wait for their time, or that are leased, cost it nothing.
  */
 import { CIRCUIT_OPENS_AT } from './health.ts';
 
@@ -19,7 +19,7 @@ export const LOCK = {
     set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(hashtext('webhooks.claim'))`,
 };
 
-/** What has become due, and what a process that died had leased. */
+/** The deliveries that have become due, and those that a process had leased when it died. */
 export const READY = {
   name: 'webhooks_ready',
   text: `
@@ -137,7 +137,7 @@ export const LEASE = {
   ORDER BY leased.place, leased.step`,
 };
 
-/** What was not turned in time is due already: the next claim then follows at once. */
+/** A delivery that was not reached in time is due already, so the next claim follows at once. */
 export const NEXT = {
   name: 'webhooks_next_due',
   text: `SELECT least((SELECT min(run_at) FROM webhooks.queue WHERE NOT ready),

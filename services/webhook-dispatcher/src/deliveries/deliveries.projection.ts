@@ -1,4 +1,4 @@
-/** Keeps what is to be sent (`deliveries`, `queue`) and what came of it (`attempts`). */
+/** Stores the deliveries to send (`deliveries`, `queue`) and the results of attempts (`attempts`). */
 import type { Recorded } from '@cardea/event-store';
 import { orNull, projection, type TableChange, table } from '@cardea/read-models';
 import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';

@@ -1,6 +1,6 @@
 import { storedId } from '@cardea/runtime';
 
-/** The id of a row of the delivery log: which delivery, and which attempt of it. Opaque to clients. */
+/** The id of a row of the delivery log. It contains delivery and attempt, and is opaque to clients. */
 type DeliveryAttemptId = { readonly deliveryId: string; readonly n: number };
 
 const FORM = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9]\d?)$/i;

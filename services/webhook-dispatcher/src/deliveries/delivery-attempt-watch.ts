@@ -1,4 +1,6 @@
-/** Whoever asked for a test or a retry is answered once its attempt can be read, so that the next list shows it. */
+/**
+ * A request for a test or a retry is answered once its attempt can be read, so that the next list shows it.
+ */
 import type { RecordedEvent } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
@@ -12,7 +14,7 @@ type Awaited = {
   readonly tenantId: string;
   readonly deliveryId: string;
   readonly since: Date;
-  /** Whoever stops answers at once. */
+  /** A process that stops answers all waiters at once. */
   readonly draining: AbortSignal;
 };
 

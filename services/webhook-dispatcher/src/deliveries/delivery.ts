@@ -38,7 +38,7 @@ type DeliveryAttempt = {
   readonly n: number;
   /** 0 when no answer came. */
   readonly status_code: number;
-  /** What went wrong where no answer came. */
+  /** The reason of a failure where no answer came. */
   readonly error: string | null;
   readonly duration_ms: number;
   readonly started_at: string;

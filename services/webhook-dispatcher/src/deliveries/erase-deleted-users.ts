@@ -10,7 +10,7 @@ import type { Clock } from '@cardea/runtime';
 import { type Loop, sweeping } from '@cardea/service';
 import { DELIVERIES_TABLE } from './deliveries.projection.ts';
 
-/** Longer than the whole schedule of a delivery. */
+/** This time is longer than the whole schedule of a delivery. */
 const PATIENCE_MS = 3 * 3_600_000;
 const SWEEP_EVERY_MS = 15_000;
 const TABLE_WAIT_MS = 1_000;

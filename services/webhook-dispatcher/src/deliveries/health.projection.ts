@@ -84,7 +84,7 @@ function changesOf(events: readonly Event[], schema: string): readonly Statement
     if (about === undefined) continue;
     const { webhookId, tenantId, fact } = about;
     if (fact === 'deleted') {
-      // What follows is applied after the deletion, to a row that is not there.
+      // Later events are applied after the deletion, to a row that does not exist.
       changes.delete(webhookId);
       deleted.add(webhookId);
       continue;

@@ -24,8 +24,8 @@ type Attempt = { readonly success: boolean; readonly status: number; readonly st
 export type HealthFact = Attempt | 'enabled';
 
 /**
- * What a series of facts does to a health that is not known here. `health` counts from nothing: it is added
- * to what was before, or replaces it where that does not matter any more.
+ * Applies a series of facts to a health that is unknown here. `health` counts from zero: the caller adds it
+ * to the stored health, or replaces that one where it no longer matters.
  */
 export type HealthChange = {
   readonly health: Health;

@@ -1,6 +1,6 @@
 /**
- * The queue as one process sees it: what is due is claimed under a lease, so that of all processes one
- * sends it, and what a dead process had claimed is due again when the lease has lapsed.
+ * The queue as one process sees it. Due deliveries are claimed under a lease, so that only one process sends
+ * each. Deliveries of a process that died are due again when the lease has expired.
  */
 import type { WebhookEvent } from '@cardea/contracts';
 import type { Database } from '@cardea/read-models';

@@ -1,4 +1,4 @@
-/** What is published of deliveries: those that a user asked for, and those that failed for good. */
+/** Publishes the deliveries that a user requested, and those that failed for good. */
 import type { webhooksEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import { ignored, ignoring } from '@cardea/event-store';

@@ -1,4 +1,7 @@
-/** Where the last claim of this process ended: the next one begins after it, at the tenants and in each of them. */
+/**
+ * The place where the last claim of this process ended. The next claim begins after it, both among tenants
+ * and within each of them.
+ */
 
 /** Tenants whose place is kept; one that is forgotten begins with its first webhook. */
 const PLACES_MAX = 256;

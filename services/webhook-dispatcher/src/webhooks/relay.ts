@@ -1,4 +1,4 @@
-/** What is published of webhooks: who changed them. */
+/** Publishes who created, changed or deleted a webhook. */
 import type { webhooksEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
 import { type WebhookFact, webhooks } from './webhook.ts';

@@ -88,7 +88,7 @@ export class WebhookIndex {
       );
   }
 
-  /** Whether the tenant has a webhook that is told of it, as far as this process knows; true without a tenant. */
+  /** Whether the tenant has a webhook for this event, as far as this process knows; true without a tenant. */
   mayMatch(event: string, tenantId: string | undefined): boolean {
     if (tenantId === undefined) return true;
     const ids = [...(this.#byTenant.get(tenantId) ?? [])];

@@ -11,7 +11,10 @@ const URL_SENT_CHARS_MAX = 16_384;
 const ID_CHARS_MAX = 128;
 
 const TAG = 'Webhooks';
-/** Admins by their own token, or machines with that role; agents and API keys are refused (`docs/contract.md` 4.4). */
+/**
+ * The callers are admins by their own token, and machines with that role; agents and API keys are refused
+ * (`docs/contract.md` 4.4).
+ */
 export const ENDPOINT_DEFAULTS = {
   tag: TAG,
   who: ['admin'],
@@ -23,7 +26,9 @@ export const WRITES = { ...ENDPOINT_DEFAULTS, machine: 'webhooks:write' } as con
 
 export const idParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: ID_CHARS_MAX }) });
 
-/** Longer URLs than the limit pass here, so that they get the code that says what is wrong. */
+/**
+ * The schema allows URLs above the limit, so that the handler refuses them with a code that names the fault.
+ */
 export const urlField = documented(Type.String({ maxLength: URL_SENT_CHARS_MAX }), {
   format: 'uri',
   pattern: '^https?://',

@@ -114,7 +114,7 @@ export const webhooks: Stream<Webhook, WebhookFact> = {
 
 export const subjectOf = (webhookId: string): string => `webhook:${webhookId}`;
 
-/** Where a webhook's sealed fields stand. */
+/** The AAD of a webhook's encrypted fields. */
 export const locationOf = (webhookId: string, field: 'url' | 'keys') => ({
   subject: subjectOf(webhookId),
   streamId: `webhook-${webhookId}`,

@@ -35,7 +35,7 @@ export const webhooksTable = projection<WebhookFact>()({
     WebhookCreated: async (event, { open }) => {
       const { data, streamId, metadata } = event;
       const url = await open(data.url, { streamId, field: 'url' });
-      // Its key is gone: the webhook was deleted since, and a later event of this log says so.
+      // The key was erased: the webhook was deleted since, and a later event of this log says so.
       if (url === null) return [];
       return [
         rows.put({

@@ -9,7 +9,7 @@ export type WriteDependencies = Pick<
 
 const INDEX_WAIT_MS = 2_000;
 
-/** Once it answers, this process matches and sends by what was written. */
+/** When it resolves, this process matches and sends by the new state. */
 export async function settle(index: WebhookIndex, position: bigint | undefined): Promise<void> {
   if (position !== undefined) await index.reached(position, INDEX_WAIT_MS);
 }

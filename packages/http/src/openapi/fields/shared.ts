@@ -1,4 +1,7 @@
-/** Names that mean the same wherever they stand. A key may begin with the type or operation of which alone it holds. */
+/**
+ * Field names with one meaning everywhere. A key may begin with the type or operation to which its
+ * description is limited.
+ */
 export const shared: { readonly [field: string]: string } = {
   allowed: 'True if it is allowed.',
   app_id: 'The application that this belongs to; null where it belongs to the whole workspace.',

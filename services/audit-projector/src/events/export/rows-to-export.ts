@@ -11,7 +11,7 @@ import { type Filters, select } from '../event-filters.ts';
 /** A page of the largest rows is 400 KiB, of which some copies are held while the client does not read. */
 const PAGE_ROWS_MAX = 200;
 
-/** How much there was to export when it was asked for. */
+/** The number of rows at the time of the request. */
 export type Extent = { readonly rows: number; readonly newest: Date | null };
 
 type Dependencies = Pick<ServiceDependencies, 'database'>;
@@ -38,7 +38,7 @@ type Wanted<Row> = {
   readonly columns: readonly string[];
   readonly filters: Filters;
   readonly extent: Extent;
-  /** What is kept of a page while its client reads; the rows are not. */
+  /** Turns a page into the text that is kept while the client reads it; the rows are not kept. */
   readonly print: (rows: readonly Row[]) => string;
 };
 
@@ -56,7 +56,7 @@ export async function* pagesOf<Row extends PageRow>(
 }
 
 type From = {
-  /** Bounds which partitions are looked at; the cursor alone would not. */
+  /** Limits the partitions that are read; the cursor alone would not. */
   readonly to: Date | null;
   readonly left: number;
   readonly after: Cursor | undefined;

@@ -1,4 +1,4 @@
-/** Rows for what the audit projector publishes of itself. */
+/** Rows for the events that the audit projector itself publishes. */
 import type { auditEvents, DataOf } from '@cardea/contracts';
 import type { Rule } from '../audit-row.ts';
 import { denied } from './denied.ts';

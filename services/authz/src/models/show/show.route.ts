@@ -22,7 +22,7 @@ export const showModelRoute = ({ streams }: { readonly streams: Streams }) =>
       refusals: {},
     },
     async ({ tenantId }) => {
-      // From the stream, which is never older than what was acknowledged anywhere.
+      // Reads the stream, which always contains every acknowledged write.
       const { state } = await streams.load(models, { tenantId, id: tenantId });
       return { ok: state };
     },

@@ -1,4 +1,4 @@
-/** What a change of tuples needs: the model says which of them it takes. */
+/** The dependencies of a change of tuples. The model decides which tuples are allowed. */
 import type { WriteDependencies } from '../../http/writing.ts';
 import type { CurrentModels } from '../../models/current-models.ts';
 

@@ -164,7 +164,7 @@ const shownDelete = (outcome: Outcome) =>
     ? { error: errorOf(outcome.failed) }
     : ({ status: outcome.decided.position === undefined ? 'absent' : 'deleted' } as const);
 
-/** What the same failure would be for a single change; a fault of ours is one of the whole request. */
+/** Returns the refusal that a single change would get; an internal error applies to the whole request. */
 function errorOf(failed: unknown): { readonly code: string; readonly message: string } {
   const { status, code, message } = refusalOfThrow(failed);
   if (status === 500) throw failed;

@@ -75,7 +75,7 @@ const checkOf = ({ user_id, relation, object_type, object_id }: HolderCheck): Ch
   object_id,
 });
 
-/** One of the seven, or a name of the tenant's own model: the engine says where it is neither. */
+/** One of the seven relations, or a name of the tenant's own model; the engine refuses any other. */
 const named = (relation: string) => relation as Relation;
 
 const unavailable = (why: Unanswered) => new PeerUnavailable(`authz cannot answer: ${why}`);

@@ -14,7 +14,7 @@ export const backup: Command = {
     out: { type: 'string', value: 'DIR', help: 'a new or empty folder' },
     'events-saved': {
       type: 'boolean',
-      help: 'with EventStoreDB: its own backup was made before this one',
+      help: 'confirm, with EventStoreDB, that its own backup was made before this one',
     },
   },
   run: async (call) => {

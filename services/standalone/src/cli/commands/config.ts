@@ -7,7 +7,7 @@ const read = (call: Call) => settingsOf({ env: call.env, data: textOf(call, 'dat
 
 export const configCheck: Command = {
   name: 'config check',
-  summary: 'Names all that is wrong with the settings, at once.',
+  summary: 'Lists all faults of the settings at once.',
   run: async (call) => {
     read(call);
     return done(['The settings are right.'], { faults: [] });
@@ -16,7 +16,8 @@ export const configCheck: Command = {
 
 export const configList: Command = {
   name: 'config list',
-  summary: 'Lists all settings with their form and value; of secrets only whether they are set.',
+  summary:
+    'Lists all settings with their form and value. Of a secret it only shows whether it is set.',
   run: async (call) => {
     const { settings } = read(call);
     const all = SETTING_FORMS.map(({ name, form, secret, required }) => ({

@@ -1,4 +1,4 @@
-/** Moves what is wrapped under the previous ENCRYPTION_KEY and JWT_SECRET to the current ones. */
+/** Wraps the keys that are under the previous ENCRYPTION_KEY and JWT_SECRET under the current ones. */
 import type { ServiceName } from '@cardea/contracts';
 import { deriveFrom, type Sealer, sealer, serviceSecrets, wrapKeys } from '@cardea/crypto';
 import { identityOperations } from '@cardea/identity';
@@ -18,7 +18,7 @@ export const keysRewrap: Command = {
   options: {
     'per-service': {
       type: 'boolean',
-      help: 'from the secrets of the deployment to those that each service has of its own',
+      help: 'move the keys from the secrets of the deployment to the own secrets of each service',
     },
   },
   run: async ({ open, tell, options }) => {
@@ -51,14 +51,14 @@ export const keysRewrap: Command = {
   },
 };
 
-/** Opens what is wrapped anew already and what is not yet. */
+/** Decrypts keys that are wrapped under the current secret as well as those that are not yet. */
 const sealerOf = (deployment: Deployment, settings: Settings): Sealer => {
   const { database, clock, random } = deployment.shared();
   const table = postgresSubjectKeys(database, 'identity');
   return sealer({ table, keys: wrapKeys(settings, 'subject-wrap/v1'), clock, random });
 };
 
-/** The settings of a service whose keys still rest on the deployment's secrets. */
+/** The settings of a service whose keys are still wrapped under the deployment's secrets. */
 function movedToOwn(settings: Settings, service: ServiceName): Settings {
   const { JWT_SECRET, ENCRYPTION_KEY } = serviceSecrets(settings, service);
   return {
@@ -75,7 +75,7 @@ export const keysRotateDek: Command = {
   summary:
     "Replaces the key of a tenant's secrets, and encrypts them anew; it happens by itself once a year.",
   example: 'keys rotate-dek --tenant 0198c2f4-8d5e-7c3a-9f21-6b0c4d1e2f3a',
-  options: { tenant: { type: 'string', value: 'ID', help: 'whose secrets' } },
+  options: { tenant: { type: 'string', value: 'ID', help: 'tenant of the secrets' } },
   run: async (call) => {
     const tenantId = idOf(call, 'tenant');
     if (tenantId === undefined) throw new WrongUsage('--tenant names whose key');

@@ -13,7 +13,7 @@ const KEY_BYTES = 32;
 
 export const newEnvironment: Command = {
   name: 'env',
-  summary: 'Prints the settings of a new deployment, with fresh secrets: keep them as its .env.',
+  summary: 'Prints the settings of a new deployment with new secrets. Keep them as its .env file.',
   run: async () => {
     const values = {
       ENV: 'production',
@@ -43,11 +43,11 @@ export const derivedEnvironment: Command = {
     'Prints the secrets and logins of one service, derived from JWT_SECRET and ENCRYPTION_KEY: its process needs no others.',
   example: 'env derive --service webhook-dispatcher',
   options: {
-    service: { type: 'string', value: 'NAME', help: 'which' },
+    service: { type: 'string', value: 'NAME', help: 'service to print' },
     out: {
       type: 'string',
       value: 'DIR',
-      help: 'write a file for each setting there, as <NAME>_FILE reads it, and print their names alone',
+      help: 'write each setting to a file there, as <NAME>_FILE reads it, and print only their names',
     },
   },
   run: async (call) => {
@@ -78,7 +78,7 @@ const NO_PREVIOUS = { JWT_SECRET_PREVIOUS: '', ENCRYPTION_KEY_PREVIOUS: '' };
 const OWNER_ONLY_FOLDER = 0o700;
 const OWNER_ONLY_FILE = 0o400;
 
-/** Each under another name first: who reads one meanwhile reads the whole of it. */
+/** Each file is written under another name first, so that a concurrent reader sees it whole. */
 function written(folder: string, values: { readonly [name: string]: string }): readonly string[] {
   mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
   return Object.entries(values).map(([name, value]) => {

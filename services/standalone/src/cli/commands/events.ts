@@ -16,8 +16,8 @@ export const eventsRead: Command = {
   words: ['<log>'],
   options: {
     stream: { type: 'string', value: 'ID', help: 'only this stream' },
-    after: { type: 'string', value: 'POSITION', help: 'only what lies behind (0)' },
-    limit: { type: 'string', value: 'N', help: `at most so many (${LIMIT})` },
+    after: { type: 'string', value: 'POSITION', help: 'only events after this position (0)' },
+    limit: { type: 'string', value: 'N', help: `most events to print (${LIMIT})` },
   },
   run: async (call) => {
     const part = await logOf(call);
@@ -37,7 +37,13 @@ export const eventsTail: Command = {
   name: 'events tail',
   summary: 'Prints events of a log as they come, until Ctrl-C.',
   words: ['<log>'],
-  options: { after: { type: 'string', value: 'POSITION', help: 'from there (the end)' } },
+  options: {
+    after: {
+      type: 'string',
+      value: 'POSITION',
+      help: 'only events after this position (the end of the log)',
+    },
+  },
   run: async (call) => {
     const part = await logOf(call);
     const { store, clock } = part.needs;

@@ -23,14 +23,18 @@ export const exec: Command = {
     'exec --session as_0198c2f4 --service erp --fields api_key=ERP_KEY -- curl -fsS https://erp.example.com',
   words: ['<command>', '[argument…]'],
   options: {
-    session: { type: 'string', value: 'ID', help: 'of the agent; its token in CARDEA_CAPABILITY' },
-    service: { type: 'string', value: 'NAME', help: 'whose credential' },
+    session: {
+      type: 'string',
+      value: 'ID',
+      help: 'session of the agent, whose token is in CARDEA_CAPABILITY',
+    },
+    service: { type: 'string', value: 'NAME', help: 'service of the credential' },
     fields: {
       type: 'string',
       value: 'FIELD[=VARIABLE],…',
-      help: 'which; the variable is SERVICE_FIELD unless named',
+      help: 'field to pass, in the variable SERVICE_FIELD unless named',
     },
-    approval: { type: 'string', value: 'ID', help: 'of a person who approved it' },
+    approval: { type: 'string', value: 'ID', help: 'approval by a person' },
   },
   run: async (call) => {
     const session = given(call, 'session');

@@ -15,7 +15,8 @@ const operationsOn = (deployment: Deployment) =>
 
 export const keysStatus: Command = {
   name: 'keys status',
-  summary: 'Lists the signing keys, and how many stored keys rest on which ENCRYPTION_KEY, by ids.',
+  summary:
+    'Lists the signing keys, and how many stored keys are wrapped under each ENCRYPTION_KEY, by id.',
   example: 'keys status --json',
   run: async ({ open }) => {
     const deployment = await open();
@@ -62,7 +63,7 @@ export const keysRotate: Command = {
     },
     revoke: {
       type: 'boolean',
-      help: 'remove all other keys at once: nobody believes their tokens any more, refresh tokens go on',
+      help: 'remove all other keys at once: access tokens signed by them become invalid, refresh tokens stay valid',
     },
   },
   destroys: ({ revoke }) => revoke === true,

@@ -11,7 +11,8 @@ const REFUSED = 401;
 
 export const logLevel: Command = {
   name: 'loglevel',
-  summary: 'Changes what running processes log; after a while they go back by themselves.',
+  summary:
+    'Changes the log level of running processes, which return to their own level after some time.',
   words: [LEVELS.join('|')],
   options: {
     ttl: { type: 'string', value: 'SECONDS', help: `until they go back (${TTL_SECONDS.or})` },

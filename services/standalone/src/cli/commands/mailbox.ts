@@ -12,11 +12,11 @@ const PORT_MAX = 65_535;
 
 export const mailbox: Command = {
   name: 'mailbox',
-  summary: 'Takes all mail and shows it at /dev/mailbox, until Ctrl-C.',
+  summary: 'Accepts all mail and shows it at /dev/mailbox, until Ctrl-C.',
   options: {
     'smtp-port': { type: 'string', value: 'N', help: `of the mail server (${SMTP_PORT}; 0: any)` },
     port: { type: 'string', value: 'N', help: `of the page (${PAGE_PORT}; 0: any)` },
-    host: { type: 'string', value: 'ADDRESS', help: 'to listen on (127.0.0.1)' },
+    host: { type: 'string', value: 'ADDRESS', help: 'address to listen on (127.0.0.1)' },
   },
   run: async (call) => {
     const host = textOf(call, 'host') ?? '127.0.0.1';

@@ -9,8 +9,8 @@ export const migrateCommand: Command = {
   name: 'migrate',
   summary: 'Applies the migrations of all services that are not applied yet.',
   options: {
-    all: { type: 'boolean', help: 'all services (as without it: each may have its own process)' },
-    'dry-run': { type: 'boolean', help: 'only name what would be applied' },
+    all: { type: 'boolean', help: 'all services, which is the default' },
+    'dry-run': { type: 'boolean', help: 'only list the migrations that it would apply' },
   },
   run: async ({ open, options, version }) => {
     const { settings, log } = await open();

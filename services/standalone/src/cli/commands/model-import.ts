@@ -28,16 +28,20 @@ export const modelImport: Command = {
   example: 'model import --tenant 0198c2f4-8d5e-7c3a-9f21-6b0c4d1e2f3a --print documents.fga',
   words: ['<file>'],
   options: {
-    tenant: { type: 'string', value: 'ID', help: 'whose' },
+    tenant: { type: 'string', value: 'ID', help: 'tenant of the model' },
     language: {
       type: 'string',
       value: 'NAME',
-      help: 'openfga or zed, else by the name of the file',
+      help: 'openfga or zed (default: by the name of the file)',
     },
-    'expected-version': { type: 'string', value: 'N', help: 'only if this is its version now' },
+    'expected-version': {
+      type: 'string',
+      value: 'N',
+      help: 'import only if the model has this version',
+    },
     print: {
       type: 'boolean',
-      help: 'print the model as PUT /api/v1/fga/model takes it, change nothing',
+      help: 'print the model as PUT /api/v1/fga/model takes it, and change nothing',
     },
   },
   run: async (call) => {

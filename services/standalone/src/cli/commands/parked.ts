@@ -46,7 +46,7 @@ async function allParked({ parts, shared }: Deployment) {
 
 export const parkedList: Command = {
   name: 'parked list',
-  summary: 'Lists the streams that wait.',
+  summary: 'Lists the parked streams.',
   run: async ({ open }) => {
     const parked = await allParked(await open());
     const rows = parked.map((one) => [
@@ -62,7 +62,7 @@ export const parkedList: Command = {
 
 export const parkedShow: Command = {
   name: 'parked show',
-  summary: 'Shows the events of a stream that waits, without what they say.',
+  summary: 'Shows the events of a parked stream without their data.',
   words: ['<id>'],
   run: async (call) => {
     const { part, owner, streamId } = await placeOf(call);
@@ -92,7 +92,7 @@ export const parkedShow: Command = {
 
 export const parkedRelease: Command = {
   name: 'parked release',
-  summary: 'Applies what waits of a stream, in order, once the reason is mended.',
+  summary: 'Applies the events of a parked stream in order. Remove the cause first.',
   words: ['<id>'],
   run: async (call) => {
     const place = await placeOf(call);
@@ -108,9 +108,10 @@ export const parkedRelease: Command = {
 
 export const parkedDiscard: Command = {
   name: 'parked discard',
-  summary: 'Forgets what waits of a stream: its effects never come about, the stream goes on.',
+  summary:
+    'Discards the events of a parked stream: they never take effect, and the stream continues.',
   words: ['<id>'],
-  options: { reason: { type: 'string', value: 'TEXT', help: 'why; repeated in the answer' } },
+  options: { reason: { type: 'string', value: 'TEXT', help: 'reason, which the output repeats' } },
   destroys: true,
   run: async (call) => {
     const reason = textOf(call, 'reason');

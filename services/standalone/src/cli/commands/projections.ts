@@ -1,4 +1,4 @@
-/** How far the tables lag behind their logs, and the rebuilding of tables. */
+/** Shows how far the tables lag behind their logs, and rebuilds tables. */
 import { rebuildProjection } from '@cardea/read-models';
 import type { Part } from '@cardea/service';
 import { type Command, done, table } from '../command.ts';
@@ -8,7 +8,7 @@ import { lagOf, parkedBy } from '../lag.ts';
 
 export const projectionsStatus: Command = {
   name: 'projections status',
-  summary: 'Shows how far each projection is behind its log.',
+  summary: 'Shows how far each projection lags behind its log.',
   run: async ({ open }) => {
     const deployment = await open();
     const all = await Promise.all(deployment.parts().map((part) => statusOf(part, deployment)));
@@ -49,7 +49,8 @@ async function statusOf(part: Part, deployment: Deployment) {
 
 export const projectionsRebuild: Command = {
   name: 'projections rebuild',
-  summary: 'Builds tables anew from the first event and puts them in place; safe while all runs.',
+  summary:
+    'Rebuilds tables from the first event and replaces the old ones. All services may run during it.',
   words: ['[projection]'],
   options: { all: { type: 'boolean', help: 'every projection of every service' } },
   run: async ({ open, words, options, tell }) => {

@@ -1,11 +1,11 @@
-/** Has a relay publish events of its log again, for readers that lost them. */
+/** Asks a relay to publish events of its log again, for readers that lost them. */
 import { SERVICE_NAMES, topicOf } from '@cardea/contracts';
 import { askForReplay } from '@cardea/event-bus';
 import { type Command, done, textOf } from '../command.ts';
 import { WrongUsage } from '../failures.ts';
 
 const LOOK_MS = 250;
-/** A relay hears of it at once; one that stands by takes over within seconds. */
+/** A running relay starts at once; a relay that stands by takes over within seconds. */
 const BEGIN_MS_MAX = 20_000;
 
 export const relayReplay: Command = {
@@ -14,8 +14,8 @@ export const relayReplay: Command = {
     'Publishes again what was published from a position on, under the same ids: our own consumers skip it.',
   example: 'relay replay --topic cardea.authz.events.v1 --from 1200',
   options: {
-    topic: { type: 'string', value: 'NAME', help: 'where to' },
-    from: { type: 'string', value: 'POSITION', help: 'of the first event, in its log' },
+    topic: { type: 'string', value: 'NAME', help: 'topic that receives them' },
+    from: { type: 'string', value: 'POSITION', help: 'position of the first event in its log' },
   },
   run: async (call) => {
     const topic = textOf(call, 'topic');

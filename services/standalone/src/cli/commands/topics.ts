@@ -7,7 +7,7 @@ const NO_KAFKA = 'KAFKA_BROKERS is unset: the topics are tables, and made by the
 
 export const topicsCreate: Command = {
   name: 'topics create',
-  summary: 'Makes the topics that are missing; one with another number of partitions is refused.',
+  summary: 'Creates the missing topics, and refuses one with another number of partitions.',
   run: async ({ open }) => {
     const deployment = await open();
     const client = kafkaOf(deployment);
@@ -21,7 +21,7 @@ export const topicsCreate: Command = {
 
 export const topicsCheck: Command = {
   name: 'topics check',
-  summary: 'Says which topics are missing or have another number of partitions.',
+  summary: 'Lists the topics that are missing or have another number of partitions.',
   run: async ({ open }) => {
     const client = kafkaOf(await open());
     if (client === undefined) return done([NO_KAFKA], { faults: [] });

@@ -46,7 +46,7 @@ export const usersImport: Command = {
     if (format === undefined) throw new WrongUsage(`--from takes ${NAMES.join(', ')}`);
     const applies = call.options['apply'] === true;
     const read = format(call);
-    // Told at once, before a long file is read.
+    // The refusal comes at once, before a long file is read.
     const send = applies ? sendPage(importAccess(call.env)) : undefined;
     const say = ({ line, user }: Location, code: string) =>
       call.tell(`line ${line}, user ${user}: ${code}`, { line, user, code });

@@ -21,7 +21,7 @@ const REASONS = {
 
 export const usersCreateAdmin: Command = {
   name: 'users create-admin',
-  summary: 'Makes an administrator; the password is printed once, unless it comes from a file.',
+  summary: 'Creates an administrator, and prints the password once unless it comes from a file.',
   words: ['<e-mail>'],
   options: {
     tenant: { type: 'string', value: 'ID', help: "tenant (default: the deployment's own)" },

@@ -1,4 +1,4 @@
-/** Sends again what a webhook did not take. */
+/** Sends the deliveries again that a webhook did not accept. */
 import { isUuid } from '@cardea/runtime';
 import { webhooksOperations } from '@cardea/webhook-dispatcher';
 import { type Call, type Command, done, idOf, textOf } from '../command.ts';
@@ -20,8 +20,8 @@ export const webhooksReplay: Command = {
   example:
     'webhooks replay --webhook 0198c2f4-8d5e-7c3a-9f21-6b0c4d1e2f3a --since 2026-11-23T08:00:00Z',
   options: {
-    webhook: { type: 'string', value: 'ID', help: 'to which' },
-    since: { type: 'string', value: 'TIME', help: 'of the last failed attempt' },
+    webhook: { type: 'string', value: 'ID', help: 'webhook that receives them' },
+    since: { type: 'string', value: 'TIME', help: 'time of the last failed attempt, or later' },
   },
   run: async (call) => {
     const webhookId = idOf(call, 'webhook') ?? '';

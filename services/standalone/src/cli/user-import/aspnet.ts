@@ -9,7 +9,7 @@ import {
 } from './foreign-user.ts';
 
 const TRUE: readonly string[] = ['true', '1', 't', 'yes'];
-/** As SQL Server Management Studio and psql print what is absent. */
+/** The text that SQL Server Management Studio and psql print for an absent value. */
 const ABSENT: readonly string[] = ['', 'NULL', '\\N'];
 
 export const aspNetUsers = (of: { readonly now: Date }): ReadForeignUsers =>

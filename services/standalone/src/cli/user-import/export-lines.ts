@@ -37,7 +37,7 @@ export const exportedUsers: ReadForeignUsers = async function* (chunks) {
     if (text === undefined) yield foreignUser(line, 'too_large');
     else yield foreignUser(line, fields === undefined ? 'unreadable' : readUser(fields));
   }
-  // Without its last line an export broke off; lines that somebody wrote have none.
+  // An export without its last line is incomplete; files written by hand have no such line.
   const isCut = announced === undefined ? isExport : announced !== count;
   if (isCut)
     throw new NotDone('the file was cut: it has not the last line of an export, or not all users');

@@ -1,4 +1,4 @@
-/** The text of a file, piece by piece: a file of 100,000 users is never in memory as a whole. */
+/** Reads the text of a file in pieces, so that a file of 100,000 users is never in memory as a whole. */
 import { createReadStream } from 'node:fs';
 import { NotDone } from '../failures.ts';
 
@@ -18,7 +18,7 @@ export async function* textOf(file: string): AsyncGenerator<string, void> {
   }
 }
 
-/** What is larger is none of a user's records. */
+/** No record of a user is larger. */
 export const RECORD_CHARACTERS_MAX = 262_144;
 
 /** One record of a file, by the line at which it begins. */

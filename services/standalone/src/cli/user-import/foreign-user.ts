@@ -1,9 +1,11 @@
-/** One user of another product's file: what the import is given, or why it is given nothing. */
+/**
+ * One user of another product's file: the fields for the import, or the reason why the user is not imported.
+ */
 import type { ImportedUser } from '@cardea/identity';
 
 /**
- * `no_address`: nobody could sign in; `disabled`: a sign-in that was taken there is not given here; `not_a_user`: the
- * account of a service, or a record of another kind.
+ * `no_address`: the user could not sign in. `disabled`: a sign-in that was blocked there is not enabled here.
+ * `not_a_user`: the account of a service, or a record of another kind.
  */
 export type FileRefusal =
   | 'disabled'

@@ -1,4 +1,4 @@
-/** Who imports, as the environment says: a machine, a person by their access token, or an API key. */
+/** Reads from the environment who imports: a machine, a person by their access token, or an API key. */
 import { type Environment, type Secret, secret } from '@cardea/runtime';
 import { givenIn, urlFault, type VariableFault, wrongEnvironment } from '../api-environment.ts';
 import { NotDone } from '../failures.ts';

@@ -1,13 +1,15 @@
 /**
- * Brings the users of a file to a deployment, page by page, or only says what would become of them. A user who is
- * there already is left alone, so that a run which was stopped is simply repeated.
+ * Imports the users of a file into a deployment, page by page, or only reports what would happen to them. A
+ * user who exists already stays unchanged, so a run that was stopped can simply be repeated.
  */
 import type { CheckImport, ImportedUser } from '@cardea/identity';
 import { NotDone } from '../failures.ts';
 import type { ForeignUser } from './foreign-user.ts';
 import type { SendPage } from './send-page.ts';
 
-/** As many as the API takes, and as many bytes as its bodies may have with some to spare. */
+/**
+ * The number of users that the API takes at once, and nearly the number of bytes that its bodies may have.
+ */
 const PAGE_USERS_MAX = 100;
 const PAGE_BYTES_MAX = 192 * 1024;
 

@@ -49,7 +49,7 @@ function readUser(text: string) {
 const credentialsOf = (value: unknown): readonly Fields[] =>
   (Array.isArray(value) ? value.map(fieldsOf) : []).filter((each) => each !== undefined);
 
-/** Null where Keycloak wrote it in a form of before version 8. */
+/** Null for a hash in a form of Keycloak before version 8. */
 function passwordHash({ secretData, credentialData }: Fields) {
   const [secret, credential] = [stringOf(secretData), stringOf(credentialData)];
   return secret === undefined || credential === undefined
@@ -82,7 +82,9 @@ function base32(bytes: Buffer): string {
   return groups.map((group) => BASE32[Number.parseInt(group.padEnd(5, '0'), 2)]).join('');
 }
 
-/** Those that are no second factor are left without a word: an old password, a link to another provider. */
+/**
+ * Credentials that are no second factor are skipped silently: an old password, a link to another provider.
+ */
 const SECOND_FACTORS: readonly unknown[] = ['otp', 'webauthn', 'webauthn-passwordless'];
 
 function notesOf(credentials: readonly Fields[], totpSecret: string | undefined) {

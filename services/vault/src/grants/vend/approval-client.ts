@@ -11,7 +11,7 @@ import {
 } from '../../policies/policies.module.ts';
 import type { ServiceRecord } from '../../services/services.module.ts';
 
-/** What the approver is asked to allow; the digest binds the answer to all of it. */
+/** The request that the approver decides on. The digest binds the decision to all of it. */
 export type Ask = {
   readonly tenantId: string;
   readonly agentId: string;

@@ -35,7 +35,8 @@ export async function liveRevocations(
   { revocations }: { readonly revocations: Pick<Revocations, 'look' | 'subscriptionEpoch'> },
   { agent, sessionId, capability }: RevocationLookUp,
 ): Promise<LiveRevocations> {
-  // What was cached before the connection was lost is not used afterwards: changes may have been missed.
+  // Values that were cached before the connection was lost are not used afterwards, because changes may
+  // have been missed.
   const subscriptionEpoch = revocations.subscriptionEpoch();
   const { revoked, values } = await revocations.look(
     [

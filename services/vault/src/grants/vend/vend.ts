@@ -109,8 +109,9 @@ async function barredFromLive(vault: VendingDependencies, authorized: Authorized
 }
 
 /**
- * From the snapshot cache while the session has no newer grant; else from the stream. What a session
- * requests first has no grant, most likely: that is not read, since the append of the grant proves it.
+ * Takes the grant from the snapshot cache while the session has no newer one, else from the stream. The first
+ * request of a session most likely has no grant: the stream is not read then, because the append of the grant
+ * proves it.
  */
 async function readGrantKey(
   vault: VendingDependencies,
@@ -121,7 +122,8 @@ async function readGrantKey(
   const known = caches.grantKeys.get(grantKeyId, grantsEpoch);
   if (known !== undefined) return known;
   const isFirst = grantsEpoch === undefined && changes !== undefined;
-  // Before an approval is used up, and before a grant that is not counted is handed out again, it is read.
+  // The stream has to be read before an approval is consumed, and before an uncounted grant is returned
+  // again.
   const isProvenLater = requirement === undefined && !vault.reuse.isFull();
   if (isFirst && isProvenLater) return grantKeys.initial;
   const { state } = await streams.load(grantKeys, { tenantId: request.tenantId, id: grantKeyId });

@@ -68,7 +68,7 @@ export function writeSecrets(
   return accept(...carrying(record, events));
 }
 
-/** What is wrong with a write, checked before anything is encrypted for it. */
+/** Finds the faults of a write before anything is encrypted for it. */
 export function faultOf(
   {
     secrets,

@@ -17,7 +17,7 @@ const ORIGIN_WAIT_MS = 5_000;
 /** A single busy tenant gets a quarter of the slots. */
 const PER_FREE_SLOT = 1 / 3;
 
-/** Held or waited for; `webhooks` are those that were claimed for it meanwhile. */
+/** Places that are held or waited for; `webhooks` are those that were claimed since. */
 type Origin = {
   readonly places: FairQueue;
   readonly webhooks: Set<string>;
@@ -40,7 +40,7 @@ export class Concurrency {
     return this.#slots.free;
   }
 
-  /** What a claim may bring: nothing for webhooks whose origin is full, and for each tenant its room. */
+  /** The room of a claim: none for webhooks whose origin is full, and for each tenant its free places. */
   claimable() {
     const full = [...this.#origins.values()].filter(
       ({ places }) => places.free === 0 || places.waiting > 0,

@@ -32,14 +32,14 @@ import { type SendDependencies, type Sent, send } from './send.ts';
 
 /** What becomes due in this process wakes the dispatcher, or is due at a known time. */
 const IDLE_MS = 10_000;
-/** What was due and could not be sent or released is tried again after this time. */
+/** A due delivery that could not be sent or released is tried again after this time. */
 const BLOCKED_MS = 1_000;
 const LEASE_MS = 60_000;
 const RENEW_EVERY_MS = 20_000;
 /** How often the renewing loop looks whether a lease has to be renewed. */
 const RENEW_LOOK_MS = 5_000;
 const PROJECTION_WAIT_MS = 60_000;
-/** What is on its way when the process stops may still come to its end. */
+/** Deliveries that are under way when the process stops have this long to finish. */
 const DRAIN_MS = 5_000;
 const CHANCE_BYTES = 4;
 /** A reason of our own: the default one is an error with a stack, created at every wake-up. */
@@ -107,7 +107,7 @@ export class Dispatcher {
       await this.#needs.clock.sleep(pauseMs, AbortSignal.any([signal, this.#woken.signal]));
     }
     await Promise.race([Promise.allSettled(this.#tasks), pause(DRAIN_MS, null, { ref: false })]);
-    // What is still on its way lapses and is sent again, by whoever claims it then.
+    // The lease of an unfinished delivery expires, and the process that claims it next sends it again.
     this.#stopped = true;
     this.#outcomes.stop();
   }
@@ -265,7 +265,7 @@ export class Dispatcher {
     return sealed === 'erased' ? null : sealed;
   }
 
-  /** Until the store has taken it and its row shows it. */
+  /** Waits until the store has accepted the outcome and its row shows it. */
   async #recorded(claimed: Claimed, append: () => Promise<bigint | undefined>): Promise<Left> {
     const position = await this.#outcomes.append(claimed.deliveryId, append);
     if (position === undefined) return await this.#release(claimed);

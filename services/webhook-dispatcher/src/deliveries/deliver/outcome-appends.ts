@@ -3,7 +3,7 @@
 import type { Clock, Logger } from '@cardea/runtime';
 import { errorCode } from '@cardea/runtime';
 
-/** Between two tries while the store is away. */
+/** The pause between two attempts while the store is unavailable. */
 const PAUSE_MS = 1_000;
 
 export class OutcomeAppends {
@@ -20,7 +20,7 @@ export class OutcomeAppends {
     return this.#waiting > 0;
   }
 
-  /** Ends the repetitions. */
+  /** Stops repeating. */
   stop(): void {
     this.#isStopped = true;
   }

@@ -1,4 +1,4 @@
-/** What a delivery attempt comes to: done, tried again later, or failed for good. */
+/** Records the result of a delivery attempt: done, tried again later, or failed for good. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Delivery, DeliveryAttemptFact } from '../delivery.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What a webhook is sent of an event on a topic. An event that a later erasure has emptied is not sent:
- * it is about nobody any more.
+ * Builds the payload of a webhook from an event on a topic. An event whose personal data was erased is not
+ * sent, because it is about no one any more.
  */
 import {
   approvalEvents,

@@ -1,7 +1,7 @@
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { seenBy, type Webhook, type WebhookChanged } from '../webhook.ts';
 
-/** Says only what is another now; a URL that is sent counts as another one. */
+/** Contains only the fields that differ; a URL that is sent counts as different. */
 export function changeWebhook(
   webhook: Webhook,
   change: WebhookChanged['data'],

@@ -81,7 +81,7 @@ export const createWebhookRoute = (needs: WriteDependencies) =>
         requestHash(needs, request, []),
         beginsAfterNow(needs),
       ]);
-      // Its key is gone for ever: the webhook that this key of idempotency made was deleted.
+      // The webhook that this idempotency key created was deleted, and its key was erased.
       if (sealedUrl === 'erased' || sealedKeys === 'erased') {
         return alreadyCreated(id);
       }

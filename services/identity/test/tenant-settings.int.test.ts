@@ -40,6 +40,7 @@ const OTHERS = {
     ...{ support_email: 'help@app.example', terms_url: `${PAGE}/terms` },
     privacy_url: `${PAGE}/privacy`,
   },
+  account_deletion: { allowed: false, wait_days: 3 },
 };
 /** Each setting by its name, those of a group by both. */
 const leaves = (settings: object): { readonly [name: string]: string } =>
@@ -100,6 +101,7 @@ describe('a setting of a tenant', () => {
     { branding: { logo_url: 'http://app.example/logo.png' } },
     { branding: { primary_color: 'red' } },
     { approval_channels: ['pigeon'] },
+    { account_deletion: { wait_days: 0 } },
     { social: { facebook: null } },
   ])('is refused in another form: %j', async (settings) => {
     expect(told(await set(settings))).toBe('400 invalid_request');

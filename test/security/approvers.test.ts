@@ -172,3 +172,94 @@ describe('S12 an agent that is its own human', () => {
     }
   });
 });
+
+const TUPLES = '/api/v1/fga/tuples';
+const SET = { relation: 'editor', object_type: 'team', object_id: 'payments' };
+const held = (userId: string) => ({ user_type: 'user', user_id: userId, ...SET });
+/** Holds the relation while the work goes on. */
+async function holding(people: readonly string[], work: () => Promise<void>): Promise<void> {
+  for (const id of people) expectStatus(await adminOfA().post(TUPLES, held(id)), 201);
+  try {
+    await work();
+  } finally {
+    for (const id of people) await adminOfA().delete(TUPLES, { body: held(id) });
+  }
+}
+const leave = async (id: string) =>
+  expectStatus(await adminOfA().delete(TUPLES, { body: held(id) }), 200);
+const vouchFor = async ({ userId }: Person) =>
+  expectStatus(await adminOfA().patch(`/api/v1/admin/users/${userId}`, { vouched: true }), 200);
+
+describe('a policy that asks a set', () => {
+  it('approval 25 releases a secret while the person who approved still holds the relation', async () => {
+    const { member, owner } = world.a;
+    await withPolicy({ approver: SET }, async () => {
+      const { vend } = await session(member);
+      const nobody = await vend();
+      expect([nobody.code, nobody.body.error.details]).toEqual([
+        'NO_APPROVER',
+        { reason: 'nobody_holds' },
+      ]);
+      await holding([member.userId, owner.userId], async () => {
+        const { approval_id } = (await vend()).body.data;
+        expectStatus(await approve(owner, approval_id), 200);
+        await leave(owner.userId);
+        const lost = await vend({ approval_id });
+        expect([lost.code, lost.body.error.details]).toEqual([
+          'NO_APPROVER',
+          { reason: 'approver_lost' },
+        ]);
+        expectStatus(await adminOfA().post(TUPLES, held(owner.userId)), 201);
+        const granted = await vend({ approval_id });
+        expect(granted.body.data.fields.api_key).toBe(VALUE);
+      });
+    });
+  });
+
+  it('approval 26 takes two of them, and not the one for whom the agent acts', async () => {
+    const { member, owner } = world.a;
+    const third = await proven(await register());
+    await vouchFor(third);
+    const two = { approver: SET, approvals_needed: 2, exclude_session_user: true };
+    await withPolicy(two, async () => {
+      const { vend } = await session(member);
+      await holding([member.userId, owner.userId, third.userId], async () => {
+        const { approval_id } = (await vend()).body.data;
+        expect((await approve(member, approval_id)).code).toBe('approver_excluded');
+        expectStatus(await approve(owner, approval_id), 202);
+        expectStatus(await vend({ approval_id }), 202);
+        expectStatus(await approve(third, approval_id), 200);
+        const granted = await vend({ approval_id });
+        expect(granted.body.data.fields.api_key).toBe(VALUE);
+      });
+    });
+  });
+
+  it('approval 25 is not opened to a stranger by a key that may write tuples', async () => {
+    const stranger = await register();
+    const scopes = ['fga:write'];
+    const made = await adminOfA().post('/api/v1/api-keys', { name: 'tuples', scopes });
+    expectStatus(made, 201);
+    const key = world.rest.as({ bearer: made.body.key, tenant: world.a.tenantId });
+    await withPolicy({ approver: SET }, async () => {
+      const { vend } = await session(stranger);
+      // The holder of the key names an account that nobody vouches for.
+      expectStatus(await key.post(TUPLES, held(stranger.userId)), 201);
+      expect((await vend()).body.error.details).toEqual({ reason: 'nobody_holds' });
+      await holding([world.a.owner.userId], async () => {
+        const { approval_id } = (await vend()).body.data;
+        expect((await approve(stranger, approval_id)).code).toBe('approver_not_vouched');
+      });
+      // A role is in no tuple.
+      const role = { relation: 'member', object_type: 'role', object_id: 'owner' };
+      const named = { user_type: 'user', user_id: stranger.userId, ...role };
+      expectStatus(await key.post(TUPLES, named), 201);
+    });
+    await withPolicy({ approver: { role: 'owner' } }, async () => {
+      const { vend } = await session(stranger);
+      const { approval_id } = (await vend()).body.data;
+      expect((await approve(stranger, approval_id)).code).toBe('request_not_found');
+      expectStatus(await approve(world.a.owner, approval_id), 200);
+    });
+  });
+});

@@ -66,5 +66,6 @@ export { type FactCopies, factCopies, type UserFacts } from './peers/fact-copies
 export { internalBearers } from './peers/internal-bearer.ts';
 export { PeerUnavailable, UnexpectedAnswer } from './peers/peer-unavailable.ts';
 export type { Offers, Peers } from './peers/peers.ts';
+export { NOBODY, type SetHolders, setHolders } from './peers/set-holders.ts';
 export { type Policy, policy } from './policy.ts';
 export type { Loop, Service, ServiceDefinition, ServiceDependencies } from './service.ts';

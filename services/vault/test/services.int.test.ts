@@ -264,12 +264,18 @@ describe('approval policies', () => {
       matched: [],
       approver: null,
       severity: null,
+      needed: null,
+      ttl_seconds: null,
+      holders: null,
     });
     expect((await ask(['user', 'password'])).body).toEqual({
       effect: 'require_approval',
       matched: [{ id: policy.id, version: 1 }],
       approver: 'session_user',
       severity: 'medium',
+      needed: 1,
+      ttl_seconds: 300,
+      holders: null,
     });
   });
 });

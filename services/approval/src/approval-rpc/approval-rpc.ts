@@ -11,7 +11,13 @@ import type {
 import { contextLocation } from '@cardea/crypto';
 import { type Command, WriteContention } from '@cardea/event-store';
 import { cleaned } from '@cardea/runtime';
-import type { FactCopies, Peers, ServiceDependencies } from '@cardea/service';
+import {
+  type FactCopies,
+  NOBODY,
+  type Peers,
+  type ServiceDependencies,
+  type SetHolders,
+} from '@cardea/service';
 import {
   askQueue,
   type Binding,
@@ -20,11 +26,9 @@ import {
   type ExistingRequest,
   type IdentityFacts,
   makeRequest,
-  NOBODY,
   patiently,
   readRequest,
   requests,
-  type SetHolders,
   sealWord,
   showRequest,
   streamOf,

@@ -4,7 +4,7 @@
  */
 import { type MailText, type MailTransport, outboxLoop } from '@cardea/mail';
 import type { WakeSignal } from '@cardea/runtime';
-import type { Loop, ServiceDependencies } from '@cardea/service';
+import type { Loop, ServiceDependencies, SetHolders } from '@cardea/service';
 import {
   type Changes,
   type Counters,
@@ -15,7 +15,6 @@ import {
   readRequest,
   requests,
   SET_MAILS_MAX,
-  type SetHolders,
   streamOf,
 } from '../requests/requests.module.ts';
 import { batchedWith, dueJobs, finish, fold, type Job, putOff, spread } from './jobs.ts';

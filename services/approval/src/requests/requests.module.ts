@@ -6,6 +6,8 @@ import {
   forgottenTenants,
   type Module,
   type ServiceDependencies,
+  type SetHolders,
+  setHolders,
 } from '@cardea/service';
 import { approveRequest } from './approval-requests/approve/approve.route.ts';
 import { type Changes, changes } from './approval-requests/changes.ts';
@@ -22,7 +24,6 @@ import { pollToken } from './approval-requests/poll-token/poll-token.route.ts';
 import { polls } from './approval-requests/polls.ts';
 import { requests } from './approval-requests/request.ts';
 import { requestsTable } from './approval-requests/requests.projection.ts';
-import { type SetHolders, setHolders } from './approver-sets/set-holders.ts';
 import { oldSetTexts } from './approver-sets/set-texts.ts';
 import { type Counters, counters } from './counters.ts';
 import { identityConsumer } from './identity-facts/identity.consumer.ts';
@@ -44,7 +45,6 @@ export {
   type Shown as ShownRequest,
   USERS_ONLY,
 } from './approval-requests/request-shape.ts';
-export { NOBODY, type SetHolders } from './approver-sets/set-holders.ts';
 export type { Counters } from './counters.ts';
 export { type IdentityFacts, type MailLook, patiently } from './identity-facts/identity-facts.ts';
 export { userValidity } from './identity-facts/user-validity.ts';

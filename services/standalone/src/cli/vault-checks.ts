@@ -14,10 +14,13 @@ export const approvers: DoctorCheck = async ({ deployment }) => {
   const vault = partOf(deployment, 'vault');
   const identity = partOf(deployment, 'identity');
   if (vault === undefined) return [];
-  const { barred, open } = await vaultOperations(vault.needs).policyFindings();
+  const { barred, open, byTuples } = await vaultOperations(vault.needs).policyFindings();
   const withOpenRegistration = identity === undefined ? open : await openIn(identity.needs, open);
-  if (barred.length + withOpenRegistration.length === 0) return ok('all can be answered');
-  return [...barredFinding(barred), ...openFinding(withOpenRegistration)];
+  const named = await namedByTuples(deployment, byTuples);
+  if (barred.length + withOpenRegistration.length + named.length === 0) {
+    return ok('all can be answered');
+  }
+  return [...barredFinding(barred), ...openFinding(withOpenRegistration), ...named];
 };
 
 type Findings = Awaited<ReturnType<ReturnType<typeof vaultOperations>['policyFindings']>>;
@@ -39,6 +42,24 @@ function openFinding(open: Findings['open']): readonly Finding[] {
   return warning(
     `${open.length} let any registered user approve, and registration is open, so the holder of an agent key can approve its own requests: ${first(named)}`,
     'PATCH /api/v1/vault/approval-policies/{id} {"approver_vouched":true}, or close registration',
+  );
+}
+
+/** A key that may write tuples makes any vouched person an approver. */
+async function namedByTuples(
+  deployment: Deployment,
+  policies: Findings['byTuples'],
+): Promise<readonly Finding[]> {
+  const identity = partOf(deployment, 'identity');
+  if (identity === undefined || policies.length === 0) return [];
+  const { keysWithScope } = identityOperations(identity.needs);
+  const tenants = [...new Set(policies.map(({ tenant_id }) => tenant_id))];
+  const keys = (await Promise.all(tenants.map((id) => keysWithScope(id, 'fga:write')))).flat();
+  if (keys.length === 0) return [];
+  const named = policies.map(({ tenant_id, policy_id }) => `${policy_id} of tenant ${tenant_id}`);
+  return warning(
+    `${policies.length} ask the holders of a relation (${first(named)}), whom administrators name, and ${keys.length} API keys with fga:write: ${first(keys)}`,
+    'revoke keys that others hold, or ask a role: PATCH /api/v1/vault/approval-policies/{id} {"approver":{"role":"admin"}}',
   );
 }
 

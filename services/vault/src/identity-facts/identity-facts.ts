@@ -4,7 +4,7 @@
  * confirmed by reading again. A row that is older than a change announced in the shared cache is not used:
  * identity is asked instead.
  */
-import type { CurrentFacts } from '@cardea/contracts';
+import type { ApproverSet, CurrentFacts } from '@cardea/contracts';
 import { factCopies, type ServiceDependencies, type UserFacts } from '@cardea/service';
 import { epochCache } from '../epochs.ts';
 import { type AppliedEvent, concernSessionsAlone } from './applied-sessions.ts';
@@ -40,7 +40,7 @@ export interface IdentityFacts {
   /** Reads again after a pause, because the bus may lag. */
   isKnownApprover(
     tenantId: string,
-    approver: string | { readonly user_id: string },
+    approver: string | { readonly user_id: string } | ApproverSet,
   ): Promise<boolean>;
   /** These events were applied in this process: what they may have changed is dropped. */
   applied(events: readonly AppliedEvent[]): void;
@@ -109,7 +109,7 @@ export function identityFacts(needs: Dependencies): IdentityFacts {
       return (await copies.owner({ tenantId, agentId }, row))?.owner_user_id ?? null;
     },
     isKnownApprover: async (tenantId, approver) => {
-      if (typeof approver === 'string') return true;
+      if (typeof approver === 'string' || !('user_id' in approver)) return true;
       for (const pauseMs of [0, ...REREAD_AFTER_MS]) {
         await clock.sleep(pauseMs);
         const row = await readApproverRow(database, tenantId, approver.user_id);

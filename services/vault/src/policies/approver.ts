@@ -1,4 +1,5 @@
 /** Who has to answer a request that a policy requires. */
+import { type ApproverSet, printApproverSet } from '@cardea/contracts';
 import type { IdentityFactsRequest } from '../identity-facts/fact-rows.ts';
 import type { KnownChanges } from '../identity-facts/facts-cache.ts';
 import { type IdentityFacts, isDisabled } from '../identity-facts/identity-facts.ts';
@@ -10,6 +11,7 @@ export type NoApproverReason =
   | 'too_many'
   | 'nobody_holds'
   | 'approver_lost';
+type PolicyReason = 'approver_not_vouched' | 'nobody_holds';
 export const NOT_VOUCHED = { refused: 'NO_APPROVER', reason: 'approver_not_vouched' } as const;
 
 type ApproverDependencies = { readonly facts: IdentityFacts };
@@ -25,13 +27,25 @@ type ApproverLookup = {
 export async function approverOf(
   { facts }: ApproverDependencies,
   by: ApproverLookup,
-  requirement: Pick<ApprovalRequirement, 'approver' | 'approver_vouched'>,
+  requirement: Pick<
+    ApprovalRequirement,
+    'approver' | 'approver_vouched' | 'approvals_needed' | 'exclude_session_user'
+  >,
 ): Promise<
-  | { readonly approverId: string }
-  | { readonly refused: 'NO_APPROVER'; readonly reason?: typeof NOT_VOUCHED.reason }
+  | { readonly approverId: string; readonly set?: ApproverSet }
+  | { readonly refused: 'NO_APPROVER'; readonly reason?: PolicyReason }
 > {
-  const userId = await approverIdOf({ facts }, by, requirement.approver);
+  const { approver } = requirement;
+  // Approval looks up who stands in a set, when it is asked and again when the person decides.
+  if (typeof approver === 'object' && !('user_id' in approver)) {
+    return { approverId: printApproverSet(approver), set: approver };
+  }
+  const userId = await approverIdOf({ facts }, by, approver);
   if (userId === null) return { refused: 'NO_APPROVER' };
+  const isExcluded = requirement.exclude_session_user && userId === by.factsRequest.userId;
+  if (isExcluded || requirement.approvals_needed > 1) {
+    return { refused: 'NO_APPROVER', reason: 'nobody_holds' };
+  }
   const of = { tenantId: by.factsRequest.tenantId, userId };
   const user = await facts.approver(of, by.changes);
   if (isDisabled(user?.status)) return { refused: 'NO_APPROVER' };
@@ -43,7 +57,7 @@ export async function approverOf(
 async function approverIdOf(
   { facts }: ApproverDependencies,
   { factsRequest, changes }: ApproverLookup,
-  approver: ApprovalRequirement['approver'],
+  approver: Exclude<ApprovalRequirement['approver'], ApproverSet>,
 ): Promise<string | null> {
   switch (approver) {
     case 'nobody':

@@ -72,6 +72,8 @@ describe('policies', () => {
       use_window_seconds: 30,
       max_auth_age_seconds: 90,
       number_match: true,
+      approvals_needed: 1,
+      exclude_session_user: false,
     });
     expect(requirementOf(policy('a', { severity: 'low' }))?.severity).toBe('low');
   });
@@ -96,5 +98,21 @@ describe('policies', () => {
     expect(requirementOf(policy('a'), owner)?.approver).toBe('agent_owner');
     expect(requirementOf(owner, policy('z'))?.approver).toBe('agent_owner');
     expect(requirementOf(owner, bob)?.approver).toEqual({ user_id: 'bob' });
+  });
+
+  it('ask the one set that they name, as many as the strictest says', () => {
+    const set = { relation: 'approver', object_type: 'team', object_id: 'payments' } as const;
+    const two = policy('a', { approver: set, approvals_needed: 2 });
+    const excludes = policy('b', { approver: { ...set }, exclude_session_user: true });
+    expect(requirementOf(two, excludes, policy('c'))).toMatchObject({
+      approver: set,
+      approvals_needed: 2,
+      exclude_session_user: true,
+    });
+    const role = policy('r', { approver: { role: 'admin' } });
+    expect(requirementOf(two, role)?.approver).toBe('nobody');
+    expect(requirementOf(role, policy('d', { approver: { user_id: 'admin' } }))?.approver).toBe(
+      'nobody',
+    );
   });
 });

@@ -1,4 +1,5 @@
 /** Evaluates the policies of a tenant for one request by an agent for fields of a service. */
+import { printApproverSet } from '@cardea/contracts';
 import type { Approver, Policy, PolicySet, Severity } from './policy.ts';
 
 export type Question = {
@@ -18,6 +19,8 @@ export type ApprovalRequirement = {
   readonly use_window_seconds: number;
   readonly max_auth_age_seconds: number | null;
   readonly number_match: boolean;
+  readonly approvals_needed: number;
+  readonly exclude_session_user: boolean;
 };
 
 export type PolicyVersion = { readonly id: string; readonly version: number };
@@ -65,16 +68,21 @@ function requirementOf(governing: readonly Policy[]): ApprovalRequirement {
     use_window_seconds: Math.min(...governing.map((each) => each.use_window_seconds)),
     max_auth_age_seconds: ages.length === 0 ? null : Math.min(...ages),
     number_match: governing.some(({ number_match }) => number_match),
+    approvals_needed: Math.max(...governing.map(({ approvals_needed: needed = 1 }) => needed)),
+    exclude_session_user: governing.some((each) => each.exclude_session_user === true),
   };
 }
 
-/** A named user takes precedence over the agent's owner, who takes precedence over the session's user. */
+/** A named user or set takes precedence over the agent's owner, who takes precedence over the session's user. */
 function approverOf(governing: readonly Policy[]): ApprovalRequirement['approver'] {
   const approvers = governing.map(({ approver }) => approver);
+  const explicit = approvers.filter((approver) => typeof approver === 'object');
   const named = new Set(
-    approvers.flatMap((approver) => (typeof approver === 'string' ? [] : [approver.user_id])),
+    explicit.map((approver) =>
+      'user_id' in approver ? `user:${approver.user_id}` : printApproverSet(approver),
+    ),
   );
-  const [user_id] = named;
-  if (user_id !== undefined) return named.size === 1 ? { user_id } : 'nobody';
+  const [first] = explicit;
+  if (first !== undefined) return named.size === 1 ? first : 'nobody';
   return approvers.includes('agent_owner') ? 'agent_owner' : 'session_user';
 }

@@ -21,7 +21,10 @@ export { type PolicySet, policySets } from './policy.ts';
 export { policyFindings } from './policy-findings.ts';
 export { PolicyVersionShape } from './policy-shape.ts';
 
-export type PoliciesDependencies = Pick<ServiceDependencies, 'streams' | 'command' | 'ids'> & {
+export type PoliciesDependencies = Pick<
+  ServiceDependencies,
+  'streams' | 'command' | 'ids' | 'peers' | 'clock'
+> & {
   readonly epochs: Epochs;
   readonly facts: IdentityFacts;
 };

@@ -33,6 +33,7 @@ describe('a policy that nobody can answer', () => {
   it('is none that somebody can answer, or that asks nobody', () => {
     const answered = [
       policy({ user_id: 'ann' }),
+      policy({ role: 'admin' }),
       policy('agent_owner'),
       policy({ user_id: 'eve' }, { effect: 'deny' }),
       policy({ user_id: 'eve' }, { enabled: false }),

@@ -5,7 +5,7 @@
 import type { Streams } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
 import { type Policy, policySets } from './policy.ts';
-import { approverMayBeAnybody } from './policy-shape.ts';
+import { approverMayBeAnybody, tuplesNameApprovers } from './policy-shape.ts';
 
 export type BarredPolicy = {
   readonly tenant_id: string;
@@ -36,12 +36,17 @@ type Tenant = {
   readonly owners: { readonly [agentId: string]: string | null };
 };
 
-export async function policyFindings({
-  database,
-  streams,
-}: Dependencies): Promise<{ readonly barred: BarredPolicy[]; readonly open: OpenPolicy[] }> {
+type Findings = {
+  readonly barred: BarredPolicy[];
+  readonly open: OpenPolicy[];
+  /** Keys and machines with `fga:write` name the approvers of these. */
+  readonly byTuples: OpenPolicy[];
+};
+
+export async function policyFindings({ database, streams }: Dependencies): Promise<Findings> {
   const barred: BarredPolicy[] = [];
   const open: OpenPolicy[] = [];
+  const byTuples: OpenPolicy[] = [];
   let after = '';
   for (;;) {
     const { rows } = await database.system.query<Tenant>(TENANTS, [after, TENANTS_PER_PAGE]);
@@ -55,14 +60,13 @@ export async function policyFindings({
           return [{ tenant_id: tenantId, policy_id: policy.id, approver }];
         }),
       );
-      open.push(
-        ...state
-          .filter((policy) => policy.enabled && approverMayBeAnybody(policy))
-          .map(({ id }) => ({ tenant_id: tenantId, policy_id: id })),
-      );
+      const enabled = state.filter((policy) => policy.enabled);
+      const found = ({ id }: Policy): OpenPolicy => ({ tenant_id: tenantId, policy_id: id });
+      open.push(...enabled.filter(approverMayBeAnybody).map(found));
+      byTuples.push(...enabled.filter(tuplesNameApprovers).map(found));
     }
     const last = rows.at(-1);
-    if (last === undefined || rows.length < TENANTS_PER_PAGE) return { barred, open };
+    if (last === undefined || rows.length < TENANTS_PER_PAGE) return { barred, open, byTuples };
     after = last.tenant_id;
   }
 }
@@ -81,5 +85,7 @@ export function barredApprover(
     const canAnswer = agents.some((id) => vouched.includes(owners[id] ?? ''));
     return canAnswer ? undefined : approver;
   }
+  // Who stands in a set is looked up when it is asked.
+  if (!('user_id' in approver)) return undefined;
   return vouched.includes(approver.user_id) ? undefined : approver.user_id;
 }

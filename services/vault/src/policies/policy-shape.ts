@@ -1,5 +1,11 @@
 /** An approval policy as administrators write and see it. */
-import { named, Time } from '@cardea/contracts';
+import {
+  APPROVALS_NEEDED_MAX,
+  named,
+  RelationApprover,
+  RoleApprover,
+  Time,
+} from '@cardea/contracts';
 import Type, { type Static } from 'typebox';
 import type { Policy, PolicyTerms } from './policy.ts';
 
@@ -39,6 +45,8 @@ export const ApproverShape = named(
         { additionalProperties: false },
       ),
     ),
+    RoleApprover,
+    RelationApprover,
   ]),
 );
 
@@ -58,6 +66,8 @@ const terms = {
     Type.Null(),
   ]),
   number_match: Type.Boolean(),
+  approvals_needed: Type.Integer({ minimum: 1, maximum: APPROVALS_NEEDED_MAX }),
+  exclude_session_user: Type.Boolean(),
   enabled: Type.Boolean(),
 };
 
@@ -80,7 +90,7 @@ export const PolicyShape = named(
       named(
         'ApprovalPolicyWarning',
         Type.Object({
-          code: Type.Literal('approver_may_be_anybody'),
+          code: Type.Enum(['approver_may_be_anybody', 'tuples_name_approvers']),
           message: Type.String(),
         }),
       ),
@@ -99,6 +109,8 @@ export const withDefaults = (given: Static<typeof NewPolicy>): PolicyTerms => ({
   use_window_seconds: DEFAULT_S,
   max_auth_age_seconds: null,
   number_match: false,
+  approvals_needed: 1,
+  exclude_session_user: false,
   enabled: true,
   ...given,
 });
@@ -117,7 +129,26 @@ export const approverMayBeAnybody = ({
 }: Pick<PolicyTerms, 'approver' | 'approver_vouched' | 'effect'>): boolean =>
   effect === 'require_approval' && approver === 'session_user' && !approver_vouched;
 
+const TUPLES_NAME_APPROVERS = {
+  code: 'tuples_name_approvers',
+  message:
+    'Whoever may write tuples names the approvers: administrators, and every API key and machine with `fga:write`. A vouched member with such a key can make themselves one. A role is given by administrators alone.',
+};
+
+/** Keys and machines with `fga:write` decide who stands in the set. */
+export const tuplesNameApprovers = ({
+  approver,
+  effect,
+}: Pick<PolicyTerms, 'approver' | 'effect'>): boolean =>
+  effect === 'require_approval' && typeof approver === 'object' && 'relation' in approver;
+
 export function shownPolicy({ request_hash: _, ...policy }: Policy): Static<typeof PolicyShape> {
-  const warnings = approverMayBeAnybody(policy) ? [APPROVER_MAY_BE_ANYBODY] : [];
-  return { ...policy, warnings } as Static<typeof PolicyShape>;
+  const warnings = [
+    ...(approverMayBeAnybody(policy) ? [APPROVER_MAY_BE_ANYBODY] : []),
+    ...(tuplesNameApprovers(policy) ? [TUPLES_NAME_APPROVERS] : []),
+  ];
+  const { approvals_needed = 1, exclude_session_user = false } = policy;
+  return { ...policy, approvals_needed, exclude_session_user, warnings } as Static<
+    typeof PolicyShape
+  >;
 }

@@ -2,10 +2,12 @@
  * The approval policies of a tenant: one stream in which every event contains the whole set, so that a vend
  * is decided on one consistent set.
  */
+import type { ApproverSet } from '@cardea/contracts';
 import type { Stream } from '@cardea/event-store';
 
 export type Severity = 'low' | 'medium' | 'high';
-export type Approver = 'session_user' | 'agent_owner' | { readonly user_id: string };
+/** A set is the holders of a role, or of a relation to an object. */
+export type Approver = 'session_user' | 'agent_owner' | { readonly user_id: string } | ApproverSet;
 
 export type PolicyTerms = {
   readonly name: string;
@@ -22,6 +24,10 @@ export type PolicyTerms = {
   readonly use_window_seconds: number;
   readonly max_auth_age_seconds: number | null;
   readonly number_match: boolean;
+  /** How many different persons of a set have to approve; absent in policies of before. */
+  readonly approvals_needed?: number;
+  /** The person for whom the agent acts may not approve; absent in policies of before. */
+  readonly exclude_session_user?: boolean;
   readonly enabled: boolean;
 };
 

@@ -31,6 +31,7 @@ export const agents: { readonly [field: string]: string } = {
   delegations: 'The delegations of the caller.',
   effect: 'What the policy does: require an approval, or deny.',
   ended_at: 'When the session ended; null: it goes on.',
+  exclude_session_user: 'True: the person for whom the agent acts may not approve.',
   expected_current:
     'For each field the version that must be current now, 0 for none; otherwise 409.',
   expected_versions:
@@ -42,6 +43,7 @@ export const agents: { readonly [field: string]: string } = {
   given: 'How many have approved who may still.',
   grant_id: 'Id of the grant.',
   grants: 'The grants.',
+  holders: 'How many of the set could approve now; null where no set is asked.',
   key_id: "Id of the agent's key.",
   last_error: 'Why the last message was not taken, as a code; null: it was, or none was sent.',
   last_sent_at: 'When the last message was taken; null: none yet.',

@@ -1,7 +1,7 @@
 /** Who decides a request: the person whom it names or, of a set, everyone who stands in it at that moment. */
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import type { FactCopies } from '@cardea/service';
-import { NOBODY, type SetHolders } from '../approver-sets/set-holders.ts';
+import { NOBODY, type SetHolders } from '@cardea/service';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
 import { userValidity } from '../identity-facts/user-validity.ts';
 import { type ApprovalRequest, type Decider, givenBy, type RequestFacts } from './request.ts';

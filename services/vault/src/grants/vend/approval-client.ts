@@ -1,5 +1,5 @@
 /** Opens, joins or consumes an approval request at the approval service. */
-import type { OpenApproval } from '@cardea/contracts';
+import type { ApproverSet, OpenApproval } from '@cardea/contracts';
 import { lengthPrefixed, sha256Of } from '@cardea/crypto';
 import type { Clock } from '@cardea/runtime';
 import { type Peers, PeerUnavailable } from '@cardea/service';
@@ -17,6 +17,10 @@ export type Ask = {
   readonly agentId: string;
   readonly sessionId: string;
   readonly approverId: string;
+  /** Whose holders may decide; `approverId` is its text then. */
+  readonly set: ApproverSet | undefined;
+  /** The person for whom the agent acts. */
+  readonly userId: string | null;
   readonly service: ServiceRecord;
   readonly fields: readonly string[];
   readonly policies: readonly PolicyVersion[];
@@ -54,6 +58,37 @@ const CALLS_MAX = 2;
 type Dependencies = { readonly approval: Peers['approval']; readonly clock: Clock };
 
 export const digestOf = (ask: Ask): string =>
+  ask.set === undefined ? digestForPerson(ask) : digestForSet(ask, ask.set);
+
+/** Who may decide, and how many have to, is part of what they are asked. */
+const digestForSet = (ask: Ask, set: ApproverSet): string =>
+  sha256Of(
+    'vend.v3',
+    ask.tenantId,
+    ask.agentId,
+    ask.sessionId,
+    // User and purpose are those of the session, to which the approval is bound.
+    '',
+    '',
+    canonicalRule(set, ask.requirement),
+    ask.service.id,
+    String(ask.service.config_version),
+    lengthPrefixed(...ask.fields),
+    lengthPrefixed(...ask.policies.map(({ id, version }) => `${id}:${version}`)),
+    String(ask.service.default_ttl_seconds),
+  ).toString('hex');
+
+/** The keys are in the order of RFC 8785 (JCS). */
+function canonicalRule(set: ApproverSet, of: ApprovalRequirement): string {
+  const approver =
+    'role' in set
+      ? { role: set.role }
+      : { object_id: set.object_id, object_type: set.object_type, relation: set.relation };
+  const { exclude_session_user, approvals_needed: needed } = of;
+  return JSON.stringify({ approver, escalate: null, exclude_session_user, needed });
+}
+
+const digestForPerson = (ask: Ask): string =>
   sha256Of(
     'vend.v1',
     ask.tenantId,
@@ -77,6 +112,7 @@ export async function openApproval(needs: Dependencies, ask: Ask): Promise<Appro
       agent_id: ask.agentId,
       session_id: ask.sessionId,
       user_id: ask.approverId,
+      ...askedSet(ask),
       service_name: ask.service.name,
       fields: ask.fields,
       policies: ask.policies,
@@ -113,6 +149,17 @@ export async function openApproval(needs: Dependencies, ask: Ask): Promise<Appro
       return { refused: 'NO_APPROVER', reason: answer.reason };
   }
 }
+
+/** Fields of requests to a set alone. */
+const askedSet = ({ set, requirement, userId }: Ask) =>
+  set === undefined
+    ? {}
+    : {
+        approver: set,
+        needed: requirement.approvals_needed,
+        exclude_session_user: requirement.exclude_session_user,
+        ...(userId === null ? {} : { session_user_id: userId }),
+      };
 
 export async function consumeApproval(
   needs: Dependencies,

@@ -50,8 +50,8 @@ export async function requireApproval(
   }
   const approver = await approverOf(vault, session, requirement);
   if ('refused' in approver) return approver;
-  const { approverId } = approver;
-  const ask = askOf(authorized, { requirement, approverId, commandId: vault.ids.next() });
+  const { approverId, set } = approver;
+  const ask = askOf(authorized, { requirement, approverId, set, commandId: vault.ids.next() });
   const needs = { approval: vault.peers.approval, clock: vault.clock };
   const { approval_id: approvalId } = request.body;
   if (approvalId === undefined) {
@@ -73,12 +73,13 @@ const contextAppOf = (request: AuthorizedRequest['request']) => {
 
 const askOf = (
   { request, session, service, fields, snapshot }: AuthorizedRequest,
-  of: Pick<Ask, 'requirement' | 'approverId' | 'commandId'>,
+  of: Pick<Ask, 'requirement' | 'approverId' | 'set' | 'commandId'>,
 ): Ask => ({
   ...of,
   tenantId: request.tenantId,
   agentId: session.capability.agentId,
   sessionId: session.capability.agentSessionId,
+  userId: session.factsRequest.userId,
   service,
   fields,
   policies: snapshot.policies,

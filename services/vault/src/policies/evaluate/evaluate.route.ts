@@ -1,6 +1,6 @@
 import { named } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { ServiceDependencies } from '@cardea/service';
+import { type ServiceDependencies, type SetHolders, setHolders } from '@cardea/service';
 import Type from 'typebox';
 import { ADMIN, READS } from '../../administration.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
@@ -9,15 +9,16 @@ import { type ApprovalRequirement, evaluatePolicies } from '../evaluate-policies
 import { policySets } from '../policy.ts';
 import { ApproverShape, PolicyVersionShape, SeverityShape } from '../policy-shape.ts';
 
-type EvaluateDependencies = Pick<ServiceDependencies, 'streams'> & {
+type EvaluateDependencies = Pick<ServiceDependencies, 'streams' | 'peers' | 'clock'> & {
   readonly facts: IdentityFacts;
 };
 
 const text = (longest: number) => Type.String({ minLength: 1, maxLength: longest });
 const nullable = <S extends Type.TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 
-export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint =>
-  endpoint(
+export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint => {
+  const holders = setHolders(vault);
+  return endpoint(
     {
       ...ADMIN,
       name: 'evaluate_approval_policies',
@@ -42,8 +43,16 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint =>
         /** Null if no approval is required, or nobody can give it. */
         approver: nullable(ApproverShape),
         /** Why nobody can give it, in cases that an administrator can correct. */
-        reason: Type.Optional(Type.Literal('approver_not_vouched')),
+        reason: Type.Optional(
+          Type.Enum(['approver_not_vouched', 'nobody_holds', 'too_many', 'approver_lost']),
+        ),
         severity: nullable(SeverityShape),
+        /** How many have to approve; null if no approval is required. */
+        needed: nullable(Type.Integer({ minimum: 1 })),
+        /** How long the request would wait; null if no approval is required. */
+        ttl_seconds: nullable(Type.Integer()),
+        /** How many of a set could approve now; null where no set is asked. */
+        holders: nullable(Type.Integer({ minimum: 0 })),
       }),
       refusals: {},
     },
@@ -58,17 +67,35 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint =>
       const approver =
         requirement &&
         (await knownApprover(vault, { tenantId, agentId: body.agent_id }, requirement));
+      const now = requirement && (await holdersNow(holders, tenantId, requirement));
       return {
         ok: {
           effect: verdict.effect,
           matched: [...verdict.matched],
           approver: null,
           ...approver,
+          ...now,
           severity: requirement?.severity ?? null,
+          needed: requirement?.approvals_needed ?? null,
+          ttl_seconds: requirement?.ttl_seconds ?? null,
+          holders: now?.holders ?? null,
         },
       };
     },
   );
+};
+
+/** Looked up as a vend would; the session's user, who may be excluded, cannot be known here. */
+async function holdersNow(
+  { of }: SetHolders,
+  tenantId: string,
+  { approver: set, approvals_needed: needed }: ApprovalRequirement,
+) {
+  if (typeof set !== 'object' || 'user_id' in set) return undefined;
+  const found = await of({ tenantId, set, needed, excludedUserId: undefined });
+  if ('holders' in found) return { holders: found.holders.length };
+  return { approver: null, reason: found.noApprover, holders: null };
+}
 
 /** The session's user cannot be known from a policy; any other approver is looked up as at a vend. */
 async function knownApprover(

@@ -1,9 +1,8 @@
 import type { Command } from '@cardea/event-store';
 import { endpoint } from '@cardea/http';
 import { cleaned, uuidFrom } from '@cardea/runtime';
-import type { FactCopies, ServiceDependencies } from '@cardea/service';
+import type { FactCopies, ServiceDependencies, SetHolders } from '@cardea/service';
 import Type from 'typebox';
-import type { SetHolders } from '../../approver-sets/set-holders.ts';
 import type { Counters } from '../../counters.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { MINUTE_MS, MUTE_MINUTES_MAX } from '../../limits.ts';

@@ -1,6 +1,5 @@
 import { endpoint } from '@cardea/http';
-import type { ServiceDependencies } from '@cardea/service';
-import type { SetHolders } from '../../approver-sets/set-holders.ts';
+import type { ServiceDependencies, SetHolders } from '@cardea/service';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import type { Changes } from '../changes.ts';
 import { mayRead } from '../decider.ts';

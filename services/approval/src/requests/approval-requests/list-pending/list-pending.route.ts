@@ -1,8 +1,7 @@
 import { readApproverSet } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
-import type { ServiceDependencies } from '@cardea/service';
+import type { ServiceDependencies, SetHolders } from '@cardea/service';
 import Type from 'typebox';
-import type { SetHolders } from '../../approver-sets/set-holders.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { OPEN_SETS_MAX, PENDING_ROWS_MAX } from '../../limits.ts';
 import { COMMON, isImpersonated, isLive, requestShape, USERS_ONLY } from '../request-shape.ts';

@@ -1,8 +1,7 @@
 import { NullableTime, named, Time } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
-import type { ServiceDependencies } from '@cardea/service';
+import type { ServiceDependencies, SetHolders } from '@cardea/service';
 import Type from 'typebox';
-import type { SetHolders } from '../../approver-sets/set-holders.ts';
 import { INTERVAL_SECONDS } from '../../limits.ts';
 import type { Changes } from '../changes.ts';
 import { mayRead } from '../decider.ts';

@@ -4,8 +4,8 @@
  */
 import { type ApproverSet, HOLDERS_MAX, type Person } from '@cardea/contracts';
 import type { Clock } from '@cardea/runtime';
-import { type Peers, PeerUnavailable } from '@cardea/service';
-import { isActive } from '../identity-facts/identity-facts.ts';
+import { PeerUnavailable } from './peer-unavailable.ts';
+import type { Peers } from './peers.ts';
 
 const ANSWER_WAIT_MS = 2_000;
 
@@ -115,6 +115,10 @@ export const setHolders = ({ peers, clock }: Dependencies): SetHolders => {
     },
   };
 };
+
+/** Nobody signs in to an account in one of these states. */
+const INACTIVE: readonly string[] = ['disabled', 'invited', 'suspended', 'deleted'];
+const isActive = ({ status }: Person): boolean => !INACTIVE.includes(status);
 
 const counts = (person: Person): boolean => isActive(person) && person.vouched;
 

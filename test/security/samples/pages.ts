@@ -4,10 +4,10 @@ import type { Fortress } from '../fortress.ts';
 import type { Sample, Samples } from '../sample.ts';
 import { someRequest } from './approval.ts';
 
-/** What a browser has after the sign-in of the pages. */
-function browserOf({ a, host, settings }: Fortress) {
+/** What a browser has after the sign-in of the pages; one of its own, as other samples end those of the member. */
+async function browserOf({ a, host, settings, logIn }: Fortress) {
   const cookies = pageCookies(host.needsOf('approval').pageKeys, settings);
-  const cookie: PageCookie = cookies.begun(a.member.access);
+  const cookie: PageCookie = cookies.begun((await logIn(a.member)).access);
   const [pair = ''] = cookies.written(cookie).split(';');
   return { cookie, headers: { cookie: pair, origin: new URL(settings.PUBLIC_URL).origin } };
 }
@@ -16,7 +16,10 @@ const accountPages = (...names: readonly string[]): Samples =>
   Object.fromEntries(
     names.map((name) => [
       `${name}_page`,
-      { by: 'none', ask: (world: Fortress) => ({ headers: browserOf(world).headers }) } as const,
+      {
+        by: 'none',
+        ask: async (world: Fortress) => ({ headers: (await browserOf(world)).headers }),
+      } as const,
     ]),
   );
 
@@ -27,8 +30,8 @@ const accountForm = (
   status = 400,
 ): Sample => ({
   by: 'none',
-  ask: (world) => {
-    const { cookie, headers } = browserOf(world);
+  ask: async (world) => {
+    const { cookie, headers } = await browserOf(world);
     return { headers, body: { ...body, form_token: formToken(cookie, path) } };
   },
   status,
@@ -58,12 +61,15 @@ export const pageSamples: Samples = {
     404,
   ),
   agents_page_form: accountForm('/account/agents', { form: 'end', 'param.id': 'nobody' }, 404),
-  waiting_page: { by: 'none', ask: (world) => ({ headers: browserOf(world).headers }) },
+  waiting_page: {
+    by: 'none',
+    ask: async (world) => ({ headers: (await browserOf(world)).headers }),
+  },
   decision_page: {
     by: 'none',
     ask: async (world) => ({
       params: await someRequest(world),
-      headers: browserOf(world).headers,
+      headers: (await browserOf(world)).headers,
     }),
   },
   decision_page_form: {
@@ -71,7 +77,7 @@ export const pageSamples: Samples = {
     // Refused by the endpoint that it plays, so that it can be sent again.
     ask: async (world) => {
       const params = await someRequest(world);
-      const { cookie, headers } = browserOf(world);
+      const { cookie, headers } = await browserOf(world);
       const form_token = formToken(cookie, `/approve/${params.id}`);
       return { params, headers, body: { form: 'deny', form_token, mute_agent_minutes: 'x' } };
     },

@@ -17,7 +17,7 @@ export type Ask = {
   readonly agentId: string;
   readonly sessionId: string;
   readonly approverId: string;
-  /** Whose holders may decide; `approverId` is its text then. */
+  /** The set that may decide; `approverId` is its text then. */
   readonly set: ApproverSet | undefined;
   /** The person for whom the agent acts. */
   readonly userId: string | null;

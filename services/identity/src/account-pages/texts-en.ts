@@ -33,7 +33,7 @@ export const EN = {
   'language.none': 'that of your browser',
   'security.title': 'Security',
   'password.title': 'Password',
-  'password.lead': 'A new password ends all other devices.',
+  'password.lead': 'A new password signs out all other devices.',
   'password.change': 'Change password',
   'password.current': 'Current password',
   'password.new': 'New password',

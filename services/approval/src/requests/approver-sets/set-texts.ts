@@ -3,14 +3,14 @@
  * person who decides: they go with the person for whom the agent acted, or 90 days after the last moment at
  * which the request could be decided.
  */
-import type { Loop, ServiceDependencies } from '@cardea/service';
+import { type Loop, type ServiceDependencies, sweeping } from '@cardea/service';
 import { setSubjectOf } from '../approval-requests/request.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'sealer'>;
 type Row = { readonly tenant_id: string; readonly id: string };
 
 const KEPT_MS = 90 * 24 * 3_600_000;
-const PAUSE_MS = 3_600_000;
+const SWEEP_EVERY_MS = 3_600_000;
 const PAGE_ROWS = 500;
 const TO_ERASE = `
   SELECT r.tenant_id, r.id FROM approval.requests r
@@ -26,19 +26,17 @@ export async function eraseTextsFor(
   while ((await erasePage(needs, where, [tenantId, userId])) === PAGE_ROWS);
 }
 
-export const oldSetTexts = (needs: Dependencies): Loop => ({
-  name: 'approval.set_texts',
-  leader: true,
-  run: async (signal, tick) => {
-    while (!signal.aborted) {
-      tick();
+export const oldSetTexts = (needs: Dependencies): Loop =>
+  sweeping({
+    name: 'approval.set_texts',
+    everyMs: SWEEP_EVERY_MS,
+    clock: needs.clock,
+    sweep: async (signal, tick) => {
       const before = new Date(needs.clock.now().getTime() - KEPT_MS);
       const where = `${TO_ERASE} AND r.expires_at < $1 LIMIT ${PAGE_ROWS}`;
-      const erased = await erasePage(needs, where, [before]);
-      if (erased < PAGE_ROWS) await needs.clock.sleep(PAUSE_MS, signal);
-    }
-  },
-});
+      while (!signal.aborted && (await erasePage(needs, where, [before])) === PAGE_ROWS) tick();
+    },
+  });
 
 async function erasePage(
   { database, sealer }: Omit<Dependencies, 'clock'>,

@@ -1,6 +1,6 @@
 /** Carries out what has become due for accounts. Each decision asks the account itself, so that a repeat changes nothing. */
 import { accept } from '@cardea/event-store';
-import { failpoint } from '@cardea/runtime';
+import { errorCode, failpoint, isConnectionLost, Outage } from '@cardea/runtime';
 import { type Loop, type ServiceDependencies, sweeping } from '@cardea/service';
 import type { EmailChanges } from '../email-changes.ts';
 import type { UserDirectory } from '../user-directory.ts';
@@ -12,7 +12,7 @@ import type { DeadlineKind } from './deadlines.projection.ts';
 import { type DeleteDueDependencies, deleteDueAccount } from './delete-due-account.ts';
 
 type Dependencies = DeleteDueDependencies &
-  Pick<ServiceDependencies, 'clock' | 'database' | 'streams' | 'systemCommand'> & {
+  Pick<ServiceDependencies, 'clock' | 'database' | 'log' | 'streams' | 'systemCommand'> & {
     readonly userDirectory: Pick<UserDirectory, 'byId'>;
     readonly emailChanges: Pick<EmailChanges, 'complete'>;
   };
@@ -41,7 +41,12 @@ export const meetDeadlines = (needs: Dependencies): Loop =>
       );
       for (const due of rows) {
         tick();
-        await meet(needs, due);
+        await meet(needs, due).catch((error: unknown) => {
+          if (error instanceof Outage || isConnectionLost(error)) throw error;
+          // One account's fault keeps nobody else waiting; the next sweep tries it again.
+          const { kind, user_id } = due;
+          needs.log.error({ kind, user_id, error: errorCode(error) }, 'a deadline was not met');
+        });
       }
     },
   });

@@ -13,7 +13,10 @@ export const classes: readonly (readonly [RegExp, Class])[] = [
   // The user's own account. A password, a consent and a delegation follow what the contract asks for.
   [/^POST \/user\/change-password$/, 'settings none'],
   [/^POST \/user\/(email|deletion)$/, 'settings users'],
-  [/^(POST \/user\/email\/verify|DELETE \/user\/(email|deletion))$/, 'settings none'],
+  [
+    /^(POST \/user\/email\/verify|DELETE \/user\/(email|deletion)|GET \/user\/export)$/,
+    'settings none',
+  ],
   [/^POST \/auth\/step-up$/, 'settings none'],
   [/^(POST \/me\/mfa\/totp\/\{id\}\/confirm|PATCH \/me\/passkeys\/\{id\})$/, 'settings none'],
   [/^(POST|DELETE) \/me\/(mfa|passkeys|identities)/, 'settings users'],

@@ -107,7 +107,9 @@ async function surpriseAt(
   const { status, text, body } = await send(world, endpoint, ask, { as, tenant: world.a.tenantId });
   if (status < 400) return 'taken';
   const details = [body?.error?.details ?? []].flat() as { readonly field?: string }[];
-  const isNamed = details.some((each) => each.field?.split('.')[0] === field || field === '*');
+  const isNamed = details.some(
+    (each) => each.field === field || each.field?.split('.')[0] === field || field === '*',
+  );
   return status === 400 && isNamed
     ? undefined
     : `${titleOf(endpoint)} with a wrong ${field}: ${status} ${text.slice(0, 300)}`;

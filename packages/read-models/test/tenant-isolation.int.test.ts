@@ -112,7 +112,9 @@ describe('the roles', () => {
 describe('the database', () => {
   it('answers unavailable within 2 s when every connection is taken, and recovers', async () => {
     const release = Promise.withResolvers<void>();
-    const holders = [1, 2].map(() => database.asTenant(TENANT, () => release.promise));
+    const holders = [TENANT, OTHER_TENANT].map((tenant) =>
+      database.asTenant(tenant, () => release.promise),
+    );
     await expect(idsSeenBy(TENANT)).rejects.toThrow(DatabaseUnavailable);
     release.resolve();
     await Promise.all(holders);

@@ -4,6 +4,7 @@ import { form, hidden, mainButton, mainLink } from '../fields.ts';
 import { html, type Markup } from '../markup.ts';
 import { type Frame, type Html, page, send } from '../page.ts';
 import { signInAddress } from '../session/page-paths.ts';
+import type { Visit } from '../session/visits.ts';
 import type { Refusal } from './page-context.ts';
 import type { Strings } from './page-of.ts';
 
@@ -50,7 +51,7 @@ export const answeredJson = answerText('application/json');
 export const answeredFragment = answerText('text/html; charset=utf-8');
 
 /** A foreign object and an unknown one look the same; either may belong to another account of the reader's. */
-export function refusedPage<Key extends string>(
+function refusedPage<Key extends string>(
   frame: Frame<Key>,
   { status, code, headers }: Refusal,
   other: string,
@@ -106,3 +107,16 @@ export const shownBeforePage = <Key extends string>(frame: Frame<Key>, path: str
     title: frame.say('once.title'),
     body: html`<p>${frame.say('once.lead')}</p>${mainLink(path, frame.say('once.back'))}`,
   });
+
+/** The page could not be read: the sign-in has ended, or its person may not see it. */
+export function unreadablePage<Key extends string>(
+  of: { readonly frame: Frame<Key>; readonly visit: Visit; readonly path: string },
+  refusal: Refusal,
+): Answer {
+  const { frame, visit, path } = of;
+  if (refusal.code === 'unauthenticated') {
+    return redirected(signInAddress({ returnTo: path, tenant: visit.tenantId }));
+  }
+  const other = signInAddress({ returnTo: path, tenant: visit.tenantId, isFresh: true });
+  return answered(refusal.status, refusedPage(frame, refusal, other), visit.cookies);
+}

@@ -2,7 +2,6 @@
 import type { Fault } from '@cardea/http';
 import { type Frame, frameOf, plainPage } from '../page.ts';
 import { isFormToken, isOwnForm } from '../session/page-cookie.ts';
-import { signInAddress } from '../session/page-paths.ts';
 import type { Visit } from '../session/visits.ts';
 import { changedFields, conflicts } from './changed-fields.ts';
 import { drawPage, framed, type Pressed, paramsOf, shownOf } from './draw-page.ts';
@@ -14,8 +13,8 @@ import {
   endedPage,
   NOTHING_SENT,
   redirected,
-  refusedPage,
   shownBeforePage,
+  unreadablePage,
 } from './page-answers.ts';
 import {
   answersOf,
@@ -136,7 +135,7 @@ async function checked<Key extends string, Data>(pressed: Press<Key, Data>): Pro
   if (changed.length === 0) return redirected(`${path}?done=unchanged`, visit.cookies);
   const answers = await answersOf(context, call, visit);
   if (answers === 'gone') return NOTHING_SENT;
-  if ('refusal' in answers) return unreadable(pressed, answers.refusal);
+  if ('refusal' in answers) return unreadablePage(pressed, answers.refusal);
   const data = answers.data as Data;
   const name = form.confirmedBy?.({ data });
   if (name !== undefined && (sent[CONFIRMED] ?? '').trim() !== name) {
@@ -172,7 +171,7 @@ async function done<Key extends string, Data>(
   }
   const answers = await answersOf(context, call, visit);
   if (answers === 'gone') return NOTHING_SENT;
-  if ('refusal' in answers) return unreadable(pressed, answers.refusal);
+  if ('refusal' in answers) return unreadablePage(pressed, answers.refusal);
   const { request } = call;
   const drawing = { context, request, frame, visit, path, data: answers.data as Data };
   const shown = form.once(shownOf(drawing), outcome.body as never);
@@ -215,7 +214,7 @@ async function shownAgain<Key extends string, Data>(
   ]);
   if (answers === 'gone') return undefined;
   if ('refusal' in answers) {
-    return status === 403 ? undefined : unreadable(pressed, answers.refusal);
+    return status === 403 ? undefined : unreadablePage(pressed, answers.refusal);
   }
   const alone = sent[PROOF_ALONE] === undefined;
   const { request } = call;
@@ -230,15 +229,4 @@ async function shownAgain<Key extends string, Data>(
     pressed: { form: sent.form, typed: entriesOf(form, sent), isProofAlone: !alone, ...fallback },
   });
   return answered(status, shown, visit.cookies);
-}
-
-function unreadable<Key extends string, Data>(
-  { frame, visit, path }: Press<Key, Data>,
-  refusal: Refusal,
-): Answer {
-  if (refusal.code === 'unauthenticated') {
-    return redirected(signInAddress({ returnTo: path, tenant: visit.tenantId }));
-  }
-  const other = signInAddress({ returnTo: path, tenant: visit.tenantId, isFresh: true });
-  return answered(refusal.status, refusedPage(frame, refusal, other), visit.cookies);
 }

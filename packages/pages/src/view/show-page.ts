@@ -11,7 +11,7 @@ import {
   elsewherePage,
   NOTHING_SENT,
   redirected,
-  refusedPage,
+  unreadablePage,
 } from './page-answers.ts';
 import {
   answersOf,
@@ -52,14 +52,7 @@ export async function show<Key extends string, Data>(
     form === undefined ? undefined : waysFor(context, visit, form),
   ]);
   if (answers === 'gone') return NOTHING_SENT;
-  if ('refusal' in answers) {
-    const { refusal } = answers;
-    if (refusal.code === 'unauthenticated') {
-      return redirected(signInAddress({ returnTo: path, tenant: visit.tenantId }));
-    }
-    const other = signInAddress({ returnTo: path, tenant: visit.tenantId, isFresh: true });
-    return answered(refusal.status, refusedPage(frame, refusal, other), visit.cookies);
-  }
+  if ('refusal' in answers) return unreadablePage({ frame, visit, path }, answers.refusal);
   const data = answers.data as Data;
   const shown = drawPage({ context, request: call.request, frame, visit, path, data, ways });
   return answered(200, shown, visit.cookies);

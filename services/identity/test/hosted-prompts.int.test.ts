@@ -2,7 +2,7 @@
  * Whatever an application asks for, a person meets each page once and the flow ends; and flows that are open at once in
  * one browser each end in an answer or in a page that says what happened.
  */
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Account, PASSWORD } from './identity-fixture.ts';
 import { nextCode, withTotp } from './mfa-fixture.ts';
 import {
@@ -105,6 +105,12 @@ const CASES: readonly Case[] = (['none', 'part', 'all'] as const).flatMap((state
 );
 
 describe('a flow [oauth-30]', () => {
+  // Printed, because how long it takes depends on the machine.
+  const all = { combinations: 0, seconds: 0 };
+  afterAll(() => {
+    console.log(`${all.combinations} combinations of prompts in ${all.seconds.toFixed(1)} s`);
+  });
+
   const parties = [true, false].flatMap((first_party) =>
     [true, false].map((withSecond) => ({ first_party, withSecond })),
   );
@@ -119,6 +125,7 @@ describe('a flow [oauth-30]', () => {
       // Made before time passes: codes of second factors take it.
       const clients: TestClient[] = [];
       for (const _case of CASES) clients.push(await application(fixture, admin, { first_party }));
+      const startMs = performance.now();
       for (const [at, { state, isSignedIn, ...asked }] of CASES.entries()) {
         const client = clients[at] ?? other;
         const page = browser(fixture);
@@ -144,6 +151,8 @@ describe('a flow [oauth-30]', () => {
           faults.push({ state, isSignedIn, ...asked, steps, due, error: end.get('error') });
         }
       }
+      all.combinations += CASES.length;
+      all.seconds += (performance.now() - startMs) / 1_000;
       expect(faults).toEqual([]);
     },
     FLOWS_MS,

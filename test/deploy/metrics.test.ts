@@ -1,5 +1,5 @@
 /** Every series of Cardea's own is named where operators look for it. */
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { loops, measureProcess, metrics, systemClock } from '@cardea/runtime';
 import { expect, it } from 'vitest';
 
@@ -21,4 +21,24 @@ it('each metric is in docs/design/operations.md, and it names none that there is
   expect(known.length).toBeGreaterThan(30);
   expect(known.filter((name) => !listed.includes(name))).toEqual([]);
   expect(listed.filter((name) => !known.includes(name))).toEqual([]);
+});
+
+/** Hands a mail to the transport, or a message to an address of somebody else's. */
+const SENDS = /\b(?:mail|transport)\.send\(|\boutbound\.send\(/;
+/** Counts in a series of its own, sends no notice, or hands on what another file sends. */
+const COUNTED_ELSEWHERE: readonly string[] = [
+  'services/approval/src/channels/delivery/channel-sender.ts',
+  'services/identity/src/oauth/client-documents/client-documents.ts',
+  'services/webhook-dispatcher/src/deliveries/deliver/send.ts',
+];
+
+it('whatever sends a mail or a message counts it in `notices_total`', () => {
+  const senders = globSync('services/*/src/**/*.ts').filter(
+    (file) => !file.endsWith('.test.ts') && SENDS.test(readFileSync(file, 'utf8')),
+  );
+  expect(senders.length).toBeGreaterThan(2);
+  const uncounted = senders.filter(
+    (file) => !readFileSync(file, 'utf8').includes('metrics.notices.inc('),
+  );
+  expect(uncounted.toSorted()).toEqual(COUNTED_ELSEWHERE);
 });

@@ -5,7 +5,7 @@
 import { approvalWith } from '@cardea/approval';
 import type { ConsumeApproval, OpenApproval } from '@cardea/contracts';
 import type { RecordedEvent } from '@cardea/event-store';
-import { type Clock, systemClock, uuidFrom } from '@cardea/runtime';
+import { type Clock, metrics, systemClock, uuidFrom } from '@cardea/runtime';
 import type { Offers } from '@cardea/service';
 import { type RestDriver, type ServiceFixture, serviceFixture, untilTrue } from '@cardea/testing';
 
@@ -176,6 +176,13 @@ export const agentCreated = (tenantId: string, name = 'Deploy Bot') => ({
 });
 
 /** A request of the agent to ann, unless stated otherwise. */
+/** How many messages of a kind had this outcome in this process so far. */
+export async function noticesCounted(kind: string, outcome: string): Promise<number> {
+  const { values } = await metrics.notices.get();
+  const found = values.find(({ labels }) => labels.kind === kind && labels.outcome === outcome);
+  return found?.value ?? 0;
+}
+
 export const wanted = (more: object = {}) => ({
   agent_id: 'bot',
   user_id: 'ann',

@@ -8,6 +8,7 @@ import { requestsTable } from '../src/requests/approval-requests/requests.projec
 import {
   type ApprovalFixture,
   approvalFixture,
+  noticesCounted,
   userCreated,
   userEvent,
   wanted,
@@ -107,6 +108,9 @@ describe('a person who is asked', () => {
 
   it('approval 21 is asked at once while the mail server is away, and gets the mail later', async () => {
     const { bot } = await fixture.people('twenty-one');
+    const counted = () =>
+      Promise.all(['failed', 'sent'].map((outcome) => noticesCounted('approval_request', outcome)));
+    const [failedBefore = 0, sentBefore = 0] = await counted();
     mailIsDown = true;
     const made = await bot.post(REQUESTS, wanted({ reason: 'mail <b>me</b>' }));
     expect(made.status).toBe(201);
@@ -119,6 +123,7 @@ describe('a person who is asked', () => {
       );
       return (rows[0]?.attempts ?? 0) >= 1;
     });
+    expect(await counted()).toEqual([failedBefore + 1, sentBefore]);
     mailIsDown = false;
     fixture.clock.move(5_000);
     const mail = await untilTrue(() => mails.find(({ text }) => text.includes('mail <b>me</b>')));
@@ -128,6 +133,8 @@ describe('a person who is asked', () => {
     });
     expect(mail.text).toContain('first request of this agent');
     expect(mail.html).not.toContain('<b>');
+    await untilTrue(async () => (await counted())[1] === sentBefore + 1);
+    expect(await counted()).toEqual([failedBefore + 1, sentBefore + 1]);
   });
 
   it('approval 21 gets no second mail when the table of requests is built anew', async () => {

@@ -1,7 +1,13 @@
 /** What channels are told, when again, and when no more: against receivers on loopback. */
 import { testDatabase, untilTrue, type WebhookSink, webhookSink } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApprovalFixture, approvalFixture, type Tenant, wanted } from './approval-fixture.ts';
+import {
+  type ApprovalFixture,
+  approvalFixture,
+  noticesCounted,
+  type Tenant,
+  wanted,
+} from './approval-fixture.ts';
 import { type NtfyServer, ntfyServer, subscribe } from './ntfy-server.ts';
 
 const database = testDatabase();
@@ -172,6 +178,9 @@ describe('approval 32 a receiver', () => {
     const sink = await receiver();
     sink.answerWith(() => ({ status: 500 }));
     const id = await channelAt(tenant.admin, sink.url);
+    const counted = () =>
+      Promise.all(['failed', 'sent'].map((outcome) => noticesCounted('approval_chat', outcome)));
+    const [failedBefore = 0, sentBefore = 0] = await counted();
     const { body } = await tenant.admin.post(REQUESTS, wanted({ ttl_seconds: 3_600 }));
     for (const [count, pauseMs] of [
       [1, 5_000],
@@ -188,6 +197,7 @@ describe('approval 32 a receiver', () => {
     fixture.clock.move(120_000);
     await untilTrue(async () => (await outcomes(tenant, body.id)).length === 1);
     await untilTrue(async () => (await failures(tenant.id, id)) === 0);
+    expect(await counted()).toEqual([failedBefore + 4, sentBefore + 1]);
   });
 
   it('that asks for time by 429 gets it', async () => {
@@ -207,9 +217,11 @@ describe('approval 32 a receiver', () => {
       const [sink, target] = await Promise.all([receiver(), receiver()]);
       sink.answerWith(() => ({ status, headers: { Location: target.url } }));
       const id = await channelAt(tenant.admin, sink.url);
+      const before = await noticesCounted('approval_chat', 'rejected');
       const { body } = await tenant.admin.post(REQUESTS, wanted());
       await untilTrue(async () => (await outcomes(tenant, body.id)).length === 1);
       expect(await outcomes(tenant, body.id)).toEqual(['NotificationFailed chat']);
+      expect(await noticesCounted('approval_chat', 'rejected')).toBe(before + 1);
       await untilTrue(
         async () => (await stateOf(tenant.admin, id)).last_error === `status_${status}`,
       );

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type ApprovalFixture,
   approvalFixture,
+  noticesCounted,
   type Tenant,
   userCreated,
 } from './approval-fixture.ts';
@@ -130,6 +131,7 @@ describe('an approver who does not know the codes', () => {
   it('P7 gets one mail for each block, at two replicas, also where requests are not mailed', async () => {
     const { id, approvers } = await approver('told', ['webhook'], 'de');
     const told = () => mails.filter(({ subject }) => subject === BLOCKED_SUBJECT.de);
+    const before = await noticesCounted('codes_blocked', 'sent');
     await guessUntilBlocked(id, approvers);
     await untilTrue(async () => told().length === 1 && (await jobsOf(id)) === 0);
     // What is refused while they are blocked is told no more.
@@ -141,6 +143,7 @@ describe('an approver who does not know the codes', () => {
     expect(told().length).toBe(1);
     await guessUntilBlocked(id, approvers);
     await untilTrue(async () => told().length === 2 && (await jobsOf(id)) === 0);
+    expect(await noticesCounted('codes_blocked', 'sent')).toBeGreaterThanOrEqual(before + 2);
     const [mail] = told() as [Mail];
     expect(mail.to).toBe(`${userOf(id)}@example.com`);
     expect(mail.text).toMatch(/^Gesperrt bis: \d{4}-\d\d-\d\d \d\d:\d\d UTC$/m);

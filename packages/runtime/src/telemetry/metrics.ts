@@ -120,7 +120,7 @@ export const metrics = {
   webhookAttempts: counter('webhook_attempts_total', 'Delivery attempts by outcome.', 'outcome'),
   notices: counter(
     'notices_total',
-    'Logout notices to applications and mail of identity, by outcome of each attempt.',
+    'Logout notices to applications, mail of identity and messages about approvals, by outcome of each attempt.',
     'kind',
     'outcome',
   ),

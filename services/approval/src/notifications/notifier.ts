@@ -3,7 +3,7 @@
  * sends nothing about one that is over.
  */
 import { type MailText, type MailTransport, outboxLoop } from '@cardea/mail';
-import type { WakeSignal } from '@cardea/runtime';
+import { metrics, type WakeSignal } from '@cardea/runtime';
 import type { Loop, ServiceDependencies, SetHolders } from '@cardea/service';
 import {
   type Changes,
@@ -48,10 +48,20 @@ export const notifier = (needs: NotifierDependencies, newJobs: WakeSignal): Loop
       lineOf: ({ tenant_id, user_id }) => `${tenant_id} ${user_id}`,
       send: (job) => notify(needs, job),
       retryAfterMs: NOTIFY_AGAIN_MS,
-      putOff: async (job, next) => void (await putOff(needs.database, job, next)),
+      putOff: async (job, next) => {
+        count(job, 'failed');
+        await putOff(needs.database, job, next);
+      },
     },
     { ...needs, signal: newJobs },
   );
+
+/** Each mail counts once, also one that tells of several requests; so does each one that cannot be sent. */
+const count = ({ blocked_until }: Job, outcome: string): void =>
+  metrics.notices.inc({
+    kind: blocked_until === null ? 'approval_request' : 'codes_blocked',
+    outcome,
+  });
 
 async function notify(needs: NotifierDependencies, job: Job): Promise<void> {
   const { database, identityFacts, clock, mail } = needs;
@@ -61,8 +71,8 @@ async function notify(needs: NotifierDependencies, job: Job): Promise<void> {
     await finish(database, job);
     return;
   }
-  if (job.channel !== 'email') return settle(needs, job, failed(job, 'unsupported'));
-  if (mail === undefined) return settle(needs, job, failed(job, 'not_configured'));
+  if (job.channel !== 'email') return settleUnsent(needs, job, 'unsupported');
+  if (mail === undefined) return settleUnsent(needs, job, 'not_configured');
   if (isOfSet(job, request)) return tellHolders(needs, job, request);
   const user = await identityFacts.user(job.tenant_id, job.user_id);
   if (user === undefined || user.email === '') throw new AddressUnknown();
@@ -73,6 +83,7 @@ async function notify(needs: NotifierDependencies, job: Job): Promise<void> {
     return;
   }
   await mail.send({ to: user.email, ...(await mailOf(needs, request)) });
+  count(job, 'sent');
   await settle(needs, job, sent(job));
 }
 
@@ -94,7 +105,7 @@ async function tellHolders(
     needed: 1,
     excludedUserId,
   });
-  if ('noApprover' in found) return settle(needs, job, failed(job, found.noApprover));
+  if ('noApprover' in found) return settleUnsent(needs, job, found.noApprover);
   await spread(needs.database, job, found.holders.slice(0, SET_MAILS_MAX));
 }
 
@@ -117,6 +128,7 @@ async function notifyOfBlock(needs: NotifierDependencies, job: Job, until: Date)
   }
   const look = await identityFacts.mailLook(job.tenant_id, job.user_id);
   await mail.send({ to: user.email, ...mailOfBlock(until, look) });
+  count(job, 'sent');
   await finish(database, job);
 }
 
@@ -142,6 +154,7 @@ async function sendFolded(
     to,
     ...mailOfSeveral(open.length, look, pageOfRequests(needs.settings, job.tenant_id)),
   });
+  count(job, 'sent');
   for (const one of open) await settle(needs, one, sent(one));
 }
 
@@ -151,10 +164,12 @@ async function pendingOf(needs: NotifierDependencies, job: Job): Promise<Pending
 }
 
 const sent = ({ channel }: Job): RequestEvent => ({ type: 'NotificationSent', data: { channel } });
-const failed = ({ channel }: Job, cause: string): RequestEvent => ({
-  type: 'NotificationFailed',
-  data: { channel, cause },
-});
+
+async function settleUnsent(needs: NotifierDependencies, job: Job, cause: string): Promise<void> {
+  const { channel } = job;
+  await settle(needs, job, { type: 'NotificationFailed', data: { channel, cause } });
+  count(job, cause);
+}
 
 async function settle(
   { streams, systemCommand, database }: NotifierDependencies,

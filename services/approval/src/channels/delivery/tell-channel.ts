@@ -1,6 +1,7 @@
 /** One message to one channel: about a test, a request, or all requests that wait if they are many. */
 import { accept } from '@cardea/event-store';
 import type { Outbound } from '@cardea/http';
+import { metrics } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import {
   type Changes,
@@ -40,6 +41,13 @@ export type TellDependencies = Pick<
   readonly identityFacts: IdentityFacts;
   readonly changes: Changes;
   readonly outbound: Pick<Outbound, 'send'>;
+};
+
+/** Outcomes as the metric of notices names them. */
+const COUNTED_AS: { readonly [kind in Outcome['kind']]: string } = {
+  taken: 'sent',
+  rejected: 'rejected',
+  later: 'failed',
 };
 
 /** What is sent, and the jobs that it settles. */
@@ -161,6 +169,10 @@ async function settle(
   const { database, clock } = dependencies;
   const { target, telling, outcome } = of;
   const isTest = telling.jobs[0] === TEST_JOB;
+  metrics.notices.inc({
+    kind: `approval_${kindOf(target.format)}`,
+    outcome: COUNTED_AS[outcome.kind],
+  });
   if (outcome.kind === 'later') {
     // A test is for the person who waits for its outcome: it is not tried again.
     if (isTest) await finishJobs(database, channel, telling.jobs);

@@ -6,6 +6,7 @@ import {
   authorizeUrl,
   browser,
   type OAuthFixture,
+  type OAuthParty,
   pkce,
   REDIRECT,
   signIn,
@@ -39,8 +40,8 @@ export const hashOf = (token: string) => createHash('sha256').update(token).dige
 
 /** The form that exchanges a code of the account at the client. */
 export async function codeFor(
-  fixture: OAuthFixture,
-  { client, account }: { readonly client: TestClient; readonly account: Account },
+  fixture: OAuthParty,
+  { client, account }: { readonly client: TestClient; readonly account: Pick<Account, 'email'> },
   more: { [name: string]: string } = {},
 ) {
   const { verifier, challenge } = pkce();

@@ -1,4 +1,5 @@
 /** Passkeys, with an authenticator in software. */
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type Account, claimsOf, identityOfFile } from './identity-fixture.ts';
 import { mfaTokenOf } from './mfa-fixture.ts';
@@ -154,7 +155,46 @@ describe('the user handle [identity-21]', () => {
     expect(await handle(bob)).toBe(first);
     expect(await handle(eve)).not.toBe(first);
   });
+
+  it('of an account that got several from an earlier release: each signs in, and a new passkey gets the first', async () => {
+    const bob = await newcomer();
+    const keys = [softwareAuthenticator(), softwareAuthenticator()];
+    const handles = keys.map(() => randomBytes(32).toString('base64url'));
+    for (const [at, key] of keys.entries()) {
+      expect(await addWithHandle(bob, key, handles[at] ?? '')).toBe(201);
+    }
+    const options = async () => (await fixture.as(bob).post(`${MINE}/options`)).body.options;
+    const { user, excludeCredentials } = await options();
+    expect([user.id, excludeCredentials.length]).toEqual([handles[0], 2]);
+    for (const key of keys) {
+      expect(await signIn(key)).toMatchObject({ status: 200, body: { user_id: bob.userId } });
+    }
+    const third = softwareAuthenticator();
+    expect((await add(bob, third)).status).toBe(201);
+    expect((await options()).user.id).toBe(handles[0]);
+    expect((await signIn(third)).status).toBe(200);
+    // An entry is of one passkey: the handle of the other is no proof of this one.
+    const { challenge_id, options: asking } = await asked();
+    const [first, second] = keys as [Authenticator, Authenticator];
+    const crossed = withMember(first.get(asking), ['response', 'userHandle'], handles[1]);
+    expect(await verify(challenge_id, crossed)).toMatchObject({
+      ...{ status: 401, code: 'invalid_passkey' },
+    });
+    expect((await signIn(second)).status).toBe(200);
+  });
 });
+
+/** As it was when each passkey got a handle of its own. */
+async function addWithHandle(of: Account, key: Authenticator, handle: string): Promise<number> {
+  const { challenge_id, options } = (await fixture.as(of).post(`${MINE}/options`)).body;
+  const { cache } = fixture.host.needsOf('identity');
+  const name = `webauthn:${challenge_id}`;
+  const pending = JSON.parse((await cache.take(name)) ?? '{}');
+  const making = { ...pending.making, userHandle: handle };
+  await cache.set(name, JSON.stringify({ ...pending, making }), 60_000);
+  const response = key.create({ ...options, user: { ...options.user, id: handle } });
+  return (await fixture.as(of).post(MINE, { challenge_id, response })).status;
+}
 
 describe('a sign-in by passkey', () => {
   it('says whether the passkey is synchronized by now [identity-21]', async () => {

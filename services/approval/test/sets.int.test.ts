@@ -32,6 +32,7 @@ beforeEach(() => {
   world.isSilent = false;
 });
 
+const RELATION = { relation: 'approver', object_type: 'team', object_id: 'payments' };
 const asked = (more: object = {}) => wanted({ user_id: SET, ...more });
 type Form = {
   readonly status: number;
@@ -175,6 +176,46 @@ describe('a request to a set', () => {
     expect(mails.map(({ to }) => to).toSorted()).toEqual(
       ['ann', 'bob', 'cid'].map((name) => `${name}@example.com`),
     );
+  });
+
+  it('approval 25 loses its texts with the person for whom the agent acted, and no other does', async () => {
+    const { id: tenant, admin } = await tenantOf('erased');
+    await fixture.publish(userCreated(tenant, 'eve'));
+    const openFor = async (session_user_id: string, digest: string) => {
+      const opened = await fixture.open(tenant, {
+        ...{ user_id: SET, approver: RELATION, needed: 1, digest },
+        ...{ session_user_id, purpose: `the plan of ${session_user_id}` },
+      });
+      expect(opened['outcome']).toBe('opened');
+      return String(opened['id']);
+    };
+    const [ofEve, ofAnn] = [await openFor('eve', 'd1'), await openFor('ann', 'd2')];
+    const reasonOf = async (id: string): Promise<string | undefined> =>
+      (await admin.get(`${REQUESTS}/${id}`)).body.reason;
+    expect(await reasonOf(ofEve)).toContain('the plan of eve');
+    await fixture.publish({
+      ...{ source: 'identity', type: 'user.deleted', tenantId: tenant, streamId: 'user-eve' },
+      data: { id: 'eve', deleted_at: '2026-01-01T00:00:00.000Z' },
+    });
+    await untilTrue(async () => (await reasonOf(ofEve)) === undefined);
+    expect(await reasonOf(ofAnn)).toContain('the plan of ann');
+    // What is stored was never readable, and the key of it is gone.
+    const { rows } = await fixture.host.needsOf('approval').database.system.query<{
+      readonly subject_id: string;
+      readonly is_erased: boolean;
+    }>(
+      `SELECT subject_id, wrapped IS NULL AS is_erased FROM approval.subject_keys
+       WHERE subject_id = ANY($1)`,
+      [[ofEve, ofAnn].map((id) => `request:${tenant}:${id}`)],
+    );
+    const erased = Object.fromEntries(
+      rows.map(({ subject_id, is_erased }) => [subject_id.split(':').at(-1), is_erased]),
+    );
+    expect(erased).toEqual({ [ofEve]: true, [ofAnn]: false });
+    const events = JSON.stringify(await fixture.eventsOf(tenant), (_, value) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    expect(events).not.toContain('the plan of');
   });
 
   it('costs a request to a person no call, and a list without sets none', async () => {

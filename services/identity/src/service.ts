@@ -137,8 +137,8 @@ export type IdentityOperations = KeyOperations & {
   readonly createAdmin: (admin: NewAdmin) => Promise<AdminMade>;
   /** False for a tenant that does not exist. */
   readonly isRegistrationOpen: (tenantId: string) => Promise<boolean>;
-  /** Names of the API keys of a tenant that are valid and have the scope, at most 100. */
-  readonly keysWithScope: (tenantId: string, scope: string) => Promise<readonly string[]>;
+  /** Names of the API keys and machines of a tenant that are valid and have the scope, at most 100. */
+  readonly namesWithScope: (tenantId: string, scope: string) => Promise<readonly string[]>;
 };
 
 /** No loop runs there, so the effects appear when the service next reads its log. */
@@ -149,11 +149,14 @@ export function identityOperations(needs: ServiceDependencies): IdentityOperatio
     createAdmin: accounts.createAdmin,
     isRegistrationOpen: async (tenantId) =>
       (await workspaces.workspaces.tenant(tenantId))?.settings.registration.mode === 'open',
-    keysWithScope: async (tenantId, scope) => {
+    namesWithScope: async (tenantId, scope) => {
       const { rows } = await needs.database.system.query<{ name: string }>(
-        `SELECT name FROM identity.api_keys
+        `SELECT name, created_at FROM identity.api_keys
          WHERE tenant_id = $1 AND $2 = ANY(scopes) AND revoked_at IS NULL
            AND (expires_at IS NULL OR expires_at > $3)
+         UNION ALL
+         SELECT name, created_at FROM identity.applications
+         WHERE tenant_id = $1 AND $2 = ANY(machine_scopes) AND deleted_at IS NULL
          ORDER BY created_at DESC LIMIT 100`,
         [tenantId, scope, needs.clock.now()],
       );

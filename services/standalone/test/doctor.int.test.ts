@@ -76,4 +76,54 @@ describe('O13 doctor', () => {
     expect((await admin.patch(`/api/v1/admin/tenants/${tenant}`, close)).status).toBe(200);
     expect((await lookAtPolicies()).status).toBe('ok');
   });
+
+  it('approval 25 warns of keys and machines that may name the approvers of a policy', async () => {
+    const signUp = { email: 'sets@example.com', password: 'a password for the tests' };
+    const { body } = await fixture.rest.post('/api/v1/auth/signup', {
+      ...signUp,
+      company_name: 'Sets',
+    });
+    const tenant: string = body.tenant_id;
+    const admin = fixture.rest.as({ bearer: body.access_token, tenant });
+    const service = { name: 'db', credential_type: 'static', fields: [{ name: 'password' }] };
+    expect((await admin.post('/api/v1/vault/services', service)).status).toBe(201);
+    const approver = { relation: 'member', object_type: 'team', object_id: 'payments' };
+    const policy = { name: 'ask', service_name: 'db', fields: '*', agent_ids: '*' };
+    const asking = { ...policy, effect: 'require_approval', approver };
+    const made = await admin.post('/api/v1/vault/approval-policies', asking);
+    expect(made.status, made.text).toBe(201);
+    const found = async () => {
+      const { last } = await inJson(`doctor --management ${fixture.managementUrl}`);
+      return last.checks.find(({ name }: { name: string }) => name === 'approval policies');
+    };
+    expect((await found()).status).toBe('ok');
+    const reads = { name: 'only reads', scopes: ['fga:read'] };
+    expect((await admin.post('/api/v1/api-keys', reads)).status).toBe(201);
+    expect((await found()).status).toBe('ok');
+
+    const writes = { name: 'writes tuples', scopes: ['fga:write'] };
+    const key = await admin.post('/api/v1/api-keys', writes);
+    const warned = await found();
+    expect(warned).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining(`${made.body.id} of tenant ${tenant}`),
+    });
+    expect(warned.detail).toContain('writes tuples');
+    expect(warned.detail).not.toContain('only reads');
+    expect((await admin.delete(`/api/v1/api-keys/${key.body.id}`)).status).toBe(200);
+    expect((await found()).status).toBe('ok');
+
+    const machine = { name: 'names approvers', type: 'm2m', machine_scopes: ['fga:write'] };
+    const application = await admin.post('/api/v1/admin/applications', machine);
+    expect(application.status, application.text).toBe(201);
+    const ofMachine = await found();
+    expect([ofMachine.status, ofMachine.detail.includes('names approvers')]).toEqual([
+      'warning',
+      true,
+    ]);
+    const path = `/api/v1/vault/approval-policies/${made.body.id}`;
+    const byRole = await admin.patch(path, { approver: { role: 'admin' } });
+    expect(byRole.status, byRole.text).toBe(200);
+    expect((await found()).status).toBe('ok');
+  });
 });

@@ -45,21 +45,21 @@ function openFinding(open: Findings['open']): readonly Finding[] {
   );
 }
 
-/** A key that may write tuples makes any vouched person an approver. */
+/** A key or machine that may write tuples makes any vouched person an approver. */
 async function namedByTuples(
   deployment: Deployment,
   policies: Findings['byTuples'],
 ): Promise<readonly Finding[]> {
   const identity = partOf(deployment, 'identity');
   if (identity === undefined || policies.length === 0) return [];
-  const { keysWithScope } = identityOperations(identity.needs);
+  const { namesWithScope } = identityOperations(identity.needs);
   const tenants = [...new Set(policies.map(({ tenant_id }) => tenant_id))];
-  const keys = (await Promise.all(tenants.map((id) => keysWithScope(id, 'fga:write')))).flat();
-  if (keys.length === 0) return [];
+  const writers = (await Promise.all(tenants.map((id) => namesWithScope(id, 'fga:write')))).flat();
+  if (writers.length === 0) return [];
   const named = policies.map(({ tenant_id, policy_id }) => `${policy_id} of tenant ${tenant_id}`);
   return warning(
-    `${policies.length} ask the holders of a relation (${first(named)}), whom administrators name, and ${keys.length} API keys with fga:write: ${first(keys)}`,
-    'revoke keys that others hold, or ask a role: PATCH /api/v1/vault/approval-policies/{id} {"approver":{"role":"admin"}}',
+    `${policies.length} ask the holders of a relation (${first(named)}), whom administrators name, and ${writers.length} API keys or machines with fga:write: ${first(writers)}`,
+    'revoke those that others hold, or ask a role: PATCH /api/v1/vault/approval-policies/{id} {"approver":{"role":"admin"}}',
   );
 }
 

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FOLDERS } from '@cardea/cluster';
 import {
   freePorts,
   needRedis,
   processFixture,
   restDriver,
+  SERVICE_FOLDERS,
   startRedis,
   testDatabase,
   untilTrue,
@@ -64,7 +64,7 @@ const isReady = () =>
   });
 
 describe('a process whose servers are elsewhere', () => {
-  it.each([...Object.values(FOLDERS), 'standalone'])(
+  it.each([...Object.values(SERVICE_FOLDERS), 'standalone'])(
     'O4 %s does not start in plaintext where TLS is required',
     async (folder) => {
       const refused = await start(folder, {

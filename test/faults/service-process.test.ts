@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { FOLDERS } from '@cardea/cluster';
 import {
   freePorts,
   needRedis,
   processFixture,
+  SERVICE_FOLDERS,
   startRedis,
   testDatabase,
   untilTrue,
@@ -61,14 +61,17 @@ describe('a service as a process of its own', () => {
     },
   );
 
-  it.each(Object.values(FOLDERS))('R25 %s names every setting that is missing', async (folder) => {
-    const refused = await start(folder, [], {});
-    expect(await refused.ended).toBe(78);
-    for (const name of ['DATABASE_URL', 'REDIS_URL', 'JWT_SECRET', 'ENCRYPTION_KEY']) {
-      expect(refused.output()).toContain(name);
-    }
-    expect(refused.output().trim().split('\n')).toHaveLength(5);
-  });
+  it.each(Object.values(SERVICE_FOLDERS))(
+    'R25 %s names every setting that is missing',
+    async (folder) => {
+      const refused = await start(folder, [], {});
+      expect(await refused.ended).toBe(78);
+      for (const name of ['DATABASE_URL', 'REDIS_URL', 'JWT_SECRET', 'ENCRYPTION_KEY']) {
+        expect(refused.output()).toContain(name);
+      }
+      expect(refused.output().trim().split('\n')).toHaveLength(5);
+    },
+  );
 
   it('R25 refuses a word that it does not know', async () => {
     const refused = await start('authz', ['turn'], settings());

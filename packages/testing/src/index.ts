@@ -27,6 +27,7 @@ export {
 } from './processes/child-process.ts';
 export { childrenOf, descendantsOf, procText, threadsOf } from './processes/process-family.ts';
 export { type ProcessFixture, processFixture } from './processes/process-fixture.ts';
+export { SERVICE_FOLDERS } from './processes/service-folders.ts';
 export { type ReferenceSet, type ReferenceTuple, referenceSet } from './reference-tuples.ts';
 export { ContractBroken } from './rest/contract-check.ts';
 export type { EndpointValue } from './rest/endpoint-match.ts';

@@ -3,7 +3,6 @@ export { LOOPBACK } from './hosts.ts';
 export { type Options, readOptions, USAGE } from './options.ts';
 export { fetchKafka, missingPrograms } from './required-programs.ts';
 export {
-  FOLDERS,
   lastOf,
   ServiceEnded,
   type ServiceProcess,

@@ -2,23 +2,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ServiceName } from '@cardea/contracts';
-import { type FixtureProcess, startProcess } from '@cardea/testing';
+import { type FixtureProcess, SERVICE_FOLDERS, startProcess } from '@cardea/testing';
 import { LOOPBACK, urlOf } from './hosts.ts';
 
 const START_MS_MAX = 180_000;
 const LOOK_EVERY_MS = 100;
 const LOOK_MS_MAX = 10_000;
 const LINES_SHOWN = 15;
-
-/** The folder of each service. */
-export const FOLDERS: { readonly [name in ServiceName]: string } = {
-  identity: 'identity',
-  authz: 'authz',
-  vault: 'vault',
-  approval: 'approval',
-  webhooks: 'webhook-dispatcher',
-  audit: 'audit-projector',
-};
 
 export type Ports = {
   readonly api: number;
@@ -94,7 +84,9 @@ export function serviceProcess(of: ServiceToRun): ServiceProcess {
       const child = await startProcess({
         name,
         script: 'src/main.ts',
-        cwd: fileURLToPath(new URL(`../../../services/${FOLDERS[service]}/`, import.meta.url)),
+        cwd: fileURLToPath(
+          new URL(`../../../services/${SERVICE_FOLDERS[service]}/`, import.meta.url),
+        ),
         env: { ...of.env, ...environmentOf(ports) },
         detached: true,
         logFile: of.logFile,

@@ -45,7 +45,7 @@ export { hasPassed, type LapsedPartition, type PartitionEnds } from './partition
 export { busMembers, type Members } from './postgres/members.ts';
 export { type BusMigration, busMigrations } from './postgres/migrations.ts';
 export { postgresPublisher } from './postgres/publisher.ts';
-export { forgetOldRecords, retentionLoop } from './postgres/retention.ts';
+export { forgetOldRecords } from './postgres/retention.ts';
 export { type PostgresSubscriberDependencies, postgresSubscriber } from './postgres/subscriber.ts';
 export { topicTails } from './postgres/topic-tails.ts';
 export { NotPublishable } from './relay/integration-events-of.ts';

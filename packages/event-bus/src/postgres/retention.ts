@@ -1,5 +1,4 @@
 import type { Database } from '@cardea/read-models';
-import type { Clock } from '@cardea/runtime';
 import { AUDIT_CHECKPOINTS_TOPIC, RETENTION_DAYS } from '../topics.ts';
 
 /**
@@ -25,24 +24,7 @@ export const forgetOldRecords = async (
   return forgotten;
 };
 
-/** Deletes old records every hour, in one process of all. */
-export const retentionLoop =
-  (bus: Database, clock: Clock) =>
-  async (signal: AbortSignal, tick: () => void): Promise<void> => {
-    let sweptAtMs = Number.NEGATIVE_INFINITY;
-    while (!signal.aborted) {
-      tick();
-      if (clock.monotonicMs() - sweptAtMs >= SWEEP_MS) {
-        await forgetOldRecords(bus, signal, tick);
-        sweptAtMs = clock.monotonicMs();
-      }
-      await clock.sleep(TICK_MS, signal);
-    }
-  };
-
 const SLICE_RECORDS_MAX = 500;
-const SWEEP_MS = 3_600_000;
-const TICK_MS = 5000;
 const KEPT_TOPICS = [AUDIT_CHECKPOINTS_TOPIC];
 
 /** The first records of each partition, up to the first that is not old: this needs no index on the time. */

@@ -1,10 +1,11 @@
 /** Starts the background work of a service: projections, relay, policies, consumers, loops, revocations. */
 import { dropOnKeysChanged, type MirroredRevocations, type TokenVerifier } from '@cardea/auth';
 import { kindOf } from '@cardea/contracts';
-import { type RelayDefinition, retentionLoop, startRelay } from '@cardea/event-bus';
+import { forgetOldRecords, type RelayDefinition, startRelay } from '@cardea/event-bus';
 import { runPolicies, runProjections } from '@cardea/read-models';
 import { denialRelay } from '../denials.ts';
 import { dayKeyErasure } from '../keys/day-keys.ts';
+import { sweeping } from '../limits/sweeping.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { runLoop } from './loop-runner.ts';
 import type { Part } from './parts.ts';
@@ -12,6 +13,7 @@ import { type Running, stopAll } from './running.ts';
 
 /** A starting process is ready once its projections have reached the logs' heads of its start. */
 const CATCH_UP_MS_MAX = 60_000;
+const RETENTION_EVERY_MS = 3_600_000;
 
 /**
  * Revoked sessions and keys that have not expired yet: received from other processes, and stored as a whole
@@ -47,7 +49,10 @@ export function startRetention(shared: Infrastructure): Running {
   const { clock, database, service } = shared;
   // One process of each service, for it may delete what that service published and nothing else.
   const name = service === undefined ? 'bus-retention' : `bus-retention:${service}`;
-  return runLoop({ name, leader: true, run: retentionLoop(database, clock) }, shared);
+  const sweep = async (signal: AbortSignal, tick: () => void): Promise<void> => {
+    await forgetOldRecords(database, signal, tick);
+  };
+  return runLoop(sweeping({ name, everyMs: RETENTION_EVERY_MS, clock, sweep }), shared);
 }
 
 export async function startReadSide(part: Part, shared: Infrastructure): Promise<Running> {

@@ -2,13 +2,28 @@
  * Fields of published events. Each has a description and an example, because the documents for subscribers
  * are generated from these values (`npm run events`).
  */
-import Type, { type TSchema } from 'typebox';
+import Type, { type TObject, type TSchema } from 'typebox';
+import type { ServiceName } from './envelope.ts';
 
-/** The schema of one event type: one sentence about what happened, and its fields. No other field is allowed. */
-export const fact = <Properties extends Record<string, TSchema>>(
+/** One event type: the schema of its `data`, and the services that it concerns. */
+export type Fact<
+  Properties extends Record<string, TSchema> = Record<string, TSchema>,
+  Service extends ServiceName = ServiceName,
+> = { readonly schema: TObject<Properties>; readonly concerns: readonly Service[] };
+
+/**
+ * One event type: one sentence about what happened, the services that it concerns, and its fields. No other field
+ * is allowed. The consumer of each named service has to handle the event, and no other may. The audit log takes
+ * every event: one that concerns nothing else names `audit`.
+ */
+export const fact = <const Service extends ServiceName, Properties extends Record<string, TSchema>>(
   meaning: string,
+  concerns: readonly Service[],
   properties: Properties,
-) => Type.Object(properties, { additionalProperties: false, description: meaning });
+): Fact<Properties, Service> => ({
+  schema: Type.Object(properties, { additionalProperties: false, description: meaning }),
+  concerns,
+});
 
 export const text = (description: string, example: string) =>
   Type.String({ description, examples: [example] });

@@ -48,7 +48,7 @@ export { approvalEvents } from './events/approval.ts';
 export { auditEvents } from './events/audit.ts';
 export { authzEvents } from './events/authz.ts';
 export type { IdentityEventData, IdentityEventType } from './events/identity.ts';
-export { IDENTITY_AUDIT_ONLY, identityEvents } from './events/identity.ts';
+export { identityEvents } from './events/identity.ts';
 export { serviceGrant } from './events/identity-agents-and-keys.ts';
 export type { MailPurpose, UserCreatedVia, UserStatus } from './events/identity-users.ts';
 export {
@@ -69,6 +69,7 @@ export { webhooksEvents } from './events/webhooks.ts';
 export { nullable, PERSONAL_DATA, type PersonalData } from './fields.ts';
 export { instantOf } from './instant.ts';
 export type {
+  ConcernsOf,
   DataOf,
   EventDeclarations,
   IntegrationEventKind,

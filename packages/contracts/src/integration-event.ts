@@ -2,6 +2,7 @@ import Type, { type Static, type TObject } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { contextSchema } from './context.ts';
 import type { EventContext, IntegrationEvent, ServiceName } from './envelope.ts';
+import type { Fact } from './fields.ts';
 
 /**
  * Declares the events that a service publishes: for each type the schema of its `data`, which is closed
@@ -44,7 +45,9 @@ export const integrationEvents = <const Declared extends EventDeclarations>(
   };
 };
 
-export type EventDeclarations = { readonly [type: string]: TObject | readonly TObject[] };
+/** A schema alone is an event that names no service that it concerns: each that reads the topic has to handle it. */
+type Declaration = TObject | Fact;
+export type EventDeclarations = { readonly [type: string]: Declaration | readonly Declaration[] };
 
 /** One version of one type. Its two validators are compiled on first use. */
 export type IntegrationEventKind = {
@@ -83,13 +86,23 @@ export type DataOf<
   Type extends keyof Events['declared'] & string,
 > = DataIn<Events['declared'], Type>;
 
+/** The services that an event of this type concerns besides the audit log; every reader where it names none. */
+export type ConcernsOf<
+  Events extends { readonly declared: EventDeclarations },
+  Type extends keyof Events['declared'] & string,
+> =
+  Newest<Events['declared'][Type]> extends { readonly concerns: readonly (infer Reader)[] }
+    ? Reader
+    : string;
+
 type DataIn<Declared extends EventDeclarations, Type extends keyof Declared> = Static<
-  Newest<Declared[Type]>
+  SchemaOf<Newest<Declared[Type]>>
 >;
-type Newest<Schemas> = Schemas extends readonly [...unknown[], infer Last extends TObject]
-  ? Last
-  : Schemas extends TObject
-    ? Schemas
+type Newest<Declared> = Declared extends readonly [...unknown[], infer Last] ? Last : Declared;
+type SchemaOf<Declared> = Declared extends { readonly schema: infer Schema extends TObject }
+  ? Schema
+  : Declared extends TObject
+    ? Declared
     : never;
 
 type Annotations = { readonly description?: string };
@@ -138,8 +151,14 @@ const opened = (schema: unknown): unknown => {
   );
 };
 
-const versionsOf = (schemas: TObject | readonly TObject[]): readonly TObject[] =>
-  Array.isArray(schemas) ? schemas : [schemas as TObject];
+const versionsOf = (declared: Declaration | readonly Declaration[]): readonly TObject[] =>
+  (isVersions(declared) ? declared : [declared]).map((one) =>
+    'concerns' in one ? one.schema : one,
+  );
+
+const isVersions = (
+  declared: Declaration | readonly Declaration[],
+): declared is readonly Declaration[] => Array.isArray(declared);
 
 const kindKey = (type: string, version: number) => `${type}@${version}`;
 

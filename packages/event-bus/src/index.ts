@@ -25,7 +25,6 @@ export type {
   RawRecord,
   SkippedRecord,
 } from './consuming/records.ts';
-export type { RowEffect, RowWriter } from './consuming/row-effects.ts';
 export { type KafkaAddress, type KafkaClient, kafkaClient } from './kafka/kafka-client.ts';
 export { kafkaPublisher } from './kafka/publisher.ts';
 export { type LyingRecord, readTopic } from './kafka/read-topic.ts';

@@ -5,7 +5,16 @@ import { Outage } from '@cardea/runtime';
 /** One service's log: totally ordered, and written by that service alone. */
 export type Log = ServiceName;
 
-export type DomainEvent = { readonly type: string; readonly data: object };
+export type DomainEvent = {
+  readonly type: string;
+  readonly data: object;
+  /**
+   * A type without a value: the names of the projections and policies that handle the event, and `relay` where
+   * it is published; `never` where nobody does. An event that names nobody has to be handled, or ignored with a
+   * reason, by each that listens to its stream.
+   */
+  readonly concerns?: string;
+};
 
 /** Who caused the event and through what. Stored with every event; `ip` and `userAgent` are encrypted. */
 export type EventMetadata = {

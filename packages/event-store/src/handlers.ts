@@ -1,6 +1,7 @@
 /**
- * One handler per event type: an event without a handler and without a stated reason to ignore it does not
- * compile. Projections, policies, relays and consumers are declared with such handlers.
+ * One handler per event that concerns the listener: an event without a handler and without a stated reason to
+ * ignore it does not compile, and neither does a handler of an event that concerns others alone. Projections,
+ * policies, relays and consumers are declared with such handlers.
  */
 import type { DomainEvent, RecordedEvent, Stream } from './event-store.ts';
 
@@ -24,23 +25,28 @@ export type Ignored = { readonly ignored: string };
 
 export const ignored = (why: string): Ignored => ({ ignored: why });
 
-/** The same reason for several types; spread it among the handlers. */
-export const ignoring = <const Type extends string>(
-  why: string,
-  ...types: readonly Type[]
-): { readonly [T in Type]: Ignored } =>
-  Object.fromEntries(types.map((type) => [type, ignored(why)])) as {
-    readonly [T in Type]: Ignored;
-  };
+/** Types of the events that concern this listener: those that name it, and those that name nobody. */
+export type ConcerningType<E extends DomainEvent, Listener extends string> = E extends DomainEvent
+  ? 'concerns' extends keyof E
+    ? Listener extends E['concerns']
+      ? E['type']
+      : never
+    : E['type']
+  : never;
 
 /** A handler or a reason for each of these events. */
 export type Handlers<Event extends { readonly type: string }, Handled> = {
   readonly [T in Event['type']]: Handled | Ignored;
 };
 
-/** As `Handlers`, where a handler is a function of the event and further arguments. */
-export type EventHandlers<E extends DomainEvent, Rest extends readonly unknown[], Result> = {
-  readonly [T in E['type']]: ((event: Recorded<E, T>, ...rest: Rest) => Result) | Ignored;
+/** As `Handlers`, for these types of events, where a handler is a function of the event and further arguments. */
+export type EventHandlers<
+  E extends DomainEvent,
+  Type extends E['type'],
+  Rest extends readonly unknown[],
+  Result,
+> = {
+  readonly [T in Type]: ((event: Recorded<E, T>, ...rest: Rest) => Result) | Ignored;
 };
 
 declare const total: unique symbol;

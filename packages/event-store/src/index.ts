@@ -30,6 +30,7 @@ export {
   eventStoreDbStores,
 } from './eventstoredb/event-store-db-stores.ts';
 export type {
+  ConcerningType,
   EventHandlers,
   Handlers,
   HandlersByType,
@@ -40,7 +41,6 @@ export type {
 export {
   handlersByType,
   ignored,
-  ignoring,
   isIgnored,
   madeTotal,
   recordedOf,

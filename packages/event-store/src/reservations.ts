@@ -14,9 +14,14 @@ export type Reservation =
 export type ReservationEvent =
   | {
       readonly type: 'Reserved';
+      readonly concerns?: never;
       readonly data: { readonly owner_id: string; readonly reserved_at: string };
     }
-  | { readonly type: 'Released'; readonly data: { readonly owner_id: string } };
+  | {
+      readonly type: 'Released';
+      readonly concerns?: never;
+      readonly data: { readonly owner_id: string };
+    };
 
 /** A value, identified by its keyed hash, and the kind of stream that reserves it. */
 export type ReservedValue = {

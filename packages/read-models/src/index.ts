@@ -39,7 +39,7 @@ export {
 } from './policies/policy-runner.ts';
 export type { EventPolicy } from './policies/policy-sink.ts';
 export type { Change } from './projections/change.ts';
-export { foldByKey, patch, put, remove } from './projections/change.ts';
+export { foldByKey, patch, put, remove, upsert } from './projections/change.ts';
 export {
   openPositions,
   type PositionBoard,
@@ -52,6 +52,7 @@ export {
   projection,
   type Table,
   type TableChange,
+  type TableWrite,
 } from './projections/projection.ts';
 export {
   type ReleaseOptions,
@@ -64,6 +65,7 @@ export {
   runProjections,
 } from './projections/projection-runner.ts';
 export { type RebuildOptions, type Rebuilt, rebuildProjection } from './projections/rebuild.ts';
+export { type RowTarget, rowStatements } from './projections/row-statements.ts';
 export { countTable, orNull, table } from './projections/table.ts';
 export { makeDatabaseLogins } from './schema/database-logins.ts';
 export {

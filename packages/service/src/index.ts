@@ -21,6 +21,8 @@ export {
   requestHash,
   reusedKey,
 } from './idempotent-create.ts';
+export { agentCopies, userCopies } from './identity-facts/copies.ts';
+export { type FactCopies, factCopies, type UserFacts } from './identity-facts/fact-copies.ts';
 export { ownSecrets } from './keys/own-secrets.ts';
 export {
   type CountedKeys,
@@ -62,7 +64,6 @@ export {
 } from './logins/service-logins.ts';
 export { type Module, serviceOf } from './module.ts';
 export { decideOnRows, pagesOf } from './paged-decisions.ts';
-export { type FactCopies, factCopies, type UserFacts } from './peers/fact-copies.ts';
 export { internalBearers } from './peers/internal-bearer.ts';
 export { PeerUnavailable, UnexpectedAnswer } from './peers/peer-unavailable.ts';
 export type { Offers, Peers } from './peers/peers.ts';

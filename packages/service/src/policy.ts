@@ -1,4 +1,5 @@
 import {
+  type ConcerningType,
   type DomainEvent,
   type EventHandlers,
   handlersByType,
@@ -11,20 +12,22 @@ import type { EventPolicy } from '@cardea/read-models';
 export type Policy = Total<EventPolicy>;
 
 /**
- * `policy<UserEvent>({ name, on: { … } })` handles each event of the streams that it listens to, or says why
- * it ignores it.
+ * `policy<UserEvent>()({ name, on: { … } })` handles each event of the streams that it listens to and that
+ * concerns it, or says why it ignores it.
  */
-export function policy<E extends DomainEvent>({
-  name,
-  on,
-}: {
-  readonly name: string;
-  readonly on: EventHandlers<E, [], Promise<void>>;
-}): Policy {
-  const handlers = handlersByType<[], Promise<void>>(on);
-  return madeTotal<EventPolicy>({
+export const policy =
+  <E extends DomainEvent>() =>
+  <const Name extends string>({
     name,
-    on: Object.keys(handlers),
-    handle: async (event) => handlers[event.type]?.(event),
-  });
-}
+    on,
+  }: {
+    readonly name: Name;
+    readonly on: EventHandlers<E, ConcerningType<E, Name>, [], Promise<void>>;
+  }): Policy => {
+    const handlers = handlersByType<[], Promise<void>>(on);
+    return madeTotal<EventPolicy>({
+      name,
+      on: Object.keys(handlers),
+      handle: async (event) => handlers[event.type]?.(event),
+    });
+  };

@@ -1,6 +1,6 @@
 /** The other examples without their fault: this one compiles. */
 import { consumer, relay } from '@cardea/event-bus';
-import { ignored, ignoring } from '@cardea/event-store';
+import { ignored } from '@cardea/event-store';
 import { catalogue } from '@cardea/pages';
 import { projection } from '@cardea/read-models';
 import { policy } from '@cardea/service';
@@ -16,14 +16,24 @@ export const shown = projection<LampEvent>()({
   },
 });
 
-export const watched = policy<LampEvent>({
+export const watched = policy<LampEvent>()({
   name: 'watch',
   on: { LampHung: ignored('it is dark'), LampLit: async () => {} },
+});
+
+export const dusted = policy<LampEvent>()({
+  name: 'dust',
+  on: {
+    LampHung: ignored('it is clean'),
+    LampLit: ignored('light shows no dust'),
+    LampDusted: async () => {},
+  },
 });
 
 export const mapped = relay<LampEvent, typeof lampEvents>({
   LampHung: ({ data: { id } }) => ({ type: 'lamp.hung', data: { id } }),
   LampLit: ({ data: { id, at } }) => ({ type: 'lamp.lit', data: { id, at } }),
+  LampDusted: ({ data: { id } }) => ({ type: 'lamp.dusted', data: { id } }),
 });
 
 export const heard = consumer({
@@ -31,7 +41,17 @@ export const heard = consumer({
   from: [lampEvents],
   on: {
     'lamp.lit': { apply: ({ data }) => ({ text: data.at }) },
-    ...ignoring('it is dark', 'lamp.hung'),
+    'lamp.hung': ignored('it is dark'),
+  },
+});
+
+export const audited = consumer({
+  name: 'audit',
+  from: [lampEvents],
+  on: {
+    'lamp.lit': ignored('it is bright'),
+    'lamp.hung': ignored('it is dark'),
+    'lamp.dusted': { prepare: async () => {} },
   },
 });
 

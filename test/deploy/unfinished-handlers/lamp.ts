@@ -5,7 +5,12 @@ import Type from 'typebox';
 
 export type LampEvent =
   | { readonly type: 'LampHung'; readonly data: { readonly id: string; readonly watts: number } }
-  | { readonly type: 'LampLit'; readonly data: { readonly id: string; readonly at: string } };
+  | { readonly type: 'LampLit'; readonly data: { readonly id: string; readonly at: string } }
+  | {
+      readonly type: 'LampDusted';
+      readonly concerns?: 'relay' | 'dust';
+      readonly data: { readonly id: string };
+    };
 
 export const lamps = table('lamps', {
   key: ['id'],
@@ -15,4 +20,5 @@ export const lamps = table('lamps', {
 export const lampEvents = integrationEvents('vault', {
   'lamp.hung': Type.Object({ id: Type.String() }),
   'lamp.lit': Type.Object({ id: Type.String(), at: Type.String() }),
+  'lamp.dusted': { schema: Type.Object({ id: Type.String() }), concerns: ['audit'] },
 });

@@ -15,6 +15,7 @@ const target = Type.Object(
 
 export const actionDenied = fact(
   'A caller who was known was refused: 401 or 403, or on a writing endpoint 409, 410, 422 or 429.',
+  ['audit'],
   {
     area: oneOf(
       ['user', 'admin', 'agent', 'vault', 'authorization', 'fga'],

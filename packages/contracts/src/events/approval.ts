@@ -66,7 +66,7 @@ const channel = {
 };
 
 export const approvalEvents = integrationEvents('approval', {
-  'approval.requested': fact('An agent asks a user for an approval.', {
+  'approval.requested': fact('An agent asks a user for an approval.', ['webhooks'], {
     ...request,
     origin,
     notify_webhook: flag('Whether webhooks are to tell the user.'),
@@ -74,6 +74,7 @@ export const approvalEvents = integrationEvents('approval', {
   }),
   'approval.given': fact(
     'One of several persons whose approval a request needs has approved; it goes on waiting.',
+    ['audit'],
     {
       ...later,
       ...answered,
@@ -81,7 +82,7 @@ export const approvalEvents = integrationEvents('approval', {
       needed: number('How many have to.', 2),
     },
   ),
-  'approval.approved': fact('The user has approved.', {
+  'approval.approved': fact('The user has approved.', ['vault', 'webhooks'], {
     ...later,
     ...answered,
     responders: Type.Optional(
@@ -90,42 +91,51 @@ export const approvalEvents = integrationEvents('approval', {
       }),
     ),
   }),
-  'approval.denied': fact('The user has denied, or the code that binds the answer was wrong.', {
-    ...later,
-    ...answered,
-    cause: oneOf(['user', 'binding_code'], 'Their decision, or too many wrong codes.'),
-  }),
-  'approval.expired': fact('The request lapsed without an answer.', {
+  'approval.denied': fact(
+    'The user has denied, or the code that binds the answer was wrong.',
+    ['vault', 'webhooks'],
+    {
+      ...later,
+      ...answered,
+      cause: oneOf(['user', 'binding_code'], 'Their decision, or too many wrong codes.'),
+    },
+  ),
+  'approval.expired': fact('The request lapsed without an answer.', ['webhooks'], {
     ...later,
     cause: oneOf(
       ['time', 'agent', 'session', 'user'],
       'Its time was over, or its agent, agent session or user is no longer there.',
     ),
   }),
-  'approval.consumed': fact('An approval was used up; it serves nothing else.', {
+  'approval.consumed': fact('An approval was used up; it serves nothing else.', ['audit'], {
     ...later,
     grant_id: id('The grant of credentials that it was used for.'),
   }),
-  'approval.decision_refused': fact('An answer was not taken; the request goes on as it was.', {
-    ...later,
-    cause: oneOf(
-      ['agent_token', 'binding_code'],
-      "It came with an agent's token, or with a wrong code.",
-    ),
-  }),
+  'approval.decision_refused': fact(
+    'An answer was not taken; the request goes on as it was.',
+    ['audit'],
+    {
+      ...later,
+      cause: oneOf(
+        ['agent_token', 'binding_code'],
+        "It came with an agent's token, or with a wrong code.",
+      ),
+    },
+  ),
   'approval.codes_blocked': fact(
     'Wrong codes of a user, over all requests, have blocked them: until then no code of theirs is taken.',
+    ['audit'],
     {
       user_id: id('The user who answers.'),
       level: number('How often they have been blocked since the last quiet week.', 1),
       blocked_until: instant('When codes are taken again, unless an administrator unlocks them.'),
     },
   ),
-  'channel.created': fact('A chat or a phone is told of requests from now on.', channel),
-  'channel.changed': fact('A channel was changed, enabled or disabled.', {
+  'channel.created': fact('A chat or a phone is told of requests from now on.', ['audit'], channel),
+  'channel.changed': fact('A channel was changed, enabled or disabled.', ['audit'], {
     ...channel,
     changed: texts('What is another now.', 'url', 'enabled'),
   }),
-  'channel.deleted': fact('A channel is told of nothing any more.', channel),
+  'channel.deleted': fact('A channel is told of nothing any more.', ['audit'], channel),
   'action.denied': actionDenied,
 });

@@ -5,13 +5,14 @@ import { integrationEvents } from '../integration-event.ts';
 import { actionDenied } from './action-denied.ts';
 
 export const auditEvents = integrationEvents('audit', {
-  'export.made': fact('Someone has taken rows of the audit log with them.', {
+  'export.made': fact('Someone has taken rows of the audit log with them.', ['audit'], {
     format: Type.Literal('csv', { description: 'Form of the export.' }),
     rows: number('How many rows it held.', 0),
     filters: texts('Names of the filters that were sent, never their values.', 'category', 'from'),
   }),
   'retention.applied': fact(
     'Rows of the audit log were removed, older than their tenant keeps them.',
+    ['audit'],
     {
       before: moment('What happened before it was removed.'),
       rows: number('How many rows were removed.', 1),

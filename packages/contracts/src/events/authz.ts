@@ -22,20 +22,22 @@ const repeated = {
 };
 
 export const authzEvents = integrationEvents('authz', {
-  'tuple.written': fact('A relationship holds from now on.', {
+  'tuple.written': fact('A relationship holds from now on.', ['audit'], {
     ...tuple,
     created_at: instant('When it was written.'),
   }),
-  'tuple.deleted': fact('A relationship holds no longer.', tuple),
+  'tuple.deleted': fact('A relationship holds no longer.', ['audit'], tuple),
   'tuple.write_repeated': fact(
     'A relationship was written that held already; nothing has changed.',
+    ['audit'],
     repeated,
   ),
   'tuple.delete_repeated': fact(
     'A relationship was deleted that did not hold; nothing has changed.',
+    ['audit'],
     repeated,
   ),
-  'model.published': fact("The tenant's model of relations was replaced.", {
+  'model.published': fact("The tenant's model of relations was replaced.", ['audit'], {
     version: number('Version of the model.', 1),
   }),
   'action.denied': actionDenied,

@@ -9,13 +9,17 @@ const consent = {
 const scopes = texts('Scopes that it may ask for.', 'openid', 'email');
 
 export const oauthEvents = {
-  'consent.granted': fact('A user lets an application act for them; values are all that it may.', {
-    ...consent,
-    scopes,
-    resources: texts('Resource servers that it may ask tokens for.', 'https://api.example.com'),
-  }),
-  'consent.revoked': fact('A user lets an application act for them no longer.', consent),
-  'oauth.authorized': fact('An application got tokens of a user.', {
+  'consent.granted': fact(
+    'A user lets an application act for them; values are all that it may.',
+    ['audit'],
+    {
+      ...consent,
+      scopes,
+      resources: texts('Resource servers that it may ask tokens for.', 'https://api.example.com'),
+    },
+  ),
+  'consent.revoked': fact('A user lets an application act for them no longer.', ['audit'], consent),
+  'oauth.authorized': fact('An application got tokens of a user.', ['audit'], {
     user_id: id('The user.'),
     client_id: consent.client_id,
     session_id: id('The session that its refresh token belongs to.'),
@@ -24,6 +28,7 @@ export const oauthEvents = {
   }),
   'oauth.client_auth_failed': fact(
     'Somebody named an application or an agent as themselves and could not prove it; told 60 times a minute at most.',
+    ['audit'],
     {
       client_id: id('The application, or the agent.'),
       reason: text(
@@ -34,6 +39,7 @@ export const oauthEvents = {
   ),
   'oauth.logout_notice_failed': fact(
     'An application has not taken the notice that a session has ended.',
+    ['audit'],
     {
       client_id: consent.client_id,
       user_id: id('The user.'),

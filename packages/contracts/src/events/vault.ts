@@ -40,19 +40,23 @@ const policy = {
 };
 
 export const vaultEvents = integrationEvents('vault', {
-  'vault.credential.granted': fact('An agent was handed credentials.', {
+  'vault.credential.granted': fact('An agent was handed credentials.', ['webhooks'], {
     ...grant,
     credential_type,
     approval_id,
     granted_at: instant('When.'),
     expires_at: instant('When they are to be fetched anew.'),
   }),
-  'vault.credential.reused': fact('An agent was handed the credentials of a live grant again.', {
-    ...grant,
-    approval_id,
-    count: number('How often within the second that this stands for.', 1),
-  }),
-  'vault.credential.refused': fact('An agent asked for credentials and got none.', {
+  'vault.credential.reused': fact(
+    'An agent was handed the credentials of a live grant again.',
+    ['audit'],
+    {
+      ...grant,
+      approval_id,
+      count: number('How often within the second that this stands for.', 1),
+    },
+  ),
+  'vault.credential.refused': fact('An agent asked for credentials and got none.', ['audit'], {
     agent_id: id('The agent.'),
     session_id: nullable(id('Its session, where it had one.')),
     service_id: nullable(id('The registered service; null where no such service is registered.')),
@@ -63,7 +67,7 @@ export const vaultEvents = integrationEvents('vault', {
     code: text('The error code that was answered.', 'field_not_granted'),
     count: number('How many refusals this stands for.', 1),
   }),
-  'vault.credential.revoked': fact('A grant ended before its time.', {
+  'vault.credential.revoked': fact('A grant ended before its time.', ['audit'], {
     ...grant,
     cause: text(
       'Why: `admin`, `session_ended`, `agent_suspended`, `agent_deleted`, `user_disabled`, `user_deleted` or another word.',
@@ -71,32 +75,38 @@ export const vaultEvents = integrationEvents('vault', {
     ),
     revoked_at: instant('When.'),
   }),
-  'vault.service.registered': fact('A service was registered.', {
+  'vault.service.registered': fact('A service was registered.', ['audit'], {
     ...service,
     credential_type,
     fields: names,
   }),
-  'vault.service.changed': fact('The registration of a service was changed.', {
+  'vault.service.changed': fact('The registration of a service was changed.', ['audit'], {
     ...service,
     changed: texts('Names of what has changed.', 'description'),
   }),
-  'vault.service.deleted': fact('A service is registered no longer.', service),
-  'vault.secret.written': fact('A field got a new value.', secretVersion),
-  'vault.secret.promoted': fact('A version of a field became current.', currentChanged),
+  'vault.service.deleted': fact('A service is registered no longer.', ['audit'], service),
+  'vault.secret.written': fact('A field got a new value.', ['audit'], secretVersion),
+  'vault.secret.promoted': fact('A version of a field became current.', ['audit'], currentChanged),
   'vault.secret.rolled_back': fact(
     'A version of a field that was current before is current again; the one that it replaces is pending.',
+    ['audit'],
     currentChanged,
   ),
-  'vault.secret.revealed': fact('An administrator read a value back.', {
+  'vault.secret.revealed': fact('An administrator read a value back.', ['audit'], {
     ...secretVersion,
     reason: text('Why, in the words of the administrator.', 'The vendor asked for the account.'),
   }),
-  'vault.secret.destroyed': fact('A version of a value was destroyed for good.', secretVersion),
-  'vault.policy.added': fact('A policy was added.', policy),
+  'vault.secret.destroyed': fact(
+    'A version of a value was destroyed for good.',
+    ['audit'],
+    secretVersion,
+  ),
+  'vault.policy.added': fact('A policy was added.', ['audit'], policy),
   'vault.policy.changed': fact(
     'A policy was changed; the values are those after the change.',
+    ['audit'],
     policy,
   ),
-  'vault.policy.removed': fact('A policy was removed.', policy),
+  'vault.policy.removed': fact('A policy was removed.', ['audit'], policy),
   'action.denied': actionDenied,
 });

@@ -17,29 +17,37 @@ const delivery = { ...webhook, delivery_id: id('The delivery.') };
 const event = text('Name of the event that the delivery tells of.', 'user.created');
 
 export const webhooksEvents = integrationEvents('webhooks', {
-  'webhook.created': fact('A webhook was made.', { ...webhook, ...shape }),
-  'webhook.updated': fact('A webhook was changed; the values are those after the change.', {
-    ...webhook,
-    ...shape,
-    changed: texts('Names of what has changed.', 'events'),
-  }),
-  'webhook.secret_rotated': fact('A webhook signs with a new secret.', {
+  'webhook.created': fact('A webhook was made.', ['audit'], { ...webhook, ...shape }),
+  'webhook.updated': fact(
+    'A webhook was changed; the values are those after the change.',
+    ['audit'],
+    {
+      ...webhook,
+      ...shape,
+      changed: texts('Names of what has changed.', 'events'),
+    },
+  ),
+  'webhook.secret_rotated': fact('A webhook signs with a new secret.', ['audit'], {
     ...webhook,
     version: number('Version of the secret.', 1),
   }),
-  'webhook.deleted': fact('A webhook was deleted.', webhook),
-  'webhook.tested': fact('Someone has asked for a test delivery.', delivery),
-  'webhook.auto_disabled': fact('A webhook was switched off, for it had failed for days.', {
-    ...webhook,
-    failing_since: instant('When the first of the failures came.'),
-    failures: number('How many in a row.', 1),
-  }),
-  'delivery.retried': fact('Someone has asked for a delivery to be made again.', {
+  'webhook.deleted': fact('A webhook was deleted.', ['audit'], webhook),
+  'webhook.tested': fact('Someone has asked for a test delivery.', ['audit'], delivery),
+  'webhook.auto_disabled': fact(
+    'A webhook was switched off, for it had failed for days.',
+    ['audit'],
+    {
+      ...webhook,
+      failing_since: instant('When the first of the failures came.'),
+      failures: number('How many in a row.', 1),
+    },
+  ),
+  'delivery.retried': fact('Someone has asked for a delivery to be made again.', ['audit'], {
     ...delivery,
     retry_of: id('The delivery that it repeats.'),
     event,
   }),
-  'delivery.failed': fact('A delivery was given up after its last attempt.', {
+  'delivery.failed': fact('A delivery was given up after its last attempt.', ['audit'], {
     ...delivery,
     event,
     attempts: number('How often it was tried.', 1),

@@ -1,8 +1,9 @@
 /**
- * Declares what a consumer does with the events of its topics: for each type a handler, or a reason to ignore
- * it.
+ * Declares what a consumer does with the events of its topics: for each type that concerns it a handler, or a
+ * reason to ignore it.
  */
 import {
+  type ConcernsOf,
   type DataOf,
   type EventContext,
   type EventDeclarations,
@@ -11,9 +12,13 @@ import {
   topicOf,
 } from '@cardea/contracts';
 import { type Handlers, isIgnored, madeTotal, type Total } from '@cardea/event-store';
-import type { Statement } from '@cardea/read-models';
+import {
+  type RowTarget,
+  rowStatements,
+  type Statement,
+  type TableWrite,
+} from '@cardea/read-models';
 import type { Consumer } from '../bus.ts';
-import { inFewStatements, type RowEffect } from './row-effects.ts';
 
 type Events = { readonly source: ServiceName; readonly declared: EventDeclarations };
 
@@ -32,10 +37,24 @@ export type Heard<
     }[Type & TypeIn<From>]
   : never;
 
+/** Types of the events that concern this reader: those that name it, and those of topics that name nobody. */
+type ConcerningType<From extends Events, Reader extends string> = From extends Events
+  ? {
+      [T in TypeIn<From>]: Reader extends ConcernsOf<From, T> ? T : never;
+    }[TypeIn<From>]
+  : never;
+
+type Concerning<From extends Events, Reader extends string> = Heard<
+  From,
+  Extract<ConcerningType<From, Reader>, TypeIn<From>>
+>;
+
+type RowWrite = TableWrite | Statement;
+
 /** The effect of one event: `prepare` as in {@link Consumer}, and what writes its rows. */
 type Effect<Event> = {
   readonly prepare?: (event: Event) => Promise<void>;
-  readonly apply?: (event: Event) => RowEffect | Statement | readonly Statement[];
+  readonly apply?: (event: Event) => RowWrite | readonly RowWrite[];
 };
 
 type EffectsOf<Event extends { readonly type: string }> = {
@@ -45,18 +64,22 @@ type EffectsOf<Event extends { readonly type: string }> = {
   >[Type];
 };
 
+const NO_ROWS: RowTarget = { schema: '', tables: [] };
+
 /**
  * A consumer with one effect per type: `from` names the services whose topics it reads, `on` the effect of
- * each event.
+ * each event that concerns it.
  */
-export function consumer<const From extends Events>(definition: {
-  readonly name: string;
+export function consumer<const From extends Events, const Name extends string>(definition: {
+  readonly name: Name;
   readonly from: readonly From[];
-  readonly on: EffectsOf<Heard<From>>;
+  readonly on: EffectsOf<Concerning<From, Name>>;
+  /** The tables whose rows `apply` writes. */
+  readonly rows?: RowTarget;
   /** As in {@link Consumer}. */
   readonly onCommitted?: (events: readonly Heard<From>[]) => void;
 }): Total<Consumer> {
-  const { name, from, on, onCommitted } = definition;
+  const { name, from, on, rows = NO_ROWS, onCommitted } = definition;
   const effects = withoutIgnored<Effect<IntegrationEvent>>(on);
   const typesWith = (half: keyof Effect<IntegrationEvent>): readonly string[] =>
     [...effects].flatMap(([type, effect]) => (effect[half] === undefined ? [] : [type]));
@@ -70,25 +93,29 @@ export function consumer<const From extends Events>(definition: {
       for (const event of events) await effects.get(event.type)?.prepare?.(event);
     },
     statements: (events) =>
-      inFewStatements(events.flatMap((event) => effects.get(event.type)?.apply?.(event) ?? [])),
+      rowStatements(
+        rows,
+        events.flatMap((event) => effects.get(event.type)?.apply?.(event) ?? []),
+      ),
     ...(onCommitted && { onCommitted: (events) => onCommitted(events as never) }),
   });
 }
 
 /** The meaning of each event type, for a consumer that processes batches. */
 export type Meanings<Meaning> = Total<
-  Required<Pick<Consumer, 'topics' | 'types'>> & {
+  Required<Pick<Consumer, 'name' | 'topics' | 'types'>> & {
     readonly meaningOf: (event: IntegrationEvent) => Meaning | undefined;
   }
 >;
 
-/** `meanings<Told>()([identityEvents], { 'user.created': (event) => …, 'user.updated': ignored('…') })` */
+/** `meanings<Payload>()('webhooks', [identityEvents], { 'user.created': (event) => …, … })` */
 export const meanings =
   <Meaning>() =>
-  <const From extends Events>(
+  <const From extends Events, const Reader extends string>(
+    name: Reader,
     from: readonly From[],
     on: {
-      readonly [Type in Heard<From>['type']]: Handlers<
+      readonly [Type in Concerning<From, Reader>['type']]: Handlers<
         Extract<Heard<From>, { readonly type: Type }>,
         (event: Extract<Heard<From>, { readonly type: Type }>) => Meaning | undefined
       >[Type];
@@ -96,6 +123,7 @@ export const meanings =
   ): Meanings<Meaning> => {
     const handlers = withoutIgnored<(event: IntegrationEvent) => Meaning | undefined>(on);
     return madeTotal({
+      name,
       topics: from.map(({ source }) => topicOf(source)),
       types: [...handlers.keys()],
       meaningOf: (event) => handlers.get(event.type)?.(event),
@@ -104,11 +132,12 @@ export const meanings =
 
 /** A consumer of batches: of the events that have a meaning, or of all events. */
 export const batchConsumer = (
-  heard: Meanings<unknown> | { readonly everyEventOf: readonly string[] },
-  rest: Omit<Consumer, 'topics' | 'types'>,
+  heard: Meanings<unknown> | { readonly name: string; readonly everyEventOf: readonly string[] },
+  rest: Omit<Consumer, 'name' | 'topics' | 'types'>,
 ): Total<Consumer> =>
   madeTotal<Consumer>({
     ...rest,
+    name: heard.name,
     ...('everyEventOf' in heard
       ? { topics: heard.everyEventOf }
       : { topics: heard.topics, types: heard.types }),

@@ -1,9 +1,7 @@
-/**
- * Declares which integration events a module publishes: for each private event type a handler, or a reason
- * to ignore it.
- */
+/** Declares which integration events a module publishes: a handler for each private event that concerns `relay`. */
 import type { DataOf, EventDeclarations } from '@cardea/contracts';
 import {
+  type ConcerningType,
   type DomainEvent,
   type EventHandlers,
   handlersByType,
@@ -47,7 +45,7 @@ export type RelayHandlers = Total<{ readonly [type: string]: RelayMapper }>;
  * is not to be published.
  */
 export function relay<E extends DomainEvent, Events extends Declared>(
-  on: EventHandlers<E, [RelayTools], Result<Published<Events>>>,
+  on: EventHandlers<E, ConcerningType<E, 'relay'>, [RelayTools], Result<Published<Events>>>,
 ): RelayHandlers {
   const handlers = handlersByType<[RelayTools], Result<Mapped>>(on);
   return madeTotal(

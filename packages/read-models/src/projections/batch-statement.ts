@@ -13,11 +13,22 @@ import {
   positionsChannel,
 } from '@cardea/log-follower';
 import type { Statement } from '@cardea/postgres';
-import { arrayLiteral, castOf, parameterType } from '../database/array-parameter.ts';
-import type { Change } from './change.ts';
 import type { Table } from './projection.ts';
+import {
+  type Add,
+  addStep,
+  type Patch,
+  type Put,
+  patchStep,
+  putStep,
+  type Remove,
+  type RowChange,
+  removeStep,
+  type Step,
+  type StepTarget,
+} from './row-steps.ts';
 
-export type RowChange = Change<Record<string, unknown>, Record<string, unknown>>;
+export type { RowChange } from './row-steps.ts';
 
 export type Batch = Omit<Move, 'kind'> & {
   /** A batch holds at most one change per row and table. */
@@ -34,18 +45,12 @@ const ELSEWHERE = 'the checkpoint stands elsewhere';
 export const isElsewhere = (error: unknown): boolean =>
   error instanceof Error && error.message.includes(ELSEWHERE);
 
-/** A part of a batch: its values, and its text, which depends on nothing but its shape. */
-type Step = {
-  readonly kind: RowChange['kind'];
-  readonly shape: string;
-  readonly literals: readonly string[];
-  /** Takes a placeholder for each literal, in order. */
-  readonly text: (placeholder: () => string) => string;
-};
-
 export function batchStatement(batch: Batch): Statement {
   const steps = batch.changes.flatMap(({ table, changes }) =>
-    stepsOf({ name: `${batch.schema}.${table.name}`, table }, byKind(changes)),
+    stepsOf(
+      { name: `${batch.schema}.${table.name}`, table, condition: 'EXISTS (SELECT FROM moved)' },
+      byKind(changes),
+    ),
   );
   const values: unknown[] = steps.flatMap(({ literals }) => literals);
   const parameter = (value: unknown): string => `$${values.push(value)}`;
@@ -90,11 +95,6 @@ function commonStatement(shape: string, textOf: () => string) {
   return made;
 }
 
-type Target = { readonly name: string; readonly table: Table };
-type Put = Extract<RowChange, { kind: 'put' }>;
-type Patch = Extract<RowChange, { kind: 'patch' }>;
-type Remove = Extract<RowChange, { kind: 'remove' }>;
-type Add = Extract<RowChange, { kind: 'add' }>;
 type PatchGroup = { readonly columns: readonly string[]; readonly patches: Patch[] };
 
 function byKind(changes: readonly RowChange[]) {
@@ -134,7 +134,7 @@ function group(groups: Map<string, PatchGroup>, patch: Patch): void {
 }
 
 function stepsOf(
-  target: Target,
+  target: StepTarget,
   { puts, adds, patches, removes }: ReturnType<typeof byKind>,
 ): Step[] {
   return [
@@ -144,88 +144,3 @@ function stepsOf(
     ...(removes.length > 0 ? [removeStep(target, removes)] : []),
   ];
 }
-
-function putStep({ name, table }: Target, puts: readonly Put[]): Step {
-  const columns = Object.keys(table.columns);
-  const rows = puts.map((put) => put.row);
-  const text: Step['text'] = (placeholder) => {
-    const rest = columns.filter((column) => !table.key.includes(column));
-    const update = rest.map((column) => `${id(column)} = excluded.${id(column)}`).join(', ');
-    return `INSERT INTO ${name} (${columns.map(id).join(', ')})
-    SELECT ${casts(table, columns)} FROM ${unnest(table, columns, placeholder)}
-    WHERE EXISTS (SELECT FROM moved)
-    ON CONFLICT (${table.key.map(id).join(', ')}) DO ${update === '' ? 'NOTHING' : `UPDATE SET ${update}`}`;
-  };
-  return { kind: 'put', shape: name, literals: literalsOf(table, columns, rows), text };
-}
-
-function addStep({ name, table }: Target, adds: readonly Add[]): Step {
-  const columns = Object.keys(table.columns);
-  const rows = adds.map(({ of, amounts }) => ({ ...of, ...amounts }));
-  const text: Step['text'] = (placeholder) => {
-    const counts = columns.filter((column) => !table.key.includes(column));
-    const sums = counts.map((column) => `${id(column)} = t.${id(column)} + excluded.${id(column)}`);
-    return `INSERT INTO ${name} AS t (${columns.map(id).join(', ')})
-    SELECT ${casts(table, columns)} FROM ${unnest(table, columns, placeholder)}
-    WHERE EXISTS (SELECT FROM moved)
-    ON CONFLICT (${table.key.map(id).join(', ')}) DO UPDATE SET ${sums.join(', ')}`;
-  };
-  return { kind: 'add', shape: name, literals: literalsOf(table, columns, rows), text };
-}
-
-function patchStep({ name, table }: Target, { columns, patches }: PatchGroup): Step {
-  const rows = patches.map((patch) => ({ ...patch.columns, ...patch.of }));
-  const all = [...table.key, ...columns.filter((column) => !table.key.includes(column))];
-  const text: Step['text'] = (placeholder) => {
-    const update = columns.map((column) => `${id(column)} = ${cast(table, column)}`).join(', ');
-    return `UPDATE ${name} AS t SET ${update} FROM ${unnest(table, all, placeholder)}
-    WHERE ${sameKey(table)} AND EXISTS (SELECT FROM moved)`;
-  };
-  const shape = `${name} ${columns.join()}`;
-  return { kind: 'patch', shape, literals: literalsOf(table, all, rows), text };
-}
-
-function removeStep({ name, table }: Target, removes: readonly Remove[]): Step {
-  const keys = removes.map((remove) => remove.of);
-  const text: Step['text'] = (
-    placeholder,
-  ) => `DELETE FROM ${name} AS t USING ${unnest(table, table.key, placeholder)}
-    WHERE ${sameKey(table)} AND EXISTS (SELECT FROM moved)`;
-  return { kind: 'remove', shape: name, literals: literalsOf(table, table.key, keys), text };
-}
-
-const literalsOf = (
-  table: Table,
-  columns: readonly string[],
-  rows: readonly Record<string, unknown>[],
-): readonly string[] =>
-  columns.map((column) =>
-    arrayLiteral(
-      typeOf(table, column),
-      rows.map((row) => row[column]),
-    ),
-  );
-
-function unnest(table: Table, columns: readonly string[], placeholder: () => string): string {
-  const arrays = columns.map(
-    (column) => `${placeholder()}::${parameterType(typeOf(table, column))}`,
-  );
-  return `unnest(${arrays.join(', ')}) AS u(${columns.map(id).join(', ')})`;
-}
-
-const casts = (table: Table, columns: readonly string[]): string =>
-  columns.map((column) => cast(table, column)).join(', ');
-
-const cast = (table: Table, column: string): string =>
-  castOf(`u.${id(column)}`, typeOf(table, column));
-
-const sameKey = (table: Table): string =>
-  table.key.map((column) => `t.${id(column)} = ${cast(table, column)}`).join(' AND ');
-
-function typeOf(table: Table, column: string): string {
-  const type = table.columns[column];
-  if (type === undefined) throw new Error(`Table ${table.name} declares no column ${column}.`);
-  return type;
-}
-
-const id = (column: string): string => `"${column}"`;

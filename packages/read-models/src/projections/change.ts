@@ -6,11 +6,30 @@ export type Change<Row, Key> =
   /** The only change that a table of counts has; a row that is missing counts from 0. */
   | { readonly kind: 'add'; readonly of: Key; readonly amounts: Amounts };
 
+/**
+ * A row as one event says it, where events leave columns out: those in `keep` stay as they are in a row that is
+ * there. Only consumers write it, since a projection knows all events that its rows follow from.
+ */
+export type Upsert = {
+  readonly kind: 'upsert';
+  readonly row: { readonly [column: string]: unknown };
+  readonly keep: readonly string[];
+};
+
 export type Amounts = { readonly [column: string]: number };
 
 export const put = <Row>(row: Row) => ({ kind: 'put', row }) as const;
 export const patch = <Key, Columns>(of: Key, columns: Columns) =>
   ({ kind: 'patch', of, columns }) as const;
+/** Columns of `fresh` that the row leaves undefined are kept; a new row has the value there. */
+export function upsert(
+  row: { readonly [column: string]: unknown },
+  fresh: { readonly [column: string]: unknown } = {},
+): Upsert {
+  const keep = Object.keys(fresh).filter((column) => row[column] === undefined);
+  const unsaid = Object.entries(fresh).filter(([column]) => keep.includes(column));
+  return { kind: 'upsert', row: { ...row, ...Object.fromEntries(unsaid) }, keep };
+}
 export const remove = <Key>(of: Key) => ({ kind: 'remove', of }) as const;
 export const add = <Key>(of: Key, amounts: Amounts) => ({ kind: 'add', of, amounts }) as const;
 

@@ -1,5 +1,6 @@
 import type { Sealed } from '@cardea/crypto';
 import {
+  type ConcerningType,
   type DomainEvent,
   type EventHandlers,
   type HandlersByType,
@@ -12,7 +13,7 @@ import {
   type Total,
 } from '@cardea/event-store';
 import type { Statement } from '@cardea/postgres';
-import type { Change } from './change.ts';
+import type { Change, Upsert } from './change.ts';
 
 /** A column's SQL type decides how `unnest` casts it, e.g. `text`, `uuid`, `timestamptz`, `jsonb`, `text[]`. */
 export type Table = {
@@ -22,6 +23,8 @@ export type Table = {
   readonly columns: { readonly [column: string]: string };
   /** Columns that may be null. */
   readonly nullable?: readonly string[];
+  /** Times since which another column is what it is. An upsert leaves them while that one stays. */
+  readonly since?: { readonly [column: string]: string };
 };
 
 export type ProjectionTools = {
@@ -37,6 +40,9 @@ export type ProjectionTools = {
 
 /** A change of one row of one named table. */
 export type TableChange = { readonly table: string; readonly change: Change<object, object> };
+
+/** As `TableChange`, for a consumer's tables. */
+export type TableWrite = TableChange | { readonly table: string; readonly change: Upsert };
 
 type Changes = readonly TableChange[] | Promise<readonly TableChange[]>;
 
@@ -74,17 +80,17 @@ export type Projection = {
 };
 
 /**
- * A projection of all events of the streams that it listens to, by `projection<UserEvent>()({ … })`: `on`
- * handles or ignores each, except those that only `apply` needs.
+ * A projection of the events that concern it, by `projection<UserEvent>()({ … })`: `on` handles or ignores
+ * each, except those that only `apply` needs.
  */
 export const projection =
   <E extends DomainEvent>() =>
-  <const Applied extends E['type'] = never>({
+  <const Name extends string, const Applied extends ConcerningType<E, Name> = never>({
     on,
     apply,
     onCommitted,
     ...definition
-  }: Definition<E, Applied>): Total<Projection> => {
+  }: Definition<E, Name, Applied>): Total<Projection> => {
     const all = new Set<string>([...Object.keys(on), ...(apply?.on ?? [])]);
     const applied = new Set<string>(apply?.on);
     return madeTotal<Projection>({
@@ -105,11 +111,13 @@ export const projection =
     });
   };
 
-type Definition<E extends DomainEvent, Applied extends E['type']> = Pick<
-  Projection,
-  'name' | 'log' | 'tables' | 'isSpaced' | 'onParked' | 'onAppliedElsewhere'
-> & {
-  readonly on: ProjectionHandlers<E, Applied>;
+type Definition<
+  E extends DomainEvent,
+  Name extends string,
+  Applied extends ConcerningType<E, Name>,
+> = Pick<Projection, 'log' | 'tables' | 'isSpaced' | 'onParked' | 'onAppliedElsewhere'> & {
+  readonly name: Name;
+  readonly on: ProjectionHandlers<E, ConcerningType<E, Name>, Applied>;
   readonly apply?: {
     readonly on: readonly Applied[];
     readonly statements: (
@@ -121,15 +129,12 @@ type Definition<E extends DomainEvent, Applied extends E['type']> = Pick<
   readonly onCommitted?: (events: readonly Recorded<E>[]) => void;
 };
 
-type ProjectionHandlers<E extends DomainEvent, Applied extends string> = {
-  readonly [T in keyof EventHandlers<E, [ProjectionTools], Changes> as T extends Applied
-    ? never
-    : T]: EventHandlers<E, [ProjectionTools], Changes>[T];
-} & {
-  readonly [T in keyof EventHandlers<E, [ProjectionTools], Changes> as T extends Applied
-    ? T
-    : never]?: EventHandlers<E, [ProjectionTools], Changes>[T];
-};
+type ProjectionHandlers<
+  E extends DomainEvent,
+  Type extends E['type'],
+  Applied extends Type,
+> = EventHandlers<E, Exclude<Type, Applied>, [ProjectionTools], Changes> &
+  Partial<EventHandlers<E, Applied, [ProjectionTools], Changes>>;
 
 /** Waits until projections have passed a position, in whichever process they run. */
 export interface Positions {

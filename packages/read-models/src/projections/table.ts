@@ -1,7 +1,7 @@
 /** The table of a projection: its columns are declared once, and a row that does not fit them does not compile. */
 import type { Json } from '@cardea/contracts';
-import { add, patch, put, remove } from './change.ts';
-import type { Table, TableChange } from './projection.ts';
+import { add, patch, put, remove, upsert } from './change.ts';
+import type { Table, TableChange, TableWrite } from './projection.ts';
 
 /** The TypeScript type of values for a column of each SQL type. */
 type SqlTypes = {
@@ -39,6 +39,18 @@ type Only<Row, Given> = {
 
 export type TypedTable<Row, Key extends keyof Row> = Table & {
   readonly put: <Given extends Row & Only<Row, Given>>(row: Given) => TableChange;
+  /** For consumers: a row that is there stays as it is. */
+  readonly insert: <Given extends Row & Only<Row, Given>>(row: Given) => TableWrite;
+  /**
+   * For consumers: columns of `fresh` that the row leaves undefined stay as they are, and in a new row have
+   * the value there.
+   */
+  readonly upsert: <const Fresh extends Partial<Omit<Row, Key>> = Record<never, never>>(
+    row: Omit<Row, keyof Fresh> & {
+      readonly [Column in keyof Fresh & keyof Row]: Row[Column] | undefined;
+    },
+    fresh?: Fresh & Only<Row, Fresh>,
+  ) => TableWrite;
   /** Columns that are not named stay as they are. */
   readonly patch: <Given extends Partial<Omit<Row, Key>> & Only<Omit<Row, Key>, Given>>(
     key: Pick<Row, Key>,
@@ -49,7 +61,16 @@ export type TypedTable<Row, Key extends keyof Row> = Table & {
 
 export function table<const C extends Columns, const Key extends keyof C & string>(
   name: string,
-  { key, columns }: { readonly key: readonly Key[]; readonly columns: C },
+  {
+    key,
+    columns,
+    since,
+  }: {
+    readonly key: readonly Key[];
+    readonly columns: C;
+    /** `changed_at: 'services'`: the time since which `services` is what it is. */
+    readonly since?: { readonly [Column in keyof C]?: keyof C & string };
+  },
 ): TypedTable<RowOf<C>, Key> {
   return {
     name,
@@ -61,7 +82,17 @@ export function table<const C extends Columns, const Key extends keyof C & strin
       ]),
     ),
     nullable: Object.keys(columns).filter((column) => typeof columns[column] !== 'string'),
+    ...(since && { since: since as Table['since'] & object }),
     put: (row) => ({ table: name, change: put(row) }),
+    insert: (row) => ({
+      table: name,
+      change: {
+        kind: 'upsert',
+        row: row as { readonly [column: string]: unknown },
+        keep: Object.keys(columns).filter((column) => !key.some((own) => own === column)),
+      },
+    }),
+    upsert: (row, fresh) => ({ table: name, change: upsert(row, fresh) }),
     patch: (of, changed) => ({ table: name, change: patch(of, changed) }),
     remove: (of) => ({ table: name, change: remove(of) }),
   };

@@ -1,7 +1,7 @@
 /** What is published about requests; never a reason's text, a digest or a code. */
 import type { approvalEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
-import { ignored, ignoring, type Recorded } from '@cardea/event-store';
+import { ignored, type Recorded } from '@cardea/event-store';
 import type { TenantForgotten } from '@cardea/service';
 import { type CodeGuessesEvent, guesserOf } from './approval-requests/code-guesses.ts';
 import {
@@ -69,7 +69,6 @@ export const approvalRelay = relay<
     type: 'approval.decision_refused',
     data: { ...(await factsIn(tools)), cause: 'binding_code' },
   }),
-  ...ignoring('how identityFacts are told is private', 'NotificationSent', 'NotificationFailed'),
   TenantForgotten: ignored('identity has published it'),
   // The request has published the wrong code itself.
   BindingCodeMissed: (event) => {
@@ -78,8 +77,6 @@ export const approvalRelay = relay<
     const data = { user_id: guesserOf(event), level, blocked_until };
     return { type: 'approval.codes_blocked', data };
   },
-  CodeGuessesCleared: ignored('identity has published it'),
-  QueueChanged: ignored('what a queue keeps is for this service alone'),
 });
 
 /** As it was when the user answered, if they have. */

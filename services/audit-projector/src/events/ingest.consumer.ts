@@ -27,9 +27,8 @@ export function ingest({ onMoved, database, log, geoIp }: Dependencies) {
   };
   // Every event has its rule (`mapping.ts`), and one that has none parks its stream.
   return batchConsumer(
-    { everyEventOf: TOPICS },
+    { name: INGEST, everyEventOf: TOPICS },
     {
-      name: INGEST,
       statements: (events) => {
         const rows = rowsOf(events);
         const inserting = rows.length === 0 ? [] : [{ ...INSERT, values: [located(rows, geoIp)] }];

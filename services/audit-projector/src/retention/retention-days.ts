@@ -1,6 +1,6 @@
 /** How long each tenant keeps its rows, as its organization wants it; in table `audit.retention`. */
 import { type IntegrationEvent, identityEvents } from '@cardea/contracts';
-import type { Queryable, Statement } from '@cardea/read-models';
+import { orNull, type Queryable, rowStatements, type Statement, table } from '@cardea/read-models';
 
 type Fact = { readonly organizationId: string; readonly days: number | null };
 
@@ -21,31 +21,22 @@ function factOf(event: IntegrationEvent): Fact | undefined {
   return tenant === undefined ? undefined : { organizationId: tenant.organization_id, days: null };
 }
 
-const NOTE = {
-  name: 'audit_note_retention',
-  text: `INSERT INTO audit.retention (tenant_id, organization_id, days)
-         SELECT * FROM unnest($1::text[], $2::text[], $3::int[])
-         ON CONFLICT (tenant_id) DO UPDATE SET
-           organization_id = excluded.organization_id, days = coalesce(excluded.days, retention.days)`,
-};
+const retention = table('retention', {
+  key: ['tenant_id'],
+  columns: { tenant_id: 'text', organization_id: 'text', days: orNull('integer') },
+});
 
-export function notesOfRetention(events: readonly IntegrationEvent[]): readonly Statement[] {
-  const facts = new Map<string, Fact>();
-  for (const event of events) {
-    const fact = factOf(event);
-    if (fact === undefined) continue;
-    const days = fact.days ?? facts.get(event.tenantId)?.days ?? null;
-    facts.set(event.tenantId, { ...fact, days });
-  }
-  if (facts.size === 0) return [];
-  const all = [...facts.values()];
-  const values = [
-    [...facts.keys()],
-    all.map(({ organizationId }) => organizationId),
-    all.map(({ days }) => days),
-  ];
-  return [{ ...NOTE, values }];
-}
+export const notesOfRetention = (events: readonly IntegrationEvent[]): readonly Statement[] =>
+  rowStatements(
+    { schema: 'audit', tables: [retention] },
+    events.flatMap((event) => {
+      const fact = factOf(event);
+      if (fact === undefined) return [];
+      const { organizationId: organization_id, days } = fact;
+      const row = { tenant_id: event.tenantId, organization_id, days: days ?? undefined };
+      return retention.upsert(row, { days: null });
+    }),
+  );
 
 const DAYS = {
   name: 'audit_retention_days',

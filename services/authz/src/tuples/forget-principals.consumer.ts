@@ -2,15 +2,9 @@
  * When identity deletes a user, an agent or a tenant, the tuples that name it are deleted, so that no tuple
  * would apply if the id were used again. Tuples written after the deletion arrived here stay.
  */
-import { IDENTITY_AUDIT_ONLY, identityEvents } from '@cardea/contracts';
+import { identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
-import {
-  accept,
-  type Decision,
-  type EventStore,
-  ignoring,
-  type Streams,
-} from '@cardea/event-store';
+import { accept, type Decision, type EventStore, type Streams } from '@cardea/event-store';
 import type { Database, Positions } from '@cardea/read-models';
 import { decideOnRows, type ServiceDependencies } from '@cardea/service';
 import { nodeKey } from '../adapters/tuple-key.ts';
@@ -40,31 +34,8 @@ export const forgetPrincipals = (needs: Dependencies) =>
       'user.deleted': { prepare: (event) => forget(needs, event) },
       'agent.deleted': { prepare: (event) => forget(needs, event) },
       'tenant.deleted': { prepare: (event) => forget(needs, event) },
-      ...STILL_THERE,
     },
   });
-
-const STILL_THERE = ignoring(
-  'whoever it is about is still there, or is named by no tuple',
-  ...IDENTITY_AUDIT_ONLY,
-  'user.created',
-  'user.updated',
-  'user.status_changed',
-  'user.login',
-  'user.unlocked',
-  'user.password_changed',
-  'user.email_verified',
-  'tenant.created',
-  'tenant.updated',
-  'agent.created',
-  'agent.updated',
-  'agent.suspended',
-  'agent.resumed',
-  'delegation.withdrawn',
-  'agent_session.started',
-  'agent_session.renewed',
-  'agent_session.ended',
-);
 
 /** The rows that name the deleted one, as SQL over a tenant's tuples. */
 function namedBy(event: Deleted): { where: string; values: readonly unknown[] } {

@@ -2,7 +2,7 @@
 import type { identityEvents } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { type RelayTools, relay } from '@cardea/event-bus';
-import { ignoring, type RecordedEvent, type ReservationEvent } from '@cardea/event-store';
+import type { RecordedEvent, ReservationEvent } from '@cardea/event-store';
 import type { AdministratorListEvent } from './administrators/administrator-list.ts';
 import { snapshotOf, type UserSnapshot } from './user-directory.ts';
 import { METADATA_KINDS } from './users/metadata.ts';
@@ -130,16 +130,4 @@ export const accountsRelay = relay<
       count: data.count,
     },
   }),
-  ...ignoring(
-    'it is for this service alone',
-    'UserAbandoned',
-    'PasswordRehashed',
-    'EmailReleased',
-    'EmailChangeReminded',
-    'DeletionReminded',
-    'AdministratorsChanged',
-    'DearestHashRaised',
-    'Reserved',
-    'Released',
-  ),
 });

@@ -112,8 +112,6 @@ export {
   type UserEvent,
   userNow,
   users,
-  whileSignInsStay,
-  whileUserStays,
 } from './users/user.ts';
 
 type Dependencies = Pick<

@@ -1,7 +1,6 @@
 /** What other services receive about agents, their keys, delegations and sessions. */
 import type { identityEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
-import { ignored } from '@cardea/event-store';
 import { type AgentKeyEvent, agentKeys } from './agent-keys/agent-key.ts';
 import type { AgentSessionEvent, AgentSessionFacts } from './agent-sessions/agent-session.ts';
 import { type AgentEvent, agents, isThere } from './agents/agent.ts';
@@ -93,7 +92,6 @@ export const agentsRelay = relay<
       ended_at: data.ended_at ?? data.expires_at,
     },
   }),
-  AgentAbandoned: ignored('nobody ever heard of the agent'),
 });
 
 async function agentKeyOf(tools: RelayTools) {

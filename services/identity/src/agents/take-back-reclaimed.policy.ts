@@ -23,7 +23,7 @@ type DeletionScheduled = Extract<UserEvent, { type: 'DeletionScheduled' }>;
 const made = { userColumn: 'created_by', timeColumn: 'created_at' } as const;
 
 export const takeBackReclaimedAgents = (needs: Dependencies) =>
-  policy<AccountReclaimed | DeletionScheduled>({
+  policy<AccountReclaimed | DeletionScheduled>()({
     name: 'take_back_reclaimed_agents',
     on: {
       DeletionScheduled: (event) => withdrawDelegations(needs, event),

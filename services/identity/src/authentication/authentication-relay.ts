@@ -1,7 +1,6 @@
 /** What other services hear of logins that failed, and of those that left no session. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
-import { ignored, ignoring } from '@cardea/event-store';
 import { readSnapshot } from '../accounts/accounts.module.ts';
 import type { SigninEvent } from '../streams/signin.ts';
 import type { PasskeyFailureEvent } from './passkeys/passkey-failure.ts';
@@ -42,12 +41,4 @@ export const authenticationRelay = relay<
   }),
   SignInCleared: ({ data: { user_id, by } }) =>
     by === 'administrator' ? { type: 'user.unlocked', data: { id: user_id } } : undefined,
-  SecondFactorMet: ignored('the sign-in that it ends is told'),
-  ...ignoring(
-    'it is for this module alone',
-    'SecondFactorMissed',
-    'RegistrationRefused',
-    'SocialCodeIssued',
-    'SocialCodeUsed',
-  ),
 });

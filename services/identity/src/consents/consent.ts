@@ -26,9 +26,17 @@ type ConsentData = {
   readonly at: string;
 };
 export type ConsentEvent =
-  | { readonly type: 'ConsentGranted'; readonly data: ConsentData }
+  | {
+      readonly type: 'ConsentGranted';
+      readonly concerns?: 'relay' | 'consents';
+      readonly data: ConsentData;
+    }
   /** The same epoch, more scopes: `granted` is the whole. */
-  | { readonly type: 'ConsentExtended'; readonly data: ConsentData }
+  | {
+      readonly type: 'ConsentExtended';
+      readonly concerns?: 'relay' | 'consents';
+      readonly data: ConsentData;
+    }
   | {
       readonly type: 'ConsentRevoked';
       readonly data: {

@@ -5,7 +5,7 @@ import { consents } from './consent.ts';
 import { revokeConsent } from './revoke/revoke.ts';
 
 export const takeBackReclaimedConsents = (needs: Parameters<typeof endMadeBeforeReclaim>[0]) =>
-  policy<AccountReclaimed>({
+  policy<AccountReclaimed>()({
     name: 'take_back_reclaimed_consents',
     on: {
       AccountReclaimed: (event) =>

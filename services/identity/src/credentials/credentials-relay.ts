@@ -1,7 +1,6 @@
 /** What other services receive about API keys. */
 import type { identityEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
-import { ignored } from '@cardea/event-store';
 import { type ApiKeyEvent, apiKeys } from './api-keys/api-key.ts';
 import type { KeyUsed } from './key-uses/key-use.ts';
 
@@ -18,7 +17,6 @@ export const credentialsRelay = relay<ApiKeyEvent | KeyUsed, typeof identityEven
     type: 'api_key.revoked',
     data: { id: data.id, revoked_at: data.revoked_at },
   }),
-  KeyUsed: ignored('each use would be an event'),
 });
 
 async function apiKeyOf(tools: RelayTools) {

@@ -4,7 +4,7 @@ import { type AccountReclaimed, endMadeBeforeReclaim } from '../accounts/account
 import { apiKeys, revokeApiKey } from './api-keys/api-key.ts';
 
 export const takeBackReclaimedKeys = (needs: Parameters<typeof endMadeBeforeReclaim>[0]) =>
-  policy<AccountReclaimed>({
+  policy<AccountReclaimed>()({
     name: 'take_back_reclaimed_keys',
     on: {
       AccountReclaimed: (event) =>

@@ -1,7 +1,6 @@
 /** What other services hear of second factors; the account's own events say which of them count. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
-import { ignored } from '@cardea/event-store';
 import type { FactorEvent } from './factors/factor.ts';
 
 export const factorsRelay = relay<FactorEvent, typeof identityEvents>({
@@ -9,6 +8,4 @@ export const factorsRelay = relay<FactorEvent, typeof identityEvents>({
     type === 'totp'
       ? { type: 'user.factor_changed', data: { id, factor_id, type, change: 'enrolled' } }
       : undefined,
-  FactorRenamed: ignored('a name is for its owner alone'),
-  FactorUsed: ignored('the sign-in that it was shown for is told'),
 });

@@ -1,7 +1,6 @@
 /** What other services hear of mail: that it was asked for, and what for. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
-import { ignoring } from '@cardea/event-store';
 import type { MailboxEvent } from './mailboxes/mailbox.ts';
 import type { OnetimeEvent } from './onetimes/onetime.ts';
 
@@ -21,5 +20,4 @@ export const mailRelay = relay<MailboxEvent | OnetimeEvent, typeof identityEvent
       blocked_until: null,
     },
   }),
-  ...ignoring('how mail fares is private', 'MailDeferred', 'MailSettled', 'SecretUsed', 'Issued'),
 });

@@ -17,7 +17,12 @@ import { type ExistingUser, exists, type UserDirectory } from '../accounts/accou
 import { deviceOf } from '../adapters/device.ts';
 import { LIMITS } from '../http/limits.ts';
 import { type MailDetails, type MailOutbox, whenceOf } from '../mail/mail.module.ts';
-import { type ChangeNotice, SECURITY_CHANGES_OF, type SecurityEvent } from './security-changes.ts';
+import {
+  type ChangeNotice,
+  SECURITY_CHANGES_OF,
+  type SecurityChange,
+  type SecurityEvent,
+} from './security-changes.ts';
 
 /** A policy that is new, or was stopped for long, tells nobody of what has long been. */
 const TOLD_WITHIN_MS = 24 * 60 * 60_000;
@@ -33,14 +38,16 @@ export type NoticesDependencies = {
 };
 
 export const notifySecurityChanges = (deps: NoticesDependencies) =>
-  policy<SecurityEvent>({ name: 'notify_security_changes', on: handlers(deps) });
+  policy<SecurityEvent>()({ name: 'notify_security_changes', on: handlers(deps) });
 
 type Dated = Pick<ExistingUser, 'createdAt' | 'reclaimedAt'>;
 type Decide = (event: RecordedEvent, user: Dated) => ChangeNotice | undefined;
 const LONG_THERE: Dated = { createdAt: '', reclaimedAt: null };
 
 /** A handler for each event that the table has a decision for. */
-function handlers(deps: NoticesDependencies): EventHandlers<SecurityEvent, [], Promise<void>> {
+function handlers(
+  deps: NoticesDependencies,
+): EventHandlers<SecurityEvent, SecurityChange, [], Promise<void>> {
   const decisions = handlersByType<[Dated], ChangeNotice | undefined>(SECURITY_CHANGES_OF);
   const all = Object.entries(decisions).map(([type, decide]) => [
     type,

@@ -1,14 +1,17 @@
 import { isIgnored, type RecordedEvent } from '@cardea/event-store';
 import { describe, expect, it } from 'vitest';
 import { SECURITY_CHANGES } from '../mail/mail.module.ts';
-import { type ChangeNotice, SECURITY_CHANGES_OF, type SecurityEvent } from './security-changes.ts';
+import { type ChangeNotice, SECURITY_CHANGES_OF, type SecurityChange } from './security-changes.ts';
 
 const AT = '2026-01-02T10:00:00.000Z';
 const user = { createdAt: '2026-01-01T10:00:00.000Z', reclaimedAt: null };
-type Type = SecurityEvent['type'];
 type Decide = (event: RecordedEvent, of: object) => ChangeNotice | undefined;
 
-const decide = (type: Type, data: object, of: object = user): ChangeNotice | undefined => {
+const decide = (
+  type: SecurityChange,
+  data: object,
+  of: object = user,
+): ChangeNotice | undefined => {
   const decision = SECURITY_CHANGES_OF[type];
   if (isIgnored(decision)) throw new Error(`${type} is ignored`);
   return (decision as unknown as Decide)({ type, data } as RecordedEvent, of);
@@ -21,7 +24,7 @@ const VARIANTS: readonly object[] = ['created', 'user', 'reset', 'admin', 'syste
   })),
 );
 
-const types = Object.keys(SECURITY_CHANGES_OF) as Type[];
+const types = Object.keys(SECURITY_CHANGES_OF) as SecurityChange[];
 const decided = types.filter((type) => !isIgnored(SECURITY_CHANGES_OF[type]));
 
 describe('people 11 events of an account', () => {

@@ -1,8 +1,9 @@
 /**
- * Which events change how an account is signed in to, and which do not: of each event there is a decision. What
- * came with the account is no change of it.
+ * Which events change how an account is signed in to: those that concern `notify_security_changes`. What came with
+ * the account is no change of it. What ends sessions lets nobody in, and what a mail with a link says is not said
+ * a second time.
  */
-import { type EventHandlers, ignored, ignoring } from '@cardea/event-store';
+import { type ConcerningType, type EventHandlers, ignored } from '@cardea/event-store';
 import type { ExistingUser, UserEvent } from '../accounts/accounts.module.ts';
 import type { FactorEvent } from '../factors/factors.module.ts';
 import type { MailDetails } from '../mail/mail.module.ts';
@@ -19,8 +20,11 @@ const REMOVED = { passkey: 'passkey_removed', totp: 'authenticator_removed' } as
 const addedOf = (type: FactorType) => ({ change: ADDED[type] });
 const removedOf = (type: FactorType) => ({ change: REMOVED[type] });
 
+export type SecurityChange = ConcerningType<SecurityEvent, 'notify_security_changes'>;
+
 export const SECURITY_CHANGES_OF: EventHandlers<
   SecurityEvent,
+  SecurityChange,
   [user: Pick<ExistingUser, 'createdAt' | 'reclaimedAt'>],
   ChangeNotice | undefined
 > = {
@@ -51,28 +55,12 @@ export const SECURITY_CHANGES_OF: EventHandlers<
       ? { change: 'recovery_code_used', codesLeft: data.code_hashes.length }
       : undefined,
   UserDeleted: ignored('the notice is requested before the address is erased'),
-  UserEnabled: ignored('the account is as it was before it was disabled'),
   EmailChangeStopped: () => ({ change: 'email_change_stopped' }),
   DeletionScheduled: ({ data }) => ({ change: 'deletion_scheduled', day: data.delete_at }),
   DeletionReminded: ({ data }) => ({ change: 'deletion_near', day: data.delete_at }),
   DeletionCancelled: ({ data: { by } }) => ({
     change: by === 'system' ? 'deletion_last_admin' : 'deletion_cancelled',
   }),
-  ...ignoring(
-    'a mail with a link says so itself',
-    'EmailChangeRequested',
-    'EmailChangeProven',
-    'EmailChangeReminded',
-  ),
-  EmailReleased: ignored('the address was left when it was changed'),
-  EmailVerified: ignored('whoever did it reads the mail of this address'),
-  AccountReclaimed: ignored('the proof of the address, which came by mail, says so itself'),
-  ...ignoring('it ends sessions and lets nobody in', 'SessionsRevoked'),
-  ...ignoring('it is no way to sign in', 'RolesChanged', 'UserVouched', 'VouchWithdrawn'),
-  ...ignoring('it is shown, and signs nobody in', 'ProfileChanged', 'MetadataSet', 'FactorRenamed'),
-  ...ignoring('the account is new', 'UserRegistered', 'UserAbandoned'),
-  PasswordRehashed: ignored('the password is the same'),
-  FactorEnrolled: ignored('it counts once the account has it'),
 };
 
 const isBorn = ({ at }: { readonly at: string }, { createdAt }: Pick<ExistingUser, 'createdAt'>) =>

@@ -1,7 +1,6 @@
 /** What other services receive about resource servers, and about clients that could not prove who they are. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
-import { ignoring } from '@cardea/event-store';
 import type { ClientFailureEvent } from './client-failures/client-failure.ts';
 import type { LogoutNoticeEvent } from './logout-notices/logout-notice.ts';
 import type { ResourceServerEvent } from './resource-servers/resource-server.ts';
@@ -22,12 +21,6 @@ export const oauthRelay = relay<
     type: 'oauth.logout_notice_failed',
     data: { client_id, user_id, session_id, attempts, cause },
   }),
-  ...ignoring(
-    'how a notice fares is private until it fails',
-    'LogoutNoticeQueued',
-    'LogoutNoticeDeferred',
-    'LogoutNoticeSettled',
-  ),
   ResourceServerDeleted: ({ data: { id, identifier, deleted_at } }) => ({
     type: 'resource_server.deleted',
     data: { id, identifier, deleted_at },

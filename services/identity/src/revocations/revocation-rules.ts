@@ -4,7 +4,7 @@
  * are looked up at the time of the event, and read from other tables when the lists are filled again.
  */
 import type { FactKind, RevocationKind } from '@cardea/auth';
-import { type DomainEvent, type Ignored, ignoring } from '@cardea/event-store';
+import type { ConcerningType, DomainEvent } from '@cardea/event-store';
 import { signInsBefore, type UserEvent } from '../accounts/accounts.module.ts';
 import type {
   AgentEvent,
@@ -14,7 +14,7 @@ import type {
 } from '../agents/agents.module.ts';
 import type { ConsentEvent } from '../consents/consents.module.ts';
 import type { ApiKeyEvent } from '../credentials/credentials.module.ts';
-import { type SessionEvent, whileSessionGoesOn } from '../sessions/sessions.module.ts';
+import type { SessionEvent } from '../sessions/sessions.module.ts';
 import type { ApplicationEvent, TenantClosed } from '../workspaces/workspaces.module.ts';
 
 export type RevokingEvent =
@@ -53,9 +53,9 @@ type DataOf<E extends DomainEvent, Type> = E extends DomainEvent
     : never
   : never;
 export type RevocationRules = {
-  readonly [T in RevokingEvent['type']]:
-    | ((data: DataOf<RevokingEvent, T>) => readonly Revocation[])
-    | Ignored;
+  readonly [T in ConcerningType<RevokingEvent, 'revocation_rules'>]: (
+    data: DataOf<RevokingEvent, T>,
+  ) => readonly Revocation[];
 };
 
 const signInsOf = (id: string, at: string): Revocation => ({
@@ -130,39 +130,6 @@ export const REVOCATION_RULES: RevocationRules = {
   // Only a narrowed token names its parent.
   AgentSessionRenewed: ({ id, parent_jti }) =>
     parent_jti === null ? [] : [{ changed: 'agent_session', id, narrows: true }],
-  ...whileSessionGoesOn('no credential ends with it'),
-  ...ignoring(
-    'no credential ends with it',
-    'UserAbandoned',
-    'UserRegistered',
-    'PasswordRehashed',
-    'EmailVerified',
-    'EmailChangeRequested',
-    'EmailChangeProven',
-    'EmailChangeReminded',
-    'EmailChangeStopped',
-    'EmailReleased',
-    'DeletionReminded',
-    'DeletionCancelled',
-    'ProfileChanged',
-    'MetadataSet',
-    'FactorAdded',
-    'FactorRemoved',
-    'RecoveryCodesSet',
-    'IdentityLinked',
-    'IdentityUnlinked',
-    'SessionStarted',
-    'ConsentGranted',
-    'ConsentExtended',
-    'ApplicationCreated',
-    'PublishableKeyRotated',
-    'AgentCreated',
-    'AgentAbandoned',
-    'ApiKeyIssued',
-    'AgentKeyIssued',
-    'AgentSessionStarted',
-    'DelegationGranted',
-  ),
 };
 
 /** For events appended together; empty for streams that the table does not name. */

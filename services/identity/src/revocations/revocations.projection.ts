@@ -1,7 +1,6 @@
 /** Maintains `revocations`, from which the shared cache is filled again after it was lost. */
-import { ignoring, type RecordedEvent } from '@cardea/event-store';
+import type { RecordedEvent } from '@cardea/event-store';
 import { orNull, projection, type TableChange, table } from '@cardea/read-models';
-import { whileSessionGoesOn } from '../sessions/sessions.module.ts';
 import { type RevokingEvent, revocationsOf } from './revocation-rules.ts';
 
 const rows = table('revocations', {
@@ -31,47 +30,6 @@ const kept = (event: RecordedEvent): readonly TableChange[] =>
     ];
   });
 
-const NOTHING_KEPT = ignoring(
-  'no token is taken back by it, or not by an id of its own',
-  'UserAbandoned',
-  'UserRegistered',
-  'PasswordRehashed',
-  'EmailVerified',
-  'EmailChangeRequested',
-  'EmailChangeProven',
-  'EmailChangeReminded',
-  'EmailChangeStopped',
-  'EmailReleased',
-  'DeletionScheduled',
-  'DeletionReminded',
-  'DeletionCancelled',
-  'ProfileChanged',
-  'MetadataSet',
-  'UserVouched',
-  'VouchWithdrawn',
-  'FactorAdded',
-  'FactorRemoved',
-  'RecoveryCodesSet',
-  'IdentityLinked',
-  'IdentityUnlinked',
-  'SessionStarted',
-  'ConsentGranted',
-  'ConsentExtended',
-  'ApplicationCreated',
-  'PublishableKeyRotated',
-  'AgentCreated',
-  'AgentChanged',
-  'AgentAbandoned',
-  'ApiKeyIssued',
-  'ApiKeyRotated',
-  'AgentKeyIssued',
-  'AgentKeyRotated',
-  'AgentSessionStarted',
-  'AgentSessionRenewed',
-  'DelegationGranted',
-  'DelegationWithdrawn',
-);
-
 export const revocationsProjection = projection<RevokingEvent>()({
   name: 'revocations',
   log: 'identity',
@@ -97,7 +55,5 @@ export const revocationsProjection = projection<RevokingEvent>()({
     ApplicationDeleted: kept,
     AgentKeyRevoked: kept,
     AgentSessionEnded: kept,
-    ...NOTHING_KEPT,
-    ...whileSessionGoesOn('no token is taken back by it'),
   },
 });

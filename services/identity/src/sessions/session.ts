@@ -3,7 +3,7 @@
  * so only the last one is loaded.
  */
 import type { Sealed } from '@cardea/crypto';
-import { accept, type Decision, ignoring, type Stream } from '@cardea/event-store';
+import { accept, type Decision, type Stream } from '@cardea/event-store';
 import { type Basis, type BasisNow, stands } from '../streams/basis.ts';
 
 /**
@@ -87,6 +87,12 @@ export type SessionOrigin = 'login' | 'register' | 'signup' | 'invitation' | 'oa
 export type SessionEvent =
   | {
       readonly type: 'SessionStarted';
+      readonly concerns?:
+        | 'relay'
+        | 'end_least_recent_sessions'
+        | 'notify_new_device'
+        | 'sessions'
+        | 'users';
       readonly data: SessionFacts & {
         readonly via: SessionOrigin;
         readonly method: string;
@@ -94,10 +100,15 @@ export type SessionEvent =
         readonly user: Sealed;
       };
     }
-  | { readonly type: 'SessionRefreshed'; readonly data: SessionFacts }
+  | {
+      readonly type: 'SessionRefreshed';
+      readonly concerns?: 'sessions';
+      readonly data: SessionFacts;
+    }
   /** A factor was shown once more: `auth_time` and `amr` are new. */
   | {
       readonly type: 'SessionStepped';
+      readonly concerns?: 'relay';
       readonly data: SessionFacts & {
         readonly method: string;
         /** Null for a password. */
@@ -105,22 +116,26 @@ export type SessionEvent =
       };
     }
   /** One more application is among those that it served. */
-  | { readonly type: 'SessionServed'; readonly data: SessionFacts }
+  | { readonly type: 'SessionServed'; readonly concerns?: 'sessions'; readonly data: SessionFacts }
   /** The same person had signed in before in that browser. */
-  | { readonly type: 'SessionContinued'; readonly data: SessionFacts }
-  | { readonly type: 'SessionRefreshRepeated'; readonly data: SessionFacts }
-  | { readonly type: 'SessionRevoked'; readonly data: SessionFacts };
-
-/** What happens to a session while it is live, for whoever waits for its beginning or its end. */
-export const whileSessionGoesOn = (why: string) =>
-  ignoring(
-    why,
-    'SessionRefreshed',
-    'SessionRefreshRepeated',
-    'SessionStepped',
-    'SessionServed',
-    'SessionContinued',
-  );
+  | { readonly type: 'SessionContinued'; readonly concerns?: never; readonly data: SessionFacts }
+  | {
+      readonly type: 'SessionRefreshRepeated';
+      readonly concerns?: 'relay';
+      readonly data: SessionFacts;
+    }
+  | {
+      readonly type: 'SessionRevoked';
+      readonly concerns?:
+        | 'relay'
+        | 'end_browser_sessions'
+        | 'end_orphaned_agent_sessions'
+        | 'queue_logout_notices'
+        | 'revocation_rules'
+        | 'revocations'
+        | 'sessions';
+      readonly data: SessionFacts;
+    };
 
 export type Session = { readonly status: 'none' } | ({ readonly status: 'known' } & SessionFacts);
 

@@ -4,7 +4,6 @@
  */
 import type { identityEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
-import { ignored } from '@cardea/event-store';
 import { readSnapshot } from '../accounts/accounts.module.ts';
 import { deviceOf } from '../adapters/device.ts';
 import type { SessionEvent, SessionFacts } from './session.ts';
@@ -51,9 +50,6 @@ export const sessionsRelay = relay<SessionEvent, typeof identityEvents>({
     // A password is no factor with an id: it is the user's.
     data: { id, factor_id: factor_id ?? id, type, change: 'stepped' },
   }),
-  SessionServed: ignored('whom it served is private'),
-  SessionContinued: ignored('what came before it in the browser is private'),
-  SessionRefreshed: ignored('a refresh is no news'),
 });
 
 async function loginSessionOf(data: SessionFacts, streamId: string, tools: RelayTools) {

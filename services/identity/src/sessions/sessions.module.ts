@@ -47,7 +47,6 @@ export {
   type SessionOrigin,
   sessions,
   type ValidityContext,
-  whileSessionGoesOn,
 } from './session.ts';
 export { SessionShape, shownSession } from './session-shape.ts';
 export { type ConsentEpoch, ownSession, validityContextOf } from './validity-context.ts';

@@ -1,7 +1,6 @@
 /** Maintains `sessions`; whether one is live also depends on its user's epoch, which is in `users`. */
-import { ignored } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
-import { type UserEvent, whileUserStays } from '../accounts/accounts.module.ts';
+import type { UserEvent } from '../accounts/accounts.module.ts';
 import { deviceOf } from '../adapters/device.ts';
 import { forgetUserAndTenantIn, type TenantDeleted } from '../workspaces/workspaces.module.ts';
 import type { SessionEvent } from './session.ts';
@@ -76,10 +75,6 @@ export const sessionsProjection = projection<SessionEvent | UserEvent | TenantDe
     SessionServed: ({ data: { id, served_clients = [] } }) => [
       rows.patch({ id }, { served_clients }),
     ],
-    SessionContinued: ignored('the table shows no sign-in of before'),
-    SessionRefreshRepeated: ignored('the session stays as it is'),
-    SessionStepped: ignored('the table shows no time of sign-in'),
-    ...whileUserStays('whether a session is alive is read from `users` too'),
   },
   apply: forgetUserAndTenantIn('sessions'),
 });

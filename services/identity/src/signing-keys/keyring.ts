@@ -23,6 +23,7 @@ export type Keyring = { readonly keys: readonly KeyringKey[] };
 export type KeyringEvent =
   | {
       readonly type: 'KeyAdded';
+      readonly concerns?: 'tell_changed_keys';
       readonly data: {
         readonly kid: string;
         readonly public_jwk: SigningJwk;
@@ -36,6 +37,7 @@ export type KeyringEvent =
   | { readonly type: 'KeyActivated'; readonly data: { readonly kid: string; readonly at: string } }
   | {
       readonly type: 'KeyRetired';
+      readonly concerns?: 'relay';
       readonly data: {
         readonly kid: string;
         readonly at: string;
@@ -44,6 +46,7 @@ export type KeyringEvent =
     }
   | {
       readonly type: 'KeyResealed';
+      readonly concerns?: never;
       readonly data: { readonly kid: string; readonly private: Sealed };
     }
   | { readonly type: 'KeyRemoved'; readonly data: { readonly kid: string } };

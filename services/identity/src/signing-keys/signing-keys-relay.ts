@@ -1,12 +1,10 @@
 /** What other services receive about the key ring. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
-import { ignoring } from '@cardea/event-store';
 import type { KeyringEvent } from './keyring.ts';
 
 export const signingKeysRelay = relay<KeyringEvent, typeof identityEvents>({
   KeyActivated: ({ data }) => ({ type: 'signing_key.activated', data: { kid: data.kid } }),
   KeyRetired: ({ data }) => ({ type: 'signing_key.retired', data: { kid: data.kid } }),
   KeyRemoved: ({ data }) => ({ type: 'signing_key.removed', data: { kid: data.kid } }),
-  ...ignoring('a key concerns others once it signs', 'KeyAdded', 'KeyResealed'),
 });

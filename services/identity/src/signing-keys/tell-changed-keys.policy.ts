@@ -4,7 +4,6 @@
  */
 import { KEYS_CHANGED } from '@cardea/auth';
 import type { Sealer } from '@cardea/crypto';
-import { ignoring } from '@cardea/event-store';
 import { type Cache, writeOrDistrust } from '@cardea/runtime';
 import { policy } from '@cardea/service';
 import { keyField } from '../streams/encrypted-fields.ts';
@@ -18,7 +17,7 @@ export const tellChangedKeys = ({
   readonly sealer: Pick<Sealer, 'erase'>;
 }) => {
   const tell = () => writeOrDistrust(cache, () => cache.publish(KEYS_CHANGED, ''));
-  return policy<KeyringEvent>({
+  return policy<KeyringEvent>()({
     name: 'tell_changed_keys',
     on: {
       KeyAdded: tell,
@@ -27,7 +26,6 @@ export const tellChangedKeys = ({
         await tell();
         await sealer.erase(keyField(kid).subject);
       },
-      ...ignoring('what is published stays as it is', 'KeyRetired', 'KeyResealed'),
     },
   });
 };

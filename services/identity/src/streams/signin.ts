@@ -45,15 +45,18 @@ export type SigninEvent =
   /** A wrong second factor; the sign-in that waited for it tells others of it. */
   | {
       readonly type: 'SecondFactorMissed';
+      readonly concerns?: never;
       readonly data: { readonly user_id: string; readonly after: SigninFacts };
     }
   /** A sign-in that leaves no session. */
   | {
       readonly type: 'SignedIn';
+      readonly concerns?: 'relay' | 'users';
       readonly data: SignedInBy & { readonly at: string; readonly after: SigninFacts };
     }
   | {
       readonly type: 'SignInCleared';
+      readonly concerns?: 'relay' | 'users';
       readonly data: {
         readonly user_id: string;
         /** An administrator let them try again; absent where they proved who they are. */

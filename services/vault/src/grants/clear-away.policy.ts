@@ -3,7 +3,6 @@
  * name and grants of a deleted service. The handler does most of it before it answers; this policy completes
  * it after a crash.
  */
-import { ignoring } from '@cardea/event-store';
 import { policy, type ServiceDependencies } from '@cardea/service';
 import type { SecretStore } from '../adapters/secret-store.ts';
 import type { Epochs } from '../epochs.ts';
@@ -16,7 +15,7 @@ type ClearAwayDependencies = Pick<
 > & { readonly epochs: Epochs; readonly catalog: Catalog; readonly secrets: SecretStore };
 
 export const clearAway = (vault: ClearAwayDependencies) =>
-  policy<ServiceEvent>({
+  policy<ServiceEvent>()({
     name: 'clear_away',
     on: {
       SecretVersionDestroyed: async ({ data, metadata }) => {
@@ -30,14 +29,5 @@ export const clearAway = (vault: ClearAwayDependencies) =>
         const where = { service_id };
         await endGrants(vault, { tenantId, eventId, cause: 'service_deleted', where });
       },
-      ...ignoring(
-        'it leaves nothing to clear away',
-        'ServiceRegistered',
-        'ServiceChanged',
-        'SecretVersionWritten',
-        'SecretVersionPromoted',
-        'SecretRolledBack',
-        'SecretRevealed',
-      ),
     },
   });

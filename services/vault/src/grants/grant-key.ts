@@ -49,6 +49,7 @@ export type CredentialGranted = {
 };
 export type CredentialReused = {
   readonly type: 'CredentialReused';
+  readonly concerns?: 'relay';
   /** The reused grant may have been superseded since, so it is named separately from the current grant. */
   readonly data: CurrentGrant & { readonly reused_grant_id: string; readonly count: number };
 };

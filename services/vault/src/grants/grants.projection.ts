@@ -1,5 +1,5 @@
 /** Maintains `grants`: what was handed out, to whom, on what basis, and how it ended. */
-import { ignored, type Recorded } from '@cardea/event-store';
+import type { Recorded } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
 import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';
 import type { GrantKeyEvent } from './grant-key.ts';
@@ -45,7 +45,6 @@ export const grantsProjection = (onRevoked: (tenantId: string) => void) =>
         const before = { tenant_id, grant_id: data.supersedes };
         return [grants.patch(before, { superseded_at: data.granted_at }), made];
       },
-      CredentialReused: ignored('the grant stays as it is'),
       GrantRevoked: ({ data, metadata }) => [
         grants.patch(
           { tenant_id: metadata.tenantId, grant_id: data.revoked_grant_id },

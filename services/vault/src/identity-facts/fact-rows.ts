@@ -1,6 +1,5 @@
 /** Vault's own copies of identity's facts, each with the position of the event that it comes from. */
 import type { Database } from '@cardea/read-models';
-import type { UserFacts } from '@cardea/service';
 
 export type SessionRow = {
   readonly agent_id: string;
@@ -106,37 +105,3 @@ const agentOf = (row: Row, services: AgentRow['services']): AgentRow => ({
   changed_at: row.changed_at,
   owner_user_id: row.agent_position === '0' ? undefined : row.owner_user_id,
 });
-
-export async function readApproverRow(
-  database: Database,
-  tenantId: string,
-  userId: string,
-): Promise<(UserFacts & { readonly position: bigint }) | undefined> {
-  const { rows } = await database.tenant(tenantId).query<UserFacts & { readonly position: string }>(
-    {
-      name: 'vault_approver',
-      text: 'SELECT status, vouched, position FROM vault.users WHERE tenant_id = $1 AND user_id = $2',
-    },
-    [tenantId, userId],
-  );
-  const [row] = rows;
-  return row === undefined ? undefined : { ...row, position: BigInt(row.position) };
-}
-
-export async function readOwnerRow(
-  database: Database,
-  tenantId: string,
-  agentId: string,
-): Promise<{ readonly owner_user_id: string | null; readonly position: bigint } | undefined> {
-  const { rows } = await database
-    .tenant(tenantId)
-    .query<{ readonly owner_user_id: string | null; readonly position: string }>(
-      {
-        name: 'vault_agent_owner',
-        text: 'SELECT owner_user_id, position FROM vault.agents WHERE tenant_id = $1 AND agent_id = $2',
-      },
-      [tenantId, agentId],
-    );
-  const [row] = rows;
-  return row === undefined ? undefined : { ...row, position: BigInt(row.position) };
-}

@@ -8,13 +8,8 @@ import type { ApproverSet, CurrentFacts } from '@cardea/contracts';
 import { factCopies, type ServiceDependencies, type UserFacts } from '@cardea/service';
 import { epochCache } from '../epochs.ts';
 import { type AppliedEvent, concernSessionsAlone } from './applied-sessions.ts';
-import {
-  type Facts,
-  type IdentityFactsRequest,
-  readApproverRow,
-  readOwnerRow,
-  readSessionRows,
-} from './fact-rows.ts';
+import { agents, users } from './copies.ts';
+import { type Facts, type IdentityFactsRequest, readSessionRows } from './fact-rows.ts';
 import { factsCache, type KnownChanges } from './facts-cache.ts';
 
 export interface IdentityFacts {
@@ -94,7 +89,7 @@ export function identityFacts(needs: Dependencies): IdentityFacts {
       const tag = changes && `${changes.epoch} ${changes.floor}`;
       const cached = approvers.get(key, tag);
       if (cached !== undefined) return cached;
-      const row = () => readApproverRow(database, tenantId, userId);
+      const row = () => users.find(database, tenantId, userId);
       const user = await copies.user({ tenantId, userId }, row);
       // A vouch that is given replaces no epoch, so only users who may approve are cached.
       if (user?.vouched === true && !isDisabled(user.status)) approvers.put(key, tag, user);
@@ -105,14 +100,14 @@ export function identityFacts(needs: Dependencies): IdentityFacts {
       const known = facts?.agent?.owner_user_id;
       if (known !== undefined) return known;
       const { tenantId, agentId } = asked;
-      const row = () => readOwnerRow(database, tenantId, agentId);
+      const row = () => agents.find(database, tenantId, agentId);
       return (await copies.owner({ tenantId, agentId }, row))?.owner_user_id ?? null;
     },
     isKnownApprover: async (tenantId, approver) => {
       if (typeof approver === 'string' || !('user_id' in approver)) return true;
       for (const pauseMs of [0, ...REREAD_AFTER_MS]) {
         await clock.sleep(pauseMs);
-        const row = await readApproverRow(database, tenantId, approver.user_id);
+        const row = await users.find(database, tenantId, approver.user_id);
         if (row !== undefined && row.status !== GONE) return true;
       }
       return false;

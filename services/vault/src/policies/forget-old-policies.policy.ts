@@ -8,7 +8,7 @@ import type { PolicyEvent } from './policy.ts';
 
 export const forgetOldPolicies = ({ epochs }: { readonly epochs: Epochs }) => {
   const changed = ({ metadata }: Recorded<PolicyEvent>) => epochs.changed(metadata.tenantId);
-  return policy<PolicyEvent>({
+  return policy<PolicyEvent>()({
     name: 'forget_old_policies',
     on: { PolicyAdded: changed, PolicyChanged: changed, PolicyRemoved: changed },
   });

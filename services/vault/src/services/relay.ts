@@ -1,7 +1,7 @@
 /** Publishes public fields of a service's own events, never a value. */
 import type { vaultEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
-import { ignoring, type ReservationEvent } from '@cardea/event-store';
+import type { ReservationEvent } from '@cardea/event-store';
 import type { ServiceEvent } from './service.ts';
 
 export const servicesRelay = relay<ServiceEvent | ReservationEvent, typeof vaultEvents>({
@@ -42,5 +42,4 @@ export const servicesRelay = relay<ServiceEvent | ReservationEvent, typeof vault
     type: 'vault.secret.destroyed',
     data: { service_id, service_name, field, version },
   }),
-  ...ignoring('names that are reserved and given back stay private', 'Reserved', 'Released'),
 });

@@ -61,14 +61,20 @@ type OfVersion = About & {
   readonly secret_id: string;
 };
 
-export type ServiceRegistered = { readonly type: 'ServiceRegistered'; readonly data: About };
+export type ServiceRegistered = {
+  readonly type: 'ServiceRegistered';
+  readonly concerns?: 'relay' | 'services';
+  readonly data: About;
+};
 export type ServiceChanged = {
   readonly type: 'ServiceChanged';
+  readonly concerns?: 'relay' | 'services';
   /** Names of the properties that changed. */
   readonly data: About & { readonly changed: readonly string[] };
 };
 export type SecretVersionWritten = {
   readonly type: 'SecretVersionWritten';
+  readonly concerns?: 'relay' | 'services';
   readonly data: OfVersion & { readonly stage: Stage };
 };
 export type SecretVersionDestroyed = {
@@ -79,16 +85,19 @@ export type SecretVersionDestroyed = {
 type CurrentChanged = OfVersion & { readonly replaced: number | null };
 export type SecretVersionPromoted = {
   readonly type: 'SecretVersionPromoted';
+  readonly concerns?: 'relay' | 'services';
   readonly data: CurrentChanged;
 };
 /** `version` is current again; `replaced`, which was current, is pending. */
 export type SecretRolledBack = {
   readonly type: 'SecretRolledBack';
+  readonly concerns?: 'relay' | 'services';
   readonly data: CurrentChanged;
 };
 /** A person was about to see the value: stored before the value leaves. */
 export type SecretRevealed = {
   readonly type: 'SecretRevealed';
+  readonly concerns?: 'relay';
   readonly data: OfVersion & { readonly reason: string };
 };
 export type ServiceDeleted = { readonly type: 'ServiceDeleted'; readonly data: About };

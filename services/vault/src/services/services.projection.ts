@@ -1,5 +1,5 @@
 /** Maintains `services`, which the list reads; a deleted service has no row. */
-import { ignoring, type Recorded } from '@cardea/event-store';
+import type { Recorded } from '@cardea/event-store';
 import { projection, type TableChange, table } from '@cardea/read-models';
 import type { ServiceEvent } from './service.ts';
 import { shownService } from './service-shape.ts';
@@ -28,7 +28,6 @@ export const servicesProjection = (onChanged: (tenantId: string) => void) =>
       SecretVersionDestroyed: changed,
       SecretVersionPromoted: changed,
       SecretRolledBack: changed,
-      ...ignoring('reading a value changes nothing', 'SecretRevealed'),
       ServiceDeleted: ({ data, metadata }) => [
         rows.remove({ tenant_id: metadata.tenantId, id: data.service_id }),
       ],

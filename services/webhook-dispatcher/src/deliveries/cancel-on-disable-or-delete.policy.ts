@@ -3,7 +3,7 @@
  * it again revives none of it. A deleted one is forgotten, with all that was sealed under its key.
  */
 import type { Sealer } from '@cardea/crypto';
-import { ignoring, type RecordedEvent, type Streams } from '@cardea/event-store';
+import type { RecordedEvent, Streams } from '@cardea/event-store';
 import type { Database, Positions } from '@cardea/read-models';
 import { decideOnRows, policy, type ServiceDependencies } from '@cardea/service';
 import { subjectOf, type WebhookFact, webhookIdOf } from '../webhooks/webhooks.module.ts';
@@ -24,7 +24,7 @@ const TABLE_WAIT_MS = 30_000;
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
 export const cancelOnDisableOrDelete = (needs: Dependencies) =>
-  policy<WebhookFact>({
+  policy<WebhookFact>()({
     name: 'cancel_on_disable_or_delete',
     on: {
       WebhookChanged: async (event) => {
@@ -35,7 +35,6 @@ export const cancelOnDisableOrDelete = (needs: Dependencies) =>
         await cancelAll(needs, event, 'webhook_deleted');
         await needs.sealer.erase(subjectOf(webhookIdOf(event.streamId)));
       },
-      ...ignoring('it goes on', 'WebhookCreated', 'SecretRotated'),
     },
   });
 

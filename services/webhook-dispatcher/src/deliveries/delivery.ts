@@ -10,6 +10,7 @@ export type Origin = 'event' | 'test' | 'manual';
 
 export type DeliveryScheduled = {
   readonly type: 'DeliveryScheduled';
+  readonly concerns?: 'relay' | 'deliveries';
   readonly data: {
     readonly webhook_id: string;
     readonly app_id: string | null;
@@ -49,20 +50,24 @@ type DeliveryAttempt = {
 /** A failed attempt, and when the next one follows; null where the delivery was cancelled meanwhile. */
 export type DeliveryAttempted = {
   readonly type: 'DeliveryAttempted';
+  readonly concerns?: 'deliveries' | 'health';
   readonly data: DeliveryAttempt & { readonly next_at: string | null };
 };
 export type DeliverySucceeded = {
   readonly type: 'DeliverySucceeded';
+  readonly concerns?: 'deliveries' | 'health' | 'supersede_on_manual_success';
   readonly data: DeliveryAttempt;
 };
 /** The last attempt failed. */
 export type DeliveryFailed = {
   readonly type: 'DeliveryFailed';
+  readonly concerns?: 'relay' | 'deliveries' | 'health';
   readonly data: DeliveryAttempt & { readonly cause: 'exhausted' | 'single' };
 };
 export type CancelCause = 'superseded' | 'webhook_disabled' | 'webhook_deleted' | 'payload_erased';
 export type DeliveryCancelled = {
   readonly type: 'DeliveryCancelled';
+  readonly concerns?: 'deliveries';
   readonly data: { readonly cause: CancelCause };
 };
 

@@ -5,7 +5,13 @@
 import { type IntegrationEvent, identityEvents } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
 import type { EventStore } from '@cardea/event-store';
-import type { Database, Positions, Statement } from '@cardea/read-models';
+import {
+  type Database,
+  type Positions,
+  rowStatements,
+  type Statement,
+  table,
+} from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
 import { type Loop, sweeping } from '@cardea/service';
 import { DELIVERIES_TABLE } from './deliveries.projection.ts';
@@ -24,20 +30,25 @@ type Dependencies = {
   readonly clock: Clock;
 };
 
+const erasures = table('erasures', {
+  key: ['subject'],
+  columns: { subject: 'text', tenant_id: 'text', due_at: 'timestamptz' },
+});
+
 /** In the transaction that also stores that the deletion was received. */
 export const notesOfDeletedUsers = (
   events: readonly IntegrationEvent[],
   now: Date,
 ): readonly Statement[] =>
-  events.flatMap((event) => {
-    const deleted = identityEvents.dataOf(event, 'user.deleted');
-    if (deleted === undefined) return [];
-    return {
-      text: `INSERT INTO webhooks.erasures (subject, tenant_id, due_at) VALUES ($1, $2, $3)
-             ON CONFLICT (subject) DO NOTHING`,
-      values: [`user:${deleted.id}`, event.tenantId, new Date(now.getTime() + PATIENCE_MS)],
-    };
-  });
+  rowStatements(
+    { schema: 'webhooks', tables: [erasures] },
+    events.flatMap((event) => {
+      const deleted = identityEvents.dataOf(event, 'user.deleted');
+      if (deleted === undefined) return [];
+      const due_at = new Date(now.getTime() + PATIENCE_MS);
+      return erasures.insert({ subject: `user:${deleted.id}`, tenant_id: event.tenantId, due_at });
+    }),
+  );
 
 export const eraseDeletedUsers = (needs: Dependencies): Loop =>
   sweeping({

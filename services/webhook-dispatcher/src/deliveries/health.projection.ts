@@ -2,7 +2,7 @@
  * Keeps table `health`. Each row follows from the row before: a batch is merged into one change per webhook,
  * and a single statement applies the changes to whatever the rows hold.
  */
-import { ignoring, type Recorded } from '@cardea/event-store';
+import type { Recorded } from '@cardea/event-store';
 import { orNull, projection, type Statement, table } from '@cardea/read-models';
 import type { WebhookChanged, WebhookDeleted, WebhookFact } from '../webhooks/webhooks.module.ts';
 import { webhookIdOf } from '../webhooks/webhooks.module.ts';
@@ -26,15 +26,7 @@ export const healthTable = (onCommitted: () => void) =>
     name: 'health',
     log: 'webhooks',
     tables: [healthRows],
-    on: {
-      ...ignoring(
-        'a webhook that nothing was sent to is well',
-        'WebhookCreated',
-        'DeliveryScheduled',
-        'DeliveryCancelled',
-      ),
-      ...ignoring('it says nothing of attempts', 'SecretRotated', 'WebhookAutoDisabled'),
-    },
+    on: {},
     apply: {
       on: [
         'DeliveryAttempted',

@@ -1,7 +1,7 @@
 /** Publishes the deliveries that a user requested, and those that failed for good. */
 import type { webhooksEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
-import { ignored, ignoring } from '@cardea/event-store';
+import { ignored } from '@cardea/event-store';
 import type { TenantForgotten } from '@cardea/service';
 import { type DeliveryFact, deliveryIdOf } from './delivery.ts';
 
@@ -27,10 +27,4 @@ export const deliveriesRelay = relay<DeliveryFact | TenantForgotten, typeof webh
     return { type: 'delivery.failed', data: failed };
   },
   TenantForgotten: ignored('identity has published it'),
-  ...ignoring(
-    'attempts have a list of their own',
-    'DeliveryAttempted',
-    'DeliverySucceeded',
-    'DeliveryCancelled',
-  ),
 });

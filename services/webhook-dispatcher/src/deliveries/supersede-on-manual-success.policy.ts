@@ -1,5 +1,5 @@
 /** When a manual retry has arrived, what is left of the original's schedule would only arrive twice. */
-import { ignoring, type Recorded, type Streams } from '@cardea/event-store';
+import type { Recorded, Streams } from '@cardea/event-store';
 import { policy, type ServiceDependencies } from '@cardea/service';
 import { cancel } from './cancel-delivery.ts';
 import { type DeliveryFact, deliveries, deliveryIdOf } from './delivery.ts';
@@ -10,19 +10,12 @@ type Dependencies = {
 };
 
 export const supersedeOnManualSuccess = (needs: Dependencies) =>
-  policy<DeliveryFact>({
+  policy<DeliveryFact>()({
     name: 'supersede_on_manual_success',
     on: {
       DeliverySucceeded: async (event) => {
         if (event.data.origin === 'manual') await supersede(needs, event);
       },
-      ...ignoring(
-        'only what has arrived makes the rest of a schedule superfluous',
-        'DeliveryScheduled',
-        'DeliveryAttempted',
-        'DeliveryFailed',
-        'DeliveryCancelled',
-      ),
     },
   });
 

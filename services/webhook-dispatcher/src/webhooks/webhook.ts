@@ -35,6 +35,7 @@ export type BeginsAfter = {
 
 export type WebhookCreated = {
   readonly type: 'WebhookCreated';
+  readonly concerns?: 'relay' | 'webhooks';
   readonly data: {
     readonly url: Sealed;
     readonly origin: string;
@@ -61,10 +62,12 @@ export type WebhookChanged = {
 };
 export type SecretRotated = {
   readonly type: 'SecretRotated';
+  readonly concerns?: 'relay' | 'webhooks';
   readonly data: { readonly version: number; readonly keys: Sealed };
 };
 export type WebhookAutoDisabled = {
   readonly type: 'WebhookAutoDisabled';
+  readonly concerns?: 'relay' | 'cancel_on_disable_or_delete' | 'webhooks';
   readonly data: { readonly failing_since: string; readonly failures: number };
 };
 export type WebhookDeleted = { readonly type: 'WebhookDeleted'; readonly data: object };

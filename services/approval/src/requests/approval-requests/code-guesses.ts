@@ -15,7 +15,11 @@ export type CodeGuesses = AccountRecord | null;
 export type CodeGuessesEvent =
   | { readonly type: 'BindingCodeMissed'; readonly data: AccountRecord }
   /** An administrator let the approver try again. */
-  | { readonly type: 'CodeGuessesCleared'; readonly data: AccountRecord };
+  | {
+      readonly type: 'CodeGuessesCleared';
+      readonly concerns?: never;
+      readonly data: AccountRecord;
+    };
 
 /** `guesses-<user>`. */
 export const codeGuesses: Stream<CodeGuesses, CodeGuessesEvent> = {

@@ -64,26 +64,35 @@ export type RequestFacts = {
   readonly body_hash?: string;
 };
 
-export type ApprovalRequested = { readonly type: 'ApprovalRequested'; readonly data: RequestFacts };
+export type ApprovalRequested = {
+  readonly type: 'ApprovalRequested';
+  readonly concerns?: 'relay' | 'requests';
+  readonly data: RequestFacts;
+};
 type NotificationSent = {
   readonly type: 'NotificationSent';
+  readonly concerns?: never;
   readonly data: { readonly channel: string; readonly channel_id?: string };
 };
 type NotificationFailed = {
   readonly type: 'NotificationFailed';
+  readonly concerns?: never;
   readonly data: { readonly channel: string; readonly channel_id?: string; readonly cause: string };
 };
 type BindingCodeRefused = {
   readonly type: 'BindingCodeRefused';
+  readonly concerns?: 'relay';
   readonly data: { readonly by: string };
 };
 export type DecisionRefused = {
   readonly type: 'DecisionRefused';
+  readonly concerns?: 'relay';
   readonly data: { readonly cause: 'agent_token' };
 };
 /** One of several approvals that a request needs. */
 type ApprovalGiven = {
   readonly type: 'ApprovalGiven';
+  readonly concerns?: 'relay' | 'requests';
   readonly data: {
     readonly responded_by: string;
     readonly responded_at: string;
@@ -95,6 +104,7 @@ type ApprovalGiven = {
 };
 type ApprovalApproved = {
   readonly type: 'ApprovalApproved';
+  readonly concerns?: 'relay' | 'requests';
   readonly data: {
     readonly responded_by: string;
     readonly responded_at: string;
@@ -117,10 +127,12 @@ type ApprovalDenied = {
 };
 export type ApprovalExpired = {
   readonly type: 'ApprovalExpired';
+  readonly concerns?: 'relay' | 'requests';
   readonly data: { readonly cause: ExpiryCause; readonly expired_at: string };
 };
 type ApprovalConsumed = {
   readonly type: 'ApprovalConsumed';
+  readonly concerns?: 'relay' | 'requests';
   readonly data: {
     readonly grant_id: string;
     readonly digest: string;

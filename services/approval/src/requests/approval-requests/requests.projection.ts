@@ -2,7 +2,7 @@
  * Maintains `requests`, which lists, the sweeper and policies read. When live, it also fills the queue of
  * notifications; a rebuild must send no mail.
  */
-import { ignored, ignoring, type Recorded } from '@cardea/event-store';
+import type { Recorded } from '@cardea/event-store';
 import { orNull, projection, type Statement, table } from '@cardea/read-models';
 import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';
 import { WAITING_PER_CHANNEL_MAX } from '../limits.ts';
@@ -71,9 +71,6 @@ export const requestsTable = (wake: () => void) =>
         const { consumed_at, grant_id } = event.data;
         return [rows.patch(keyOf(event), { consumed_at, grant_id })];
       },
-      ...ignoring('the request stays as it is', 'DecisionRefused', 'BindingCodeRefused'),
-      ...ignoring('jobs have a table of their own', 'NotificationSent', 'NotificationFailed'),
-      CodeGuessesCleared: ignored('an unlocked user is told nothing'),
     },
     apply: {
       on: ['ApprovalRequested', 'ApprovalApproved', 'BindingCodeMissed', 'TenantForgotten'],

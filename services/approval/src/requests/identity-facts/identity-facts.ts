@@ -4,6 +4,7 @@ import { languageOfLocale } from '@cardea/pages';
 import type { Database } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
 import { LATE_ROW_PAUSES_MS } from '../limits.ts';
+import { agents, users } from './copies.ts';
 
 type Person = {
   readonly email: string;
@@ -47,7 +48,6 @@ export type IdentityFacts = {
 /** Identity's own default (`docs/design/approval.md`, Messages to the user). */
 const CHANNELS_DEFAULT = ['email', 'webhook', 'chat', 'push'];
 
-type UserRow = { readonly email: string | null; readonly position: string };
 type AroundRow = {
   readonly email: string | null;
   readonly user_status: string | null;
@@ -109,22 +109,13 @@ export function identityFacts(database: Database): IdentityFacts {
       };
     },
     user: async (tenantId, id) => {
-      const row = await one<Omit<Person, 'email' | 'position'> & UserRow>(
-        tenantId,
-        `SELECT email, status, vouched, position FROM approval.users
-         WHERE tenant_id = $1 AND user_id = $2`,
-        id,
-      );
+      const row = await users.find(database, tenantId, id);
       if (row === undefined) return undefined;
-      return { ...row, email: row.email ?? '', position: BigInt(row.position) };
+      const { email, status, vouched, position } = row;
+      return { email: email ?? '', status, vouched, position };
     },
     agent: async (tenantId, id) => {
-      const row = await one<{ name: string; owner_user_id: string | null; status: string }>(
-        tenantId,
-        `SELECT name, owner_user_id, status FROM approval.agents
-         WHERE tenant_id = $1 AND agent_id = $2`,
-        id,
-      );
+      const row = await agents.find(database, tenantId, id);
       if (row === undefined) return undefined;
       return { name: row.name, ownerUserId: row.owner_user_id, status: row.status };
     },

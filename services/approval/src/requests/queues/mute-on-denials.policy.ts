@@ -1,5 +1,5 @@
 /** An agent whose requests were denied three times within an hour may send that user none for an hour. */
-import { ignoring, type Recorded } from '@cardea/event-store';
+import type { Recorded } from '@cardea/event-store';
 import { policy, type ServiceDependencies } from '@cardea/service';
 import { type RequestEvent, requests } from '../approval-requests/request.ts';
 import { countDenial } from './mute.ts';
@@ -8,22 +8,10 @@ import { queueIdOf, queues } from './queue.ts';
 type MutingDependencies = Pick<ServiceDependencies, 'streams' | 'systemCommand'>;
 
 export const muteOnDenials = (needs: MutingDependencies) =>
-  policy<RequestEvent>({
+  policy<RequestEvent>()({
     name: 'mute_on_denials',
     on: {
       ApprovalDenied: (event) => count(needs, event),
-      ...ignoring(
-        'only a denial counts against an agent',
-        'ApprovalRequested',
-        'ApprovalGiven',
-        'ApprovalApproved',
-        'ApprovalExpired',
-        'ApprovalConsumed',
-        'DecisionRefused',
-        'BindingCodeRefused',
-        'NotificationSent',
-        'NotificationFailed',
-      ),
     },
   });
 

@@ -18,7 +18,11 @@ export type Queue = {
   readonly denials: readonly string[];
   readonly muted_until: string | null;
 };
-export type QueueChanged = { readonly type: 'QueueChanged'; readonly data: Queue };
+export type QueueChanged = {
+  readonly type: 'QueueChanged';
+  readonly concerns?: never;
+  readonly data: Queue;
+};
 
 export const queues: Stream<Queue, QueueChanged> = {
   noun: 'queue',

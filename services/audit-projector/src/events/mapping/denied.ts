@@ -3,7 +3,9 @@ import type { actionDenied } from '@cardea/contracts';
 import type { Static } from 'typebox';
 import type { Category, Details, Mapped, Rule } from '../audit-row.ts';
 
-export type ActionDenied = Omit<Static<typeof actionDenied>, 'area'> & { readonly area: string };
+export type ActionDenied = Omit<Static<(typeof actionDenied)['schema']>, 'area'> & {
+  readonly area: string;
+};
 
 const AREAS: { readonly [area: string]: { type: string; category: Category } | undefined } = {
   user: { type: 'auth.denied', category: 'auth' },

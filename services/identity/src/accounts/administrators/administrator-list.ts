@@ -26,6 +26,7 @@ export type AdministratorList =
 
 export type AdministratorListEvent = {
   readonly type: 'AdministratorsChanged';
+  readonly concerns?: never;
   readonly data: { readonly ids: readonly string[]; readonly leaving: readonly Leaving[] };
 };
 

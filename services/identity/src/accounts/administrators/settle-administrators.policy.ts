@@ -1,5 +1,5 @@
 /** Updates the tenant's list of administrators after a change, even if the request that made it crashed. */
-import { type Command, ignoring, type Recorded } from '@cardea/event-store';
+import type { Command, Recorded } from '@cardea/event-store';
 import { policy } from '@cardea/service';
 import { isDemotion } from '../users/ranks.ts';
 import type { UserEvent } from '../users/user.ts';
@@ -18,7 +18,7 @@ export const settleAdministrators = (needs: {
     const command = needs.systemCommand(tenantId, 'administrators', eventId);
     await needs.administrators.settle({ tenantId, userId: data.id }, command);
   };
-  return policy<UserEvent>({
+  return policy<UserEvent>()({
     name: 'settle_administrators',
     on: {
       // Most accounts never have the role.
@@ -29,33 +29,6 @@ export const settleAdministrators = (needs: {
       UserDisabled: settle,
       UserEnabled: settle,
       UserDeleted: settle,
-      ...ignoring(
-        'it makes nobody an administrator',
-        'UserAbandoned',
-        'PasswordSet',
-        'PasswordRehashed',
-        'EmailVerified',
-        'EmailChanged',
-        'EmailChangeRequested',
-        'EmailChangeProven',
-        'EmailChangeReminded',
-        'EmailChangeStopped',
-        'EmailReleased',
-        'DeletionScheduled',
-        'DeletionReminded',
-        'DeletionCancelled',
-        'ProfileChanged',
-        'MetadataSet',
-        'UserVouched',
-        'VouchWithdrawn',
-        'FactorAdded',
-        'FactorRemoved',
-        'RecoveryCodesSet',
-        'IdentityLinked',
-        'IdentityUnlinked',
-        'AccountReclaimed',
-        'SessionsRevoked',
-      ),
     },
   });
 };

@@ -2,7 +2,7 @@
 import { projection, table } from '@cardea/read-models';
 import { forgetUserAndTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import { PREVIOUS_EMAIL_MS } from '../users/emails-of-user.ts';
-import { type UserEvent, whileUserStays } from '../users/user.ts';
+import type { UserEvent } from '../users/user.ts';
 
 export type DeadlineKind =
   | 'previous_email'
@@ -42,7 +42,6 @@ export const deadlinesProjection = projection<UserEvent | TenantDeleted>()({
   log: 'identity',
   tables: [rows],
   on: {
-    ...whileUserStays('nothing becomes due by it'),
     EmailChangeRequested: ({ data: { id, effective_at: effectiveAt }, metadata: { tenantId } }) => {
       if (effectiveAt === null) return noEmailChange(id);
       const near = later(effectiveAt, -EMAIL_CHANGE_REMINDER_MS);

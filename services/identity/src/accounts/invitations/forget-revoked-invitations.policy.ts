@@ -1,6 +1,5 @@
 /** Erases the address of a person who was invited and never came. */
 import type { Sealer } from '@cardea/crypto';
-import { ignored } from '@cardea/event-store';
 import { policy } from '@cardea/service';
 import { userSubject } from '../../streams/encrypted-fields.ts';
 import type { UserDirectory } from '../user-directory.ts';
@@ -10,14 +9,12 @@ export const forgetRevokedInvitations = (needs: {
   readonly sealer: Sealer;
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
 }) =>
-  policy<InvitationEvent>({
+  policy<InvitationEvent>()({
     name: 'forget_revoked_invitations',
     on: {
       InvitationRevoked: async ({ data, metadata: { tenantId } }) => {
         const user = await needs.userDirectory.byId(tenantId, data.user_id);
         if (user.status === 'none') await needs.sealer.erase(userSubject(data.user_id));
       },
-      InvitationCreated: ignored('it can still be accepted'),
-      InvitationAccepted: ignored('the person is there'),
     },
   });

@@ -31,6 +31,7 @@ export type Invitation =
 export type InvitationEvent =
   | {
       readonly type: 'InvitationCreated';
+      readonly concerns?: 'relay' | 'invitations';
       readonly data: {
         readonly id: string;
         readonly user_id: string;
@@ -45,6 +46,7 @@ export type InvitationEvent =
     }
   | {
       readonly type: 'InvitationAccepted';
+      readonly concerns?: 'relay' | 'invitations';
       readonly data: {
         readonly id: string;
         readonly user_id: string;

@@ -1,5 +1,4 @@
 /** Maintains `invitations`: those that can still be accepted, or have lapsed. */
-import { ignoring } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
 import { forgetUserAndTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import type { UserEvent } from '../users/user.ts';
@@ -38,37 +37,6 @@ export const invitationsProjection = projection<InvitationEvent | UserEvent | Te
     ],
     InvitationAccepted: ({ data }) => [rows.remove({ id: data.id })],
     InvitationRevoked: ({ data }) => [rows.remove({ id: data.id })],
-    ...ignoring(
-      'invitations say what becomes of them themselves',
-      'UserAbandoned',
-      'UserRegistered',
-      'PasswordSet',
-      'PasswordRehashed',
-      'EmailVerified',
-      'EmailChanged',
-      'EmailChangeRequested',
-      'EmailChangeProven',
-      'EmailChangeReminded',
-      'EmailChangeStopped',
-      'EmailReleased',
-      'DeletionScheduled',
-      'DeletionReminded',
-      'DeletionCancelled',
-      'ProfileChanged',
-      'MetadataSet',
-      'RolesChanged',
-      'UserVouched',
-      'VouchWithdrawn',
-      'UserDisabled',
-      'UserEnabled',
-      'SessionsRevoked',
-      'FactorAdded',
-      'FactorRemoved',
-      'RecoveryCodesSet',
-      'IdentityLinked',
-      'IdentityUnlinked',
-      'AccountReclaimed',
-    ),
   },
   apply: forgetUserAndTenantIn('invitations'),
 });

@@ -6,6 +6,7 @@ export type DearestHash = { readonly status: 'none' } | ({ readonly status: 'kno
 
 export type DearestHashEvent = {
   readonly type: 'DearestHashRaised';
+  readonly concerns?: never;
   /** `sample`: the parameters, as a hash that no password fits. */
   readonly data: { readonly sample: string; readonly work_ms: number };
 };

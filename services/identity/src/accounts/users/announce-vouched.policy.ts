@@ -2,7 +2,7 @@
  * Other services learn only from events for whom administrators vouch. For users created before that event
  * existed it is recorded once each.
  */
-import { accept, type Command, ignoring, type Recorded, type Streams } from '@cardea/event-store';
+import { accept, type Command, ignored, type Recorded, type Streams } from '@cardea/event-store';
 import { policy } from '@cardea/service';
 import { exists, type UserEvent, users } from './user.ts';
 
@@ -15,41 +15,12 @@ type Dependencies = {
 };
 
 export const announceVouched = (needs: Dependencies) =>
-  policy<UserEvent>({
+  policy<UserEvent>()({
     name: 'announce_vouched',
     on: {
       UserRegistered: (event) => announce(needs, event),
       RolesChanged: (event) => announce(needs, event),
-      ...ignoring(
-        'none of them ever vouched for anybody without saying so',
-        'UserAbandoned',
-        'PasswordSet',
-        'PasswordRehashed',
-        'EmailVerified',
-        'EmailChanged',
-        'EmailChangeRequested',
-        'EmailChangeProven',
-        'EmailChangeReminded',
-        'EmailChangeStopped',
-        'EmailReleased',
-        'DeletionScheduled',
-        'DeletionReminded',
-        'DeletionCancelled',
-        'ProfileChanged',
-        'MetadataSet',
-        'UserVouched',
-        'VouchWithdrawn',
-        'FactorAdded',
-        'FactorRemoved',
-        'RecoveryCodesSet',
-        'IdentityLinked',
-        'IdentityUnlinked',
-        'AccountReclaimed',
-        'UserDisabled',
-        'UserEnabled',
-        'SessionsRevoked',
-        'UserDeleted',
-      ),
+      UserDeleted: ignored('nobody learns any more who vouched for them'),
     },
   });
 

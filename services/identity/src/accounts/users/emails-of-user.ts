@@ -8,6 +8,7 @@ export type EmailEvent =
   /** Its person asks for another address; a newer request takes the place of the one before. */
   | {
       readonly type: 'EmailChangeRequested';
+      readonly concerns?: 'relay' | 'account_deadlines' | 'follow_email_changes';
       readonly data: {
         readonly id: string;
         readonly change_id: string;
@@ -26,6 +27,7 @@ export type EmailEvent =
     }
   | {
       readonly type: 'EmailChangeProven';
+      readonly concerns?: 'relay' | 'follow_email_changes';
       readonly data: {
         readonly id: string;
         readonly change_id: string;
@@ -36,10 +38,12 @@ export type EmailEvent =
   /** The present address is told that the change is near. */
   | {
       readonly type: 'EmailChangeReminded';
+      readonly concerns?: 'account_deadlines' | 'follow_email_changes';
       readonly data: { readonly id: string; readonly change_id: string; readonly at: string };
     }
   | {
       readonly type: 'EmailChangeStopped';
+      readonly concerns?: 'relay' | 'account_deadlines' | 'notify_security_changes';
       readonly data: {
         readonly id: string;
         readonly change_id: string;
@@ -50,6 +54,16 @@ export type EmailEvent =
     }
   | {
       readonly type: 'EmailChanged';
+      readonly concerns?:
+        | 'relay'
+        | 'account_deadlines'
+        | 'end_orphaned_agent_sessions'
+        | 'follow_email_changes'
+        | 'notify_security_changes'
+        | 'queue_logout_notices'
+        | 'revocation_rules'
+        | 'revocations'
+        | 'users';
       readonly data: {
         readonly id: string;
         readonly email: Sealed;
@@ -66,6 +80,7 @@ export type EmailEvent =
   /** An address of before is no longer reserved for the account. */
   | {
       readonly type: 'EmailReleased';
+      readonly concerns?: 'account_deadlines' | 'follow_email_changes';
       readonly data: {
         readonly id: string;
         readonly email: Sealed;

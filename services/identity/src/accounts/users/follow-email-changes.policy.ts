@@ -11,7 +11,7 @@ import type { EmailChanges } from '../email-changes.ts';
 import type { Emails } from '../emails.ts';
 import type { UserDirectory } from '../user-directory.ts';
 import { mailEmailChange } from './mail-email-changes.ts';
-import { exists, type UserEvent, whileUserStays } from './user.ts';
+import { exists, type UserEvent } from './user.ts';
 
 type Dependencies = {
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
@@ -22,10 +22,9 @@ type Dependencies = {
 };
 
 export const followEmailChanges = (needs: Dependencies) =>
-  policy<UserEvent>({
+  policy<UserEvent>()({
     name: 'follow_email_changes',
     on: {
-      ...whileUserStays('the address stays'),
       UserDeleted: ignored('whoever forgets the user releases the addresses'),
       EmailChangeRequested: async ({ id: eventId, data, metadata: { tenantId } }) => {
         const command = needs.systemCommand(tenantId, 'mail email change', eventId);

@@ -8,7 +8,7 @@ import { languageOfLocale } from '@cardea/pages';
 import { policy } from '@cardea/service';
 import type { MailOutbox } from '../../mail/mail.module.ts';
 import type { UserDirectory } from '../user-directory.ts';
-import { type UserEvent, whileUserStays } from './user.ts';
+import type { UserEvent } from './user.ts';
 
 type Dependencies = {
   readonly sealer: Sealer;
@@ -23,7 +23,7 @@ type Dependencies = {
 };
 
 export const forgetDeletedUsers = (needs: Dependencies) =>
-  policy<UserEvent>({
+  policy<UserEvent>()({
     name: 'forget_deleted_users',
     on: {
       UserDeleted: async ({ id: eventId, data, metadata: { tenantId } }) => {
@@ -33,7 +33,6 @@ export const forgetDeletedUsers = (needs: Dependencies) =>
         await needs.releaseAddress({ tenantId, userId, emailHash }, command);
         await needs.sealer.erase(`user:${userId}`);
       },
-      ...whileUserStays('the person is still there'),
     },
   });
 

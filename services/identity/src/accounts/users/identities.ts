@@ -16,6 +16,7 @@ export type LinkedIdentity = {
 export type IdentityEvent =
   | {
       readonly type: 'IdentityLinked';
+      readonly concerns?: 'relay' | 'notify_security_changes' | 'users';
       readonly data: {
         readonly id: string;
         readonly provider: SocialProvider;
@@ -28,6 +29,11 @@ export type IdentityEvent =
     }
   | {
       readonly type: 'IdentityUnlinked';
+      readonly concerns?:
+        | 'relay'
+        | 'notify_security_changes'
+        | 'release_unlinked_identities'
+        | 'users';
       readonly data: {
         readonly id: string;
         readonly provider: SocialProvider;

@@ -2,16 +2,15 @@
 import { type Command, ignored } from '@cardea/event-store';
 import { policy } from '@cardea/service';
 import type { ExternalIdentities } from '../external-identities.ts';
-import { type UserEvent, whileUserStays } from './user.ts';
+import type { UserEvent } from './user.ts';
 
 export const releaseUnlinkedIdentities = (needs: {
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
   readonly identities: Pick<ExternalIdentities, 'release'>;
 }) =>
-  policy<UserEvent>({
+  policy<UserEvent>()({
     name: 'release_unlinked_identities',
     on: {
-      ...whileUserStays('no account elsewhere is given up by it'),
       UserDeleted: ignored('whoever forgets the user releases them'),
       IdentityUnlinked: async ({ id: eventId, data, metadata: { tenantId } }) => {
         const command = needs.systemCommand(tenantId, 'release identity', eventId);

@@ -28,6 +28,7 @@ export const hasSecondFactor = ({
 export type SecondFactorEvent =
   | {
       readonly type: 'FactorAdded';
+      readonly concerns?: 'relay' | 'notify_security_changes' | 'users';
       readonly data: {
         readonly id: string;
         readonly factor_id: string;
@@ -37,6 +38,7 @@ export type SecondFactorEvent =
     }
   | {
       readonly type: 'FactorRemoved';
+      readonly concerns?: 'relay' | 'notify_security_changes' | 'users';
       readonly data: {
         readonly id: string;
         readonly factor_id: string;
@@ -49,6 +51,7 @@ export type SecondFactorEvent =
   /** They take the place of earlier ones. */
   | {
       readonly type: 'RecoveryCodesSet';
+      readonly concerns?: 'relay' | 'notify_security_changes' | 'users';
       readonly data: { readonly id: string; readonly factor_id: string; readonly at: string };
     };
 

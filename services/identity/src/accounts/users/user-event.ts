@@ -2,16 +2,20 @@
 
 import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
-import { ignoring } from '@cardea/event-store';
 import type { EmailEvent } from './emails-of-user.ts';
 import type { IdentityEvent } from './identities.ts';
 import type { SealedProfile } from './profile-fields.ts';
 import type { SecondFactorEvent } from './second-factors.ts';
 
 export type UserEvent =
-  | { readonly type: 'UserAbandoned'; readonly data: { readonly id: string } }
+  | {
+      readonly type: 'UserAbandoned';
+      readonly concerns?: never;
+      readonly data: { readonly id: string };
+    }
   | {
       readonly type: 'UserRegistered';
+      readonly concerns?: 'relay' | 'announce_vouched' | 'settle_administrators' | 'users';
       readonly data: {
         readonly id: string;
         readonly email: Sealed;
@@ -30,6 +34,14 @@ export type UserEvent =
     }
   | {
       readonly type: 'PasswordSet';
+      readonly concerns?:
+        | 'relay'
+        | 'end_orphaned_agent_sessions'
+        | 'notify_security_changes'
+        | 'queue_logout_notices'
+        | 'revocation_rules'
+        | 'revocations'
+        | 'users';
       readonly data: {
         readonly id: string;
         readonly hash: Sealed;
@@ -42,14 +54,17 @@ export type UserEvent =
     }
   | {
       readonly type: 'PasswordRehashed';
+      readonly concerns?: never;
       readonly data: { readonly id: string; readonly hash: Sealed };
     }
   | {
       readonly type: 'EmailVerified';
+      readonly concerns?: 'relay' | 'users';
       readonly data: { readonly id: string; readonly at: string };
     }
   | {
       readonly type: 'ProfileChanged';
+      readonly concerns?: 'relay' | 'users';
       readonly data: {
         readonly id: string;
         readonly at: string;
@@ -57,6 +72,7 @@ export type UserEvent =
     }
   | {
       readonly type: 'MetadataSet';
+      readonly concerns?: 'relay' | 'users';
       readonly data: {
         readonly id: string;
         /** JSON objects as a whole; one that is not named stays, null clears it. */
@@ -67,6 +83,13 @@ export type UserEvent =
     }
   | {
       readonly type: 'RolesChanged';
+      readonly concerns?:
+        | 'relay'
+        | 'announce_vouched'
+        | 'revocation_rules'
+        | 'revocations'
+        | 'settle_administrators'
+        | 'users';
       readonly data: {
         readonly id: string;
         readonly roles: readonly string[];
@@ -77,15 +100,48 @@ export type UserEvent =
         readonly at: string;
       };
     }
-  | { readonly type: 'UserVouched'; readonly data: { readonly id: string; readonly at: string } }
-  | { readonly type: 'VouchWithdrawn'; readonly data: { readonly id: string; readonly at: string } }
+  | {
+      readonly type: 'UserVouched';
+      readonly concerns?: 'relay' | 'revocation_rules' | 'users';
+      readonly data: { readonly id: string; readonly at: string };
+    }
+  | {
+      readonly type: 'VouchWithdrawn';
+      readonly concerns?: 'relay' | 'revocation_rules' | 'users';
+      readonly data: { readonly id: string; readonly at: string };
+    }
   | {
       readonly type: 'UserDisabled';
+      readonly concerns?:
+        | 'relay'
+        | 'end_orphaned_agent_sessions'
+        | 'notify_security_changes'
+        | 'queue_logout_notices'
+        | 'revocation_rules'
+        | 'revocations'
+        | 'settle_administrators'
+        | 'users';
       readonly data: { readonly id: string; readonly epoch: number; readonly at: string };
     }
-  | { readonly type: 'UserEnabled'; readonly data: { readonly id: string; readonly at: string } }
+  | {
+      readonly type: 'UserEnabled';
+      readonly concerns?:
+        | 'relay'
+        | 'revocation_rules'
+        | 'revocations'
+        | 'settle_administrators'
+        | 'users';
+      readonly data: { readonly id: string; readonly at: string };
+    }
   | {
       readonly type: 'SessionsRevoked';
+      readonly concerns?:
+        | 'relay'
+        | 'end_orphaned_agent_sessions'
+        | 'queue_logout_notices'
+        | 'revocation_rules'
+        | 'revocations'
+        | 'users';
       readonly data: {
         readonly id: string;
         readonly epoch: number;
@@ -105,6 +161,17 @@ export type UserEvent =
   /** Its owner, whose address is proven elsewhere, took it from whoever had registered it. */
   | {
       readonly type: 'AccountReclaimed';
+      readonly concerns?:
+        | 'relay'
+        | 'account_deadlines'
+        | 'end_orphaned_agent_sessions'
+        | 'queue_logout_notices'
+        | 'revocation_rules'
+        | 'revocations'
+        | 'take_back_reclaimed_agents'
+        | 'take_back_reclaimed_consents'
+        | 'take_back_reclaimed_keys'
+        | 'users';
       readonly data: {
         readonly id: string;
         readonly epoch: number;
@@ -117,15 +184,24 @@ export type UserEvent =
   /** Its person asked for it; the account goes on until then. */
   | {
       readonly type: 'DeletionScheduled';
+      readonly concerns?:
+        | 'relay'
+        | 'account_deadlines'
+        | 'end_orphaned_agent_sessions'
+        | 'notify_security_changes'
+        | 'revocation_rules'
+        | 'take_back_reclaimed_agents';
       readonly data: { readonly id: string; readonly delete_at: string; readonly at: string };
     }
   /** They are told that the day is near. */
   | {
       readonly type: 'DeletionReminded';
+      readonly concerns?: 'account_deadlines' | 'notify_security_changes';
       readonly data: { readonly id: string; readonly delete_at: string; readonly at: string };
     }
   | {
       readonly type: 'DeletionCancelled';
+      readonly concerns?: 'relay' | 'account_deadlines' | 'notify_security_changes';
       readonly data: {
         readonly id: string;
         /** `system`: on the day they were the last administrator. */
@@ -136,45 +212,3 @@ export type UserEvent =
   | EmailEvent
   | SecondFactorEvent
   | IdentityEvent;
-
-/** What leaves all sign-ins of a user as they are, for whoever waits for their end. */
-export const whileSignInsStay = (why: string) =>
-  ignoring(
-    why,
-    'UserAbandoned',
-    'UserRegistered',
-    'PasswordRehashed',
-    'EmailVerified',
-    'EmailChangeRequested',
-    'EmailChangeProven',
-    'EmailChangeReminded',
-    'EmailChangeStopped',
-    'EmailReleased',
-    'DeletionScheduled',
-    'DeletionReminded',
-    'DeletionCancelled',
-    'ProfileChanged',
-    'MetadataSet',
-    'RolesChanged',
-    'UserVouched',
-    'VouchWithdrawn',
-    'FactorAdded',
-    'FactorRemoved',
-    'RecoveryCodesSet',
-    'IdentityLinked',
-    'IdentityUnlinked',
-    'UserEnabled',
-  );
-
-/** All but the end of an account, for whoever waits for that alone. */
-export const whileUserStays = (why: string) => ({
-  ...whileSignInsStay(why),
-  ...ignoring(
-    why,
-    'PasswordSet',
-    'EmailChanged',
-    'AccountReclaimed',
-    'UserDisabled',
-    'SessionsRevoked',
-  ),
-});

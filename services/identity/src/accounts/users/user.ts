@@ -11,7 +11,7 @@ import { changedIdentities, type LinkedIdentity } from './identities.ts';
 import { changedFactors, NO_SECOND_FACTORS, type SecondFactors } from './second-factors.ts';
 import type { UserEvent } from './user-event.ts';
 
-export { type UserEvent, whileSignInsStay, whileUserStays } from './user-event.ts';
+export type { UserEvent } from './user-event.ts';
 
 export type UserFacts = {
   readonly id: string;

@@ -1,7 +1,6 @@
 /** Maintains `users`, which the administrators' list reads; a deleted user has no row. */
 import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
-import { ignoring } from '@cardea/event-store';
 import {
   orNull,
   type ProjectionTools,
@@ -186,19 +185,6 @@ export const usersProjection = projection<UserEvent | SignIn | TenantDeleted>()(
     SignedIn: ({ data }) => row(users.patch({ id: data.user_id }, { last_login_at: data.at })),
     SignInFailed: ({ data }) => lockedRow(data),
     SignInCleared: ({ data }) => lockedRow(data),
-    ...ignoring(
-      'the row stays as it is',
-      'UserAbandoned',
-      'PasswordRehashed',
-      'EmailReleased',
-      'DeletionScheduled',
-      'DeletionReminded',
-      'DeletionCancelled',
-      'EmailChangeRequested',
-      'EmailChangeProven',
-      'EmailChangeReminded',
-      'EmailChangeStopped',
-    ),
   },
   apply: forgetTenantIn('users'),
 });

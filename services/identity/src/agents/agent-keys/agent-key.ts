@@ -22,10 +22,12 @@ export type AgentKeyData = {
 export type AgentKeyEvent =
   | {
       readonly type: 'AgentKeyIssued';
+      readonly concerns?: 'relay' | 'agent_keys';
       readonly data: AgentKeyData & { readonly hash: string; readonly request_hash: string | null };
     }
   | {
       readonly type: 'AgentKeyRotated';
+      readonly concerns?: 'relay' | 'revocation_rules';
       readonly data: {
         readonly id: string;
         readonly hash: string;

@@ -1,5 +1,4 @@
 /** Maintains `agent_keys`, which an agent's list of keys reads; a deleted agent's keys have no rows. */
-import { ignored, ignoring } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
 import type { KeyUsed } from '../../credentials/credentials.module.ts';
 import type { TenantDeleted } from '../../workspaces/workspaces.module.ts';
@@ -38,15 +37,6 @@ export const agentKeysProjection = projection<
     AgentKeyRevoked: ({ data }) => [rows.patch({ id: data.id }, { revoked_at: data.revoked_at })],
     KeyUsed: ({ data }) =>
       data.kind === 'agk' ? [rows.patch({ id: data.id }, { last_used_at: data.used_at })] : [],
-    AgentKeyRotated: ignored('no secret stands in a row'),
-    ...ignoring(
-      'its keys stay as they are',
-      'AgentCreated',
-      'AgentChanged',
-      'AgentSuspended',
-      'AgentResumed',
-      'AgentAbandoned',
-    ),
   },
   // The deletion of an agent names none of its keys, so their rows are deleted by the agent's id.
   apply: {

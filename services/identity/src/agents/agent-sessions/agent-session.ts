@@ -44,10 +44,18 @@ export type AgentSessionFacts = {
   readonly request_hash: string | null;
 };
 
-export type AgentSessionEvent = {
-  readonly type: 'AgentSessionStarted' | 'AgentSessionRenewed' | 'AgentSessionEnded';
-  readonly data: AgentSessionFacts;
-};
+export type AgentSessionEvent =
+  | {
+      readonly type: 'AgentSessionStarted';
+      readonly concerns?: 'relay' | 'agent_sessions';
+      readonly data: AgentSessionFacts;
+    }
+  | {
+      readonly type: 'AgentSessionRenewed';
+      readonly concerns?: 'relay' | 'agent_sessions' | 'revocation_rules';
+      readonly data: AgentSessionFacts;
+    }
+  | { readonly type: 'AgentSessionEnded'; readonly data: AgentSessionFacts };
 
 export type AgentSession =
   | { readonly status: 'none' }

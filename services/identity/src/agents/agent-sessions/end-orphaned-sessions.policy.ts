@@ -1,12 +1,8 @@
 /** When an agent, its key, its user, a login or a delegation goes, the sessions that rested on it end. */
-import { ignoring, type RecordedEvent } from '@cardea/event-store';
+import type { RecordedEvent } from '@cardea/event-store';
 import { policy, type ServiceDependencies } from '@cardea/service';
-import {
-  type UserDirectory,
-  type UserEvent,
-  whileSignInsStay,
-} from '../../accounts/accounts.module.ts';
-import { type SessionEvent, whileSessionGoesOn } from '../../sessions/sessions.module.ts';
+import type { UserDirectory, UserEvent } from '../../accounts/accounts.module.ts';
+import type { SessionEvent } from '../../sessions/sessions.module.ts';
 import type { AgentKeyEvent } from '../agent-keys/agent-key.ts';
 import type { AgentEvent } from '../agents/agent.ts';
 import type { DelegationEvent } from '../delegations/delegation.ts';
@@ -27,7 +23,7 @@ export const endOrphanedSessions = (needs: Dependencies) => {
     { id: cause, position, metadata: { tenantId } }: Cause,
     { reason, ...of }: Orphans,
   ) => endOpenSessions(needs, { tenantId, ...of }, { reason, cause, position });
-  return policy<UserEvent | SessionEvent | AgentEvent | AgentKeyEvent | DelegationEvent>({
+  return policy<UserEvent | SessionEvent | AgentEvent | AgentKeyEvent | DelegationEvent>()({
     name: 'end_orphaned_agent_sessions',
     on: {
       AgentSuspended: (event) => end(event, { agentId: event.data.id, reason: 'agent_suspended' }),
@@ -47,27 +43,8 @@ export const endOrphanedSessions = (needs: Dependencies) => {
         const { agent_id: agentId, user_id: userId } = event.data;
         return end(event, { agentId, userId, reason: 'delegation_withdrawn' });
       },
-      ...GOES_ON,
       DeletionScheduled: (event) => end(event, { userId: event.data.id, reason: 'user_inactive' }),
     },
   });
 };
-
-const STILL_THERE = 'what a session rests on is still there';
-const GOES_ON = {
-  ...whileSignInsStay(STILL_THERE),
-  ...whileSessionGoesOn(STILL_THERE),
-  ...ignoring(
-    STILL_THERE,
-    'SessionStarted',
-    'AgentCreated',
-    'AgentChanged',
-    'AgentResumed',
-    'AgentAbandoned',
-    'AgentKeyIssued',
-    'AgentKeyRotated',
-    'DelegationGranted',
-  ),
-};
-
 type Cause = Pick<RecordedEvent, 'id' | 'position' | 'metadata'>;

@@ -20,6 +20,7 @@ export type AgentFields = Pick<
 export type AgentEvent =
   | {
       readonly type: 'AgentCreated';
+      readonly concerns?: 'relay' | 'agents';
       readonly data: AgentData & {
         /** Names the reservation of its name. */
         readonly name_hash: string;
@@ -28,14 +29,28 @@ export type AgentEvent =
     }
   | {
       readonly type: 'AgentChanged';
+      readonly concerns?: 'relay' | 'agents' | 'revocation_rules';
       readonly data: Partial<AgentFields> & {
         readonly id: string;
         readonly name_hash?: string;
         readonly at: string;
       };
     }
-  | { readonly type: 'AgentSuspended'; readonly data: { readonly id: string; readonly at: string } }
-  | { readonly type: 'AgentResumed'; readonly data: { readonly id: string; readonly at: string } }
+  | {
+      readonly type: 'AgentSuspended';
+      readonly concerns?:
+        | 'relay'
+        | 'agents'
+        | 'end_orphaned_agent_sessions'
+        | 'revocation_rules'
+        | 'revocations';
+      readonly data: { readonly id: string; readonly at: string };
+    }
+  | {
+      readonly type: 'AgentResumed';
+      readonly concerns?: 'relay' | 'agents' | 'revocation_rules' | 'revocations';
+      readonly data: { readonly id: string; readonly at: string };
+    }
   | {
       readonly type: 'AgentDeleted';
       readonly data: {
@@ -44,7 +59,11 @@ export type AgentEvent =
         readonly deleted_at: string;
       };
     }
-  | { readonly type: 'AgentAbandoned'; readonly data: { readonly id: string } };
+  | {
+      readonly type: 'AgentAbandoned';
+      readonly concerns?: never;
+      readonly data: { readonly id: string };
+    };
 
 export type ExistingAgent = {
   readonly status: 'active' | 'suspended';

@@ -1,5 +1,4 @@
 /** Maintains `agents`, which the lists of administrators and users read; a deleted agent has no row. */
-import { ignored } from '@cardea/event-store';
 import { orNull, projection, type TableChange, table } from '@cardea/read-models';
 import { forgetTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import type { AgentEvent } from './agent.ts';
@@ -45,7 +44,6 @@ export const agentsProjection = projection<AgentEvent | TenantDeleted>()({
     AgentSuspended: ({ data }) => row(rows.patch({ id: data.id }, { status: 'suspended' })),
     AgentResumed: ({ data }) => row(rows.patch({ id: data.id }, { status: 'active' })),
     AgentDeleted: ({ data }) => row(rows.remove({ id: data.id })),
-    AgentAbandoned: ignored('it has no row'),
   },
   apply: forgetTenantIn('agents'),
 });

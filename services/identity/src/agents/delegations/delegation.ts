@@ -15,10 +15,16 @@ export type DelegationData = {
 export type DelegationEvent =
   | {
       readonly type: 'DelegationGranted';
+      readonly concerns?: 'relay' | 'delegations';
       readonly data: DelegationData & { readonly request_hash: string | null };
     }
   | {
       readonly type: 'DelegationWithdrawn';
+      readonly concerns?:
+        | 'relay'
+        | 'delegations'
+        | 'end_orphaned_agent_sessions'
+        | 'revocation_rules';
       readonly data: Omit<DelegationData, 'expires_at' | 'created_at'> & {
         readonly withdrawn_at: string;
       };

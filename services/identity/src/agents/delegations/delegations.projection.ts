@@ -1,7 +1,6 @@
 /** Maintains `delegations`, which a user's own list reads. */
-import { ignoring } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
-import { type UserEvent, whileUserStays } from '../../accounts/accounts.module.ts';
+import type { UserEvent } from '../../accounts/accounts.module.ts';
 import type { TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import type { AgentEvent } from '../agents/agent.ts';
 import type { DelegationEvent } from './delegation.ts';
@@ -35,15 +34,6 @@ export const delegationsProjection = projection<
     DelegationWithdrawn: ({ data }) => [
       rows.patch({ id: data.id }, { withdrawn_at: data.withdrawn_at }),
     ],
-    ...whileUserStays('what was delegated stays as it is'),
-    ...ignoring(
-      'what was delegated stays as it is',
-      'AgentCreated',
-      'AgentChanged',
-      'AgentSuspended',
-      'AgentResumed',
-      'AgentAbandoned',
-    ),
   },
   // The deletion of a user or an agent names no delegation, so the rows are deleted by their ids.
   apply: {

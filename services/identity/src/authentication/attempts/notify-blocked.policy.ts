@@ -1,5 +1,5 @@
 /** Tells somebody by mail that failures of others blocked their account: once for each time it grows. */
-import { type Command, ignoring, type Recorded } from '@cardea/event-store';
+import type { Command, Recorded } from '@cardea/event-store';
 import type { Clock } from '@cardea/runtime';
 import { policy } from '@cardea/service';
 import { exists, type UserDirectory } from '../../accounts/accounts.module.ts';
@@ -17,11 +17,10 @@ export type NotifyBlockedDependencies = {
 };
 
 export const notifyBlocked = (deps: NotifyBlockedDependencies) =>
-  policy<SigninEvent>({
+  policy<SigninEvent>()({
     name: 'notify_sign_in_blocked',
     on: {
       SignInFailed: (event) => notify(deps, event),
-      ...ignoring('it blocks no account', 'SecondFactorMissed', 'SignedIn', 'SignInCleared'),
     },
   });
 

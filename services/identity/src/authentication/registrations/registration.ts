@@ -6,6 +6,7 @@ import { accept, type Decision, type Stream } from '@cardea/event-store';
 
 export type RegistrationEvent = {
   readonly type: 'RegistrationRefused';
+  readonly concerns?: never;
   readonly data: { readonly part: number };
 };
 

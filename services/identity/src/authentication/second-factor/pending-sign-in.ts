@@ -18,7 +18,7 @@ type Shown = {
 };
 export type PendingSignInEvent =
   | { readonly type: 'SecondFactorFailed'; readonly data: Shown }
-  | { readonly type: 'SecondFactorMet'; readonly data: Shown };
+  | { readonly type: 'SecondFactorMet'; readonly concerns?: never; readonly data: Shown };
 
 export const pendingSignIns: Stream<PendingSignIn, PendingSignInEvent> = {
   noun: 'mfa',

@@ -17,6 +17,7 @@ export type SocialCode =
 export type SocialCodeEvent =
   | {
       readonly type: 'SocialCodeIssued';
+      readonly concerns?: never;
       readonly data: {
         readonly user_id: string;
         readonly sid: string;
@@ -24,7 +25,11 @@ export type SocialCodeEvent =
         readonly expires_at: string;
       };
     }
-  | { readonly type: 'SocialCodeUsed'; readonly data: { readonly at: string } };
+  | {
+      readonly type: 'SocialCodeUsed';
+      readonly concerns?: never;
+      readonly data: { readonly at: string };
+    };
 
 export const SOCIAL_CODE_MS = 60_000;
 

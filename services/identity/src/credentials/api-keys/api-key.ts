@@ -22,10 +22,12 @@ export type ApiKeyData = {
 export type ApiKeyEvent =
   | {
       readonly type: 'ApiKeyIssued';
+      readonly concerns?: 'relay' | 'api_keys';
       readonly data: ApiKeyData & { readonly hash: string; readonly request_hash: string | null };
     }
   | {
       readonly type: 'ApiKeyRotated';
+      readonly concerns?: 'relay' | 'revocation_rules';
       readonly data: {
         readonly id: string;
         readonly hash: string;

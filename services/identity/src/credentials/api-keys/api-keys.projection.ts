@@ -1,6 +1,5 @@
 /** Maintains `api_keys`, which the administrators' list reads. */
 
-import { ignored } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
 import { forgetTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import type { KeyUsed } from '../key-uses/key-use.ts';
@@ -36,7 +35,6 @@ export const apiKeysProjection = projection<ApiKeyEvent | KeyUsed | TenantDelete
     ApiKeyRevoked: ({ data }) => [rows.patch({ id: data.id }, { revoked_at: data.revoked_at })],
     KeyUsed: ({ data }) =>
       data.kind === 'svc' ? [rows.patch({ id: data.id }, { last_used_at: data.used_at })] : [],
-    ApiKeyRotated: ignored('no secret stands in a row'),
   },
   apply: forgetTenantIn('api_keys'),
 });

@@ -5,6 +5,7 @@ export const USE_REPORTED_EVERY_MS = 10 * 60_000;
 
 export type KeyUsed = {
   readonly type: 'KeyUsed';
+  readonly concerns?: 'agent_keys' | 'api_keys';
   readonly data: { readonly id: string; readonly kind: 'svc' | 'agk'; readonly used_at: string };
 };
 export type KeyUse = { readonly usedAt: string | null };

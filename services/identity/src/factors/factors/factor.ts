@@ -36,9 +36,13 @@ export type FactorFacts = TotpFacts | RecoveryFacts | PasskeyFacts;
 export type Factor = { readonly type: 'none' } | FactorFacts;
 
 export type FactorEvent =
-  | { readonly type: 'FactorEnrolled'; readonly data: FactorFacts }
-  | { readonly type: 'FactorUsed'; readonly data: FactorFacts }
-  | { readonly type: 'FactorRenamed'; readonly data: FactorFacts };
+  | { readonly type: 'FactorEnrolled'; readonly concerns?: 'relay'; readonly data: FactorFacts }
+  | {
+      readonly type: 'FactorUsed';
+      readonly concerns?: 'notify_security_changes';
+      readonly data: FactorFacts;
+    }
+  | { readonly type: 'FactorRenamed'; readonly concerns?: never; readonly data: FactorFacts };
 
 export const factors: Stream<Factor, FactorEvent> = {
   noun: 'factor',

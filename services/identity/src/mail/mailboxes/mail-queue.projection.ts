@@ -1,5 +1,5 @@
 /** Keeps `mail_queue`: what was asked for and is still to be sent. */
-import { ignored, type Recorded } from '@cardea/event-store';
+import type { Recorded } from '@cardea/event-store';
 import { projection, table } from '@cardea/read-models';
 import type { MailboxEvent } from './mailbox.ts';
 
@@ -41,8 +41,6 @@ export const mailQueueProjection = (wake: () => void) =>
         rows.patch(keyOf(event), { attempts: event.data.attempts, due_at: event.data.retry_at }),
       ],
       MailSettled: (event) => [rows.remove(keyOf(event))],
-      CodeFailed: ignored('a wrong code changes no mail'),
-      SecretUsed: ignored('what was sent is in the queue no longer'),
     },
     onCommitted: (events) => {
       if (events.some((event) => event.type === 'MailRequested')) wake();

@@ -59,11 +59,20 @@ export type MailboxEvent =
   /** Sending failed and is tried again then. */
   | {
       readonly type: 'MailDeferred';
+      readonly concerns?: 'mail_queue';
       readonly data: Told & { readonly attempts: number; readonly retry_at: string };
     }
-  | { readonly type: 'MailSettled'; readonly data: Told & { readonly outcome: MailOutcome } }
-  | { readonly type: 'SecretUsed'; readonly data: Told }
-  | { readonly type: 'CodeFailed'; readonly data: Told & { readonly failures: number } };
+  | {
+      readonly type: 'MailSettled';
+      readonly concerns?: 'mail_queue';
+      readonly data: Told & { readonly outcome: MailOutcome };
+    }
+  | { readonly type: 'SecretUsed'; readonly concerns?: never; readonly data: Told }
+  | {
+      readonly type: 'CodeFailed';
+      readonly concerns?: 'relay';
+      readonly data: Told & { readonly failures: number };
+    };
 
 export const mailboxes: Stream<Mailbox, MailboxEvent> = {
   noun: 'mailbox',

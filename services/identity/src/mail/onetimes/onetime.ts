@@ -20,6 +20,7 @@ export type Onetime =
 
 export type OnetimeEvent = {
   readonly type: 'Issued';
+  readonly concerns?: never;
   readonly data: {
     readonly purpose: MailPurpose;
     readonly user_id: string;

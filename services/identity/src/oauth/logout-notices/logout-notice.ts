@@ -37,10 +37,12 @@ export type NoticeFault = 'refused' | 'status' | 'expired' | OutboundError;
 export type LogoutNoticeEvent =
   | {
       readonly type: 'LogoutNoticeQueued';
+      readonly concerns?: 'logout_notices';
       readonly data: LogoutSubject & { readonly at: string };
     }
   | {
       readonly type: 'LogoutNoticeDeferred';
+      readonly concerns?: 'logout_notices';
       readonly data: {
         readonly attempts: number;
         readonly cause: NoticeFault;
@@ -50,6 +52,7 @@ export type LogoutNoticeEvent =
   /** `void`: the application has no address for notices any more. */
   | {
       readonly type: 'LogoutNoticeSettled';
+      readonly concerns?: 'logout_notices';
       readonly data: { readonly attempts: number; readonly outcome: 'delivered' | 'void' };
     }
   | {

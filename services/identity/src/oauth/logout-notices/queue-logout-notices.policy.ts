@@ -2,11 +2,11 @@
  * Queues a notice for each application whose session of a user has ended, however it ended. An application that
  * ended its own session is not notified of it.
  */
-import { ignored, type Recorded } from '@cardea/event-store';
+import type { Recorded } from '@cardea/event-store';
 import { failpoint, uuidFrom } from '@cardea/runtime';
 import { policy, type ServiceDependencies } from '@cardea/service';
-import { type UserEvent, whileSignInsStay } from '../../accounts/accounts.module.ts';
-import { type SessionEvent, whileSessionGoesOn } from '../../sessions/sessions.module.ts';
+import type { UserEvent } from '../../accounts/accounts.module.ts';
+import type { SessionEvent } from '../../sessions/sessions.module.ts';
 import type { OAuthClients } from '../server/clients.ts';
 import {
   type EndedUser,
@@ -36,7 +36,7 @@ export const queueLogoutNotices = (needs: Dependencies) => {
       'AccountReclaimed' | 'EmailChanged' | 'PasswordSet' | 'SessionsRevoked' | 'UserDisabled'
     >,
   ) => notifyOfEpoch(needs, event);
-  return policy<SessionEvent | UserEvent>({
+  return policy<SessionEvent | UserEvent>()({
     name: 'queue_logout_notices',
     on: {
       SessionRevoked: (event) => notifyOfSession(needs, event),
@@ -51,9 +51,6 @@ export const queueLogoutNotices = (needs: Dependencies) => {
           await queue(needs, event, page);
         }
       },
-      SessionStarted: ignored('the session begins'),
-      ...whileSessionGoesOn('the session goes on'),
-      ...whileSignInsStay('no session ends'),
     },
   });
 };

@@ -2,11 +2,11 @@
  * A session of an application without `offline_access` belongs to the sign-in in a browser from which it came: when
  * that is ended by itself, it ends too. One that merely expires takes nothing with it.
  */
-import { accept, ignored } from '@cardea/event-store';
+import { accept } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
 import { uuidFrom } from '@cardea/runtime';
 import { pagesOf, policy, type ServiceDependencies } from '@cardea/service';
-import { endSession, type SessionEvent, sessions, whileSessionGoesOn } from '../session.ts';
+import { endSession, type SessionEvent, sessions } from '../session.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
@@ -18,7 +18,7 @@ const PAGE = 500;
 const CATCH_UP_MS = 10_000;
 
 export const endBrowserSessions = (needs: Dependencies) =>
-  policy<SessionEvent>({
+  policy<SessionEvent>()({
     name: 'end_browser_sessions',
     on: {
       SessionRevoked: async ({ id: cause, position, data, metadata: { tenantId } }) => {
@@ -28,8 +28,6 @@ export const endBrowserSessions = (needs: Dependencies) =>
           await endEarlier(needs, { tenantId, userId: data.user_id, sid: data.earlier_sid });
         }
       },
-      SessionStarted: ignored('the sign-in in the browser begins'),
-      ...whileSessionGoesOn('the sign-in in the browser goes on'),
     },
   });
 

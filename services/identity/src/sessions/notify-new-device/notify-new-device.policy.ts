@@ -3,7 +3,7 @@
  * sessions that the table still has: whoever comes back after those have gone is told once more.
  */
 import type { Sealer } from '@cardea/crypto';
-import { type Command, ignored, type Recorded } from '@cardea/event-store';
+import type { Command, Recorded } from '@cardea/event-store';
 import { networkOf } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
 import type { Clock, GeoIp } from '@cardea/runtime';
@@ -12,7 +12,7 @@ import { exists, type UserDirectory } from '../../accounts/accounts.module.ts';
 import { deviceOf } from '../../adapters/device.ts';
 import { LIMITS } from '../../http/limits.ts';
 import { type MailOutbox, whenceOf } from '../../mail/mail.module.ts';
-import { type SessionEvent, whileSessionGoesOn } from '../session.ts';
+import type { SessionEvent } from '../session.ts';
 import { isNewDevice, type SignInFrom } from './new-device.ts';
 
 /** The newest of the earlier sessions, which are compared. */
@@ -32,12 +32,10 @@ export type NoticeDependencies = {
 };
 
 export const notifyNewDevice = (needs: NoticeDependencies) =>
-  policy<SessionEvent>({
+  policy<SessionEvent>()({
     name: 'notify_new_device',
     on: {
       SessionStarted: (event) => notify(needs, event),
-      ...whileSessionGoesOn('a session stays on the device that it began on'),
-      SessionRevoked: ignored('nobody signs in'),
     },
   });
 

@@ -1,10 +1,10 @@
 /** A user has a limited number of live sessions: each new one beyond it ends the least recently used ones. */
-import { type Command, ignored, type Recorded, type Streams } from '@cardea/event-store';
+import type { Command, Recorded, Streams } from '@cardea/event-store';
 import { NotCaughtUp } from '@cardea/log-follower';
 import { policy, type ServiceDependencies } from '@cardea/service';
 import type { UserDirectory } from '../../accounts/accounts.module.ts';
 import { sessionsBeyond } from '../alive-sessions.ts';
-import { type SessionEvent, whileSessionGoesOn } from '../session.ts';
+import type { SessionEvent } from '../session.ts';
 import type { ConsentEpoch } from '../validity-context.ts';
 import { revokeOne } from './revoke-one.ts';
 
@@ -19,12 +19,10 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'positions'
 };
 
 export const endLeastRecentSessions = (needs: Dependencies) =>
-  policy<SessionEvent>({
+  policy<SessionEvent>()({
     name: 'end_least_recent_sessions',
     on: {
       SessionStarted: (event) => endBeyond(needs, event),
-      ...whileSessionGoesOn('the number of live sessions stays'),
-      SessionRevoked: ignored('the number of live sessions falls'),
     },
   });
 

@@ -97,13 +97,18 @@ type Created = ApplicationFacts & {
 /** Unix seconds; where tokens in the application's own name end with the event. */
 type EndsTokens = { readonly tokens_before?: number };
 export type ApplicationEvent =
-  | { readonly type: 'ApplicationCreated'; readonly data: Created }
+  | {
+      readonly type: 'ApplicationCreated';
+      readonly concerns?: 'relay' | 'tell_changed_origins' | 'workspaces';
+      readonly data: Created;
+    }
   | {
       readonly type: 'ApplicationChanged';
       readonly data: Partial<ApplicationFields> & EndsTokens & { readonly id: string };
     }
   | {
       readonly type: 'PublishableKeyRotated';
+      readonly concerns?: 'relay' | 'workspaces';
       readonly data: {
         readonly id: string;
         readonly publishable_key: string;
@@ -113,6 +118,7 @@ export type ApplicationEvent =
     }
   | {
       readonly type: 'ClientSecretRotated';
+      readonly concerns?: 'relay' | 'revocation_rules' | 'revocations';
       readonly data: RotatedSecret & EndsTokens & { readonly id: string };
     }
   | {

@@ -150,6 +150,7 @@ export type TenantDeleted = Extract<TenantEvent, { type: 'TenantDeleted' }>;
 export type TenantEvent =
   | {
       readonly type: 'TenantCreated';
+      readonly concerns?: 'relay' | 'workspaces';
       readonly data: {
         readonly id: string;
         readonly organization_id: string;
@@ -165,6 +166,7 @@ export type TenantEvent =
     }
   | {
       readonly type: 'TenantChanged';
+      readonly concerns?: 'relay' | 'workspaces';
       readonly data: {
         readonly id: string;
         readonly name?: string;
@@ -174,10 +176,12 @@ export type TenantEvent =
     }
   | {
       readonly type: 'TenantSettingsChanged';
+      readonly concerns?: 'relay';
       readonly data: { readonly id: string; readonly settings: TenantSettingsChange };
     }
   | {
       readonly type: 'TenantSecretSet';
+      readonly concerns?: 'relay';
       readonly data: {
         readonly id: string;
         /** The name of the setting. */
@@ -188,6 +192,12 @@ export type TenantEvent =
     }
   | {
       readonly type: 'TenantClosed';
+      readonly concerns?:
+        | 'relay'
+        | 'revocation_rules'
+        | 'revocations'
+        | 'tell_changed_origins'
+        | 'workspaces';
       readonly data: {
         readonly id: string;
         readonly closed_at: string;

@@ -1,5 +1,4 @@
 /** Maintains `organizations`, `tenants` and `applications`. */
-import { ignored, ignoring } from '@cardea/event-store';
 import { orNull, projection, table } from '@cardea/read-models';
 import type { ApplicationEvent } from '../applications/application.ts';
 import type { OrganizationEvent } from '../organizations/organization.ts';
@@ -111,11 +110,9 @@ export const workspacesProjection = projection<
       const { id, ...columns } = data;
       return [applications.patch({ id }, columns)];
     },
-    ClientSecretRotated: ignored('no secret stands in a row'),
     ApplicationDeleted: ({ data }) => [
       applications.patch({ id: data.id }, { deleted_at: data.deleted_at }),
     ],
-    ...ignoring('settings are read from the stream', 'TenantSettingsChanged', 'TenantSecretSet'),
   },
   apply: forgetTenantIn('tenants', 'applications'),
 });

@@ -4,14 +4,12 @@
  */
 import {
   approvalEvents,
-  IDENTITY_AUDIT_ONLY,
   identityEvents,
   vaultEvents,
   type WebhookEvent,
   type WebhookPayload,
 } from '@cardea/contracts';
 import { meanings } from '@cardea/event-bus';
-import { ignoring } from '@cardea/event-store';
 
 export type PayloadSource = {
   readonly event: WebhookEvent;
@@ -62,87 +60,54 @@ const request = (of: Asked, status: string): WebhookPayload<'approval.requested'
   expires_at: of.expires_at,
 });
 
-const UNTOLD = ignoring(
-  'no webhook event tells of it',
-  ...IDENTITY_AUDIT_ONLY,
-  'tenant.created',
-  'tenant.updated',
-  'agent.created',
-  'agent.updated',
-  'agent.suspended',
-  'agent.resumed',
-  'agent.deleted',
-  'delegation.withdrawn',
-  'agent_session.started',
-  'agent_session.renewed',
-  'agent_session.ended',
-  'user.updated',
-  'user.status_changed',
-  'user.unlocked',
-  'approval.given',
-  'approval.consumed',
-  'approval.decision_refused',
-  'approval.codes_blocked',
-  'channel.created',
-  'channel.changed',
-  'channel.deleted',
-  'vault.credential.reused',
-  'vault.credential.refused',
-  'vault.credential.revoked',
-  'vault.service.registered',
-  'vault.service.changed',
-  'vault.service.deleted',
-  'vault.secret.written',
-  'vault.secret.promoted',
-  'vault.secret.rolled_back',
-  'vault.secret.revealed',
-  'vault.secret.destroyed',
-  'vault.policy.added',
-  'vault.policy.changed',
-  'vault.policy.removed',
+export const payloads = meanings<PayloadSource>()(
+  'webhooks',
+  [identityEvents, approvalEvents, vaultEvents],
+  {
+    'user.created': ({ data }) => {
+      const of = ofUser(data);
+      return of && told('user.created', of.user, of.subject);
+    },
+    'user.login': ({ data }) => {
+      const { method, session } = data;
+      const of = ofUser(data);
+      return of && told('user.login', { ...of.user, method, session }, of.subject);
+    },
+    'user.password_changed': ({ data }) => {
+      const { by, changed_at } = data;
+      const of = ofUser(data);
+      return of && told('user.password_changed', { ...of.user, by, changed_at }, of.subject);
+    },
+    'user.email_verified': ({ data }) => {
+      const of = ofUser(data);
+      const { verified_at } = data;
+      return of && told('user.email_verified', { ...of.user, verified_at }, of.subject);
+    },
+    'user.deleted': ({ data: { id, deleted_at } }) => told('user.deleted', { id, deleted_at }),
+    'approval.requested': ({ data }) =>
+      data.notify_webhook ? told('approval.requested', request(data, 'pending')) : undefined,
+    'approval.approved': ({ data }) => {
+      const { responded_at, responded_by } = data;
+      return told('approval.approved', {
+        ...request(data, 'approved'),
+        responded_at,
+        responded_by,
+      });
+    },
+    'approval.denied': ({ data }) => {
+      const { responded_at, responded_by } = data;
+      return told('approval.denied', { ...request(data, 'denied'), responded_at, responded_by });
+    },
+    'approval.expired': ({ data }) =>
+      told('approval.expired', { ...request(data, 'expired'), cause: data.cause }),
+    'vault.credential.granted': ({ data }) => {
+      const { grant_id, session_id, agent_id, user_id, service_name, fields } = data;
+      const { approval_id, granted_at, expires_at } = data;
+      const who = { grant_id, session_id, agent_id, user_id };
+      const what = { service_name, fields, approval_id, granted_at, expires_at };
+      return told('credential.granted', { ...who, ...what });
+    },
+    // No webhook is told: the tenant's own are deleted when it is heard.
+    'tenant.deleted': () => undefined,
+  },
 );
-
-export const payloads = meanings<PayloadSource>()([identityEvents, approvalEvents, vaultEvents], {
-  'user.created': ({ data }) => {
-    const of = ofUser(data);
-    return of && told('user.created', of.user, of.subject);
-  },
-  'user.login': ({ data }) => {
-    const { method, session } = data;
-    const of = ofUser(data);
-    return of && told('user.login', { ...of.user, method, session }, of.subject);
-  },
-  'user.password_changed': ({ data }) => {
-    const { by, changed_at } = data;
-    const of = ofUser(data);
-    return of && told('user.password_changed', { ...of.user, by, changed_at }, of.subject);
-  },
-  'user.email_verified': ({ data }) => {
-    const of = ofUser(data);
-    const { verified_at } = data;
-    return of && told('user.email_verified', { ...of.user, verified_at }, of.subject);
-  },
-  'user.deleted': ({ data: { id, deleted_at } }) => told('user.deleted', { id, deleted_at }),
-  'approval.requested': ({ data }) =>
-    data.notify_webhook ? told('approval.requested', request(data, 'pending')) : undefined,
-  'approval.approved': ({ data }) => {
-    const { responded_at, responded_by } = data;
-    return told('approval.approved', { ...request(data, 'approved'), responded_at, responded_by });
-  },
-  'approval.denied': ({ data }) => {
-    const { responded_at, responded_by } = data;
-    return told('approval.denied', { ...request(data, 'denied'), responded_at, responded_by });
-  },
-  'approval.expired': ({ data }) =>
-    told('approval.expired', { ...request(data, 'expired'), cause: data.cause }),
-  'vault.credential.granted': ({ data }) => {
-    const { grant_id, session_id, agent_id, user_id, service_name, fields } = data;
-    const { approval_id, granted_at, expires_at } = data;
-    const who = { grant_id, session_id, agent_id, user_id };
-    const what = { service_name, fields, approval_id, granted_at, expires_at };
-    return told('credential.granted', { ...who, ...what });
-  },
-  // No webhook is told: the tenant's own are deleted when it is heard.
-  'tenant.deleted': () => undefined,
-  ...UNTOLD,
-});

@@ -31,7 +31,6 @@ const DECISIONS_MAX = 256;
 
 export const scheduleDeliveries = (needs: Dependencies) =>
   batchConsumer(payloads, {
-    name: 'webhooks',
     appliedTypes: ['user.deleted'],
     // Reading the rest once a second spares two trips per batch; those are matched by a level index too.
     isUrgent: ({ type, tenantId }) => needs.index.mayMatch(webhookEventOf(type), tenantId),

@@ -1,5 +1,5 @@
 /** Tells every process that origins may call that could not, or no longer can those that could. */
-import { ignoring, type RecordedEvent } from '@cardea/event-store';
+import type { RecordedEvent } from '@cardea/event-store';
 import { ORIGINS_CHANGED, policy, type ServiceDependencies } from '@cardea/service';
 import type { TenantEvent } from '../../tenants/tenant.ts';
 import type { ApplicationEvent } from '../application.ts';
@@ -15,7 +15,7 @@ export const tellChangedOrigins = ({
     await positions.reached(['workspaces'], position, TABLE_WAIT_MS);
     await cache.publish(ORIGINS_CHANGED, '');
   };
-  return policy<ApplicationEvent | TenantEvent>({
+  return policy<ApplicationEvent | TenantEvent>()({
     name: 'tell_changed_origins',
     on: {
       ApplicationCreated: async (event) => {
@@ -27,14 +27,6 @@ export const tellChangedOrigins = ({
       ApplicationDeleted: tell,
       TenantClosed: tell,
       TenantDeleted: tell,
-      ...ignoring('keys are no origins', 'PublishableKeyRotated', 'ClientSecretRotated'),
-      ...ignoring(
-        'origins are those of applications',
-        'TenantCreated',
-        'TenantChanged',
-        'TenantSettingsChanged',
-        'TenantSecretSet',
-      ),
     },
   });
 };

@@ -2,7 +2,7 @@
  * After a tenant was deleted: its slug is free again, and every key is erased under which its log says
  * anything of persons. The keys of addresses and user agents run out by themselves, with the audit log.
  */
-import { type Command, ignoring } from '@cardea/event-store';
+import type { Command } from '@cardea/event-store';
 import { policy, type ServiceDependencies } from '@cardea/service';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import type { Workspaces } from '../../workspaces.ts';
@@ -15,7 +15,7 @@ type Dependencies = Pick<ServiceDependencies, 'sealer'> & {
 };
 
 export const shredDeletedTenants = (needs: Dependencies) =>
-  policy<TenantEvent>({
+  policy<TenantEvent>()({
     name: 'shred_deleted_tenants',
     on: {
       TenantDeleted: async ({ id: eventId, data: { id: tenantId } }) => {
@@ -25,13 +25,5 @@ export const shredDeletedTenants = (needs: Dependencies) =>
         await needs.workspaces.releaseSlug({ tenantId, slug: tenant.slug }, command);
         await needs.sealer.eraseTenant(tenantId);
       },
-      ...ignoring(
-        'the tenant is still there',
-        'TenantCreated',
-        'TenantChanged',
-        'TenantSettingsChanged',
-        'TenantSecretSet',
-        'TenantClosed',
-      ),
     },
   });

@@ -4,9 +4,9 @@
  */
 import { CHANGES_FLOOR, changedKey } from '@cardea/auth';
 import { type CurrentFacts, topicOf } from '@cardea/contracts';
+import { PeerUnavailable } from '../peers/peer-unavailable.ts';
+import type { Peers } from '../peers/peers.ts';
 import type { ServiceDependencies } from '../service.ts';
-import { PeerUnavailable } from './peer-unavailable.ts';
-import type { Peers } from './peers.ts';
 
 const ASK_WAIT_MS = 2_000;
 

@@ -1,0 +1,136 @@
+/** The rows that a consumer's batch writes, in as few statements as their order allows. */
+import { hash } from 'node:crypto';
+import type { Statement } from '@cardea/postgres';
+import type { Upsert } from './change.ts';
+import type { Table, TableWrite } from './projection.ts';
+import {
+  type Add,
+  addStep,
+  type Patch,
+  type Put,
+  patchStep,
+  putStep,
+  type Remove,
+  type RowChange,
+  removeStep,
+  type Step,
+  type StepTarget,
+  upsertStep,
+} from './row-steps.ts';
+
+/** Where a consumer writes rows: its tables and their schema. */
+export type RowTarget = { readonly schema: string; readonly tables: readonly Table[] };
+
+/**
+ * Rows with the same key never share a statement, so each sees what those before it have made of the row.
+ * Other statements stay where they are among all others.
+ */
+export function rowStatements(
+  target: RowTarget,
+  writes: readonly (TableWrite | Statement)[],
+): readonly Statement[] {
+  const tables = new Map(target.tables.map((table) => [table.name, table]));
+  const groups: Group[] = [];
+  for (const write of writes) {
+    if (!('change' in write)) {
+      groups.push({ statement: write });
+      continue;
+    }
+    const table = tables.get(write.table);
+    if (table === undefined) throw new Error(`There is no table ${write.table} to write to.`);
+    const change = write.change as Written;
+    const of = { table, form: formOf(change), key: keyOf(table, change) };
+    const group = groupOf(groups, of);
+    if (group === undefined) groups.push({ ...of, keys: new Set([of.key]), changes: [change] });
+    else {
+      group.keys.add(of.key);
+      group.changes.push(change);
+    }
+  }
+  return groups.map((group) =>
+    'statement' in group ? group.statement : statementOf(target.schema, group),
+  );
+}
+
+type Written = RowChange | Upsert;
+type RowGroup = {
+  readonly table: Table;
+  /** Changes of one form share a statement. */
+  readonly form: string;
+  readonly keys: Set<string>;
+  readonly changes: Written[];
+};
+type Group = RowGroup | { readonly statement: Statement };
+
+/** The last group that touches the table, if the change may join it. */
+function groupOf(
+  groups: readonly Group[],
+  { table, form, key }: Pick<RowGroup, 'table' | 'form'> & { readonly key: string },
+): RowGroup | undefined {
+  const last = groups.findLast((group) => 'statement' in group || group.table === table);
+  if (last === undefined || 'statement' in last) return undefined;
+  return last.form === form && !last.keys.has(key) ? last : undefined;
+}
+
+function formOf(change: Written): string {
+  switch (change.kind) {
+    case 'put':
+    case 'remove':
+    case 'add':
+      return change.kind;
+    case 'patch':
+      return `patch ${columnsOf(change).join()}`;
+    case 'upsert':
+      return `upsert ${change.keep.join()}`;
+  }
+}
+
+const columnsOf = ({ columns }: Patch): readonly string[] =>
+  Object.keys(columns)
+    .filter((column) => columns[column] !== undefined)
+    .sort();
+
+function keyOf({ key }: Table, change: Written): string {
+  const of = 'row' in change ? change.row : change.of;
+  return JSON.stringify(key.map((column) => String(of[column])));
+}
+
+/** Texts by form and table; there are as many as the code has forms of changes. */
+const texts = new Map<string, { readonly name: string; readonly text: string }>();
+
+function statementOf(schema: string, group: RowGroup): Statement {
+  const step = stepOf({ name: `${schema}.${group.table.name}`, table: group.table }, group.changes);
+  const shape = `${step.kind} ${step.shape}`;
+  let common = texts.get(shape);
+  if (common === undefined) {
+    let placeholders = 0;
+    const text = step.text(() => `$${++placeholders}`);
+    common = { name: `rows_${hash('sha256', text).slice(0, 24)}`, text };
+    texts.set(shape, common);
+  }
+  return { ...common, values: step.literals };
+}
+
+function stepOf(target: StepTarget, changes: readonly Written[]): Step {
+  const [first] = changes;
+  switch (first?.kind) {
+    case 'put':
+      return putStep(target, changes.filter(isPut));
+    case 'remove':
+      return removeStep(target, changes.filter(isRemove));
+    case 'add':
+      return addStep(target, changes.filter(isAdd));
+    case 'patch':
+      return patchStep(target, { columns: columnsOf(first), patches: changes.filter(isPatch) });
+    case 'upsert':
+      return upsertStep(target, { keep: first.keep, upserts: changes.filter(isUpsert) });
+    case undefined:
+      throw new Error('a group of rows without a row');
+  }
+}
+
+const isPut = (change: Written): change is Put => change.kind === 'put';
+const isRemove = (change: Written): change is Remove => change.kind === 'remove';
+const isAdd = (change: Written): change is Add => change.kind === 'add';
+const isPatch = (change: Written): change is Patch => change.kind === 'patch';
+const isUpsert = (change: Written): change is Upsert => change.kind === 'upsert';

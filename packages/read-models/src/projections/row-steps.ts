@@ -1,0 +1,153 @@
+/** The statements that write rows of one table, one kind of change each, over arrays with an element per row. */
+import { arrayLiteral, castOf, parameterType } from '../database/array-parameter.ts';
+import type { Change, Upsert } from './change.ts';
+import type { Table } from './projection.ts';
+
+type Row = Record<string, unknown>;
+export type RowChange = Change<Row, Row>;
+
+export type Step = {
+  readonly kind: RowChange['kind'] | 'upsert';
+  /** Two steps of one kind and shape have the same text. */
+  readonly shape: string;
+  readonly literals: readonly string[];
+  /** Takes a placeholder for each literal, in order. */
+  readonly text: (placeholder: () => string) => string;
+};
+
+export type StepTarget = {
+  /** With its schema. */
+  readonly name: string;
+  readonly table: Table;
+  /** SQL; nothing is written where it is false. */
+  readonly condition?: string;
+};
+
+export type Put = Extract<RowChange, { kind: 'put' }>;
+export type Patch = Extract<RowChange, { kind: 'patch' }>;
+export type Remove = Extract<RowChange, { kind: 'remove' }>;
+export type Add = Extract<RowChange, { kind: 'add' }>;
+
+export function putStep(target: StepTarget, puts: readonly Put[]): Step {
+  const { name, table } = target;
+  const columns = Object.keys(table.columns);
+  const rows = puts.map((put) => put.row);
+  const text: Step['text'] = (placeholder) => {
+    const rest = columns.filter((column) => !table.key.includes(column));
+    const update = rest.map((column) => `${id(column)} = excluded.${id(column)}`).join(', ');
+    return `INSERT INTO ${name} (${columns.map(id).join(', ')})
+    SELECT ${casts(table, columns)} FROM ${unnest(table, columns, placeholder)}${whereOf(target)}
+    ON CONFLICT (${table.key.map(id).join(', ')}) DO ${update === '' ? 'NOTHING' : `UPDATE SET ${update}`}`;
+  };
+  return { kind: 'put', shape: name, literals: literalsOf(table, columns, rows), text };
+}
+
+/** As `putStep`, but what an event leaves out stays as it is in a row that is there. */
+export function upsertStep(
+  target: StepTarget,
+  { keep, upserts }: { readonly keep: readonly string[]; readonly upserts: readonly Upsert[] },
+): Step {
+  const { name, table } = target;
+  const columns = Object.keys(table.columns);
+  const text: Step['text'] = (placeholder) => {
+    const update = columns
+      .filter((column) => !table.key.includes(column) && !keep.includes(column))
+      .map((column) => `${id(column)} = ${givenOrKept(table, column)}`)
+      .join(', ');
+    return `INSERT INTO ${name} AS t (${columns.map(id).join(', ')})
+    SELECT ${casts(table, columns)} FROM ${unnest(table, columns, placeholder)}${whereOf(target)}
+    ON CONFLICT (${table.key.map(id).join(', ')}) DO ${update === '' ? 'NOTHING' : `UPDATE SET ${update}`}`;
+  };
+  const shape = `${name} but ${keep.join()}`;
+  const rows = upserts.map((upsert) => upsert.row);
+  return { kind: 'upsert', shape, literals: literalsOf(table, columns, rows), text };
+}
+
+/** A time since which another column is what it is stays while that one does. */
+function givenOrKept({ since = {} }: Table, column: string): string {
+  const given = `excluded.${id(column)}`;
+  const other = since[column];
+  if (other === undefined) return given;
+  return `CASE WHEN t.${id(other)} = excluded.${id(other)} THEN t.${id(column)} ELSE ${given} END`;
+}
+
+export function addStep(target: StepTarget, adds: readonly Add[]): Step {
+  const { name, table } = target;
+  const columns = Object.keys(table.columns);
+  const rows = adds.map(({ of, amounts }) => ({ ...of, ...amounts }));
+  const text: Step['text'] = (placeholder) => {
+    const counts = columns.filter((column) => !table.key.includes(column));
+    const sums = counts.map((column) => `${id(column)} = t.${id(column)} + excluded.${id(column)}`);
+    return `INSERT INTO ${name} AS t (${columns.map(id).join(', ')})
+    SELECT ${casts(table, columns)} FROM ${unnest(table, columns, placeholder)}${whereOf(target)}
+    ON CONFLICT (${table.key.map(id).join(', ')}) DO UPDATE SET ${sums.join(', ')}`;
+  };
+  return { kind: 'add', shape: name, literals: literalsOf(table, columns, rows), text };
+}
+
+export function patchStep(
+  target: StepTarget,
+  { columns, patches }: { readonly columns: readonly string[]; readonly patches: readonly Patch[] },
+): Step {
+  const { name, table } = target;
+  const rows = patches.map((patch) => ({ ...patch.columns, ...patch.of }));
+  const all = [...table.key, ...columns.filter((column) => !table.key.includes(column))];
+  const text: Step['text'] = (placeholder) => {
+    const update = columns.map((column) => `${id(column)} = ${cast(table, column)}`).join(', ');
+    return `UPDATE ${name} AS t SET ${update} FROM ${unnest(table, all, placeholder)}
+    WHERE ${sameKey(table)}${andOf(target)}`;
+  };
+  const shape = `${name} ${columns.join()}`;
+  return { kind: 'patch', shape, literals: literalsOf(table, all, rows), text };
+}
+
+export function removeStep(target: StepTarget, removes: readonly Remove[]): Step {
+  const { name, table } = target;
+  const keys = removes.map((remove) => remove.of);
+  const text: Step['text'] = (
+    placeholder,
+  ) => `DELETE FROM ${name} AS t USING ${unnest(table, table.key, placeholder)}
+    WHERE ${sameKey(table)}${andOf(target)}`;
+  return { kind: 'remove', shape: name, literals: literalsOf(table, table.key, keys), text };
+}
+
+const whereOf = ({ condition }: StepTarget): string =>
+  condition === undefined ? '' : `\n    WHERE ${condition}`;
+const andOf = ({ condition }: StepTarget): string =>
+  condition === undefined ? '' : ` AND ${condition}`;
+
+const literalsOf = (
+  table: Table,
+  columns: readonly string[],
+  rows: readonly Record<string, unknown>[],
+): readonly string[] =>
+  columns.map((column) =>
+    arrayLiteral(
+      typeOf(table, column),
+      rows.map((row) => row[column]),
+    ),
+  );
+
+function unnest(table: Table, columns: readonly string[], placeholder: () => string): string {
+  const arrays = columns.map(
+    (column) => `${placeholder()}::${parameterType(typeOf(table, column))}`,
+  );
+  return `unnest(${arrays.join(', ')}) AS u(${columns.map(id).join(', ')})`;
+}
+
+const casts = (table: Table, columns: readonly string[]): string =>
+  columns.map((column) => cast(table, column)).join(', ');
+
+const cast = (table: Table, column: string): string =>
+  castOf(`u.${id(column)}`, typeOf(table, column));
+
+const sameKey = (table: Table): string =>
+  table.key.map((column) => `t.${id(column)} = ${cast(table, column)}`).join(' AND ');
+
+function typeOf(table: Table, column: string): string {
+  const type = table.columns[column];
+  if (type === undefined) throw new Error(`Table ${table.name} declares no column ${column}.`);
+  return type;
+}
+
+const id = (column: string): string => `"${column}"`;

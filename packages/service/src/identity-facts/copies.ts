@@ -1,0 +1,171 @@
+/**
+ * A service's own copies of what identity says of users and agents: a row each, with the columns that the service
+ * picks, filled by identity's events. The rows may lag (`fact-copies.ts`).
+ */
+import type { IntegrationEvent, identityEvents } from '@cardea/contracts';
+import type { Heard } from '@cardea/event-bus';
+import {
+  type Database,
+  orNull,
+  patch,
+  put,
+  remove,
+  type Table,
+  type TableWrite,
+  table,
+  upsert,
+} from '@cardea/read-models';
+import { cleaned } from '@cardea/runtime';
+
+export type UserCopy = {
+  readonly email: string | null;
+  readonly display_name: string | null;
+  readonly locale: string | null;
+  readonly status: string;
+  readonly vouched: boolean;
+  /** The position of the event that the row comes from; 0: from before positions were kept. */
+  readonly position: bigint;
+};
+const USER = {
+  email: orNull('text'),
+  display_name: orNull('text'),
+  locale: orNull('text'),
+  status: 'text',
+  vouched: 'boolean',
+  position: 'bigint',
+} as const;
+
+export type AgentCopy = {
+  readonly name: string;
+  readonly owner_user_id: string | null;
+  readonly status: string;
+  readonly services: AgentEvent['data']['services'];
+  /** Since when `services` is what it is. */
+  readonly changed_at: Date | string;
+  readonly position: bigint;
+};
+const AGENT = {
+  name: 'text',
+  owner_user_id: orNull('text'),
+  status: 'text',
+  services: 'jsonb',
+  changed_at: 'timestamptz',
+  position: 'bigint',
+} as const;
+
+type UserEvent = Heard<
+  typeof identityEvents,
+  'user.created' | 'user.updated' | 'user.status_changed' | 'user.email_verified'
+>;
+type AgentEvent = Heard<
+  typeof identityEvents,
+  'agent.created' | 'agent.updated' | 'agent.suspended' | 'agent.resumed'
+>;
+
+/** One service's copies of one kind of thing. */
+export type Copies<Copy, Event> = {
+  /** For `rows` of the service's consumer. */
+  readonly table: Table;
+  /** What an older event does not say stays as it is. */
+  readonly keep: (event: Event) => TableWrite;
+  readonly put: (event: About, copy: Copy) => TableWrite;
+  readonly patch: (event: About, columns: Partial<Copy>) => TableWrite;
+  readonly remove: (event: About) => TableWrite;
+  readonly find: (
+    database: Pick<Database, 'tenant'>,
+    tenantId: string,
+    id: string,
+  ) => Promise<Copy | undefined>;
+};
+type About = Pick<IntegrationEvent, 'tenantId'> & { readonly data: { readonly id: string } };
+
+export const userCopies = <const Column extends keyof UserCopy>(
+  schema: string,
+  ...columns: readonly Column[]
+): Copies<Pick<UserCopy, Column>, UserEvent> =>
+  copies<UserCopy, Column, UserEvent>({
+    schema,
+    name: 'users',
+    id: 'user_id',
+    types: USER,
+    columns,
+    factsOf: ({ position, data: { email, display_name, locale, status, vouched } }) => ({
+      email,
+      display_name,
+      locale,
+      status,
+      vouched,
+      position: BigInt(position),
+    }),
+    fresh: { vouched: false, locale: null },
+  });
+
+export const agentCopies = <const Column extends keyof AgentCopy>(
+  schema: string,
+  ...columns: readonly Column[]
+): Copies<Pick<AgentCopy, Column>, AgentEvent> =>
+  copies<AgentCopy, Column, AgentEvent>({
+    schema,
+    name: 'agents',
+    id: 'agent_id',
+    types: AGENT,
+    columns,
+    factsOf: ({ position, time, data: { id, name, owner_user_id, status, services } }) => ({
+      // A name is shown in mail headers and on pages, so it must have no invisible characters.
+      name: cleaned(name) || id,
+      owner_user_id,
+      status,
+      services,
+      changed_at: time,
+      position: BigInt(position),
+    }),
+    fresh: {},
+    since: { changed_at: 'services' },
+  });
+
+type Picked<Copy, Column extends keyof Copy, Event> = {
+  readonly schema: string;
+  readonly name: string;
+  /** The column with its id. */
+  readonly id: string;
+  readonly types: Parameters<typeof table>[1]['columns'] & { readonly [C in keyof Copy]: unknown };
+  readonly columns: readonly Column[];
+  readonly factsOf: (event: Event) => { readonly [C in keyof Copy]: Copy[C] | undefined };
+  /** What older events do not say, for a new row. */
+  readonly fresh: Partial<Copy>;
+  readonly since?: { readonly [C in keyof Copy]?: keyof Copy & string };
+};
+
+function copies<Copy extends object, Column extends keyof Copy & string, Event extends About>(
+  of: Picked<Copy, Column, Event>,
+): Copies<Pick<Copy, Column>, Event> {
+  const { schema, name, id, types, columns, factsOf, fresh, since } = of;
+  const picked = <Value>(all: { readonly [column: string]: Value }) =>
+    Object.fromEntries(
+      Object.entries(all).filter(([column]) => columns.some((one) => one === column)),
+    );
+  const keyOf = ({ tenantId, data }: About) => ({ tenant_id: tenantId, [id]: data.id });
+  const text = `SELECT ${columns.join(', ')} FROM ${schema}.${name} WHERE tenant_id = $1 AND ${id} = $2`;
+  return {
+    table: table(name, {
+      key: ['tenant_id', id],
+      columns: { tenant_id: 'text', [id]: 'text', ...picked(types) },
+      since: picked((since ?? {}) as { readonly [column: string]: string }),
+    }),
+    keep: (event) => ({
+      table: name,
+      change: upsert({ ...keyOf(event), ...picked(factsOf(event)) }, picked({ ...fresh })),
+    }),
+    put: (event, copy) => ({ table: name, change: put({ ...keyOf(event), ...copy }) }),
+    patch: (event, changed) => ({ table: name, change: patch(keyOf(event), changed) }),
+    remove: (event) => ({ table: name, change: remove(keyOf(event)) }),
+    find: async (database, tenantId, of) => {
+      const { rows } = await database
+        .tenant(tenantId)
+        .query<Pick<Copy, Column>>({ name: `${schema}_copy_of_${name}`, text }, [tenantId, of]);
+      const [row] = rows;
+      if (row === undefined || !('position' in row)) return row;
+      return { ...row, position: BigInt(row.position as string) };
+    },
+  };
+}

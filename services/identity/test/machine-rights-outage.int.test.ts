@@ -51,9 +51,20 @@ function writer(bearer: string) {
   };
 }
 
-const startAgain = async (): Promise<void> => {
-  const { port } = replicas.redis;
-  Object.assign(replicas, { redis: await startRedis({ port }) });
+/** How the cache is taken away, and how it comes back. */
+const OUTAGES = {
+  'killed, back and empty': {
+    stop: () => replicas.redis.kill(),
+    start: async () => {
+      const { port } = replicas.redis;
+      Object.assign(replicas, { redis: await startRedis({ port }) });
+    },
+  },
+  // It accepts connections and answers nothing; what it held is there again afterwards.
+  'frozen and thawed': {
+    stop: async () => replicas.redis.signal('SIGSTOP'),
+    start: async () => replicas.redis.signal('SIGCONT'),
+  },
 };
 const isWell = async ({ rest }: OAuthFixture) => (await rest.get('/health/cache')).status === 200;
 const untilWell = () =>
@@ -74,9 +85,13 @@ const ENDS: readonly (readonly [string, (path: string) => Promise<{ readonly sta
 describe('what is taken from a machine that writes, while the cache is stopped', () => {
   afterEach(untilWell, WELL_MS_MAX);
 
-  it.each(ENDS)(
-    'standards 2 is gone at both replicas once that is answered, and when the cache is back and empty: %s',
-    async (_what, end) => {
+  const cases = Object.entries(OUTAGES).flatMap(([cache, outage]) =>
+    ENDS.map(([what, end]) => ({ what, end, cache, outage })),
+  );
+
+  it.each(cases)(
+    'standards 2 is gone at both replicas once that is answered, and after: $what, with the cache $cache',
+    async ({ end, outage }) => {
       const client = await application(replicas.one, replicas.admin, {
         ...{ name: 'CI', type: 'm2m', redirect_uris: [] },
         ...WRITER,
@@ -86,7 +101,7 @@ describe('what is taken from a machine that writes, while the cache is stopped',
       await writing.until(() => writing.writes.length >= 2 * WRITES_MIN);
       expect(new Set(writing.writes.map(({ status }) => status))).toEqual(new Set([201]));
 
-      await replicas.redis.kill();
+      await outage.stop();
       const killed = writing.writes.length;
       await writing.until(() => writing.writes.length >= killed + 2 * WRITES_MIN);
       const before = writing.writes.length;
@@ -96,7 +111,7 @@ describe('what is taken from a machine that writes, while the cache is stopped',
       for (const fixture of both()) expect(await list(fixture, bearer)).toBe(401);
       await writing.until(() => writing.writes.length >= before + 4 * WRITES_MIN);
 
-      await startAgain();
+      await outage.start();
       let well = false;
       const returning = untilWell().finally(() => {
         well = true;

@@ -20,7 +20,7 @@ const { fixture, admin } = oauthOfFile({ RATE_LIMIT_FACTOR: '100000' });
 const STEPS_MAX = 24;
 /** Orders of two tabs of four requests: all there are. */
 const SHORT_STEPS = 4;
-/** Of longer flows some, another choice for each seed. */
+/** Orders of longer flows that are played, another choice for each seed. */
 const LONG_ORDERS = testForm.long ? 400 : 40;
 const LONG_STEPS = 9;
 /** After every so many orders all addresses and forms are used once more. */

@@ -11,7 +11,7 @@ const WRITER = { roles: ['admin'], machine_scopes: ['applications:read', 'applic
 /** An idle machine takes a second or two. */
 const WELL_MS_MAX = 60_000;
 const TEST_MS_MAX = 240_000;
-/** Of each replica, before and after; more show nothing new. */
+/** Writes that each replica answers before, during and after the outage; more show nothing new. */
 const WRITES_MIN = 5;
 const BETWEEN_WRITES_MS = 20;
 

@@ -1,29 +1,39 @@
-/** The page of attacks on sign-ins for applications: each is played by a test that is there. */
+/** The pages of attacks: each attack is played by a test that is there. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-/** The attacks that the page has to tell of. */
-const ATTACKS = [
-  'A device code that is sent to a victim',
-  "A logout by another site's page",
-  "A logout by another person's hint",
-  'A hint of another tenant',
-  'A machine that raises itself',
-  "A token of a client's key as an access token",
-  'Another application at a private-use scheme',
-];
-const [, ...parts] = readFileSync('docs/security/oauth-attacks.md', 'utf8').split(/^## /m);
-const attacks = parts.map((text) => ({
-  attack: text.slice(0, text.indexOf('\n')),
-  text,
-  tests: [...text.matchAll(/^- `([^`]+)`: (.+)$/gm)].map(([, file = '', title = '']) => ({
-    ...{ file, title },
+/** The attacks that each page has to tell of. */
+const ATTACKS: { readonly [page: string]: readonly string[] } = {
+  'oauth-attacks.md': [
+    'A device code that is sent to a victim',
+    "A logout by another site's page",
+    "A logout by another person's hint",
+    'A hint of another tenant',
+    'A machine that raises itself',
+    "A token of a client's key as an access token",
+    'Another application at a private-use scheme',
+  ],
+  'decision-attacks.md': ['Details that hide a line'],
+};
+const pages = Object.entries(ATTACKS).map(([page, attacks]) => {
+  const [, ...parts] = readFileSync(`docs/security/${page}`, 'utf8').split(/^## /m);
+  return { page, attacks, parts };
+});
+const attacks = pages.flatMap(({ page, parts }) =>
+  parts.map((text) => ({
+    page,
+    attack: text.slice(0, text.indexOf('\n')),
+    text,
+    tests: [...text.matchAll(/^- `([^`]+)`: (.+)$/gm)].map(([, file = '', title = '']) => ({
+      ...{ file, title },
+    })),
   })),
-}));
+);
 
-describe('the page of attacks', () => {
-  it('tells of each', () => {
-    expect(attacks.map(({ attack }) => attack)).toEqual(ATTACKS);
+describe('the pages of attacks', () => {
+  it.each(pages)('tell of each: $page', ({ page, attacks: told }) => {
+    const found = attacks.filter((each) => each.page === page).map(({ attack }) => attack);
+    expect(found).toEqual(told);
   });
 
   it.each(attacks)('says what stops it and what does not, and who plays it: $attack', (of) => {

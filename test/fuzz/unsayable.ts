@@ -72,6 +72,11 @@ const REASONS: readonly Reason[] = [
     fault: `${field} readable`,
     why: 'what is left without characters that Unicode counts as format, in its form NFC',
   })),
+  ...['max_bytes', 'depth', 'too_many_members', 'number_range'].map((rule) => ({
+    operation: 'POST /api/v1/ciba/requests',
+    fault: `details ${rule}`,
+    why: 'counted over the whole object, and written out as JSON',
+  })),
   { fault: 'owner_user_id known', why: 'there may be no such user' },
   { code: 'invalid_state', why: 'a state is known to the browser that began' },
   { fault: 'as_of past', why: 'what has not passed changes with the clock' },

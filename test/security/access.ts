@@ -66,6 +66,7 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^GET \/ciba\/requests$/, required('admin')],
   [/^GET \/ciba\/pending$/, required('user')],
   [/^POST \/ciba\/requests\/\{id\}\/(approve|deny)$/, required('user agent_token agent_key')],
+  [/^POST \/ciba\/requests\/\{id\}\/consume$/, required('agent_token agent_key')],
   [/^GET \/ciba\/token\//, required('user agent_token agent_key')],
   [/^\w+ \/ciba\/channels/, required('user')],
   [/^\w+ \/ciba\/requests/, required('user agent_token')],

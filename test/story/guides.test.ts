@@ -1,4 +1,5 @@
 /** Each guide of `docs/guides` is run as its reader would run it, against one instance for all. */
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -53,6 +54,9 @@ const valuesOf = ({ base }: Instance, ofTenant: string) => ({
   ADMIN_PASSWORD: ADMIN.password,
 });
 
+/** A library of Python that a guide uses beside what Python has. */
+const hasRequests = spawnSync('python3', ['-c', 'import requests']).status === 0;
+
 const noBrowser = (): never => {
   throw new Error('There is no browser.');
 };
@@ -72,6 +76,10 @@ describe('the guides', () => {
     const { open } = browser ?? {};
     if (open === undefined && steps.some(({ kind }) => kind === 'page'))
       context.skip('no Chromium');
+    const usesRequests = steps.some(
+      (step) => step.kind === 'file' && /^import .*\brequests$/m.test(step.text),
+    );
+    if (usesRequests && !hasRequests) context.skip('no Python with requests');
     const deployment = { CARDEA_DATA: cardea.folder, DATABASE_URL: database.url };
     const values = valuesOf(cardea, tenant);
     await runGuide(steps, { values, openPage: open ?? noBrowser, deployment });

@@ -119,7 +119,7 @@ export const ERROR_DETAILS: { readonly [code: string]: TSchema } = {
     { additionalProperties: false },
   ),
   no_approver: Type.Object(
-    { reason: Type.Enum(['too_many', 'nobody_holds']) },
+    { reason: Type.Enum(['too_many', 'nobody_holds', 'approver_lost']) },
     { additionalProperties: false },
   ),
 };

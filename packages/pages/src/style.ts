@@ -105,6 +105,7 @@ dl.facts>div{grid-template-columns:1fr}}
 a.button+a.button{margin-top:.75rem}
 details{margin:1rem 0}
 .mail{white-space:pre-wrap}
+.whole{white-space:pre-wrap;overflow-wrap:anywhere}
 summary{cursor:pointer;color:var(--link);text-decoration:underline;min-height:2.75rem;padding:.625rem 0}
 .heard{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 textarea{display:block;width:100%;padding:.5rem .75rem;font:inherit;color:inherit;background:var(--card);

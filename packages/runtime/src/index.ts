@@ -49,7 +49,7 @@ export type {
   TokenBucket,
 } from './ports.ts';
 export { CacheRefusesWrites, CacheUnavailable } from './ports.ts';
-export { cleaned, cut, isClean, isHonestName } from './sanitize-text.ts';
+export { cleaned, cut, isClean, isHonestName, visible } from './sanitize-text.ts';
 export {
   FORBIDDEN_SCHEMES,
   isBrowserOrigin,

@@ -12,6 +12,20 @@ const DECEPTIVE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
 /** False for a name that shows something else than it holds. Joiners stay, which scripts and emoji need. */
 export const isHonestName = (name: string): boolean => !DECEPTIVE.test(name);
 
+/**
+ * Characters that show nothing, that move others or draw over them: control and format characters, blanks other
+ * than the space, and all marks of a letter after its fourth.
+ */
+const HIDDEN =
+  /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}|(?<=\p{M}{4})\p{M}/gu;
+
+/** Removes nothing: what cannot be seen is named, as `[U+202E]`. For text of which a person has to see everything. */
+export const visible = (text: string): string =>
+  text.replaceAll(HIDDEN, (character) => {
+    const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
+    return `[U+${hex.padStart(4, '0')}]`;
+  });
+
 export const isClean = (text: string): boolean => text !== '' && cleaned(text) === text;
 
 /** Cuts by code points, so that no surrogate pair is split. */

@@ -30,6 +30,20 @@ async function onDenied(world: Fortress): Promise<Ask> {
   return { params };
 }
 
+/** Approved by its user, and used by no one yet. */
+async function onApprovedAction(world: Fortress): Promise<Ask> {
+  const { a, rest } = world;
+  const tenant = a.tenantId;
+  const details = { cents: 1_000 };
+  const body = { ...question(world), details };
+  const made = await rest.post(REQUESTS, body, { bearer: a.owner.access, tenant });
+  expectStatus(made, 201);
+  const { id } = made.body;
+  const { access: bearer } = a.member;
+  expectStatus(await rest.post(`${REQUESTS}/${id}/approve`, {}, { bearer, tenant }), 200);
+  return { params: { id }, body: { details } };
+}
+
 const CHANNELS = '/api/v1/ciba/channels';
 const chat = ({ receiver }: Fortress) => ({ name: 'Ops', format: 'slack', url: receiver.url });
 
@@ -65,7 +79,7 @@ const DECIDES = {
 export const approvalSamples: Samples = {
   create_approval_request: {
     by: 'member',
-    ask: (world) => ({ body: question(world) }),
+    ask: (world) => ({ body: { ...question(world), details: { cents: 1_000 } } }),
     // The agent acts for somebody else.
     but: { 'agent token': 403 },
   },
@@ -78,6 +92,7 @@ export const approvalSamples: Samples = {
     by: 'member',
     ask: async (world) => ({ params: { approval_id: (await someRequest(world)).id } }),
   },
+  consume_approval_request: { by: 'agent key', ask: onApprovedAction },
   list_approval_channels: { by: 'member', ask: () => ({}) },
   create_approval_channel: {
     by: 'admin',

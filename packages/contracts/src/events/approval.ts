@@ -109,7 +109,11 @@ export const approvalEvents = integrationEvents('approval', {
   }),
   'approval.consumed': fact('An approval was used up; it serves nothing else.', ['audit'], {
     ...later,
-    grant_id: id('The grant of credentials that it was used for.'),
+    grant_id: nullable(
+      id(
+        "The grant of credentials that it was used for; null: an action of the caller's own tool.",
+      ),
+    ),
   }),
   'approval.decision_refused': fact(
     'An answer was not taken; the request goes on as it was.',

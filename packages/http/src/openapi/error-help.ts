@@ -31,6 +31,8 @@ const HELP: { readonly [code: string]: string } = {
   agent_muted: 'the user has muted this agent; try again later.',
   already_created:
     'this `Idempotency-Key` has created the object in `details.id`; the secret is not shown twice. Rotate it, or use a new key.',
+  action_mismatch: 'what is sent is not what the person was asked; ask for a new approval.',
+  already_consumed: 'the approval was used before; ask for a new one.',
   already_given: 'the caller has approved this request; it waits for other persons.',
   approval_rate_limited: `too many requests to this user; ${AGAIN}`,
   approver_excluded:
@@ -94,9 +96,11 @@ const HELP: { readonly [code: string]: string } = {
   mfa_token_expired: 'the `mfa_token` is older than 300 seconds; sign in again.',
   model_invalid: 'the model contradicts itself; `details` names each fault.',
   no_approver:
-    'nobody, or not as many as have to, can decide for this set now, or more than 100 hold it; `details.reason` says which.',
+    'nobody, or not as many as have to, can decide for this set now, or more than 100 hold it, or who approved may no longer; `details.reason` says which.',
   no_client_secret: 'this application authenticates without a client secret.',
   no_second_factor: 'recovery codes need a second factor; enrol one first.',
+  not_an_action:
+    'the request was not bound to an action, so there is nothing to use; only `details`, `action_digest` or `use_window_seconds` bind it.',
   not_caught_up: 'this replica has not seen the writes that the request refers to; try again.',
   not_found: 'there is no such object, or it is not visible to the caller.',
   nothing_to_roll_back: 'the fields in `details` have no earlier version.',
@@ -121,8 +125,11 @@ const HELP: { readonly [code: string]: string } = {
     'the refresh token was used already; its session has ended, so sign in again.',
   registration_closed:
     'the tenant does not allow registration with this address; an administrator can invite the user.',
-  request_expired: 'the request was not decided in time; make a new one.',
+  request_denied: 'the person has denied the request.',
+  request_expired:
+    'the request was not decided, or its approval not used, in time; make a new one.',
   request_not_found: 'there is no such approval request, or it does not concern the caller.',
+  request_pending: 'nobody has decided the request yet; wait for the decision.',
   request_not_pending: 'the request is already decided; a decision cannot be changed.',
   reset_token_expired: 'the link is too old; ask for a new mail.',
   reveal_disabled: 'the deployment or the service does not allow reading secrets.',

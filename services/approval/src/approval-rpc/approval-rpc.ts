@@ -11,13 +11,7 @@ import type {
 import { contextLocation } from '@cardea/crypto';
 import { type Command, WriteContention } from '@cardea/event-store';
 import { cleaned } from '@cardea/runtime';
-import {
-  type FactCopies,
-  NOBODY,
-  type Peers,
-  type ServiceDependencies,
-  type SetHolders,
-} from '@cardea/service';
+import type { FactCopies, Peers, ServiceDependencies, SetHolders } from '@cardea/service';
 import {
   askQueue,
   type Binding,
@@ -31,6 +25,7 @@ import {
   requests,
   sealWord,
   showRequest,
+  stillHolding,
   streamOf,
   useBefore,
   userValidity,
@@ -225,10 +220,10 @@ async function consumeRequest(
   const userIs = { userIsActive: user.isActive, userIsVouched: user.isVouched };
   const ask = { agentId, digest, grantId, now: command.now, ...userIs };
   // An approval that was used already is repeated without asking anybody.
-  const stillHolding =
-    isToSet && canBeUsed(state, ask) ? await holding(approval, state) : undefined;
+  const holding =
+    isToSet && canBeUsed(state, ask) ? await stillHolding(approval, state) : undefined;
   const decided = await approval.streams.decideOn(requests, id, command, (request) =>
-    consume({ ...ask, stillHolding }, request),
+    consume({ ...ask, stillHolding: holding }, request),
   );
   if (decided.position !== undefined) await approval.changes.announce(id, decided.revision);
   const request = decided.state;
@@ -260,21 +255,6 @@ const canBeUsed = (
   request.consumed === null &&
   request.facts.agent_id === agentId &&
   request.facts.binding?.digest === digest;
-
-/** How many of those who approved could still approve. */
-async function holding(
-  { setHolders }: ApprovalRpcDependencies,
-  request: ExistingRequest,
-): Promise<number> {
-  const { approver: set, tenant_id: tenantId } = request.facts;
-  const userIds = request.status === 'approved' ? (request.responders ?? []) : [];
-  if (set === undefined) return 0;
-  const standing = await setHolders.standing({ tenantId, set, userIds });
-  return userIds.filter((id) => {
-    const { holds, isVouched } = standing.get(id) ?? NOBODY;
-    return holds && isVouched;
-  }).length;
-}
 
 /** The command runs in the name of the agent that vends. */
 async function commandOf(

@@ -14,6 +14,7 @@ import {
 import { cleaned } from '@cardea/runtime';
 import type { RequestEndpoints, ShownRequest } from '../requests/requests.module.ts';
 import { requestId } from '../requests/requests.module.ts';
+import { detailsView } from './details-view.ts';
 import { SEVERITY_TONES } from './parts.ts';
 import { WATCH_SCRIPT } from './scripts.ts';
 import { TEXTS, type TextKey } from './texts.ts';
@@ -84,13 +85,19 @@ function openRequest(page: Page): PageBody {
     title: titleOf(page),
     width: 'form',
     body: html`<p><a href="/approve">${say('all')}</a></p>
-${factsOf(page)}<p>${say(request.binding === undefined ? 'no_secret' : 'values')}</p>
+${factsOf(page)}<p>${say(effectOf(request))}</p>
 <p role="timer" class="muted" data-left-ms="${leftMs}" data-over="${say('time.over')}">${say('time.left', { time: minutes(leftMs) })}</p>
 <div class="ways"><section aria-labelledby="deny"><h2 id="deny">${say('deny.title')}</h2>${page.form('deny')}</section>
 <section aria-labelledby="approve"><h2 id="approve">${say('approve.title')}</h2>${page.form('approve', { without: without(request) })}</section></div>`,
     script: WATCH_SCRIPT,
   };
 }
+
+/** What an approval of this request leads to. */
+const effectOf = ({ binding, action_binding }: ShownRequest): 'values' | 'once' | 'no_secret' => {
+  if (binding !== undefined) return 'values';
+  return action_binding === undefined ? 'no_secret' : 'once';
+};
 
 function endedRequest(page: Page): PageBody {
   const {
@@ -109,15 +116,15 @@ ${factsOf(page)}`,
 
 function endOf({ frame, data: { request: data } }: Page): string {
   const { say } = frame;
-  const { binding } = data;
+  const use = data.binding ?? data.action_binding;
   switch (data.status) {
     case 'pending':
       return data.approver === undefined ? '' : say('end.others');
     case 'approved':
-      if (binding?.consumed === true) return say('end.used');
-      return binding?.use_before === undefined
+      if (use?.consumed === true) return say('end.used');
+      return use?.use_before === undefined
         ? say('end.approved')
-        : say('end.approved_until', { time: utcText(binding.use_before) });
+        : say('end.approved_until', { time: utcText(use.use_before) });
     case 'denied':
       return say('end.denied');
     case 'expired':
@@ -157,6 +164,7 @@ function factsOf({ frame, data: { request: data } }: Page): Markup {
       label: say('severity'),
       value: tag(SEVERITY_TONES[data.severity], say(`severity.${data.severity}`)),
     },
+    ...actionFacts(data, say),
     data.reason === undefined
       ? undefined
       : {
@@ -168,6 +176,20 @@ function factsOf({ frame, data: { request: data } }: Page): Markup {
     { label: say('open_until'), value: utcText(data.expires_at) },
   ];
   return facts(list.filter((fact) => fact !== undefined));
+}
+
+/** All that an approval of an action is bound to. */
+function actionFacts(
+  { details, action_binding }: ShownRequest,
+  say: Page['frame']['say'],
+): readonly Fact[] {
+  const digest = action_binding?.action_digest;
+  return [
+    ...(details === undefined ? [] : [{ label: say('details'), value: detailsView(details) }]),
+    ...(digest === undefined
+      ? []
+      : [{ label: say('digest'), value: html`<code class="whole">${digest}</code>` }]),
+  ];
 }
 
 /** Without a code to compare, its field has no meaning. */

@@ -12,6 +12,7 @@ import {
 import { approveRequest } from './approval-requests/approve/approve.route.ts';
 import { type Changes, changes } from './approval-requests/changes.ts';
 import { codeGuesses } from './approval-requests/code-guesses.ts';
+import { consumeActionRequest } from './approval-requests/consume-action/consume-action.route.ts';
 import { createRequest } from './approval-requests/create/create.route.ts';
 import { denyRequest } from './approval-requests/deny/deny.route.ts';
 import { sweeper } from './approval-requests/expire/sweeper.ts';
@@ -45,6 +46,7 @@ export {
   type Shown as ShownRequest,
   USERS_ONLY,
 } from './approval-requests/request-shape.ts';
+export { stillHolding } from './approver-sets/still-holding.ts';
 export type { Counters } from './counters.ts';
 export { type IdentityFacts, type MailLook, patiently } from './identity-facts/identity-facts.ts';
 export { userValidity } from './identity-facts/user-validity.ts';
@@ -130,6 +132,7 @@ export function requestsModule(needs: RequestsDependencies): {
       listOwnDecisions(shared),
       ...Object.values(endpoints),
       pollToken(polling),
+      consumeActionRequest(shared),
     ],
     projections: [requestsTable(onRequested)],
     relay: approvalRelay,

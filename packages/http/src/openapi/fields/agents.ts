@@ -1,6 +1,9 @@
 /** Agents, their sessions, approvals and the vault. A key may begin with the type or operation of which alone it holds. */
 export const agents: { readonly [field: string]: string } = {
   action: 'What the agent wants to do.',
+  action_binding: 'What exactly is approved, where a request was bound to an action.',
+  action_digest:
+    "The caller's own digest of the action, 16 to 128 visible ASCII characters; compared when the approval is used.",
   actor_agent_id: 'The agent through whose session a user acted; null: none.',
   agent_id: 'Id of the agent.',
   agent_ids: 'The agents that the policy governs; `*`: all.',
@@ -24,11 +27,12 @@ export const agents: { readonly [field: string]: string } = {
   capability_token: 'What the agent may vend; sent in `X-Service-Token`.',
   cause: 'Why the request has ended.',
   config: 'Reserved for other types of credentials; it has no effect on `static` ones.',
-  consumed: 'True: the approval was used for a grant.',
+  consumed: 'True: the approval was used.',
   created_by: 'Who wrote the version.',
   credential_type: '`static`: values that an administrator writes.',
   default_ttl_seconds: 'Seconds that a grant lasts, 30 to 86,400.',
   delegations: 'The delegations of the caller.',
+  digest: 'SHA-256 in hex over all that the person is asked; compared when the approval is used.',
   effect: 'What the policy does: require an approval, or deny.',
   ended_at: 'When the session ended; null: it goes on.',
   exclude_session_user: 'True: the person for whom the agent acts may not approve.',
@@ -79,6 +83,14 @@ export const agents: { readonly [field: string]: string } = {
   ttl_seconds: 'Seconds that it lasts.',
   use_before: 'Until when the approval can be used.',
   use_window_seconds: 'Seconds after the approval in which it can be used, 10 to 3,600.',
+  'ActionBinding.use_window_seconds': 'Seconds after the approval in which it can be used.',
+  'ApprovalRequest.details': 'What exactly the action is, as it was sent; in no list.',
+  'ConsumeApprovalRequestBody.details':
+    'What exactly the action is; the order of its members does not matter.',
+  'CreateApprovalRequestBody.details':
+    'What exactly the action is: at most 16 KiB, 8 levels, 200 members; shown to the person in full.',
+  'CreateApprovalRequestBody.use_window_seconds':
+    'Seconds after the approval in which the action can be used, 10 to 604,800; 300 unless stated.',
   user_email: 'Address of the user who decides.',
   user_vouched: 'True if an administrator vouches for the user; once decided, as it was then.',
   value: 'The secret in plain text.',

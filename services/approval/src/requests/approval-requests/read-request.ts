@@ -1,5 +1,6 @@
 /** Requests read from their streams, with their texts decrypted; overdue ones are recorded as expired. */
 import type { ServiceDependencies } from '@cardea/service';
+import type { Details } from '../actions/details.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
 import type { Changes } from './changes.ts';
 import { expire } from './expire/expire.ts';
@@ -90,6 +91,7 @@ export function snapshotOf(request: ExistingRequest): RequestSnapshot {
     respondedAt: answered?.respondedAt ?? null,
     respondedBy: answered?.respondedBy ?? null,
     binding: facts.binding ?? null,
+    actionBinding: facts.action_binding ?? null,
     useBefore: useBefore(request)?.toISOString() ?? null,
     consumed: request.status === 'approved' && request.consumed !== null,
     approver: facts.approver ?? null,
@@ -107,16 +109,18 @@ export async function showRequest(
   request: ExistingRequest,
 ): Promise<Shown> {
   const { facts } = request;
-  const place = { streamId: streamOf(facts.id), field: 'reason' };
+  const streamId = streamOf(facts.id);
   const isToSet = facts.approver !== undefined;
-  const [user, reason] = await Promise.all([
+  const [user, reason, details] = await Promise.all([
     isToSet ? undefined : identityFacts.user(facts.tenant_id, facts.user_id),
-    facts.reason === undefined ? null : sealer.open(facts.reason, place),
+    facts.reason === undefined ? null : sealer.open(facts.reason, { streamId, field: 'reason' }),
+    facts.details === undefined ? null : sealer.open(facts.details, { streamId, field: 'details' }),
   ]);
   return shown(snapshotOf(request), {
     email: user?.email ?? '',
     // Only vouched persons of a set count.
     vouched: user?.vouched ?? isToSet,
     reason,
+    details: details === null ? undefined : (JSON.parse(details) as Details),
   });
 }

@@ -3,8 +3,10 @@ import type { AgentPrincipal, ClientPrincipal, UserPrincipal } from '@cardea/aut
 import { type ApproverSet, ApproverSetShape, NullableTime, named, Time } from '@cardea/contracts';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
+import type { Details } from '../actions/details.ts';
 import { type IdentityFacts, isActive } from '../identity-facts/identity-facts.ts';
 import {
+  type ActionBinding,
   type Binding,
   ORIGINS,
   type Origin,
@@ -21,6 +23,16 @@ const textOrNull = Type.Union([Type.String(), Type.Null()]);
 
 export const SeverityShape = named('Severity', Type.Enum(SEVERITIES));
 export const StatusShape = named('ApprovalStatus', Type.Enum(STATUSES));
+
+/** Free form within limits of its own; the handler names the one that is exceeded. */
+export const ActionDetails = named('ActionDetails', Type.Record(Type.String(), Type.Unknown()));
+const ACTION_DIGEST_CHARS = { min: 16, max: 128 } as const;
+/** The caller's own, in visible characters, because it is shown. */
+export const ActionDigest = Type.String({
+  minLength: ACTION_DIGEST_CHARS.min,
+  maxLength: ACTION_DIGEST_CHARS.max,
+  pattern: '^[\\x21-\\x7e]+$',
+});
 
 /** How many have approved a request, and how many have to. */
 export const ApprovalsShape = named(
@@ -51,6 +63,19 @@ export const requestShape = named(
     approver: Type.Optional(ApproverSetShape),
     approvals: Type.Optional(ApprovalsShape),
     responders: Type.Optional(Type.Array(text)),
+    details: Type.Optional(ActionDetails),
+    action_binding: Type.Optional(
+      named(
+        'ActionBinding',
+        closed({
+          digest: text,
+          action_digest: Type.Optional(text),
+          use_window_seconds: Type.Integer(),
+          use_before: Type.Optional(Time),
+          consumed: Type.Boolean(),
+        }),
+      ),
+    ),
     binding: Type.Optional(
       named(
         'ApprovalBinding',
@@ -88,6 +113,7 @@ export type RequestSnapshot = {
   readonly respondedAt: string | null;
   readonly respondedBy: string | null;
   readonly binding: Binding | null;
+  readonly actionBinding: ActionBinding | null;
   readonly useBefore: string | null;
   readonly consumed: boolean;
   /** Who is asked and who has approved, where a set is asked. */
@@ -98,10 +124,16 @@ export type RequestSnapshot = {
 
 export function shown(
   told: RequestSnapshot,
-  of: { readonly email: string; readonly vouched: boolean; readonly reason: string | null },
+  of: {
+    readonly email: string;
+    readonly vouched: boolean;
+    readonly reason: string | null;
+    /** Lists leave them out. */
+    readonly details?: Details | undefined;
+  },
 ): Shown {
-  const { email, vouched, reason } = of;
-  const { binding } = told;
+  const { email, vouched, reason, details } = of;
+  const { binding, actionBinding } = told;
   return {
     id: told.id,
     tenant_id: told.tenantId,
@@ -121,6 +153,8 @@ export function shown(
     responded_by: told.respondedBy,
     created_at: told.createdAt,
     ...shownSet(told),
+    ...(details === undefined ? {} : { details }),
+    ...(actionBinding === null ? {} : { action_binding: shownAction(actionBinding, told) }),
     ...(binding === null ? {} : { binding: shownBinding(binding, told) }),
   };
 }
@@ -130,6 +164,19 @@ function shownSet({ approver, needed, responders }: RequestSnapshot) {
   if (approver === null) return {};
   const approvals = { given: responders.length, needed };
   return { approver, approvals, responders: [...responders] };
+}
+
+function shownAction(
+  { digest, action_digest, use_window_seconds }: ActionBinding,
+  { useBefore, consumed }: RequestSnapshot,
+) {
+  return {
+    digest,
+    ...(action_digest === undefined ? {} : { action_digest }),
+    use_window_seconds,
+    ...(useBefore === null ? {} : { use_before: useBefore }),
+    consumed,
+  };
 }
 
 function shownBinding(binding: Binding, { useBefore, consumed }: RequestSnapshot) {

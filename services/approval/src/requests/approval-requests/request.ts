@@ -34,6 +34,15 @@ export type Binding = {
   readonly code: Sealed;
 };
 
+/** What the approval of an action of a caller's own tool is bound to; it never allows a vend. */
+export type ActionBinding = {
+  /** SHA-256 in hex over all that the user is asked. */
+  readonly digest: string;
+  /** The caller's own digest. */
+  readonly action_digest?: string;
+  readonly use_window_seconds: number;
+};
+
 export type RequestFacts = {
   readonly id: string;
   readonly tenant_id: string;
@@ -53,6 +62,9 @@ export type RequestFacts = {
   readonly user_vouched?: boolean;
   readonly channels: readonly string[];
   readonly binding?: Binding;
+  readonly action_binding?: ActionBinding;
+  /** JSON text, encrypted as the reason is. */
+  readonly details?: Sealed;
   /** Who stands in this set is asked; `user_id` is its text then. */
   readonly approver?: ApproverSet;
   /** How many different persons of the set have to approve; 1 if absent. */
@@ -134,7 +146,10 @@ type ApprovalConsumed = {
   readonly type: 'ApprovalConsumed';
   readonly concerns?: 'relay' | 'requests';
   readonly data: {
-    readonly grant_id: string;
+    /** Null: not a vend, but an action. */
+    readonly grant_id: string | null;
+    /** The use of an action, recognized when the same command comes again. */
+    readonly use_id?: string;
     readonly digest: string;
     readonly consumed_at: string;
   };
@@ -172,8 +187,12 @@ export type Pending = Asked & { readonly status: 'pending' };
 export type Approved = Asked &
   Answered & {
     readonly status: 'approved';
-    /** The grant that consumed it, and when. */
-    readonly consumed: { readonly grantId: string; readonly at: string } | null;
+    /** The grant or the use that consumed it, and when. */
+    readonly consumed: {
+      readonly grantId: string | null;
+      readonly useId?: string;
+      readonly at: string;
+    } | null;
   };
 type Denied = Asked & Answered & { readonly status: 'denied' };
 type Expired = Asked & { readonly status: 'expired' };
@@ -218,8 +237,9 @@ function after(
       return { ...asked, status: 'expired' };
     case 'ApprovalConsumed': {
       if (request.status !== 'approved') throw new Error('a request was used that is not approved');
-      const { grant_id: grantId, consumed_at: at } = event.data;
-      return { ...request, consumed: { grantId, at } };
+      const { grant_id: grantId, use_id: useId, consumed_at: at } = event.data;
+      const use = useId === undefined ? {} : { useId };
+      return { ...request, consumed: { grantId, ...use, at } };
     }
   }
 }
@@ -250,14 +270,15 @@ export const expired = (cause: ExpiryCause, now: Date): ApprovalExpired => ({
   data: { cause, expired_at: now.toISOString() },
 });
 
-/** Until when a vend may consume the approval; null if nothing can. */
+/** Until when a vend or an action may consume the approval; null if nothing can. */
 export function useBefore(request: ExistingRequest): Date | null {
-  const window = request.facts.binding?.use_window_seconds;
+  const { binding, action_binding } = request.facts;
+  const window = (binding ?? action_binding)?.use_window_seconds;
   if (request.status !== 'approved' || window === undefined) return null;
   return new Date(Date.parse(request.respondedAt) + window * 1000);
 }
 
-/** Approved for a vend that has not consumed it yet and still may. */
+/** Approved for a vend or an action that has not consumed it yet and still may. */
 export const isUsable = (request: ApprovalRequest, now: Date): boolean =>
   request.status === 'approved' &&
   request.consumed === null &&

@@ -40,6 +40,7 @@ const rows = table('requests', {
     needed: orNull('integer'),
     responders: orNull('jsonb'),
     session_user_id: orNull('text'),
+    action_binding: orNull('jsonb'),
   },
 });
 const keyOf = ({ metadata, streamId }: Recorded<RequestEvent>) => ({
@@ -140,6 +141,7 @@ function rowOf(facts: RequestFacts) {
     needed: facts.needed ?? null,
     responders: null,
     session_user_id: facts.session_user_id ?? null,
+    action_binding: facts.action_binding ?? null,
   };
 }
 
@@ -155,9 +157,11 @@ function useBefore(
   const approved = events.map(keyOf);
   if (approved.length === 0) return [];
   const text = `UPDATE ${schema}.requests AS r
-    SET use_before = r.responded_at + (r.binding->>'use_window_seconds')::integer * interval '1 s'
+    SET use_before = r.responded_at +
+      (coalesce(r.binding, r.action_binding)->>'use_window_seconds')::integer * interval '1 s'
     FROM unnest($1::text[], $2::text[]) AS a (tenant_id, id)
-    WHERE r.tenant_id = a.tenant_id AND r.id = a.id AND r.binding IS NOT NULL`;
+    WHERE r.tenant_id = a.tenant_id AND r.id = a.id
+      AND coalesce(r.binding, r.action_binding) IS NOT NULL`;
   const values = [approved.map(({ tenant_id }) => tenant_id), approved.map(({ id }) => id)];
   return [{ name: `${schema}_use_before`, text, values }];
 }

@@ -32,6 +32,7 @@ export type Row = {
   readonly severity: Severity;
   readonly status: Status;
   readonly binding: NonNullable<RequestFacts['binding']> | null;
+  readonly action_binding: NonNullable<RequestFacts['action_binding']> | null;
   readonly created_at: Date;
   readonly expires_at: Date;
   readonly responded_at: Date | null;
@@ -59,7 +60,7 @@ export const selectRows = (rest: string): string =>
             r.origin, r.user_vouched, r.action, r.resource,
             r.reason, r.severity, ${STATUS_AT} AS status, r.binding, r.created_at, r.expires_at,
             r.responded_at, r.responded_by, r.use_before, r.consumed_at,
-            r.approver, r.needed, r.responders
+            r.approver, r.needed, r.responders, r.action_binding
      FROM approval.requests r
      LEFT JOIN approval.users u ON u.tenant_id = r.tenant_id AND u.user_id = r.user_id
      ${rest}`;
@@ -94,6 +95,7 @@ async function showRow(
       respondedAt: row.responded_at?.toISOString() ?? null,
       respondedBy: row.responded_by,
       binding: row.binding,
+      actionBinding: row.action_binding,
       useBefore: row.use_before?.toISOString() ?? null,
       consumed: row.consumed_at !== null,
       approver: row.approver,

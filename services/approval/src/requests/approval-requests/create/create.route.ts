@@ -5,16 +5,30 @@ import { endpoint, type Request } from '@cardea/http';
 import type { SetHolders } from '@cardea/service';
 import { newId, requestHash, reusedKey, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
+import { isAction } from '../../actions/action-binding.ts';
 import type { Counters } from '../../counters.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { isActive, patiently } from '../../identity-facts/identity-facts.ts';
-import { CALLER_PER_MINUTE_MAX, MINUTE_MS, TTL_SECONDS_MAX } from '../../limits.ts';
+import {
+  CALLER_PER_MINUTE_MAX,
+  MINUTE_MS,
+  TTL_SECONDS_MAX,
+  USE_WINDOW_SECONDS,
+} from '../../limits.ts';
 import { askQueue } from '../../queues/ask-queue.ts';
 import type { Changes } from '../changes.ts';
 import { makeRequest, sealWord } from '../make-request.ts';
 import { readRequest, showRequest } from '../read-request.ts';
 import type { ExistingRequest, Origin } from '../request.ts';
-import { COMMON, isLive, NO_KEYS, requestShape, SeverityShape } from '../request-shape.ts';
+import {
+  ActionDetails,
+  ActionDigest,
+  COMMON,
+  isLive,
+  NO_KEYS,
+  requestShape,
+  SeverityShape,
+} from '../request-shape.ts';
 import { factsOf, misfits, originOf, readable, setIn, unreadable, type Wanted } from './create.ts';
 import { joinable } from './join.ts';
 
@@ -39,6 +53,11 @@ const body = Type.Object({
   severity: Type.Optional(SeverityShape),
   ttl_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: TTL_SECONDS_MAX })),
   approvals_needed: Type.Optional(Type.Integer({ minimum: 1, maximum: APPROVALS_NEEDED_MAX })),
+  details: Type.Optional(ActionDetails),
+  action_digest: Type.Optional(ActionDigest),
+  use_window_seconds: Type.Optional(
+    Type.Integer({ minimum: USE_WINDOW_SECONDS.min, maximum: USE_WINDOW_SECONDS.max }),
+  ),
 });
 
 const refusals = {
@@ -77,7 +96,7 @@ export const createRequest = (approval: CreateDependencies) =>
       applicationScope: 'account',
       summary: 'Ask a user for a decision',
       description:
-        'Asks a user to approve or deny an action. The user is told through the channels that the tenant has set. An agent asks the user of its session or its owner, and only for itself. An administrator may ask every user, any other user only themselves. An administrator may also ask a set, by `role:<role>` or `<type>:<id>#<relation>` in `user_id`: everyone who stands in it when they decide, is active and vouched for, may; `approvals_needed` says how many have to approve. The same question of an agent, asked again while it is open, is answered with the open request. An agent may have 5 requests open with one user and make 20 a minute; a user may make 300 a minute.',
+        'Asks a user to approve or deny an action. The user is told through the channels that the tenant has set. An agent asks the user of its session or its owner, and only for itself. An administrator may ask every user, any other user only themselves. An administrator may also ask a set, by `role:<role>` or `<type>:<id>#<relation>` in `user_id`: everyone who stands in it when they decide, is active and vouched for, may; `approvals_needed` says how many have to approve. The same question of an agent, asked again while it is open, is answered with the open request. `details`, `action_digest` or `use_window_seconds` bind the request to an action of a tool of the caller: the user sees `details` in full, and the approval is used once by `POST /api/v1/ciba/requests/{id}/consume`, for exactly what was asked; it never releases a secret. An agent may have 5 requests open with one user and make 20 a minute; a user may make 300 a minute.',
       method: 'post',
       path: '/api/v1/ciba/requests',
       who: ['user', 'agent_token'],
@@ -99,7 +118,9 @@ export const createRequest = (approval: CreateDependencies) =>
       const earlier = await earlierRequest(approval, request);
       if (earlier !== undefined) return 'refused' in earlier ? earlier : answer(approval, earlier);
       const joined =
-        asker.origin === 'agent' ? await joinable(approval, request.tenantId, wanted) : undefined;
+        asker.origin === 'agent' && !isAction(wanted)
+          ? await joinable(approval, request.tenantId, wanted)
+          : undefined;
       if (joined !== undefined) return answer(approval, joined);
       const over = await overLimit(approval, request, asker.origin);
       if (over !== undefined) return tooMany(over);
@@ -196,21 +217,25 @@ async function make(
   { wanted, asker }: { readonly wanted: Wanted; readonly asker: Asker },
 ) {
   const { tenantId } = request;
-  const { reason, approvals_needed: needed = 1, ...rest } = wanted;
+  const { reason, details, approvals_needed: needed = 1 } = wanted;
   const approver = setIn(wanted);
   const id = newId(approval, request, 'approval request');
   const command = await commandOf(approval, request, asker.origin);
   const isToSet = approver !== undefined;
   const place = { tenantId, userId: wanted.user_id, requestId: id, isToSet };
   const body_hash = await bodyHashOf(approval, request);
-  const [channels, sealed] = await Promise.all([
+  const seal = (field: 'reason' | 'details', word: string | undefined) =>
+    word === undefined ? undefined : sealWord(approval, place, field, word);
+  const [channels, sealed, sealedDetails] = await Promise.all([
     approval.identityFacts.channels(tenantId),
-    reason === undefined ? undefined : sealWord(approval, place, 'reason', reason),
+    seal('reason', reason),
+    seal('details', details === undefined ? undefined : JSON.stringify(details)),
   ]);
-  if (sealed === 'erased') return { refused: 'user_not_found' } as const;
+  if (sealed === 'erased' || sealedDetails === 'erased')
+    return { refused: 'user_not_found' } as const;
   const { appId: app_id } = command.metadata;
   const facts = factsOf(
-    rest,
+    wanted,
     {
       id,
       tenant_id: tenantId,
@@ -220,6 +245,7 @@ async function make(
       channels,
       ...(app_id === undefined ? {} : { app_id }),
       ...(sealed === undefined ? {} : { reason: sealed }),
+      ...(sealedDetails === undefined ? {} : { details: sealedDetails }),
       ...(body_hash === null ? {} : { body_hash }),
       ...(approver === undefined ? {} : { approver, needed }),
     },

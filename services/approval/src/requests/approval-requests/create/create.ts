@@ -2,10 +2,12 @@
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import { type ApproverSet, readApproverSet } from '@cardea/contracts';
 import { cleaned, isClean } from '@cardea/runtime';
+import { type ActionWanted, actionBindingOf, isAction } from '../../actions/action-binding.ts';
+import { faultOfDetails } from '../../actions/details.ts';
 import { TTL_SECONDS_DEFAULT } from '../../limits.ts';
 import type { Origin, RequestFacts, Severity } from '../request.ts';
 
-export type Wanted = {
+export type Wanted = ActionWanted & {
   readonly agent_id: string;
   readonly user_id: string;
   readonly action: string;
@@ -26,9 +28,12 @@ export const setIn = ({ user_id }: Pick<Wanted, 'user_id'>): ApproverSet | undef
 export function misfits(
   body: Wanted,
 ): readonly { readonly field: string; readonly rule: string }[] {
-  if (setIn(body) !== undefined) return [];
-  const { user_id, approvals_needed = 1 } = body;
+  const { user_id, approvals_needed = 1, details } = body;
+  const fault = details === undefined ? undefined : faultOfDetails(details);
+  const ofDetails = fault === undefined ? [] : [{ field: 'details', rule: fault }];
+  if (setIn(body) !== undefined) return ofDetails;
   return [
+    ...ofDetails,
     ...(user_id.length > USER_ID_MAX_CHARS ? [{ field: 'user_id', rule: 'maxLength' }] : []),
     ...(approvals_needed > 1 ? [{ field: 'approvals_needed', rule: 'of_a_set' }] : []),
   ];
@@ -74,21 +79,26 @@ export function originOf(
 }
 
 export function factsOf(
-  wanted: Omit<Wanted, 'reason'>,
+  wanted: Wanted,
   of: Pick<RequestFacts, 'id' | 'tenant_id' | 'agent_name' | 'origin' | 'channels'> &
     Partial<
-      Pick<RequestFacts, 'user_vouched' | 'app_id' | 'reason' | 'body_hash' | 'approver' | 'needed'>
+      Pick<
+        RequestFacts,
+        'user_vouched' | 'app_id' | 'reason' | 'body_hash' | 'approver' | 'needed' | 'details'
+      >
     >,
   now: Date,
 ): RequestFacts {
   const { agent_id, user_id, action, resource, severity = 'medium' } = wanted;
   const { ttl_seconds = TTL_SECONDS_DEFAULT } = wanted;
+  const asked = { agent_id, user_id, action, ...(resource === undefined ? {} : { resource }) };
+  const { tenant_id } = of;
   return {
     ...of,
-    agent_id,
-    user_id,
-    action,
-    ...(resource === undefined ? {} : { resource }),
+    ...(isAction(wanted)
+      ? { action_binding: actionBindingOf({ tenant_id, ...asked }, wanted) }
+      : {}),
+    ...asked,
     severity,
     ttl_seconds,
     created_at: now.toISOString(),

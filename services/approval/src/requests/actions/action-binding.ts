@@ -1,0 +1,67 @@
+/**
+ * The digest of an action: all that the person is asked. What is used later is compared with it, so that
+ * another action, or the same one with one byte changed, is not the approved one.
+ */
+import { sha256Of } from '@cardea/crypto';
+import { canonicalJson } from '@cardea/http';
+import type { ActionBinding, RequestFacts } from '../approval-requests/request.ts';
+import { USE_WINDOW_SECONDS } from '../limits.ts';
+import type { Details } from './details.ts';
+
+type ActionFacts = Pick<RequestFacts, 'tenant_id' | 'agent_id' | 'user_id' | 'action' | 'resource'>;
+
+/** What a caller may bind an approval to; each of them makes the request one for an action. */
+export type ActionWanted = {
+  readonly details?: Details;
+  readonly action_digest?: string;
+  readonly use_window_seconds?: number;
+};
+
+/** What is sent to use an approval: at least one of the three. */
+export type ActionSent = {
+  readonly details?: Details;
+  readonly action_digest?: string;
+  readonly digest?: string;
+};
+
+export const isAction = ({ details, action_digest, use_window_seconds }: ActionWanted): boolean =>
+  details !== undefined || action_digest !== undefined || use_window_seconds !== undefined;
+
+export function actionBindingOf(facts: ActionFacts, wanted: ActionWanted): ActionBinding {
+  const { action_digest, use_window_seconds = USE_WINDOW_SECONDS.usual } = wanted;
+  const digest = digestOf(facts, wanted);
+  const own = action_digest === undefined ? {} : { action_digest };
+  return { digest, ...own, use_window_seconds };
+}
+
+/** Whether everything that is sent is what the person was asked. */
+export function isSameAction(
+  facts: ActionFacts,
+  { digest, action_digest }: ActionBinding,
+  sent: ActionSent,
+): boolean {
+  if (sent.digest !== undefined && sent.digest !== digest) return false;
+  if (sent.action_digest !== undefined && sent.action_digest !== action_digest) return false;
+  if (sent.details === undefined) return true;
+  const own = action_digest === undefined ? {} : { action_digest };
+  return digestOf(facts, { details: sent.details, ...own }) === digest;
+}
+
+/** `details` in the form of RFC 8785 (JCS), so the order of their members does not matter. */
+function digestOf(
+  facts: ActionFacts,
+  { details, action_digest = '' }: Pick<ActionWanted, 'details' | 'action_digest'>,
+): string {
+  const { tenant_id, agent_id, user_id, action, resource = '' } = facts;
+  const canonical = details === undefined ? '' : canonicalJson(details);
+  return sha256Of(
+    'action.v1',
+    tenant_id,
+    agent_id,
+    user_id,
+    action,
+    resource,
+    canonical,
+    action_digest,
+  ).toString('hex');
+}

@@ -1,0 +1,171 @@
+import { given } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
+import {
+  type ConsumeAction,
+  consumeAction,
+} from '../approval-requests/consume-action/consume-action.ts';
+import { type RequestEvent, type RequestFacts, requests } from '../approval-requests/request.ts';
+import { actionBindingOf, isSameAction } from './action-binding.ts';
+import { faultOfDetails } from './details.ts';
+
+const START = Date.parse('2026-01-01T10:00:00.000Z');
+const at = (seconds: number) => new Date(START + seconds * 1_000);
+const facts: RequestFacts = {
+  id: 'r1',
+  tenant_id: 't1',
+  agent_id: 'bot',
+  agent_name: 'Bot',
+  user_id: 'ann',
+  action: 'pay',
+  severity: 'medium',
+  ttl_seconds: 300,
+  created_at: at(0).toISOString(),
+  expires_at: at(300).toISOString(),
+  origin: 'agent',
+  channels: [],
+};
+const details = { to: 'Ada', cents: 1_000, lines: [{ text: 'a' }] };
+const wanted = { details, action_digest: 'sha256-0123456789' };
+const action_binding = actionBindingOf(facts, { ...wanted, use_window_seconds: 60 });
+
+describe('what an action is bound to', () => {
+  const isSame = (sent: Parameters<typeof isSameAction>[2]) =>
+    isSameAction(facts, action_binding, sent);
+
+  it('approval 30 is each of the three, and all that are sent have to be the same', () => {
+    const { action_digest } = wanted;
+    const { digest } = action_binding;
+    expect(isSame({ action_digest })).toBe(true);
+    expect(isSame({ details: { lines: [{ text: 'a' }], cents: 1_000, to: 'Ada' } })).toBe(true);
+    expect(isSame({ digest })).toBe(true);
+    expect(isSame({ digest, details, action_digest })).toBe(true);
+    expect(isSame({ digest: digest.replace(/^./, '!') })).toBe(false);
+    expect(isSame({ digest, action_digest: `${action_digest}0` })).toBe(false);
+    for (const other of [
+      { ...details, cents: 1_001 },
+      { ...details, to: 'Adа' },
+      { ...details, to: 'Ada\u200B' },
+      { ...details, lines: [] },
+      { ...details, more: null },
+      {},
+    ]) {
+      expect(isSame({ digest, details: other }), JSON.stringify(other)).toBe(false);
+    }
+  });
+
+  it('approval 30 is another one for any other question', () => {
+    const digests = [
+      facts,
+      { ...facts, tenant_id: 't2' },
+      { ...facts, agent_id: 'bot2' },
+      { ...facts, user_id: 'bob' },
+      { ...facts, action: 'refund' },
+      { ...facts, resource: 'pay' },
+    ].map((of) => actionBindingOf(of, wanted).digest);
+    digests.push(actionBindingOf(facts, { details }).digest);
+    digests.push(actionBindingOf(facts, { action_digest: wanted.action_digest }).digest);
+    digests.push(actionBindingOf(facts, { ...wanted, details: {} }).digest);
+    expect(new Set(digests).size).toBe(digests.length);
+  });
+
+  it('approval 30 is at most 16 KiB, 8 levels, 200 members, and numbers that keep their digits', () => {
+    const text = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
+    expect(faultOfDetails(text(16_384))).toBeUndefined();
+    expect(faultOfDetails(text(16_385))).toBe('max_bytes');
+    expect(faultOfDetails({ a: 'ä'.repeat(8_190) })).toBe('max_bytes');
+    const deep = (levels: number): object => (levels === 1 ? {} : { a: deep(levels - 1) });
+    expect(faultOfDetails({ ...deep(8) })).toBeUndefined();
+    expect(faultOfDetails({ ...deep(9) })).toBe('depth');
+    expect(faultOfDetails({ list: Array(199).fill(0) })).toBeUndefined();
+    expect(faultOfDetails({ list: Array(200).fill(0) })).toBe('too_many_members');
+    expect(faultOfDetails({ cents: 2 ** 53 - 1, rate: 0.1 })).toBeUndefined();
+    expect(faultOfDetails({ cents: 2 ** 53 })).toBe('number_range');
+  });
+});
+
+const asked = (more: Partial<RequestFacts> = {}): RequestEvent => ({
+  type: 'ApprovalRequested',
+  data: { ...facts, action_binding, ...more },
+});
+const answeredAt = (
+  type: 'ApprovalApproved' | 'ApprovalDenied',
+  responders?: readonly string[],
+): RequestEvent => {
+  const data = { responded_by: 'ann', responded_at: at(10).toISOString(), user_vouched: true };
+  if (type === 'ApprovalDenied') return { type, data: { ...data, cause: 'user' } };
+  return { type, data: { ...data, ...(responders === undefined ? {} : { responders }) } };
+};
+const use = (seconds: number, more: Partial<ConsumeAction> = {}): ConsumeAction => ({
+  agentId: 'bot',
+  sent: { details },
+  useId: 'u1',
+  now: at(seconds),
+  userIsActive: true,
+  ...more,
+});
+const used = (seconds: number, use_id = 'u1'): RequestEvent => ({
+  type: 'ApprovalConsumed',
+  data: {
+    grant_id: null,
+    use_id,
+    digest: action_binding.digest,
+    consumed_at: at(seconds).toISOString(),
+  },
+});
+const other = { sent: { details: { ...details, cents: 1 } } };
+
+describe('the use of an approved action', () => {
+  it('approval 30 is refused in one order, whatever else is wrong', () => {
+    const stranger = use(500, { ...other, agentId: 'bot2', userIsActive: false });
+    given(requests)
+      .when((r) => consumeAction(use(1), r))
+      .refuses('request_not_found');
+    given(requests, asked())
+      .when((r) => consumeAction(stranger, r))
+      .refuses('request_not_found');
+    given(requests, { type: 'ApprovalRequested', data: facts })
+      .when((r) => consumeAction(use(500, other), r))
+      .refuses('not_an_action');
+    given(requests, asked())
+      .when((r) => consumeAction(use(1, other), r))
+      .refuses('request_pending');
+    given(requests, asked(), answeredAt('ApprovalDenied'))
+      .when((r) => consumeAction(use(500, other), r))
+      .refuses('request_denied');
+    given(requests, asked())
+      .when((r) => consumeAction(use(300, other), r))
+      .refuses('request_expired', {
+        type: 'ApprovalExpired',
+        data: { cause: 'time', expired_at: at(300).toISOString() },
+      });
+    const approved = given(requests, asked(), answeredAt('ApprovalApproved'));
+    approved.when((r) => consumeAction(use(70, other), r)).refuses('request_expired');
+    const late = use(69, { ...other, userIsActive: false });
+    approved.when((r) => consumeAction(late, r)).refuses('action_mismatch');
+    const gone = use(69, { userIsActive: false });
+    approved.when((r) => consumeAction(gone, r)).refuses('no_approver');
+    approved.when((r) => consumeAction(use(69), r)).accepts(used(69));
+  });
+
+  it('approval 30 comes once; the same command again is the same use, also when its time is over', () => {
+    const consumed = given(requests, asked(), answeredAt('ApprovalApproved'), used(20));
+    consumed.when((r) => consumeAction(use(21, { useId: 'u2' }), r)).refuses('already_consumed');
+    consumed.when((r) => consumeAction(use(21), r)).accepts();
+    consumed.when((r) => consumeAction(use(500, { userIsActive: false }), r)).accepts();
+    consumed.when((r) => consumeAction(use(21, other), r)).refuses('action_mismatch');
+  });
+
+  it('approval 30 of a set needs as many as had to, looked up', () => {
+    const set = { approver: { role: 'admin' }, needed: 2, user_id: 'role:admin' };
+    const bound = actionBindingOf({ ...facts, ...set }, wanted);
+    const approved = given(
+      requests,
+      asked({ ...set, action_binding: bound }),
+      answeredAt('ApprovalApproved', ['ann', 'bob']),
+    );
+    approved.when((r) => consumeAction(use(20), r)).refuses('look_again');
+    approved.when((r) => consumeAction(use(20, { stillHolding: 1 }), r)).refuses('no_approver');
+    const { decision } = approved.when((r) => consumeAction(use(20, { stillHolding: 2 }), r));
+    expect(decision.accepted).toBe(true);
+  });
+});

@@ -15,10 +15,12 @@ export type Navigation = {
 const ENTRIES: readonly { readonly path: string; readonly text: FrameTextKey }[] = [
   { path: '/account', text: 'nav.account' },
   { path: '/account/profile', text: 'nav.profile' },
+  { path: '/account/email', text: 'nav.email' },
   { path: '/account/security', text: 'nav.security' },
   { path: '/account/sessions', text: 'nav.sessions' },
   { path: '/account/applications', text: 'nav.applications' },
   { path: '/account/agents', text: 'nav.agents' },
+  { path: '/account/data', text: 'nav.data' },
   { path: '/approve', text: 'nav.approve' },
 ];
 

@@ -244,9 +244,11 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
   });
   const agents = agentsModule({ ...shared, userDirectory, startAgentSession });
   const consents = consentsModule(needs);
+  const ownAccount = ownAccountModule({ ...shared, ...accounts });
   const accountPages = accountPagesModule({
     ...shared,
     endpoints: {
+      ...ownAccount.selfService,
       ...accounts.selfService,
       ...agents.selfService,
       ...authentication.selfService,
@@ -268,7 +270,7 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
     accountPages,
     oauth,
     mail,
-    ownAccountModule({ ...shared, ...accounts }),
+    ownAccount.module,
     noticesModule({ ...shared, userDirectory }),
     revocationsModule({ ...shared, userDirectory }),
   ];

@@ -1,5 +1,5 @@
 /** The pages of an account in a real browser: how they look at four sizes, by keyboard, without a script, by passkey. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, hostedOfFile, ISSUER, withAuthenticator } from './chromium-fixture.ts';
@@ -16,6 +16,8 @@ const PICTURES = process.env['PAGE_PICTURES'];
 const PAGES = [
   '/account',
   '/account/profile',
+  '/account/email',
+  '/account/email?form=change',
   '/account/security',
   '/account/security?form=password',
   '/account/security?form=add_passkey',
@@ -24,6 +26,8 @@ const PAGES = [
   '/account/sessions?form=end_others',
   '/account/applications',
   '/account/agents',
+  '/account/data',
+  '/account/data?form=delete',
 ];
 const PHONE = { hasTouch: true, isMobile: true, locale: 'de-DE', colorScheme: 'dark' } as const;
 const SIZES: readonly (readonly [string, BrowserContextOptions])[] = [
@@ -42,6 +46,7 @@ describe.skipIf(CHROMIUM === undefined)('people 2 the pages of an account', () =
     ann = await withTotp(fixture, await fixture.registerVerified(admin.tenantId));
     const as = fixture.as(ann);
     await as.patch('/api/v1/user/profile', { display_name: 'Ann Example' });
+    expect((await as.post('/api/v1/user/email', { email: 'ann.new@example.com' })).status).toBe(202);
     const bookshop = await application(fixture, admin, { name: 'Bookshop' });
     const bob = await fixture.register(admin.tenantId);
     await authorized(fixture, { client: bookshop, account: bob });
@@ -120,6 +125,47 @@ describe.skipIf(CHROMIUM === undefined)('people 2 the pages of an account', () =
     expect(body.display_name).toBe('Bob Keyboard');
     await page.goto(`${ISSUER}/account/security`);
     await expectFaultless(page);
+    await page.context().close();
+  });
+
+  it('ask for the address before they delete the account, and keep it on a second thought', async () => {
+    const { fixture, admin } = hosted;
+    const bob = await fixture.registerVerified(admin.tenantId);
+    const page = await signedIn({ ...PHONE, viewport: { width: 360, height: 740 } }, bob);
+    await page.goto(`${ISSUER}/account/data?form=delete`);
+    await page.fill('[name=confirmed_by]', 'somebody@example.com');
+    await page.click('main form button.main');
+    await page.waitForSelector('[role=alert]');
+    await expectFaultless(page);
+    await picture(page, '/account/data-wrong', 'phone dark German');
+    await page.fill('[name=confirmed_by]', bob.email);
+    await page.click('main form button.main');
+    await page.waitForURL(/done=delete/);
+    await expectFaultless(page);
+    await picture(page, '/account/data-waits', 'phone dark German');
+    await page.goto(`${ISSUER}/account`);
+    await expectFaultless(page);
+    await picture(page, '/account-deletion', 'phone dark German');
+    await page.click('a[href="/account/data"]');
+    await page.click('form:has([value=keep]) button');
+    await page.waitForURL(/done=keep/);
+    const { body } = await fixture.as(bob).get('/api/v1/user/deletion');
+    expect(body.delete_at).toBeNull();
+    await page.context().close();
+  });
+
+  it('give a file of what is kept, and show it nowhere', async () => {
+    const { fixture, admin } = hosted;
+    const bob = await fixture.registerVerified(admin.tenantId);
+    const page = await signedIn({ locale: 'en-US' }, bob);
+    await page.goto(`${ISSUER}/account/data`);
+    const downloading = page.waitForEvent('download');
+    await page.click('form:has([value=export]) button');
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe('account.json');
+    const kept = JSON.parse(readFileSync(await download.path(), 'utf8'));
+    expect(kept.profile.email).toBe(bob.email);
+    expect(page.url()).toBe(`${ISSUER}/account/data`);
     await page.context().close();
   });
 

@@ -13,9 +13,16 @@ beforeAll(async () => {
   ann = await newcomer();
 });
 
-const PAGES = ['', '/profile', '/security', '/sessions', '/applications', '/agents'].map(
-  (path) => `/account${path}`,
-);
+const PAGES = [
+  '',
+  '/profile',
+  '/email',
+  '/security',
+  '/sessions',
+  '/applications',
+  '/agents',
+  '/data',
+].map((path) => `/account${path}`);
 
 describe('the pages of an account', () => {
   it.each(PAGES)('%s shows nothing to a stranger, and the person their own', async (path) => {

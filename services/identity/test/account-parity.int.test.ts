@@ -4,6 +4,7 @@ import { pageCookies } from '@cardea/pages';
 import type { RestAnswer, RestDriver } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { signedIn } from './account-pages-fixture.ts';
+import { EMAIL, NEW, newEmail } from './email-change-fixture.ts';
 import { type Account, PASSWORD } from './identity-fixture.ts';
 import { nextCode, withTotp } from './mfa-fixture.ts';
 import { application, authorized, oauthOfFile } from './oauth-fixture.ts';
@@ -20,9 +21,12 @@ type Row = {
   readonly form: string;
   readonly operation: string;
   /** Makes what the deed is about. */
-  readonly prepare: (of: Account) => Deed | Promise<Deed>;
+  readonly prepare: (of: Account, as: RestDriver) => Deed | Promise<Deed>;
   /** What a browser alone can do right. */
   readonly isFault?: true;
+  readonly isUnverified?: true;
+  /** Fields that have another name in the form than in the body. */
+  readonly typedAs?: Values;
 };
 
 const none = (): Deed => ({});
@@ -43,6 +47,59 @@ const ROWS: readonly Row[] = [
     form: 'profile',
     operation: 'update_profile',
     prepare: () => ({ typed: { display_name: 'Ann' }, body: { display_name: 'Ann' } }),
+  },
+  {
+    page: '/account/email',
+    form: 'change',
+    operation: 'request_email_change',
+    prepare: () => {
+      const email = newEmail();
+      return { typed: { email }, body: { email } };
+    },
+  },
+  {
+    page: '/account/email',
+    form: 'verify',
+    operation: 'verify_my_email_change',
+    prepare: async (_of, as) => {
+      const email = newEmail();
+      await as.post(EMAIL, { email });
+      const { code = '' } = await fixture.mail(email, NEW);
+      return { typed: { code }, body: { code } };
+    },
+  },
+  {
+    page: '/account/email',
+    form: 'stop',
+    operation: 'stop_my_email_change',
+    prepare: async (_of, as) => {
+      await as.post(EMAIL, { email: newEmail() });
+      return {};
+    },
+  },
+  {
+    page: '/account/email',
+    form: 'resend',
+    operation: 'resend_verification',
+    isUnverified: true,
+    prepare: none,
+  },
+  { page: '/account/data', form: 'export', operation: 'export_my_account', prepare: none },
+  {
+    page: '/account/data',
+    form: 'delete',
+    operation: 'schedule_deletion',
+    typedAs: { confirm: 'confirmed_by' },
+    prepare: ({ email }) => ({ typed: { confirmed_by: email }, body: { confirm: email } }),
+  },
+  {
+    page: '/account/data',
+    form: 'keep',
+    operation: 'cancel_deletion',
+    prepare: async ({ email }, as) => {
+      await as.post('/api/v1/user/deletion', { confirm: email });
+      return {};
+    },
   },
   {
     page: SECURITY,
@@ -170,7 +227,8 @@ const contractOf = (operation: string): Contract => {
 type Property = { readonly maxLength?: number; readonly anyOf?: readonly Property[] };
 
 /** Each way in which the schemas of an endpoint can be hurt by what somebody types. */
-function faultsOf({ body, params, method }: Contract) {
+function faultsOf({ operation, typedAs = {} }: Row) {
+  const { body, params, method } = contractOf(operation);
   const fields = (body as { properties?: { [name: string]: Property } } | undefined)?.properties;
   const required = (body as { required?: readonly string[] } | undefined)?.required ?? [];
   const isPatch = method === 'patch';
@@ -178,6 +236,7 @@ function faultsOf({ body, params, method }: Contract) {
     maxLength ?? anyOf.map(longest).find((each) => each !== undefined);
   const faults: { readonly what: string; readonly hurt: (deed: Deed) => Deed }[] = [];
   for (const [name, property] of Object.entries(fields ?? {})) {
+    const typedName = typedAs[name] ?? name;
     const most = longest(property);
     if (most !== undefined) {
       const text = 'x'.repeat(most + 1);
@@ -185,7 +244,7 @@ function faultsOf({ body, params, method }: Contract) {
         what: `${name} is too long`,
         hurt: ({ params: of = {}, typed, body: sent }) => ({
           params: of,
-          typed: { ...(isPatch ? {} : typed), [name]: text },
+          typed: { ...(isPatch ? {} : typed), [typedName]: text },
           body: { ...(isPatch ? {} : sent), [name]: text },
         }),
       });
@@ -195,7 +254,7 @@ function faultsOf({ body, params, method }: Contract) {
         what: `${name} is missing`,
         hurt: ({ params: of = {}, typed, body: sent }) => {
           const { [name]: _, ...rest } = { ...sent } as { [field: string]: unknown };
-          return { params: of, typed: { ...typed, [name]: '' }, body: rest };
+          return { params: of, typed: { ...typed, [typedName]: '' }, body: rest };
         },
       });
     }
@@ -210,8 +269,10 @@ function faultsOf({ body, params, method }: Contract) {
 }
 
 /** Somebody with a browser at the pages, and the token that it holds. */
-async function somebody() {
-  const account = await fixture.registerVerified(admin.tenantId);
+async function somebody({ isUnverified }: Row) {
+  const account = isUnverified
+    ? await fixture.register(admin.tenantId)
+    : await fixture.registerVerified(admin.tenantId);
   const browser = await signedIn(fixture, account);
   const cookies = pageCookies(fixture.host.needsOf('identity').pageKeys, fixture.settings);
   const found = [...browser.page.jar.values()].find(({ name }) => name === 'cardea');
@@ -235,8 +296,8 @@ async function eventsOf(userId: string, position: bigint): Promise<readonly stri
 type Trial = { readonly row: Row; readonly hurt?: (deed: Deed) => Deed; readonly isOld?: boolean };
 
 async function byRest({ row, hurt = same, isOld }: Trial) {
-  const { account, rest } = await somebody();
-  const deed = hurt(await row.prepare(account));
+  const { account, rest } = await somebody(row);
+  const deed = hurt(await row.prepare(account, rest));
   const { method, path } = contractOf(row.operation);
   if (isOld === true) fixture.clock.move(STEP_UP_MS);
   const position = await fixture.head();
@@ -255,8 +316,8 @@ const call = (
 const same = (deed: Deed): Deed => deed;
 
 async function byPage({ row, hurt = same, isOld }: Trial) {
-  const { account, browser } = await somebody();
-  const deed = hurt(await row.prepare(account));
+  const { account, browser, rest } = await somebody(row);
+  const deed = hurt(await row.prepare(account, rest));
   const search = new URLSearchParams({ form: row.form });
   for (const [name, value] of Object.entries(deed.params ?? {})) {
     search.set(`param.${name}`, value);
@@ -299,7 +360,7 @@ describe('people 1 each form of an account page', () => {
   });
 
   it.each(ROWS)('is refused as $operation is, by each fault', async (row) => {
-    for (const { what, hurt } of faultsOf(contractOf(row.operation))) {
+    for (const { what, hurt } of faultsOf(row)) {
       expect(await compare({ row, hurt }), what).toBeGreaterThanOrEqual(400);
     }
   });

@@ -49,12 +49,23 @@ export const pageSamples: Samples = {
   finish_page_sign_in: { by: 'none', ask: () => ({}), status: 400 },
   // By nobody's page.
   sign_out_of_pages: { by: 'none', ask: () => ({ body: { form_token: 'none' } }), status: 403 },
-  ...accountPages('account', 'profile', 'security', 'sessions', 'applications', 'agents'),
+  ...accountPages(
+    'account',
+    'profile',
+    'email',
+    'security',
+    'sessions',
+    'applications',
+    'agents',
+    'data',
+  ),
   profile_page_form: accountForm('/account/profile', {
     form: 'profile',
     avatar_url: 'none',
     'was.avatar_url': '',
   }),
+  email_page_form: accountForm('/account/email', { form: 'change', email: 'none' }),
+  data_page_form: accountForm('/account/data', { form: 'delete', confirmed_by: 'none' }),
   security_page_form: accountForm('/account/security', { form: 'password', new_password: 'x' }),
   sessions_page_form: accountForm('/account/sessions', { form: 'end', 'param.id': 'nobody' }, 404),
   applications_page_form: accountForm(

@@ -84,11 +84,14 @@ const passkeyEnd = <Key extends string>({ form, say }: Drawn<Key>): Markup =>
     : html`${hidden('challenge_id', '')}${hidden('response', '')}<div class="alert" role="alert" hidden><p>${say('passkey.failed')}</p></div>`;
 
 function confirmation<Key extends string>(drawn: Drawn<Key>): Markup {
-  const { say, name, confirmedBy, pressed } = drawn;
+  const { say, name, confirmedBy, pressed, form } = drawn;
   if (confirmedBy === undefined) return NOTHING;
-  const isWrong = pressed === name && drawn.faults.some(({ field }) => field === CONFIRMED);
+  const isPressed = pressed === name;
+  const ofIt = [CONFIRMED, form.confirmedAs];
+  const isWrong = isPressed && drawn.faults.some(({ field }) => ofIt.includes(field));
   const id = `${name}-confirmed`;
-  return html`<div class="field"><label for="${id}">${say('confirm.type', { name: confirmedBy })}</label><input id="${id}" name="${CONFIRMED}" autocomplete="off" required${isWrong ? html` aria-invalid="true" aria-describedby="alert"` : NOTHING}></div>
+  const value = isPressed ? (drawn.typed[CONFIRMED] ?? '') : '';
+  return html`<div class="field"><label for="${id}">${say('confirm.type', { name: confirmedBy })}</label><input id="${id}" name="${CONFIRMED}" autocomplete="off" autocapitalize="none" spellcheck="false" required${isWrong ? html` aria-invalid="true" aria-describedby="alert"` : NOTHING}${value === '' ? NOTHING : html` value="${value}"`}></div>
 `;
 }
 
@@ -218,7 +221,9 @@ export function formCurl<Key extends string>(drawn: Drawn<Key>): Markup {
     const value = isSecret(field) || current[name] === undefined ? variable : current[name];
     return [name, value] as const;
   });
-  const body = { ...form.preset, ...Object.fromEntries(entries) };
+  const confirmation =
+    form.confirmedAs === undefined ? [] : [[form.confirmedAs, drawn.confirmedBy] as const];
+  const body = { ...form.preset, ...Object.fromEntries([...entries, ...confirmation]) };
   const params = { ...called.params, ...use.params };
   return curlDetails({ say }, { ...called, endpoint, params, body });
 }

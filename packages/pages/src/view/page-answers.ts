@@ -50,6 +50,24 @@ const answerText =
 export const answeredJson = answerText('application/json');
 export const answeredFragment = answerText('text/html; charset=utf-8');
 
+/** A file that the browser keeps; it is shown nowhere. */
+export const answeredFile = (
+  name: string,
+  content: unknown,
+  cookies: readonly string[] = [],
+): Answer => ({
+  raw: (response) => {
+    response.writeHead(200, {
+      'Content-Type': 'application/json',
+      'Content-Disposition': `attachment; filename="${name}"`,
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      ...cookieHeader(cookies),
+    });
+    response.end(JSON.stringify(content, null, 2));
+  },
+});
+
 /** A foreign object and an unknown one look the same; either may belong to another account of the reader's. */
 function refusedPage<Key extends string>(
   frame: Frame<Key>,

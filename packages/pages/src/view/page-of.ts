@@ -23,10 +23,14 @@ export type PageForm<Key extends string, Data> = {
   readonly opens?: (shown: Shown<Key, Data>, params: Strings) => string | Markup;
   /** What has to be typed before the form does what cannot be taken back. */
   readonly confirmedBy?: (shown: Pick<Shown<Key, Data>, 'data'>) => string;
+  /** The member of the body that takes it, where the endpoint asks for it, too. */
+  readonly confirmedAs?: string;
   /** What the fields show at first. A PATCH sends what differs from it. */
   readonly current?: (data: Data, params: Strings) => { readonly [field: string]: unknown };
   /** The page that shows the answer, which is not shown again. */
   readonly once?: (shown: Shown<Key, Data>, answer: never) => PageBody;
+  /** The answer is a file of this name, which the browser keeps; the page stays as it is. */
+  readonly download?: string;
   /** Answers what a browser needs to make a passkey, for a form that sends one. */
   readonly passkey?: Endpoint;
 };

@@ -43,16 +43,21 @@ export const pagesOf = <Key extends string>(texts: Catalogue<Key>) => ({
     const Field extends FieldsOf<Shape['body']>,
     Data,
     const Preset extends Partial<Shape['body']> = Record<never, never>,
+    const Confirmed extends keyof Shape['body'] & string = never,
   >(
     endpoint: EndpointOf<Shape>,
-    form: Omit<PageForm<Key, Data>, 'endpoint' | 'fields' | 'preset' | 'once'> & {
+    form: Omit<
+      PageForm<Key, Data>,
+      'endpoint' | 'fields' | 'preset' | 'once' | 'confirmedAs'
+    > & {
       readonly fields: readonly Typed<Key, Field>[];
       readonly preset?: Preset;
+      readonly confirmedAs?: Confirmed;
       readonly once?: (
         shown: Parameters<NonNullable<PageForm<Key, Data>['once']>>[0],
         answer: Shape['ok'],
       ) => ReturnType<NonNullable<PageForm<Key, Data>['once']>>;
-    } & Complete<Exclude<RequiredOf<Shape['body']>, RootOf<Field> | keyof Preset>> &
+    } & Complete<Exclude<RequiredOf<Shape['body']>, RootOf<Field> | keyof Preset | Confirmed>> &
       Complete<Exclude<TextOf<Shape['reason']>, Key | FrameTextKey>>,
   ): PageForm<Key, Data> => ({ ...form, endpoint }) as PageForm<Key, Data>,
   /** A page, whose view gets the answers of its reads. */

@@ -10,6 +10,7 @@ import { CONFIRMED } from './form-view.ts';
 import {
   type Answer,
   answered,
+  answeredFile,
   endedPage,
   NOTHING_SENT,
   redirected,
@@ -138,7 +139,7 @@ async function checked<Key extends string, Data>(pressed: Press<Key, Data>): Pro
   if ('refusal' in answers) return unreadablePage(pressed, answers.refusal);
   const data = answers.data as Data;
   const name = form.confirmedBy?.({ data });
-  if (name !== undefined && (sent[CONFIRMED] ?? '').trim() !== name) {
+  if (name !== undefined && !isSameName(sent[CONFIRMED], name)) {
     const faults = [{ field: CONFIRMED, rule: 'enum' }];
     return again(pressed, { status: 400, faults, alert: frame.say('confirm.wrong') });
   }
@@ -151,13 +152,17 @@ async function checked<Key extends string, Data>(pressed: Press<Key, Data>): Pro
   return done(pressed, changed);
 }
 
+/** Keyboards of phones begin with a capital letter. */
+const isSameName = (typed: string | undefined, name: string): boolean =>
+  (typed ?? '').trim().toLowerCase() === name.trim().toLowerCase();
+
 async function done<Key extends string, Data>(
   pressed: Press<Key, Data>,
   fields: PageForm<Key, Data>['fields'],
 ): Promise<Answer> {
   const { context, call, sent, form, frame, visit, path } = pressed;
   const { endpoint } = form;
-  const body = { ...form.preset, ...formBody(endpoint, fields, sent) };
+  const body = { ...form.preset, ...formBody(endpoint, fields, sent), ...confirmation(form, sent) };
   const params = { ...call.request.params, ...paramsOf(sent) };
   const key = sent['key'];
   const outcome = await played(context, call, { visit, endpoint, params, body, key });
@@ -166,6 +171,7 @@ async function done<Key extends string, Data>(
   const seen = outcome.headers['X-Service-Consistency'];
   const written = typeof seen === 'string' ? [context.visits.writtenSeen(seen)] : [];
   const cookies = [...visit.cookies, ...written];
+  if (form.download !== undefined) return answeredFile(form.download, outcome.body, cookies);
   if (form.once === undefined) {
     return redirected(form.done === undefined ? path : `${path}?done=${sent.form}`, cookies);
   }
@@ -178,6 +184,11 @@ async function done<Key extends string, Data>(
   const once = context.visits.writtenShown(request.headers, key);
   return answered(200, framed(drawing, shown), [...cookies, ...once]);
 }
+
+const confirmation = <Key extends string, Data>(
+  { confirmedAs }: PageForm<Key, Data>,
+  sent: Sent,
+): object => (confirmedAs === undefined ? {} : { [confirmedAs]: sent[CONFIRMED] ?? '' });
 
 function refused<Key extends string, Data>(
   pressed: Press<Key, Data>,

@@ -5,6 +5,8 @@ import { LIMITS } from '../http/limits.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
 import { agentsPage } from './agents-page.ts';
 import { applicationsPage } from './applications-page.ts';
+import { dataPage } from './data-page.ts';
+import { emailPage } from './email-page.ts';
 import { type AccountEndpoints, TEXTS } from './endpoints.ts';
 import { homePage } from './home-page.ts';
 import { profilePage } from './profile-page.ts';
@@ -42,10 +44,12 @@ export function accountPagesModule(given: Dependencies): Module {
     endpoints: [
       ...pageRoutes(homePage(endpoints), shared),
       ...pageRoutes(profilePage(endpoints), shared),
+      ...pageRoutes(emailPage(endpoints), shared),
       ...pageRoutes(securityPage(endpoints), shared),
       ...pageRoutes(sessionsPage(endpoints), shared),
       ...pageRoutes(applicationsPage(endpoints), shared),
       ...pageRoutes(agentsPage(endpoints), shared),
+      ...pageRoutes(dataPage(endpoints), shared),
     ],
   };
 }

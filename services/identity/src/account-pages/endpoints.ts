@@ -5,6 +5,7 @@ import type { agentsModule } from '../agents/agents.module.ts';
 import type { authenticationModule } from '../authentication/authentication.module.ts';
 import type { consentsModule } from '../consents/consents.module.ts';
 import type { factorsModule } from '../factors/factors.module.ts';
+import type { ownAccountModule } from '../own-account/own-account.module.ts';
 import type { sessionsModule } from '../sessions/sessions.module.ts';
 import { DE } from './texts-de.ts';
 import { EN, type TextKey } from './texts-en.ts';
@@ -16,6 +17,7 @@ export type AccountEndpoints = Own<AccountsModule> &
   Own<ReturnType<typeof authenticationModule>> &
   Own<ReturnType<typeof consentsModule>> &
   Own<ReturnType<typeof factorsModule>> &
+  Own<ReturnType<typeof ownAccountModule>> &
   Own<ReturnType<typeof sessionsModule>>;
 
 export type AccountPage<Data> = Shown<TextKey, Data>;

@@ -1,4 +1,5 @@
 /** The first page of the account: who the person is, what waits, and what is worth a look. */
+import { utcText } from '@cardea/mail';
 import { ago, facts, html, type Markup, partLink, read, utcDay } from '@cardea/pages';
 import { type AccountEndpoints, type AccountPage, pageOf } from './endpoints.ts';
 import { addressOf, deviceName } from './parts.ts';
@@ -20,6 +21,7 @@ type Data = {
     readonly factors: readonly { readonly type: string }[];
     readonly recovery_codes_remaining: number;
   };
+  readonly deletion: { readonly delete_at: string | null };
   readonly recent: {
     readonly sessions: readonly {
       readonly browser: string;
@@ -29,7 +31,12 @@ type Data = {
   };
 };
 
-export const homePage = ({ getProfile, listFactors, listSessions }: AccountEndpoints) =>
+export const homePage = ({
+  getDeletion,
+  getProfile,
+  listFactors,
+  listSessions,
+}: AccountEndpoints) =>
   pageOf({
     name: 'account_page',
     summary: 'The account of the person who is signed in',
@@ -38,6 +45,7 @@ export const homePage = ({ getProfile, listFactors, listSessions }: AccountEndpo
     reads: {
       profile: read(getProfile),
       factors: read(listFactors),
+      deletion: read(getDeletion),
       recent: read(listSessions, { preset: { limit: RECENT_ROWS } }),
     },
     forms: {},
@@ -65,18 +73,26 @@ export const homePage = ({ getProfile, listFactors, listSessions }: AccountEndpo
     },
   });
 
-function warnings({ frame: { say }, data: { profile, factors } }: AccountPage<Data>): Markup {
+function warnings({ frame: { say }, data }: AccountPage<Data>): Markup {
+  const { profile, factors, deletion } = data;
   const { recovery_codes_remaining: left } = factors;
   const hasTotp = factors.factors.some(({ type }) => type === 'totp');
-  const texts = [
-    ...(profile.email_verified ? [] : [say('warn.email')]),
-    ...(factors.factors.length > 0 || factors.policy === 'disabled' ? [] : [say('warn.no_factor')]),
-    ...(hasTotp && left === 0 ? [say('warn.no_codes')] : []),
-    ...(hasTotp && left > 0 && left < CODES_FEW
-      ? [say('warn.few_codes', { count: String(left) })]
-      : []),
-  ];
-  return texts.length === 0
+  const email = '/account/email';
+  const security = '/account/security';
+  const list = [
+    deletion.delete_at !== null && {
+      text: say('warn.deletion', { time: utcText(deletion.delete_at) }),
+      at: '/account/data',
+    },
+    !profile.email_verified && { text: say('warn.email'), at: email },
+    factors.factors.length === 0 &&
+      factors.policy !== 'disabled' && { text: say('warn.no_factor'), at: security },
+    hasTotp && left === 0 && { text: say('warn.no_codes'), at: security },
+    hasTotp &&
+      left > 0 &&
+      left < CODES_FEW && { text: say('warn.few_codes', { count: String(left) }), at: security },
+  ].filter((each) => each !== false);
+  return list.length === 0
     ? html``
-    : html`<section class="note" aria-labelledby="warnings"><h2 id="warnings">${say('warn.title')}</h2><ul>${texts.map((text) => html`<li>${text}</li>`)}</ul><p><a href="/account/security">${say('warn.mend')}</a></p></section>`;
+    : html`<section class="note" aria-labelledby="warnings"><h2 id="warnings">${say('warn.title')}</h2><ul>${list.map(({ text, at }) => html`<li><a href="${at}">${text}</a></li>`)}</ul></section>`;
 }

@@ -171,7 +171,6 @@ export function accountsModule(given: Dependencies): AccountsModule {
   const changes = emailChanges({ ...needs, emails: needs.accounts.emails });
   const module: Module = {
     endpoints: [
-      resendVerificationRoute(needs),
       ...Object.values(own),
       createUserRoute(needs),
       listUsersRoute(needs),
@@ -221,6 +220,7 @@ export function accountsModule(given: Dependencies): AccountsModule {
 const selfService = (
   needs: Parameters<typeof currentUserRoute>[0] &
     Parameters<typeof updateProfileRoute>[0] &
+    Parameters<typeof resendVerificationRoute>[0] &
     Parameters<typeof unlinkIdentityRoute>[0],
 ) => ({
   currentUser: currentUserRoute(needs),
@@ -228,6 +228,7 @@ const selfService = (
   updateProfile: updateProfileRoute(needs),
   listIdentities: listIdentitiesRoute(needs),
   unlinkIdentity: unlinkIdentityRoute(needs),
+  resendVerification: resendVerificationRoute(needs),
 });
 
 /** A sample is verified as an account's own hash is: under the tenant's permit, and timed. */

@@ -6,7 +6,11 @@ import {
   requestRoutes,
 } from './email-change/request-email-change.route.ts';
 import { type StopDependencies, stopRoutes } from './email-change/stop-email-change.route.ts';
-import { type VerifyDependencies, verifyRoutes } from './email-change/verify-email-change.route.ts';
+import {
+  type VerifyDependencies,
+  verifyMyEmailChangeRoute,
+  verifyRoutes,
+} from './email-change/verify-email-change.route.ts';
 import { type ExportDependencies, exportAccountRoute } from './export/export-account.route.ts';
 
 type Dependencies = RequestDependencies &
@@ -15,12 +19,16 @@ type Dependencies = RequestDependencies &
   DeletionDependencies &
   ExportDependencies;
 
-export const ownAccountModule = (deps: Dependencies): Module => ({
-  endpoints: [
+export function ownAccountModule(deps: Dependencies) {
+  /** For the pages of a person's own account. */
+  const selfService = {
     ...requestRoutes(deps),
-    ...verifyRoutes(deps),
-    ...stopRoutes(deps),
+    verifyMyEmailChange: verifyMyEmailChangeRoute(deps),
     ...deletionRoutes(deps),
-    exportAccountRoute(deps),
-  ],
-});
+    exportAccount: exportAccountRoute(deps),
+  };
+  const module: Module = {
+    endpoints: [...Object.values(selfService), ...verifyRoutes(deps), ...stopRoutes(deps)],
+  };
+  return { module, selfService };
+}

@@ -1,6 +1,6 @@
 /** A person has their account deleted, sees when, and takes it back. */
 import { documented, NullableTime, Time } from '@cardea/contracts';
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import {
@@ -40,13 +40,13 @@ const COMMON = {
   notTaken: USERS_ONLY,
 } as const;
 
-export const deletionRoutes = (deps: DeletionDependencies): readonly Endpoint[] => [
-  scheduleDeletionRoute(deps),
-  showDeletionRoute(deps),
-  cancelDeletionRoute(deps),
-];
+export const deletionRoutes = (deps: DeletionDependencies) => ({
+  scheduleDeletion: scheduleDeletionRoute(deps),
+  getDeletion: showDeletionRoute(deps),
+  cancelDeletion: cancelDeletionRoute(deps),
+});
 
-const scheduleDeletionRoute = (deps: DeletionDependencies): Endpoint =>
+const scheduleDeletionRoute = (deps: DeletionDependencies) =>
   endpoint(
     {
       ...COMMON,
@@ -103,7 +103,7 @@ const scheduleDeletionRoute = (deps: DeletionDependencies): Endpoint =>
 
 const showDeletionRoute = (
   deps: Pick<DeletionDependencies, 'userDirectory' | 'workspaces'>,
-): Endpoint =>
+) =>
   endpoint(
     {
       ...COMMON,
@@ -132,7 +132,7 @@ const showDeletionRoute = (
     },
   );
 
-const cancelDeletionRoute = (deps: Pick<DeletionDependencies, 'command' | 'streams'>): Endpoint =>
+const cancelDeletionRoute = (deps: Pick<DeletionDependencies, 'command' | 'streams'>) =>
   endpoint(
     {
       ...COMMON,

@@ -1,6 +1,6 @@
 /** Asks for another address of one's own account, shows what is missing for it, and stops it. */
 import { NullableTime, Time } from '@cardea/contracts';
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -40,13 +40,13 @@ const COMMON = {
   notTaken: USERS_ONLY,
 } as const;
 
-export const requestRoutes = (deps: RequestDependencies): readonly Endpoint[] => [
-  requestEmailChangeRoute(deps),
-  showEmailChangeRoute(deps),
-  stopMyEmailChangeRoute(deps),
-];
+export const requestRoutes = (deps: RequestDependencies) => ({
+  requestEmailChange: requestEmailChangeRoute(deps),
+  getEmailChange: showEmailChangeRoute(deps),
+  stopEmailChange: stopMyEmailChangeRoute(deps),
+});
 
-const requestEmailChangeRoute = (deps: RequestDependencies): Endpoint =>
+const requestEmailChangeRoute = (deps: RequestDependencies) =>
   endpoint(
     {
       ...COMMON,
@@ -139,9 +139,7 @@ const PendingShape = closed({
   effective_at: NullableTime,
 });
 
-const showEmailChangeRoute = (
-  deps: Pick<RequestDependencies, 'clock' | 'userDirectory'>,
-): Endpoint =>
+const showEmailChangeRoute = (deps: Pick<RequestDependencies, 'clock' | 'userDirectory'>) =>
   endpoint(
     {
       ...COMMON,
@@ -179,9 +177,7 @@ const showEmailChangeRoute = (
     },
   );
 
-const stopMyEmailChangeRoute = (
-  deps: Pick<RequestDependencies, 'command' | 'emailChanges'>,
-): Endpoint =>
+const stopMyEmailChangeRoute = (deps: Pick<RequestDependencies, 'command' | 'emailChanges'>) =>
   endpoint(
     {
       ...COMMON,

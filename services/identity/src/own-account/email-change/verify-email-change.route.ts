@@ -72,7 +72,6 @@ const WAITS_FOR = ['users', 'sessions', 'revocations'] as const;
 export const verifyRoutes = (deps: VerifyDependencies): readonly Endpoint[] => [
   verifyEmailChangeRoute(deps),
   emailChangePageRoute(deps),
-  verifyMyEmailChangeRoute(deps),
 ];
 
 const verifyEmailChangeRoute = (deps: VerifyDependencies): Endpoint =>
@@ -118,7 +117,7 @@ const verifyEmailChangeRoute = (deps: VerifyDependencies): Endpoint =>
     },
   );
 
-const verifyMyEmailChangeRoute = (deps: VerifyDependencies): Endpoint =>
+export const verifyMyEmailChangeRoute = (deps: VerifyDependencies) =>
   endpoint(
     {
       name: 'verify_my_email_change',

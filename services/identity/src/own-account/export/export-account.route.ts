@@ -1,7 +1,7 @@
 /** A person takes along what identity keeps about them: no secret, and no hash of one. */
 import { NullableTime, Time } from '@cardea/contracts';
 import { accept } from '@cardea/event-store';
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { GeoIp } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -52,7 +52,7 @@ const Export = closed({
   agents: Type.Array(AgentShape),
 });
 
-export const exportAccountRoute = (deps: ExportDependencies): Endpoint =>
+export const exportAccountRoute = (deps: ExportDependencies) =>
   endpoint(
     {
       name: 'export_my_account',

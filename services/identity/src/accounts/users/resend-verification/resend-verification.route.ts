@@ -1,5 +1,5 @@
 /** Sends the confirmation mail again; answers the same if there is nothing left to confirm. */
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import { languageOf } from '@cardea/pages';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -15,7 +15,7 @@ type Dependencies = Pick<ServiceDependencies, 'command' | 'limits' | 'sealer' | 
 
 const SENT = { status: 'verification email sent' } as const;
 
-export const resendVerificationRoute = (needs: Dependencies): Endpoint =>
+export const resendVerificationRoute = (needs: Dependencies) =>
   endpoint(
     {
       name: 'resend_verification',

@@ -1,0 +1,85 @@
+/** What a person takes along of their account, and how they have it deleted. */
+import { utcText } from '@cardea/mail';
+import { html, type Markup, read } from '@cardea/pages';
+import { type AccountEndpoints, type AccountPage, formOf, pageOf } from './endpoints.ts';
+
+/** How many there are is all that is shown of them. */
+const COUNTED = { limit: '1' } as const;
+
+type Data = {
+  readonly profile: { readonly email: string };
+  readonly deletion: {
+    readonly delete_at: string | null;
+    readonly allowed: boolean;
+    readonly wait_days: number;
+  };
+  readonly devices: { readonly count: number };
+  readonly delegations: { readonly total: number };
+  readonly sessions: { readonly data: { readonly total: number } };
+};
+type Page = AccountPage<Data>;
+
+export const dataPage = (endpoints: AccountEndpoints) =>
+  pageOf({
+    name: 'data_page',
+    summary: 'What is kept about the person, and the end of the account',
+    description: 'Gives the person their data as a file, and has the account deleted.',
+    path: '/account/data',
+    reads: {
+      profile: read(endpoints.getProfile),
+      deletion: read(endpoints.getDeletion),
+      devices: read(endpoints.listSessions, { preset: COUNTED }),
+      delegations: read(endpoints.listDelegations, { preset: COUNTED }),
+      sessions: read(endpoints.listAgentSessions, {
+        preset: { ...COUNTED, status: 'active' },
+        person: 'user_id',
+      }),
+    },
+    forms: {
+      export: formOf(endpoints.exportAccount, {
+        title: 'data.export',
+        submit: 'data.export',
+        fields: [],
+        download: 'account.json',
+      }),
+      delete: formOf(endpoints.scheduleDeletion, {
+        title: 'data.delete',
+        submit: 'data.delete_submit',
+        done: 'data.delete_done',
+        fields: [],
+        opens: ending,
+        confirmedBy: ({ data }: Pick<Page, 'data'>) => data.profile.email,
+        confirmedAs: 'confirm',
+      }),
+      keep: formOf(endpoints.cancelDeletion, {
+        title: 'data.keep',
+        submit: 'data.keep',
+        done: 'data.kept',
+        fields: [],
+      }),
+    },
+    view: (page) => ({
+      title: page.frame.say('data.title'),
+      width: 'form',
+      body: html`<section><h2>${page.frame.say('data.export_title')}</h2><p>${page.frame.say('data.export_lead')}</p>${page.form('export')}<p class="muted">${page.frame.say('data.elsewhere')}</p></section>
+<section><h2>${page.frame.say('data.delete_title')}</h2>${deletion(page)}</section>`,
+    }),
+  });
+
+/** What ends at once, in numbers, and what at the day. */
+const ending = ({ frame: { say }, data }: Page): string =>
+  say('data.delete_lead', {
+    days: String(data.deletion.wait_days),
+    devices: String(Math.max(0, data.devices.count - 1)),
+    delegations: String(data.delegations.total),
+    sessions: String(data.sessions.data.total),
+  });
+
+function deletion({ frame: { say }, data: { deletion: of }, form }: Page): Markup {
+  if (of.delete_at !== null) {
+    return html`<p>${say('data.waits', { time: utcText(of.delete_at) })}</p>${form('keep')}`;
+  }
+  return of.allowed
+    ? html`<p>${say('data.wait_days', { days: String(of.wait_days) })}</p>${form('delete')}`
+    : html`<p>${say('data.off')}</p>`;
+}

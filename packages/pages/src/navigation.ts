@@ -20,6 +20,7 @@ const ENTRIES: readonly { readonly path: string; readonly text: FrameTextKey }[]
   { path: '/account/sessions', text: 'nav.sessions' },
   { path: '/account/applications', text: 'nav.applications' },
   { path: '/account/agents', text: 'nav.agents' },
+  { path: '/account/channels', text: 'nav.channels' },
   { path: '/account/data', text: 'nav.data' },
   { path: '/approve', text: 'nav.approve' },
 ];

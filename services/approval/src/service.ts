@@ -52,7 +52,12 @@ function build(needs: ServiceDependencies, options: Options): Service {
     requests.module,
     notifications.module,
     channels.module,
-    pagesModule({ ...needs, ...requests.parts, endpoints: requests.endpoints }),
+    pagesModule({
+      ...needs,
+      ...requests.parts,
+      endpoints: requests.endpoints,
+      channels: channels.endpoints,
+    }),
     approvalRpcModule({ ...needs, ...requests.parts }),
   ]);
 }

@@ -204,6 +204,15 @@ const ROWS: readonly Row[] = [
   },
   {
     page: '/account/agents',
+    form: 'end_all',
+    operation: 'withdraw_all_delegations',
+    prepare: async (of) => {
+      await delegated(of);
+      return {};
+    },
+  },
+  {
+    page: '/account/agents',
     form: 'end',
     operation: 'end_agent_session',
     prepare: async (of) => {

@@ -82,6 +82,7 @@ export const machineSamples: Samples = {
     by: 'member',
     ask: async (world) => ({ body: delegation((await someAgent(world)).params.id) }),
   },
+  withdraw_all_delegations: { by: 'member', ask: () => ({}) },
   withdraw_delegation: { by: 'member', ask: someDelegation, but: ONLY_OWN },
   start_agent_session: {
     by: 'agent key',

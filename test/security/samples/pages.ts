@@ -74,6 +74,8 @@ export const pageSamples: Samples = {
     404,
   ),
   agents_page_form: accountForm('/account/agents', { form: 'end', 'param.id': 'nobody' }, 404),
+  ...accountPages('channels'),
+  channels_page_form: accountForm('/account/channels', { form: 'create', name: '' }),
   waiting_page: {
     by: 'none',
     ask: async (world) => ({ headers: (await browserOf(world)).headers }),

@@ -108,6 +108,7 @@ function drawnForm<Key extends string, Data>(
     faults: pressed?.faults ?? [],
     conflicts: pressed?.conflicts ?? {},
     current: form.current?.(data, use.params ?? {}) ?? {},
+    userId: visit.userId,
     confirmedBy: form.confirmedBy?.({ data }),
     proof:
       isPressed &&

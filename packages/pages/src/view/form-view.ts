@@ -25,6 +25,7 @@ export type FormContext<Key extends string> = {
   /** What somebody else has made of a field meanwhile. */
   readonly conflicts: Typed;
   readonly called: Omit<Called, 'endpoint' | 'body'>;
+  readonly userId: string;
 };
 
 export type Drawn<Key extends string> = FormContext<Key> & {
@@ -44,6 +45,12 @@ export type Drawn<Key extends string> = FormContext<Key> & {
   /** What has to be typed first. */
   readonly confirmedBy?: string | undefined;
 };
+
+/** The members of the body that nobody types. */
+export const presetOf = <Key extends string, Data>(
+  { preset }: Pick<PageForm<Key, Data>, 'preset'>,
+  userId: string,
+): object => (typeof preset === 'function' ? preset(userId) : (preset ?? {}));
 
 /** A link to where a form is shown by itself; in a row that names the object, the deed alone. */
 export function formLink<Key extends string>(drawn: Drawn<Key>): Markup {
@@ -223,7 +230,7 @@ export function formCurl<Key extends string>(drawn: Drawn<Key>): Markup {
   });
   const confirmation =
     form.confirmedAs === undefined ? [] : [[form.confirmedAs, drawn.confirmedBy] as const];
-  const body = { ...form.preset, ...Object.fromEntries([...entries, ...confirmation]) };
+  const body = { ...presetOf(form, drawn.userId), ...Object.fromEntries([...entries, ...confirmation]) };
   const params = { ...called.params, ...use.params };
   return curlDetails({ say }, { ...called, endpoint, params, body });
 }

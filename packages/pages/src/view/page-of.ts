@@ -13,8 +13,8 @@ export type PageForm<Key extends string, Data> = {
   /** It belongs to the same service; what it answers and refuses is what the form does. */
   readonly endpoint: Endpoint;
   readonly fields: readonly FormField<Key>[];
-  /** Members of the body that nobody types. */
-  readonly preset?: object;
+  /** Members of the body that nobody types; a function of the id of whoever sends the form. */
+  readonly preset?: object | ((userId: string) => object);
   readonly title: Key | FrameTextKey;
   readonly submit: Key | FrameTextKey;
   /** What the next page says. */

@@ -51,7 +51,7 @@ export const pagesOf = <Key extends string>(texts: Catalogue<Key>) => ({
       'endpoint' | 'fields' | 'preset' | 'once' | 'confirmedAs'
     > & {
       readonly fields: readonly Typed<Key, Field>[];
-      readonly preset?: Preset;
+      readonly preset?: Preset | ((userId: string) => Preset);
       readonly confirmedAs?: Confirmed;
       readonly once?: (
         shown: Parameters<NonNullable<PageForm<Key, Data>['once']>>[0],

@@ -6,7 +6,7 @@ import type { Visit } from '../session/visits.ts';
 import { changedFields, conflicts } from './changed-fields.ts';
 import { drawPage, framed, type Pressed, paramsOf, shownOf } from './draw-page.ts';
 import { formBody, isSecret, type Typed } from './form-body.ts';
-import { CONFIRMED } from './form-view.ts';
+import { CONFIRMED, presetOf } from './form-view.ts';
 import {
   type Answer,
   answered,
@@ -162,7 +162,11 @@ async function done<Key extends string, Data>(
 ): Promise<Answer> {
   const { context, call, sent, form, frame, visit, path } = pressed;
   const { endpoint } = form;
-  const body = { ...form.preset, ...formBody(endpoint, fields, sent), ...confirmation(form, sent) };
+  const body = {
+    ...presetOf(form, visit.userId),
+    ...formBody(endpoint, fields, sent),
+    ...confirmation(form, sent),
+  };
   const params = { ...call.request.params, ...paramsOf(sent) };
   const key = sent['key'];
   const outcome = await played(context, call, { visit, endpoint, params, body, key });

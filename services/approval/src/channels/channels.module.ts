@@ -33,8 +33,18 @@ export type ChannelsDependencies = Pick<
     readonly network?: Pick<OutboundDependencies, 'dialer' | 'resolver'> | undefined;
   };
 
+/** Those that the page of a person's own channels shows and plays. */
+export type ChannelEndpoints = {
+  readonly list: ReturnType<typeof listChannelsRoute>;
+  readonly create: ReturnType<typeof createChannelRoute>;
+  readonly change: ReturnType<typeof changeChannelRoute>;
+  readonly remove: ReturnType<typeof deleteChannelRoute>;
+  readonly test: ReturnType<typeof testChannelRoute>;
+};
+
 export function channelsModule(dependencies: ChannelsDependencies): {
   readonly module: Module;
+  readonly endpoints: ChannelEndpoints;
   /** Called when there may be messages to send. */
   readonly wake: () => void;
   /** Deletes the channels that tell of a user's requests alone. */
@@ -49,14 +59,15 @@ export function channelsModule(dependencies: ChannelsDependencies): {
   });
   const newJobs = wakeSignal(clock);
   const shared = { ...dependencies, wake: newJobs.wake };
+  const endpoints: ChannelEndpoints = {
+    list: listChannelsRoute(shared),
+    create: createChannelRoute(shared),
+    change: changeChannelRoute(shared),
+    remove: deleteChannelRoute(shared),
+    test: testChannelRoute(shared),
+  };
   const module: Module = {
-    endpoints: [
-      listChannelsRoute(shared),
-      createChannelRoute(shared),
-      changeChannelRoute(shared),
-      deleteChannelRoute(shared),
-      testChannelRoute(shared),
-    ],
+    endpoints: Object.values(endpoints),
     projections: [channelsTable],
     relay: channelsRelay,
     loops: [channelSender({ ...dependencies, outbound: client }, newJobs)],
@@ -72,7 +83,7 @@ export function channelsModule(dependencies: ChannelsDependencies): {
       await dependencies.streams.decideOn(channels, id, command, deleteWithRecipient);
     }
   };
-  return { module, wake: newJobs.wake, deleteOf };
+  return { module, endpoints, wake: newJobs.wake, deleteOf };
 }
 
 export const channelsStreams = [channels];

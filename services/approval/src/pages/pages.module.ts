@@ -1,7 +1,10 @@
 /** The pages at which people decide: views over this service's own endpoints. */
 import { pageRoutes } from '@cardea/pages';
 import type { Module, RateLimit, ServiceDependencies } from '@cardea/service';
+import type { ChannelEndpoints } from '../channels/channels.module.ts';
 import type { RequestEndpoints, RequestParts } from '../requests/requests.module.ts';
+import { CHANNEL_TEXTS } from './channel-texts.ts';
+import { channelsPage } from './channels-page.ts';
 import { decisionPage } from './decision-page.ts';
 import { listPage } from './list-page.ts';
 import { TEXTS } from './texts.ts';
@@ -19,7 +22,10 @@ export type PagesDependencies = Pick<
   ServiceDependencies,
   'clock' | 'limits' | 'pageKeys' | 'peers' | 'revocations' | 'settings'
 > &
-  Pick<RequestParts, 'identityFacts'> & { readonly endpoints: RequestEndpoints };
+  Pick<RequestParts, 'identityFacts'> & {
+    readonly endpoints: RequestEndpoints;
+    readonly channels: ChannelEndpoints;
+  };
 
 export function pagesModule(needs: PagesDependencies): Module {
   const { identityFacts, peers, endpoints } = needs;
@@ -44,6 +50,7 @@ export function pagesModule(needs: PagesDependencies): Module {
     endpoints: [
       ...pageRoutes(listPage(endpoints.pending), shared),
       ...pageRoutes(decisionPage(endpoints), shared),
+      ...pageRoutes(channelsPage(needs.channels), { ...shared, texts: CHANNEL_TEXTS }),
     ],
   };
 }

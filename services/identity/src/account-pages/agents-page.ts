@@ -1,5 +1,5 @@
 /** The agents that act for a person: what they may, and what they do now. */
-import { ago, html, partLink, read, tag } from '@cardea/pages';
+import { ago, html, type Markup, partLink, read, tag } from '@cardea/pages';
 import { type AccountEndpoints, type AccountPage, formOf, pageOf } from './endpoints.ts';
 
 const PAGE_ROWS = '50';
@@ -23,7 +23,8 @@ type AgentSession = {
 };
 type Data = {
   readonly agents: { readonly agents: readonly { id: string; name: string }[] };
-  readonly delegations: { readonly delegations: readonly Delegation[] };
+  readonly delegations: { readonly delegations: readonly Delegation[]; readonly total: number };
+  readonly live: { readonly data: { readonly total: number } };
   readonly sessions: {
     readonly data: { readonly sessions: readonly AgentSession[]; readonly total: number };
   };
@@ -44,6 +45,10 @@ export const agentsPage = (endpoints: AccountEndpoints) =>
         preset: { limit: PAGE_ROWS },
         person: 'user_id',
       }),
+      live: read(endpoints.listAgentSessions, {
+        preset: { limit: '1', status: 'active' },
+        person: 'user_id',
+      }),
     },
     forms: {
       withdraw: formOf(endpoints.withdrawDelegation, {
@@ -59,6 +64,13 @@ export const agentsPage = (endpoints: AccountEndpoints) =>
         done: 'agents.end_done',
         fields: [],
       }),
+      end_all: formOf(endpoints.withdrawAllDelegations, {
+        title: 'agents.end_all',
+        submit: 'agents.end_all',
+        done: 'agents.end_all_done',
+        fields: [],
+        opens: ({ frame, data }: Page) => frame.say('agents.end_all_lead', countsOf(data)),
+      }),
     },
     view: (page) => {
       const { say } = page.frame;
@@ -67,10 +79,23 @@ export const agentsPage = (endpoints: AccountEndpoints) =>
         width: 'wide',
         body: html`<section><h2>${say('agents.delegations')}</h2>${delegationList(page)}</section>
 <section><h2>${say('agents.sessions')}</h2>${sessionList(page)}</section>
-<section><h2>${say('agents.waits')}</h2>${partLink('/approve', 'waiting', say('agents.waits'))}</section>`,
+${endAll(page)}<section><h2>${say('agents.waits')}</h2>${partLink('/approve', 'waiting', say('agents.waits'))}</section>
+<section><h2>${say('agents.channels')}</h2>${partLink('/account/channels', 'mine', say('agents.channels_link'))}</section>`,
       };
     },
   });
+
+const countsOf = ({ delegations, live }: Data) => ({
+  delegations: String(delegations.total),
+  sessions: String(live.data.total),
+});
+
+/** Where there is nothing to end, nothing ends it. */
+const endAll = ({ data, form }: Page): Markup =>
+  data.delegations.total + data.live.data.total === 0
+    ? html``
+    : html`<div class="actions">${form('end_all')}</div>
+`;
 
 const agentName = ({ agents }: Data, id: string): string =>
   agents.agents.find((agent) => agent.id === id)?.name ?? id;

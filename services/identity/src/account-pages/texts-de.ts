@@ -171,6 +171,12 @@ export const DE: { readonly [key in TextKey]: string } = {
   'agents.no_sessions': 'Noch hat kein Agent für Sie gearbeitet.',
   'agents.end': 'Beenden',
   'agents.end_done': 'Die Sitzung wurde beendet.',
+  'agents.end_all': 'Alles beenden',
+  'agents.end_all_lead':
+    'Sie nehmen zurück, was Sie {delegations} Agenten erlaubt haben, und {sessions} laufende Sitzungen enden. Dann handelt kein Agent mehr für Sie.',
+  'agents.end_all_done': 'Kein Agent handelt mehr für Sie.',
+  'agents.channels': 'Wo Sie davon erfahren',
+  'agents.channels_link': 'Ihre Chats und Telefone',
   'agents.waits': 'Anfragen, die auf Sie warten',
   'data.title': 'Ihre Daten',
   'data.export_title': 'Mitnehmen',

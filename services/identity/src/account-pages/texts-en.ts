@@ -165,6 +165,12 @@ export const EN = {
   'agents.no_sessions': 'No agent has worked for you yet.',
   'agents.end': 'End',
   'agents.end_done': 'The session was ended.',
+  'agents.end_all': 'End all',
+  'agents.end_all_lead':
+    'You take back what you have allowed {delegations} agents, and {sessions} live sessions end. No agent acts for you then.',
+  'agents.end_all_done': 'No agent acts for you any more.',
+  'agents.channels': 'Where you are told',
+  'agents.channels_link': 'Your chats and phones',
   'agents.waits': 'Requests that wait for you',
   'data.title': 'Your data',
   'data.export_title': 'Take it along',

@@ -34,6 +34,7 @@ export const agents: { readonly [field: string]: string } = {
   delegations: 'The delegations of the caller.',
   digest: 'SHA-256 in hex over all that the person is asked; compared when the approval is used.',
   effect: 'What the policy does: require an approval, or deny.',
+  ended: 'How many agent sessions were ended.',
   ended_at: 'When the session ended; null: it goes on.',
   exclude_session_user: 'True: the person for whom the agent acts may not approve.',
   expected_current:
@@ -97,6 +98,7 @@ export const agents: { readonly [field: string]: string } = {
   versions: 'The versions of the value.',
   wait: 'Seconds that the call may wait for a decision.',
   why: 'The policies and the approval that the grant rests on.',
+  withdrawn: 'How many delegations were taken back.',
   'ApprovalApprovedWebhook.resource': 'What the action is about.',
   'ApprovalDeniedWebhook.resource': 'What the action is about.',
   'ApprovalExpiredWebhook.resource': 'What the action is about.',

@@ -43,6 +43,16 @@ const rows = table('requests', {
     action_binding: orNull('jsonb'),
   },
 });
+/** Who has given one of several approvals, also where it counts no more; filled below, with the time of the request. */
+const given = table('approvals_given', {
+  key: ['tenant_id', 'request_id', 'user_id'],
+  columns: {
+    tenant_id: 'text',
+    request_id: 'text',
+    user_id: 'text',
+    created_at: 'timestamptz',
+  },
+});
 const keyOf = ({ metadata, streamId }: Recorded<RequestEvent>) => ({
   tenant_id: metadata.tenantId,
   id: streamId.slice(requests.noun.length + 1),
@@ -52,7 +62,7 @@ export const requestsTable = (wake: () => void) =>
   projection<RequestEvent | CodeGuessesEvent | TenantForgotten>()({
     name: 'requests',
     log: 'approval',
-    tables: [rows],
+    tables: [rows, given],
     on: {
       ApprovalRequested: ({ data }) => [rows.put(rowOf(data))],
       ApprovalGiven: (event) => [rows.patch(keyOf(event), respondersOf(event.data))],
@@ -74,13 +84,21 @@ export const requestsTable = (wake: () => void) =>
       },
     },
     apply: {
-      on: ['ApprovalRequested', 'ApprovalApproved', 'BindingCodeMissed', 'TenantForgotten'],
+      on: [
+        'ApprovalRequested',
+        'ApprovalGiven',
+        'ApprovalApproved',
+        'BindingCodeMissed',
+        'TenantForgotten',
+      ],
       statements: (events, { rebuilding, schema }) => [
         ...useBefore(events.filter(isApproved), schema),
+        ...approvalsGiven(events.filter(isGiven), schema),
         ...(rebuilding ? [] : notificationJobs(events.filter(isRequested))),
         ...(rebuilding ? [] : blockNotices(events.filter(isBlock))),
         ...tenantRowsDeleted(events.filter(isForgotten), [
           `${schema}.requests`,
+          `${schema}.approvals_given`,
           ...(rebuilding ? [] : ['approval.notification_jobs']),
         ]),
       ],
@@ -100,6 +118,7 @@ const isRequested = (event: Event): event is Of<'ApprovalRequested'> =>
 type Missed = Recorded<CodeGuessesEvent, 'BindingCodeMissed'>;
 const isBlock = (event: Event): event is Missed =>
   event.type === 'BindingCodeMissed' && beginsBlock(event);
+const isGiven = (event: Event): event is Of<'ApprovalGiven'> => event.type === 'ApprovalGiven';
 const isApproved = (event: Event): event is Of<'ApprovalApproved'> =>
   event.type === 'ApprovalApproved';
 
@@ -164,6 +183,25 @@ function useBefore(
       AND coalesce(r.binding, r.action_binding) IS NOT NULL`;
   const values = [approved.map(({ tenant_id }) => tenant_id), approved.map(({ id }) => id)];
   return [{ name: `${schema}_use_before`, text, values }];
+}
+
+function approvalsGiven(
+  events: readonly Of<'ApprovalGiven'>[],
+  schema: string,
+): readonly Statement[] {
+  if (events.length === 0) return [];
+  const text = `INSERT INTO ${schema}.approvals_given (tenant_id, request_id, user_id, created_at)
+    SELECT r.tenant_id, r.id, g.user_id, r.created_at
+    FROM unnest($1::text[], $2::text[], $3::text[]) AS g (tenant_id, id, user_id)
+    JOIN ${schema}.requests r ON r.tenant_id = g.tenant_id AND r.id = g.id
+    ON CONFLICT DO NOTHING`;
+  const keys = events.map(keyOf);
+  const values = [
+    keys.map(({ tenant_id }) => tenant_id),
+    keys.map(({ id }) => id),
+    events.map(({ data }) => data.responded_by),
+  ];
+  return [{ name: `${schema}_approvals_given`, text, values }];
 }
 
 /** Webhooks are served by the integration event; everything else is queued here. */

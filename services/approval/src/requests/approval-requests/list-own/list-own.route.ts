@@ -1,4 +1,4 @@
-/** Requests that were sent to the caller or decided by them, page by page. */
+/** Requests that were sent to the caller, decided by them or approved by them among others, page by page. */
 import { cursorQuery, nextCursor, pageOfCursor } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { Queryable } from '@cardea/read-models';
@@ -19,7 +19,7 @@ export const listOwnDecisions = (deps: Dependencies) =>
       tenant: 'optional',
       summary: 'Requests that were mine to decide',
       description:
-        'Lists the requests that were sent to the caller or that they decided, newest first, 50 unless `limit` says otherwise. Follow the list with `next_cursor`.',
+        'Lists the requests that were sent to the caller, that they decided or approved among others, newest first, 50 unless `limit` says otherwise. Follow the list with `next_cursor`.',
       method: 'get',
       path: '/api/v1/me/decisions',
       who: ['user'],
@@ -55,19 +55,24 @@ export const listOwnDecisions = (deps: Dependencies) =>
     },
   );
 
-/** Each part has an index of its own, so neither reads more than a page. */
+/** Each part has an index of its own, so none reads more than a page. */
 async function idsOf(
   sql: Queryable,
   { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
   { limit, after }: Exclude<ReturnType<typeof pageOfCursor>, { rule: string }>,
 ): Promise<readonly string[]> {
-  const part = (column: 'responded_by' | 'user_id') => `
-    (SELECT id, created_at FROM approval.requests
+  const part = (table: string, id: string, column: 'responded_by' | 'user_id') => `
+    (SELECT ${id} AS id, created_at FROM approval.${table}
      WHERE tenant_id = $1 AND ${column} = $2
-       AND ($3::timestamptz IS NULL OR (created_at, id) < ($3::timestamptz, $4::text))
-     ORDER BY created_at DESC, id DESC LIMIT $5)`;
+       AND ($3::timestamptz IS NULL OR (created_at, ${id}) < ($3::timestamptz, $4::text))
+     ORDER BY created_at DESC, ${id} DESC LIMIT $5)`;
+  const parts = [
+    part('requests', 'id', 'user_id'),
+    part('requests', 'id', 'responded_by'),
+    part('approvals_given', 'request_id', 'user_id'),
+  ];
   const { rows } = await sql.query<{ id: string }>(
-    `SELECT id FROM (${part('user_id')} UNION ${part('responded_by')}) found
+    `SELECT id FROM (${parts.join(' UNION ')}) found
      ORDER BY created_at DESC, id DESC LIMIT $5`,
     [tenantId, userId, after?.ts ?? null, after?.id ?? null, limit],
   );

@@ -32,8 +32,8 @@ type Dependencies = Pick<
   readonly snapshots: Pick<SnapshotCache, 'load'>;
 };
 
-const PATH = '/api/v1/me/delegations';
-const COMMON = {
+export const DELEGATIONS_PATH = '/api/v1/me/delegations';
+export const DELEGATIONS = {
   tag: 'Self-service',
   who: ['user'],
   tenant: 'optional',
@@ -57,7 +57,7 @@ export const grantDelegationRoute = (
 ): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      ...DELEGATIONS,
       name: 'grant_delegation',
       class: 'settings',
       stepUp: 'none',
@@ -65,7 +65,7 @@ export const grantDelegationRoute = (
       description:
         'Lets an agent act for the caller, for the named services and fields, until an end if one is given. Granting again replaces what was granted before.',
       method: 'post',
-      path: PATH,
+      path: DELEGATIONS_PATH,
       body: closed({
         agent_id: Type.String({ minLength: 1, maxLength: 128 }),
         services: ServiceGrants,
@@ -122,14 +122,14 @@ export const listDelegationsRoute = ({
 }: Pick<Dependencies, 'clock' | 'database'>) =>
   endpoint(
     {
-      ...COMMON,
+      ...DELEGATIONS,
       name: 'list_delegations',
       class: 'things',
       applicationScope: 'account',
       summary: 'Agents that may act for me',
       description: 'Lists what the caller has delegated to agents.',
       method: 'get',
-      path: PATH,
+      path: DELEGATIONS_PATH,
       query: Type.Object(pageQuery),
       ok: closed({ delegations: Type.Array(DelegationShape), ...pageAnswer }),
       refusals: {},
@@ -147,7 +147,7 @@ export const listDelegationsRoute = ({
 export const withdrawDelegationRoute = (needs: Dependencies) =>
   endpoint(
     {
-      ...COMMON,
+      ...DELEGATIONS,
       name: 'withdraw_delegation',
       class: 'settings',
       stepUp: 'none',
@@ -156,7 +156,7 @@ export const withdrawDelegationRoute = (needs: Dependencies) =>
       description:
         "Takes a delegation back. The agent's sessions for the caller end before the answer.",
       method: 'delete',
-      path: `${PATH}/{id}`,
+      path: `${DELEGATIONS_PATH}/{id}`,
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       ok: closed({ status: Type.Literal('delegation withdrawn') }),
       refusals: { not_found: 404 },

@@ -127,6 +127,22 @@ describe('people 11 a change to how an account is signed in to', () => {
     expect(mails.find(({ subject }) => subject.endsWith('deleted'))?.text).toContain(dan.email);
   });
 
+  it('is told that an administrator acts in their name', async () => {
+    const kim = await newcomer();
+    const reason = 'ticket 4711';
+    const again = fixture.as(await fixture.signInAgain(admin));
+    ok(await again.post(`${userPath(kim)}/impersonate`, { reason }));
+    const [mail] = await notices(kim, 'an administrator acts in your name');
+    expect(mail?.text).toContain('Done by: an administrator');
+    expect(mail?.text).not.toMatch(/Device:|Place:|4711/);
+    const owner = await fixture.as(admin).get('/api/v1/auth/me');
+    const denied = await again.post(`/api/v1/admin/users/${owner.body.user.id}/impersonate`, {
+      reason,
+    });
+    expect(denied.status).toBe(403);
+    expect(await noticesTo(admin)).toEqual([]);
+  });
+
   it('is told in the language of the account, with the tenant’s page once it is verified', async () => {
     const ida = await newcomer();
     ok(await fixture.as(ida).patch('/api/v1/user/profile', { locale: 'de-AT' }));

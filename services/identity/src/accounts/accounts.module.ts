@@ -72,6 +72,7 @@ export type { Invitation } from './invitations/invitation.ts';
 export type { Join, Joined } from './invitations/joining.ts';
 export { type Passwords, passwordFault, readHashWith } from './passwords/passwords.ts';
 export { isReusedPassword } from './passwords/reused-password.ts';
+export type { ImpersonationEvent } from './impersonations/impersonation.ts';
 export { type Opened, readSnapshot, type UserDirectory } from './user-directory.ts';
 export {
   type DecideDependencies,

@@ -4,11 +4,11 @@
  * a second time.
  */
 import { type ConcerningType, type EventHandlers, ignored } from '@cardea/event-store';
-import type { ExistingUser, UserEvent } from '../accounts/accounts.module.ts';
+import type { ExistingUser, ImpersonationEvent, UserEvent } from '../accounts/accounts.module.ts';
 import type { FactorEvent } from '../factors/factors.module.ts';
 import type { MailDetails } from '../mail/mail.module.ts';
 
-export type SecurityEvent = UserEvent | FactorEvent;
+export type SecurityEvent = UserEvent | FactorEvent | ImpersonationEvent;
 
 /** What its owner is told of it; undefined: nothing. */
 export type ChangeNotice = Required<Pick<MailDetails, 'change'>> &
@@ -49,6 +49,7 @@ export const SECURITY_CHANGES_OF: EventHandlers<
   IdentityUnlinked: ({ data }, user) =>
     isReclaim(data, user) ? undefined : { change: 'account_unlinked', provider: data.provider },
   EmailChanged: () => ({ change: 'email_changed' }),
+  ImpersonationStarted: () => ({ change: 'impersonated' }),
   UserDisabled: () => ({ change: 'account_disabled' }),
   FactorUsed: ({ data }) =>
     data.type === 'recovery'

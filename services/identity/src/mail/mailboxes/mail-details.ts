@@ -24,7 +24,7 @@ export function whenceOf(
 /** Who invites; of another tenant where its owner has just created the tenant. */
 export type InviterOf = { readonly tenantId: string; readonly userId: string };
 
-/** A change to how an account is signed in to. */
+/** A change to how an account is signed in to, or an administrator who acts in its name. */
 export const SECURITY_CHANGES = [
   'password_changed',
   'password_reset',
@@ -43,6 +43,7 @@ export const SECURITY_CHANGES = [
   'deletion_near',
   'deletion_cancelled',
   'deletion_last_admin',
+  'impersonated',
   'account_disabled',
   'account_deleted',
 ] as const;

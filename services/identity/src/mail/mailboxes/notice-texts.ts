@@ -97,6 +97,10 @@ const EN: NoticeTexts = {
       subject: 'your account could not be deleted',
       why: 'Today your account was to be deleted, but you are the last administrator, so it stays. Make somebody else an administrator, and ask for the deletion again.',
     },
+    impersonated: {
+      subject: 'an administrator acts in your name',
+      why: 'For ten minutes an administrator can see what you see in your account and act in it. They cannot change your password or any way to sign in, and decide nothing for you. What they do is recorded under their own name.',
+    },
     account_disabled: {
       subject: 'your account was disabled',
       why: 'Your account was disabled. Its sessions have ended, and nobody can sign in to it.',
@@ -201,6 +205,10 @@ const DE: NoticeTexts = {
     deletion_last_admin: {
       subject: 'Ihr Konto konnte nicht gelöscht werden',
       why: 'Ihr Konto sollte heute gelöscht werden, aber Sie sind die letzte Person in der Administration, deshalb bleibt es. Geben Sie jemand anderem die Administration, und beantragen Sie die Löschung erneut.',
+    },
+    impersonated: {
+      subject: 'Ihre Administration handelt in Ihrem Namen',
+      why: 'Zehn Minuten lang kann jemand aus Ihrer Administration sehen, was Sie in Ihrem Konto sehen, und darin handeln. Weder Ihr Passwort noch ein Weg zur Anmeldung lassen sich so ändern, und für Sie wird nichts entschieden. Was dabei geschieht, wird unter dem eigenen Namen dieser Person festgehalten.',
     },
     account_disabled: {
       subject: 'Ihr Konto wurde gesperrt',

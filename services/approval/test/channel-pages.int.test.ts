@@ -1,8 +1,8 @@
 /** The page of a person's own channels: what its forms do is what their endpoints do, and it shows no address. */
-import { formToken, pageCookies } from '@cardea/pages';
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApprovalFixture, approvalFixture, type Tenant } from './approval-fixture.ts';
+import { pageBrowser, type Values } from './page-browser.ts';
 
 const database = testDatabase();
 let fixture: ApprovalFixture;
@@ -19,30 +19,10 @@ const SECRET = 'T0SECRETB0SECRETXXX';
 const URL_OF = `https://hooks.slack.com/services/${SECRET}`;
 const TOKEN = 'tk_verysecrettoken';
 
-type Values = { readonly [field: string]: string };
-
-/** A browser at which somebody has signed in. */
-function browser(token: string) {
-  const cookies = pageCookies(fixture.host.needsOf('approval').pageKeys, fixture.settings);
-  const cookie = cookies.begun(token);
-  const headers = {
-    accept: 'text/html',
-    cookie: cookies.written(cookie).split(';')[0] ?? '',
-    origin: new URL(fixture.settings.PUBLIC_URL).origin,
-  };
-  const ask = async (path: string, init: RequestInit = {}) => {
-    const answer = await fetch(fixture.baseUrl + path, { redirect: 'manual', headers, ...init });
-    const location = answer.headers.get('location');
-    return { status: answer.status, location, text: await answer.text() };
-  };
-  return {
-    get: (path: string) => ask(path),
-    press: (form: string, fields: Values = {}) => {
-      const body = { ...fields, form, form_token: formToken(cookie, PATH) };
-      return ask(PATH, { method: 'POST', body: new URLSearchParams(body) });
-    },
-  };
-}
+const browser = (token: string) => {
+  const { get, press } = pageBrowser(fixture, token);
+  return { get, press: (form: string, fields: Values = {}) => press(PATH, { ...fields, form }) };
+};
 
 const tokenOf = ({ id }: Tenant, who = 'ann', claims: object = {}, roles = ['member']) =>
   fixture.tokens.user({ tenantId: id, id: who, roles, claims });

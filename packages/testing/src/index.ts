@@ -32,6 +32,7 @@ export { type ReferenceSet, type ReferenceTuple, referenceSet } from './referenc
 export { ContractBroken } from './rest/contract-check.ts';
 export type { EndpointValue } from './rest/endpoint-match.ts';
 export type { FixtureTokens } from './rest/fixture-tokens.ts';
+export { publishedBy } from './rest/published-events.ts';
 export { type Call, type RestAnswer, type RestDriver, restDriver } from './rest/rest-driver.ts';
 export {
   type FixtureEvent,

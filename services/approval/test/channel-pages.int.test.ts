@@ -1,5 +1,5 @@
 /** The page of a person's own channels: what its forms do is what their endpoints do, and it shows no address. */
-import { testDatabase } from '@cardea/testing';
+import { publishedBy, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApprovalFixture, approvalFixture, type Tenant } from './approval-fixture.ts';
 import { pageBrowser, type Values } from './page-browser.ts';
@@ -95,38 +95,44 @@ async function prepared(name: string, { form, isForeign }: Case) {
   const tenant = await fixture.people(name);
   const id = form === 'create' ? '' : (await tenant.ann.post(CHANNELS, phone)).body.id;
   const before = await fixture.eventsOf(tenant.id);
-  return { tenant, id: String(id), who: isForeign ? 'bob' : 'ann', before: before.length };
+  const after = before.at(-1)?.position ?? 0n;
+  return { tenant, id: String(id), who: isForeign ? 'bob' : 'ann', after };
 }
 
 /** What the person left in the log; deliveries follow in their own time. */
-async function eventsOf(tenant: Tenant, before: number): Promise<readonly string[]> {
-  const events = (await fixture.eventsOf(tenant.id)).slice(before);
+async function eventsOf(tenant: Tenant, after: bigint): Promise<readonly string[]> {
+  const events = await fixture.eventsOf(tenant.id);
   return events
-    .filter(({ metadata }) => metadata.actor.type !== 'system')
+    .filter(({ metadata, position }) => position > after && metadata.actor.type !== 'system')
     .map(({ type, metadata, data }) => {
       const { reason = '', name = '', recipient = '' } = data as Values;
       return `${type} ${metadata.actor.type} ${reason} ${name} ${recipient}`;
     });
 }
 
+async function leftBy(tenant: Tenant, actorId: string, after: bigint) {
+  const by = { service: 'approval', tenantId: tenant.id, actorId, after } as const;
+  return { events: await eventsOf(tenant, after), published: await publishedBy(fixture, by) };
+}
+
 async function byRest(of: Case) {
-  const { tenant, id, who, before } = await prepared(`rest-${CASES.indexOf(of)}`, of);
+  const { tenant, id, who, after } = await prepared(`rest-${CASES.indexOf(of)}`, of);
   const bearer = tokenOf(tenant, who, of.claims);
   const as = fixture.rest.as({ tenant: tenant.id, bearer });
   const path = [CHANNELS, id, of.form === 'test' ? 'test' : ''].filter((part) => part !== '');
   const sent = of.body === undefined ? {} : { body: of.body };
   const { status } = await as.call(METHODS[of.form], path.join('/'), sent);
-  return { status, events: await eventsOf(tenant, before) };
+  return { status, ...(await leftBy(tenant, who, after)) };
 }
 
 async function byPage(of: Case) {
-  const { tenant, id, who, before } = await prepared(`page-${CASES.indexOf(of)}`, of);
+  const { tenant, id, who, after } = await prepared(`page-${CASES.indexOf(of)}`, of);
   const params: Values = id === '' ? {} : { 'param.id': id };
   const { status } = await browser(tokenOf(tenant, who, of.claims)).press(of.form, {
     ...params,
     ...of.typed,
   });
-  return { status, events: await eventsOf(tenant, before) };
+  return { status, ...(await leftBy(tenant, who, after)) };
 }
 
 describe('people 1 a form of the page of channels', () => {
@@ -136,6 +142,7 @@ describe('people 1 a form of the page of channels', () => {
     expect(rest.status).toBe(of.status);
     expect(page.status).toBe(of.status < 300 ? 303 : of.status);
     expect(page.events).toEqual(rest.events);
+    expect(page.published).toEqual(rest.published);
   });
 });
 

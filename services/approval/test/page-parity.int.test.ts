@@ -1,6 +1,6 @@
-/** What a form of a page does is what its endpoint does: the same events, the same refusals, the same status. */
+/** What a form of a page does is what its endpoint does: the same events, refusals and status, and the same is published. */
 import { formToken, pageCookies } from '@cardea/pages';
-import { testDatabase } from '@cardea/testing';
+import { publishedBy, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApprovalFixture, approvalFixture, type Tenant, wanted } from './approval-fixture.ts';
 
@@ -122,6 +122,9 @@ async function eventsOf(tenant: Tenant): Promise<readonly string[]> {
   });
 }
 
+const published = ({ id }: Tenant, { by = 'ann' }: Case) =>
+  publishedBy(fixture, { service: 'approval', tenantId: id, actorId: by, after: 0n });
+
 /** On a busy machine others may have been quicker five times: nothing was decided, and it is sent once more. */
 async function unlessBusy<Sent extends { readonly status: number }>(
   send: () => Promise<Sent>,
@@ -136,7 +139,7 @@ async function byRest(of: Case) {
   const { typed = {}, body = same } = of;
   const as = fixture.rest.as({ tenant: tenant.id, bearer: bearerOf(tenant, of) });
   const { status } = await unlessBusy(() => as.post(`${REQUESTS}/${id}/${of.form}`, body(typed)));
-  return { status, events: await eventsOf(tenant) };
+  return { status, events: await eventsOf(tenant), published: await published(tenant, of) };
 }
 
 async function byPage(of: Case) {
@@ -160,7 +163,8 @@ async function byPage(of: Case) {
       }),
     }),
   );
-  return { status: answer.status, events: await eventsOf(tenant) };
+  const { status } = answer;
+  return { status, events: await eventsOf(tenant), published: await published(tenant, of) };
 }
 
 describe('people 1 a form of a page', () => {
@@ -170,5 +174,8 @@ describe('people 1 a form of a page', () => {
     expect(rest.status).toBe(of.status);
     expect(page.status).toBe(of.status === 200 ? 303 : of.status);
     expect(page.events).toEqual(rest.events);
+    expect(page.published).toEqual(rest.published);
+    // Of it the audit rows are made.
+    if (of.status === 200) expect(rest.published.length).toBeGreaterThan(0);
   });
 });

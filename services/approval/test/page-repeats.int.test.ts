@@ -58,8 +58,8 @@ describe('people 9 a form of a page', () => {
   it.each([
     ['one after the other', false],
     ['at once', true],
-  ] as const)('that is pressed five times %s, and whose answers are lost, makes one object', async (how, isAtOnce) => {
-    const tenant = await fixture.people(`lost ${how}`);
+  ] as const)('that is pressed five times %s, and whose answers are lost, makes one object', async (_how, isAtOnce) => {
+    const tenant = await fixture.people(isAtOnce ? 'lost-at-once' : 'lost-in-turn');
     const page = pageBrowser(fixture, annOf(tenant));
     const base = `http://127.0.0.1:${(lossy.address() as AddressInfo).port}`;
     const fields = { ...phone, form: 'create', key: randomUUID() };

@@ -1,7 +1,7 @@
-/** What a form of the account's pages does is what its endpoint does: events, refusals, status; each form, each fault. */
+/** What a form of the account's pages does is what its endpoint does: events, refusals, what is published; each fault. */
 import type { Contract } from '@cardea/http';
 import { pageCookies } from '@cardea/pages';
-import type { RestAnswer, RestDriver } from '@cardea/testing';
+import { publishedBy, type RestAnswer, type RestDriver } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { signedIn } from './account-pages-fixture.ts';
 import { EMAIL, NEW, newEmail } from './email-change-fixture.ts';
@@ -312,7 +312,7 @@ async function byRest({ row, hurt = same, isOld }: Trial) {
   const position = await fixture.head();
   const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name) => deed.params?.[name] ?? '');
   const answer = await call(rest, method, filled, deed.body);
-  return { status: answer.status, events: await eventsOf(account.userId, position) };
+  return { status: answer.status, ...(await leftBy(account, position)) };
 }
 
 const call = (
@@ -335,13 +335,20 @@ async function byPage({ row, hurt = same, isOld }: Trial) {
   if (isOld === true) fixture.clock.move(STEP_UP_MS);
   const position = await fixture.head();
   const answer = await browser.send(shown, { form: row.form, typed: deed.typed ?? {} });
-  return { status: answer.status, events: await eventsOf(account.userId, position) };
+  return { status: answer.status, ...(await leftBy(account, position)) };
+}
+
+/** Of what is published the audit rows are made. */
+async function leftBy({ userId }: Account, after: bigint) {
+  const by = { service: 'identity', tenantId: admin.tenantId, actorId: userId, after } as const;
+  return { events: await eventsOf(userId, after), published: await publishedBy(fixture, by) };
 }
 
 async function compare(trial: Trial): Promise<number> {
   const rest = await byRest(trial);
   const page = await byPage(trial);
   expect(page.events).toEqual(rest.events);
+  expect(page.published).toEqual(rest.published);
   if (rest.status < 300) expect(rest.events.length).toBeGreaterThan(0);
   if (rest.status < 300) expect([200, 303]).toContain(page.status);
   else expect(page.status).toBe(rest.status);

@@ -9,6 +9,7 @@ import {
   wanted,
 } from './approval-fixture.ts';
 import { type NtfyServer, ntfyServer, subscribe } from './ntfy-server.ts';
+import { person, SET, setWorld } from './set-world.ts';
 
 const database = testDatabase();
 const lines: string[] = [];
@@ -17,7 +18,11 @@ let fixture: ApprovalFixture;
 let push: NtfyServer;
 beforeAll(async () => {
   push = await ntfyServer();
-  fixture = await approvalFixture(database.url, { onLog: (line) => lines.push(line) });
+  const world = setWorld();
+  world.members.add('ann');
+  world.people.set(...person('ann'));
+  const { peers } = world;
+  fixture = await approvalFixture(database.url, { onLog: (line) => lines.push(line), peers });
 });
 afterAll(async () => {
   await fixture?.stop();
@@ -109,6 +114,23 @@ describe('approval 32 a request is told', () => {
     await untilTrue(async () => (await outcomes(tenant, asked.body.id)).length === 1);
     expect(phone.messages).toHaveLength(1);
     phone.close();
+  });
+
+  it('to a set: in the chats of everybody and of that set alone', async () => {
+    const tenant = await fixture.people('sets');
+    const [all, payments, admins] = await Promise.all([receiver(), receiver(), receiver()]);
+    await channelAt(tenant.admin, all.url);
+    const id = await channelAt(tenant.admin, payments.url, { recipient: { set: SET } });
+    await channelAt(tenant.admin, admins.url, { recipient: { set: 'role:admin' } });
+    expect((await stateOf(tenant.admin, id)).recipient).toEqual({ set: SET });
+    const asked = await tenant.admin.post(REQUESTS, wanted({ user_id: SET }));
+    expect(asked.status).toBe(201);
+    const { body } = await payments.waitFor(() => true);
+    expect(body).toContain(`/approve/${asked.body.id}`);
+    await all.waitFor(() => true);
+    const own = await tenant.admin.post(REQUESTS, wanted());
+    await all.waitFor((told) => told.body.includes(`/approve/${own.body.id}`));
+    expect([payments, admins].map(({ received }) => received.length)).toEqual([1, 0]);
   });
 
   it('by the severity, the recipient and the setting of the tenant alone', async () => {

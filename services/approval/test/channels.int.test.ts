@@ -154,6 +154,8 @@ describe('channels', () => {
     [ntfy({ token: 'a\r\nX: y' }), 'invalid_request pattern'],
     [slack({ format: 'pigeon' }), 'invalid_request enum'],
     [slack({ name: '' }), 'invalid_request min_length'],
+    [slack({ recipient: { set: 'payments' } }), 'invalid_request format'],
+    [slack({ recipient: { user_id: 'role:admin' } }), 'invalid_request format'],
   ])('are refused in another form: %j', async (body, expected) => {
     const { admin } = await fixture.people('forms');
     const answer = await admin.post(CHANNELS, body);
@@ -165,7 +167,7 @@ describe('channels', () => {
     const made = await ann.post(CHANNELS, slack());
     expect([made.status, made.body.recipient]).toEqual([201, { user_id: 'ann' }]);
     const { id } = made.body;
-    for (const recipient of ['all', { user_id: 'bob' }]) {
+    for (const recipient of ['all', { user_id: 'bob' }, { set: 'role:member' }]) {
       expect(told(await ann.post(CHANNELS, slack({ recipient })))).toBe('403 forbidden');
     }
     for (const other of [bob, admin]) {

@@ -62,7 +62,9 @@ const channel = {
   channel_id: id('The channel.'),
   format: oneOf(['slack', 'teams', 'discord', 'ntfy'], 'The program that it leads to.'),
   origin: text('Scheme, host and port of its address.', 'https://hooks.slack.com'),
-  recipient: nullable(id('The user whose requests it tells; null: those of all users.')),
+  recipient: nullable(
+    id('The user whose requests it tells, or the set as text; null: those of all users.'),
+  ),
 };
 
 export const approvalEvents = integrationEvents('approval', {

@@ -1,6 +1,13 @@
 /** A channel as clients send and see it, and what its endpoints have in common. */
 import type { UserPrincipal } from '@cardea/auth';
-import { documented, NullableTime, named, Time } from '@cardea/contracts';
+import {
+  documented,
+  NullableTime,
+  named,
+  readApproverSet,
+  SET_TEXT_MAX_CHARS,
+  Time,
+} from '@cardea/contracts';
 import { type UrlRule, validateUrl } from '@cardea/http';
 import { isHonestName, type Settings } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
@@ -55,8 +62,13 @@ export const RecipientShape = named(
       { user_id: Type.String({ minLength: 1, maxLength: ID_CHARS_MAX }) },
       { additionalProperties: false },
     ),
+    Type.Object(
+      { set: Type.String({ minLength: 1, maxLength: SET_TEXT_MAX_CHARS }) },
+      { additionalProperties: false },
+    ),
   ]),
 );
+type Recipient = Static<typeof RecipientShape>;
 
 export const channelShape = named(
   'NotificationChannel',
@@ -78,8 +90,11 @@ export const channelShape = named(
 );
 export type ChannelShape = Static<typeof channelShape>;
 
-export const recipientShown = (recipient: string | null): ChannelShape['recipient'] =>
-  recipient === null ? 'all' : { user_id: recipient };
+/** A set has the text that requests to it have in place of a user; no id of a user reads as one. */
+export function recipientShown(recipient: string | null): Recipient {
+  if (recipient === null) return 'all';
+  return readApproverSet(recipient) === undefined ? { user_id: recipient } : { set: recipient };
+}
 
 export const shapeOf = (
   id: string,
@@ -106,15 +121,30 @@ type Faults = readonly { readonly field: string; readonly rule: string }[];
 
 /** What the schema cannot say of names and tokens. */
 export function faultsOf(
-  { name, token }: { readonly name?: string; readonly token?: string | null },
+  {
+    name,
+    token,
+    recipient,
+  }: {
+    readonly name?: string;
+    readonly token?: string | null;
+    readonly recipient?: Recipient;
+  },
   format: ChannelFormat,
 ): Faults {
   const faults: { field: string; rule: string }[] = [];
   if (name !== undefined && !isHonestName(name)) faults.push({ field: 'name', rule: 'readable' });
   if (typeof token === 'string' && format !== 'ntfy')
     faults.push({ field: 'token', rule: 'format' });
+  if (typeof recipient === 'object' && !isRecipient(recipient))
+    faults.push({ field: 'recipient', rule: 'format' });
   return faults;
 }
+
+const isRecipient = (recipient: Exclude<Recipient, 'all'>): boolean =>
+  'set' in recipient
+    ? readApproverSet(recipient.set) !== undefined
+    : readApproverSet(recipient.user_id) === undefined;
 
 /** The topics that ntfy takes; the URL of a channel names one after the address of its server. */
 const TOPIC_PATH = /^\/[\w-]{1,64}$/;

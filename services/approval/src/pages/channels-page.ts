@@ -74,7 +74,8 @@ export const channelsPage = ({ list, create, change, remove, test }: ChannelEndp
 /** Administrators see the channels of the tenant as well, which are not their own. */
 const ownOf = ({ data, userId }: Page): readonly ChannelShape[] =>
   data.all.channels.filter(
-    ({ recipient }) => recipient !== 'all' && recipient.user_id === userId,
+    ({ recipient }) =>
+      recipient !== 'all' && 'user_id' in recipient && recipient.user_id === userId,
   );
 
 function named(page: Page): Markup {

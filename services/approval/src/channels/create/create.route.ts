@@ -1,4 +1,5 @@
 import type { UserPrincipal } from '@cardea/auth';
+import { readApproverSet } from '@cardea/contracts';
 import { endpoint, type Request } from '@cardea/http';
 import { alreadyCreated, newId, requestHash, reusedKey } from '@cardea/service';
 import Type, { type Static } from 'typebox';
@@ -44,7 +45,7 @@ export const createChannelRoute = (dependencies: ChannelDependencies) =>
       stepUp: 'users',
       summary: 'Have requests told in a chat or on a phone',
       description:
-        'Adds a channel that is told of each approval request: an incoming webhook of Slack, Teams or Discord, or a topic of ntfy. The message names agent, service, fields and severity, and links to the page where the request is decided; it has no reason, code or value. An administrator makes channels of the tenant, at most 20; everyone else makes channels for what is asked of them alone, at most 3. `url` and `token` are shown by no answer.',
+        'Adds a channel that is told of each approval request: an incoming webhook of Slack, Teams or Discord, or a topic of ntfy. The message names agent, service, fields and severity, and links to the page where the request is decided; it has no reason, code or value. An administrator makes channels of the tenant, at most 20, for the requests of everybody, of one user or to one set; everyone else makes channels for what is asked of them alone, at most 3. `url` and `token` are shown by no answer.',
       method: 'post',
       path: '/api/v1/ciba/channels',
       body,
@@ -136,11 +137,12 @@ async function make(
 
 /** An administrator's channel tells the requests of everybody unless stated otherwise. */
 function recipientOf(
-  recipient: 'all' | { readonly user_id: string } | undefined,
+  recipient: Static<typeof RecipientShape> | undefined,
   { userId, isAdmin }: Manager,
 ): string | null {
   if (recipient === undefined) return isAdmin ? null : userId;
-  return recipient === 'all' ? null : recipient.user_id;
+  if (recipient === 'all') return null;
+  return 'set' in recipient ? recipient.set : recipient.user_id;
 }
 
 async function refusedFor(
@@ -152,7 +154,8 @@ async function refusedFor(
   },
 ): Promise<'user_not_found' | 'too_many_channels' | undefined> {
   const { tenantId, recipient, owner } = of;
-  if (recipient !== null && owner === null) {
+  const isPerson = recipient !== null && readApproverSet(recipient) === undefined;
+  if (isPerson && owner === null) {
     const user = await identityFacts.user(tenantId, recipient);
     if (user === undefined) return 'user_not_found';
   }

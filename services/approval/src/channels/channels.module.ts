@@ -15,6 +15,8 @@ import { listChannelsRoute } from './list/list.route.ts';
 import { channelsRelay } from './relay.ts';
 import { testChannelRoute } from './test/test.route.ts';
 
+export type { ChannelShape } from './channel-shape.ts';
+
 export type ChannelsDependencies = Pick<
   ServiceDependencies,
   | 'streams'

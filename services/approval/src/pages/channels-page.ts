@@ -1,7 +1,6 @@
 /** A person's own channels: chats and phones that are told of what is asked of them. */
 import { ago, html, type Markup, pagesOf, read, type Shown, tag } from '@cardea/pages';
-import type { ChannelShape } from '../channels/channel-shape.ts';
-import type { ChannelEndpoints } from '../channels/channels.module.ts';
+import type { ChannelEndpoints, ChannelShape } from '../channels/channels.module.ts';
 import { CHANNEL_TEXTS, type ChannelTextKey } from './channel-texts.ts';
 
 type Data = { readonly all: { readonly channels: readonly ChannelShape[] } };

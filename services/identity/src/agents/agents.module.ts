@@ -46,7 +46,7 @@ import {
 } from './delegations/delegate/delegate.route.ts';
 import { delegations } from './delegations/delegation.ts';
 import { delegationsProjection } from './delegations/delegations.projection.ts';
-import { withdrawAllDelegationsRoute } from './delegations/withdraw-all/withdraw-all.route.ts';
+import { withdrawAllDelegationsRoute } from './delegations/delegate/withdraw-all.route.ts';
 import { takeBackReclaimedAgents } from './take-back-reclaimed.policy.ts';
 
 export { type AgentKeyEvent, agentKeys } from './agent-keys/agent-key.ts';

@@ -58,34 +58,41 @@ describe('people 9 a form of a page', () => {
   it.each([
     ['one after the other', false],
     ['at once', true],
-  ] as const)('that is pressed five times %s, and whose answers are lost, makes one object', async (_how, isAtOnce) => {
-    const tenant = await fixture.people(isAtOnce ? 'lost-at-once' : 'lost-in-turn');
-    const page = pageBrowser(fixture, annOf(tenant));
-    const base = `http://127.0.0.1:${(lossy.address() as AddressInfo).port}`;
-    const fields = { ...phone, form: 'create', key: randomUUID() };
-    const press = () => page.press(PATH, fields, base);
-    answersLost.length = 0;
-    const presses: Promise<unknown>[] = [];
-    for (let n = 0; n < 5; n += 1) {
-      const pressed = press();
-      presses.push(pressed);
-      if (!isAtOnce) await pressed.catch(() => undefined);
-    }
-    const outcomes = await Promise.allSettled(presses);
-    expect(outcomes.map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => 'rejected'));
-    expect(answersLost).toHaveLength(5);
-    expect(answersLost).toContain(303);
-    // The sixth is answered, and says what the first would have said.
-    const last = await page.press(PATH, fields);
-    expect([last.status, last.location]).toEqual([303, `${PATH}?done=create`]);
-    const { body } = await tenant.ann.get(CHANNELS);
-    expect(body.channels).toHaveLength(1);
-    const made = (await fixture.eventsOf(tenant.id)).filter(({ type }) => type === 'ChannelCreated');
-    expect(made).toHaveLength(1);
-    // Another form is another object.
-    await page.press(PATH, { ...fields, key: randomUUID() });
-    expect((await tenant.ann.get(CHANNELS)).body.channels).toHaveLength(2);
-  });
+  ] as const)(
+    'that is pressed five times %s, and whose answers are lost, makes one object',
+    async (_how, isAtOnce) => {
+      const tenant = await fixture.people(isAtOnce ? 'lost-at-once' : 'lost-in-turn');
+      const page = pageBrowser(fixture, annOf(tenant));
+      const base = `http://127.0.0.1:${(lossy.address() as AddressInfo).port}`;
+      const fields = { ...phone, form: 'create', key: randomUUID() };
+      const press = () => page.press(PATH, fields, base);
+      answersLost.length = 0;
+      const presses: Promise<unknown>[] = [];
+      for (let n = 0; n < 5; n += 1) {
+        const pressed = press();
+        presses.push(pressed);
+        if (!isAtOnce) await pressed.catch(() => undefined);
+      }
+      const outcomes = await Promise.allSettled(presses);
+      expect(outcomes.map(({ status }) => status)).toEqual(
+        Array.from({ length: 5 }, () => 'rejected'),
+      );
+      expect(answersLost).toHaveLength(5);
+      expect(answersLost).toContain(303);
+      // The sixth is answered, and says what the first would have said.
+      const last = await page.press(PATH, fields);
+      expect([last.status, last.location]).toEqual([303, `${PATH}?done=create`]);
+      const { body } = await tenant.ann.get(CHANNELS);
+      expect(body.channels).toHaveLength(1);
+      const made = (await fixture.eventsOf(tenant.id)).filter(
+        ({ type }) => type === 'ChannelCreated',
+      );
+      expect(made).toHaveLength(1);
+      // Another form is another object.
+      await page.press(PATH, { ...fields, key: randomUUID() });
+      expect((await tenant.ann.get(CHANNELS)).body.channels).toHaveLength(2);
+    },
+  );
 
   it(
     `that changed something is followed by a list that shows it, on the other replica, ${TIMES} times`,

@@ -46,7 +46,9 @@ describe.skipIf(CHROMIUM === undefined)('people 2 the pages of an account', () =
     ann = await withTotp(fixture, await fixture.registerVerified(admin.tenantId));
     const as = fixture.as(ann);
     await as.patch('/api/v1/user/profile', { display_name: 'Ann Example' });
-    expect((await as.post('/api/v1/user/email', { email: 'ann.new@example.com' })).status).toBe(202);
+    expect((await as.post('/api/v1/user/email', { email: 'ann.new@example.com' })).status).toBe(
+      202,
+    );
     const bookshop = await application(fixture, admin, { name: 'Bookshop' });
     const bob = await fixture.register(admin.tenantId);
     await authorized(fixture, { client: bookshop, account: bob });

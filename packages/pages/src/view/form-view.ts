@@ -230,7 +230,10 @@ export function formCurl<Key extends string>(drawn: Drawn<Key>): Markup {
   });
   const confirmation =
     form.confirmedAs === undefined ? [] : [[form.confirmedAs, drawn.confirmedBy] as const];
-  const body = { ...presetOf(form, drawn.userId), ...Object.fromEntries([...entries, ...confirmation]) };
+  const body = {
+    ...presetOf(form, drawn.userId),
+    ...Object.fromEntries([...entries, ...confirmation]),
+  };
   const params = { ...called.params, ...use.params };
   return curlDetails({ say }, { ...called, endpoint, params, body });
 }

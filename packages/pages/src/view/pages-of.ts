@@ -46,10 +46,7 @@ export const pagesOf = <Key extends string>(texts: Catalogue<Key>) => ({
     const Confirmed extends keyof Shape['body'] & string = never,
   >(
     endpoint: EndpointOf<Shape>,
-    form: Omit<
-      PageForm<Key, Data>,
-      'endpoint' | 'fields' | 'preset' | 'once' | 'confirmedAs'
-    > & {
+    form: Omit<PageForm<Key, Data>, 'endpoint' | 'fields' | 'preset' | 'once' | 'confirmedAs'> & {
       readonly fields: readonly Typed<Key, Field>[];
       readonly preset?: Preset | ((userId: string) => Preset);
       readonly confirmedAs?: Confirmed;

@@ -89,7 +89,8 @@ const DE: { readonly [key in ChannelTextKey]: string } = {
   never: 'nie',
   actions: 'Aktionen',
   add: 'Chat oder Telefon hinzufügen',
-  add_lead: 'Nachrichten über das, was nur von Ihnen verlangt wird, gehen dorthin. Drei sind möglich.',
+  add_lead:
+    'Nachrichten über das, was nur von Ihnen verlangt wird, gehen dorthin. Drei sind möglich.',
   added: 'Hinzugefügt. Senden Sie einen Test, um zu sehen, ob Nachrichten ankommen.',
   change_title: 'Chat oder Telefon ändern',
   change: 'Ändern',

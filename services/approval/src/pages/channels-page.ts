@@ -59,7 +59,9 @@ export const channelsPage = ({ list, create, change, remove, test }: ChannelEndp
         done: 'removed',
         fields: [],
         opens: ({ frame: { say }, data }: Page, { id }) =>
-          say('remove_lead', { name: data.all.channels.find((each) => each.id === id)?.name ?? '' }),
+          say('remove_lead', {
+            name: data.all.channels.find((each) => each.id === id)?.name ?? '',
+          }),
       }),
     },
     view: (page) => ({

@@ -30,7 +30,8 @@ export const DE: { readonly [key in TextKey]: string } = {
   'email.lost_help':
     'Dafür brauchen Sie einen zweiten Faktor, den Sie seit 7 Tagen haben. Die Änderung gilt 7 Tage nachdem Sie die neue Adresse bestätigt haben; Ihre bisherige kann sie so lange stoppen.',
   'email.send': 'Mails senden',
-  'email.sent': 'Die Mails sind unterwegs. Öffnen Sie ihre Links, oder geben Sie ihre Codes hier ein.',
+  'email.sent':
+    'Die Mails sind unterwegs. Öffnen Sie ihre Links, oder geben Sie ihre Codes hier ein.',
   'email.waits': 'Eine Änderung wartet',
   'email.missing': 'Noch zu bestätigen',
   'email.side_new': 'die neue Adresse',

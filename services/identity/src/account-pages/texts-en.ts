@@ -213,8 +213,7 @@ export const EN = {
   'refused.email_already_exists': 'That address belongs to another account meanwhile.',
   'refused.code_expired': 'That code is too old. Ask for the change again.',
   'refused.deletion_disabled': 'Your organization does not let people delete their accounts.',
-  'refused.last_admin':
-    'You are the only administrator. Give somebody else that role first.',
+  'refused.last_admin': 'You are the only administrator. Give somebody else that role first.',
   'refused.passkeys_disabled': 'Your organization has switched passkeys off.',
 } as const;
 

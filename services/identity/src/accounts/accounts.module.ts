@@ -68,11 +68,11 @@ export { emailAddress, type ToAscii } from './email-address.ts';
 export { type EmailChanges, isTakenFor } from './email-changes.ts';
 export { userExports } from './exports/user-export.ts';
 export type { ExternalAccount } from './external-identities.ts';
+export type { ImpersonationEvent } from './impersonations/impersonation.ts';
 export type { Invitation } from './invitations/invitation.ts';
 export type { Join, Joined } from './invitations/joining.ts';
 export { type Passwords, passwordFault, readHashWith } from './passwords/passwords.ts';
 export { isReusedPassword } from './passwords/reused-password.ts';
-export type { ImpersonationEvent } from './impersonations/impersonation.ts';
 export { type Opened, readSnapshot, type UserDirectory } from './user-directory.ts';
 export {
   type DecideDependencies,

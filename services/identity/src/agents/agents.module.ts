@@ -44,9 +44,9 @@ import {
   listDelegationsRoute,
   withdrawDelegationRoute,
 } from './delegations/delegate/delegate.route.ts';
+import { withdrawAllDelegationsRoute } from './delegations/delegate/withdraw-all.route.ts';
 import { delegations } from './delegations/delegation.ts';
 import { delegationsProjection } from './delegations/delegations.projection.ts';
-import { withdrawAllDelegationsRoute } from './delegations/delegate/withdraw-all.route.ts';
 import { takeBackReclaimedAgents } from './take-back-reclaimed.policy.ts';
 
 export { type AgentKeyEvent, agentKeys } from './agent-keys/agent-key.ts';

@@ -66,7 +66,8 @@ export const agents: { readonly [field: string]: string } = {
   poll_url: 'Address at which the agent asks for the decision.',
   promoted_at: 'When the version last became current; null: never.',
   purpose: 'What the session is for, in the words of the agent.',
-  recipient: 'Whose requests are told: `all` of the tenant, those of one user, or those to one set.',
+  recipient:
+    'Whose requests are told: `all` of the tenant, those of one user, or those to one set.',
   replaced: 'The version that was current until now; null: none was, or nothing changed.',
   requests: 'The approval requests.',
   responded_at: 'When it was decided; null: not yet.',

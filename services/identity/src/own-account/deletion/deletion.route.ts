@@ -101,9 +101,7 @@ const scheduleDeletionRoute = (deps: DeletionDependencies) =>
     },
   );
 
-const showDeletionRoute = (
-  deps: Pick<DeletionDependencies, 'userDirectory' | 'workspaces'>,
-) =>
+const showDeletionRoute = (deps: Pick<DeletionDependencies, 'userDirectory' | 'workspaces'>) =>
   endpoint(
     {
       ...COMMON,

@@ -8,9 +8,9 @@ import { closed } from '../../../http/answers.ts';
 import { agentSessions } from '../../agent-sessions/agent-session.ts';
 import { endAgentSession } from '../../agent-sessions/end/end.ts';
 import { openSessions } from '../../agent-sessions/end-many.ts';
+import { delegations } from '../delegation.ts';
 import { DELEGATIONS, DELEGATIONS_PATH } from './delegate.route.ts';
 import { withdrawDelegation } from './delegate.ts';
-import { delegations } from '../delegation.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'database' | 'streams'>;
 

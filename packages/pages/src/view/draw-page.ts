@@ -64,7 +64,7 @@ export function shownOf<Key extends string, Data>(of: Drawing<Key, Data>): Shown
   const curl = (name: string): Markup => {
     const read = context.of.reads[name];
     if (read === undefined) throw new Error('a page shows a call that it does not make');
-    const query = queryOf(read, request.query, visit.userId);
+    const query = queryOf(read, request, visit.userId);
     return curlDetails(frame, { ...base, endpoint: read.endpoint, query });
   };
   return {
@@ -81,7 +81,7 @@ export function shownOf<Key extends string, Data>(of: Drawing<Key, Data>): Shown
     list: (list) => {
       const read = context.of.reads[list.read];
       if (read === undefined) throw new Error('a page lists what it does not read');
-      const query = queryOf(read, request.query, visit.userId);
+      const query = queryOf(read, request, visit.userId);
       return listView({ say: frame.say, path, read, query, curl: curl(list.read) }, list);
     },
   };

@@ -89,12 +89,13 @@ export const played = <Key extends string, Data>(
 
 /** Members of a read's query: those of the address, and those that are always the same. */
 export const queryOf = (
-  { url = {}, preset = {}, person }: Read,
-  query: Strings,
+  { url = {}, path = {}, preset = {}, person }: Read,
+  { query, params }: Pick<PageRequest, 'query' | 'params'>,
   userId: string,
 ): Strings => ({
   ...preset,
   ...(person === undefined ? {} : { [person]: userId }),
+  ...Object.fromEntries(Object.entries(path).map(([name, param]) => [name, params[param] ?? ''])),
   ...Object.fromEntries(
     Object.entries(url).flatMap(([name, shown]) => {
       const value = query[shown] ?? '';
@@ -117,7 +118,7 @@ export async function answersOf<Key extends string, Data>(
   const reads = Object.entries(context.of.reads);
   const outcomes = await Promise.all(
     reads.map(([, of]) => {
-      const query = queryOf(of, call.request.query, visit.userId);
+      const query = queryOf(of, call.request, visit.userId);
       const params = pathParams(of.endpoint, call.request.params);
       return played(context, call, { visit, endpoint: of.endpoint, query, params });
     }),

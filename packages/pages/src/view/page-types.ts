@@ -10,6 +10,8 @@ export type Read = {
   /** Members of its query that the address of the page gives, by the name that they have there. */
   readonly url?: Strings;
   readonly preset?: Strings;
+  /** Members of its query that the path of the page gives, by the name that they have there. */
+  readonly path?: Strings;
   /** The member of its query that names the person who looks. */
   readonly person?: string;
 };

@@ -69,6 +69,7 @@ export const read = <Of extends Endpoint>(
   query: {
     readonly url?: { readonly [Name in keyof ShapeOf<Of>['query']]?: string };
     readonly preset?: { readonly [Name in keyof ShapeOf<Of>['query']]?: string };
+    readonly path?: { readonly [Name in keyof ShapeOf<Of>['query']]?: string };
     readonly person?: keyof ShapeOf<Of>['query'] & string;
   } = {},
 ): Omit<Read, 'endpoint'> & { readonly endpoint: Of } =>

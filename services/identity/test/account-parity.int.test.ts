@@ -64,7 +64,7 @@ const ROWS: readonly Row[] = [
     prepare: async (_of, as) => {
       const email = newEmail();
       await as.post(EMAIL, { email });
-      const { code = '' } = await fixture.mail(email, NEW);
+      const { code } = await fixture.mail(email, NEW);
       return { typed: { code }, body: { code } };
     },
   },

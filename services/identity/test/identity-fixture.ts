@@ -64,7 +64,7 @@ export type IdentityFixture = ServiceFixture & {
   mail(
     to: string,
     about?: RegExp,
-  ): Promise<{ link: string; token: string; subject: string; text: string }>;
+  ): Promise<{ link: string; token: string; code: string; subject: string; text: string }>;
   /** As an administrator will, once there is an endpoint for it. */
   setTenant(tenantId: string, settings: TenantSettingsChange): Promise<void>;
   eventsSince(position: bigint): Promise<readonly RecordedEvent[]>;

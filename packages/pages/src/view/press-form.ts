@@ -133,7 +133,7 @@ async function checked<Key extends string, Data>(pressed: Press<Key, Data>): Pro
   const isPatch = form.endpoint.contract.method === 'patch' && form.current !== undefined;
   if (form.confirmedBy === undefined && !isPatch) return done(pressed, form.fields);
   const changed = isPatch ? changedFields(form.fields, sent) : form.fields;
-  if (changed.length === 0) return redirected(`${path}?done=unchanged`, visit.cookies);
+  if (isPatch && changed.length === 0) return redirected(`${path}?done=unchanged`, visit.cookies);
   const answers = await answersOf(context, call, visit);
   if (answers === 'gone') return NOTHING_SENT;
   if ('refusal' in answers) return unreadablePage(pressed, answers.refusal);

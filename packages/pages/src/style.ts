@@ -61,6 +61,7 @@ ${TONE_CLASSES}
 .tag{display:inline-flex;justify-self:start;gap:.375rem;align-items:center;border:1px solid;border-radius:.375rem;padding:0 .5rem;
 font-size:.875rem;color:var(--ink);background:var(--tint)}
 .alert p,.note p{margin:0}
+.alert a,.note a{color:inherit}
 .account{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:0 1rem;
 border:1px solid var(--soft);border-radius:.5rem;padding:.25rem .25rem .25rem .75rem;margin:0 0 1.25rem}
 .account button.plain{margin:0;padding:.5rem 0}

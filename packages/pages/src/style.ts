@@ -29,7 +29,7 @@ p{margin:0 0 1rem}
 main>p:last-child{margin:0}
 .muted{color:var(--muted)}
 form{margin:0}
-form+form,form+.ways,.ways+form{margin-top:.75rem}
+form+form,form+p,form+.ways,.ways+form{margin-top:.75rem}
 .field{margin:0 0 1rem}
 label{display:block;font-weight:600;margin:0 0 .25rem}
 .hint{display:block;color:var(--muted);font-size:.875rem;margin:.25rem 0 0}
@@ -103,7 +103,7 @@ dl.facts>div{grid-template-columns:1fr}}
 .saves button{flex:1 1 auto;width:auto;padding:.5rem .625rem}
 .saves p{flex-basis:100%;margin:0;color:var(--muted)}
 .saves p:empty{display:none}
-a.button+a.button{margin-top:.75rem}
+a.button+a.button,section+a.button{margin-top:.75rem}
 details{margin:1rem 0}
 .mail{white-space:pre-wrap}
 .whole{white-space:pre-wrap;overflow-wrap:anywhere}

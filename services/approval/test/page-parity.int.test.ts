@@ -1,4 +1,4 @@
-/** What a form of a page does is what its endpoint does: the same events, refusals and status, and the same is published. */
+/** A form of a page does what its endpoint does: the same events, refusals and status, and the same is published. */
 import { formToken, pageCookies } from '@cardea/pages';
 import { publishedBy, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -175,7 +175,7 @@ describe('people 1 a form of a page', () => {
     expect(page.status).toBe(of.status === 200 ? 303 : of.status);
     expect(page.events).toEqual(rest.events);
     expect(page.published).toEqual(rest.published);
-    // Of it the audit rows are made.
+    // Audit rows are made of it.
     if (of.status === 200) expect(rest.published.length).toBeGreaterThan(0);
   });
 });

@@ -80,7 +80,7 @@ describe('people 10 the data', () => {
     await fixture.logIn(bob);
     const { get, send } = await signedIn(fixture, bob);
     const asked = await get(`${PATH}?form=delete`);
-    expect(asked.text).toContain('This signs out 2 other devices at once');
+    expect(asked.text).toContain('<dt>Other devices that are signed out</dt><dd>2</dd>');
     expect(asked.text).toContain(`To confirm, type: ${bob.email}`);
     const wrong = await send(asked, { form: 'delete', typed: { confirmed_by: 'ann' } });
     expect(wrong.status).toBe(400);

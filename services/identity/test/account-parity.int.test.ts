@@ -1,4 +1,4 @@
-/** What a form of the account's pages does is what its endpoint does: events, refusals, what is published; each fault. */
+/** A form of the account's pages does what its endpoint does: events, refusals, what is published; each fault. */
 import type { Contract } from '@cardea/http';
 import { pageCookies } from '@cardea/pages';
 import { publishedBy, type RestAnswer, type RestDriver } from '@cardea/testing';
@@ -338,7 +338,7 @@ async function byPage({ row, hurt = same, isOld }: Trial) {
   return { status: answer.status, ...(await leftBy(account, position)) };
 }
 
-/** Of what is published the audit rows are made. */
+/** Audit rows are made of what is published. */
 async function leftBy({ userId }: Account, after: bigint) {
   const by = { service: 'identity', tenantId: admin.tenantId, actorId: userId, after } as const;
   return { events: await eventsOf(userId, after), published: await publishedBy(fixture, by) };

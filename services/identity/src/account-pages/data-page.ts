@@ -1,6 +1,6 @@
 /** What a person takes along of their account, and how they have it deleted. */
 import { utcText } from '@cardea/mail';
-import { html, type Markup, read } from '@cardea/pages';
+import { facts, html, type Markup, read } from '@cardea/pages';
 import { type AccountEndpoints, type AccountPage, formOf, pageOf } from './endpoints.ts';
 
 /** How many there are is all that is shown of them. */
@@ -67,13 +67,12 @@ export const dataPage = (endpoints: AccountEndpoints) =>
   });
 
 /** What ends at once, in numbers, and what at the day. */
-const ending = ({ frame: { say }, data }: Page): string =>
-  say('data.delete_lead', {
-    days: String(data.deletion.wait_days),
-    devices: String(Math.max(0, data.devices.count - 1)),
-    delegations: String(data.delegations.total),
-    sessions: String(data.sessions.data.total),
-  });
+const ending = ({ frame: { say }, data }: Page): Markup =>
+  html`<p>${say('data.delete_lead', { days: String(data.deletion.wait_days) })}</p>${facts([
+    { label: say('data.devices'), value: String(Math.max(0, data.devices.count - 1)) },
+    { label: say('data.delegations'), value: String(data.delegations.total) },
+    { label: say('data.sessions'), value: String(data.sessions.data.total) },
+  ])}`;
 
 function deletion({ frame: { say }, data: { deletion: of }, form }: Page): Markup {
   if (of.delete_at !== null) {

@@ -174,7 +174,7 @@ export const DE: { readonly [key in TextKey]: string } = {
   'agents.end_done': 'Die Sitzung wurde beendet.',
   'agents.end_all': 'Alles beenden',
   'agents.end_all_lead':
-    'Sie nehmen zurück, was Sie {delegations} Agenten erlaubt haben, und {sessions} laufende Sitzungen enden. Dann handelt kein Agent mehr für Sie.',
+    'Zurückgenommen wird, was Sie Agenten erlaubt haben: {delegations}. Laufende Sitzungen, die enden: {sessions}. Dann handelt kein Agent mehr für Sie.',
   'agents.end_all_done': 'Kein Agent handelt mehr für Sie.',
   'agents.channels': 'Wo Sie davon erfahren',
   'agents.channels_link': 'Ihre Chats und Telefone',
@@ -191,7 +191,10 @@ export const DE: { readonly [key in TextKey]: string } = {
   'data.wait_days':
     'Ihr Konto wird {days} Tage nach Ihrem Antrag gelöscht. Bis dahin können Sie es behalten.',
   'data.delete_lead':
-    'Das meldet sofort {devices} andere Geräte ab, nimmt zurück, was Sie {delegations} Agenten erlaubt haben, und beendet {sessions} Sitzungen von Agenten. In {days} Tagen werden Ihr Konto und alles, was hier Ihnen gehört, gelöscht. Danach kann es niemand zurückholen.',
+    'In {days} Tagen wird alles andere gelöscht: Ihr Konto und was hier Ihnen gehört. Danach kann es niemand zurückholen. Sofort:',
+  'data.devices': 'Andere Geräte, die abgemeldet werden',
+  'data.delegations': 'Agenten, die nicht mehr für Sie handeln',
+  'data.sessions': 'Sitzungen von Agenten, die enden',
   'data.delete_submit': 'Mein Konto löschen',
   'data.delete_done': 'Ihr Konto wird gelöscht. Eine Mail nennt den Tag.',
   'data.waits': 'Ihr Konto wird am {time} gelöscht. Bis dahin ändert sich sonst nichts.',

@@ -167,7 +167,7 @@ export const EN = {
   'agents.end_done': 'The session was ended.',
   'agents.end_all': 'End all',
   'agents.end_all_lead':
-    'You take back what you have allowed {delegations} agents, and {sessions} live sessions end. No agent acts for you then.',
+    'What you have allowed agents is taken back: {delegations}. Live sessions that end: {sessions}. No agent acts for you then.',
   'agents.end_all_done': 'No agent acts for you any more.',
   'agents.channels': 'Where you are told',
   'agents.channels_link': 'Your chats and phones',
@@ -184,7 +184,10 @@ export const EN = {
   'data.wait_days':
     'Your account is deleted {days} days after you ask for it. Until then you can keep it.',
   'data.delete_lead':
-    'This signs out {devices} other devices at once, takes back what you have allowed {delegations} agents, and ends {sessions} sessions of agents. In {days} days your account and all that is yours here is deleted. Nobody can bring it back then.',
+    'The rest goes in {days} days: your account, and all that is yours here. Nobody can bring it back then. At once:',
+  'data.devices': 'Other devices that are signed out',
+  'data.delegations': 'Agents that may not act for you any more',
+  'data.sessions': 'Sessions of agents that end',
   'data.delete_submit': 'Delete my account',
   'data.delete_done': 'Your account will be deleted. A mail says when.',
   'data.waits': 'Your account is deleted on {time}. Until then nothing else changes.',

@@ -42,7 +42,7 @@ describe('an agent whose use of an approval was not answered', () => {
     const again = await use('first');
     expect([again.status, again.body]).toEqual([
       200,
-      { status: 'consumed', responded_by: me, responders: [me] },
+      { status: 'consumed', responded_by: me, responders: [me], comment: null },
     ]);
     const other = await use('second');
     expect([other.status, other.code]).toEqual([409, 'already_consumed']);

@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { untilTrue } from '@cardea/testing';
+import { PYTHON } from './python.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const DONE = '@@block-is-done@@';
@@ -115,13 +116,14 @@ function startShell(folder: string, deployment: GuideContext['deployment']) {
   const tools = join(folder, '.tools');
   mkdirSync(tools);
   writeFileSync(join(tools, 'npm'), NPM, { mode: 0o755 });
+  const ownPython = PYTHON.includes('/') ? [dirname(PYTHON)] : [];
   const child = spawn('bash', ['-s'], {
     cwd: folder,
     // A group of its own, so that the servers which a guide starts end with it.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
     env: {
-      PATH: [tools, dirname(process.execPath), process.env['PATH']].join(delimiter),
+      PATH: [tools, dirname(process.execPath), ...ownPython, process.env['PATH']].join(delimiter),
       HOME: folder,
       LIBRARIES: librariesIn(folder),
       COMMANDS: join(ROOT, 'services/standalone/src/cardea.ts'),

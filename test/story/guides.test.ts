@@ -1,5 +1,4 @@
 /** Each guide of `docs/guides` is run as its reader would run it, against one instance for all. */
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -16,6 +15,7 @@ import { CHROMIUM } from '../../services/identity/test/chromium-fixture.ts';
 import { ADMIN, type Instance, instance } from '../faults/instance.ts';
 import { runGuide, type Step, stepsOf } from './guide.ts';
 import { type GuideBrowser, guideBrowser } from './guide-browser.ts';
+import { hasRequests } from './python.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const GUIDES = join(ROOT, 'docs/guides');
@@ -54,9 +54,6 @@ const valuesOf = ({ base }: Instance, ofTenant: string) => ({
   ADMIN_PASSWORD: ADMIN.password,
 });
 
-/** A library of Python that a guide uses beside what Python has. */
-const hasRequests = spawnSync('python3', ['-c', 'import requests']).status === 0;
-
 const noBrowser = (): never => {
   throw new Error('There is no browser.');
 };
@@ -79,7 +76,7 @@ describe('the guides', () => {
     const usesRequests = steps.some(
       (step) => step.kind === 'file' && /^import .*\brequests$/m.test(step.text),
     );
-    if (usesRequests && !hasRequests) context.skip('no Python with requests');
+    if (usesRequests && !hasRequests()) context.skip('no Python with requests');
     const deployment = { CARDEA_DATA: cardea.folder, DATABASE_URL: database.url };
     const values = valuesOf(cardea, tenant);
     await runGuide(steps, { values, openPage: open ?? noBrowser, deployment });

@@ -5,6 +5,7 @@ export {
   type ConsumedApproval,
   type OpenApproval,
   type OpenedApproval,
+  SESSION_BOUND_SECONDS_MAX,
 } from './calls/approval-calls.ts';
 export {
   APPROVALS_NEEDED_MAX,

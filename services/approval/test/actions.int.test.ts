@@ -79,7 +79,7 @@ describe('a request for an action', () => {
     const used = await consume(bot, request, { action_digest, details });
     expect([used.status, used.body]).toEqual([
       200,
-      { status: 'consumed', responded_by: 'ann', responders: ['ann'] },
+      { status: 'consumed', responded_by: 'ann', responders: ['ann'], comment: null },
     ]);
     const { body: after } = await bot.get(`${REQUESTS}/${request}`);
     expect(after.action_binding).toEqual({ ...before.action_binding, consumed: true });
@@ -255,6 +255,21 @@ describe('an approved action', () => {
     await approve(ann, vend);
     expect(told(await consume(bot, vend, { digest: 'd'.repeat(64) }))).toBe('409 not_an_action');
     expect(told(await consume(bot, request))).toBe('200');
+  });
+
+  it('approval 30 comes with what whoever approved says to it, and a denial with its reason', async () => {
+    const { ann, bot, request, id: tenant } = await asked('comment');
+    const said = { comment: ' only\u202E this time\n ' };
+    expect(told(await ann.post(`${REQUESTS}/${request}/approve`, said))).toBe('200');
+    expect((await bot.get(`${REQUESTS}/${request}`)).body.comment).toBe('only this time');
+    expect((await consume(bot, request)).body.comment).toBe('only this time');
+    const other = (await bot.post(REQUESTS, wanted())).body.id;
+    await ann.post(`${REQUESTS}/${other}/deny`, { reason: 'not in June' });
+    expect((await bot.get(`${REQUESTS}/${other}`)).body.comment).toBe('not in June');
+    const stored = JSON.stringify((await fixture.eventsOf(tenant)).map(({ data }) => data));
+    expect(stored).not.toMatch(/this time|not in June/);
+    const long = { comment: 'x'.repeat(281) };
+    expect((await ann.post(`${REQUESTS}/${other}/approve`, long)).status).toBe(400);
   });
 
   it('approval 30 is nobody’s once its user is disabled or deleted', async () => {

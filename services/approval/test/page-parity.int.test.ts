@@ -39,6 +39,7 @@ const minutes = ({ mute_agent_minutes, ...rest }: { readonly [field: string]: st
 
 const CASES: readonly Case[] = [
   { what: 'approved', form: 'approve', status: 200 },
+  { what: 'approved with a comment', form: 'approve', typed: { comment: 'go' }, status: 200 },
   { what: 'denied', form: 'deny', status: 200 },
   { what: 'denied with a reason', form: 'deny', typed: { reason: 'no' }, status: 200 },
   {

@@ -4,8 +4,10 @@ import { nullable } from '../fields.ts';
 import { APPROVALS_NEEDED_MAX, ApproverSetShape } from './approver-set.ts';
 import { type AnswerOf, internalCalls, type RequestOf, TENANT_REFUSALS } from './internal-call.ts';
 
-/** The longest time that a request may wait for its decision. */
-export const APPROVAL_TTL_SECONDS_MAX = 86_400;
+/** The longest time that a request may wait for its decision, and its approval for its use: a week. */
+export const APPROVAL_TTL_SECONDS_MAX = 604_800;
+/** A request that may wait longer, for its decision or its use, outlives the session that asked. */
+export const SESSION_BOUND_SECONDS_MAX = 3_600;
 
 const text = Type.String({ minLength: 1 });
 const instant = Type.String({ format: 'date-time' });
@@ -55,7 +57,9 @@ export const approvalCalls = internalCalls({
       policies: Type.Array(Type.Object({ id: text, version: Type.Integer() })),
       severity: Type.Enum(['low', 'medium', 'high']),
       ttl_seconds: Type.Integer({ minimum: 1, maximum: APPROVAL_TTL_SECONDS_MAX }),
-      use_window_seconds: Type.Integer({ minimum: 1 }),
+      use_window_seconds: Type.Integer({ minimum: 1, maximum: APPROVAL_TTL_SECONDS_MAX }),
+      /** The end of the session does not end the request: another session may use its approval. */
+      outlives_session: optional(Type.Boolean()),
       grant_ttl_seconds: Type.Integer({ minimum: 1 }),
       max_auth_age_seconds: optional(Type.Integer({ minimum: 0 })),
       number_match: Type.Boolean(),

@@ -60,6 +60,7 @@ export const decisionPage = ({ get, poll, approve, deny }: Endpoints) =>
             help: 'approve.code_hint',
             kind: 'digits',
           },
+          { name: 'comment', label: 'approve.comment' },
         ],
       }),
     },
@@ -86,7 +87,7 @@ function openRequest(page: Page): PageBody {
     width: 'form',
     body: html`<p><a href="/approve">${say('all')}</a></p>
 ${factsOf(page)}<p>${say(effectOf(request))}</p>
-<p role="timer" class="muted" data-left-ms="${leftMs}" data-over="${say('time.over')}">${say('time.left', { time: minutes(leftMs) })}</p>
+<p role="timer" class="muted" data-left-ms="${leftMs}" data-over="${say('time.over')}">${say('time.left', { time: timeLeft(leftMs) })}</p>
 <div class="ways"><section aria-labelledby="deny"><h2 id="deny">${say('deny.title')}</h2>${page.form('deny')}</section>
 <section aria-labelledby="approve"><h2 id="approve">${say('approve.title')}</h2>${page.form('approve', { without: without(request) })}</section></div>`,
     script: WATCH_SCRIPT,
@@ -172,6 +173,12 @@ function factsOf({ frame, data: { request: data } }: Page): Markup {
           value: html`<q>${data.reason}</q>`,
         },
     ...setFacts(data, say),
+    data.comment === undefined
+      ? undefined
+      : {
+          label: say(data.status === 'denied' ? 'comment.denied' : 'comment.approved'),
+          value: html`<q>${data.comment}</q>`,
+        },
     { label: say('asked_at'), value: utcText(data.created_at) },
     { label: say('open_until'), value: utcText(data.expires_at) },
   ];
@@ -209,7 +216,11 @@ function setFacts(
   return [who, { label: say('set.given'), value: count }];
 }
 
-const minutes = (ms: number): string => {
+/** `4:59`, and from an hour on `167:59:59`, as the page's script counts on. */
+const timeLeft = (ms: number): string => {
   const seconds = Math.floor(ms / 1_000);
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  const two = (number: number) => String(Math.floor(number) % 60).padStart(2, '0');
+  return seconds < 3_600
+    ? `${Math.floor(seconds / 60)}:${two(seconds)}`
+    : `${Math.floor(seconds / 3_600)}:${two(seconds / 60)}:${two(seconds)}`;
 };

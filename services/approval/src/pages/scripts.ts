@@ -5,13 +5,16 @@
 export const WATCH_SCRIPT = `
 const clock = document.querySelector('[data-left-ms]');
 const end = performance.now() + Number(clock.dataset.leftMs);
-const words = clock.textContent.replace(/\\d+:\\d+/, '{time}');
+const words = clock.textContent.replace(/\\d+(:\\d+)+/, '{time}');
+const two = (number) => String(Math.floor(number) % 60).padStart(2, '0');
+const shown = (left) => left < 3600 ? Math.floor(left / 60) + ':' + two(left)
+  : Math.floor(left / 3600) + ':' + two(left / 60) + ':' + two(left);
 const said = new Set([60, 30, 10]);
 const tick = () => {
   const left = Math.max(0, Math.ceil((end - performance.now()) / 1000));
   clock.setAttribute('aria-live', said.has(left) ? 'polite' : 'off');
   clock.textContent = left === 0 ? clock.dataset.over
-    : words.replace('{time}', Math.floor(left / 60) + ':' + String(left % 60).padStart(2, '0'));
+    : words.replace('{time}', shown(left));
   if (left > 0) setTimeout(tick, 1000);
 };
 tick();

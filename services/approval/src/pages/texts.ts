@@ -50,7 +50,10 @@ const EN = {
   'approve.code': 'Code that the agent shows',
   'approve.code_hint':
     'Ask whoever works with the agent for its code. If nobody does, deny the request.',
+  'approve.comment': 'Comment (the agent can read it)',
   'approve.submit': 'Approve',
+  'comment.approved': 'Comment',
+  'comment.denied': 'Reason of the denial',
   'time.left': 'Time left: {time}',
   'time.over': 'The time is over.',
   'state.approved': 'Approved',
@@ -126,7 +129,10 @@ const DE: { readonly [key in TextKey]: string } = {
   'approve.code': 'Code, den der Agent zeigt',
   'approve.code_hint':
     'Fragen Sie, wer mit dem Agenten arbeitet, nach dessen Code. Arbeitet niemand mit ihm, lehnen Sie ab.',
+  'approve.comment': 'Bemerkung (der Agent kann sie lesen)',
   'approve.submit': 'Zustimmen',
+  'comment.approved': 'Bemerkung',
+  'comment.denied': 'Grund der Ablehnung',
   'time.left': 'Noch {time}',
   'time.over': 'Die Zeit ist um.',
   'state.approved': 'Zugestimmt',

@@ -17,7 +17,7 @@ export const DETAILS_MAX_BYTES = 16 * 1024;
 export const DETAILS_DEPTH_MAX = 8;
 export const DETAILS_MEMBERS_MAX = 200;
 /** How long the approval of an action can be used. */
-export const USE_WINDOW_SECONDS = { min: 10, max: 604_800, usual: 300 } as const;
+export const USE_WINDOW_SECONDS = { min: 10, max: APPROVAL_TTL_SECONDS_MAX, usual: 300 } as const;
 
 /** How long after a denial the same digest is not sent to the user again. */
 export const COOL_DOWN_MS = 15 * MINUTE_MS;

@@ -1,5 +1,6 @@
 /** An approval policy as administrators write and see it. */
 import {
+  APPROVAL_TTL_SECONDS_MAX,
   APPROVALS_NEEDED_MAX,
   named,
   RelationApprover,
@@ -13,7 +14,6 @@ const NAMES_MAX = 50;
 const NAME_MAX = 64;
 const ID_MAX = 128;
 const WAIT_MIN_S = 30;
-const WAIT_MAX_S = 3_600;
 const USE_MIN_S = 10;
 const AUTH_AGE_MAX_S = 86_400;
 const DEFAULT_S = 300;
@@ -59,8 +59,8 @@ const terms = {
   approver: ApproverShape,
   approver_vouched: Type.Boolean(),
   severity: SeverityShape,
-  ttl_seconds: Type.Integer({ minimum: WAIT_MIN_S, maximum: WAIT_MAX_S }),
-  use_window_seconds: Type.Integer({ minimum: USE_MIN_S, maximum: WAIT_MAX_S }),
+  ttl_seconds: Type.Integer({ minimum: WAIT_MIN_S, maximum: APPROVAL_TTL_SECONDS_MAX }),
+  use_window_seconds: Type.Integer({ minimum: USE_MIN_S, maximum: APPROVAL_TTL_SECONDS_MAX }),
   max_auth_age_seconds: Type.Union([
     Type.Integer({ minimum: 1, maximum: AUTH_AGE_MAX_S }),
     Type.Null(),

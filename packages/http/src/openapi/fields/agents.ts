@@ -26,6 +26,7 @@ export const agents: { readonly [field: string]: string } = {
   capability_jti: 'Id of the capability token that was shown.',
   capability_token: 'What the agent may vend; sent in `X-Service-Token`.',
   cause: 'Why the request has ended.',
+  comment: 'What whoever decided says to it, at most 280 characters; the agent can read it.',
   config: 'Reserved for other types of credentials; it has no effect on `static` ones.',
   consumed: 'True: the approval was used.',
   created_by: 'Who wrote the version.',
@@ -84,7 +85,7 @@ export const agents: { readonly [field: string]: string } = {
     'Access token of the user for whom the session is; the session ends with that sign-in.',
   ttl_seconds: 'Seconds that it lasts.',
   use_before: 'Until when the approval can be used.',
-  use_window_seconds: 'Seconds after the approval in which it can be used, 10 to 3,600.',
+  use_window_seconds: 'Seconds after the approval in which it can be used, 10 to 604,800.',
   'ActionBinding.use_window_seconds': 'Seconds after the approval in which it can be used.',
   'ApprovalRequest.details': 'What exactly the action is, as it was sent; in no list.',
   'ConsumeApprovalRequestBody.details':
@@ -104,14 +105,14 @@ export const agents: { readonly [field: string]: string } = {
   'ApprovalDeniedWebhook.resource': 'What the action is about.',
   'ApprovalExpiredWebhook.resource': 'What the action is about.',
   'ApprovalPolicy.fields': 'The fields that the policy governs; `*`: all.',
-  'ApprovalPolicy.ttl_seconds': 'Seconds that the person has to decide, 30 to 3,600.',
+  'ApprovalPolicy.ttl_seconds': 'Seconds that the person has to decide, 30 to 604,800.',
   'ApprovalRequest.resource': 'What the action is about.',
   'ApprovalRequestedWebhook.resource': 'What the action is about.',
   'CreateApprovalPolicyBody.fields': 'The fields that the policy governs; `*`: all.',
-  'CreateApprovalPolicyBody.ttl_seconds': 'Seconds that the person has to decide, 30 to 3,600.',
+  'CreateApprovalPolicyBody.ttl_seconds': 'Seconds that the person has to decide, 30 to 604,800.',
   'CreateApprovalRequestBody.resource': 'What the action is about.',
   'CreateApprovalRequestBody.ttl_seconds':
-    'Seconds that the user has to decide; 300 unless stated.',
+    'Seconds that the user has to decide, 1 to 604,800; 300 unless stated.',
   'CredentialGrant.fields': 'The values, by name of the field.',
   'CreateApprovalChannelBody.token':
     'Access token of the topic, for ntfy alone; no answer shows it.',
@@ -125,6 +126,6 @@ export const agents: { readonly [field: string]: string } = {
   'UpdateApprovalChannelBody.url':
     'The new address; without `token` beside it there is none any more.',
   'UpdateApprovalPolicyBody.fields': 'The fields that the policy governs; `*`: all.',
-  'UpdateApprovalPolicyBody.ttl_seconds': 'Seconds that the person has to decide, 30 to 3,600.',
+  'UpdateApprovalPolicyBody.ttl_seconds': 'Seconds that the person has to decide, 30 to 604,800.',
   'WriteSecretsBody.fields': 'The new values, by name of the field; up to 64 KiB each.',
 };

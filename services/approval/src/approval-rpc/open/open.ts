@@ -42,6 +42,7 @@ export function vendFacts(
     user_vouched: of.userVouched,
     channels: of.channels,
     ...askedSet(open),
+    ...sessionUser(open),
     binding: {
       digest: open.digest,
       session_id: open.session_id,
@@ -52,6 +53,7 @@ export function vendFacts(
       ...(maxAge === undefined || maxAge === null ? {} : { max_auth_age_seconds: maxAge }),
       number_match: open.number_match,
       ...(open.vouch_required === true ? { vouch_required: true } : {}),
+      ...(open.outlives_session === true ? { outlives_session: true } : {}),
       code: of.code,
     },
   };
@@ -59,12 +61,16 @@ export function vendFacts(
 
 /** Fields of requests to a set alone. */
 function askedSet(open: OpenApproval) {
-  const { approver, needed, exclude_session_user: excludes, session_user_id: sessionUser } = open;
+  const { approver, needed, exclude_session_user: excludes } = open;
   if (approver === undefined || approver === null) return {};
   return {
     approver,
     needed: needed ?? 1,
     ...(excludes === true ? { exclude_session_user: true } : {}),
-    ...(sessionUser === undefined || sessionUser === null ? {} : { session_user_id: sessionUser }),
   };
+}
+
+/** The request ends with the person for whom the agent acts, where it does not end with their session. */
+function sessionUser({ session_user_id: id }: OpenApproval) {
+  return id === undefined || id === null ? {} : { session_user_id: id };
 }

@@ -39,7 +39,7 @@ export const sealWord = (
     readonly requestId: string;
     readonly isToSet: boolean;
   },
-  field: 'reason' | 'code' | 'deny_reason' | 'details',
+  field: 'reason' | 'code' | 'deny_reason' | 'comment' | 'details',
   word: string,
 ): Promise<Sealed | 'erased'> =>
   sealer.seal(

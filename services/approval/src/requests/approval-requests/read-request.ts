@@ -100,6 +100,18 @@ export function snapshotOf(request: ExistingRequest): RequestSnapshot {
   };
 }
 
+/** What whoever decided says to it; null where that is nothing, or was erased. */
+export async function commentOf(
+  { sealer }: Pick<ServiceDependencies, 'sealer'>,
+  request: ExistingRequest,
+): Promise<string | null> {
+  if (request.status !== 'approved' && request.status !== 'denied') return null;
+  const { status, words, facts } = request;
+  if (words === undefined) return null;
+  const field = status === 'approved' ? 'comment' : 'deny_reason';
+  return sealer.open(words, { streamId: streamOf(facts.id), field });
+}
+
 /** The request as its readers see it. */
 export async function showRequest(
   {
@@ -111,10 +123,11 @@ export async function showRequest(
   const { facts } = request;
   const streamId = streamOf(facts.id);
   const isToSet = facts.approver !== undefined;
-  const [user, reason, details] = await Promise.all([
+  const [user, reason, details, comment] = await Promise.all([
     isToSet ? undefined : identityFacts.user(facts.tenant_id, facts.user_id),
     facts.reason === undefined ? null : sealer.open(facts.reason, { streamId, field: 'reason' }),
     facts.details === undefined ? null : sealer.open(facts.details, { streamId, field: 'details' }),
+    commentOf({ sealer }, request),
   ]);
   return shown(snapshotOf(request), {
     email: user?.email ?? '',
@@ -122,5 +135,6 @@ export async function showRequest(
     vouched: user?.vouched ?? isToSet,
     reason,
     details: details === null ? undefined : (JSON.parse(details) as Details),
+    comment,
   });
 }

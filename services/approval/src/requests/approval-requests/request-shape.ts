@@ -63,6 +63,7 @@ export const requestShape = named(
     approver: Type.Optional(ApproverSetShape),
     approvals: Type.Optional(ApprovalsShape),
     responders: Type.Optional(Type.Array(text)),
+    comment: Type.Optional(text),
     details: Type.Optional(ActionDetails),
     action_binding: Type.Optional(
       named(
@@ -128,11 +129,12 @@ export function shown(
     readonly email: string;
     readonly vouched: boolean;
     readonly reason: string | null;
-    /** Lists leave them out. */
+    /** Lists leave both out. */
     readonly details?: Details | undefined;
+    readonly comment?: string | null;
   },
 ): Shown {
-  const { email, vouched, reason, details } = of;
+  const { email, vouched, reason, details, comment = null } = of;
   const { binding, actionBinding } = told;
   return {
     id: told.id,
@@ -153,6 +155,7 @@ export function shown(
     responded_by: told.respondedBy,
     created_at: told.createdAt,
     ...shownSet(told),
+    ...(comment === null ? {} : { comment }),
     ...(details === undefined ? {} : { details }),
     ...(actionBinding === null ? {} : { action_binding: shownAction(actionBinding, told) }),
     ...(binding === null ? {} : { binding: shownBinding(binding, told) }),

@@ -30,6 +30,8 @@ export type Binding = {
   readonly number_match: boolean;
   /** Only a user for whom the tenant vouches may approve; absent in older requests. */
   readonly vouch_required?: boolean;
+  /** The end of its session does not end the request. */
+  readonly outlives_session?: boolean;
   /** Four digits, encrypted under the user's key. */
   readonly code: Sealed;
 };
@@ -125,6 +127,8 @@ type ApprovalApproved = {
     readonly auth_time?: number;
     /** All whose approval counts, where a set is asked. */
     readonly responders?: readonly string[];
+    /** What the approver says to it, encrypted as the reason is. */
+    readonly comment?: Sealed;
   };
 };
 type ApprovalDenied = {
@@ -182,6 +186,8 @@ type Answered = {
   readonly userVouched: boolean | undefined;
   /** All whose approval counts, where a set is asked. */
   readonly responders?: readonly string[];
+  /** What whoever decided says to it: the comment of an approval, the reason of a denial. */
+  readonly words?: Sealed;
 };
 export type Pending = Asked & { readonly status: 'pending' };
 export type Approved = Asked &
@@ -247,13 +253,15 @@ function after(
 type AnswerData = ApprovalDenied['data'] | ApprovalApproved['data'];
 
 function answeredBy(data: AnswerData): Answered {
-  const answered = {
+  const words = 'cause' in data ? data.reason : data.comment;
+  const responders = 'cause' in data ? undefined : data.responders;
+  return {
     respondedBy: data.responded_by,
     respondedAt: data.responded_at,
     userVouched: data.user_vouched,
+    ...(words === undefined ? {} : { words }),
+    ...(responders === undefined ? {} : { responders }),
   };
-  const responders = 'responders' in data ? data.responders : undefined;
-  return responders === undefined ? answered : { ...answered, responders };
 }
 
 /** Who has approved a pending request so far. */

@@ -15,6 +15,9 @@ type UsersOnlyDependencies = Pick<ServiceDependencies, 'streams' | 'command' | '
   readonly identityFacts: IdentityFacts;
 };
 
+/** Words of whoever decides. */
+export const COMMENT_MAX_CHARS = 280;
+
 /** Agents are let through authentication, so that it is recorded on the request that they tried to decide. */
 export const DECIDES = {
   ...COMMON,

@@ -128,7 +128,9 @@ function orphansOf(gone: Gone): {
     return { where: '(user_id = $2 OR session_user_id = $2)', id: gone.user, cause: 'user' };
   }
   if ('agent' in gone) return { where: 'agent_id = $2', id: gone.agent, cause: 'agent' };
-  return { where: `binding->>'session_id' = $2`, id: gone.session, cause: 'session' };
+  // A request that waits longer than sessions usually last can be used from another session.
+  const where = `binding->>'session_id' = $2 AND binding->'outlives_session' IS NULL`;
+  return { where, id: gone.session, cause: 'session' };
 }
 
 /** The block after wrong binding codes ends with those of sign-ins. */

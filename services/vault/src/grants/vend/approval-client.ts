@@ -1,7 +1,7 @@
 /** Opens, joins or consumes an approval request at the approval service. */
-import type { ApproverSet, OpenApproval } from '@cardea/contracts';
+import { type ApproverSet, type OpenApproval, SESSION_BOUND_SECONDS_MAX } from '@cardea/contracts';
 import { lengthPrefixed, sha256Of } from '@cardea/crypto';
-import type { Clock } from '@cardea/runtime';
+import { type Clock, uuidFrom } from '@cardea/runtime';
 import { type Peers, PeerUnavailable } from '@cardea/service';
 import {
   type ApprovalRequirement,
@@ -58,19 +58,33 @@ const CALLS_MAX = 2;
 type Dependencies = { readonly approval: Peers['approval']; readonly clock: Clock };
 
 export const digestOf = (ask: Ask): string =>
-  ask.set === undefined ? digestForPerson(ask) : digestForSet(ask, ask.set);
+  ask.set === undefined && !outlivesSession(ask) ? digestForPerson(ask) : digestWithRule(ask);
+
+/** Whoever decides may take longer than the session lasts, so another session may use the approval. */
+export const outlivesSession = ({
+  requirement: { ttl_seconds, use_window_seconds },
+}: Pick<Ask, 'requirement'>): boolean =>
+  Math.max(ttl_seconds, use_window_seconds) > SESSION_BOUND_SECONDS_MAX;
+
+/**
+ * The grant that an approval issues, the same for the same use. Of two sessions that could use an approval one
+ * does.
+ */
+export const grantIdOf = (ask: Ask, approvalId: string): string =>
+  uuidFrom('grant.v1', approvalId, digestOf(ask), ...(outlivesSession(ask) ? [ask.sessionId] : []));
+
+/** User and purpose are those of the session, if the approval is bound to it; else of all that may use it. */
+const sessionParts = (ask: Ask): readonly [session: string, user: string, purpose: string] =>
+  outlivesSession(ask) ? ['', ask.userId ?? '', ask.purpose ?? ''] : [ask.sessionId, '', ''];
 
 /** Who may decide, and how many have to, is part of what they are asked. */
-const digestForSet = (ask: Ask, set: ApproverSet): string =>
+const digestWithRule = (ask: Ask): string =>
   sha256Of(
     'vend.v3',
     ask.tenantId,
     ask.agentId,
-    ask.sessionId,
-    // User and purpose are those of the session, to which the approval is bound.
-    '',
-    '',
-    canonicalRule(set, ask.requirement),
+    ...sessionParts(ask),
+    canonicalRule(ask),
     ask.service.id,
     String(ask.service.config_version),
     lengthPrefixed(...ask.fields),
@@ -79,14 +93,16 @@ const digestForSet = (ask: Ask, set: ApproverSet): string =>
   ).toString('hex');
 
 /** The keys are in the order of RFC 8785 (JCS). */
-function canonicalRule(set: ApproverSet, of: ApprovalRequirement): string {
-  const approver =
-    'role' in set
-      ? { role: set.role }
-      : { object_id: set.object_id, object_type: set.object_type, relation: set.relation };
-  const { exclude_session_user, approvals_needed: needed } = of;
+function canonicalRule({ set, approverId, requirement }: Ask): string {
+  const approver = set === undefined ? { user_id: approverId } : canonicalSet(set);
+  const { exclude_session_user, approvals_needed: needed } = requirement;
   return JSON.stringify({ approver, escalate: null, exclude_session_user, needed });
 }
+
+const canonicalSet = (set: ApproverSet) =>
+  'role' in set
+    ? { role: set.role }
+    : { object_id: set.object_id, object_type: set.object_type, relation: set.relation };
 
 const digestForPerson = (ask: Ask): string =>
   sha256Of(
@@ -113,6 +129,7 @@ export async function openApproval(needs: Dependencies, ask: Ask): Promise<Appro
       session_id: ask.sessionId,
       user_id: ask.approverId,
       ...askedSet(ask),
+      ...overNight(ask),
       service_name: ask.service.name,
       fields: ask.fields,
       policies: ask.policies,
@@ -158,8 +175,14 @@ const askedSet = ({ set, requirement, userId }: Ask) =>
         approver: set,
         needed: requirement.approvals_needed,
         exclude_session_user: requirement.exclude_session_user,
-        ...(userId === null ? {} : { session_user_id: userId }),
+        ...sessionUser(userId),
       };
+
+/** Fields of requests that outlive their session alone. */
+const overNight = (ask: Ask) =>
+  outlivesSession(ask) ? { outlives_session: true, ...sessionUser(ask.userId) } : {};
+
+const sessionUser = (userId: string | null) => (userId === null ? {} : { session_user_id: userId });
 
 export async function consumeApproval(
   needs: Dependencies,

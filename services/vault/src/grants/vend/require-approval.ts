@@ -1,5 +1,4 @@
 /** Check 14 of a vend: whether an approval is required, of whom, and whether it was given. */
-import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import { appOf } from '@cardea/service';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
@@ -8,7 +7,7 @@ import {
   type ApprovalRefusal,
   type Ask,
   consumeApproval,
-  digestOf,
+  grantIdOf,
   openApproval,
   type Waiting,
 } from './approval-client.ts';
@@ -60,7 +59,7 @@ export async function requireApproval(
     return opened;
   }
   await open();
-  const grantId = uuidFrom('grant.v1', approvalId, digestOf(ask));
+  const grantId = grantIdOf(ask, approvalId);
   const used = await consumeApproval(needs, ask, { approvalId, grantId });
   if (!('consumed' in used)) return used;
   return { consumed: { approval_id: approvalId, ...used.consumed, grantId } };

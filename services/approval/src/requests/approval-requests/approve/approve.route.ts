@@ -1,7 +1,7 @@
 import { sameBytes } from '@cardea/crypto';
 import { type Command, WriteContention } from '@cardea/event-store';
 import { endpoint } from '@cardea/http';
-import { failpoint, uuidFrom } from '@cardea/runtime';
+import { cleaned, failpoint, uuidFrom } from '@cardea/runtime';
 import type { FactCopies, ServiceDependencies, SetHolders } from '@cardea/service';
 import Type from 'typebox';
 import type { Counters } from '../../counters.ts';
@@ -9,6 +9,7 @@ import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import type { Changes } from '../changes.ts';
 import { blockedUntil, codeGuesses, missCode } from '../code-guesses.ts';
 import { deciderOf } from '../decider.ts';
+import { sealWord } from '../make-request.ts';
 import {
   type ApprovalRequest,
   approvalsNeeded,
@@ -20,7 +21,7 @@ import {
   streamOf,
 } from '../request.ts';
 import { ApprovalsShape, target } from '../request-shape.ts';
-import { DECIDE_REFUSALS, DECIDES, usersOnly } from '../users-only.ts';
+import { COMMENT_MAX_CHARS, DECIDE_REFUSALS, DECIDES, usersOnly } from '../users-only.ts';
 import { type Approve, approve } from './approve.ts';
 
 type ApproveDependencies = Pick<
@@ -57,6 +58,7 @@ export const approveRequest = (approval: ApproveDependencies) =>
       path: '/api/v1/ciba/requests/{id}/approve',
       body: Type.Object({
         binding_code: Type.Optional(Type.String({ minLength: 1, maxLength: CODE_MAX_CHARS })),
+        comment: Type.Optional(Type.String({ minLength: 1, maxLength: COMMENT_MAX_CHARS })),
       }),
       ok: approved,
       otherOk: { 202: stillPending },
@@ -82,7 +84,12 @@ export const approveRequest = (approval: ApproveDependencies) =>
       if (blocked !== undefined) return tooManyGuesses(blocked, command.now, target(id));
       // The principal of the request was confirmed after the body had been read.
       const authTime = request.principal.kind === 'user' ? request.principal.authTime : null;
-      const answer = { authTime, now: command.now, code };
+      const words = await sealedComment(approval, state, {
+        userId: user.id,
+        said: request.body.comment,
+      });
+      if (words === 'erased') return { refused: 'unauthenticated' };
+      const answer = { authTime, now: command.now, code, ...words };
       const decided = await decide(approval, { id, state, of, decider, answer }, command);
       const wrote = decided.position;
       if (wrote !== undefined) await approval.changes.announce(id, decided.revision);
@@ -101,7 +108,22 @@ export const approveRequest = (approval: ApproveDependencies) =>
     },
   );
 
-type Answer = Pick<Approve, 'authTime' | 'now' | 'code'>;
+type Answer = Pick<Approve, 'authTime' | 'now' | 'code' | 'comment'>;
+
+/** Under the key of who is asked: the user, or the set's own. */
+async function sealedComment(
+  approval: ApproveDependencies,
+  request: ApprovalRequest,
+  { userId, said }: { readonly userId: string; readonly said: string | undefined },
+): Promise<Pick<Approve, 'comment'> | 'erased'> {
+  const word = cleaned(said ?? '');
+  if (word === '' || request.status === 'none') return {};
+  const { id: requestId, tenant_id: tenantId, approver } = request.facts;
+  const place = { tenantId, userId, requestId, isToSet: approver !== undefined };
+  const comment = await sealWord(approval, place, 'comment', word);
+  return comment === 'erased' ? comment : { comment };
+}
+
 type ToDecide = {
   readonly id: string;
   readonly state: ApprovalRequest;

@@ -1,3 +1,4 @@
+import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { GIVEN_MAX, WRONG_CODES_MAX } from '../../limits.ts';
 import {
@@ -21,6 +22,7 @@ export type Approve = Decider & {
   readonly code: 'none' | 'right' | 'wrong';
   /** Whether those who approved before still may, looked up a moment ago. */
   readonly earlier: ReadonlyMap<string, boolean>;
+  readonly comment?: Sealed;
 };
 
 export type ApproveRefusal =
@@ -67,8 +69,10 @@ export function approve(
         });
   }
   const signedIn = authTime === null ? {} : { auth_time: authTime };
-  if (facts.approver !== undefined) return oneMore(of, found.pending, { ...at, ...signedIn });
-  return accept({ type: 'ApprovalApproved', data: { ...at, ...signedIn } });
+  const words = of.comment === undefined ? {} : { comment: of.comment };
+  const answer = { ...at, ...signedIn, ...words };
+  if (facts.approver !== undefined) return oneMore(of, found.pending, answer);
+  return accept({ type: 'ApprovalApproved', data: answer });
 }
 
 type Answer = Extract<RequestEvent, { readonly type: 'ApprovalApproved' }>['data'];
@@ -87,7 +91,7 @@ function oneMore(
     return accept({ type: 'ApprovalApproved', data: { ...answer, responders } });
   }
   if (timesGiven(request) >= GIVEN_MAX) return refuse('too_many_attempts');
-  const { user_vouched: _, ...given } = answer;
+  const { user_vouched: _, comment: __, ...given } = answer;
   return accept({ type: 'ApprovalGiven', data: { ...given, responders, needed } });
 }
 

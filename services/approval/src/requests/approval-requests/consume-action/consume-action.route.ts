@@ -6,6 +6,7 @@ import Type from 'typebox';
 import { stillHolding } from '../../approver-sets/still-holding.ts';
 import { type IdentityFacts, patiently } from '../../identity-facts/identity-facts.ts';
 import type { Changes } from '../changes.ts';
+import { commentOf } from '../read-request.ts';
 import { type ApprovalRequest, requests } from '../request.ts';
 import {
   ActionDetails,
@@ -19,7 +20,7 @@ import { type ConsumeAction, consumeAction } from './consume-action.ts';
 
 type ConsumeDependencies = Pick<
   ServiceDependencies,
-  'streams' | 'command' | 'clock' | 'revocations'
+  'streams' | 'command' | 'clock' | 'revocations' | 'sealer'
 > & {
   readonly changes: Changes;
   readonly identityFacts: IdentityFacts;
@@ -34,6 +35,8 @@ const consumed = Type.Object(
     status: Type.Literal('consumed'),
     responded_by: Type.String(),
     responders: Type.Array(Type.String()),
+    /** What whoever approved last said to it. */
+    comment: Type.Union([Type.String(), Type.Null()]),
   },
   { additionalProperties: false },
 );
@@ -89,7 +92,7 @@ export const consumeActionRequest = (approval: ConsumeDependencies) =>
       if (wrote !== undefined) await approval.changes.announce(id, decided.revision);
       if (decided.accepted) {
         await failpoint('consume.before_answer');
-        return { ok: answerOf(decided.state), wrote };
+        return { ok: await answerOf(approval, decided.state), wrote };
       }
       const { reason } = decided;
       // Approved between the look and the decision: the caller asks once more.
@@ -118,12 +121,13 @@ async function lookedUp(
   return { userIsActive: isThere && (await isLive(approval, tenantId, userId)) };
 }
 
-function answerOf(request: ApprovalRequest) {
+async function answerOf(approval: ConsumeDependencies, request: ApprovalRequest) {
   if (request.status !== 'approved') throw new Error('an approval was used that nobody gave');
   const { respondedBy, responders } = request;
   return {
     status: 'consumed' as const,
     responded_by: respondedBy,
     responders: [...(responders ?? [respondedBy])],
+    comment: await commentOf(approval, request),
   };
 }

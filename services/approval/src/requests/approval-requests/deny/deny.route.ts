@@ -13,7 +13,7 @@ import { deciderOf } from '../decider.ts';
 import { sealWord } from '../make-request.ts';
 import { type ApprovalRequest, requests } from '../request.ts';
 import { target } from '../request-shape.ts';
-import { DECIDE_REFUSALS, DECIDES, usersOnly } from '../users-only.ts';
+import { COMMENT_MAX_CHARS, DECIDE_REFUSALS, DECIDES, usersOnly } from '../users-only.ts';
 import { deny } from './deny.ts';
 
 type DenyDependencies = Pick<
@@ -38,7 +38,7 @@ export const denyRequest = (approval: DenyDependencies) =>
         'Denies a pending request. Only the user whom the request names may, in person; of a request to a set, everyone who stands in it at that moment, is active and vouched for, and one denial is enough. A decision is final. A vend that was denied is not put to the user again for 15 minutes; three denials within an hour mute the agent towards this user for an hour, and `mute_agent_minutes` mutes it at once.',
       path: '/api/v1/ciba/requests/{id}/deny',
       body: Type.Object({
-        reason: Type.Optional(Type.String({ minLength: 1, maxLength: 280 })),
+        reason: Type.Optional(Type.String({ minLength: 1, maxLength: COMMENT_MAX_CHARS })),
         mute_agent_minutes: Type.Optional(Type.Integer({ minimum: 1, maximum: MUTE_MINUTES_MAX })),
       }),
       ok: Type.Object({ status: Type.Literal('denied') }, { additionalProperties: false }),

@@ -5,10 +5,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { procText, restDriver } from '@cardea/testing';
+import { restDriver } from '@cardea/testing';
 import { Pool } from 'undici';
 import { type Bench, type BenchContext, type Row, type Side, workerSide } from '../harness.ts';
 import { httpSide } from '../http.ts';
+import { growthOf } from '../memory-growth.ts';
 import { started } from '../started.ts';
 import { logoutReceivers } from '../subjects/logout-receivers.ts';
 import { application, type Owner, ok, PASSWORD, signUp } from '../subjects/sign-up.ts';
@@ -149,7 +150,6 @@ async function refreshesBy(
 const PEOPLE = 10_000;
 const PEOPLE_SMOKE = 200;
 const IMPORT_PAGE = 100;
-const MEMORY_EVERY_MS = 20;
 
 async function exportOfPeople(context: BenchContext): Promise<readonly Row[]> {
   const of = await server(context);
@@ -196,17 +196,6 @@ async function importPeople({ rest: as }: Owner, people: number): Promise<void> 
     const { failed } = ok(await as.post('/api/v1/admin/users/import', { users }));
     if (failed.length > 0) throw new Error(`${failed.length} of a page were not imported`);
   }
-}
-
-/** Returns by how many MB the memory of a process rises above its present size; 0 without /proc. */
-function growthOf(pid: number) {
-  const now = () => Number(/VmRSS:\s+(\d+)/.exec(procText(`/proc/${pid}/status`))?.[1] ?? 0);
-  const before = now();
-  let most = before;
-  const timer = setInterval(() => {
-    most = Math.max(most, now());
-  }, MEMORY_EVERY_MS);
-  return { stop: () => clearInterval(timer), most: () => (most - before) / 1024 };
 }
 
 const RECEIVERS = 200;

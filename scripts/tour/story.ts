@@ -1,8 +1,10 @@
 /**
- * The product's story in nineteen steps: a company signs up, its users sign in, an agent requests a
- * secret, a user approves it, an application is let in, a second factor is added, a machine reads, and every step is in the audit log.
+ * The product's story in twenty-one steps: a company signs up, its users sign in, an agent requests a
+ * secret, a user approves it, an application is let in, a second factor is added, a machine reads, two have to
+ * agree, an agent asks for access, and every step is in the audit log.
  */
 import { randomBytes } from 'node:crypto';
+import { agentAsksForAccess, twoMustAgree } from './access.ts';
 import {
   agentAsks,
   agentGetsItsSecret,
@@ -58,6 +60,8 @@ export async function playStory(
     await applicationSignsIn(cast);
     await secondFactorIsAdded(cast);
     await machineReadsAudit(cast);
+    await twoMustAgree(cast);
+    await agentAsksForAccess(cast);
     await auditTellsAll(cast);
   } finally {
     await cast.hooks.close();
@@ -76,7 +80,7 @@ async function doorIsOpen({ player }: Cast): Promise<void> {
 
 async function auditTellsAll(cast: Cast): Promise<void> {
   const { player } = cast;
-  player.step(19, 'The audit log lists every step, and the CSV the same rows');
+  player.step(21, 'The audit log lists every step, and the CSV the same rows');
   const headers = as(cast, cast.adminToken);
   const path = '/api/v1/audit/events?limit=1000';
   const types = (reply: Reply) => reply.body.events.map((event: { type: string }) => event.type);

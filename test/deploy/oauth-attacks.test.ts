@@ -13,7 +13,10 @@ const ATTACKS: { readonly [page: string]: readonly string[] } = {
     "A token of a client's key as an access token",
     'Another application at a private-use scheme',
   ],
-  'decision-attacks.md': ['Details that hide a line'],
+  'decision-attacks.md': [
+    'Details that hide a line',
+    'An agent that widens itself by access-requests',
+  ],
 };
 const pages = Object.entries(ATTACKS).map(([page, attacks]) => {
   const [, ...parts] = readFileSync(`docs/security/${page}`, 'utf8').split(/^## /m);

@@ -68,6 +68,7 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^POST \/ciba\/requests\/\{id\}\/(approve|deny)$/, required('user agent_token agent_key')],
   [/^POST \/ciba\/requests\/\{id\}\/consume$/, required('agent_token agent_key')],
   [/^GET \/ciba\/token\//, required('user agent_token agent_key')],
+  [/^POST \/ciba\/access-requests$/, required('agent_token agent_key')],
   [/^\w+ \/ciba\/channels/, required('user')],
   [/^\w+ \/ciba\/requests/, required('user agent_token')],
   // The vault; an agent reads and ends its own grants.

@@ -104,7 +104,21 @@ export const ERROR_DETAILS: { readonly [code: string]: TSchema } = {
     { additionalProperties: false },
   ),
   attenuation_only: missingGrants,
-  CREDENTIAL_SCOPE_DENIED: fieldNames,
+  CREDENTIAL_SCOPE_DENIED: named(
+    'FieldsDenied',
+    Type.Object(
+      {
+        fields: Type.Array(Type.String(), { description: 'The fields to which the error refers.' }),
+        request_access: Type.Optional(
+          Type.String({
+            description:
+              'Method and path of the endpoint by which the agent asks for them; absent where the tenant does not let agents ask.',
+          }),
+        ),
+      },
+      { additionalProperties: false },
+    ),
+  ),
   SECRET_NOT_SET: fieldNames,
   nothing_to_roll_back: fieldNames,
   slug_taken: Type.Object(

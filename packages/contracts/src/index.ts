@@ -8,6 +8,9 @@ export {
   SESSION_BOUND_SECONDS_MAX,
 } from './calls/approval-calls.ts';
 export {
+  AGENT_ACCESS_SECONDS_DEFAULT,
+  AGENT_ACCESS_SECONDS_MAX,
+  AGENT_ACCESS_SECONDS_MIN,
   APPROVALS_NEEDED_MAX,
   type ApproverSet,
   ApproverSetShape,

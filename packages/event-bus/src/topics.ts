@@ -5,7 +5,14 @@ import { deadLetterTopicOf } from './consuming/dead-letter.ts';
 export const AUDIT_CHECKPOINTS_TOPIC = 'cardea.audit.checkpoints.v1';
 
 /** Names of the services' consumers, each of which has a topic for dead letters. */
-export const CONSUMERS: readonly string[] = ['authz', 'vault', 'approval', 'webhooks', 'audit'];
+export const CONSUMERS: readonly string[] = [
+  'identity',
+  'authz',
+  'vault',
+  'approval',
+  'webhooks',
+  'audit',
+];
 
 export type TopicPlan = {
   readonly topic: string;

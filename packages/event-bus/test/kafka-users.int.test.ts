@@ -84,7 +84,7 @@ describe('S25 the user of a service', () => {
       const admin = driverOf(service).admin();
       await admin.connect();
       const seen = new Set([...LISTENS_TO[service], service].map(topicOf));
-      if (service !== 'identity') seen.add(deadLetterTopicOf(service));
+      seen.add(deadLetterTopicOf(service));
       if (service === 'audit') seen.add(AUDIT_CHECKPOINTS_TOPIC);
       expect(
         (await admin.listTopics()).filter((topic) => topic.startsWith('cardea.')).toSorted(),

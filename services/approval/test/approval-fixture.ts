@@ -158,7 +158,7 @@ export const userEvent = (tenantId: string, id: string, type: string, more: obje
 export const userCreated = (tenantId: string, id: string, vouched = true) =>
   userEvent(tenantId, id, 'user.created', { via: 'admin', vouched });
 
-export const agentCreated = (tenantId: string, name = 'Deploy Bot') => ({
+export const agentCreated = (tenantId: string, name = 'Deploy Bot', more: object = {}) => ({
   source: 'identity' as const,
   type: 'agent.created',
   tenantId,
@@ -172,6 +172,7 @@ export const agentCreated = (tenantId: string, name = 'Deploy Bot') => ({
     app_id: null,
     services: [],
     created_at: '2026-01-01T00:00:00.000Z',
+    ...more,
   },
 });
 

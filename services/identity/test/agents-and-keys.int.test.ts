@@ -103,6 +103,39 @@ describe('an agent', () => {
       expect.arrayContaining(['builder', 'deployer']),
     );
   });
+  it('has approvers whom administrators name: users of the tenant, and sets by their text', async () => {
+    const approvers = [ann().userId, 'role:admin', 'team:payments#approver'];
+    const post = (body: object) => admin().post('/api/v1/agents', body);
+    const made = await post({ name: 'asks others', approvers });
+    expect(made.body.approvers).toEqual(approvers);
+    const path = `/api/v1/agents/${made.body.id}`;
+    expect((await admin().get(path)).body.approvers).toEqual(approvers);
+    const { body } = await admin().get('/api/v1/agents');
+    const listed = body.agents.find(({ id }: { id: string }) => id === made.body.id);
+    expect(listed.approvers).toEqual(approvers);
+    expect((await post({ name: 'asks nobody' })).body.approvers).toEqual([]);
+    for (const wrong of ['nobody', 'role:', 'team:payments']) {
+      expect(await admin().patch(path, { approvers: [wrong] })).toMatchObject({
+        status: 400,
+        body: { error: { details: [{ field: 'approvers', rule: 'known' }] } },
+      });
+    }
+    const many = Array.from({ length: 11 }, (_, at) => `role:r${at}`);
+    expect((await admin().patch(path, { approvers: many })).status).toBe(400);
+    expect((await admin().patch(path, { approvers: [] })).body.approvers).toEqual([]);
+    const told = await untilTrue(async () => {
+      const { rows } = await fixture().shared.database.asSystem((sql) =>
+        sql.query<{ data: object }>(
+          `SELECT value -> 'data' AS data FROM bus.records
+           WHERE topic = 'cardea.identity.events.v1' AND value ->> 'type' = 'agent.updated'
+             AND value -> 'data' ->> 'id' = $1`,
+          [made.body.id],
+        ),
+      );
+      return rows[0]?.data;
+    });
+    expect(told).toMatchObject({ approvers: [], changed: ['approvers'] });
+  });
   it('R11 is made once under one Idempotency-Key, and its sessions likewise', async () => {
     const headers = { 'idempotency-key': 'one agent' };
     const body = { name: 'only one', services: [WAREHOUSE] };

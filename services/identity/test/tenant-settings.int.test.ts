@@ -41,6 +41,7 @@ const OTHERS = {
     privacy_url: `${PAGE}/privacy`,
   },
   account_deletion: { allowed: false, wait_days: 3 },
+  agent_access: { approver: { role: 'owner' }, max_seconds: 3_600 },
 };
 /** Each setting by its name, those of a group by both. */
 const leaves = (settings: object): { readonly [name: string]: string } =>
@@ -102,6 +103,8 @@ describe('a setting of a tenant', () => {
     { branding: { primary_color: 'red' } },
     { approval_channels: ['pigeon'] },
     { account_deletion: { wait_days: 0 } },
+    { agent_access: { max_seconds: 299 } },
+    { agent_access: { approver: { user_id: 'ann' } } },
     { social: { facebook: null } },
   ])('is refused in another form: %j', async (settings) => {
     expect(told(await set(settings))).toBe('400 invalid_request');

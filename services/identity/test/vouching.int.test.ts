@@ -174,7 +174,13 @@ describe('an API key', () => {
     const made = await agents.post('/api/v1/agents', { name: 'porter', services: [] });
     expect(made.status).toBe(201);
     const path = `/api/v1/agents/${made.body.id}`;
-    for (const body of [{ services }, { services: [] }, { owner_user_id: null }]) {
+    await lacks(agents.post('/api/v1/agents', { name: 'asking', approvers: ['role:admin'] }));
+    for (const body of [
+      { services },
+      { services: [] },
+      { owner_user_id: null },
+      { approvers: [] },
+    ]) {
       await lacks(agents.patch(path, body));
     }
     await lacks(agents.post(`${path}/keys`, { name: 'own' }));

@@ -1,4 +1,5 @@
 /** Requests to the endpoints of approval requests: the agent of tenant A asks its member. */
+import { SERVICE_GRANT } from '../agents-and-keys.ts';
 import type { Fortress } from '../fortress.ts';
 import type { Ask, Samples } from '../sample.ts';
 import { expectStatus } from '../users.ts';
@@ -77,6 +78,11 @@ const DECIDES = {
 } as const;
 
 export const approvalSamples: Samples = {
+  // It ends at once, so that those of before leave room for the next one.
+  ask_for_access: {
+    by: 'agent key',
+    ask: () => ({ body: { services: [SERVICE_GRANT], duration_seconds: 300, ttl_seconds: 1 } }),
+  },
   create_approval_request: {
     by: 'member',
     ask: (world) => ({ body: { ...question(world), details: { cents: 1_000 } } }),

@@ -10,6 +10,11 @@ export const SET_TEXT_MAX_CHARS = 512;
 /** Different persons who have to approve one request, at most. */
 export const APPROVALS_NEEDED_MAX = 5;
 
+/** For how long an agent may get access that it asks for. */
+export const AGENT_ACCESS_SECONDS_MIN = 300;
+export const AGENT_ACCESS_SECONDS_MAX = 2_592_000;
+export const AGENT_ACCESS_SECONDS_DEFAULT = 604_800;
+
 const ROLE_MAX_CHARS = 64;
 const NAME_MAX_CHARS = 256;
 const roleName = Type.String({

@@ -47,7 +47,13 @@ const mark = Type.Object({
 
 const agentFacts = Type.Object({
   services: Type.Array(
-    Type.Object({ service_name: Type.String(), fields: Type.Array(Type.String()) }),
+    Type.Object({
+      service_name: Type.String(),
+      fields: Type.Array(Type.String()),
+      /** Counts no more from then on. */
+      until: Type.Optional(Type.String()),
+      approval_id: Type.Optional(Type.String()),
+    }),
   ),
   owner_user_id: textOrNull,
 });

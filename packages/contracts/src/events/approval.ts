@@ -17,6 +17,7 @@ import {
 } from '../fields.ts';
 import { integrationEvents } from '../integration-event.ts';
 import { actionDenied } from './action-denied.ts';
+import { serviceGrant } from './identity-agents-and-keys.ts';
 
 /** Part of every event of a request (`docs/contract.md` 2.11). */
 const request = {
@@ -84,13 +85,28 @@ export const approvalEvents = integrationEvents('approval', {
       needed: number('How many have to.', 2),
     },
   ),
-  'approval.approved': fact('The user has approved.', ['vault', 'webhooks'], {
+  'approval.approved': fact('The user has approved.', ['identity', 'vault', 'webhooks'], {
     ...later,
     ...answered,
     responders: Type.Optional(
       Type.Array(id('A user whose approval counts.'), {
         description: 'All whose approval counts, of a request to a set.',
       }),
+    ),
+    access: Type.Optional(
+      Type.Object(
+        {
+          services: Type.Array(serviceGrant, {
+            description: 'What the agent may reach from now on: fields of registered services.',
+          }),
+          duration_seconds: number('For how long, from the approval on.', 300),
+        },
+        {
+          additionalProperties: false,
+          description:
+            'Of a request of an agent for access it lacks, and of no other: identity adds it to what the agent may reach.',
+        },
+      ),
     ),
   }),
   'approval.denied': fact(

@@ -10,6 +10,17 @@ export const serviceGrant = Type.Object(
   },
   { additionalProperties: false },
 );
+/** Of an agent alone: an entry that an approval of its wish gave it has an end. */
+const agentServiceGrant = Type.Object(
+  {
+    ...serviceGrant.properties,
+    until: Type.Optional(
+      moment('Until when it counts; absent where it does until an administrator takes it.'),
+    ),
+    approval_id: Type.Optional(id('The request for access whose approval gave it.')),
+  },
+  { additionalProperties: false },
+);
 const services = Type.Array(serviceGrant, {
   description: 'What it may reach: fields of registered services.',
 });
@@ -32,7 +43,15 @@ export const agent = {
   status: oneOf(['active', 'suspended'], 'Whether it may act.'),
   owner_user_id: nullable(id('The user who answers for it.')),
   app_id: nullable(text('The application that it belongs to.', 'web-shop')),
-  services,
+  services: Type.Array(agentServiceGrant, {
+    description: 'What it may reach: fields of registered services.',
+  }),
+  approvers: Type.Optional(
+    texts(
+      "Whom it may ask besides its session's user and its owner: users, and sets by their text; absent in events of before.",
+      'role:admin',
+    ),
+  ),
   created_at: moment('When it was made.'),
 };
 

@@ -23,6 +23,21 @@ export const tenant = {
   brand_color: Type.Optional(
     nullable(text('The colour of its pages and mails, where it chose one.', '#1a6b52')),
   ),
+  agent_access: Type.Optional(
+    nullable(
+      Type.Object(
+        {
+          approver: text('The set of which an administrator decides.', 'role:admin'),
+          max_seconds: number('For how many seconds an agent gets it at most.', 1),
+        },
+        {
+          additionalProperties: false,
+          description:
+            'Whom agents may ask for access that they lack; null: nobody; absent in events of before.',
+        },
+      ),
+    ),
+  ),
   created_at: moment('When it was made.'),
 };
 

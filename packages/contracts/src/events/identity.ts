@@ -187,8 +187,8 @@ const workspaceEvents = {
     ...organization,
     changed,
   }),
-  'tenant.created': fact('A tenant was made.', ['approval'], tenant),
-  'tenant.updated': fact('A tenant or its settings were changed.', ['approval'], {
+  'tenant.created': fact('A tenant was made.', ['vault', 'approval'], tenant),
+  'tenant.updated': fact('A tenant or its settings were changed.', ['vault', 'approval'], {
     ...tenant,
     changed,
   }),

@@ -5,7 +5,8 @@ import { SERVICE_NAMES, type ServiceName } from '../envelope.ts';
  * schema `bus` says the same in its migrations.
  */
 export const LISTENS_TO: { readonly [reader in ServiceName]: readonly ServiceName[] } = {
-  identity: [],
+  // What agents may reach grows by approvals of their wishes.
+  identity: ['approval'],
   authz: ['identity'],
   vault: ['identity', 'approval'],
   approval: ['identity'],

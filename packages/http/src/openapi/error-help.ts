@@ -13,7 +13,7 @@ const HELP: { readonly [code: string]: string } = {
     'the approval is for another session, service or set of fields, or its policies have changed; vend without it.',
   APPROVAL_RATE_LIMITED: `too many approvals were asked for; ${AGAIN}`,
   CREDENTIAL_SCOPE_DENIED:
-    'the capability token or the list of the agent does not cover a field (`details.fields`), or the user of the session is disabled.',
+    'the capability token or the list of the agent does not cover a field (`details.fields`), or the user of the session is disabled. Where `details.request_access` is there, the agent can ask an administrator for the field.',
   INVALID_AGENT_KEY:
     'the agent key is missing, unknown, revoked or expired; an administrator can issue another.',
   INVALID_CAPABILITY_TOKEN:
@@ -33,10 +33,14 @@ const HELP: { readonly [code: string]: string } = {
     'this `Idempotency-Key` has created the object in `details.id`; the secret is not shown twice. Rotate it, or use a new key.',
   action_mismatch: 'what is sent is not what the person was asked; ask for a new approval.',
   already_consumed: 'the approval was used before; ask for a new one.',
+  access_requests_off:
+    'the tenant does not let agents ask for access; an owner sets `agent_access` of the tenant.',
   already_given: 'the caller has approved this request; it waits for other persons.',
   approval_rate_limited: `too many requests to this user; ${AGAIN}`,
   approver_excluded:
     'the agent acts for this user, who is excluded from the decision; somebody else decides.',
+  approver_not_admin:
+    'only an administrator can give an agent access; one who stands in the set approves.',
   approver_not_vouched: 'no administrator vouches for this user; one sets `vouched` on the user.',
   attenuation_only: 'a session can only lose rights; start a new session for more.',
   binding_code_mismatch: 'the code is not the one that the agent shows; read it again.',

@@ -40,6 +40,8 @@ export type AgentCopy = {
   readonly owner_user_id: string | null;
   readonly status: string;
   readonly services: AgentEvent['data']['services'];
+  /** Whom it may ask besides its session's user and its owner. */
+  readonly approvers: readonly string[];
   /** Since when `services` is what it is. */
   readonly changed_at: Date | string;
   readonly position: bigint;
@@ -49,6 +51,7 @@ const AGENT = {
   owner_user_id: orNull('text'),
   status: 'text',
   services: 'jsonb',
+  approvers: 'text[]',
   changed_at: 'timestamptz',
   position: 'bigint',
 } as const;
@@ -110,16 +113,17 @@ export const agentCopies = <const Column extends keyof AgentCopy>(
     id: 'agent_id',
     types: AGENT,
     columns,
-    factsOf: ({ position, time, data: { id, name, owner_user_id, status, services } }) => ({
+    factsOf: ({ position, time, data: { id, name, owner_user_id, status, ...of } }) => ({
       // A name is shown in mail headers and on pages, so it must have no invisible characters.
       name: cleaned(name) || id,
       owner_user_id,
       status,
-      services,
+      services: of.services,
+      approvers: of.approvers,
       changed_at: time,
       position: BigInt(position),
     }),
-    fresh: {},
+    fresh: { approvers: [] },
     since: { changed_at: 'services' },
   });
 

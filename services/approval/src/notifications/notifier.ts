@@ -182,6 +182,12 @@ async function settle(
   await finish(database, job);
 }
 
+/** Of a request for access, each with its service. */
+const fieldsOf = ({ access }: Pending['facts']): readonly string[] =>
+  (access?.services ?? []).flatMap(({ service_name, fields }) =>
+    fields.map((name) => `${service_name}.${name}`),
+  );
+
 async function mailOf(
   { sealer, database, identityFacts, settings }: NotifierDependencies,
   { facts }: Pending,
@@ -205,7 +211,7 @@ async function mailOf(
     isFirst: rows.length === 0,
     action: facts.action,
     resource: facts.resource,
-    fields: binding?.fields ?? [],
+    fields: binding?.fields ?? fieldsOf(facts),
     severity: facts.severity,
     expiresAt: facts.expires_at,
     reason,

@@ -30,6 +30,14 @@ const MUTES = [
 ] as const;
 const TONES = { approved: 'good', denied: 'bad', expired: 'warn', pending: 'info' } as const;
 
+/** The largest one of which a time is a multiple says it exactly. */
+const SECONDS = { length: 1, one: 'time.second', many: 'time.seconds' } as const;
+const UNITS = [
+  { length: 86_400, one: 'time.day', many: 'time.days' },
+  { length: 3_600, one: 'time.hour', many: 'time.hours' },
+  { length: 60, one: 'time.minute', many: 'time.minutes' },
+] as const;
+
 const { pageOf, formOf } = pagesOf(TEXTS);
 
 export const decisionPage = ({ get, poll, approve, deny }: Endpoints) =>
@@ -86,7 +94,7 @@ function openRequest(page: Page): PageBody {
     title: titleOf(page),
     width: 'form',
     body: html`<p><a href="/approve">${say('all')}</a></p>
-${factsOf(page)}<p>${say(effectOf(request))}</p>
+${factsOf(page)}<p>${effectOf(page)}</p>
 <p role="timer" class="muted" data-left-ms="${leftMs}" data-over="${say('time.over')}">${say('time.left', { time: timeLeft(leftMs) })}</p>
 <div class="ways"><section aria-labelledby="deny"><h2 id="deny">${say('deny.title')}</h2>${page.form('deny')}</section>
 <section aria-labelledby="approve"><h2 id="approve">${say('approve.title')}</h2>${page.form('approve', { without: without(request) })}</section></div>`,
@@ -94,11 +102,13 @@ ${factsOf(page)}<p>${say(effectOf(request))}</p>
   };
 }
 
-/** What an approval of this request leads to. */
-const effectOf = ({ binding, action_binding }: ShownRequest): 'values' | 'once' | 'no_secret' => {
-  if (binding !== undefined) return 'values';
-  return action_binding === undefined ? 'no_secret' : 'once';
-};
+/** What an approval of this request leads to, in a sentence. */
+function effectOf({ frame: { say }, data: { request } }: Page): string {
+  const { access, action_binding, binding } = request;
+  if (access !== undefined) return say('access.effect', { time: spanOf(access, say) });
+  if (binding !== undefined) return say('values');
+  return say(action_binding === undefined ? 'no_secret' : 'once');
+}
 
 function endedRequest(page: Page): PageBody {
   const {
@@ -124,7 +134,7 @@ function endOf({ frame, data: { request: data } }: Page): string {
     case 'approved':
       if (use?.consumed === true) return say('end.used');
       return use?.use_before === undefined
-        ? say('end.approved')
+        ? say(data.access === undefined ? 'end.approved' : 'access.given')
         : say('end.approved_until', { time: utcText(use.use_before) });
     case 'denied':
       return say('end.denied');
@@ -135,6 +145,7 @@ function endOf({ frame, data: { request: data } }: Page): string {
 
 function titleOf({ frame, data: { request: data } }: Page): string {
   const agent = agentOf(data);
+  if (data.access !== undefined) return frame.say('title.access', { agent });
   switch (data.origin) {
     case 'admin':
       return frame.say('title.admin', { agent });
@@ -153,8 +164,7 @@ function factsOf({ frame, data: { request: data } }: Page): Markup {
   const { binding } = data;
   const list: readonly (Fact | undefined)[] = [
     { label: say('agent'), value: agentOf(data) },
-    { label: say('action'), value: data.action },
-    data.resource === undefined ? undefined : { label: say('service'), value: data.resource },
+    ...(data.access === undefined ? whatIsAsked(data, say) : accessFacts(data.access, say)),
     binding === undefined
       ? undefined
       : {
@@ -198,6 +208,32 @@ function actionFacts(
       : [{ label: say('digest'), value: html`<code class="whole">${digest}</code>` }]),
   ];
 }
+
+function whatIsAsked(
+  { action, resource }: ShownRequest,
+  say: Page['frame']['say'],
+): readonly Fact[] {
+  const what = { label: say('action'), value: action };
+  return resource === undefined ? [what] : [what, { label: say('service'), value: resource }];
+}
+
+type Access = NonNullable<ShownRequest['access']>;
+
+/** Every service with every field, and for how long: what an administrator gives by approving. */
+function accessFacts(access: Access, say: Page['frame']['say']): readonly Fact[] {
+  const services = access.services.map(({ service_name, fields }) => ({
+    label: say('access.service', { service: service_name }),
+    value: html`<ul>${fields.map((name) => html`<li><code>${name}</code></li>`)}</ul>`,
+  }));
+  return [...services, { label: say('access.time'), value: spanOf(access, say) }];
+}
+
+const spanOf = ({ duration_seconds: seconds }: Access, say: Page['frame']['say']): string => {
+  const unit = UNITS.find(({ length }) => seconds % length === 0) ?? SECONDS;
+  return say(seconds === unit.length ? unit.one : unit.many, {
+    count: String(seconds / unit.length),
+  });
+};
 
 /** Without a code to compare, its field has no meaning. */
 const without = ({ binding }: ShownRequest): readonly string[] =>

@@ -15,6 +15,7 @@ const EN = {
   'title.pending': '{agent} asks for your decision',
   'title.admin': 'An administrator asks in the name of {agent}',
   'title.self': 'You asked in the name of {agent}',
+  'title.access': '{agent} asks for access',
   'title.decided': 'Request of {agent}',
   agent: 'Agent',
   action: 'Action',
@@ -38,6 +39,19 @@ const EN = {
   values: 'Values are not shown. If you approve, the agent gets them for a short time.',
   no_secret: 'Your approval releases no secret.',
   once: 'If you approve, the agent may do exactly this, once. No secret of the vault is released.',
+  'access.service': 'Fields of {service}',
+  'access.time': 'For how long',
+  'access.effect':
+    'If you approve, the agent may use these fields for {time}, in each session that it starts. Values are not shown. Only an administrator can approve.',
+  'access.given': 'The agent may use these fields until the time is over.',
+  'time.day': '1 day',
+  'time.days': '{count} days',
+  'time.hour': '1 hour',
+  'time.hours': '{count} hours',
+  'time.minute': '1 minute',
+  'time.minutes': '{count} minutes',
+  'time.second': '1 second',
+  'time.seconds': '{count} seconds',
   'deny.title': 'Deny',
   'deny.reason': 'Reason (the agent may read it)',
   'deny.mute': 'Then let this agent not ask me again for',
@@ -73,6 +87,7 @@ const EN = {
   'refused.binding_code_mismatch': 'That is not the code of this request. Compare it again.',
   'refused.already_given': 'You have approved this already. Others have to as well.',
   'refused.approver_excluded': 'The agent acts for you, so somebody else has to decide this.',
+  'refused.approver_not_admin': 'Only an administrator can give an agent access.',
   'refused.approver_not_vouched':
     'Your organization lets only people decide this whom an administrator has vouched for.',
 } as const;
@@ -94,6 +109,7 @@ const DE: { readonly [key in TextKey]: string } = {
   'title.pending': '{agent} bittet um Ihre Entscheidung',
   'title.admin': 'Ein Administrator bittet im Namen von {agent}',
   'title.self': 'Sie haben im Namen von {agent} angefragt',
+  'title.access': '{agent} bittet um Zugriff',
   'title.decided': 'Anfrage von {agent}',
   agent: 'Agent',
   action: 'Aktion',
@@ -117,6 +133,19 @@ const DE: { readonly [key in TextKey]: string } = {
   values: 'Werte werden nicht gezeigt. Wenn Sie zustimmen, bekommt der Agent sie für kurze Zeit.',
   no_secret: 'Ihre Zustimmung gibt kein Geheimnis frei.',
   once: 'Wenn Sie zustimmen, darf der Agent genau das einmal tun. Ein Geheimnis des Tresors wird nicht frei.',
+  'access.service': 'Felder von {service}',
+  'access.time': 'Für wie lange',
+  'access.effect':
+    'Wenn Sie zustimmen, darf der Agent diese Felder {time} lang benutzen, in jeder Sitzung, die er beginnt. Werte werden nicht gezeigt. Nur eine Administratorin oder ein Administrator kann zustimmen.',
+  'access.given': 'Der Agent darf diese Felder benutzen, bis die Zeit um ist.',
+  'time.day': '1 Tag',
+  'time.days': '{count} Tage',
+  'time.hour': '1 Stunde',
+  'time.hours': '{count} Stunden',
+  'time.minute': '1 Minute',
+  'time.minutes': '{count} Minuten',
+  'time.second': '1 Sekunde',
+  'time.seconds': '{count} Sekunden',
   'deny.title': 'Ablehnen',
   'deny.reason': 'Grund (der Agent kann ihn lesen)',
   'deny.mute': 'Danach soll dieser Agent mich nicht wieder fragen für',
@@ -154,6 +183,8 @@ const DE: { readonly [key in TextKey]: string } = {
   'refused.already_given': 'Sie haben schon zugestimmt. Andere müssen das auch tun.',
   'refused.approver_excluded':
     'Der Agent handelt für Sie, deshalb muss das jemand anderes entscheiden.',
+  'refused.approver_not_admin':
+    'Zugriff geben kann einem Agenten nur eine Administratorin oder ein Administrator.',
   'refused.approver_not_vouched':
     'In Ihrer Organisation entscheiden darüber nur Personen, für die ein Administrator bürgt.',
 };

@@ -10,6 +10,8 @@ export const CALLER_PER_MINUTE_MAX = 300;
 export const MINUTE_MS = 60_000;
 
 export const TTL_SECONDS_DEFAULT = 300;
+/** A request for access waits for a working day, unless stated otherwise. */
+export const ACCESS_TTL_SECONDS_DEFAULT = 86_400;
 export const TTL_SECONDS_MAX = APPROVAL_TTL_SECONDS_MAX;
 
 /** What a caller binds an action to: bytes of its canonical JSON, levels, and members of all objects and arrays. */

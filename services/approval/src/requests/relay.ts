@@ -5,6 +5,7 @@ import { ignored, type Recorded } from '@cardea/event-store';
 import type { TenantForgotten } from '@cardea/service';
 import { type CodeGuessesEvent, guesserOf } from './approval-requests/code-guesses.ts';
 import {
+  type AccessWanted,
   approvalsNeeded,
   type RequestEvent,
   type RequestFacts,
@@ -47,6 +48,7 @@ export const approvalRelay = relay<
       responded_by,
       responded_at,
       ...(responders === undefined ? {} : { responders: [...responders] }),
+      ...(await accessIn(tools)),
     },
   }),
   ApprovalDenied: async ({ data: { responded_by, responded_at, cause } }, tools) => ({
@@ -89,6 +91,20 @@ async function factsIn({ history }: RelayTools) {
   const vouched = vouchedIn(answer?.data ?? first.data);
   return { ...subjectOf(first.data), origin, ...vouched, ...setOf(first.data) };
 }
+
+/** Identity acts on it, so no other request may carry it. */
+async function accessIn({ history }: RelayTools) {
+  const [first] = await history(requests);
+  const access = first?.type === 'ApprovalRequested' ? first.data.access : undefined;
+  if (access === undefined) return {};
+  const { services, duration_seconds } = access;
+  return { access: { services: services.map(copied), duration_seconds } };
+}
+
+const copied = ({ service_name, fields }: AccessWanted['services'][number]) => ({
+  service_name,
+  fields: [...fields],
+});
 
 type Answer = Recorded<RequestEvent, 'ApprovalApproved' | 'ApprovalDenied'>;
 const isAnswer = (event: Recorded<RequestEvent>): event is Answer =>

@@ -10,6 +10,7 @@ import {
   setHolders,
 } from '@cardea/service';
 import { approveRequest } from './approval-requests/approve/approve.route.ts';
+import { askForAccess } from './approval-requests/ask-access/ask-access.route.ts';
 import { type Changes, changes } from './approval-requests/changes.ts';
 import { codeGuesses } from './approval-requests/code-guesses.ts';
 import { consumeActionRequest } from './approval-requests/consume-action/consume-action.route.ts';
@@ -128,6 +129,7 @@ export function requestsModule(needs: RequestsDependencies): {
   const module: Module = {
     endpoints: [
       createRequest(shared),
+      askForAccess(shared),
       listRequests(shared),
       listOwnDecisions(shared),
       ...Object.values(endpoints),

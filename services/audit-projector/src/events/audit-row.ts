@@ -12,13 +12,9 @@ export type Category =
 
 export type Result = 'success' | 'failure' | 'denied';
 
-export type DetailValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly string[]
-  | readonly Services[];
+type DetailPart = string | number | boolean | null | readonly string[] | readonly Services[];
+/** Lists are cut to the size of a row here and one level down. */
+export type DetailValue = DetailPart | { readonly [name: string]: DetailPart };
 /** The fields of one service that an agent may access. */
 export type Services = { readonly service_name: string; readonly fields: readonly string[] };
 export type Details = { readonly [name: string]: DetailValue | undefined };

@@ -19,7 +19,8 @@ export function withinRow(details: Details): Details {
     cut[name] = typeof value === 'string' ? shortened(value, DETAIL_CHARS_MAX) : value;
   }
   if (bytesOf(cut) <= DETAILS_BYTES_MAX) return cut;
-  const omitted = cutLists(cut, DETAILS_BYTES_MAX - OMITTED_BYTES);
+  const bytesMax = DETAILS_BYTES_MAX - OMITTED_BYTES;
+  const omitted = cutLists(cut, bytesMax) + cutListsInside(cut, bytesMax);
   if (omitted > 0) cut['omitted'] = omitted;
   cutTexts(cut, DETAILS_BYTES_MAX);
   return cut;
@@ -51,6 +52,24 @@ function cutLists(details: Known, bytesMax: number): number {
   }
   return omitted;
 }
+
+/** The same with lists one level down, once no list of the details themselves is left to cut. */
+function cutListsInside(details: Known, bytesMax: number): number {
+  let omitted = 0;
+  for (const [name, value] of Object.entries(details)) {
+    const over = bytesOf(details) - bytesMax;
+    if (over <= 0) break;
+    if (!isNested(value)) continue;
+    const inner: Known = { ...value };
+    omitted += cutLists(inner, bytesOf(value) - over);
+    details[name] = inner as Nested;
+  }
+  return omitted;
+}
+
+type Nested = Exclude<DetailValue, string | number | boolean | null | readonly unknown[]>;
+const isNested = (value: DetailValue): value is Nested =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
 
 /** Halves the longest text until all fits. */
 function cutTexts(details: Known, bytesMax: number): void {

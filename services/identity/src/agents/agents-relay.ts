@@ -4,7 +4,7 @@ import { type RelayTools, relay } from '@cardea/event-bus';
 import { type AgentKeyEvent, agentKeys } from './agent-keys/agent-key.ts';
 import type { AgentSessionEvent, AgentSessionFacts } from './agent-sessions/agent-session.ts';
 import { type AgentEvent, agents, isThere } from './agents/agent.ts';
-import { copied } from './agents/service-grant.ts';
+import { copied, copiedOfAgent } from './agents/service-grant.ts';
 import type { DelegationEvent } from './delegations/delegation.ts';
 
 export const agentsRelay = relay<
@@ -107,6 +107,7 @@ async function agentOf(tools: RelayTools) {
   if (!isThere(state)) throw new Error('an agent event without an agent');
   const { agent, status } = state;
   const { id, name, description, owner_user_id, app_id, services, created_at } = agent;
+  const approvers = [...(agent.approvers ?? [])];
   return {
     id,
     name,
@@ -114,7 +115,8 @@ async function agentOf(tools: RelayTools) {
     status,
     owner_user_id,
     app_id,
-    services: copied(services),
+    services: copiedOfAgent(services),
+    approvers,
     created_at,
   };
 }

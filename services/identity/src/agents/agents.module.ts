@@ -36,6 +36,7 @@ import {
 } from './agents/administer/list-agents.route.ts';
 import { agents } from './agents/agent.ts';
 import { agentsProjection } from './agents/agents.projection.ts';
+import { widenOnApproval } from './agents/widen/widen-on-approval.consumer.ts';
 import { agentsRelay } from './agents-relay.ts';
 import { currentFacts } from './current-facts.ts';
 import { currentUsers } from './current-users.ts';
@@ -75,6 +76,7 @@ type Dependencies = Pick<
   | 'database'
   | 'ids'
   | 'limits'
+  | 'log'
   | 'positions'
   | 'random'
   | 'sealer'
@@ -132,6 +134,7 @@ export function agentsModule(
       agentSessionsProjection,
     ],
     policies: [endOrphanedSessions(needs), takeBackReclaimedAgents(needs)],
+    consumers: [widenOnApproval(needs)],
     loops: [endExpiredSessions(needs)],
     relay: agentsRelay,
     offers: { identity: { facts: currentFacts(needs), people: currentUsers(needs) } },

@@ -9,6 +9,7 @@ import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import { agentSessions } from './agent-sessions/agent-session.ts';
 import { whyEnded } from './agent-sessions/basis.ts';
 import { agents, isThere } from './agents/agent.ts';
+import { copiedOfAgent } from './agents/service-grant.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'streams' | 'clock'> & {
   readonly snapshots: SnapshotCache;
@@ -32,7 +33,7 @@ async function agentOf({ snapshots }: Dependencies, { tenantId, agentId }: Facts
   if (agent.status === 'deleted') return { services: [], owner_user_id: null };
   if (!isThere(agent)) return null;
   const { services, owner_user_id } = agent.agent;
-  return { services, owner_user_id };
+  return { services: copiedOfAgent(services), owner_user_id };
 }
 
 async function sessionOf(

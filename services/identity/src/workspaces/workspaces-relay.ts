@@ -1,9 +1,9 @@
 /** What other services receive about organizations, tenants and applications. */
-import type { identityEvents } from '@cardea/contracts';
+import { type identityEvents, printApproverSet } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
 import { type ApplicationEvent, applications } from './applications/application.ts';
 import { type OrganizationEvent, organizations } from './organizations/organization.ts';
-import { type TenantEvent, tenants } from './tenants/tenant.ts';
+import { type TenantEvent, type TenantSettings, tenants } from './tenants/tenant.ts';
 
 export const workspacesRelay = relay<
   OrganizationEvent | TenantEvent | ApplicationEvent,
@@ -90,9 +90,15 @@ async function tenantOf(tools: RelayTools) {
     approval_channels: [...state.settings.approval_channels],
     language: state.settings.language,
     brand_color: state.settings.branding.primary_color,
+    agent_access: accessOf(state.settings.agent_access),
     created_at: state.createdAt,
   };
 }
+
+const accessOf = (access: TenantSettings['agent_access']) =>
+  access === null
+    ? null
+    : { approver: printApproverSet(access.approver), max_seconds: access.max_seconds };
 
 async function applicationOf(tools: RelayTools) {
   const state = await tools.stateOf(applications);

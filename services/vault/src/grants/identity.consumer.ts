@@ -31,7 +31,7 @@ export const identityConsumer = (
   return consumer({
     name: 'vault',
     from: [identityEvents, approvalEvents],
-    rows: { schema: 'vault', tables: [agents.table, sessions, users.table, approvals] },
+    rows: { schema: 'vault', tables: [agents.table, sessions, users.table, approvals, tenants] },
     on: {
       'agent.created': { apply: agents.keep },
       'agent.updated': { apply: agents.keep },
@@ -69,6 +69,8 @@ export const identityConsumer = (
         prepare: (event) => end(event, 'user_deleted', { user_id: event.data.id }),
         apply: forgetUser,
       },
+      'tenant.created': { apply: keepTenant },
+      'tenant.updated': { apply: keepTenant },
       'tenant.deleted': {
         prepare: async (event) => {
           await onTenantDeleted(event.tenantId, event.id);
@@ -106,11 +108,22 @@ const approvals = table('approvals', {
   },
 });
 
+const tenants = table('tenants', {
+  key: ['tenant_id'],
+  columns: { tenant_id: 'text', agent_access: 'boolean' },
+});
+
 const forgetRows = ({ tenantId }: Event<'tenant.deleted'>): readonly Statement[] =>
-  ['agents', 'agent_sessions', 'users', 'approvals'].map((table) => ({
+  ['agents', 'agent_sessions', 'users', 'approvals', 'tenants'].map((table) => ({
     text: `DELETE FROM vault.${table} WHERE tenant_id = $1`,
     values: [tenantId],
   }));
+
+/** Older events say nothing of access: agents could not ask for it then, and may by default now. */
+const keepTenant = ({ data }: Event<'tenant.created' | 'tenant.updated'>) =>
+  data.agent_access === undefined
+    ? []
+    : tenants.put({ tenant_id: data.id, agent_access: data.agent_access !== null });
 
 const deleteAgent = (event: Event<'agent.deleted'>) =>
   agents.patch(event, {

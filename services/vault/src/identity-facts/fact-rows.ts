@@ -12,6 +12,8 @@ export type AgentRow = {
   readonly services: readonly {
     readonly service_name: string;
     readonly fields: readonly string[];
+    /** Given by an approval; from then on the entry counts no more. */
+    readonly until?: string;
   }[];
   /** `now`: identity itself has just stated it. */
   readonly changed_at: Date | 'now';
@@ -105,3 +107,15 @@ const agentOf = (row: Row, services: AgentRow['services']): AgentRow => ({
   changed_at: row.changed_at,
   owner_user_id: row.agent_position === '0' ? undefined : row.owner_user_id,
 });
+
+/** Whether agents of the tenant may ask for access; they may until identity says otherwise. */
+export async function mayAskForAccess(database: Database, tenantId: string): Promise<boolean> {
+  const { rows } = await database.tenant(tenantId).query<{ readonly agent_access: boolean }>(
+    {
+      name: 'vault_agent_access',
+      text: 'SELECT agent_access FROM vault.tenants WHERE tenant_id = $1',
+    },
+    [tenantId],
+  );
+  return rows[0]?.agent_access ?? true;
+}

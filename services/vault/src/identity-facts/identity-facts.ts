@@ -9,7 +9,12 @@ import { factCopies, type ServiceDependencies, type UserFacts } from '@cardea/se
 import { epochCache } from '../epochs.ts';
 import { type AppliedEvent, concernSessionsAlone } from './applied-sessions.ts';
 import { agents, users } from './copies.ts';
-import { type Facts, type IdentityFactsRequest, readSessionRows } from './fact-rows.ts';
+import {
+  type Facts,
+  type IdentityFactsRequest,
+  mayAskForAccess,
+  readSessionRows,
+} from './fact-rows.ts';
 import { factsCache, type KnownChanges } from './facts-cache.ts';
 
 export interface IdentityFacts {
@@ -37,6 +42,8 @@ export interface IdentityFacts {
     tenantId: string,
     approver: string | { readonly user_id: string } | ApproverSet,
   ): Promise<boolean>;
+  /** Whether the tenant lets its agents ask for access that they lack. */
+  mayAskForAccess(tenantId: string): Promise<boolean>;
   /** These events were applied in this process: what they may have changed is dropped. */
   applied(events: readonly AppliedEvent[]): void;
 }
@@ -112,6 +119,7 @@ export function identityFacts(needs: Dependencies): IdentityFacts {
       }
       return false;
     },
+    mayAskForAccess: (tenantId) => mayAskForAccess(database, tenantId),
     applied: (events) => {
       cache.applied(events);
       if (!concernSessionsAlone(events)) approvers.clear();

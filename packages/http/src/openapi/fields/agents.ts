@@ -1,5 +1,6 @@
 /** Agents, their sessions, approvals and the vault. A key may begin with the type or operation of which alone it holds. */
 export const agents: { readonly [field: string]: string } = {
+  access: 'What the agent asks to reach, and for how long; of a request for access alone.',
   action: 'What the agent wants to do.',
   action_binding: 'What exactly is approved, where a request was bound to an action.',
   action_digest:
@@ -14,6 +15,8 @@ export const agents: { readonly [field: string]: string } = {
   approval_id: 'The approval request.',
   approval_required: 'Always true here: a person has to approve first.',
   approvals: 'How many have approved, of those who may still, and how many have to.',
+  approvers:
+    "Whom the agent may ask besides its session's user and its owner: ids of users, or sets such as `role:admin` or `team:payments#approver`; at most 10.",
   approvals_needed:
     'How many different persons of the set have to approve, 1 to 5; 1 unless stated.',
   approver: "Who may approve: the session's user, the agent's owner, a named user or a set.",
@@ -34,6 +37,8 @@ export const agents: { readonly [field: string]: string } = {
   default_ttl_seconds: 'Seconds that a grant lasts, 30 to 86,400.',
   delegations: 'The delegations of the caller.',
   digest: 'SHA-256 in hex over all that the person is asked; compared when the approval is used.',
+  duration_seconds:
+    'Seconds for which the agent gets access, from the approval on: 300 to 2,592,000, and no more than the tenant allows.',
   effect: 'What the policy does: require an approval, or deny.',
   ended: 'How many agent sessions were ended.',
   ended_at: 'When the session ended; null: it goes on.',
@@ -104,6 +109,10 @@ export const agents: { readonly [field: string]: string } = {
   'ApprovalApprovedWebhook.resource': 'What the action is about.',
   'ApprovalDeniedWebhook.resource': 'What the action is about.',
   'ApprovalExpiredWebhook.resource': 'What the action is about.',
+  'AgentServiceGrant.approval_id': 'The request for access whose approval gave the entry.',
+  'AgentServiceGrant.until': 'Until when the entry counts, where an approval gave it.',
+  'AskForAccessBody.ttl_seconds':
+    'Seconds that an administrator has to decide; 86,400 unless stated.',
   'ApprovalPolicy.fields': 'The fields that the policy governs; `*`: all.',
   'ApprovalPolicy.ttl_seconds': 'Seconds that the person has to decide, 30 to 604,800.',
   'ApprovalRequest.resource': 'What the action is about.',

@@ -2,6 +2,11 @@
 export const tenants: { readonly [field: string]: string } = {
   absolute_ttl: 'Seconds after which a session ends, however often it is refreshed.',
   admin_email: 'Address of the first administrator, who is invited.',
+  agent_access:
+    'Whom agents may ask for access that they lack, and for how long they get it; null: nobody.',
+  'AgentAccess.approver': 'The set of which an administrator decides.',
+  'AgentAccessChange.approver': 'The set of which an administrator decides.',
+  max_seconds: 'For how many seconds an agent gets access at most, 300 to 2,592,000.',
   allowed_redirect_uris: 'Pages at which a social sign-in may end, compared byte by byte.',
   app_url: "Address of your application, to which links in mails lead; null: Cardea's own pages.",
   approval_channels: 'How users are told of approval requests.',

@@ -26,7 +26,7 @@ export function messageOfRequest(
   of: { readonly language: Language; readonly person: string; readonly page: string },
 ): ChannelMessage {
   const texts = CHANNEL_TEXTS[of.language];
-  const { binding } = facts;
+  const { access, binding } = facts;
   const agent = cut(cleaned(facts.agent_name), NAME_CHARS_MAX);
   const value = (text: string) => cut(cleaned(text), VALUE_CHARS_MAX);
   const what: ChannelMessage['facts'] =
@@ -36,6 +36,7 @@ export function messageOfRequest(
           ...(facts.resource === undefined
             ? []
             : [[texts.resource, value(facts.resource)] as const]),
+          ...(access === undefined ? [] : [[texts.fields, fieldsIn(access)] as const]),
         ]
       : [
           [texts.service, value(binding.service_name)],
@@ -53,6 +54,14 @@ export function messageOfRequest(
     link: { label: texts.show, url: of.page },
     severity: facts.severity,
   };
+}
+
+/** Each with its service. */
+function fieldsIn({ services }: NonNullable<RequestFacts['access']>): string {
+  const all = services.flatMap(({ service_name, fields }) =>
+    fields.map((name) => `${service_name}.${name}`),
+  );
+  return cut(all.join(', '), FIELDS_CHARS_MAX);
 }
 
 /** `count` is a text, because it may end in a plus. */

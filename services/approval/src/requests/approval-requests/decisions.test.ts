@@ -58,6 +58,7 @@ const by = (seconds: number, more: Partial<Approve> = {}): Approve => ({
   authTime: null,
   now: at(seconds),
   userVouched: true,
+  isAdmin: false,
   code: 'none',
   holdsSet: false,
   earlier: new Map(),
@@ -238,6 +239,27 @@ describe('a decision of a set', () => {
     expect(decision.events).toMatchObject([
       { type: 'ApprovalApproved', data: { responded_by: 'bob', responders: ['bob'] } },
     ]);
+  });
+
+  it('approval 31 gives an agent access by an administrator with a sign-in of ten minutes alone', () => {
+    const services = [{ service_name: 'payroll', fields: ['token'] }];
+    const access = { services, duration_seconds: 3_600 };
+    const asking = given(requests, {
+      type: 'ApprovalRequested',
+      data: { ...facts, user_id: 'role:member', approver: { role: 'member' }, access },
+    });
+    const boss = (age: number | null, more: Partial<Approve> = {}) =>
+      holder('bob', 1, {
+        isAdmin: true,
+        authTime: age === null ? null : at(1).getTime() / 1000 - age,
+        ...more,
+      });
+    asking.when((r) => approve(boss(0, { isAdmin: false }), r)).refuses('approver_not_admin');
+    asking.when((r) => approve(boss(0, { holdsSet: false }), r)).refuses('request_not_found');
+    for (const age of [601, null]) {
+      asking.when((r) => approve(boss(age), r)).refuses('step_up_required');
+    }
+    expect(asking.when((r) => approve(boss(600), r)).decision.events).toHaveLength(1);
   });
 
   it('approval 26 counts who was looked up, and only those who still hold it', () => {

@@ -97,6 +97,7 @@ export function snapshotOf(request: ExistingRequest): RequestSnapshot {
     approver: facts.approver ?? null,
     needed: approvalsNeeded(facts),
     responders: request.status === 'approved' ? (request.responders ?? []) : givenBy(request),
+    access: facts.access ?? null,
   };
 }
 

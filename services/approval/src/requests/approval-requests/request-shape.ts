@@ -6,6 +6,7 @@ import Type, { type Static } from 'typebox';
 import type { Details } from '../actions/details.ts';
 import { type IdentityFacts, isActive } from '../identity-facts/identity-facts.ts';
 import {
+  type AccessWanted,
   type ActionBinding,
   type Binding,
   ORIGINS,
@@ -77,6 +78,17 @@ export const requestShape = named(
         }),
       ),
     ),
+    access: Type.Optional(
+      named(
+        'WantedAccess',
+        closed({
+          services: Type.Array(
+            named('WantedService', closed({ service_name: text, fields: Type.Array(text) })),
+          ),
+          duration_seconds: Type.Integer(),
+        }),
+      ),
+    ),
     binding: Type.Optional(
       named(
         'ApprovalBinding',
@@ -121,6 +133,7 @@ export type RequestSnapshot = {
   readonly approver: ApproverSet | null;
   readonly needed: number;
   readonly responders: readonly string[];
+  readonly access: AccessWanted | null;
 };
 
 export function shown(
@@ -158,6 +171,7 @@ export function shown(
     ...(comment === null ? {} : { comment }),
     ...(details === undefined ? {} : { details }),
     ...(actionBinding === null ? {} : { action_binding: shownAction(actionBinding, told) }),
+    ...shownAccess(told),
     ...(binding === null ? {} : { binding: shownBinding(binding, told) }),
   };
 }
@@ -180,6 +194,15 @@ function shownAction(
     ...(useBefore === null ? {} : { use_before: useBefore }),
     consumed,
   };
+}
+
+function shownAccess({ access }: RequestSnapshot) {
+  if (access === null) return {};
+  const services = access.services.map(({ service_name, fields }) => ({
+    service_name,
+    fields: [...fields],
+  }));
+  return { access: { services, duration_seconds: access.duration_seconds } };
 }
 
 function shownBinding(binding: Binding, { useBefore, consumed }: RequestSnapshot) {

@@ -5,6 +5,7 @@
 import type { ApproverSet } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { refuse, type Stream } from '@cardea/event-store';
+import { AUTH_AGE_SECONDS_MAX } from '@cardea/http';
 
 export const SEVERITIES = ['low', 'medium', 'high'] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -16,6 +17,18 @@ export type ExpiryCause = 'time' | 'agent' | 'session' | 'user';
 
 /** The action of a vend's request; an agent that sends it over REST joins the request of its vend. */
 export const VEND_ACTION = 'credential_access';
+
+/** The action of an agent's request for access; only one with `access` gives it any. */
+export const ACCESS_ACTION = 'grant_access';
+
+/** What an agent lacks and asks for, and for how long. */
+export type AccessWanted = {
+  readonly services: readonly {
+    readonly service_name: string;
+    readonly fields: readonly string[];
+  }[];
+  readonly duration_seconds: number;
+};
 
 /** What vault binds the approval to; a request without it never allows a vend. */
 export type Binding = {
@@ -74,6 +87,8 @@ export type RequestFacts = {
   /** The person for whom the agent acts may not approve, though they stand in the set. */
   readonly exclude_session_user?: boolean;
   readonly session_user_id?: string;
+  /** An administrator who approves gives the agent this. */
+  readonly access?: AccessWanted;
   /** Keyed hash of the body, if an Idempotency-Key was sent. */
   readonly body_hash?: string;
 };
@@ -328,6 +343,13 @@ export function barredFrom(
   const isExcluded = facts.exclude_session_user === true && facts.session_user_id === userId;
   return isExcluded ? 'approver_excluded' : undefined;
 }
+
+/** How old the sign-in of whoever approves may be; undefined: any. Access is a setting of the tenant. */
+export const maxAuthAgeSeconds = ({
+  access,
+  binding,
+}: Pick<RequestFacts, 'access' | 'binding'>): number | undefined =>
+  access === undefined ? binding?.max_auth_age_seconds : AUTH_AGE_SECONDS_MAX;
 
 /** `user:<id>` within its tenant: the subject whose key encrypts the texts of a request. */
 export const subjectOf = (tenantId: string, userId: string): string => `user:${tenantId}:${userId}`;

@@ -40,6 +40,7 @@ const rows = table('requests', {
     needed: orNull('integer'),
     responders: orNull('jsonb'),
     session_user_id: orNull('text'),
+    access: orNull('jsonb'),
     action_binding: orNull('jsonb'),
   },
 });
@@ -161,6 +162,7 @@ function rowOf(facts: RequestFacts) {
     responders: null,
     session_user_id: facts.session_user_id ?? null,
     action_binding: facts.action_binding ?? null,
+    access: facts.access ?? null,
   };
 }
 

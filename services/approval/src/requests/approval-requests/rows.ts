@@ -3,6 +3,7 @@ import type { ApproverSet } from '@cardea/contracts';
 import type { Queryable } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
 import {
+  type AccessWanted,
   type Origin,
   type RequestFacts,
   requests,
@@ -43,6 +44,7 @@ export type Row = {
   readonly approver: ApproverSet | null;
   readonly needed: number | null;
   readonly responders: readonly string[] | null;
+  readonly access: AccessWanted | null;
 };
 
 /** `rest` follows `FROM … r` in the statement; `values` begins with the time. */
@@ -60,7 +62,7 @@ export const selectRows = (rest: string): string =>
             r.origin, r.user_vouched, r.action, r.resource,
             r.reason, r.severity, ${STATUS_AT} AS status, r.binding, r.created_at, r.expires_at,
             r.responded_at, r.responded_by, r.use_before, r.consumed_at,
-            r.approver, r.needed, r.responders, r.action_binding
+            r.approver, r.needed, r.responders, r.action_binding, r.access
      FROM approval.requests r
      LEFT JOIN approval.users u ON u.tenant_id = r.tenant_id AND u.user_id = r.user_id
      ${rest}`;
@@ -101,6 +103,7 @@ async function showRow(
       approver: row.approver,
       needed: row.needed ?? 1,
       responders: row.responders ?? [],
+      access: row.access,
     },
     { email: row.email ?? '', vouched: row.vouched ?? row.approver !== null, reason },
   );

@@ -10,4 +10,4 @@ export const users = userCopies(
   'position',
   'locale',
 );
-export const agents = agentCopies('approval', 'name', 'owner_user_id', 'status');
+export const agents = agentCopies('approval', 'name', 'owner_user_id', 'status', 'approvers');

@@ -1,4 +1,5 @@
 /** Users, agents and tenants from identity's events. The rows may lag for a while. */
+import { AGENT_ACCESS_SECONDS_DEFAULT, type ApproverSet, readApproverSet } from '@cardea/contracts';
 import { DEFAULT_LANGUAGE, knownLanguage, type Language, type MailBrand } from '@cardea/mail';
 import { languageOfLocale } from '@cardea/pages';
 import type { Database } from '@cardea/read-models';
@@ -17,6 +18,8 @@ type Agent = {
   readonly name: string;
   readonly ownerUserId: string | null;
   readonly status: string;
+  /** Whom it may ask besides its session's user and its owner. */
+  readonly approvers: readonly string[];
 };
 
 type Around = {
@@ -34,6 +37,14 @@ type TenantLookRow = {
   readonly locale: string | null;
 };
 
+/** Whom the tenant's agents ask for access, and for how long they get it at most. */
+export type AgentAccess = { readonly approver: ApproverSet; readonly max_seconds: number };
+
+/** As its row has it: a set by its text; false: off; null: identity has not said yet. */
+type AgentAccessRow = {
+  readonly agent_access: { readonly approver: string; readonly max_seconds: number } | false | null;
+};
+
 export type IdentityFacts = {
   /** All rows that one request needs, in a single query. */
   around(tenantId: string, userId: string, agentId: string): Promise<Around>;
@@ -41,10 +52,17 @@ export type IdentityFacts = {
   agent(tenantId: string, id: string): Promise<Agent | undefined>;
   /** In order of sending. */
   channels(tenantId: string): Promise<readonly string[]>;
+  /** Undefined: the tenant's agents may not ask for access. */
+  agentAccess(tenantId: string): Promise<AgentAccess | undefined>;
   /** How the tenant's mails look; one to a user has that user's language, where they chose one. */
   mailLook(tenantId: string, userId?: string): Promise<MailLook>;
 };
 
+/** Identity's own default, where it has not said yet. */
+const AGENT_ACCESS_DEFAULT: AgentAccess = {
+  approver: { role: 'admin' },
+  max_seconds: AGENT_ACCESS_SECONDS_DEFAULT,
+};
 /** Identity's own default (`docs/design/approval.md`, Messages to the user). */
 const CHANNELS_DEFAULT = ['email', 'webhook', 'chat', 'push'];
 
@@ -56,6 +74,7 @@ type AroundRow = {
   readonly name: string | null;
   readonly owner_user_id: string | null;
   readonly agent_status: string | null;
+  readonly approvers: readonly string[] | null;
   readonly channels: readonly string[] | null;
 };
 const NO_ROW: AroundRow = {
@@ -66,11 +85,12 @@ const NO_ROW: AroundRow = {
   name: null,
   owner_user_id: null,
   agent_status: null,
+  approvers: null,
   channels: null,
 };
 const AROUND = `
   SELECT u.email, u.status AS user_status, u.vouched, u.position AS user_position, a.name, a.owner_user_id, a.status AS agent_status,
-         t.channels
+         a.approvers, t.channels
   FROM (SELECT $1::text AS tenant_id) x
   LEFT JOIN approval.users u ON u.tenant_id = x.tenant_id AND u.user_id = $2
   LEFT JOIN approval.agents a ON a.tenant_id = x.tenant_id AND a.agent_id = $3
@@ -90,7 +110,7 @@ export function identityFacts(database: Database): IdentityFacts {
     around: async (tenantId, userId, agentId) => {
       const row = await one<AroundRow>(tenantId, AROUND, userId, agentId);
       const { email, user_status, vouched, user_position, name } = row ?? NO_ROW;
-      const { owner_user_id, agent_status, channels } = row ?? NO_ROW;
+      const { owner_user_id, agent_status, approvers, channels } = row ?? NO_ROW;
       return {
         user:
           user_status === null
@@ -104,7 +124,7 @@ export function identityFacts(database: Database): IdentityFacts {
         agent:
           name === null || agent_status === null
             ? undefined
-            : { name, ownerUserId: owner_user_id, status: agent_status },
+            : agentIn({ name, owner_user_id, status: agent_status, approvers: approvers ?? [] }),
         channels: channels ?? CHANNELS_DEFAULT,
       };
     },
@@ -116,8 +136,7 @@ export function identityFacts(database: Database): IdentityFacts {
     },
     agent: async (tenantId, id) => {
       const row = await agents.find(database, tenantId, id);
-      if (row === undefined) return undefined;
-      return { name: row.name, ownerUserId: row.owner_user_id, status: row.status };
+      return row && agentIn(row);
     },
     channels: async (tenantId) => {
       const row = await one<{ channels: string[] }>(
@@ -125,6 +144,13 @@ export function identityFacts(database: Database): IdentityFacts {
         'SELECT channels FROM approval.tenants WHERE tenant_id = $1',
       );
       return row?.channels ?? CHANNELS_DEFAULT;
+    },
+    agentAccess: async (tenantId) => {
+      const row = await one<AgentAccessRow>(
+        tenantId,
+        'SELECT agent_access FROM approval.tenants WHERE tenant_id = $1',
+      );
+      return agentAccessIn(row?.agent_access ?? null);
     },
     mailLook: async (tenantId, userId = '') => {
       const row = await one<TenantLookRow>(
@@ -144,6 +170,26 @@ export function identityFacts(database: Database): IdentityFacts {
       };
     },
   };
+}
+
+type AgentRow = {
+  readonly name: string;
+  readonly owner_user_id: string | null;
+  readonly status: string;
+  readonly approvers: readonly string[];
+};
+const agentIn = ({ name, owner_user_id: ownerUserId, status, approvers }: AgentRow): Agent => ({
+  name,
+  ownerUserId,
+  status,
+  approvers,
+});
+
+function agentAccessIn(said: AgentAccessRow['agent_access']): AgentAccess | undefined {
+  if (said === null) return AGENT_ACCESS_DEFAULT;
+  const approver = said === false ? undefined : readApproverSet(said.approver);
+  if (said === false || approver === undefined) return undefined;
+  return { approver, max_seconds: said.max_seconds };
 }
 
 /** `invited`: the account waits for its owner, and nobody signs in to it. */

@@ -85,10 +85,11 @@ const tenants = table('tenants', {
     language: orNull('text'),
     display_name: orNull('text'),
     brand_color: orNull('text'),
+    agent_access: orNull('jsonb'),
   },
 });
 
-/** Older events say neither language nor colour; the stored ones stay then. */
+/** Older events say neither language, colour nor access of agents; the stored ones stay then. */
 const keepTenant = ({ data: tenant }: Event<'tenant.created' | 'tenant.updated'>) =>
   tenants.upsert(
     {
@@ -97,8 +98,10 @@ const keepTenant = ({ data: tenant }: Event<'tenant.created' | 'tenant.updated'>
       language: tenant.language ?? undefined,
       display_name: tenant.display_name,
       brand_color: tenant.brand_color,
+      // Off is false, since a null means that nothing was said.
+      agent_access: tenant.agent_access === null ? false : tenant.agent_access,
     },
-    { language: null, brand_color: null },
+    { language: null, brand_color: null, agent_access: null },
   );
 
 function forgetRows({ data }: Event<'tenant.deleted'>): readonly Statement[] {

@@ -54,6 +54,11 @@ function setOf({ set, needed, responders }: OfSet): Details {
   return { set, needed, ...(responders === undefined ? {} : { responders }) };
 }
 
+/** What an agent gets by the approval; nothing of other requests. */
+function accessOf({ access }: Data<'approval.approved'>): Details {
+  return access === undefined ? {} : { access };
+}
+
 export const approvalRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
   'approval.requested': request<Data<'approval.requested'>>('request_created', 'create', {
     more: setOf,
@@ -61,7 +66,9 @@ export const approvalRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
   'approval.given': request<Data<'approval.given'>>('given', 'approve', {
     more: (data) => ({ ...setOf(data), given: data.given }),
   }),
-  'approval.approved': request<Data<'approval.approved'>>('approved', 'approve', { more: setOf }),
+  'approval.approved': request<Data<'approval.approved'>>('approved', 'approve', {
+    more: (data) => ({ ...setOf(data), ...accessOf(data) }),
+  }),
   'approval.denied': request('denied', 'deny', { result: 'denied' }),
   'approval.expired': request('expired', 'expire', { result: 'failure' }),
   'approval.consumed': request('consumed', 'consume'),

@@ -5,6 +5,7 @@ import type { Agent } from '../agents/agent.ts';
 import {
   ANY_FIELD,
   coveredBy,
+  grantsAt,
   missingFrom,
   normalised,
   type ServiceGrant,
@@ -44,7 +45,7 @@ export type Reach = {
 
 export function authorityOf({ agent, user, since, now }: RevocationCause): Authority {
   if (agent.status !== 'active') return { refused: 'invalid_agent_key' };
-  const own = agent.agent.services;
+  const own = grantsAt(agent.agent.services, now);
   if (user === undefined) return authorityWithin([own]);
   if (user.account.status !== 'active') return { refused: 'user_inactive' };
   const { account, delegation } = user;

@@ -1,12 +1,12 @@
 /** An agent as requests name it and answers show it. */
 
 import type { Principal } from '@cardea/auth';
-import { documented, named, Time } from '@cardea/contracts';
+import { documented, named, SET_TEXT_MAX_CHARS, Time } from '@cardea/contracts';
 import { isHonestName } from '@cardea/runtime';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
 import { FILLED_NAME } from '../../http/input-fields.ts';
-import { ServiceGrants } from './service-grant.ts';
+import { AgentGrants } from './service-grant.ts';
 
 export const NullableText = Type.Union([Type.String(), Type.Null()]);
 export const AgentId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
@@ -22,13 +22,15 @@ export const AgentShape = named(
     description: NullableText,
     status: AgentStatus,
     owner_user_id: NullableText,
-    services: ServiceGrants,
+    services: AgentGrants,
+    approvers: Type.Array(Type.String()),
     created_at: Time,
   }),
 );
 
 const NAME_MAX = 64;
 const DESCRIPTION_MAX = 500;
+const APPROVERS_MAX = 10;
 
 /** Surrounding spaces are removed. */
 export const agentName = documented(Type.String({ minLength: 1, maxLength: NAME_MAX }), {
@@ -40,7 +42,13 @@ export const agentFields = {
   ),
   owner_user_id: Type.Optional(Type.Union([Type.String({ maxLength: 128 }), Type.Null()])),
   app_id: Type.Optional(Type.Union([Type.String({ maxLength: 128 }), Type.Null()])),
-  services: Type.Optional(ServiceGrants),
+  services: Type.Optional(AgentGrants),
+  approvers: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: SET_TEXT_MAX_CHARS }), {
+      maxItems: APPROVERS_MAX,
+      uniqueItems: true,
+    }),
+  ),
 };
 
 /** NFC, without surrounding spaces; undefined if it is not a valid name. */
@@ -65,10 +73,14 @@ export const mayGrant = (principal: Principal | undefined): boolean =>
   ((principal?.kind === 'api_key' || principal?.kind === 'client') &&
     principal.scopes.includes(GRANTS));
 
-type Reach = { readonly services?: readonly object[]; readonly owner_user_id?: string | null };
-/** Whether an agent created with these fields may reach anything. */
-export const reaches = ({ services = [], owner_user_id = null }: Reach): boolean =>
-  services.length > 0 || owner_user_id !== null;
-/** Whether a change sets what an agent may reach, even if it is less than before. */
-export const setsReach = ({ services, owner_user_id }: Reach): boolean =>
-  services !== undefined || owner_user_id !== undefined;
+type Reach = {
+  readonly services?: readonly object[];
+  readonly owner_user_id?: string | null;
+  readonly approvers?: readonly string[];
+};
+/** Whether an agent created with these fields may reach anything, or ask anybody. */
+export const reaches = ({ services = [], owner_user_id = null, approvers = [] }: Reach): boolean =>
+  services.length > 0 || owner_user_id !== null || approvers.length > 0;
+/** Whether a change sets what an agent may reach or whom it may ask, even if it is less than before. */
+export const setsReach = ({ services, owner_user_id, approvers }: Reach): boolean =>
+  services !== undefined || owner_user_id !== undefined || approvers !== undefined;

@@ -1,6 +1,6 @@
 /** An agent: a program that acts for itself or on behalf of a user, within the services granted to it. */
 import type { Stream } from '@cardea/event-store';
-import type { ServiceGrant } from './service-grant.ts';
+import type { AgentGrant } from './service-grant.ts';
 
 export type AgentData = {
   readonly id: string;
@@ -8,13 +8,15 @@ export type AgentData = {
   readonly description: string | null;
   readonly owner_user_id: string | null;
   readonly app_id: string | null;
-  readonly services: readonly ServiceGrant[];
+  readonly services: readonly AgentGrant[];
+  /** Whom it may ask besides its session's user and its owner; absent in older events. */
+  readonly approvers?: readonly string[];
   readonly created_at: string;
 };
 
 export type AgentFields = Pick<
   AgentData,
-  'name' | 'description' | 'owner_user_id' | 'app_id' | 'services'
+  'name' | 'description' | 'owner_user_id' | 'app_id' | 'services' | 'approvers'
 >;
 
 export type AgentEvent =

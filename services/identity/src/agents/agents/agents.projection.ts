@@ -16,6 +16,7 @@ const rows = table('agents', {
     status: 'text',
     owner_user_id: orNull('text'),
     services: 'jsonb',
+    approvers: orNull('jsonb'),
     created_by: orNull('text'),
     created_at: 'timestamptz',
   },
@@ -31,6 +32,7 @@ export const agentsProjection = projection<AgentEvent | TenantDeleted>()({
       return row(
         rows.put({
           ...agent,
+          approvers: agent.approvers ?? null,
           tenant_id: metadata.tenantId,
           status: 'active',
           created_by: metadata.actor.id,

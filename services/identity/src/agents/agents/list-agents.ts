@@ -1,7 +1,7 @@
 /** The agents of a tenant, from the table. */
 import type { Database } from '@cardea/read-models';
 import type { AgentData } from './agent.ts';
-import { copied, type ServiceGrant } from './service-grant.ts';
+import { type AgentGrant, copiedOfAgent, grantsAt } from './service-grant.ts';
 
 type Row = {
   readonly id: string;
@@ -11,7 +11,9 @@ type Row = {
   readonly description: string | null;
   readonly status: 'active' | 'suspended';
   readonly owner_user_id: string | null;
-  readonly services: readonly ServiceGrant[];
+  readonly services: readonly AgentGrant[];
+  /** Null in older rows. */
+  readonly approvers: readonly string[] | null;
   readonly created_at: Date;
 };
 
@@ -19,6 +21,8 @@ export type AgentList = {
   readonly tenantId: string;
   readonly offset: number;
   readonly limit: number;
+  /** Entries of their services that have ended by then are not shown. */
+  readonly now: Date;
   /** Only agents that this user owns, has delegated to, or has had sessions with. */
   readonly ofUser?: string;
 };
@@ -38,13 +42,17 @@ export async function listAgents(database: Database, list: AgentList) {
       values,
     );
     const page = await sql.query<Row>(
-      `SELECT id, tenant_id, app_id, name, description, status, owner_user_id, services, created_at
+      `SELECT id, tenant_id, app_id, name, description, status, owner_user_id, services,
+         approvers, created_at
        FROM identity.agents WHERE ${where} ORDER BY created_at DESC, id
        OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
       [...values, list.offset, list.limit],
     );
-    const rows = page.rows.map(({ created_at, ...agent }) =>
-      shownAgent({ ...agent, created_at: created_at.toISOString() }, agent),
+    const rows = page.rows.map(({ created_at, approvers, ...agent }) =>
+      shownAgent(
+        { ...agent, approvers: approvers ?? [], created_at: created_at.toISOString() },
+        { ...agent, now: list.now },
+      ),
     );
     return { rows, total: counted.rows[0]?.total ?? 0 };
   });
@@ -53,7 +61,11 @@ export async function listAgents(database: Database, list: AgentList) {
 /** In the form of responses. */
 export const shownAgent = (
   agent: AgentData,
-  of: { readonly tenant_id: string; readonly status: 'active' | 'suspended' },
+  of: {
+    readonly tenant_id: string;
+    readonly status: 'active' | 'suspended';
+    readonly now: Date;
+  },
 ) => ({
   id: agent.id,
   tenant_id: of.tenant_id,
@@ -62,6 +74,7 @@ export const shownAgent = (
   description: agent.description,
   status: of.status,
   owner_user_id: agent.owner_user_id,
-  services: copied(agent.services),
+  services: copiedOfAgent(grantsAt(agent.services, of.now)),
+  approvers: [...(agent.approvers ?? [])],
   created_at: agent.created_at,
 });

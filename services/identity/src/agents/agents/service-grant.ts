@@ -1,10 +1,17 @@
 /** Which fields of which registered services an agent may reach, and how two such sets compare. */
-import { documented, named } from '@cardea/contracts';
+import { documented, named, Time } from '@cardea/contracts';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
 
 export type ServiceGrant = { readonly service_name: string; readonly fields: readonly string[] };
 
+/** What an agent may reach; an entry that an approval gave has an end and names that approval. */
+export type AgentGrant = ServiceGrant & {
+  readonly until?: string;
+  readonly approval_id?: string;
+};
+
+/** Of an agent those count that an approval gave, too. */
 export const SERVICES_MAX = 50;
 const FIELDS_MAX = 100;
 /** Every field, including those that a service gets later; only in grants and delegations. */
@@ -27,6 +34,16 @@ const ServiceGrantShape = named(
     }),
   }),
 );
+const agentGrantShape = named(
+  'AgentServiceGrant',
+  closed({
+    ...ServiceGrantShape.properties,
+    until: Type.Optional(Time),
+    approval_id: Type.Optional(Type.String()),
+  }),
+);
+export const AgentGrants = Type.Array(agentGrantShape, { maxItems: SERVICES_MAX });
+
 /** The grants of a session, which name each field: 400 `services concrete`. */
 export const ConcreteGrants = Type.Array(
   documented(ServiceGrantShape, {
@@ -56,6 +73,33 @@ export function normalised(grants: readonly ServiceGrant[]): readonly ServiceGra
   }));
 }
 
+/** The entries that count at this moment. */
+export const grantsAt = (grants: readonly AgentGrant[], now: Date): readonly AgentGrant[] =>
+  grants.filter(({ until }) => until === undefined || Date.parse(until) > now.getTime());
+
+const isLasting = ({ until, approval_id }: AgentGrant): boolean =>
+  until === undefined && approval_id === undefined;
+
+/** Each service once, followed by what approvals gave, entry by entry. */
+export const normalisedOfAgent = (grants: readonly AgentGrant[]): readonly AgentGrant[] => [
+  ...normalised(grants.filter(isLasting)),
+  ...grants.filter((grant) => !isLasting(grant)),
+];
+
+/** Whether each entry that claims to come from an approval is one that the agent has. */
+export const areGiven = (grants: readonly AgentGrant[], before: readonly AgentGrant[]): boolean =>
+  grants
+    .filter((grant) => !isLasting(grant))
+    .every((grant) => before.some((one) => isSameEntry(one, grant)));
+
+const isSameEntry = (one: AgentGrant, other: AgentGrant): boolean =>
+  one.approval_id === other.approval_id &&
+  one.until !== undefined &&
+  other.until !== undefined &&
+  Date.parse(one.until) === Date.parse(other.until) &&
+  one.service_name === other.service_name &&
+  isSame([one], [other]);
+
 export const isConcrete = (grants: readonly ServiceGrant[]): boolean =>
   grants.every(({ fields }) => !fields.includes(ANY_FIELD));
 
@@ -77,6 +121,14 @@ export const isSame = (one: readonly ServiceGrant[], other: readonly ServiceGran
 /** In the form of responses. */
 export const copied = (grants: readonly ServiceGrant[]) =>
   grants.map(({ service_name, fields }) => ({ service_name, fields: [...fields] }));
+
+export const copiedOfAgent = (grants: readonly AgentGrant[]) =>
+  grants.map(({ service_name, fields, until, approval_id }) => ({
+    service_name,
+    fields: [...fields],
+    ...(until === undefined ? {} : { until }),
+    ...(approval_id === undefined ? {} : { approval_id }),
+  }));
 
 function covers(granted: readonly ServiceGrant[], service: string, field: string): boolean {
   return granted.some(

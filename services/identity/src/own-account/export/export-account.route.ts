@@ -108,7 +108,7 @@ async function exported(
     aliveSessions(database, own),
     shownConsents(database, own),
     listDelegations(database, own),
-    listAgents(database, { tenantId, ofUser: user.id, ...page }),
+    listAgents(database, { tenantId, ofUser: user.id, now, ...page }),
     accountOf(deps, user, now),
   ]);
   return {

@@ -1,5 +1,10 @@
 /** The settings of a tenant as its owners see and change them. */
-import { named } from '@cardea/contracts';
+import {
+  AGENT_ACCESS_SECONDS_MAX,
+  AGENT_ACCESS_SECONDS_MIN,
+  ApproverSetShape,
+  named,
+} from '@cardea/contracts';
 import { LANGUAGES } from '@cardea/mail';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
@@ -114,6 +119,13 @@ const accountDeletion = {
   allowed: Type.Boolean(),
   wait_days: Type.Integer({ minimum: 1, maximum: DELETION_WAIT_MAX_DAYS }),
 };
+const agentAccess = {
+  approver: ApproverSetShape,
+  max_seconds: Type.Integer({
+    minimum: AGENT_ACCESS_SECONDS_MIN,
+    maximum: AGENT_ACCESS_SECONDS_MAX,
+  }),
+};
 const plain = {
   auth_methods: Type.Array(
     named(
@@ -167,6 +179,7 @@ export const settingsFields = {
   email: named('EmailSettings', closed(email)),
   branding: named('Branding', closed(branding)),
   account_deletion: named('AccountDeletion', closed(accountDeletion)),
+  agent_access: nullable(named('AgentAccess', closed(agentAccess))),
 };
 
 const change = <Fields extends Parameters<typeof closed>[0]>(name: string, fields: Fields) =>
@@ -198,6 +211,9 @@ export const SettingsChange = named(
       email: change('EmailSettingsChange', email),
       branding: brandingChange,
       account_deletion: change('AccountDeletionChange', accountDeletion),
+      agent_access: Type.Optional(
+        nullable(named('AgentAccessChange', Type.Partial(closed(agentAccess)))),
+      ),
     },
     { additionalProperties: false, minProperties: 1 },
   ),

@@ -1,4 +1,5 @@
 /** A tenant isolates one customer's data from all others'. Its settings say how its users may sign in. */
+import { AGENT_ACCESS_SECONDS_DEFAULT, type ApproverSet } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
 import { DEFAULT_LANGUAGE, type Language } from '@cardea/mail';
@@ -59,9 +60,12 @@ type WithFields =
   | 'branding'
   | 'account_deletion';
 /** What is not named stays, inside these objects too: older events may lack newer fields. */
-export type TenantSettingsChange = Partial<Omit<TenantSettings, WithFields>> & {
+export type TenantSettingsChange = Partial<Omit<TenantSettings, WithFields | 'agent_access'>> & {
   readonly [Name in WithFields]?: Partial<TenantSettings[Name]>;
-};
+} & { readonly agent_access?: Partial<AgentAccess> | null };
+
+/** Whom agents ask for access that they lack, and for how long they get it at most. */
+type AgentAccess = { readonly approver: ApproverSet; readonly max_seconds: number };
 
 /** A stream contains only what was set; the rest is {@link TENANT_DEFAULTS}. */
 export type TenantSettings = {
@@ -92,6 +96,13 @@ export type TenantSettings = {
   readonly branding: Branding;
   /** Whether people may have their own account deleted, and how many days they can take it back. */
   readonly account_deletion: { readonly allowed: boolean; readonly wait_days: number };
+  /** Null: agents may not ask for access. */
+  readonly agent_access: AgentAccess | null;
+};
+
+const AGENT_ACCESS_DEFAULT: AgentAccess = {
+  approver: { role: 'admin' },
+  max_seconds: AGENT_ACCESS_SECONDS_DEFAULT,
 };
 
 export const TENANT_DEFAULTS: TenantSettings = {
@@ -122,6 +133,7 @@ export const TENANT_DEFAULTS: TenantSettings = {
     privacy_url: null,
   },
   account_deletion: { allowed: true, wait_days: 14 },
+  agent_access: AGENT_ACCESS_DEFAULT,
 };
 
 export type TenantFacts = {
@@ -267,6 +279,7 @@ const changedSettings = (
     email,
     branding,
     account_deletion,
+    agent_access,
     ...plain
   }: TenantSettingsChange,
 ): TenantSettings => ({
@@ -283,7 +296,17 @@ const changedSettings = (
   email: { ...before.email, ...email },
   branding: { ...before.branding, ...branding },
   account_deletion: { ...before.account_deletion, ...account_deletion },
+  agent_access: changedAccess(before.agent_access, agent_access),
 });
+
+/** Once it was off, what is not named is the default. */
+function changedAccess(
+  before: AgentAccess | null,
+  change: Partial<AgentAccess> | null | undefined,
+): AgentAccess | null {
+  if (change === undefined || change === null) return change === null ? null : before;
+  return { ...(before ?? AGENT_ACCESS_DEFAULT), ...change };
+}
 
 /** Whether registering gets the same response for a new and a taken address. */
 export const isUniform = (settings: TenantSettings): boolean =>

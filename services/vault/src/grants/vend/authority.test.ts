@@ -2,7 +2,13 @@ import type { Capability } from '@cardea/auth';
 import { describe, expect, it } from 'vitest';
 import type { Facts } from '../../identity-facts/fact-rows.ts';
 import type { ServiceRecord } from '../../services/service.ts';
-import { currentVersions, deniedByNews, deniedForGood, type Wanted } from './authority.ts';
+import {
+  currentVersions,
+  deniedByNews,
+  deniedForGood,
+  firstEnd,
+  type Wanted,
+} from './authority.ts';
 
 const ISSUED_AT_S = 1_800_000_000;
 const at = (seconds: number) => new Date((ISSUED_AT_S + seconds) * 1000);
@@ -35,6 +41,7 @@ const wanted = (fields: readonly string[], userRevoked = false): Wanted => ({
   fields,
   capability,
   userRevoked,
+  now: at(60),
 });
 const facts = (more: Partial<Facts> = {}): Facts => ({
   session: undefined,
@@ -65,6 +72,24 @@ describe('the scope of a vend', () => {
     expect(deniedByNews(ask, facts(agent(0.9, '*')))).toEqual([]);
     expect(deniedByNews(ask, facts(agent(5)))).toEqual(['password', 'user']);
     expect(deniedByNews(ask, facts(agent('now', 'user')))).toEqual(['password']);
+  });
+
+  it('approval 31 is what an approval gave until its time is over, however old the row of the agent is', () => {
+    const given = (seconds: number | 'now', until: number, ...lasting: readonly string[]) => {
+      const { agent: row } = agent(seconds, ...lasting);
+      const timed = { service_name: 'db', fields: ['user'], until: at(until).toISOString() };
+      return facts({ agent: { ...row, services: [...row.services, timed] } });
+    };
+    const ask = wanted(['user']);
+    for (const seconds of [-1, 5, 'now'] as const) {
+      expect(deniedByNews(ask, given(seconds, 61))).toEqual([]);
+      expect(deniedByNews(ask, given(seconds, 60))).toEqual(['user']);
+      expect(deniedByNews(ask, given(seconds, 60, 'user'))).toEqual([]);
+    }
+    const both = { service, fields: ['password', 'user'] };
+    expect(firstEnd(both, given(5, 61, 'password'))).toEqual(at(61));
+    expect(firstEnd(both, given(5, 61, '*'))).toBeUndefined();
+    expect(firstEnd(both, facts())).toBeUndefined();
   });
 
   it('is nothing once the user of the session is disabled or gone', () => {

@@ -12,6 +12,7 @@ export type Wanted = {
   readonly capability: Capability;
   /** The revocation list in the shared cache says that the session's user is disabled. */
   readonly userRevoked: boolean;
+  readonly now: Date;
 };
 
 /** Fields that the token or the service itself denies; no later event from identity can change that. */
@@ -26,16 +27,39 @@ export function deniedForGood({ service, fields, capability, userRevoked }: Want
 }
 
 /** Fields that are denied by the rows kept of identity's events, which may lag. */
-export function deniedByNews({ service, fields, capability }: Wanted, facts: Facts): string[] {
+export function deniedByNews(wanted: Wanted, facts: Facts): string[] {
+  const { fields, capability, now } = wanted;
   if (isDisabled(facts.userStatus)) return [...fields];
   const { agent } = facts;
-  if (agent === undefined || !isNewerThan(agent, capability)) return [];
-  const granted = new Set(
-    agent.services
-      .filter((each) => each.service_name === service.name)
-      .flatMap((each) => each.fields),
-  );
-  return granted.has('*') ? [] : fields.filter((name) => !granted.has(name));
+  if (agent === undefined) return [];
+  const isNewer = isNewerThan(agent, capability);
+  return fields.filter((name) => {
+    const end = endOf(wanted, agent, name);
+    // An older row proves no more than that an approval gave the field, and that its time is over.
+    return end === undefined ? isNewer : end <= now.getTime();
+  });
+}
+
+/** When the first of the fields ends that an approval gave for a while; undefined: none of them does. */
+export function firstEnd(wanted: Omit<Wanted, 'now' | 'capability' | 'userRevoked'>, facts: Facts) {
+  const { agent } = facts;
+  if (agent === undefined) return undefined;
+  const ends = wanted.fields.flatMap((name) => endOf(wanted, agent, name) ?? []);
+  const first = Math.min(...ends);
+  return Number.isFinite(first) ? new Date(first) : undefined;
+}
+
+/** When the last entry ends that covers the field, infinite where one lasts; undefined: none covers it. */
+function endOf(
+  { service }: Pick<Wanted, 'service'>,
+  { services }: AgentRow,
+  name: string,
+): number | undefined {
+  const ends = services
+    .filter((each) => each.service_name === service.name)
+    .filter(({ fields }) => fields.includes('*') || fields.includes(name))
+    .map(({ until }) => (until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until)));
+  return ends.length === 0 ? undefined : Math.max(...ends);
 }
 
 const MS = 1_000;

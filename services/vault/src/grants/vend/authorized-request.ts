@@ -12,7 +12,13 @@ import {
 } from '../../policies/policies.module.ts';
 import type { Catalog, ServiceRecord } from '../../services/services.module.ts';
 import { type GrantKeyState, grantKeyIdOf, type Snapshot } from '../grant-key.ts';
-import { currentVersions, deniedByNews, deniedForGood, type Wanted } from './authority.ts';
+import {
+  currentVersions,
+  deniedByNews,
+  deniedForGood,
+  firstEnd,
+  type Wanted,
+} from './authority.ts';
 import type { VendBody, VendRefusal } from './vend-shape.ts';
 import type { VendRequest, VerifiedSession } from './verify-session.ts';
 
@@ -34,6 +40,8 @@ export type Refused = {
   readonly fields?: readonly string[];
   readonly retryAfterSeconds?: number;
   readonly reason?: NoApproverReason;
+  /** Of fields that the agent lacks: whether it may ask for them. */
+  readonly mayAsk?: boolean;
   /** The requested service, if it is registered. */
   readonly service?: ServiceRecord;
 };
@@ -47,6 +55,8 @@ export type AuthorizedRequest = {
   readonly requirement: ApprovalRequirement | undefined;
   readonly snapshot: Snapshot;
   readonly grantKeyId: string;
+  /** No grant outlives what an approval gave the agent for a while. */
+  readonly accessEndsAt: Date | undefined;
 };
 
 /** Checks 8 to 11. */
@@ -64,8 +74,13 @@ export async function authorizedRequestOf(
     () => vault.catalog.byName(tenantId, body.service_name),
   );
   if (service === undefined || !service.enabled) return { refused: 'NOT_FOUND' };
-  const denied = await deniedFields(vault, { service, fields, capability, userRevoked }, session);
-  if (denied.length > 0) return { refused: 'CREDENTIAL_SCOPE_DENIED', fields: denied, service };
+  const now = vault.clock.now();
+  const wanted = { service, fields, capability, userRevoked, now };
+  const { denied, facts } = await deniedFields(vault, wanted, session);
+  if (denied.length > 0) {
+    const mayAsk = await vault.facts.mayAskForAccess(tenantId);
+    return { refused: 'CREDENTIAL_SCOPE_DENIED', fields: denied, service, mayAsk };
+  }
   const versions = currentVersions(service, fields);
   if ('unset' in versions) return { refused: 'SECRET_NOT_SET', fields: versions.unset, service };
   const policies = await vault.caches.policies.through(
@@ -84,21 +99,24 @@ export async function authorizedRequestOf(
   const sessionId = capability.agentSessionId;
   const grantKeyId = grantKeyIdOf({ tenantId, sessionId, serviceId: service.id, fields });
   const requirement = verdict.effect === 'require_approval' ? verdict.requirement : undefined;
-  return { request, session, service, fields, requirement, snapshot, grantKeyId };
+  const accessEndsAt = firstEnd({ service, fields }, facts);
+  return { request, session, service, fields, requirement, snapshot, grantKeyId, accessEndsAt };
 }
 
-/** A denial that depends only on rows that may lag is confirmed by reading again. */
+/** A denial that depends only on rows that may lag is confirmed by reading again; with what was read last. */
 async function deniedFields(vault: Dependencies, wanted: Wanted, session: VerifiedSession) {
   const { facts, factsRequest, changes } = session;
   const forGood = deniedForGood(wanted);
-  if (forGood.length > 0) return forGood;
-  let denied = deniedByNews(wanted, facts);
+  if (forGood.length > 0) return { denied: forGood, facts };
+  let latest = facts;
+  let denied = deniedByNews(wanted, latest);
   // Facts that identity itself has just stated cannot lag.
-  if (facts.agent?.changed_at === 'now') return denied;
+  if (facts.agent?.changed_at === 'now') return { denied, facts };
   for (const pauseMs of REREAD_AFTER_MS) {
     if (denied.length === 0) break;
     await vault.clock.sleep(pauseMs);
-    denied = deniedByNews(wanted, await vault.facts.read(factsRequest, changes, true));
+    latest = await vault.facts.read(factsRequest, changes, true);
+    denied = deniedByNews(wanted, latest);
   }
-  return denied;
+  return { denied, facts: latest };
 }

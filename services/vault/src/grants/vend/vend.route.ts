@@ -108,7 +108,7 @@ async function refused(
   request: VendRequest<VendBody>,
   { session, vended }: { readonly session: VerifiedSession; readonly vended: Refused },
 ) {
-  const { refused: code, fields, reason, retryAfterSeconds, service } = vended;
+  const { refused: code, fields, mayAsk, reason, retryAfterSeconds, service } = vended;
   metrics.vends.inc({ outcome: code });
   await vault.refusals.record(request, {
     agent_id: session.capability.agentId,
@@ -120,13 +120,18 @@ async function refused(
   });
   return {
     refused: code satisfies VendRefusal,
-    ...(fields === undefined ? {} : { details: { fields } }),
+    ...(fields === undefined ? {} : { details: detailsOf(fields, mayAsk) }),
     ...(reason === undefined ? {} : { details: { reason } }),
     ...(retryAfterSeconds === undefined
       ? {}
       : { headers: { 'Retry-After': String(retryAfterSeconds) } }),
   };
 }
+
+const ASK_FOR_ACCESS = 'POST /api/v1/ciba/access-requests';
+
+const detailsOf = (fields: readonly string[], mayAsk: boolean | undefined) =>
+  mayAsk === true ? { fields, request_access: ASK_FOR_ACCESS } : { fields };
 
 /** Field names that are not registered are not logged: a client may have sent anything. */
 function registered(fields: readonly string[], service: ServiceRecord | undefined) {

@@ -230,7 +230,7 @@ function freshGrantId(
 const MS = 1_000;
 
 function grantOf(
-  { session, service, snapshot }: AuthorizedRequest,
+  { session, service, snapshot, accessEndsAt }: AuthorizedRequest,
   of: {
     readonly grantId: string;
     readonly consumed: Consumed | undefined;
@@ -239,7 +239,11 @@ function grantOf(
 ): Grant {
   const { grantId, consumed, now } = of;
   const { capability, factsRequest, sessionEndsAt } = session;
-  const usual = now.getTime() + service.default_ttl_seconds * MS;
+  const ends = [
+    now.getTime() + service.default_ttl_seconds * MS,
+    sessionEndsAt.getTime(),
+    ...(accessEndsAt === undefined ? [] : [accessEndsAt.getTime()]),
+  ];
   return {
     grant_id: grantId,
     session_id: capability.agentSessionId,
@@ -253,7 +257,7 @@ function grantOf(
     ...snapshot,
     approval_id: consumed?.approval_id ?? null,
     granted_at: now.toISOString(),
-    expires_at: new Date(Math.min(usual, sessionEndsAt.getTime())).toISOString(),
+    expires_at: new Date(Math.min(...ends)).toISOString(),
   };
 }
 

@@ -16,6 +16,7 @@ import {
   type Decider,
   type ExistingRequest,
   givenBy,
+  maxAuthAgeSeconds,
   mayAnswer,
   requests,
   streamOf,
@@ -42,6 +43,7 @@ const stillPending = Type.Object(
   { additionalProperties: false },
 );
 const CODE_MAX_CHARS = 16;
+const ADMINISTRATORS = { role: 'admin' } as const;
 /** Tries while others approve the same request. */
 const LOOKS_MAX = 8;
 
@@ -54,7 +56,7 @@ export const approveRequest = (approval: ApproveDependencies) =>
       readsSignIn: true,
       summary: 'Approve a request that names the caller; final',
       description:
-        'Approves a pending request. Only the user whom the request names may, in person: no agent, and no administrator in their name; of a request to a set, everyone who stands in it at that moment, is active and vouched for. Where several have to approve, the answer is 202 with how many have until the last one does; each is looked up again then. A decision is final. A policy can require a recent sign-in, a vouch by an administrator, or the code that the agent shows; after three wrong codes the request is denied.',
+        'Approves a pending request. Only the user whom the request names may, in person: no agent, and no administrator in their name; of a request to a set, everyone who stands in it at that moment, is active and vouched for. Where several have to approve, the answer is 202 with how many have until the last one does; each is looked up again then. A decision is final. A request for access is approved by administrators alone, with a sign-in of the last 10 minutes. A policy can require a recent sign-in, a vouch by an administrator, or the code that the agent shows; after three wrong codes the request is denied.',
       path: '/api/v1/ciba/requests/{id}/approve',
       body: Type.Object({
         binding_code: Type.Optional(Type.String({ minLength: 1, maxLength: CODE_MAX_CHARS })),
@@ -64,6 +66,7 @@ export const approveRequest = (approval: ApproveDependencies) =>
       otherOk: { 202: stillPending },
       refusals: {
         ...DECIDE_REFUSALS,
+        approver_not_admin: 403,
         already_given: 409,
         step_up_required: 401,
         binding_code_required: 422,
@@ -89,7 +92,8 @@ export const approveRequest = (approval: ApproveDependencies) =>
         said: request.body.comment,
       });
       if (words === 'erased') return { refused: 'unauthenticated' };
-      const answer = { authTime, now: command.now, code, ...words };
+      const isAdmin = await approvesAsAdmin(approval, of, state);
+      const answer = { authTime, now: command.now, code, isAdmin, ...words };
       const decided = await decide(approval, { id, state, of, decider, answer }, command);
       const wrote = decided.position;
       if (wrote !== undefined) await approval.changes.announce(id, decided.revision);
@@ -108,7 +112,18 @@ export const approveRequest = (approval: ApproveDependencies) =>
     },
   );
 
-type Answer = Pick<Approve, 'authTime' | 'now' | 'code' | 'comment'>;
+/** Asked of identity where the request gives access, and of no other. */
+async function approvesAsAdmin(
+  { setHolders }: ApproveDependencies,
+  { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
+  request: ApprovalRequest,
+): Promise<boolean> {
+  if (request.status !== 'pending' || request.facts.access === undefined) return false;
+  const asked = { tenantId, set: ADMINISTRATORS, userIds: [userId] };
+  return (await setHolders.standing(asked)).get(userId)?.holds === true;
+}
+
+type Answer = Pick<Approve, 'authTime' | 'now' | 'code' | 'comment' | 'isAdmin'>;
 
 /** Under the key of who is asked: the user, or the set's own. */
 async function sealedComment(
@@ -221,7 +236,7 @@ const tooManyGuesses = (until: Date, now: Date, of: ReturnType<typeof target>) =
   }) as const;
 
 function stepUp(request: { readonly status: 'none' } | ExistingRequest) {
-  const maxAge = request.status === 'none' ? 0 : request.facts.binding?.max_auth_age_seconds;
+  const maxAge = request.status === 'none' ? 0 : maxAuthAgeSeconds(request.facts);
   const challenge = `Bearer error="insufficient_user_authentication", max_age="${maxAge ?? 0}"`;
   return { 'WWW-Authenticate': challenge };
 }

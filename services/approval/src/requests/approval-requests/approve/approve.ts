@@ -7,6 +7,7 @@ import {
   barredFrom,
   type Decider,
   givenBy,
+  maxAuthAgeSeconds,
   type Pending,
   type RequestEvent,
   timesGiven,
@@ -18,6 +19,8 @@ export type Approve = Decider & {
   readonly authTime: number | null;
   readonly now: Date;
   readonly userVouched: boolean;
+  /** Looked up a moment ago, where the request gives access. */
+  readonly isAdmin: boolean;
   /** How the sent code compares with the request's; the comparison takes constant time. */
   readonly code: 'none' | 'right' | 'wrong';
   /** Whether those who approved before still may, looked up a moment ago. */
@@ -32,6 +35,7 @@ export type ApproveRefusal =
   | 'already_given'
   | 'approver_not_vouched'
   | 'approver_excluded'
+  | 'approver_not_admin'
   | 'step_up_required'
   | 'binding_code_required'
   | 'binding_code_mismatch'
@@ -56,8 +60,9 @@ export function approve(
     user_vouched: userVouched,
   };
   if (facts.binding?.vouch_required === true && !userVouched) return refuse('approver_not_vouched');
-  if (isStale(facts.binding?.max_auth_age_seconds, authTime, now))
-    return refuse('step_up_required');
+  // Whatever set is asked, only administrators decide what an agent may reach.
+  if (facts.access !== undefined && !of.isAdmin) return refuse('approver_not_admin');
+  if (isStale(maxAuthAgeSeconds(facts), authTime, now)) return refuse('step_up_required');
   if (facts.binding?.number_match === true && code !== 'right') {
     if (code === 'none') return refuse('binding_code_required');
     const wrong = { type: 'BindingCodeRefused', data: { by: userId } } as const;

@@ -3,7 +3,7 @@ import { APPROVALS_NEEDED_MAX, SET_TEXT_MAX_CHARS } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
 import { endpoint, type Request } from '@cardea/http';
 import type { SetHolders } from '@cardea/service';
-import { newId, requestHash, reusedKey, type ServiceDependencies } from '@cardea/service';
+import { newId, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { isAction } from '../../actions/action-binding.ts';
 import type { Counters } from '../../counters.ts';
@@ -17,8 +17,9 @@ import {
 } from '../../limits.ts';
 import { askQueue } from '../../queues/ask-queue.ts';
 import type { Changes } from '../changes.ts';
+import { bodyHashOf, earlierRequest } from '../earlier-request.ts';
 import { makeRequest, sealWord } from '../make-request.ts';
-import { readRequest, showRequest } from '../read-request.ts';
+import { showRequest } from '../read-request.ts';
 import type { ExistingRequest, Origin } from '../request.ts';
 import {
   ActionDetails,
@@ -96,7 +97,7 @@ export const createRequest = (approval: CreateDependencies) =>
       applicationScope: 'account',
       summary: 'Ask a user for a decision',
       description:
-        'Asks a user to approve or deny an action. The user is told through the channels that the tenant has set. An agent asks the user of its session or its owner, and only for itself. An administrator may ask every user, any other user only themselves. An administrator may also ask a set, by `role:<role>` or `<type>:<id>#<relation>` in `user_id`: everyone who stands in it when they decide, is active and vouched for, may; `approvals_needed` says how many have to approve. The same question of an agent, asked again while it is open, is answered with the open request. `details`, `action_digest` or `use_window_seconds` bind the request to an action of a tool of the caller: the user sees `details` in full, and the approval is used once by `POST /api/v1/ciba/requests/{id}/consume`, for exactly what was asked; it never releases a secret. An agent may have 5 requests open with one user and make 20 a minute; a user may make 300 a minute.',
+        'Asks a user to approve or deny an action. The user is told through the channels that the tenant has set. An agent asks the user of its session, its owner or one of its `approvers`, and only for itself. An administrator may ask every user, any other user only themselves. An administrator, or an agent that has it among its `approvers`, may also ask a set, by `role:<role>` or `<type>:<id>#<relation>` in `user_id`: everyone who stands in it when they decide, is active and vouched for, may; `approvals_needed` says how many have to approve. The same question of an agent, asked again while it is open, is answered with the open request. `details`, `action_digest` or `use_window_seconds` bind the request to an action of a tool of the caller: the user sees `details` in full, and the approval is used once by `POST /api/v1/ciba/requests/{id}/consume`, for exactly what was asked; it never releases a secret. An agent may have 5 requests open with one user and make 20 a minute; a user may make 300 a minute.',
       method: 'post',
       path: '/api/v1/ciba/requests',
       who: ['user', 'agent_token'],
@@ -149,7 +150,7 @@ async function fitToAsk(
   }
   const lookAgent = () => identityFacts.agent(tenantId, wanted.agent_id);
   const agent = principal.kind === 'agent' ? await patiently(clock, lookAgent) : await lookAgent();
-  const said = originOf(principal, wanted, agent?.ownerUserId ?? null);
+  const said = originOf(principal, wanted, agent);
   if ('refused' in said) return said;
   if (setIn(wanted) !== undefined) return fitToAskSet(approval, { tenantId, wanted, agent }, said);
   const lookUser = () => identityFacts.user(tenantId, wanted.user_id);
@@ -175,7 +176,8 @@ async function fitToAskSet(
 ): Promise<Asker | Refused> {
   const { tenantId, wanted, agent } = of;
   const set = setIn(wanted);
-  if (set === undefined || origin !== 'admin') return { refused: 'user_not_allowed' };
+  // A user who asks themselves names no set; an agent has it among its approvers.
+  if (set === undefined || origin === 'self') return { refused: 'user_not_allowed' };
   if (!isActive(agent)) return { refused: 'agent_inactive' };
   const needed = wanted.approvals_needed ?? 1;
   const found = await setHolders.of({ tenantId, set, needed, excludedUserId: undefined });
@@ -183,21 +185,6 @@ async function fitToAskSet(
     return { refused: 'no_approver', details: { reason: found.noApprover } };
   }
   return { origin, agentName: agent?.name ?? wanted.agent_id, userVouched: true };
-}
-
-const bodyHashOf = (approval: CreateDependencies, request: Asked) =>
-  requestHash(approval, request, ['body']);
-
-async function earlierRequest(
-  approval: CreateDependencies,
-  request: Asked,
-): Promise<ExistingRequest | Refused | undefined> {
-  if (request.idempotency === undefined) return undefined;
-  const id = newId(approval, request, 'approval request');
-  const earlier = await readRequest(approval, request.tenantId, id);
-  if (earlier.status === 'none') return undefined;
-  const first = earlier.facts.body_hash ?? null;
-  return reusedKey(await bodyHashOf(approval, request), first) ?? earlier;
 }
 
 /** Requests of agents are counted on their queue instead. */
@@ -247,7 +234,7 @@ async function make(
       ...(sealed === undefined ? {} : { reason: sealed }),
       ...(sealedDetails === undefined ? {} : { details: sealedDetails }),
       ...(body_hash === null ? {} : { body_hash }),
-      ...(approver === undefined ? {} : { approver, needed }),
+      ...(approver === undefined ? {} : { approver, needed, ...sessionUserIn(request) }),
     },
     command.now,
   );
@@ -264,6 +251,12 @@ async function make(
   if (made.request.status === 'none') throw new Error('a request that was made does not stand');
   return answer(approval, made.request, made.position);
 }
+
+/** Texts of a request to a set are erased with the person for whom the agent acts. */
+const sessionUserIn = ({ principal }: Asked) =>
+  principal?.kind === 'agent' && principal.userId !== null
+    ? { session_user_id: principal.userId }
+    : {};
 
 /**
  * An admin who sends a request to another user acts as an admin, on an endpoint that is open to all

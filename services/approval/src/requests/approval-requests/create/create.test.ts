@@ -20,11 +20,16 @@ describe('who may ask', () => {
     appId: null,
   } as const;
 
-  it('is an agent for its own user or owner and nobody else', () => {
+  const LISTED = ['lea', 'role:admin'];
+
+  it('is an agent for its own user, its owner and its approvers and nobody else', () => {
     const of = (agent_id: string, user_id: string) =>
-      originOf(agent, { agent_id, user_id }, 'olga');
+      originOf(agent, { agent_id, user_id }, { ownerUserId: 'olga', approvers: LISTED });
     expect(of('bot', 'ann')).toEqual({ origin: 'agent' });
     expect(of('bot', 'olga')).toEqual({ origin: 'agent' });
+    expect(of('bot', 'lea')).toEqual({ origin: 'agent' });
+    expect(of('bot', 'role:admin')).toEqual({ origin: 'agent' });
+    expect(of('bot', 'role:owner')).toEqual({ refused: 'user_not_allowed' });
     expect(of('bot', 'bob')).toEqual({ refused: 'user_not_allowed' });
     expect(of('other', 'ann')).toEqual({ refused: 'agent_mismatch' });
   });

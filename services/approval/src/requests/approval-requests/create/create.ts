@@ -56,16 +56,20 @@ export const readable = (body: Wanted): Wanted => ({
   ...(body.reason === undefined ? {} : { reason: cleaned(body.reason) }),
 });
 
-/** The caller's role; an agent's owner is known from the agent's row. */
+/** What the row of an agent says about whom it may ask. */
+type Asking = { readonly ownerUserId: string | null; readonly approvers: readonly string[] };
+
+/** The caller's role; an agent's owner and approvers are known from the agent's row. */
 export function originOf(
   principal: AgentPrincipal | UserPrincipal,
   wanted: Pick<Wanted, 'agent_id' | 'user_id'>,
-  ownerUserId: string | null,
+  agent: Asking | undefined,
 ): { readonly origin: Origin } | { readonly refused: 'agent_mismatch' | 'user_not_allowed' } {
   switch (principal.kind) {
     case 'agent': {
       if (principal.id !== wanted.agent_id) return { refused: 'agent_mismatch' };
-      const mine = [principal.userId, ownerUserId].includes(wanted.user_id);
+      const { ownerUserId = null, approvers = [] } = agent ?? {};
+      const mine = [principal.userId, ownerUserId, ...approvers].includes(wanted.user_id);
       return mine ? { origin: 'agent' } : { refused: 'user_not_allowed' };
     }
     case 'user':
@@ -84,7 +88,14 @@ export function factsOf(
     Partial<
       Pick<
         RequestFacts,
-        'user_vouched' | 'app_id' | 'reason' | 'body_hash' | 'approver' | 'needed' | 'details'
+        | 'user_vouched'
+        | 'app_id'
+        | 'reason'
+        | 'body_hash'
+        | 'approver'
+        | 'needed'
+        | 'details'
+        | 'session_user_id'
       >
     >,
   now: Date,

@@ -1,3 +1,4 @@
+import { readApproverSet } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import { newId, requestHash, reusedKey, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -21,7 +22,7 @@ import {
   setsReach,
 } from '../agent-shape.ts';
 import { shownAgent } from '../list-agents.ts';
-import { normalised } from '../service-grant.ts';
+import { areGiven, normalisedOfAgent } from '../service-grant.ts';
 import { changeAgent, createAgent, deleteAgent } from './administer.ts';
 
 type Dependencies = Pick<
@@ -45,7 +46,7 @@ export const createAgentRoute = (needs: Dependencies): Endpoint =>
       stepUp: 'none',
       summary: 'Make an agent',
       description:
-        'Makes an agent with the services that it may reach at most. An API key or machine needs the scope `vault:grant`, too, for an agent that reaches anything.',
+        'Makes an agent with the services that it may reach at most. `approvers` are whom it may ask besides the user of its session and its owner: users, or sets of them as `POST /api/v1/ciba/requests` takes them. An API key or machine needs the scope `vault:grant`, too, for an agent that reaches anything or may ask somebody.',
       method: 'post',
       path: PATH,
       who: AGENTS_WRITE,
@@ -68,6 +69,12 @@ export const createAgentRoute = (needs: Dependencies): Endpoint =>
       if (name === undefined) return badField('name', 'format');
       const owner = body.owner_user_id ?? null;
       if (!(await isUser(needs, tenantId, owner))) return badField('owner_user_id', 'known');
+      if (!(await areApprovers(needs, tenantId, body.approvers))) {
+        return badField('approvers', 'known');
+      }
+
+      // An approval gives an agent something once it is there.
+      if (!areGiven(body.services ?? [], [])) return badField('services', 'given');
 
       const command = await needs.command(request);
       const id = newId(needs, request, 'agent');
@@ -86,7 +93,8 @@ export const createAgentRoute = (needs: Dependencies): Endpoint =>
         description: body.description ?? null,
         owner_user_id: owner,
         app_id: body.app_id ?? null,
-        services: normalised(body.services ?? []),
+        services: normalisedOfAgent(body.services ?? []),
+        approvers: body.approvers ?? [],
         created_at: command.now.toISOString(),
         name_hash: nameHash,
         request_hash: ownHash,
@@ -98,7 +106,7 @@ export const createAgentRoute = (needs: Dependencies): Endpoint =>
       if (!isThere(state)) return { refused: 'agent_exists' };
       return (
         reusedKey(ownHash, state.requestHash) ?? {
-          ok: shownAgent(state.agent, of(tenantId, state)),
+          ok: shownAgent(state.agent, of(tenantId, state, command.now)),
           wrote: decided.position,
         }
       );
@@ -116,7 +124,7 @@ export const changeAgentRoute = (needs: Dependencies): Endpoint =>
       retry: 'safe',
       summary: 'Change, suspend or resume an agent',
       description:
-        'Changes an agent, suspends it or resumes it. Suspending revokes its keys and tokens before the answer; resuming takes that back. An API key or machine needs the scope `vault:grant`, too, to change what the agent may reach.',
+        'Changes an agent, suspends it or resumes it. Suspending revokes its keys and tokens before the answer; resuming takes that back. `services` replaces all entries: what an approval gave (with `until` and `approval_id`) stays where it is sent as it is shown, and nobody makes such an entry. An API key or machine needs the scope `vault:grant`, too, to change what the agent may reach or whom it may ask.',
       method: 'patch',
       path: `${PATH}/{id}`,
       who: AGENTS_WRITE,
@@ -147,6 +155,9 @@ export const changeAgentRoute = (needs: Dependencies): Endpoint =>
       if (!(await isUser(needs, tenantId, body.owner_user_id ?? null))) {
         return badField('owner_user_id', 'known');
       }
+      if (!(await areApprovers(needs, tenantId, body.approvers))) {
+        return badField('approvers', 'known');
+      }
       const before = await needs.snapshots.load(agents, { tenantId, id });
       if (!isThere(before)) return { refused: 'not_found' };
 
@@ -166,10 +177,13 @@ export const changeAgentRoute = (needs: Dependencies): Endpoint =>
       const decided = await needs.streams.decideOn(agents, id, command, (agent) =>
         changeAgent(change, agent),
       );
+      if (!decided.accepted && decided.reason === 'services_not_given') {
+        return badField('services', 'given');
+      }
       if (!decided.accepted || !isThere(decided.state)) return { refused: 'not_found' };
       if (isRenamed) await needs.agentNames.release(before.nameHash, id, command);
       const { state, position } = decided;
-      return { ok: shownAgent(state.agent, of(tenantId, state)), wrote: position };
+      return { ok: shownAgent(state.agent, of(tenantId, state, command.now)), wrote: position };
     },
   );
 
@@ -208,7 +222,11 @@ export const deleteAgentRoute = (
     },
   );
 
-const of = (tenant_id: string, { status }: ExistingAgent) => ({ tenant_id, status });
+const of = (tenant_id: string, { status }: ExistingAgent, now: Date) => ({
+  tenant_id,
+  status,
+  now,
+});
 
 async function isUser(
   { userDirectory }: Pick<Dependencies, 'userDirectory'>,
@@ -216,6 +234,17 @@ async function isUser(
   id: string | null,
 ) {
   return id === null || exists(await userDirectory.byId(tenantId, id));
+}
+
+/** Whether each is a user of the tenant or the text of a set; nobody has to stand in that yet. */
+async function areApprovers(
+  needs: Pick<Dependencies, 'userDirectory'>,
+  tenantId: string,
+  approvers: readonly string[] = [],
+): Promise<boolean> {
+  const persons = approvers.filter((text) => readApproverSet(text) === undefined);
+  const known = await Promise.all(persons.map((id) => isUser(needs, tenantId, id)));
+  return known.every(Boolean);
 }
 
 type Body = Partial<AgentFields> & { readonly status?: string };
@@ -226,6 +255,6 @@ function fieldsOf(body: Body, name: string | undefined): Partial<AgentFields> {
   return {
     ...plain,
     ...(name === undefined ? {} : { name }),
-    ...(services === undefined ? {} : { services: normalised(services) }),
+    ...(services === undefined ? {} : { services: normalisedOfAgent(services) }),
   };
 }

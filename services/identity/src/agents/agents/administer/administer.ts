@@ -8,6 +8,7 @@ import {
   type ExistingAgent,
   isThere,
 } from '../agent.ts';
+import { areGiven, grantsAt } from '../service-grant.ts';
 
 export type CreateAgent = AgentData & {
   readonly name_hash: string;
@@ -34,13 +35,15 @@ export type ChangeAgent = {
 export function changeAgent(
   { fields, nameHash, status, now }: ChangeAgent,
   agent: Agent,
-): Decision<AgentEvent, 'not_found'> {
+): Decision<AgentEvent, 'not_found' | 'services_not_given'> {
   if (!isThere(agent)) return refuse('not_found');
-  const { id } = agent.agent;
+  const { id, services } = agent.agent;
+  if (!areGiven(fields.services ?? [], services)) return refuse('services_not_given');
   const at = now.toISOString();
-  const changed = changedFields(fields, agent);
+  const wanted = changedFields(fields, agent);
   const events: AgentEvent[] = [];
-  if (Object.keys(changed).length > 0) {
+  if (Object.keys(wanted).length > 0) {
+    const changed = withoutEnded(wanted, agent, now);
     const hash = nameHash === undefined ? {} : { name_hash: nameHash };
     events.push({ type: 'AgentChanged', data: { id, ...changed, ...hash, at } });
   }
@@ -65,6 +68,18 @@ export function abandonAgent(agent: Agent): Decision<AgentEvent, 'agent_exists'>
   if (isThere(agent)) return refuse('agent_exists');
   if (agent.status !== 'none') return accept();
   return accept({ type: 'AgentAbandoned', data: { id: '' } });
+}
+
+/** What approvals gave and has ended goes with the next change. */
+function withoutEnded(
+  changed: Partial<AgentFields>,
+  { agent }: ExistingAgent,
+  now: Date,
+): Partial<AgentFields> {
+  const before = changed.services ?? agent.services;
+  const services = grantsAt(before, now);
+  const isAsBefore = changed.services === undefined && services.length === before.length;
+  return isAsBefore ? changed : { ...changed, services };
 }
 
 const changedFields = (

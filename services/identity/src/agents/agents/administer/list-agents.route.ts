@@ -9,14 +9,17 @@ import { agents, type ExistingAgent, isThere } from '../agent.ts';
 import { AGENTS, AGENTS_READ, AgentId, AgentShape } from '../agent-shape.ts';
 import { listAgents, shownAgent } from '../list-agents.ts';
 
-type Dependencies = Pick<ServiceDependencies, 'database'> & {
+type Dependencies = Pick<ServiceDependencies, 'clock' | 'database'> & {
   readonly snapshots: Pick<SnapshotCache, 'load'>;
 };
 
 const PATH = '/api/v1/agents';
 const AgentList = closed({ agents: Type.Array(AgentShape), ...pageAnswer });
 
-export const listAgentsRoute = ({ database }: Pick<Dependencies, 'database'>): Endpoint =>
+export const listAgentsRoute = ({
+  clock,
+  database,
+}: Pick<Dependencies, 'clock' | 'database'>): Endpoint =>
   endpoint(
     {
       ...AGENTS,
@@ -36,12 +39,13 @@ export const listAgentsRoute = ({ database }: Pick<Dependencies, 'database'>): E
     },
     async ({ tenantId, query }) => {
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
-      const { rows, total } = await listAgents(database, { tenantId, offset, limit });
+      const list = { tenantId, offset, limit, now: clock.now() };
+      const { rows, total } = await listAgents(database, list);
       return { ok: { agents: rows, total, offset, limit } };
     },
   );
 
-export const myAgentsRoute = ({ database }: Pick<Dependencies, 'database'>) =>
+export const myAgentsRoute = ({ clock, database }: Pick<Dependencies, 'clock' | 'database'>) =>
   endpoint(
     {
       name: 'list_my_agents',
@@ -64,12 +68,16 @@ export const myAgentsRoute = ({ database }: Pick<Dependencies, 'database'>) =>
     async ({ principal, query }) => {
       const { id: ofUser, tenantId } = principal;
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
-      const { rows, total } = await listAgents(database, { tenantId, offset, limit, ofUser });
+      const list = { tenantId, offset, limit, ofUser, now: clock.now() };
+      const { rows, total } = await listAgents(database, list);
       return { ok: { agents: rows, total, offset, limit } };
     },
   );
 
-export const getAgentRoute = ({ snapshots }: Pick<Dependencies, 'snapshots'>): Endpoint =>
+export const getAgentRoute = ({
+  clock,
+  snapshots,
+}: Pick<Dependencies, 'clock' | 'snapshots'>): Endpoint =>
   endpoint(
     {
       ...AGENTS,
@@ -89,8 +97,12 @@ export const getAgentRoute = ({ snapshots }: Pick<Dependencies, 'snapshots'>): E
     async ({ tenantId, params }) => {
       const agent = await snapshots.load(agents, { tenantId, id: params.id });
       if (!isThere(agent)) return { refused: 'not_found' };
-      return { ok: shownAgent(agent.agent, of(tenantId, agent)) };
+      return { ok: shownAgent(agent.agent, of(tenantId, agent, clock.now())) };
     },
   );
 
-const of = (tenant_id: string, { status }: ExistingAgent) => ({ tenant_id, status });
+const of = (tenant_id: string, { status }: ExistingAgent, now: Date) => ({
+  tenant_id,
+  status,
+  now,
+});

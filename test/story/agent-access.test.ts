@@ -69,7 +69,7 @@ const restOf = (at: number): RestDriver => {
   return replica.rest;
 };
 
-/** Of all companies, whose people have addresses of their own. */
+/** Shared by all companies, so that no two people have the same address. */
 let users: Users | undefined;
 
 type Agent = { readonly id: string; readonly key: string };

@@ -10,7 +10,7 @@ export const serviceGrant = Type.Object(
   },
   { additionalProperties: false },
 );
-/** Of an agent alone: an entry that an approval of its wish gave it has an end. */
+/** An entry that an approval gave an agent has an end; delegations and sessions have no such entries. */
 const agentServiceGrant = Type.Object(
   {
     ...serviceGrant.properties,

@@ -182,7 +182,7 @@ async function settle(
   await finish(database, job);
 }
 
-/** Of a request for access, each with its service. */
+/** The fields of a request for access, each with its service. */
 const fieldsOf = ({ access }: Pending['facts']): readonly string[] =>
   (access?.services ?? []).flatMap(({ service_name, fields }) =>
     fields.map((name) => `${service_name}.${name}`),

@@ -11,7 +11,7 @@ export type AgentGrant = ServiceGrant & {
   readonly approval_id?: string;
 };
 
-/** Of an agent those count that an approval gave, too. */
+/** Entries that approvals gave an agent count among them. */
 export const SERVICES_MAX = 50;
 const FIELDS_MAX = 100;
 /** Every field, including those that a service gets later; only in grants and delegations. */

@@ -40,7 +40,7 @@ export type Refused = {
   readonly fields?: readonly string[];
   readonly retryAfterSeconds?: number;
   readonly reason?: NoApproverReason;
-  /** Of fields that the agent lacks: whether it may ask for them. */
+  /** Whether the agent may ask for the fields that it lacks. */
   readonly mayAsk?: boolean;
   /** The requested service, if it is registered. */
   readonly service?: ServiceRecord;

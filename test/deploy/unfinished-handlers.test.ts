@@ -33,7 +33,7 @@ describe('the compiler', () => {
     ['policy-without-named-event', "'LampDusted' is missing"],
     ['policy-of-unconcerned-event', "'LampDusted' does not exist"],
     ['projection-of-unconcerned-event', "'LampDusted' does not exist"],
-    ['consumer-of-unconcerned-event', "'lamp.dusted' does not exist"],
+    ['consumer-of-unconcerned-event', "''lamp.dusted'' does not exist"],
     ['row-with-unknown-column', 'no such column: colour'],
     ['patch-with-unknown-column', 'no such column: at'],
     ['row-without-column', "'lit_at' is missing"],

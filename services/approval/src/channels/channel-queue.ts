@@ -1,6 +1,6 @@
 /** What waits to be told in channels, and how each channel fares. The live projection of requests fills the queue. */
 import type { Sealed } from '@cardea/crypto';
-import type { Database, Queryable } from '@cardea/read-models';
+import { type Database, type Queryable, rowStatements, table } from '@cardea/read-models';
 import { WAITING_PER_CHANNEL_MAX } from '../requests/requests.module.ts';
 import type { ChannelFormat } from './channel.ts';
 import { SENDS_PER_TENANT_MAX } from './limits.ts';
@@ -151,12 +151,21 @@ export const recordAttempt = (
     [tenantId, id, of.at, of.nextAt, of.failures, of.error],
   );
 
-export const queueTest = (sql: Queryable, { tenantId, id }: ChannelKey, now: Date) =>
-  sql.query(
-    `INSERT INTO approval.channel_jobs (tenant_id, channel_id, request_id, run_at)
-     VALUES ($1, $2, '${TEST_JOB}', $3) ON CONFLICT DO NOTHING`,
-    [tenantId, id, now],
-  );
+const jobs = table('channel_jobs', {
+  key: ['tenant_id', 'channel_id', 'request_id'],
+  columns: { tenant_id: 'text', channel_id: 'text', request_id: 'text', run_at: 'timestamptz' },
+});
+
+/** One that waits already stays. */
+export function queueTest(
+  database: Pick<Database, 'asTenantAtOnce'>,
+  { tenantId, id }: ChannelKey,
+  now: Date,
+) {
+  const row = { tenant_id: tenantId, channel_id: id, request_id: TEST_JOB, run_at: now };
+  const statements = rowStatements({ schema: 'approval', tables: [jobs] }, [jobs.insert(row)]);
+  return database.asTenantAtOnce(tenantId, statements);
+}
 
 /** Ends the pause after failures; the second between two messages stays. */
 export const tryAtOnce = (sql: Queryable, { tenantId, id }: ChannelKey) =>

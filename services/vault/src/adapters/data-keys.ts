@@ -12,7 +12,7 @@ import {
   UnknownWrapKey,
   type WrapKeys,
 } from '@cardea/crypto';
-import type { Database, WrappedKeyTable } from '@cardea/read-models';
+import { type Database, rowStatements, table, type WrappedKeyTable } from '@cardea/read-models';
 import { type Clock, loadingCache, type Random } from '@cardea/runtime';
 
 export type DataKey = { readonly version: number; readonly key: KeyObject };
@@ -180,17 +180,32 @@ async function read(database: Database, tenantId: string): Promise<readonly Row[
   return rows;
 }
 
+const keys = table('tenant_keys', {
+  key: ['tenant_id', 'dek_version'],
+  columns: {
+    tenant_id: 'text',
+    dek_version: 'integer',
+    kek_id: 'text',
+    wrapped: 'bytea',
+    state: 'text',
+  },
+});
+
+/** A key that is there stays. */
 async function insert(
   database: Database,
   tenantId: string,
   version: number,
   { kekId, wrapped }: Wrapped,
 ): Promise<void> {
-  await database.system.query(
-    `INSERT INTO vault.tenant_keys (tenant_id, dek_version, kek_id, wrapped, state)
-     VALUES ($1, $2, $3, $4, 'active') ON CONFLICT DO NOTHING`,
-    [tenantId, version, kekId, wrapped],
-  );
+  const row = keys.insert({
+    tenant_id: tenantId,
+    dek_version: version,
+    kek_id: kekId,
+    wrapped: `\\x${wrapped.toString('hex')}`,
+    state: 'active',
+  });
+  await database.asSystemAtOnce(rowStatements({ schema: 'vault', tables: [keys] }, [row]));
 }
 
 async function newestVersion(database: Database, tenantId: string): Promise<number | undefined> {

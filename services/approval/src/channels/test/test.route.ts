@@ -42,7 +42,7 @@ export const testChannelRoute = (dependencies: ChannelDependencies) =>
       const { state } = await dependencies.streams.load(channels, { tenantId, id });
       if (!testChannel(state, manager).accepted) return notFound(id);
       const sql = dependencies.database.tenant(tenantId);
-      await queueTest(sql, { tenantId, id }, dependencies.clock.now());
+      await queueTest(dependencies.database, { tenantId, id }, dependencies.clock.now());
       await tryAtOnce(sql, { tenantId, id });
       dependencies.wake();
       return { ok: { status: 'queued' as const } };

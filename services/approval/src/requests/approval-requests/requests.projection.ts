@@ -3,7 +3,7 @@
  * notifications; a rebuild must send no mail.
  */
 import type { Recorded } from '@cardea/event-store';
-import { orNull, projection, type Statement, table } from '@cardea/read-models';
+import { orNull, projection, rowStatements, type Statement, table } from '@cardea/read-models';
 import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';
 import { WAITING_PER_CHANNEL_MAX } from '../limits.ts';
 import { beginsBlock, type CodeGuessesEvent, guesserOf } from './code-guesses.ts';
@@ -248,25 +248,32 @@ const QUEUE_JOBS = {
          ON CONFLICT DO NOTHING`,
 };
 
-/** Always by mail: whoever guesses may be somebody else with the user's session. */
-function blockNotices(events: readonly Missed[]): readonly Statement[] {
-  if (events.length === 0) return [];
-  const values = [
-    events.map(({ metadata }) => metadata.tenantId),
-    events.map(({ id }) => id),
-    events.map(guesserOf),
-    events.map(({ time }) => time.toISOString()),
-    events.map(({ data }) => data.blocked_until),
-  ];
-  return [{ ...QUEUE_BLOCK_NOTICES, values }];
-}
+const jobs = table('notification_jobs', {
+  key: ['tenant_id', 'request_id', 'channel', 'user_id'],
+  columns: {
+    tenant_id: 'text',
+    request_id: 'text',
+    channel: 'text',
+    user_id: 'text',
+    run_at: 'timestamptz',
+    state: 'text',
+    blocked_until: orNull('timestamptz'),
+  },
+});
 
-const QUEUE_BLOCK_NOTICES = {
-  name: 'approval_queue_block_notices',
-  text: `INSERT INTO approval.notification_jobs
-           (tenant_id, request_id, channel, user_id, run_at, state, blocked_until)
-         SELECT t, e, 'email', u, at, 'waiting', until
-         FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[])
-           AS j (t, e, u, at, until)
-         ON CONFLICT DO NOTHING`,
-};
+/** Always by mail: whoever guesses may be somebody else with the user's session. */
+const blockNotices = (events: readonly Missed[]): readonly Statement[] =>
+  rowStatements(
+    { schema: 'approval', tables: [jobs] },
+    events.map((event) =>
+      jobs.insert({
+        tenant_id: event.metadata.tenantId,
+        request_id: event.id,
+        channel: 'email',
+        user_id: guesserOf(event),
+        run_at: event.time,
+        state: 'waiting',
+        blocked_until: event.data.blocked_until,
+      }),
+    ),
+  );

@@ -1,6 +1,7 @@
 /** Every kind of mail of every service, with what people and agents wrote in it. */
 import { MAIL_PURPOSES } from '@cardea/contracts';
 import { LANGUAGES, type Language, type MailText } from '../../packages/mail/src/index.ts';
+import { mailOfDeputy } from '../../services/approval/src/notifications/deputy-mail.ts';
 import {
   mailOfRequest,
   mailOfSeveral,
@@ -65,10 +66,21 @@ const KINDS: readonly Kind[] = [
       mailOfRequest({
         ...{ agentName: by, isFirst: true, action: by, resource: by, fields: [by], origin },
         ...{ severity: 'high', expiresAt: AT, reason: by, code: '47' },
+        ...{ isEscalated: origin === 'vend', absent: origin === 'agent' ? by : undefined },
         look: { language, brand: { name: by, color: null } },
         page: PAGE,
       }),
   })),
+  ...(['named', 'ended'] as const).flatMap((kind) =>
+    (['person', 'deputy'] as const).map((to) => ({
+      name: `deputy ${kind}, to the ${to}`,
+      of: (by: string, language: Language) =>
+        mailOfDeputy(
+          { kind, to, other: by, from: AT, until: AT, at: AT },
+          { name: by, page: PAGE, look: { language, brand: { name: by, color: null } } },
+        ),
+    })),
+  ),
   ...[1, 7].map((count) => ({
     name: `${count} requests`,
     of: (by: string, language: Language) =>

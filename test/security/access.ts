@@ -69,7 +69,8 @@ export const access: readonly (readonly [RegExp, Right])[] = [
   [/^POST \/ciba\/requests\/\{id\}\/consume$/, required('agent_token agent_key')],
   [/^GET \/ciba\/token\//, required('user agent_token agent_key')],
   [/^POST \/ciba\/access-requests$/, required('agent_token agent_key')],
-  [/^\w+ \/ciba\/channels/, required('user')],
+  [/^\w+ \/ciba\/(channels|deputy)/, required('user')],
+  [/^\w+ \/ciba\/deputies/, required('admin')],
   [/^\w+ \/ciba\/requests/, required('user agent_token')],
   // The vault; an agent reads and ends its own grants.
   [/^GET \/vault\/grants/, required('admin api_key:vault:read agent_key')],

@@ -53,6 +53,8 @@ export const classes: readonly (readonly [RegExp, Class])[] = [
   [/^\w+ \/fga\//, 'things any'],
   [/^GET \/ciba\/requests$/, 'things roles'],
   [/^(POST \/ciba\/channels|(PATCH|DELETE) \/ciba\/channels\/\{id\})$/, 'settings users'],
+  [/^(PUT|DELETE) \/ciba\/deput(y|ies\/\{user_id\})$/, 'settings users'],
+  [/^GET \/ciba\/deputies$/, 'things roles'],
   [/^\w+ \/ciba\//, 'things account'],
   [/^\w+ \/audit\//, 'things roles'],
 ];

@@ -14,11 +14,16 @@ export {
   APPROVALS_NEEDED_MAX,
   type ApproverSet,
   ApproverSetShape,
+  type Escalation,
+  EscalationShape,
+  type NamedApprover,
+  printApprover,
   printApproverSet,
   RelationApprover,
   RoleApprover,
   readApproverSet,
   SET_TEXT_MAX_CHARS,
+  UserApprover,
 } from './calls/approver-set.ts';
 export {
   authzCalls,

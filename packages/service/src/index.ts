@@ -67,6 +67,6 @@ export { decideOnRows, pagesOf } from './paged-decisions.ts';
 export { internalBearers } from './peers/internal-bearer.ts';
 export { PeerUnavailable, UnexpectedAnswer } from './peers/peer-unavailable.ts';
 export type { Offers, Peers } from './peers/peers.ts';
-export { NOBODY, type SetHolders, setHolders } from './peers/set-holders.ts';
+export { type HolderStatus, NOBODY, type SetHolders, setHolders } from './peers/set-holders.ts';
 export { type Policy, policy } from './policy.ts';
 export type { Loop, Service, ServiceDefinition, ServiceDependencies } from './service.ts';

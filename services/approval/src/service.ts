@@ -12,6 +12,7 @@ import {
   channelsModule,
   channelsStreams,
 } from './channels/channels.module.ts';
+import { deputiesModule, deputiesStreams } from './deputies/deputies.module.ts';
 import { notificationsModule } from './notifications/notifications.module.ts';
 import { pagesModule } from './pages/pages.module.ts';
 import { requestsModule, requestsStreams } from './requests/requests.module.ts';
@@ -27,7 +28,7 @@ export type Options = {
 
 export const approvalWith = (options: Options = {}): ServiceDefinition => ({
   name: 'approval',
-  streams: [...requestsStreams, ...channelsStreams],
+  streams: [...requestsStreams, ...channelsStreams, ...deputiesStreams],
   migrations: new URL('../migrations/', import.meta.url),
   build: (needs) => build(needs, options),
 });
@@ -42,21 +43,28 @@ function build(needs: ServiceDependencies, options: Options): Service {
       notifications.wake();
       channels.wake();
     },
-    onUserDeleted: (tenantId, userId) => channels.deleteOf(tenantId, userId),
+    onUserDeleted: async (tenantId, userId) => {
+      await channels.deleteOf(tenantId, userId);
+      await deputies.deleteOf(tenantId, userId);
+    },
     expiresRequests: withoutSweeper !== true,
     ...(pollWaitMs === undefined ? {} : { pollWaitMs }),
   });
   const notifications = notificationsModule({ ...needs, ...requests.parts, transport: mail });
   const channels = channelsModule({ ...needs, ...requests.parts, network });
+  const onChanged = () => notifications.wake();
+  const deputies = deputiesModule({ ...needs, ...requests.parts, onChanged });
   return serviceOf([
     requests.module,
     notifications.module,
     channels.module,
+    deputies.module,
     pagesModule({
       ...needs,
       ...requests.parts,
       endpoints: requests.endpoints,
       channels: channels.endpoints,
+      deputies: deputies.endpoints,
     }),
     approvalRpcModule({ ...needs, ...requests.parts }),
   ]);

@@ -22,6 +22,18 @@ export function movableClock(): MovableClock {
   };
 }
 
+/** Stands still unless it is moved. */
+export function stoppedClock(): MovableClock {
+  let nowMs = Date.now();
+  return {
+    ...systemClock,
+    now: () => new Date(nowMs),
+    move: (ms) => {
+      nowMs += ms;
+    },
+  };
+}
+
 /** Any answer, as tests read it. */
 type Outcome = { readonly outcome: string; readonly [key: string]: unknown };
 
@@ -52,12 +64,12 @@ export async function approvalFixture(
     readonly env?: { readonly [name: string]: string };
     readonly peers?: Offers;
     readonly onLog?: (line: string) => void;
+    readonly clock?: MovableClock;
   } = {},
 ): Promise<ApprovalFixture> {
-  const { env = {}, peers = {}, onLog, ...given } = options;
+  const { env = {}, peers = {}, onLog, clock = movableClock(), ...given } = options;
   // No mail is sent or written to a folder unless a test reads the mail.
   const own = { mail: { send: async () => {}, close: () => {} }, ...given };
-  const clock = movableClock();
   const fixture = await serviceFixture({
     databaseUrl,
     definitions: [approvalWith(own)],

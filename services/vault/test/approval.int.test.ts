@@ -76,6 +76,40 @@ describe('a gated vend', () => {
     expect(JSON.stringify(asked)).not.toContain('secret of');
   });
 
+  it('asks for a second addressee after some time, to whom the approval is bound', async () => {
+    const escalate = { after_seconds: 90, approver: { role: 'owner' } };
+    const plain = await gated();
+    await plain.session.vend();
+    expect(fixture.approval.opened.at(-1)).not.toHaveProperty('escalate');
+    const { tenantId, policyId, session } = await gated({ policy: { escalate } });
+    const { data } = (await session.vend()).body;
+    const asked = fixture.approval.opened.at(-1);
+    expect(asked).toMatchObject({
+      user_id: 'ann',
+      session_user_id: 'ann',
+      exclude_session_user: false,
+      escalate,
+    });
+    expect(asked).not.toHaveProperty('approver');
+    fixture.approval.decide(data.approval_id, 'approved');
+    expect((await session.vend({ approval_id: data.approval_id })).status).toBe(200);
+
+    const admin = fixture.admin(tenantId);
+    const policies = '/api/v1/vault/approval-policies';
+    const question = { agent_id: session.agentId, service_name: 'db', fields: ['user'] };
+    const told = await admin.post(`${policies}/evaluate`, question);
+    expect(told.body).toMatchObject({ effect: 'require_approval', escalate });
+    const change = (body: object) => admin.patch(`${policies}/${policyId}`, body);
+    const nobody = { after_seconds: 60, approver: { user_id: 'nobody' } };
+    expect((await change({ escalate: nobody })).code).toBe('unknown_approver');
+    for (const after_seconds of [59, 604_801]) {
+      expect((await change({ escalate: { ...escalate, after_seconds } })).status).toBe(400);
+    }
+    const late = (await change({ escalate: { ...escalate, after_seconds: 300 } })).body;
+    expect(late.warnings).toMatchObject([{ code: 'never_escalates' }]);
+    expect((await change({ escalate: null })).body).toMatchObject({ escalate: null, warnings: [] });
+  });
+
   it.each([
     [{ outcome: 'cooling_down', until: soon() }, 403, 'APPROVAL_DENIED'],
     [{ outcome: 'muted', until: soon() }, 403, 'APPROVAL_DENIED'],

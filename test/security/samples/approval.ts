@@ -63,6 +63,23 @@ async function someChannel(world: Fortress): Promise<Ask> {
 const SIGNED_OUT = { member: 401 } as const;
 const onChannel = { by: 'admin', ask: someChannel, but: SIGNED_OUT } as const;
 
+const DEPUTY = '/api/v1/ciba/deputy';
+const DAY_MS = 86_400_000;
+/** So far ahead that nothing here is made out to them. */
+const farAhead = ({ a }: Fortress) => ({
+  user_id: a.owner.userId,
+  from: new Date(Date.now() + 200 * DAY_MS).toISOString(),
+  until: new Date(Date.now() + 201 * DAY_MS).toISOString(),
+});
+
+/** The member's. */
+async function someDeputy(world: Fortress): Promise<Ask> {
+  const { userId: user_id, access: bearer, tenantId: tenant } = world.a.member;
+  const set = await world.rest.as({ bearer, tenant }).put(DEPUTY, farAhead(world));
+  expectStatus(set, 200);
+  return { params: { user_id } };
+}
+
 /** Only the user of the request decides; an agent is answered that a user has to. */
 const DECIDES = {
   by: 'member',
@@ -115,6 +132,23 @@ export const approvalSamples: Samples = {
     // To a member the tenant's channels do not exist.
     but: { member: 404, 'revoked session': 404 },
   },
+  get_approval_deputy: { by: 'member', ask: () => ({}) },
+  set_approval_deputy: {
+    by: 'member',
+    ask: (world) => ({ body: farAhead(world) }),
+    // Nobody is their own.
+    but: { owner: 422 },
+  },
+  remove_approval_deputy: {
+    by: 'member',
+    ask: async (world) => {
+      await someDeputy(world);
+      return {};
+    },
+    but: { 'system admin': 404, owner: 404, admin: 404 },
+  },
+  list_approval_deputies: { by: 'admin', ask: () => ({}) },
+  remove_approval_deputy_of_user: { by: 'admin', ask: someDeputy },
   approve_request: DECIDES,
   deny_request: DECIDES,
 };

@@ -76,6 +76,8 @@ export const pageSamples: Samples = {
   agents_page_form: accountForm('/account/agents', { form: 'end', 'param.id': 'nobody' }, 404),
   ...accountPages('channels'),
   channels_page_form: accountForm('/account/channels', { form: 'create', name: '' }),
+  ...accountPages('deputy'),
+  deputy_page_form: accountForm('/account/deputy', { form: 'set', until: 'x' }),
   waiting_page: {
     by: 'none',
     ask: async (world) => ({ headers: (await browserOf(world)).headers }),

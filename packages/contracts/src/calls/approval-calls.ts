@@ -1,7 +1,7 @@
 /** The calls that vault makes to approval (`docs/design/approval.md`, Commands for vault). */
 import Type, { type TSchema } from 'typebox';
 import { nullable } from '../fields.ts';
-import { APPROVALS_NEEDED_MAX, ApproverSetShape } from './approver-set.ts';
+import { APPROVALS_NEEDED_MAX, ApproverSetShape, EscalationShape } from './approver-set.ts';
 import { type AnswerOf, internalCalls, type RequestOf, TENANT_REFUSALS } from './internal-call.ts';
 
 /** The longest time that a request may wait for its decision, and its approval for its use: a week. */
@@ -52,6 +52,10 @@ export const approvalCalls = internalCalls({
       needed: optional(Type.Integer({ minimum: 1, maximum: APPROVALS_NEEDED_MAX })),
       exclude_session_user: optional(Type.Boolean()),
       session_user_id: optional(text),
+      /** Who may decide too, once the request has waited so long. */
+      escalate: optional(EscalationShape),
+      /** The vend releases a connection of the person who is asked, for whom nobody else decides then. */
+      own_connection: optional(Type.Boolean()),
       service_name: text,
       fields: Type.Array(text, { minItems: 1 }),
       policies: Type.Array(Type.Object({ id: text, version: Type.Integer() })),

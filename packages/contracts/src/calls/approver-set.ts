@@ -15,6 +15,10 @@ export const AGENT_ACCESS_SECONDS_MIN = 300;
 export const AGENT_ACCESS_SECONDS_MAX = 2_592_000;
 export const AGENT_ACCESS_SECONDS_DEFAULT = 604_800;
 
+export const ESCALATE_AFTER_SECONDS_MIN = 60;
+export const ESCALATE_AFTER_SECONDS_MAX = 604_800;
+
+const USER_ID_MAX_CHARS = 128;
 const ROLE_MAX_CHARS = 64;
 const NAME_MAX_CHARS = 256;
 const roleName = Type.String({
@@ -43,6 +47,32 @@ export const RelationApprover = named(
 export const ApproverSetShape = Type.Union([RoleApprover, RelationApprover]);
 export type ApproverSet = Static<typeof ApproverSetShape>;
 
+export const UserApprover = named(
+  'UserApprover',
+  Type.Object(
+    { user_id: Type.String({ minLength: 1, maxLength: USER_ID_MAX_CHARS }) },
+    { additionalProperties: false },
+  ),
+);
+/** One person, or a set of persons. */
+export type NamedApprover = Static<typeof UserApprover> | ApproverSet;
+
+/** A second addressee, who may decide a request besides the first once it has waited so long. */
+export const EscalationShape = named(
+  'ApprovalEscalation',
+  Type.Object(
+    {
+      after_seconds: Type.Integer({
+        minimum: ESCALATE_AFTER_SECONDS_MIN,
+        maximum: ESCALATE_AFTER_SECONDS_MAX,
+      }),
+      approver: Type.Union([UserApprover, RoleApprover, RelationApprover]),
+    },
+    { additionalProperties: false },
+  ),
+);
+export type Escalation = Static<typeof EscalationShape>;
+
 const BARE = /^[A-Za-z0-9._~@/-]+$/;
 const NAME = String.raw`([A-Za-z0-9._~@/-]+|"(?:[^"\\]|\\.)*")`;
 const ROLE_TEXT = /^role:([A-Za-z0-9_.-]{1,64})$/;
@@ -54,6 +84,10 @@ export const printApproverSet = (set: ApproverSet): string =>
   'role' in set
     ? `role:${set.role}`
     : `${printName(set.object_type)}:${printName(set.object_id)}#${printName(set.relation)}`;
+
+/** The id of the person, or the text of the set. */
+export const printApprover = (approver: NamedApprover): string =>
+  'user_id' in approver ? approver.user_id : printApproverSet(approver);
 
 /** Undefined if the text names no set, or is not how that set is printed. */
 export function readApproverSet(text: string): ApproverSet | undefined {

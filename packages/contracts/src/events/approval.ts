@@ -25,6 +25,9 @@ const request = {
   agent_id: id('The agent that asks.'),
   agent_name: freeText(text("The agent's name when it asked.", 'deployer')),
   user_id: id('The user who is asked; of a request to a set, the text of the set.'),
+  deputy_for: Type.Optional(
+    id('The user in whose place that one decides as their deputy; absent without a deputy.'),
+  ),
   action: freeText(text('What the agent wants to do.', 'read_credentials')),
   resource: Type.Optional(freeText(text('On what.', 'warehouse'))),
   severity: oneOf(['low', 'medium', 'high'], 'How much it matters, as the asker says.'),
@@ -83,6 +86,14 @@ export const approvalEvents = integrationEvents('approval', {
       ...answered,
       given: number('How many have approved so far who still may.', 1),
       needed: number('How many have to.', 2),
+    },
+  ),
+  'approval.escalated': fact(
+    'Nobody had decided in time: from now on somebody else may decide the request too.',
+    ['audit'],
+    {
+      ...later,
+      to: text('Who may decide it besides: the id of a user, or the text of a set.', 'role:owner'),
     },
   ),
   'approval.approved': fact('The user has approved.', ['identity', 'vault', 'webhooks'], {
@@ -153,6 +164,12 @@ export const approvalEvents = integrationEvents('approval', {
       blocked_until: instant('When codes are taken again, unless an administrator unlocks them.'),
     },
   ),
+  'deputy.changed': fact('Who decides in the place of a user was changed.', ['audit'], {
+    user_id: id('The user who is away.'),
+    deputy: nullable(id('Who decides in their place; null: nobody any more.')),
+    from: nullable(instant('From when.')),
+    until: nullable(instant('Until when.')),
+  }),
   'channel.created': fact('A chat or a phone is told of requests from now on.', ['audit'], channel),
   'channel.changed': fact('A channel was changed, enabled or disabled.', ['audit'], {
     ...channel,

@@ -53,6 +53,9 @@ const HELP: { readonly [code: string]: string } = {
   delivery_not_found: 'there is no such delivery; list the deliveries.',
   deletion_disabled:
     'the tenant does not let people delete their own account; an administrator can delete it.',
+  deputy_not_found: 'the user has no deputy, or its time is over.',
+  deputy_not_possible:
+    'the deputy has to be another user of the tenant, active and vouched for; choose another.',
   email_already_exists: 'an account of the tenant has this address.',
   email_not_verified: 'the address has to be verified first, by the mailed link.',
   enrolment_expired: 'the enrolment was not confirmed in time; start it again.',

@@ -17,13 +17,17 @@ import {
   type Binding,
   type Changes,
   type Counters,
+  type DeputyPeriod,
+  deputyInForce,
   type ExistingRequest,
   type IdentityFacts,
+  isVouchRequired,
   makeRequest,
   patiently,
   readRequest,
   requests,
   sealWord,
+  severalMayDecide,
   showRequest,
   stillHolding,
   streamOf,
@@ -76,6 +80,7 @@ async function openRequest(
   const { agent, channels } = around;
   const standing = await askedNow(approval, open);
   if ('outcome' in standing) return standing;
+  const deputy = await deputyOf(approval, open, around.deputy);
   const command = await commandOf(approval, open, { id: open.command_id, context: open.context });
   const ownId = approval.ids.next();
   const expiresAt = new Date(command.now.getTime() + open.ttl_seconds * 1000).toISOString();
@@ -94,13 +99,27 @@ async function openRequest(
     case 'joined': {
       const id = asked.outcome === 'joined' ? asked.requestId : ownId;
       const agentName = agent?.name ?? agentId;
-      const userVouched = standing.isVouched;
-      return standOrMake(approval, open, { id, agentName, userVouched, channels, command });
+      const userVouched = deputy !== undefined || standing.isVouched;
+      const made = { id, agentName, userVouched, deputy, channels, command };
+      return standOrMake(approval, open, made);
     }
   }
 }
 
 const isSet = ({ approver }: OpenApproval): boolean => approver !== undefined && approver !== null;
+
+/** A set and the person's own connections have none. */
+async function deputyOf(
+  approval: ApprovalRpcDependencies,
+  open: OpenApproval,
+  deputy: DeputyPeriod | undefined,
+): Promise<string | undefined> {
+  if (isSet(open) || open.own_connection === true) return undefined;
+  const { tenant_id: tenantId, user_id: userId, exclude_session_user: excludes } = open;
+  const excludedUserId = excludes === true ? (open.session_user_id ?? undefined) : undefined;
+  const of = { tenantId, userId, deputy, excludedUserId };
+  return deputyInForce(approval, of, approval.clock.now());
+}
 
 /** Whether whoever is asked could decide now; of a set, whether as many as have to could. */
 async function askedNow(
@@ -130,6 +149,8 @@ type Make = {
   readonly id: string;
   readonly agentName: string;
   readonly userVouched: boolean;
+  /** To whom the request is made out in place of the user. */
+  readonly deputy: string | undefined;
   readonly channels: readonly string[];
   readonly command: Command;
 };
@@ -144,7 +165,8 @@ async function standOrMake(
   make: Make,
 ): Promise<OpenedApproval> {
   const { id, command } = make;
-  const { tenant_id: tenantId, user_id: userId } = open;
+  const { tenant_id: tenantId } = open;
+  const userId = make.deputy ?? open.user_id;
   const before = await approval.streams.load(requests, { tenantId, id });
   if (before.state.status !== 'none') {
     return { outcome: 'joined', id, ...(await waitingFor(approval, before.state)) };
@@ -159,7 +181,7 @@ async function standOrMake(
   const reason = await sealWord(approval, place, 'reason', said);
   const code = await sealWord(approval, place, 'code', drawCode(approval));
   if (reason === 'erased' || code === 'erased') return { outcome: 'user_inactive' };
-  const facts = vendFacts(open, { ...make, reason, code }, command.now);
+  const facts = vendFacts(open, { ...make, userId, reason, code }, command.now);
   const made = await makeRequest(approval, facts, command);
   if (made.request.status === 'none') throw new Error('a request that was made does not stand');
   if (made.position !== undefined) {
@@ -209,9 +231,9 @@ async function consumeRequest(
   const { state } = await approval.streams.load(requests, { tenantId, id });
   if (state.status === 'none') return { outcome: 'not_found' };
   const ofUser = { tenantId, userId: state.facts.user_id };
-  const vouchRequired = state.facts.binding?.vouch_required === true;
-  const isToSet = state.facts.approver !== undefined;
-  const user = isToSet ? NOT_ASKED : await userValidity(approval, ofUser, vouchRequired);
+  const vouchRequired = isVouchRequired(state.facts);
+  const isForSeveral = severalMayDecide(state.facts);
+  const user = isForSeveral ? NOT_ASKED : await userValidity(approval, ofUser, vouchRequired);
   const of = { tenant_id: tenantId, agent_id: agentId };
   const command = await commandOf(approval, of, {
     id: approval.ids.next(),
@@ -221,7 +243,9 @@ async function consumeRequest(
   const ask = { agentId, digest, grantId, now: command.now, ...userIs };
   // An approval that was used already is repeated without asking anybody.
   const holding =
-    isToSet && canBeUsed(state, ask) ? await stillHolding(approval, state) : undefined;
+    isForSeveral && canBeUsed(state, ask)
+      ? await stillHolding(approval, state, command.now)
+      : undefined;
   const decided = await approval.streams.decideOn(requests, id, command, (request) =>
     consume({ ...ask, stillHolding: holding }, request),
   );
@@ -244,7 +268,7 @@ async function consumeRequest(
   return { outcome: reason };
 }
 
-/** A request to a set names nobody whose account could be disabled. */
+/** Where several may decide, those who approved are looked up instead. */
 const NOT_ASKED = { isActive: true, isVouched: true };
 
 const canBeUsed = (

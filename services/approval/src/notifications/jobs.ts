@@ -1,5 +1,6 @@
 /** The queue of notifications: filled by the live projection, emptied here. */
 import { type Database, dueInTurns } from '@cardea/read-models';
+import type { DeputyNotice } from '../deputies/deputies.module.ts';
 
 export type Job = {
   readonly tenant_id: string;
@@ -12,12 +13,14 @@ export type Job = {
   readonly state: 'waiting' | 'folded';
   /** Set where the mail tells of a block after wrong binding codes; null where it tells of a request. */
   readonly blocked_until: Date | null;
+  /** Set where the mail tells of a deputy. */
+  readonly deputyship: DeputyNotice | null;
 };
 
 type Sql = Pick<Database, 'system'>;
 
 const JOB_COLUMNS =
-  'tenant_id, request_id, channel, user_id, attempts, state, run_at, blocked_until';
+  'tenant_id, request_id, channel, user_id, attempts, state, run_at, blocked_until, deputyship';
 const OF_JOB = 'tenant_id = $1 AND request_id = $2 AND channel = $3 AND user_id = $4';
 const keyOf = (job: Job) => [job.tenant_id, job.request_id, job.channel, job.user_id];
 

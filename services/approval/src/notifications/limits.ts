@@ -5,5 +5,5 @@ export const MAILS_PER_MINUTE_MAX = 5;
 export const MINUTE_MS = 60_000;
 /** Pauses after each failure of a notification; the last one repeats while the request is open. */
 export const NOTIFY_AGAIN_MS = [5_000, 30_000, 120_000] as const;
-/** A block that ended longer ago is mailed to nobody: the mail server or the process was away for that long. */
-export const BLOCK_NOTICE_TTL_MS = 24 * 60 * MINUTE_MS;
+/** What was over longer ago is mailed to nobody: the mail server or the process was away for that long. */
+export const NOTICE_TTL_MS = 24 * 60 * MINUTE_MS;

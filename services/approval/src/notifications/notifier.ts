@@ -2,14 +2,19 @@
  * Mails users about requests, and about blocks after wrong binding codes. It never delays or fails a request, and
  * sends nothing about one that is over.
  */
+import type { ApproverSet } from '@cardea/contracts';
 import { type MailText, type MailTransport, outboxLoop } from '@cardea/mail';
 import { metrics, type WakeSignal } from '@cardea/runtime';
 import type { Loop, ServiceDependencies, SetHolders } from '@cardea/service';
+import type { DeputyNotice } from '../deputies/deputies.module.ts';
 import {
   type Changes,
   type Counters,
+  escalationOf,
   type IdentityFacts,
+  type MailLook,
   type Pending,
+  pageOfDeputy,
   pageOfRequests,
   type RequestEvent,
   readRequest,
@@ -17,8 +22,9 @@ import {
   SET_MAILS_MAX,
   streamOf,
 } from '../requests/requests.module.ts';
+import { mailOfDeputy } from './deputy-mail.ts';
 import { batchedWith, dueJobs, finish, fold, type Job, putOff, spread } from './jobs.ts';
-import { BLOCK_NOTICE_TTL_MS, MAILS_PER_MINUTE_MAX, MINUTE_MS, NOTIFY_AGAIN_MS } from './limits.ts';
+import { MAILS_PER_MINUTE_MAX, MINUTE_MS, NOTICE_TTL_MS, NOTIFY_AGAIN_MS } from './limits.ts';
 import { notified } from './notified.ts';
 import { mailOfBlock, mailOfRequest, mailOfSeveral } from './request-mail.ts';
 
@@ -57,15 +63,20 @@ export const notifier = (needs: NotifierDependencies, newJobs: WakeSignal): Loop
   );
 
 /** Each mail counts once, also one that tells of several requests; so does each one that cannot be sent. */
-const count = ({ blocked_until }: Job, outcome: string): void =>
-  metrics.notices.inc({
-    kind: blocked_until === null ? 'approval_request' : 'codes_blocked',
-    outcome,
-  });
+const count = (job: Job, outcome: string): void =>
+  metrics.notices.inc({ kind: kindOf(job), outcome });
+
+function kindOf({ blocked_until, deputyship }: Job): string {
+  if (blocked_until !== null) return 'codes_blocked';
+  return deputyship === null ? 'approval_request' : 'deputy';
+}
 
 async function notify(needs: NotifierDependencies, job: Job): Promise<void> {
   const { database, identityFacts, clock, mail } = needs;
-  if (job.blocked_until !== null) return notifyOfBlock(needs, job, job.blocked_until);
+  const { blocked_until: until, deputyship } = job;
+  if (until !== null)
+    return sendNotice(needs, job, { at: until, mail: (to) => mailOfBlock(until, to) });
+  if (deputyship !== null) return notifyOfDeputy(needs, job, deputyship);
   const request = await pendingOf(needs, job);
   if (request === undefined) {
     await finish(database, job);
@@ -73,7 +84,8 @@ async function notify(needs: NotifierDependencies, job: Job): Promise<void> {
   }
   if (job.channel !== 'email') return settleUnsent(needs, job, 'unsupported');
   if (mail === undefined) return settleUnsent(needs, job, 'not_configured');
-  if (isOfSet(job, request)) return tellHolders(needs, job, request);
+  const set = setOf(job, request);
+  if (set !== undefined) return tellHolders(needs, job, { request, set });
   const user = await identityFacts.user(job.tenant_id, job.user_id);
   if (user === undefined || user.email === '') throw new AddressUnknown();
   if (job.state === 'folded') return sendFolded(needs, job, { mail, to: user.email });
@@ -82,22 +94,26 @@ async function notify(needs: NotifierDependencies, job: Job): Promise<void> {
     await fold(database, job, new Date(clock.now().getTime() + overMs));
     return;
   }
-  await mail.send({ to: user.email, ...(await mailOf(needs, request)) });
+  await mail.send({ to: user.email, ...(await mailOf(needs, job, request)) });
   count(job, 'sent');
   await settle(needs, job, sent(job));
 }
 
-const isOfSet = (job: Job, { facts }: Pending): boolean =>
-  facts.approver !== undefined && job.user_id === facts.user_id;
+/** The set that a job tells, at first or by an escalation; undefined if it tells one person. */
+function setOf({ user_id: to }: Job, { facts }: Pending): ApproverSet | undefined {
+  if (to === facts.user_id) return facts.approver;
+  const escalation = escalationOf(facts);
+  if (escalation?.to !== to || 'user_id' in escalation.approver) return undefined;
+  return escalation.approver;
+}
 
 /** Those who could decide at this moment get a mail each. */
 async function tellHolders(
   needs: NotifierDependencies,
   job: Job,
-  { facts }: Pending,
+  { request, set }: { readonly request: Pending; readonly set: ApproverSet },
 ): Promise<void> {
-  const { approver: set, exclude_session_user: excludes, session_user_id: sessionUser } = facts;
-  if (set === undefined) throw new Error('a person is asked, and no set');
+  const { exclude_session_user: excludes, session_user_id: sessionUser } = request.facts;
   const excludedUserId = excludes === true ? sessionUser : undefined;
   const found = await needs.setHolders.of({
     tenantId: job.tenant_id,
@@ -113,10 +129,29 @@ async function tellHolders(
 const overMailLimitMs = ({ counters }: NotifierDependencies, job: Job) =>
   counters.over(`mail:${job.tenant_id}:${job.user_id}`, MAILS_PER_MINUTE_MAX, MINUTE_MS);
 
+async function notifyOfDeputy(
+  needs: NotifierDependencies,
+  job: Job,
+  notice: DeputyNotice,
+): Promise<void> {
+  const { tenant_id: tenantId } = job;
+  const name = await needs.identityFacts.name(tenantId, notice.other);
+  const page =
+    notice.to === 'person'
+      ? pageOfDeputy(needs.settings, tenantId)
+      : pageOfRequests(needs.settings, tenantId);
+  const mail = (look: MailLook) => mailOfDeputy(notice, { name, page, look });
+  return sendNotice(needs, job, { at: new Date(notice.at), mail });
+}
+
 /** Nobody can switch these off. Over the limit they wait: they are not combined with mails about requests. */
-async function notifyOfBlock(needs: NotifierDependencies, job: Job, until: Date): Promise<void> {
+async function sendNotice(
+  needs: NotifierDependencies,
+  job: Job,
+  notice: { readonly at: Date; readonly mail: (look: MailLook) => MailText },
+): Promise<void> {
   const { database, identityFacts, clock, mail } = needs;
-  const isOutdated = clock.now().getTime() - until.getTime() > BLOCK_NOTICE_TTL_MS;
+  const isOutdated = clock.now().getTime() - notice.at.getTime() > NOTICE_TTL_MS;
   if (isOutdated || mail === undefined) return void (await finish(database, job));
   const user = await identityFacts.user(job.tenant_id, job.user_id);
   if (user === undefined || user.email === '') throw new AddressUnknown();
@@ -127,7 +162,7 @@ async function notifyOfBlock(needs: NotifierDependencies, job: Job, until: Date)
     return;
   }
   const look = await identityFacts.mailLook(job.tenant_id, job.user_id);
-  await mail.send({ to: user.email, ...mailOfBlock(until, look) });
+  await mail.send({ to: user.email, ...notice.mail(look) });
   count(job, 'sent');
   await finish(database, job);
 }
@@ -190,12 +225,14 @@ const fieldsOf = ({ access }: Pending['facts']): readonly string[] =>
 
 async function mailOf(
   { sealer, database, identityFacts, settings }: NotifierDependencies,
-  { facts }: Pending,
+  { user_id: userId }: Job,
+  { facts, escalated }: Pending,
 ): Promise<MailText> {
   const { binding } = facts;
   const streamId = streamOf(facts.id);
   const showsCode = binding !== undefined && !binding.number_match;
-  const [reason, code, { rows }, look] = await Promise.all([
+  const { deputy_for: absentId } = facts;
+  const [reason, code, { rows }, look, absent] = await Promise.all([
     facts.reason === undefined ? null : sealer.open(facts.reason, { streamId, field: 'reason' }),
     showsCode ? sealer.open(binding.code, { streamId, field: 'code' }) : null,
     database.system.query(
@@ -204,11 +241,14 @@ async function mailOf(
        LIMIT 1`,
       [facts.tenant_id, facts.user_id, facts.agent_id, facts.id, facts.created_at],
     ),
-    identityFacts.mailLook(facts.tenant_id, facts.user_id),
+    identityFacts.mailLook(facts.tenant_id, userId),
+    absentId === undefined ? undefined : identityFacts.name(facts.tenant_id, absentId),
   ]);
   return mailOfRequest({
     agentName: facts.agent_name,
     isFirst: rows.length === 0,
+    isEscalated: escalated === true,
+    absent,
     action: facts.action,
     resource: facts.resource,
     fields: binding?.fields ?? fieldsOf(facts),

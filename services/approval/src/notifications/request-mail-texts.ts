@@ -9,6 +9,10 @@ export type RequestMailTexts = {
   readonly subject: { readonly byAgent: string; readonly inItsName: string };
   readonly severities: { readonly [severity in Severity]: string };
   readonly first: string;
+  /** To both addressees: a mail to the first one may be late. */
+  readonly escalated: string;
+  /** To a deputy. `{name}` is the person in whose place they decide. */
+  readonly deputy: string;
   readonly action: string;
   readonly service: string;
   readonly fields: string;
@@ -52,6 +56,8 @@ const EN: RequestMailTexts = {
   },
   severities: { low: 'low', medium: 'medium', high: 'high' },
   first: 'It is the first request of this agent to you.',
+  escalated: 'Nobody has decided it so far, so more people may now.',
+  deputy: 'You are asked as the deputy of {name}.',
   action: 'Action',
   service: 'Service',
   fields: 'Fields',
@@ -95,6 +101,8 @@ const DE: RequestMailTexts = {
   },
   severities: { low: 'niedrig', medium: 'mittel', high: 'hoch' },
   first: 'Es ist die erste Anfrage dieses Agenten an Sie.',
+  escalated: 'Bisher hat niemand entschieden, deshalb dürfen es jetzt weitere Personen.',
+  deputy: 'Sie werden in Vertretung von {name} gefragt.',
   action: 'Aktion',
   service: 'Dienst',
   fields: 'Felder',

@@ -5,6 +5,8 @@ import { mailOfRequest, mailOfSeveral } from './request-mail.ts';
 const asked = {
   agentName: 'Bot',
   isFirst: true,
+  isEscalated: false,
+  absent: undefined,
   action: 'write',
   resource: undefined,
   fields: [],
@@ -73,6 +75,22 @@ describe('a mail about a request', () => {
       expect.stringMatching(/^Wenn Sie nicht wissen/),
       'Diese E-Mail kommt von Firma.',
     ]);
+  });
+
+  it('says to a second addressee that nobody has decided', () => {
+    const mail = mailOfRequest({ ...asked, isEscalated: true });
+    const why = 'Bot asks for your decision. Nobody has decided it so far, so more people may now.';
+    expect(mail.text).toContain(why);
+    const de = { language: 'de', brand: { name: 'Firma' } } as const;
+    const german = mailOfRequest({ ...asked, isEscalated: true, look: de });
+    expect(german.text).toContain('Bisher hat niemand entschieden');
+  });
+
+  it('says to a deputy in whose place they are asked, and takes no address from a name', () => {
+    const { text } = mailOfRequest({ ...asked, absent: 'Ada' });
+    expect(text).toContain('You are asked as the deputy of Ada. It is the first request');
+    const odd = mailOfRequest({ ...asked, absent: 'https://evil.example/login' });
+    expect(odd.text).not.toContain('https://evil.example');
   });
 
   it('counts what came while there was too much', () => {

@@ -3,7 +3,7 @@
  * as the agent's. Its one link leads to the page of the request, and no link decides: programs that look at mail
  * follow links. It contains no remote image.
  */
-import { type Fact, framedMail, type MailText, utcText } from '@cardea/mail';
+import { type Fact, framedMail, type MailText, untrustedText, utcText } from '@cardea/mail';
 import { cleaned, cut } from '@cardea/runtime';
 import type { MailLook, Origin, Severity } from '../requests/requests.module.ts';
 import { REQUEST_MAIL_TEXTS } from './request-mail-texts.ts';
@@ -12,6 +12,10 @@ export type MailedRequest = {
   readonly agentName: string;
   /** True if this agent has never sent this user a request before. */
   readonly isFirst: boolean;
+  /** True if nobody had decided in time, so that a second addressee may too. */
+  readonly isEscalated: boolean;
+  /** The name of the person in whose place a deputy decides. */
+  readonly absent: string | undefined;
   readonly action: string;
   readonly resource: string | undefined;
   /** Names of the fields that a vend would release; never a value. */
@@ -48,13 +52,25 @@ export function mailOfRequest(of: MailedRequest): MailText {
   const subject = isAgents(of.origin) ? texts.subject.byAgent : texts.subject.inItsName;
   const content = {
     subject: filled(subject, { agent: cut(name, SUBJECT_NAME_MAX_CHARS) }),
-    why: of.isFirst && isAgents(of.origin) ? `${asks} ${texts.first}` : asks,
+    why: whyOf(of, asks),
     facts,
     code: of.code === null ? undefined : { label: texts.code, code: of.code },
     button: { label: texts.decide, link: of.page },
     end: texts.unexpected,
   };
   return framedMail(content, brand, language);
+}
+
+function whyOf(of: MailedRequest, asks: string): string {
+  const { first, escalated, deputy } = REQUEST_MAIL_TEXTS[of.look.language];
+  const isNew = of.isFirst && isAgents(of.origin) && !of.isEscalated;
+  const sentences = [
+    asks,
+    of.absent === undefined ? '' : filled(deputy, { name: untrustedText(of.absent) }),
+    of.isEscalated ? escalated : '',
+    isNew ? first : '',
+  ];
+  return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
 /** One mail for all requests that came while the user was over the limit; `page` lists them. */
@@ -77,5 +93,5 @@ export function mailOfBlock(until: Date, { language, brand }: MailLook): MailTex
 }
 
 /** A value that looks like a placeholder stays as it is. */
-const filled = (text: string, values: { readonly [name: string]: string }): string =>
+export const filled = (text: string, values: { readonly [name: string]: string }): string =>
   text.replaceAll(/\{(\w+)\}/g, (_whole, name) => values[name] ?? '');

@@ -1,4 +1,5 @@
 /** The page at which one request is decided (`docs/design/pages.md`, Deciding). */
+import { readApproverSet } from '@cardea/contracts';
 import { utcText } from '@cardea/mail';
 import {
   type Fact,
@@ -79,11 +80,19 @@ export const decisionPage = ({ get, poll, approve, deny }: Endpoints) =>
  * An administrator may read a request of somebody else, and decides nothing. Of a set only the endpoint
  * knows who stands in it now, and it refuses everybody else.
  */
-const isMine = ({ data: { request }, userId }: Page): boolean =>
-  request.status === 'pending' &&
-  (request.approver === undefined
-    ? request.user_id === userId
-    : request.responders?.includes(userId) !== true);
+function isMine(page: Page): boolean {
+  const { request } = page.data;
+  if (request.status !== 'pending') return false;
+  if (request.approver !== undefined) return request.responders?.includes(page.userId) !== true;
+  return request.user_id === page.userId || isSecond(page);
+}
+
+/** Asked by an escalation, in person or perhaps as one of a set. */
+function isSecond({ data: { request }, userId, now }: Page): boolean {
+  const { escalates_at: at, escalates_to: to } = request;
+  if (at === undefined || to === undefined || new Date(at) > now) return false;
+  return to === userId || readApproverSet(to) !== undefined;
+}
 
 function openRequest(page: Page): PageBody {
   const { frame, now } = page;
@@ -189,6 +198,10 @@ function factsOf({ frame, data: { request: data } }: Page): Markup {
           label: say(data.status === 'denied' ? 'comment.denied' : 'comment.approved'),
           value: html`<q>${data.comment}</q>`,
         },
+    secondFact(data, say),
+    data.deputy_for === undefined
+      ? undefined
+      : { label: say('deputy_for'), value: html`<code>${data.deputy_for}</code>` },
     { label: say('asked_at'), value: utcText(data.created_at) },
     { label: say('open_until'), value: utcText(data.expires_at) },
   ];
@@ -250,6 +263,17 @@ function setFacts(
   if (needed === 1) return [who];
   const count = say('set.count', { given: String(given), needed: String(needed) });
   return [who, { label: say('set.given'), value: count }];
+}
+
+/** A person is named by no id, which would tell nobody anything. */
+function secondFact(
+  { escalates_at: at, escalates_to: to }: ShownRequest,
+  say: Page['frame']['say'],
+): Fact | undefined {
+  if (at === undefined || to === undefined) return undefined;
+  const label = say('escalates', { time: utcText(at) });
+  const isSet = readApproverSet(to) !== undefined;
+  return { label, value: isSet ? html`<code>${to}</code>` : say('escalates.person') };
 }
 
 /** `4:59`, and from an hour on `167:59:59`, as the page's script counts on. */

@@ -2,10 +2,12 @@
 import { pageRoutes } from '@cardea/pages';
 import type { Module, RateLimit, ServiceDependencies } from '@cardea/service';
 import type { ChannelEndpoints } from '../channels/channels.module.ts';
+import type { DeputyEndpoints } from '../deputies/deputies.module.ts';
 import type { RequestEndpoints, RequestParts } from '../requests/requests.module.ts';
 import { CHANNEL_TEXTS } from './channel-texts.ts';
 import { channelsPage } from './channels-page.ts';
 import { decisionPage } from './decision-page.ts';
+import { deputyPage } from './deputy-page.ts';
 import { listPage } from './list-page.ts';
 import { TEXTS } from './texts.ts';
 
@@ -25,6 +27,7 @@ export type PagesDependencies = Pick<
   Pick<RequestParts, 'identityFacts'> & {
     readonly endpoints: RequestEndpoints;
     readonly channels: ChannelEndpoints;
+    readonly deputies: DeputyEndpoints;
   };
 
 export function pagesModule(needs: PagesDependencies): Module {
@@ -51,6 +54,7 @@ export function pagesModule(needs: PagesDependencies): Module {
       ...pageRoutes(listPage(endpoints.pending), shared),
       ...pageRoutes(decisionPage(endpoints), shared),
       ...pageRoutes(channelsPage(needs.channels), { ...shared, texts: CHANNEL_TEXTS }),
+      ...pageRoutes(deputyPage(needs.deputies), shared),
     ],
   };
 }

@@ -1,6 +1,10 @@
 /** The page of a request, or of all that wait; it names the tenant to sign in at. */
 import type { Settings } from '@cardea/runtime';
 
+/** The page of a person's own deputy. */
+export const pageOfDeputy = (settings: Pick<Settings, 'PUBLIC_URL'>, tenantId: string): string =>
+  `${settings.PUBLIC_URL}/account/deputy?in=${encodeURIComponent(tenantId)}`;
+
 export function pageOfRequests(
   settings: Pick<Settings, 'PUBLIC_URL'>,
   tenantId: string,

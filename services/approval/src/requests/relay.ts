@@ -41,6 +41,10 @@ export const approvalRelay = relay<
       data: { ...(await factsIn(tools)), responded_by, responded_at, given, needed },
     };
   },
+  ApprovalEscalated: async ({ data: { to } }, tools) => ({
+    type: 'approval.escalated',
+    data: { ...(await factsIn(tools)), to },
+  }),
   ApprovalApproved: async ({ data: { responded_by, responded_at, responders } }, tools) => ({
     type: 'approval.approved',
     data: {
@@ -118,13 +122,14 @@ const setOf = (facts: RequestFacts) =>
   facts.approver === undefined ? {} : { set: facts.user_id, needed: approvalsNeeded(facts) };
 
 function subjectOf(facts: RequestFacts) {
-  const { id, agent_id, agent_name, user_id, action, resource } = facts;
+  const { id, agent_id, agent_name, user_id, action, resource, deputy_for } = facts;
   const { severity, ttl_seconds, created_at, expires_at } = facts;
   return {
     id,
     agent_id,
     agent_name,
     user_id,
+    ...(deputy_for === undefined ? {} : { deputy_for }),
     action,
     ...(resource === undefined ? {} : { resource }),
     severity,

@@ -42,17 +42,25 @@ export * from './approval-requests/request.ts';
 export {
   isImpersonated,
   isLive,
+  NO_KEYS,
   requestId,
   SeverityShape,
   type Shown as ShownRequest,
   USERS_ONLY,
 } from './approval-requests/request-shape.ts';
+export * from './approval-requests/who-decides.ts';
 export { stillHolding } from './approver-sets/still-holding.ts';
 export type { Counters } from './counters.ts';
-export { type IdentityFacts, type MailLook, patiently } from './identity-facts/identity-facts.ts';
+export { deputyInForce } from './identity-facts/deputy-in-force.ts';
+export {
+  type DeputyPeriod,
+  type IdentityFacts,
+  type MailLook,
+  patiently,
+} from './identity-facts/identity-facts.ts';
 export { userValidity } from './identity-facts/user-validity.ts';
 export { COOL_DOWN_MS, SET_MAILS_MAX, WAITING_PER_CHANNEL_MAX } from './limits.ts';
-export { pageOfRequests } from './page-address.ts';
+export { pageOfDeputy, pageOfRequests } from './page-address.ts';
 export { askQueue } from './queues/ask-queue.ts';
 
 export type RequestsDependencies = Pick<

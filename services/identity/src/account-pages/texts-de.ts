@@ -179,6 +179,7 @@ export const DE: { readonly [key in TextKey]: string } = {
   'agents.channels': 'Wo Sie davon erfahren',
   'agents.channels_link': 'Ihre Chats und Telefone',
   'agents.waits': 'Anfragen, die auf Sie warten',
+  'agents.deputy': 'Meine Vertretung',
   'data.title': 'Ihre Daten',
   'data.export_title': 'Mitnehmen',
   'data.export_lead':

@@ -172,6 +172,7 @@ export const EN = {
   'agents.channels': 'Where you are told',
   'agents.channels_link': 'Your chats and phones',
   'agents.waits': 'Requests that wait for you',
+  'agents.deputy': 'My deputy',
   'data.title': 'Your data',
   'data.export_title': 'Take it along',
   'data.export_lead':

@@ -4,6 +4,7 @@ import type { IdentityFactsRequest } from '../identity-facts/fact-rows.ts';
 import type { KnownChanges } from '../identity-facts/facts-cache.ts';
 import { type IdentityFacts, isDisabled } from '../identity-facts/identity-facts.ts';
 import type { ApprovalRequirement } from './evaluate-policies.ts';
+import type { PolicyTerms } from './policy.ts';
 
 /** Why there is no approver, in cases that an administrator can correct. */
 export type NoApproverReason =
@@ -13,6 +14,17 @@ export type NoApproverReason =
   | 'approver_lost';
 type PolicyReason = 'approver_not_vouched' | 'nobody_holds';
 export const NOT_VOUCHED = { refused: 'NO_APPROVER', reason: 'approver_not_vouched' } as const;
+
+/** Whether everybody whom the terms name in person is a user of the tenant. */
+export async function namesKnownUsers(
+  facts: Pick<IdentityFacts, 'isKnownApprover'>,
+  tenantId: string,
+  { approver, escalate }: Pick<Partial<PolicyTerms>, 'approver' | 'escalate'>,
+): Promise<boolean> {
+  const named = [approver, escalate?.approver].filter((each) => each !== undefined);
+  const known = named.map((each) => facts.isKnownApprover(tenantId, each));
+  return (await Promise.all(known)).every((isKnown) => isKnown);
+}
 
 type ApproverDependencies = { readonly facts: IdentityFacts };
 type ApproverLookup = {

@@ -74,6 +74,7 @@ describe('policies', () => {
       number_match: true,
       approvals_needed: 1,
       exclude_session_user: false,
+      escalate: null,
     });
     expect(requirementOf(policy('a', { severity: 'low' }))?.severity).toBe('low');
   });
@@ -114,5 +115,23 @@ describe('policies', () => {
     expect(requirementOf(role, policy('d', { approver: { user_id: 'admin' } }))?.approver).toBe(
       'nobody',
     );
+  });
+
+  it('escalate as the one that names the approver says, and as late as the last of several', () => {
+    const bob = { approver: { user_id: 'bob' } };
+    const escalates = (after_seconds: number, role = 'owner') => ({
+      escalate: { after_seconds, approver: { role } },
+    });
+    const mine = policy('a', escalates(60));
+    expect(requirementOf(mine)?.escalate).toEqual(escalates(60).escalate);
+    expect(requirementOf(mine, policy('b', bob))?.escalate).toBeNull();
+    const named = policy('b', { ...bob, ...escalates(120) });
+    expect(requirementOf(mine, named)?.escalate).toEqual(escalates(120).escalate);
+    const later = policy('c', { ...bob, ...escalates(90) });
+    expect(requirementOf(later, named)?.escalate).toEqual(escalates(120).escalate);
+    const none = policy('d', bob);
+    expect(requirementOf(named, none)?.escalate).toBeNull();
+    const elsewhere = policy('e', { ...bob, ...escalates(60, 'admin') });
+    expect(requirementOf(named, elsewhere)?.escalate).toBeNull();
   });
 });

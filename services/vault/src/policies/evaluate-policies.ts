@@ -1,5 +1,5 @@
 /** Evaluates the policies of a tenant for one request by an agent for fields of a service. */
-import { printApproverSet } from '@cardea/contracts';
+import { type Escalation, printApproverSet } from '@cardea/contracts';
 import type { Approver, Policy, PolicySet, Severity } from './policy.ts';
 
 export type Question = {
@@ -21,6 +21,8 @@ export type ApprovalRequirement = {
   readonly number_match: boolean;
   readonly approvals_needed: number;
   readonly exclude_session_user: boolean;
+  /** Who may decide too, once the request has waited so long; null: nobody. */
+  readonly escalate: Escalation | null;
 };
 
 export type PolicyVersion = { readonly id: string; readonly version: number };
@@ -58,8 +60,9 @@ const RANK: { readonly [severity in Severity]: number } = { low: 0, medium: 1, h
 /** The strictest of several policies in each respect. */
 function requirementOf(governing: readonly Policy[]): ApprovalRequirement {
   const ages = governing.flatMap(({ max_auth_age_seconds: age }) => (age === null ? [] : [age]));
+  const approver = approverOf(governing);
   return {
-    approver: approverOf(governing),
+    approver,
     approver_vouched: governing.some(({ approver_vouched }) => approver_vouched),
     severity: governing
       .map(({ severity }) => severity)
@@ -70,6 +73,7 @@ function requirementOf(governing: readonly Policy[]): ApprovalRequirement {
     number_match: governing.some(({ number_match }) => number_match),
     approvals_needed: Math.max(...governing.map(({ approvals_needed: needed = 1 }) => needed)),
     exclude_session_user: governing.some((each) => each.exclude_session_user === true),
+    escalate: escalationOf(governing, approver),
   };
 }
 
@@ -77,12 +81,32 @@ function requirementOf(governing: readonly Policy[]): ApprovalRequirement {
 function approverOf(governing: readonly Policy[]): ApprovalRequirement['approver'] {
   const approvers = governing.map(({ approver }) => approver);
   const explicit = approvers.filter((approver) => typeof approver === 'object');
-  const named = new Set(
-    explicit.map((approver) =>
-      'user_id' in approver ? `user:${approver.user_id}` : printApproverSet(approver),
-    ),
-  );
+  const named = new Set(explicit.map(keyOf));
   const [first] = explicit;
   if (first !== undefined) return named.size === 1 ? first : 'nobody';
   return approvers.includes('agent_owner') ? 'agent_owner' : 'session_user';
+}
+
+const keyOf = (approver: Approver | 'nobody'): string => {
+  if (typeof approver === 'string') return approver;
+  return 'user_id' in approver ? `user:${approver.user_id}` : printApproverSet(approver);
+};
+
+/**
+ * The escalation of the policy that names the approver. Where several name that one, it takes all of them: one
+ * without an escalation, or with another addressee, lets nobody else decide, and the longest wait counts.
+ */
+function escalationOf(
+  governing: readonly Policy[],
+  approver: ApprovalRequirement['approver'],
+): Escalation | null {
+  const naming = governing.filter((policy) => keyOf(policy.approver) === keyOf(approver));
+  const escalations = naming.map(({ escalate }) => escalate ?? null);
+  const [first = null] = escalations;
+  if (first === null) return null;
+  const isSame = (other: Escalation | null): other is Escalation =>
+    other !== null && keyOf(other.approver) === keyOf(first.approver);
+  if (!escalations.every(isSame)) return null;
+  const after_seconds = Math.max(...escalations.map((each) => each.after_seconds));
+  return { after_seconds, approver: first.approver };
 }

@@ -2,10 +2,12 @@
 import {
   APPROVAL_TTL_SECONDS_MAX,
   APPROVALS_NEEDED_MAX,
+  EscalationShape,
   named,
   RelationApprover,
   RoleApprover,
   Time,
+  UserApprover,
 } from '@cardea/contracts';
 import Type, { type Static } from 'typebox';
 import type { Policy, PolicyTerms } from './policy.ts';
@@ -38,13 +40,7 @@ export const ApproverShape = named(
   Type.Union([
     Type.Literal('session_user'),
     Type.Literal('agent_owner'),
-    named(
-      'UserApprover',
-      Type.Object(
-        { user_id: Type.String({ minLength: 1, maxLength: ID_MAX }) },
-        { additionalProperties: false },
-      ),
-    ),
+    UserApprover,
     RoleApprover,
     RelationApprover,
   ]),
@@ -68,6 +64,7 @@ const terms = {
   number_match: Type.Boolean(),
   approvals_needed: Type.Integer({ minimum: 1, maximum: APPROVALS_NEEDED_MAX }),
   exclude_session_user: Type.Boolean(),
+  escalate: Type.Union([EscalationShape, Type.Null()]),
   enabled: Type.Boolean(),
 };
 
@@ -90,7 +87,7 @@ export const PolicyShape = named(
       named(
         'ApprovalPolicyWarning',
         Type.Object({
-          code: Type.Enum(['approver_may_be_anybody', 'tuples_name_approvers']),
+          code: Type.Enum(['approver_may_be_anybody', 'tuples_name_approvers', 'never_escalates']),
           message: Type.String(),
         }),
       ),
@@ -111,6 +108,7 @@ export const withDefaults = (given: Static<typeof NewPolicy>): PolicyTerms => ({
   number_match: false,
   approvals_needed: 1,
   exclude_session_user: false,
+  escalate: null,
   enabled: true,
   ...given,
 });
@@ -135,20 +133,31 @@ const TUPLES_NAME_APPROVERS = {
     'Whoever may write tuples names the approvers: administrators, and every API key and machine with `fga:write`. A vouched member with such a key can make themselves one. A role is given by administrators alone.',
 };
 
-/** Keys and machines with `fga:write` decide who stands in the set. */
+/** Keys and machines with `fga:write` decide who stands in the set that is asked, at first or by an escalation. */
 export const tuplesNameApprovers = ({
   approver,
+  escalate,
   effect,
-}: Pick<PolicyTerms, 'approver' | 'effect'>): boolean =>
-  effect === 'require_approval' && typeof approver === 'object' && 'relation' in approver;
+}: Pick<PolicyTerms, 'approver' | 'escalate' | 'effect'>): boolean =>
+  effect === 'require_approval' &&
+  [approver, escalate?.approver].some((each) => typeof each === 'object' && 'relation' in each);
+
+const NEVER_ESCALATES = {
+  code: 'never_escalates',
+  message:
+    'The request ends before it would be escalated: `escalate.after_seconds` is not below `ttl_seconds`.',
+};
+
+const neverEscalates = ({ escalate, ttl_seconds }: PolicyTerms): boolean =>
+  escalate !== undefined && escalate !== null && escalate.after_seconds >= ttl_seconds;
 
 export function shownPolicy({ request_hash: _, ...policy }: Policy): Static<typeof PolicyShape> {
   const warnings = [
     ...(approverMayBeAnybody(policy) ? [APPROVER_MAY_BE_ANYBODY] : []),
     ...(tuplesNameApprovers(policy) ? [TUPLES_NAME_APPROVERS] : []),
+    ...(neverEscalates(policy) ? [NEVER_ESCALATES] : []),
   ];
-  const { approvals_needed = 1, exclude_session_user = false } = policy;
-  return { ...policy, approvals_needed, exclude_session_user, warnings } as Static<
-    typeof PolicyShape
-  >;
+  const { approvals_needed = 1, exclude_session_user = false, escalate = null } = policy;
+  const terms = { ...policy, approvals_needed, exclude_session_user, escalate };
+  return { ...terms, warnings } as Static<typeof PolicyShape>;
 }

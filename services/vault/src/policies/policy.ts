@@ -2,7 +2,7 @@
  * The approval policies of a tenant: one stream in which every event contains the whole set, so that a vend
  * is decided on one consistent set.
  */
-import type { ApproverSet } from '@cardea/contracts';
+import type { ApproverSet, Escalation } from '@cardea/contracts';
 import type { Stream } from '@cardea/event-store';
 
 export type Severity = 'low' | 'medium' | 'high';
@@ -28,6 +28,8 @@ export type PolicyTerms = {
   readonly approvals_needed?: number;
   /** The person for whom the agent acts may not approve; absent in policies of before. */
   readonly exclude_session_user?: boolean;
+  /** Who may decide too, once the request has waited so long; absent in policies of before. */
+  readonly escalate?: Escalation | null;
   readonly enabled: boolean;
 };
 

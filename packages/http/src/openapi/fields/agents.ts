@@ -6,6 +6,7 @@ export const agents: { readonly [field: string]: string } = {
   action_digest:
     "The caller's own digest of the action, 16 to 128 visible ASCII characters; compared when the approval is used.",
   actor_agent_id: 'The agent through whose session a user acted; null: none.',
+  after_seconds: 'Seconds that the request waits before it is escalated, 60 to 604,800.',
   agent_id: 'Id of the agent.',
   agent_ids: 'The agents that the policy governs; `*`: all.',
   agent_name: 'Name of the agent, as it was when the request was made.',
@@ -36,12 +37,18 @@ export const agents: { readonly [field: string]: string } = {
   credential_type: '`static`: values that an administrator writes.',
   default_ttl_seconds: 'Seconds that a grant lasts, 30 to 86,400.',
   delegations: 'The delegations of the caller.',
+  deputies: 'The deputies of the tenant.',
+  deputy: 'Who decides in the place of the user; null: nobody.',
+  deputy_for: 'The user in whose place the deputy decides; absent without a deputy.',
   digest: 'SHA-256 in hex over all that the person is asked; compared when the approval is used.',
   duration_seconds:
     'Seconds for which the agent gets access, from the approval on: 300 to 2,592,000, and no more than the tenant allows.',
   effect: 'What the policy does: require an approval, or deny.',
   ended: 'How many agent sessions were ended.',
   ended_at: 'When the session ended; null: it goes on.',
+  escalate: 'Who may decide too, once the request has waited so long; null: nobody.',
+  escalates_at: 'When a second addressee may decide too; absent where none ever does.',
+  escalates_to: 'The second addressee: the id of a user, or the text of a set.',
   exclude_session_user: 'True: the person for whom the agent acts may not approve.',
   expected_current:
     'For each field the version that must be current now, 0 for none; otherwise 409.',
@@ -108,6 +115,11 @@ export const agents: { readonly [field: string]: string } = {
   withdrawn: 'How many delegations were taken back.',
   'ApprovalApprovedWebhook.resource': 'What the action is about.',
   'ApprovalDeniedWebhook.resource': 'What the action is about.',
+  'ApprovalDeputy.from': 'From when.',
+  'ApprovalDeputy.user_id': 'Id of the deputy.',
+  'ApprovalDeputyship.deputy': 'Id of the deputy.',
+  'ApprovalDeputyship.from': 'From when.',
+  'ApprovalDeputyship.user_id': 'Id of the user in whose place the deputy decides.',
   'ApprovalExpiredWebhook.resource': 'What the action is about.',
   'AgentServiceGrant.approval_id': 'The request for access whose approval gave the entry.',
   'AgentServiceGrant.until': 'Until when the entry counts, where an approval gave it.',
@@ -122,6 +134,9 @@ export const agents: { readonly [field: string]: string } = {
   'CreateApprovalRequestBody.resource': 'What the action is about.',
   'CreateApprovalRequestBody.ttl_seconds':
     'Seconds that the user has to decide, 1 to 604,800; 300 unless stated.',
+  'SetApprovalDeputyBody.from': 'From when; now unless stated.',
+  'SetApprovalDeputyBody.until': 'Until when, at most 90 days after `from`.',
+  'SetApprovalDeputyBody.user_id': 'Id of the deputy.',
   'CredentialGrant.fields': 'The values, by name of the field.',
   'CreateApprovalChannelBody.token':
     'Access token of the topic, for ntfy alone; no answer shows it.',

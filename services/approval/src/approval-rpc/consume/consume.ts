@@ -5,7 +5,9 @@ import {
   approvalsNeeded,
   expired,
   isOverdue,
+  isVouchRequired,
   type RequestEvent,
+  severalMayDecide,
   useBefore,
 } from '../../requests/requests.module.ts';
 
@@ -16,7 +18,7 @@ export type Consume = {
   readonly now: Date;
   readonly userIsActive: boolean;
   readonly userIsVouched: boolean;
-  /** How many of a set who approved still may; undefined if nobody was looked up. */
+  /** How many of several who approved still may; undefined if nobody was looked up. */
   readonly stillHolding?: number | undefined;
 };
 export type ConsumeRefusal =
@@ -29,7 +31,7 @@ export type ConsumeRefusal =
   | 'user_inactive'
   | 'user_not_vouched'
   | 'no_approver'
-  /** Approved by a set after the caller looked, so that nobody was looked up. */
+  /** Approved by one of several after the caller looked, so that nobody was looked up. */
   | 'look_again';
 
 /** One approval allows one grant; consuming it again for the same grant is a repeat, not a second use. */
@@ -65,12 +67,12 @@ function use(
     return request.consumed.grantId === grantId ? accept() : refuse('consumed_by_other');
   }
   if (now.getTime() >= (useBefore(request)?.getTime() ?? 0)) return refuse('expired');
-  if (request.facts.approver !== undefined) {
+  if (severalMayDecide(request.facts)) {
     if (stillHolding === undefined) return refuse('look_again');
     if (stillHolding < approvalsNeeded(request.facts)) return refuse('no_approver');
   }
   if (!userIsActive) return refuse('user_inactive');
-  if (request.facts.binding?.vouch_required === true && !userIsVouched) {
+  if (isVouchRequired(request.facts) && !userIsVouched) {
     return refuse('user_not_vouched');
   }
   const data = { grant_id: grantId, digest, consumed_at: now.toISOString() };

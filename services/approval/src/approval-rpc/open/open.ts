@@ -17,6 +17,8 @@ export function vendFacts(
     readonly id: string;
     readonly agentName: string;
     readonly userVouched: boolean;
+    /** The user who is asked, or their deputy. */
+    readonly userId: string;
     readonly channels: readonly string[];
     readonly reason: NonNullable<RequestFacts['reason']>;
     readonly code: NonNullable<RequestFacts['binding']>['code'];
@@ -30,7 +32,8 @@ export function vendFacts(
     ...(open.app_id === undefined || open.app_id === null ? {} : { app_id: open.app_id }),
     agent_id: open.agent_id,
     agent_name: of.agentName,
-    user_id: open.user_id,
+    user_id: of.userId,
+    ...(of.userId === open.user_id ? {} : { deputy_for: open.user_id }),
     action: VEND_ACTION,
     resource: open.service_name,
     reason: of.reason,
@@ -41,7 +44,7 @@ export function vendFacts(
     origin: 'vend',
     user_vouched: of.userVouched,
     channels: of.channels,
-    ...askedSet(open),
+    ...askedSeveral(open),
     ...sessionUser(open),
     binding: {
       digest: open.digest,
@@ -59,13 +62,15 @@ export function vendFacts(
   };
 }
 
-/** Fields of requests to a set alone. */
-function askedSet(open: OpenApproval) {
-  const { approver, needed, exclude_session_user: excludes } = open;
-  if (approver === undefined || approver === null) return {};
+/** Fields of requests that several may decide. */
+function askedSeveral(open: OpenApproval) {
+  const { needed, exclude_session_user: excludes } = open;
+  const approver = open.approver ?? undefined;
+  const escalate = open.escalate ?? undefined;
+  if (approver === undefined && escalate === undefined) return {};
   return {
-    approver,
-    needed: needed ?? 1,
+    ...(approver === undefined ? {} : { approver, needed: needed ?? 1 }),
+    ...(escalate === undefined ? {} : { escalate }),
     ...(excludes === true ? { exclude_session_user: true } : {}),
   };
 }

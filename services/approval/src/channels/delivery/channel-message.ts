@@ -21,14 +21,23 @@ export type ChannelMessage = {
   readonly severity: Severity;
 };
 
+const value = (text: string) => cut(cleaned(text), VALUE_CHARS_MAX);
+
 export function messageOfRequest(
   facts: RequestFacts,
-  of: { readonly language: Language; readonly person: string; readonly page: string },
+  of: {
+    readonly language: Language;
+    readonly person: string;
+    /** The second addressee, once there is one. */
+    readonly second?: string | undefined;
+    readonly page: string;
+  },
 ): ChannelMessage {
   const texts = CHANNEL_TEXTS[of.language];
+  const second: ChannelMessage['facts'] =
+    of.second === undefined ? [] : [[texts.escalated, value(of.second)]];
   const { access, binding } = facts;
   const agent = cut(cleaned(facts.agent_name), NAME_CHARS_MAX);
-  const value = (text: string) => cut(cleaned(text), VALUE_CHARS_MAX);
   const what: ChannelMessage['facts'] =
     binding === undefined
       ? [
@@ -49,6 +58,7 @@ export function messageOfRequest(
       ...what,
       [texts.severity, texts.severities[facts.severity]],
       [texts.person, value(of.person)],
+      ...second,
       [texts.openUntil, utcText(facts.expires_at)],
     ],
     link: { label: texts.show, url: of.page },

@@ -13,6 +13,8 @@ type ChannelTexts = {
   readonly fields: string;
   readonly severity: string;
   readonly person: string;
+  /** A second addressee, once nobody had decided in time. */
+  readonly escalated: string;
   readonly openUntil: string;
   readonly show: string;
   readonly showAll: string;
@@ -36,6 +38,7 @@ const EN: ChannelTexts = {
   fields: 'Fields',
   severity: 'Severity',
   person: 'Who decides',
+  escalated: 'Undecided so far, so now also',
   openUntil: 'Open until',
   show: 'Look at the request',
   showAll: 'Show the requests',
@@ -59,6 +62,7 @@ const DE: ChannelTexts = {
   fields: 'Felder',
   severity: 'Tragweite',
   person: 'Wer entscheidet',
+  escalated: 'Bisher unentschieden, deshalb nun auch',
   openUntil: 'Offen bis',
   show: 'Anfrage ansehen',
   showAll: 'Anfragen ansehen',

@@ -5,6 +5,7 @@ import { metrics } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import {
   type Changes,
+  escalationOf,
   type IdentityFacts,
   pageOfRequests,
   type RequestEvent,
@@ -119,29 +120,21 @@ async function nextTelling(
   for (const id of open) {
     const request = await readRequest(dependencies, channel.tenantId, id);
     if (request.status === 'pending') {
-      const person = await nameOf(dependencies, channel.tenantId, request.facts.user_id);
+      const { facts } = request;
+      // Never the address: a chat is read by others.
+      const named = (userId: string) => identityFacts.name(channel.tenantId, userId);
+      const escalation = request.escalated === true ? escalationOf(facts) : undefined;
+      const [person, second] = await Promise.all([
+        named(facts.user_id),
+        escalation === undefined ? undefined : named(escalation.to),
+      ]);
       const page = pageOfRequests(settings, channel.tenantId, id);
-      return { message: messageOfRequest(request.facts, { language, person, page }), jobs: [id] };
+      const message = messageOfRequest(facts, { language, person, second, page });
+      return { message, jobs: [id] };
     }
     await finishJobs(database, channel, [id]);
   }
   return undefined;
-}
-
-/** Never the address: a chat is read by others. */
-async function nameOf(
-  { database }: TellDependencies,
-  tenantId: string,
-  userId: string,
-): Promise<string> {
-  const { rows } = await database
-    .tenant(tenantId)
-    .query<{ display_name: string | null }>(
-      'SELECT display_name FROM approval.users WHERE tenant_id = $1 AND user_id = $2',
-      [tenantId, userId],
-    );
-  const name = rows[0]?.display_name ?? '';
-  return name === '' ? userId : name;
 }
 
 async function credentialsOf(

@@ -1,11 +1,22 @@
-/** Who decides a request: the person whom it names or, of a set, everyone who stands in it at that moment. */
+/**
+ * Who decides a request: the person whom it names or, of a set, everyone who stands in it at that moment; after an
+ * escalation the second addressee besides.
+ */
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
+import type { NamedApprover } from '@cardea/contracts';
 import type { FactCopies } from '@cardea/service';
-import { NOBODY, type SetHolders } from '@cardea/service';
+import { type HolderStatus, NOBODY, type SetHolders } from '@cardea/service';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
 import { userValidity } from '../identity-facts/user-validity.ts';
-import { type ApprovalRequest, type Decider, givenBy, type RequestFacts } from './request.ts';
+import { type ApprovalRequest, type ExistingRequest, givenBy } from './request.ts';
 import { isImpersonated, maySee } from './request-shape.ts';
+import {
+  type Decider,
+  escalationOf,
+  isEscalated,
+  isVouchRequired,
+  severalMayDecide,
+} from './who-decides.ts';
 
 type DeciderDependencies = {
   readonly setHolders: SetHolders;
@@ -19,41 +30,97 @@ type Found = Decider & {
   readonly earlier: ReadonlyMap<string, boolean>;
 };
 
-/** Looks everybody up live where a set is asked; nothing more is asked where a person is named. */
+type Moment = { readonly request: ApprovalRequest; readonly now: Date };
+
+/** Looks everybody up live where several may decide; nothing more is asked where one person is named. */
 export async function deciderOf(
   approval: DeciderDependencies,
   of: { readonly tenantId: string; readonly userId: string; readonly vouchRequired: boolean },
-  request: ApprovalRequest,
+  { request, now }: Moment,
 ): Promise<Found> {
   const { tenantId, userId, vouchRequired } = of;
-  const set = request.status === 'none' ? undefined : request.facts.approver;
-  if (set === undefined) {
+  if (request.status === 'none' || !severalMayDecide(request.facts)) {
     const { isVouched } = await userValidity(approval, { tenantId, userId }, vouchRequired);
     return { userId, holdsSet: false, userVouched: isVouched, earlier: new Map() };
   }
   const given = request.status === 'pending' ? givenBy(request) : [];
   const userIds = [...new Set([userId, ...given])];
-  const standing = await approval.setHolders.standing({ tenantId, set, userIds });
-  const { holds: holdsSet, isVouched: userVouched } = standing.get(userId) ?? NOBODY;
-  const earlier = new Map(
-    given.map((id) => {
-      const { holds, isVouched } = standing.get(id) ?? NOBODY;
-      return [id, holds && isVouched];
-    }),
-  );
-  return { userId, holdsSet, userVouched, earlier };
+  const statusOf = await statusesOf(approval, userIds, { request, now });
+  const { holdsFirst, holdsSecond, isVouched } = statusOf(userId);
+  const earlier = new Map(given.map((id) => [id, statusOf(id).counts]));
+  return { userId, holdsSet: holdsFirst, holdsSecond, userVouched: isVouched, earlier };
 }
 
-/** Whether the caller may read a request; a set is looked up only for a person who may not read it anyway. */
+type Status = {
+  readonly holdsFirst: boolean;
+  readonly holdsSecond: boolean;
+  readonly isVouched: boolean;
+  /** Their approval counts now. */
+  readonly counts: boolean;
+};
+
+/** How each of these persons stands to the first addressee of a request and, once it is escalated, to the second. */
+export async function statusesOf(
+  approval: DeciderDependencies,
+  userIds: readonly string[],
+  { request, now }: { readonly request: ExistingRequest; readonly now: Date },
+): Promise<(userId: string) => Status> {
+  const { facts } = request;
+  const { tenant_id: tenantId } = facts;
+  const first = facts.approver ?? { user_id: facts.user_id };
+  const second = isEscalated(request, now) ? escalationOf(facts)?.approver : undefined;
+  // The first person needs a vouch only where the policy asks for one.
+  const isLenient = facts.approver === undefined && !isVouchRequired(facts);
+  const [firsts, seconds] = await Promise.all([
+    holdersAmong(approval, { tenantId, userIds, approver: first }),
+    second === undefined
+      ? new Map<string, HolderStatus>()
+      : holdersAmong(approval, { tenantId, userIds, approver: second }),
+  ]);
+  return (userId) => {
+    const { holds: holdsFirst, isVouched: isVouchedFirst } = firsts.get(userId) ?? NOBODY;
+    const { holds: holdsSecond, isVouched: isVouchedSecond } = seconds.get(userId) ?? NOBODY;
+    const isVouched = isVouchedFirst || isVouchedSecond;
+    const counts = (holdsFirst && (isLenient || isVouched)) || (holdsSecond && isVouched);
+    return { holdsFirst, holdsSecond, isVouched, counts };
+  };
+}
+
+async function holdersAmong(
+  approval: DeciderDependencies,
+  of: {
+    readonly tenantId: string;
+    readonly userIds: readonly string[];
+    readonly approver: NamedApprover;
+  },
+): Promise<ReadonlyMap<string, HolderStatus>> {
+  const { tenantId, userIds, approver } = of;
+  if (!('user_id' in approver)) {
+    return approval.setHolders.standing({ tenantId, set: approver, userIds });
+  }
+  const { user_id: userId } = approver;
+  if (!userIds.includes(userId)) return new Map();
+  const { isActive, isVouched } = await userValidity(approval, { tenantId, userId }, true);
+  return new Map([[userId, { holds: isActive, isVouched }]]);
+}
+
+/** Whether the caller may read a request; sets are looked up only for a person who may not read it anyway. */
 export async function mayRead(
   { setHolders }: Pick<DeciderDependencies, 'setHolders'>,
   principal: AgentPrincipal | UserPrincipal,
-  facts: RequestFacts,
+  { request, now }: { readonly request: ExistingRequest; readonly now: Date },
 ): Promise<boolean> {
+  const { facts } = request;
   if (maySee(principal, facts)) return true;
-  const { approver: set, tenant_id: tenantId } = facts;
-  if (set === undefined || principal.kind !== 'user' || isImpersonated(principal)) return false;
+  if (principal.kind !== 'user' || isImpersonated(principal)) return false;
   const { id } = principal;
-  const standing = await setHolders.standing({ tenantId, set, userIds: [id] });
-  return standing.get(id)?.holds === true;
+  const second = isEscalated(request, now) ? escalationOf(facts)?.approver : undefined;
+  const addressees = [facts.approver, second].filter((each) => each !== undefined);
+  const stands = addressees.map(async (approver) => {
+    if ('user_id' in approver) return approver.user_id === id;
+    const { tenant_id: tenantId } = facts;
+    const standing = await setHolders.standing({ tenantId, set: approver, userIds: [id] });
+    return standing.get(id)?.holds === true;
+  });
+  return (await Promise.all(stands)).includes(true);
 }

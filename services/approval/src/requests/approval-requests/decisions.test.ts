@@ -1,103 +1,46 @@
 import { given, seededRandom } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
+import {
+  approvedAt,
+  at,
+  by,
+  deniedAt,
+  ESCALATE,
+  expiredAt,
+  facts,
+  given1,
+  holder,
+  no,
+  START,
+  toSet,
+  use,
+  vendRequested,
+} from '../../../test/decision-samples.ts';
 import { consume } from '../../approval-rpc/consume/consume.ts';
 import { type Approve, approve } from './approve/approve.ts';
-import { type Deny, deny } from './deny/deny.ts';
+import { deny } from './deny/deny.ts';
+import { escalate } from './expire/escalate.ts';
 import { expire } from './expire/expire.ts';
-import { type Binding, type RequestEvent, type RequestFacts, requests } from './request.ts';
-
-const START = Date.parse('2026-01-01T10:00:00.000Z');
-const at = (seconds: number) => new Date(START + seconds * 1000);
-const facts: RequestFacts = {
-  id: 'r1',
-  tenant_id: 't1',
-  agent_id: 'bot',
-  agent_name: 'Bot',
-  user_id: 'ann',
-  action: 'credential_access',
-  severity: 'medium',
-  ttl_seconds: 300,
-  created_at: at(0).toISOString(),
-  expires_at: at(300).toISOString(),
-  origin: 'vend',
-  channels: [],
-};
-const binding: Binding = {
-  digest: 'd1',
-  session_id: 's1',
-  service_name: 'github',
-  fields: ['token'],
-  policies: [],
-  use_window_seconds: 60,
-  number_match: false,
-  code: { subject: 'user:t1:ann', box: 'x' },
-};
-const asked = (more: Partial<Binding> = {}): RequestEvent => ({
-  type: 'ApprovalRequested',
-  data: { ...facts, binding: { ...binding, ...more } },
-});
-const approvedAt = (seconds: number): RequestEvent => ({
-  type: 'ApprovalApproved',
-  data: { responded_by: 'ann', responded_at: at(seconds).toISOString(), user_vouched: true },
-});
-const deniedAt = (seconds: number, cause: 'user' | 'binding_code' = 'user'): RequestEvent => ({
-  type: 'ApprovalDenied',
-  data: {
-    responded_by: 'ann',
-    responded_at: at(seconds).toISOString(),
-    user_vouched: true,
-    cause,
-  },
-});
-const expiredAt = (seconds: number, cause: 'time' | 'agent' = 'time'): RequestEvent => ({
-  type: 'ApprovalExpired',
-  data: { cause, expired_at: at(seconds).toISOString() },
-});
-const by = (seconds: number, more: Partial<Approve> = {}): Approve => ({
-  userId: 'ann',
-  authTime: null,
-  now: at(seconds),
-  userVouched: true,
-  isAdmin: false,
-  code: 'none',
-  holdsSet: false,
-  earlier: new Map(),
-  ...more,
-});
-const no = (seconds: number): Deny => ({
-  userId: 'ann',
-  holdsSet: false,
-  userVouched: true,
-  now: at(seconds),
-});
-const use = (seconds: number, more: object = {}) => ({
-  agentId: 'bot',
-  digest: 'd1',
-  grantId: 'g1',
-  now: at(seconds),
-  userIsActive: true,
-  userIsVouched: true,
-  ...more,
-});
+import { type RequestEvent, requests } from './request.ts';
 
 describe('a decision', () => {
   it('counts until the moment of expiry, and from then on the request is expired for ever', () => {
-    given(requests, asked())
+    given(requests, vendRequested())
       .when((request) => approve(by(299.999), request))
       .accepts(approvedAt(299.999));
-    given(requests, asked())
+    given(requests, vendRequested())
       .when((request) => approve(by(300), request))
       .refuses('request_expired', expiredAt(300));
-    given(requests, asked(), expiredAt(300))
+    given(requests, vendRequested(), expiredAt(300))
       .when((request) => approve(by(1), request))
       .refuses('request_expired');
-    given(requests, asked())
+    given(requests, vendRequested())
       .when((request) => deny(no(300), request))
       .refuses('request_expired', expiredAt(300));
   });
 
   it('is made by the user of the request and by nobody else', () => {
-    given(requests, asked())
+    given(requests, vendRequested())
       .when((request) => approve(by(1, { userId: 'bob' }), request))
       .refuses('request_not_found');
     given(requests)
@@ -106,13 +49,13 @@ describe('a decision', () => {
   });
 
   it('is final', () => {
-    given(requests, asked(), approvedAt(1))
+    given(requests, vendRequested(), approvedAt(1))
       .when((request) => deny(no(2), request))
       .refuses('request_not_pending');
-    given(requests, asked(), deniedAt(1))
+    given(requests, vendRequested(), deniedAt(1))
       .when((request) => approve(by(2), request))
       .refuses('request_not_pending');
-    given(requests, asked(), approvedAt(1))
+    given(requests, vendRequested(), approvedAt(1))
       .when((request) => expire('agent', at(400), request))
       .accepts();
   });
@@ -120,24 +63,26 @@ describe('a decision', () => {
   it('S12 needs a person for whom the tenant vouches, where the policy asks for one', () => {
     const stranger = { userVouched: false, code: 'right', authTime: START / 1000 } as const;
     const strict = { vouch_required: true, max_auth_age_seconds: 60, number_match: true };
-    given(requests, asked(strict))
+    given(requests, vendRequested(strict))
       .when((request) => approve(by(1, stranger), request))
       .refuses('approver_not_vouched');
-    given(requests, asked(strict), approvedAt(1))
+    given(requests, vendRequested(strict), approvedAt(1))
       .when((request) => approve(by(2, stranger), request))
       .refuses('request_not_pending');
-    given(requests, asked(strict))
+    given(requests, vendRequested(strict))
       .when((request) => approve(by(300, stranger), request))
       .refuses('request_expired', expiredAt(300));
-    given(requests, asked(strict))
+    given(requests, vendRequested(strict))
       .when((request) => approve(by(1, { userVouched: false }), request))
       .refuses('approver_not_vouched');
-    const free = given(requests, asked()).when((request) => approve(by(1, stranger), request));
+    const free = given(requests, vendRequested()).when((request) =>
+      approve(by(1, stranger), request),
+    );
     expect(free.decision.events).toMatchObject([{ data: { user_vouched: false } }]);
   });
 
   it('needs a sign-in as fresh as the policy asks for', () => {
-    const history = [asked({ max_auth_age_seconds: 60 })];
+    const history = [vendRequested({ max_auth_age_seconds: 60 })];
     const signedIn = (seconds: number) => by(100, { authTime: START / 1000 + seconds });
     for (const how of [by(100), signedIn(39)]) {
       given(requests, ...history)
@@ -151,7 +96,7 @@ describe('a decision', () => {
   });
 
   it('approval 17 needs the code where it is to be matched, and the third wrong one denies', () => {
-    const matched = asked({ number_match: true });
+    const matched = vendRequested({ number_match: true });
     const wrong: RequestEvent = { type: 'BindingCodeRefused', data: { by: 'ann' } };
     given(requests, matched)
       .when((request) => approve(by(1), request))
@@ -175,7 +120,7 @@ describe('an approval', () => {
   };
 
   it('approval 13 is used once, by its own agent and digest, before its window closes', () => {
-    const approved = given(requests, asked(), approvedAt(10));
+    const approved = given(requests, vendRequested(), approvedAt(10));
     approved.when((request) => consume(use(69.999), request)).accepts(used);
     approved.when((request) => consume(use(70), request)).refuses('expired');
     approved.when((request) => consume(use(20, { digest: 'd2' }), request)).refuses('mismatch');
@@ -190,10 +135,10 @@ describe('an approval', () => {
         ...used,
         data: { ...used.data, consumed_at: at(20).toISOString() },
       } as RequestEvent);
-    given(requests, asked({ vouch_required: true }), approvedAt(10))
+    given(requests, vendRequested({ vouch_required: true }), approvedAt(10))
       .when((request) => consume(strange, request))
       .refuses('user_not_vouched');
-    const consumed = given(requests, asked(), approvedAt(10), used);
+    const consumed = given(requests, vendRequested(), approvedAt(10), used);
     consumed.when((request) => consume(use(500), request)).accepts();
     consumed
       .when((request) => consume(use(20, { grantId: 'g2' }), request))
@@ -206,24 +151,6 @@ describe('an approval', () => {
       .when((request) => consume(use(20), request))
       .refuses('mismatch');
   });
-});
-
-const toSet = (needed: number, more: Partial<RequestFacts> = {}): RequestEvent => ({
-  type: 'ApprovalRequested',
-  data: {
-    ...facts,
-    user_id: 'role:admin',
-    approver: { role: 'admin' },
-    needed,
-    binding: { ...binding, number_match: false },
-    ...more,
-  },
-});
-const holder = (userId: string, seconds: number, more: Partial<Approve> = {}) =>
-  by(seconds, { userId, holdsSet: true, ...more });
-const given1 = (userId: string, responders: readonly string[]): RequestEvent => ({
-  type: 'ApprovalGiven',
-  data: { responded_by: userId, responded_at: at(1).toISOString(), responders, needed: 2 },
 });
 
 describe('a decision of a set', () => {
@@ -296,7 +223,7 @@ describe('the history of a request', () => {
   it('approval 24 never leaves its final state, whatever comes in whichever order', () => {
     for (let round = 0; round < 200; round++) {
       const bytes = seededRandom(`history ${round}`).bytes(24);
-      let request = requests.evolve(requests.initial, asked());
+      let request = requests.evolve(requests.initial, vendRequested());
       let clock = 0;
       let final: string | undefined;
       for (const byte of bytes) {
@@ -315,35 +242,45 @@ describe('the history of a request', () => {
     }
   });
 
-  it('approval 26 needs as many as have to in any interleaving of yes, no, loss, expiry and use', () => {
+  it('approval 26 needs as many as have to in any interleaving of yes, no, loss, escalation, expiry and use', () => {
+    let escalated = 0;
     for (let round = 0; round < 300; round++) {
       const bytes = seededRandom(`several ${round}`).bytes(40);
       const needed = 1 + ((bytes[0] ?? 0) % 3);
-      const people = ['ann', 'bob', 'cid', 'dan'];
-      const holders = new Set(people);
-      let request = requests.evolve(requests.initial, toSet(needed));
+      const people = ['ann', 'bob', 'cid', 'dan', 'eve'];
+      const holders = new Set(['ann', 'bob', 'cid']);
+      const seconds = new Set(['cid', 'dan', 'eve']);
+      let request = requests.evolve(requests.initial, toSet(needed, { escalate: ESCALATE }));
       let clock = 0;
       const ends: string[] = [];
       for (const byte of bytes) {
         clock += byte >> 4;
         const before = request;
         const who = people[byte % people.length] ?? 'ann';
-        const earlier = new Map(people.map((id) => [id, holders.has(id)]));
-        const holdsSet = holders.has(who);
-        const stillHolding = responders(before).filter((id) => holders.has(id)).length;
+        const isLate = clock >= ESCALATE.after_seconds;
+        const stands = (id: string) => holders.has(id) || (isLate && seconds.has(id));
+        const earlier = new Map(people.map((id) => [id, stands(id)]));
+        const decider = { userId: who, holdsSet: holders.has(who), holdsSecond: seconds.has(who) };
+        const stillHolding = responders(before).filter(stands).length;
+        const escalation = byte > 128 ? seconds : holders;
         const decision = [
-          () => approve(by(clock, { userId: who, holdsSet, earlier }), before),
-          () => approve(by(clock, { userId: who, holdsSet, earlier }), before),
-          () => (byte > 230 ? deny({ ...no(clock), userId: who, holdsSet }, before) : undefined),
-          () => void (holders.delete(who) || holders.add(who)),
+          () => approve(by(clock, { ...decider, earlier }), before),
+          () => approve(by(clock, { ...decider, earlier }), before),
+          () => (byte > 230 ? deny({ ...no(clock), ...decider }, before) : undefined),
+          () => void (escalation.delete(who) || escalation.add(who)),
           () => expire('time', at(clock), before),
+          () => escalate(at(clock), before),
           () => consume(use(clock, { stillHolding }), before),
-        ][(byte >> 2) % 6]?.();
+        ][(byte >> 2) % 7]?.();
         request = (decision?.events ?? []).reduce(requests.evolve, request);
         if (decision?.events.some(({ type }) => type === 'ApprovalApproved')) {
           const counted = responders(request);
           expect(new Set(counted).size, `several ${round}`).toBe(needed);
-          expect(counted.every((id) => holders.has(id))).toBe(true);
+          expect(counted.every(stands), `several ${round}`).toBe(true);
+        }
+        if (decision?.events.some(({ type }) => type === 'ApprovalEscalated')) {
+          expect([before.status, isLate, clock < 300]).toEqual(['pending', true, true]);
+          escalated += 1;
         }
         if (decision?.events.some(({ type }) => type === 'ApprovalConsumed')) {
           expect(stillHolding).toBeGreaterThanOrEqual(needed);
@@ -352,6 +289,7 @@ describe('the history of a request', () => {
       }
       expect(new Set(ends).size, `several ${round}`).toBeLessThanOrEqual(1);
     }
+    expect(escalated).toBeGreaterThan(20);
   });
 });
 

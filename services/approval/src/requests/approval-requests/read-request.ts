@@ -16,6 +16,7 @@ import {
   useBefore,
 } from './request.ts';
 import { type RequestSnapshot, type Shown, shown } from './request-shape.ts';
+import { escalationOf } from './who-decides.ts';
 
 /**
  * A reader that finds a request overdue expires it, so that no later decision can contradict its answer.
@@ -74,6 +75,7 @@ export async function announceEnd(
 export function snapshotOf(request: ExistingRequest): RequestSnapshot {
   const { facts, status } = request;
   const answered = status === 'approved' || status === 'denied' ? request : undefined;
+  const escalation = escalationOf(facts);
   return {
     id: facts.id,
     tenantId: facts.tenant_id,
@@ -98,6 +100,9 @@ export function snapshotOf(request: ExistingRequest): RequestSnapshot {
     needed: approvalsNeeded(facts),
     responders: request.status === 'approved' ? (request.responders ?? []) : givenBy(request),
     access: facts.access ?? null,
+    escalatesAt: escalation?.at.toISOString() ?? null,
+    escalatesTo: escalation?.to ?? null,
+    deputyFor: facts.deputy_for ?? null,
   };
 }
 

@@ -89,6 +89,9 @@ export const requestShape = named(
         }),
       ),
     ),
+    escalates_at: Type.Optional(Time),
+    escalates_to: Type.Optional(text),
+    deputy_for: Type.Optional(text),
     binding: Type.Optional(
       named(
         'ApprovalBinding',
@@ -134,6 +137,11 @@ export type RequestSnapshot = {
   readonly needed: number;
   readonly responders: readonly string[];
   readonly access: AccessWanted | null;
+  /** When a second addressee may decide too, and who; null where none ever does. */
+  readonly escalatesAt: string | null;
+  readonly escalatesTo: string | null;
+  /** The person who was asked, where the request is made out to their deputy. */
+  readonly deputyFor: string | null;
 };
 
 export function shown(
@@ -172,6 +180,8 @@ export function shown(
     ...(details === undefined ? {} : { details }),
     ...(actionBinding === null ? {} : { action_binding: shownAction(actionBinding, told) }),
     ...shownAccess(told),
+    ...shownEscalation(told),
+    ...(told.deputyFor === null ? {} : { deputy_for: told.deputyFor }),
     ...(binding === null ? {} : { binding: shownBinding(binding, told) }),
   };
 }
@@ -204,6 +214,11 @@ function shownAccess({ access }: RequestSnapshot) {
   }));
   return { access: { services, duration_seconds: access.duration_seconds } };
 }
+
+const shownEscalation = ({ escalatesAt, escalatesTo }: RequestSnapshot) =>
+  escalatesAt === null || escalatesTo === null
+    ? {}
+    : { escalates_at: escalatesAt, escalates_to: escalatesTo };
 
 function shownBinding(binding: Binding, { useBefore, consumed }: RequestSnapshot) {
   const maxAge = binding.max_auth_age_seconds;

@@ -2,9 +2,9 @@
  * A request for a user's decision: sent once, decided once, consumed once. Its stream is the only source of
  * truth about it: approve, deny, expire and consume are ordered there.
  */
-import type { ApproverSet } from '@cardea/contracts';
+import type { ApproverSet, Escalation } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
-import { refuse, type Stream } from '@cardea/event-store';
+import type { Stream } from '@cardea/event-store';
 import { AUTH_AGE_SECONDS_MAX } from '@cardea/http';
 
 export const SEVERITIES = ['low', 'medium', 'high'] as const;
@@ -89,6 +89,10 @@ export type RequestFacts = {
   readonly session_user_id?: string;
   /** An administrator who approves gives the agent this. */
   readonly access?: AccessWanted;
+  /** Who may decide besides, once the request has waited so long. */
+  readonly escalate?: Escalation;
+  /** The person who was asked, where the request is made out to their deputy. */
+  readonly deputy_for?: string;
   /** Keyed hash of the body, if an Idempotency-Key was sent. */
   readonly body_hash?: string;
 };
@@ -131,6 +135,17 @@ type ApprovalGiven = {
     readonly needed: number;
   };
 };
+/** Written some time after the escalation, which the clock alone decides; it says who is to be notified. */
+export type ApprovalEscalated = {
+  readonly type: 'ApprovalEscalated';
+  readonly concerns?: 'relay' | 'requests';
+  readonly data: {
+    readonly to: string;
+    readonly escalated_at: string;
+    readonly channels: readonly string[];
+    readonly severity: Severity;
+  };
+};
 type ApprovalApproved = {
   readonly type: 'ApprovalApproved';
   readonly concerns?: 'relay' | 'requests';
@@ -140,7 +155,7 @@ type ApprovalApproved = {
     readonly user_vouched?: boolean;
     /** Unix seconds of the approver's last strong sign-in. */
     readonly auth_time?: number;
-    /** All whose approval counts, where a set is asked. */
+    /** All whose approval counts, where several may decide. */
     readonly responders?: readonly string[];
     /** What the approver says to it, encrypted as the reason is. */
     readonly comment?: Sealed;
@@ -180,6 +195,7 @@ export type RequestEvent =
   | BindingCodeRefused
   | DecisionRefused
   | ApprovalGiven
+  | ApprovalEscalated
   | ApprovalApproved
   | ApprovalDenied
   | ApprovalExpired
@@ -193,13 +209,15 @@ type Asked = {
   readonly given?: readonly string[];
   /** How often somebody approved, those included who count no more. */
   readonly timesGiven?: number;
+  /** The escalation is recorded. */
+  readonly escalated?: true;
 };
 type Answered = {
   readonly respondedBy: string;
   readonly respondedAt: string;
   /** Undefined in older answers. */
   readonly userVouched: boolean | undefined;
-  /** All whose approval counts, where a set is asked. */
+  /** All whose approval counts, where several may decide. */
   readonly responders?: readonly string[];
   /** What whoever decided says to it: the comment of an approval, the reason of a denial. */
   readonly words?: Sealed;
@@ -216,7 +234,7 @@ export type Approved = Asked &
     } | null;
   };
 type Denied = Asked & Answered & { readonly status: 'denied' };
-type Expired = Asked & { readonly status: 'expired' };
+type Expired = Asked & { readonly status: 'expired'; readonly expiredAt: string };
 export type ExistingRequest = Pending | Approved | Denied | Expired;
 export type ApprovalRequest = { readonly status: 'none' } | ExistingRequest;
 
@@ -250,12 +268,14 @@ function after(
       const { responders: given } = event.data;
       return { ...request, given, timesGiven: timesGiven(request) + 1 };
     }
+    case 'ApprovalEscalated':
+      return { ...request, escalated: true };
     case 'ApprovalApproved':
       return { ...asked, ...answeredBy(event.data), status: 'approved', consumed: null };
     case 'ApprovalDenied':
       return { ...asked, ...answeredBy(event.data), status: 'denied' };
     case 'ApprovalExpired':
-      return { ...asked, status: 'expired' };
+      return { ...asked, status: 'expired', expiredAt: event.data.expired_at };
     case 'ApprovalConsumed': {
       if (request.status !== 'approved') throw new Error('a request was used that is not approved');
       const { grant_id: grantId, use_id: useId, consumed_at: at } = event.data;
@@ -306,43 +326,6 @@ export const isUsable = (request: ApprovalRequest, now: Date): boolean =>
   request.status === 'approved' &&
   request.consumed === null &&
   now.getTime() < (useBefore(request)?.getTime() ?? 0);
-
-/** Whoever decides, and whether they stand in the set that is asked, looked up a moment ago. */
-export type Decider = { readonly userId: string; readonly holdsSet: boolean };
-
-export const mayAnswer = ({ userId, holdsSet }: Decider, facts: RequestFacts): boolean =>
-  facts.approver === undefined ? facts.user_id === userId : holdsSet;
-
-/** The request if this user may decide it now; else the reason of the refusal. */
-export function toDecide(decider: Decider, now: Date, request: ApprovalRequest) {
-  if (request.status !== 'none' && !mayAnswer(decider, request.facts)) {
-    return { barred: refuse('request_not_found') } as const;
-  }
-  switch (request.status) {
-    case 'none':
-      return { barred: refuse('request_not_found') } as const;
-    case 'approved':
-    case 'denied':
-      return { barred: refuse('request_not_pending') } as const;
-    case 'expired':
-      return { barred: refuse('request_expired') } as const;
-    case 'pending':
-      return isOverdue(request, now)
-        ? ({ barred: refuse('request_expired', expired('time', now)) } as const)
-        : ({ pending: request } as const);
-  }
-}
-
-/** Why a person who is asked may not answer nevertheless. */
-export function barredFrom(
-  facts: RequestFacts,
-  { userId, userVouched }: { readonly userId: string; readonly userVouched: boolean },
-): 'approver_not_vouched' | 'approver_excluded' | undefined {
-  if (facts.approver === undefined) return undefined;
-  if (!userVouched) return 'approver_not_vouched';
-  const isExcluded = facts.exclude_session_user === true && facts.session_user_id === userId;
-  return isExcluded ? 'approver_excluded' : undefined;
-}
 
 /** How old the sign-in of whoever approves may be; undefined: any. Access is a setting of the tenant. */
 export const maxAuthAgeSeconds = ({

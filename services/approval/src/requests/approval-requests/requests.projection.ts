@@ -8,6 +8,7 @@ import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';
 import { WAITING_PER_CHANNEL_MAX } from '../limits.ts';
 import { beginsBlock, type CodeGuessesEvent, guesserOf } from './code-guesses.ts';
 import { type RequestEvent, type RequestFacts, requests, SEVERITIES } from './request.ts';
+import { escalationOf } from './who-decides.ts';
 
 type Of<Type extends RequestEvent['type']> = Recorded<RequestEvent, Type>;
 
@@ -42,6 +43,11 @@ const rows = table('requests', {
     session_user_id: orNull('text'),
     access: orNull('jsonb'),
     action_binding: orNull('jsonb'),
+    escalates_at: orNull('timestamptz'),
+    escalates_to: orNull('text'),
+    second_approver: orNull('jsonb'),
+    escalated_at: orNull('timestamptz'),
+    deputy_for: orNull('text'),
   },
 });
 /** Who has given one of several approvals, also where it counts no more; filled below, with the time of the request. */
@@ -66,6 +72,9 @@ export const requestsTable = (wake: () => void) =>
     tables: [rows, given],
     on: {
       ApprovalRequested: ({ data }) => [rows.put(rowOf(data))],
+      ApprovalEscalated: (event) => [
+        rows.patch(keyOf(event), { escalated_at: event.data.escalated_at }),
+      ],
       ApprovalGiven: (event) => [rows.patch(keyOf(event), respondersOf(event.data))],
       ApprovalApproved: (event) => {
         const { data } = event;
@@ -88,6 +97,7 @@ export const requestsTable = (wake: () => void) =>
       on: [
         'ApprovalRequested',
         'ApprovalGiven',
+        'ApprovalEscalated',
         'ApprovalApproved',
         'BindingCodeMissed',
         'TenantForgotten',
@@ -95,7 +105,7 @@ export const requestsTable = (wake: () => void) =>
       statements: (events, { rebuilding, schema }) => [
         ...useBefore(events.filter(isApproved), schema),
         ...approvalsGiven(events.filter(isGiven), schema),
-        ...(rebuilding ? [] : notificationJobs(events.filter(isRequested))),
+        ...(rebuilding ? [] : notificationJobs(events.flatMap(askedBy))),
         ...(rebuilding ? [] : blockNotices(events.filter(isBlock))),
         ...tenantRowsDeleted(events.filter(isForgotten), [
           `${schema}.requests`,
@@ -105,7 +115,7 @@ export const requestsTable = (wake: () => void) =>
       ],
     },
     onCommitted: (events) => {
-      if (events.some((event) => isRequested(event) || isBlock(event))) wake();
+      if (events.some((event) => askedBy(event).length > 0 || isBlock(event))) wake();
     },
     onAppliedElsewhere: wake,
   });
@@ -114,8 +124,6 @@ type Event = Recorded<RequestEvent | CodeGuessesEvent | TenantForgotten>;
 
 const isForgotten = (event: Event): event is Recorded<TenantForgotten> =>
   event.type === 'TenantForgotten';
-const isRequested = (event: Event): event is Of<'ApprovalRequested'> =>
-  event.type === 'ApprovalRequested';
 type Missed = Recorded<CodeGuessesEvent, 'BindingCodeMissed'>;
 const isBlock = (event: Event): event is Missed =>
   event.type === 'BindingCodeMissed' && beginsBlock(event);
@@ -134,6 +142,8 @@ const answerOf = ({
 }) => ({ responded_at, responded_by, user_vouched });
 
 function rowOf(facts: RequestFacts) {
+  const escalation = escalationOf(facts);
+  const second = escalation?.approver;
   return {
     tenant_id: facts.tenant_id,
     id: facts.id,
@@ -163,6 +173,11 @@ function rowOf(facts: RequestFacts) {
     session_user_id: facts.session_user_id ?? null,
     action_binding: facts.action_binding ?? null,
     access: facts.access ?? null,
+    escalates_at: escalation?.at.toISOString() ?? null,
+    escalates_to: escalation?.to ?? null,
+    second_approver: second === undefined || 'user_id' in second ? null : second,
+    escalated_at: null,
+    deputy_for: facts.deputy_for ?? null,
   };
 }
 
@@ -206,9 +221,28 @@ function approvalsGiven(
   return [{ name: `${schema}_approvals_given`, text, values }];
 }
 
+/** One who is asked, or the set that is: at first, or by an escalation. */
+type Addressee = {
+  readonly tenant_id: string;
+  readonly id: string;
+  readonly user_id: string;
+  readonly created_at: string;
+  readonly severity: string;
+  readonly channels: readonly string[];
+};
+
+function askedBy(event: Event): readonly Addressee[] {
+  if (event.type === 'ApprovalRequested') return [event.data];
+  if (event.type !== 'ApprovalEscalated') return [];
+  const { to: user_id, escalated_at: created_at, severity, channels } = event.data;
+  const { tenantId: tenant_id } = event.metadata;
+  const id = event.streamId.slice(requests.noun.length + 1);
+  return [{ tenant_id, id, user_id, created_at, severity, channels }];
+}
+
 /** Webhooks are served by the integration event; everything else is queued here. */
-function notificationJobs(events: readonly Of<'ApprovalRequested'>[]): readonly Statement[] {
-  const jobs = events.flatMap(({ data: { channels, ...request } }) =>
+function notificationJobs(addressees: readonly Addressee[]): readonly Statement[] {
+  const jobs = addressees.flatMap(({ channels, ...request }) =>
     channels.filter((channel) => channel !== 'webhook').map((channel) => ({ ...request, channel })),
   );
   if (jobs.length === 0) return [];

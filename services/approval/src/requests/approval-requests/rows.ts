@@ -45,6 +45,11 @@ export type Row = {
   readonly needed: number | null;
   readonly responders: readonly string[] | null;
   readonly access: AccessWanted | null;
+  /** When a second addressee may decide too, and who; null where none ever does. */
+  readonly escalates_at: Date | null;
+  readonly escalates_to: string | null;
+  /** The person who was asked, where the request is made out to their deputy. */
+  readonly deputy_for: string | null;
 };
 
 /** `rest` follows `FROM … r` in the statement; `values` begins with the time. */
@@ -62,7 +67,8 @@ export const selectRows = (rest: string): string =>
             r.origin, r.user_vouched, r.action, r.resource,
             r.reason, r.severity, ${STATUS_AT} AS status, r.binding, r.created_at, r.expires_at,
             r.responded_at, r.responded_by, r.use_before, r.consumed_at,
-            r.approver, r.needed, r.responders, r.action_binding, r.access
+            r.approver, r.needed, r.responders, r.action_binding, r.access, r.escalates_at,
+            r.escalates_to, r.deputy_for
      FROM approval.requests r
      LEFT JOIN approval.users u ON u.tenant_id = r.tenant_id AND u.user_id = r.user_id
      ${rest}`;
@@ -104,6 +110,9 @@ async function showRow(
       needed: row.needed ?? 1,
       responders: row.responders ?? [],
       access: row.access,
+      escalatesAt: row.escalates_at?.toISOString() ?? null,
+      escalatesTo: row.escalates_to,
+      deputyFor: row.deputy_for,
     },
     { email: row.email ?? '', vouched: row.vouched ?? row.approver !== null, reason },
   );

@@ -1,17 +1,13 @@
-/** How many of those who approved for a set could still approve. */
-import { NOBODY, type SetHolders } from '@cardea/service';
+/** How many of those who approved, where several may decide, could still approve. */
+import { statusesOf } from '../approval-requests/decider.ts';
 import type { ExistingRequest } from '../approval-requests/request.ts';
 
 export async function stillHolding(
-  { setHolders }: { readonly setHolders: SetHolders },
+  approval: Parameters<typeof statusesOf>[0],
   request: ExistingRequest,
+  now: Date,
 ): Promise<number> {
-  const { approver: set, tenant_id: tenantId } = request.facts;
   const userIds = request.status === 'approved' ? (request.responders ?? []) : [];
-  if (set === undefined) return 0;
-  const standing = await setHolders.standing({ tenantId, set, userIds });
-  return userIds.filter((id) => {
-    const { holds, isVouched } = standing.get(id) ?? NOBODY;
-    return holds && isVouched;
-  }).length;
+  const statusOf = await statusesOf(approval, userIds, { request, now });
+  return userIds.filter((id) => statusOf(id).counts).length;
 }

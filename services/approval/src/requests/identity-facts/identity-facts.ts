@@ -14,6 +14,12 @@ type Person = {
   /** The position of the event of identity that the row comes from. */
   readonly position: bigint;
 };
+/** Who decides in the place of a person, and when. */
+export type DeputyPeriod = {
+  readonly userId: string;
+  readonly from: Date;
+  readonly until: Date;
+};
 type Agent = {
   readonly name: string;
   readonly ownerUserId: string | null;
@@ -24,6 +30,8 @@ type Agent = {
 
 type Around = {
   readonly user: Person | undefined;
+  /** The deputy of the user, also one whose time is over or has not begun. */
+  readonly deputy: DeputyPeriod | undefined;
   readonly agent: Agent | undefined;
   readonly channels: readonly string[];
 };
@@ -49,6 +57,13 @@ export type IdentityFacts = {
   /** All rows that one request needs, in a single query. */
   around(tenantId: string, userId: string, agentId: string): Promise<Around>;
   user(tenantId: string, id: string): Promise<Person | undefined>;
+  /** The user, and who decides in their place, in one query. */
+  addressee(
+    tenantId: string,
+    id: string,
+  ): Promise<(Person & { readonly deputy: DeputyPeriod | undefined }) | undefined>;
+  /** What others call the user; their id where nobody said it. */
+  name(tenantId: string, userId: string): Promise<string>;
   agent(tenantId: string, id: string): Promise<Agent | undefined>;
   /** In order of sending. */
   channels(tenantId: string): Promise<readonly string[]>;
@@ -76,6 +91,13 @@ type AroundRow = {
   readonly agent_status: string | null;
   readonly approvers: readonly string[] | null;
   readonly channels: readonly string[] | null;
+} & DeputyRow;
+type AddresseeRow = DeputyRow &
+  Pick<Person, 'status' | 'vouched'> & { readonly email: string | null; readonly position: string };
+type DeputyRow = {
+  readonly deputy: string | null;
+  readonly from_at: Date | null;
+  readonly until_at: Date | null;
 };
 const NO_ROW: AroundRow = {
   email: null,
@@ -87,25 +109,26 @@ const NO_ROW: AroundRow = {
   agent_status: null,
   approvers: null,
   channels: null,
+  deputy: null,
+  from_at: null,
+  until_at: null,
 };
 const AROUND = `
   SELECT u.email, u.status AS user_status, u.vouched, u.position AS user_position, a.name, a.owner_user_id, a.status AS agent_status,
-         a.approvers, t.channels
+         a.approvers, t.channels, d.deputy, d.from_at, d.until_at
   FROM (SELECT $1::text AS tenant_id) x
   LEFT JOIN approval.users u ON u.tenant_id = x.tenant_id AND u.user_id = $2
   LEFT JOIN approval.agents a ON a.tenant_id = x.tenant_id AND a.agent_id = $3
-  LEFT JOIN approval.tenants t ON t.tenant_id = x.tenant_id`;
+  LEFT JOIN approval.tenants t ON t.tenant_id = x.tenant_id
+  LEFT JOIN approval.deputies d ON d.tenant_id = x.tenant_id AND d.user_id = $2`;
+
+const periodOf = ({ deputy, from_at, until_at }: DeputyRow): DeputyPeriod | undefined =>
+  deputy === null || from_at === null || until_at === null
+    ? undefined
+    : { userId: deputy, from: from_at, until: until_at };
 
 export function identityFacts(database: Database): IdentityFacts {
-  const one = async <Row extends object>(
-    tenantId: string,
-    sql: string,
-    ...ids: readonly string[]
-  ): Promise<Row | undefined> => {
-    const values = [tenantId, ...ids];
-    const { rows } = await database.tenant(tenantId).query<Row>(sql, values);
-    return rows[0];
-  };
+  const one = oneRowIn(database);
   return {
     around: async (tenantId, userId, agentId) => {
       const row = await one<AroundRow>(tenantId, AROUND, userId, agentId);
@@ -126,8 +149,10 @@ export function identityFacts(database: Database): IdentityFacts {
             ? undefined
             : agentIn({ name, owner_user_id, status: agent_status, approvers: approvers ?? [] }),
         channels: channels ?? CHANNELS_DEFAULT,
+        deputy: row === undefined ? undefined : periodOf(row),
       };
     },
+    ...addresseesIn(one),
     user: async (tenantId, id) => {
       const row = await users.find(database, tenantId, id);
       if (row === undefined) return undefined;
@@ -191,6 +216,45 @@ function agentAccessIn(said: AgentAccessRow['agent_access']): AgentAccess | unde
   if (said === false || approver === undefined) return undefined;
   return { approver, max_seconds: said.max_seconds };
 }
+
+type OneRow = <Row extends object>(
+  tenantId: string,
+  sql: string,
+  ...ids: readonly string[]
+) => Promise<Row | undefined>;
+
+const oneRowIn =
+  (database: Database): OneRow =>
+  async <Row extends object>(tenantId: string, sql: string, ...ids: readonly string[]) => {
+    const { rows } = await database.tenant(tenantId).query<Row>(sql, [tenantId, ...ids]);
+    return rows[0];
+  };
+
+const addresseesIn = (one: OneRow): Pick<IdentityFacts, 'addressee' | 'name'> => ({
+  addressee: async (tenantId, id) => {
+    const row = await one<AddresseeRow>(
+      tenantId,
+      `SELECT u.email, u.status, u.vouched, u.position, d.deputy, d.from_at, d.until_at
+         FROM approval.users u
+         LEFT JOIN approval.deputies d ON d.tenant_id = u.tenant_id AND d.user_id = u.user_id
+         WHERE u.tenant_id = $1 AND u.user_id = $2`,
+      id,
+    );
+    if (row === undefined) return undefined;
+    const { email, status, vouched, position } = row;
+    const user = { email: email ?? '', status, vouched, position: BigInt(position) };
+    return { ...user, deputy: periodOf(row) };
+  },
+  name: async (tenantId, userId) => {
+    const row = await one<{ display_name: string | null }>(
+      tenantId,
+      'SELECT display_name FROM approval.users WHERE tenant_id = $1 AND user_id = $2',
+      userId,
+    );
+    const name = row?.display_name ?? '';
+    return name === '' ? userId : name;
+  },
+});
 
 /** `invited`: the account waits for its owner, and nobody signs in to it. */
 const INACTIVE: readonly string[] = ['disabled', 'invited', 'suspended', 'deleted'];

@@ -128,7 +128,8 @@ function orphansOf(gone: Gone): {
   if ('all' in gone) return { where: 'tenant_id = $2', id: gone.tenantId, cause: 'user' };
   if ('user' in gone) {
     // A set has other persons who can decide, but nobody uses the approval once its agent's user is gone.
-    return { where: '(user_id = $2 OR session_user_id = $2)', id: gone.user, cause: 'user' };
+    const where = '(user_id = $2 OR session_user_id = $2 OR deputy_for = $2)';
+    return { where, id: gone.user, cause: 'user' };
   }
   if ('agent' in gone) return { where: 'agent_id = $2', id: gone.agent, cause: 'agent' };
   // A request that waits longer than sessions usually last can be used from another session.

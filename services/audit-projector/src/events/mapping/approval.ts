@@ -5,7 +5,10 @@ import { denied } from './denied.ts';
 
 type Type = (typeof approvalEvents)['types'][number];
 type Data<Of extends Type> = DataOf<typeof approvalEvents, Of>;
-type RequestData = Pick<Data<'approval.requested'>, 'id' | 'action' | 'severity' | 'ttl_seconds'>;
+type RequestData = Pick<
+  Data<'approval.requested'>,
+  'id' | 'action' | 'severity' | 'ttl_seconds' | 'deputy_for'
+>;
 
 const request = <Of extends RequestData>(
   past: string,
@@ -25,6 +28,7 @@ const request = <Of extends RequestData>(
       action: data.action,
       severity: data.severity,
       ttl_seconds: data.ttl_seconds,
+      ...(data.deputy_for === undefined ? {} : { deputy_for: data.deputy_for }),
       ...more(data),
     },
   }),
@@ -66,6 +70,9 @@ export const approvalRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
   'approval.given': request<Data<'approval.given'>>('given', 'approve', {
     more: (data) => ({ ...setOf(data), given: data.given }),
   }),
+  'approval.escalated': request<Data<'approval.escalated'>>('escalated', 'escalate', {
+    more: (data) => ({ ...setOf(data), to: data.to }),
+  }),
   'approval.approved': request<Data<'approval.approved'>>('approved', 'approve', {
     more: (data) => ({ ...setOf(data), ...accessOf(data) }),
   }),
@@ -81,6 +88,16 @@ export const approvalRules: { readonly [Of in Type]: Rule<Data<Of>> } = {
       result: 'denied',
       target: { type: 'user', id },
       details: { level, blocked_until },
+    }),
+  },
+  'deputy.changed': {
+    category: 'authorization',
+    says: ({ data: { user_id: id, deputy, from, until } }) => ({
+      type: 'ciba.deputy_changed',
+      action: 'update',
+      result: 'success',
+      target: { type: 'user', id },
+      details: { deputy, from, until },
     }),
   },
   'channel.created': channel('create'),

@@ -130,14 +130,16 @@ vault/vault.policy.added @admin                   | vault.policy_created     | v
 vault/vault.policy.changed @admin                 | vault.policy_updated     | vault update success    | policy policy_id   | policy_id version service effect
 vault/vault.policy.removed @admin                 | vault.policy_deleted     | vault delete success    | policy policy_id   | policy_id version service effect
 vault/action.denied area=vault status=403         | vault.denied             | vault deny denied       | type id            | operation reason status
-approval/approval.requested @agent                | ciba.request_created     | authorization create success | approval_request id | action severity ttl_seconds set needed
-approval/approval.given                           | ciba.given               | authorization approve success | approval_request id | action severity ttl_seconds set needed given
-approval/approval.approved                        | ciba.approved            | authorization approve success | approval_request id | action severity ttl_seconds set needed responders access
-approval/approval.denied                          | ciba.denied              | authorization deny denied | approval_request id | action severity ttl_seconds
-approval/approval.expired @system                 | ciba.expired             | authorization expire failure | approval_request id | action severity ttl_seconds
-approval/approval.consumed @agent                 | ciba.consumed            | authorization consume success | approval_request id | action severity ttl_seconds
-approval/approval.decision_refused @agent         | ciba.decision_refused    | authorization approve denied | approval_request id | action severity ttl_seconds
+approval/approval.requested @agent                | ciba.request_created     | authorization create success | approval_request id | action severity ttl_seconds deputy_for set needed
+approval/approval.given                           | ciba.given               | authorization approve success | approval_request id | action severity ttl_seconds deputy_for set needed given
+approval/approval.escalated @system               | ciba.escalated           | authorization escalate success | approval_request id | action severity ttl_seconds deputy_for set needed to
+approval/approval.approved                        | ciba.approved            | authorization approve success | approval_request id | action severity ttl_seconds deputy_for set needed responders access
+approval/approval.denied                          | ciba.denied              | authorization deny denied | approval_request id | action severity ttl_seconds deputy_for
+approval/approval.expired @system                 | ciba.expired             | authorization expire failure | approval_request id | action severity ttl_seconds deputy_for
+approval/approval.consumed @agent                 | ciba.consumed            | authorization consume success | approval_request id | action severity ttl_seconds deputy_for
+approval/approval.decision_refused @agent         | ciba.decision_refused    | authorization approve denied | approval_request id | action severity ttl_seconds deputy_for
 approval/approval.codes_blocked @user             | ciba.codes_blocked       | authorization approve denied | user user_id       | level blocked_until
+approval/deputy.changed @user                     | ciba.deputy_changed      | authorization update success | user user_id       | deputy from until
 approval/channel.created @admin                   | admin.approval_channel.create | admin create success | approval_channel channel_id | format origin recipient
 approval/channel.changed @user                    | admin.approval_channel.update | admin update success | approval_channel channel_id | format origin recipient changed
 approval/channel.deleted @admin                   | admin.approval_channel.delete | admin delete success | approval_channel channel_id | format origin recipient

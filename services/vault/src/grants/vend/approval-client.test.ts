@@ -13,6 +13,7 @@ const requirement: ApprovalRequirement = {
   number_match: false,
   approvals_needed: 1,
   exclude_session_user: false,
+  escalate: null,
 };
 const service = { id: 'service-1', config_version: 3, default_ttl_seconds: 900 } as ServiceRecord;
 const evening: Ask = {

@@ -1,5 +1,10 @@
 /** Opens, joins or consumes an approval request at the approval service. */
-import { type ApproverSet, type OpenApproval, SESSION_BOUND_SECONDS_MAX } from '@cardea/contracts';
+import {
+  type ApproverSet,
+  type NamedApprover,
+  type OpenApproval,
+  SESSION_BOUND_SECONDS_MAX,
+} from '@cardea/contracts';
 import { lengthPrefixed, sha256Of } from '@cardea/crypto';
 import { type Clock, uuidFrom } from '@cardea/runtime';
 import { type Peers, PeerUnavailable } from '@cardea/service';
@@ -58,7 +63,10 @@ const CALLS_MAX = 2;
 type Dependencies = { readonly approval: Peers['approval']; readonly clock: Clock };
 
 export const digestOf = (ask: Ask): string =>
-  ask.set === undefined && !outlivesSession(ask) ? digestForPerson(ask) : digestWithRule(ask);
+  severalMayDecide(ask) || outlivesSession(ask) ? digestWithRule(ask) : digestForPerson(ask);
+
+const severalMayDecide = ({ set, requirement }: Ask): boolean =>
+  set !== undefined || requirement.escalate !== null;
 
 /** Whoever decides may take longer than the session lasts, so another session may use the approval. */
 export const outlivesSession = ({
@@ -94,15 +102,24 @@ const digestWithRule = (ask: Ask): string =>
 
 /** The keys are in the order of RFC 8785 (JCS). */
 function canonicalRule({ set, approverId, requirement }: Ask): string {
-  const approver = set === undefined ? { user_id: approverId } : canonicalSet(set);
+  const approver = canonicalApprover(set ?? { user_id: approverId });
   const { exclude_session_user, approvals_needed: needed } = requirement;
-  return JSON.stringify({ approver, escalate: null, exclude_session_user, needed });
+  const escalate =
+    requirement.escalate === null
+      ? null
+      : {
+          after_seconds: requirement.escalate.after_seconds,
+          approver: canonicalApprover(requirement.escalate.approver),
+        };
+  return JSON.stringify({ approver, escalate, exclude_session_user, needed });
 }
 
-const canonicalSet = (set: ApproverSet) =>
-  'role' in set
-    ? { role: set.role }
-    : { object_id: set.object_id, object_type: set.object_type, relation: set.relation };
+function canonicalApprover(approver: NamedApprover): NamedApprover {
+  if ('user_id' in approver) return { user_id: approver.user_id };
+  if ('role' in approver) return { role: approver.role };
+  const { object_id, object_type, relation } = approver;
+  return { object_id, object_type, relation };
+}
 
 const digestForPerson = (ask: Ask): string =>
   sha256Of(
@@ -128,7 +145,7 @@ export async function openApproval(needs: Dependencies, ask: Ask): Promise<Appro
       agent_id: ask.agentId,
       session_id: ask.sessionId,
       user_id: ask.approverId,
-      ...askedSet(ask),
+      ...askedSeveral(ask),
       ...overNight(ask),
       service_name: ask.service.name,
       fields: ask.fields,
@@ -167,16 +184,20 @@ export async function openApproval(needs: Dependencies, ask: Ask): Promise<Appro
   }
 }
 
-/** Fields of requests to a set alone. */
-const askedSet = ({ set, requirement, userId }: Ask) =>
-  set === undefined
-    ? {}
-    : {
-        approver: set,
-        needed: requirement.approvals_needed,
-        exclude_session_user: requirement.exclude_session_user,
-        ...sessionUser(userId),
-      };
+/** Fields of requests that several may decide; the excluded person is no deputy of whoever is asked alone, either. */
+function askedSeveral(ask: Ask) {
+  const { set, requirement, userId } = ask;
+  const { approvals_needed: needed, exclude_session_user, escalate } = requirement;
+  if (!severalMayDecide(ask)) {
+    return exclude_session_user ? { exclude_session_user, ...sessionUser(userId) } : {};
+  }
+  return {
+    ...(set === undefined ? {} : { approver: set, needed }),
+    ...(escalate === null ? {} : { escalate }),
+    exclude_session_user,
+    ...sessionUser(userId),
+  };
+}
 
 /** Fields of requests that outlive their session alone. */
 const overNight = (ask: Ask) =>

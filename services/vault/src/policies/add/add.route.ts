@@ -3,6 +3,7 @@ import { alreadyCreated, newId, reusedKey, type ServiceDependencies } from '@car
 import { ADMIN, WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
+import { namesKnownUsers } from '../approver.ts';
 import { policySets } from '../policy.ts';
 import { NewPolicy, PolicyShape, shownPolicy, withDefaults } from '../policy-shape.ts';
 import { addPolicy } from './add.ts';
@@ -41,7 +42,7 @@ export const addPolicyRoute = (vault: AddDependencies): Endpoint =>
     async (request) => {
       const { tenantId } = request;
       const terms = withDefaults(request.body);
-      if (!(await vault.facts.isKnownApprover(tenantId, terms.approver))) {
+      if (!(await namesKnownUsers(vault.facts, tenantId, terms))) {
         return { refused: 'unknown_approver' };
       }
       const command = await vault.command(request);

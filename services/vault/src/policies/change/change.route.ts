@@ -3,6 +3,7 @@ import type { ServiceDependencies } from '@cardea/service';
 import { ADMIN, WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
+import { namesKnownUsers } from '../approver.ts';
 import { policySets } from '../policy.ts';
 import { PolicyId, PolicyPatch, PolicyShape, shownPolicy } from '../policy-shape.ts';
 import { changePolicy } from './change.ts';
@@ -35,8 +36,7 @@ export const changePolicyRoute = (vault: ChangeDependencies): Endpoint =>
     },
     async (request) => {
       const { body: terms, params, tenantId } = request;
-      const { approver } = terms;
-      if (approver !== undefined && !(await vault.facts.isKnownApprover(tenantId, approver))) {
+      if (!(await namesKnownUsers(vault.facts, tenantId, terms))) {
         return { refused: 'unknown_approver' };
       }
       const command = await vault.command(request);

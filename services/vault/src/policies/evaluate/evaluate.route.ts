@@ -1,4 +1,4 @@
-import { named } from '@cardea/contracts';
+import { EscalationShape, named } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import { type ServiceDependencies, type SetHolders, setHolders } from '@cardea/service';
 import Type from 'typebox';
@@ -51,6 +51,8 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint => 
         needed: nullable(Type.Integer({ minimum: 1 })),
         /** How long the request would wait; null if no approval is required. */
         ttl_seconds: nullable(Type.Integer()),
+        /** Who may decide too, and after how long; null where nobody ever does. */
+        escalate: nullable(EscalationShape),
         /** How many of a set could approve now; null where no set is asked. */
         holders: nullable(Type.Integer({ minimum: 0 })),
       }),
@@ -78,6 +80,7 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint => 
           severity: requirement?.severity ?? null,
           needed: requirement?.approvals_needed ?? null,
           ttl_seconds: requirement?.ttl_seconds ?? null,
+          escalate: requirement?.escalate ?? null,
           holders: now?.holders ?? null,
         },
       };

@@ -13,16 +13,15 @@ import { sealWord } from '../make-request.ts';
 import {
   type ApprovalRequest,
   approvalsNeeded,
-  type Decider,
   type ExistingRequest,
   givenBy,
   maxAuthAgeSeconds,
-  mayAnswer,
   requests,
   streamOf,
 } from '../request.ts';
 import { ApprovalsShape, target } from '../request-shape.ts';
 import { COMMENT_MAX_CHARS, DECIDE_REFUSALS, DECIDES, usersOnly } from '../users-only.ts';
+import { type Decider, isVouchRequired, mayAnswer } from '../who-decides.ts';
 import { type Approve, approve } from './approve.ts';
 
 type ApproveDependencies = Pick<
@@ -56,7 +55,7 @@ export const approveRequest = (approval: ApproveDependencies) =>
       readsSignIn: true,
       summary: 'Approve a request that names the caller; final',
       description:
-        'Approves a pending request. Only the user whom the request names may, in person: no agent, and no administrator in their name; of a request to a set, everyone who stands in it at that moment, is active and vouched for. Where several have to approve, the answer is 202 with how many have until the last one does; each is looked up again then. A decision is final. A request for access is approved by administrators alone, with a sign-in of the last 10 minutes. A policy can require a recent sign-in, a vouch by an administrator, or the code that the agent shows; after three wrong codes the request is denied.',
+        'Approves a pending request. Only the user whom the request names may, in person: no agent, and no administrator in their name; of a request to a set, everyone who stands in it at that moment, is active and vouched for; after an escalation the second addressee too. Where several have to approve, the answer is 202 with how many have until the last one does; each is looked up again then. A decision is final. A request for access is approved by administrators alone, with a sign-in of the last 10 minutes. A policy can require a recent sign-in, a vouch by an administrator, or the code that the agent shows; after three wrong codes the request is denied.',
       path: '/api/v1/ciba/requests/{id}/approve',
       body: Type.Object({
         binding_code: Type.Optional(Type.String({ minLength: 1, maxLength: CODE_MAX_CHARS })),
@@ -81,7 +80,7 @@ export const approveRequest = (approval: ApproveDependencies) =>
       const command = await approval.command(request);
       const { state } = await approval.streams.load(requests, { tenantId, id });
       const of = { tenantId, userId: user.id, vouchRequired: asksForVouched(state) };
-      const decider = await deciderOf(approval, of, state);
+      const decider = await deciderOf(approval, of, { request: state, now: command.now });
       const code = await compared(approval, state, request.body.binding_code);
       const blocked = await countedGuess(approval, { state, decider, code }, command);
       if (blocked !== undefined) return tooManyGuesses(blocked, command.now, target(id));
@@ -161,7 +160,7 @@ async function decide(approval: ApproveDependencies, first: ToDecide, command: C
     const { reason } = decided;
     if (reason !== 'look_again') return { ...decided, reason };
     state = decided.state;
-    decider = await deciderOf(approval, of, state);
+    decider = await deciderOf(approval, of, { request: state, now: answer.now });
   }
   throw new WriteContention('many approve one request at once');
 }
@@ -182,7 +181,7 @@ const endOfTime = (request: ApprovalRequest, now: Date): Date =>
   request.status === 'none' ? now : new Date(request.facts.expires_at);
 
 const asksForVouched = (request: ApprovalRequest): boolean =>
-  request.status === 'pending' && request.facts.binding?.vouch_required === true;
+  request.status === 'pending' && isVouchRequired(request.facts);
 
 /** In constant time; the code never changes while a request exists. */
 async function compared(
@@ -213,7 +212,7 @@ async function countedGuess(
   const isGuess =
     code !== 'none' &&
     state.status === 'pending' &&
-    mayAnswer(decider, state.facts) &&
+    mayAnswer(decider, state, command.now) &&
     state.facts.binding?.number_match === true;
   if (!isGuess) return undefined;
   const { tenantId } = command.metadata;

@@ -4,15 +4,19 @@ import { GIVEN_MAX, WRONG_CODES_MAX } from '../../limits.ts';
 import {
   type ApprovalRequest,
   approvalsNeeded,
-  barredFrom,
-  type Decider,
   givenBy,
   maxAuthAgeSeconds,
   type Pending,
   type RequestEvent,
   timesGiven,
-  toDecide,
 } from '../request.ts';
+import {
+  barredFrom,
+  type Decider,
+  isVouchRequired,
+  severalMayDecide,
+  toDecide,
+} from '../who-decides.ts';
 
 export type Approve = Decider & {
   /** Unix seconds of the last strong sign-in; null if the token has none. */
@@ -59,7 +63,7 @@ export function approve(
     responded_at: now.toISOString(),
     user_vouched: userVouched,
   };
-  if (facts.binding?.vouch_required === true && !userVouched) return refuse('approver_not_vouched');
+  if (isVouchRequired(facts) && !userVouched) return refuse('approver_not_vouched');
   // Whatever set is asked, only administrators decide what an agent may reach.
   if (facts.access !== undefined && !of.isAdmin) return refuse('approver_not_admin');
   if (isStale(maxAuthAgeSeconds(facts), authTime, now)) return refuse('step_up_required');
@@ -76,7 +80,7 @@ export function approve(
   const signedIn = authTime === null ? {} : { auth_time: authTime };
   const words = of.comment === undefined ? {} : { comment: of.comment };
   const answer = { ...at, ...signedIn, ...words };
-  if (facts.approver !== undefined) return oneMore(of, found.pending, answer);
+  if (severalMayDecide(facts)) return oneMore(of, found.pending, answer);
   return accept({ type: 'ApprovalApproved', data: answer });
 }
 

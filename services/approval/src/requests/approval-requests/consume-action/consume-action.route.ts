@@ -1,7 +1,7 @@
 import { WriteContention } from '@cardea/event-store';
 import { endpoint } from '@cardea/http';
 import { failpoint, uuidFrom } from '@cardea/runtime';
-import type { ServiceDependencies, SetHolders } from '@cardea/service';
+import type { FactCopies, ServiceDependencies, SetHolders } from '@cardea/service';
 import Type from 'typebox';
 import { stillHolding } from '../../approver-sets/still-holding.ts';
 import { type IdentityFacts, patiently } from '../../identity-facts/identity-facts.ts';
@@ -24,6 +24,7 @@ type ConsumeDependencies = Pick<
 > & {
   readonly changes: Changes;
   readonly identityFacts: IdentityFacts;
+  readonly factCopies: Pick<FactCopies, 'user'>;
   readonly setHolders: SetHolders;
 };
 
@@ -111,14 +112,16 @@ async function lookedUp(
   const asIfHeld = { ...known, userIsActive: true, stillHolding: Number.POSITIVE_INFINITY };
   const { events } = consumeAction(asIfHeld, request);
   if (request.status === 'none' || events.length === 0) return { userIsActive: true };
-  const { approver, tenant_id: tenantId, user_id: userId } = request.facts;
+  const { approver, tenant_id: tenantId, user_id: userId, deputy_for } = request.facts;
   if (approver !== undefined) {
-    return { userIsActive: true, stillHolding: await stillHolding(approval, request) };
+    return { userIsActive: true, stillHolding: await stillHolding(approval, request, known.now) };
   }
   const row = () => approval.identityFacts.user(tenantId, userId);
   // Nobody stands for the decision of a user who was deleted.
-  const isThere = (await patiently(approval.clock, row)) !== undefined;
-  return { userIsActive: isThere && (await isLive(approval, tenantId, userId)) };
+  const user = await patiently(approval.clock, row);
+  // A deputy needs the vouch.
+  const isFit = user !== undefined && (deputy_for === undefined || user.vouched);
+  return { userIsActive: isFit && (await isLive(approval, tenantId, userId)) };
 }
 
 async function answerOf(approval: ConsumeDependencies, request: ApprovalRequest) {

@@ -2,11 +2,12 @@ import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import { APPROVALS_NEEDED_MAX, SET_TEXT_MAX_CHARS } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
 import { endpoint, type Request } from '@cardea/http';
-import type { SetHolders } from '@cardea/service';
+import type { FactCopies, SetHolders } from '@cardea/service';
 import { newId, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { isAction } from '../../actions/action-binding.ts';
 import type { Counters } from '../../counters.ts';
+import { deputyInForce } from '../../identity-facts/deputy-in-force.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { isActive, patiently } from '../../identity-facts/identity-facts.ts';
 import {
@@ -39,6 +40,7 @@ type CreateDependencies = Pick<
 > & {
   readonly changes: Changes;
   readonly identityFacts: IdentityFacts;
+  readonly factCopies: Pick<FactCopies, 'user'>;
   readonly counters: Counters;
   readonly setHolders: SetHolders;
 };
@@ -84,6 +86,8 @@ type Asked = Request<unknown, unknown, Wanted, AgentPrincipal | UserPrincipal>;
 /** Who sends the request, in which role and to which user, once that is found to be allowed. */
 type Asker = {
   readonly origin: Origin;
+  /** To whom the request is made out in place of the user. */
+  readonly deputy?: string | undefined;
   readonly agentName: string;
   readonly userVouched: boolean;
 };
@@ -153,7 +157,7 @@ async function fitToAsk(
   const said = originOf(principal, wanted, agent);
   if ('refused' in said) return said;
   if (setIn(wanted) !== undefined) return fitToAskSet(approval, { tenantId, wanted, agent }, said);
-  const lookUser = () => identityFacts.user(tenantId, wanted.user_id);
+  const lookUser = () => identityFacts.addressee(tenantId, wanted.user_id);
   const user = said.origin === 'self' ? await lookUser() : await patiently(clock, lookUser);
   if (said.origin !== 'self') {
     if (user === undefined) return { refused: 'user_not_found' };
@@ -161,7 +165,11 @@ async function fitToAsk(
   }
   if (!isActive(agent)) return { refused: 'agent_inactive' };
   const agentName = agent?.name ?? wanted.agent_id;
-  return { origin: said.origin, agentName, userVouched: user?.vouched === true };
+  const { origin } = said;
+  // Whoever asks themselves is there.
+  const of = { tenantId, userId: wanted.user_id, deputy: user?.deputy };
+  const deputy = origin === 'self' ? undefined : await deputyInForce(approval, of, clock.now());
+  return { origin, agentName, userVouched: deputy !== undefined || user?.vouched === true, deputy };
 }
 
 /** Everybody of the set who could decide is looked up before anything is written. */
@@ -209,7 +217,8 @@ async function make(
   const id = newId(approval, request, 'approval request');
   const command = await commandOf(approval, request, asker.origin);
   const isToSet = approver !== undefined;
-  const place = { tenantId, userId: wanted.user_id, requestId: id, isToSet };
+  const { deputy } = asker;
+  const place = { tenantId, userId: deputy ?? wanted.user_id, requestId: id, isToSet };
   const body_hash = await bodyHashOf(approval, request);
   const seal = (field: 'reason' | 'details', word: string | undefined) =>
     word === undefined ? undefined : sealWord(approval, place, field, word);
@@ -222,7 +231,7 @@ async function make(
     return { refused: 'user_not_found' } as const;
   const { appId: app_id } = command.metadata;
   const facts = factsOf(
-    wanted,
+    { ...wanted, user_id: place.userId },
     {
       id,
       tenant_id: tenantId,
@@ -235,6 +244,7 @@ async function make(
       ...(sealedDetails === undefined ? {} : { details: sealedDetails }),
       ...(body_hash === null ? {} : { body_hash }),
       ...(approver === undefined ? {} : { approver, needed, ...sessionUserIn(request) }),
+      ...(deputy === undefined ? {} : { deputy_for: wanted.user_id }),
     },
     command.now,
   );

@@ -96,6 +96,7 @@ export function factsOf(
         | 'needed'
         | 'details'
         | 'session_user_id'
+        | 'deputy_for'
       >
     >,
   now: Date,

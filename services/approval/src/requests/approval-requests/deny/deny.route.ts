@@ -14,6 +14,7 @@ import { sealWord } from '../make-request.ts';
 import { type ApprovalRequest, requests } from '../request.ts';
 import { target } from '../request-shape.ts';
 import { COMMENT_MAX_CHARS, DECIDE_REFUSALS, DECIDES, usersOnly } from '../users-only.ts';
+import { addresseeId, severalMayDecide } from '../who-decides.ts';
 import { deny } from './deny.ts';
 
 type DenyDependencies = Pick<
@@ -35,7 +36,7 @@ export const denyRequest = (approval: DenyDependencies) =>
       retry: 'never',
       summary: 'Deny a request that names the caller; final',
       description:
-        'Denies a pending request. Only the user whom the request names may, in person; of a request to a set, everyone who stands in it at that moment, is active and vouched for, and one denial is enough. A decision is final. A vend that was denied is not put to the user again for 15 minutes; three denials within an hour mute the agent towards this user for an hour, and `mute_agent_minutes` mutes it at once.',
+        'Denies a pending request. Only the user whom the request names may, in person; of a request to a set, everyone who stands in it at that moment, is active and vouched for; after an escalation the second addressee too. One denial is enough. A decision is final. A vend that was denied is not put to the user again for 15 minutes; three denials within an hour mute the agent towards this user for an hour, and `mute_agent_minutes` mutes it at once.',
       path: '/api/v1/ciba/requests/{id}/deny',
       body: Type.Object({
         reason: Type.Optional(Type.String({ minLength: 1, maxLength: COMMENT_MAX_CHARS })),
@@ -59,8 +60,8 @@ export const denyRequest = (approval: DenyDependencies) =>
       if (minutes !== undefined && decided.state.status !== 'none') {
         const queue = queueIdOf({
           tenantId,
-          // Where a set was asked, the agent may not ask that set.
-          userId: decided.state.facts.user_id,
+          // Where a set was asked, the agent may not ask that set; a deputy mutes it for whom they stand in for.
+          userId: addresseeId(decided.state.facts),
           agentId: decided.state.facts.agent_id,
         });
         const until = new Date(command.now.getTime() + minutes * MINUTE_MS);
@@ -79,14 +80,15 @@ type ToDeny = {
 };
 
 /**
- * Decided as of a person who is named first: that reads the request no further time. Only where a set is
- * asked instead are its holders looked up.
+ * Decided as of a person who is named first: that reads the request no further time. Only where that person is
+ * not the one who is asked, and others may decide, are those looked up.
  */
 async function decide(approval: DenyDependencies, of: ToDeny, command: Command) {
   const asNamed = await decideOn(approval, of, requests.initial, command);
   if (asNamed === 'erased' || asNamed.accepted) return asNamed;
-  const { state } = asNamed;
-  if (state.status === 'none' || state.facts.approver === undefined) return asNamed;
+  const { state, reason } = asNamed;
+  const isForOthers = state.status !== 'none' && severalMayDecide(state.facts);
+  if (!isForOthers || reason !== 'request_not_found') return asNamed;
   return decideOn(approval, of, state, command);
 }
 
@@ -96,8 +98,9 @@ async function decideOn(
   known: ApprovalRequest,
   command: Command,
 ) {
-  const decider = await deciderOf(approval, { tenantId, userId, vouchRequired: false }, known);
-  const isToSet = known.status !== 'none';
+  const of = { tenantId, userId, vouchRequired: false };
+  const decider = await deciderOf(approval, of, { request: known, now: command.now });
+  const isToSet = known.status !== 'none' && known.facts.approver !== undefined;
   const place = { tenantId, userId, requestId: id, isToSet };
   const reason = said === '' ? undefined : await sealWord(approval, place, 'deny_reason', said);
   if (reason === 'erased') return reason;

@@ -1,12 +1,7 @@
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import {
-  type ApprovalRequest,
-  barredFrom,
-  type Decider,
-  type RequestEvent,
-  toDecide,
-} from '../request.ts';
+import type { ApprovalRequest, RequestEvent } from '../request.ts';
+import { barredFrom, type Decider, toDecide } from '../who-decides.ts';
 
 export type Deny = Decider & {
   readonly userVouched: boolean;

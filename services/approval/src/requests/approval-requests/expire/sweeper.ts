@@ -1,20 +1,29 @@
 /**
- * Records expiry in the log. Nothing depends on its speed: readers treat overdue requests as expired
- * already.
+ * Records in the log what the clock has decided: expiries and escalations. Nothing depends on its speed: readers
+ * treat overdue requests as expired and escalated ones as escalated already. Only the notification of a second
+ * addressee waits for it.
  */
+import { failpoint } from '@cardea/runtime';
 import type { Loop, ServiceDependencies } from '@cardea/service';
 import { SWEEP_AGAIN_MS, SWEEP_REST_MS, SWEEP_ROWS_MAX } from '../../limits.ts';
 import type { Changes } from '../changes.ts';
 import { endRequest } from '../read-request.ts';
+import { requests } from '../request.ts';
+import { escalate } from './escalate.ts';
 
 type SweeperDependencies = Pick<
   ServiceDependencies,
   'database' | 'clock' | 'streams' | 'systemCommand'
 > & { readonly changes: Changes };
 
-type Row = { readonly tenant_id: string; readonly id: string; readonly expires_at: Date };
+type Row = {
+  readonly tenant_id: string;
+  readonly id: string;
+  readonly at: Date;
+  readonly escalates: boolean;
+};
 
-/** Requests that are expired in parallel. */
+/** Requests that are recorded in parallel. */
 const LANES = 16;
 
 export const sweeper = (approval: SweeperDependencies): Loop => ({
@@ -29,33 +38,46 @@ export const sweeper = (approval: SweeperDependencies): Loop => ({
   },
 });
 
-/** Expires up to `SWEEP_ROWS_MAX` requests; rows may lag, so one may be expired twice, to no effect. */
+/** Each part reads from an index of its own. */
+const DUE = `
+  (SELECT tenant_id, id, expires_at AS at, false AS escalates FROM approval.requests
+   WHERE status = 'pending' AND expires_at <= $1 ORDER BY expires_at LIMIT ${SWEEP_ROWS_MAX})
+  UNION ALL
+  (SELECT tenant_id, id, escalates_at, true FROM approval.requests
+   WHERE status = 'pending' AND escalated_at IS NULL AND escalates_at <= $1
+   ORDER BY escalates_at LIMIT ${SWEEP_ROWS_MAX})
+  ORDER BY at LIMIT ${SWEEP_ROWS_MAX}`;
+
+/** Records up to `SWEEP_ROWS_MAX`; rows may lag, so one may be recorded twice, to no effect. */
 async function sweep(
   approval: SweeperDependencies,
   tick: () => void,
 ): Promise<{ readonly isFull: boolean; readonly nextMs: number }> {
   const now = approval.clock.now();
-  const found = await approval.database.system.query<Row>(
-    `SELECT tenant_id, id, expires_at FROM approval.requests
-     WHERE status = 'pending' AND expires_at <= $1 ORDER BY expires_at LIMIT ${SWEEP_ROWS_MAX}`,
-    [new Date(now.getTime() + SWEEP_REST_MS)],
-  );
-  const rows = found.rows.filter(({ expires_at: at }) => at <= now);
+  const until = new Date(now.getTime() + SWEEP_REST_MS);
+  const found = await approval.database.system.query<Row>(DUE, [until]);
+  const rows = found.rows.filter(({ at }) => at <= now);
   for (let at = 0; at < rows.length; at += LANES) {
     tick();
-    const some = rows.slice(at, at + LANES);
-    await Promise.all(
-      some.map(({ tenant_id: tenantId, id }) =>
-        endRequest(approval, { tenantId, id, cause: 'time' }),
-      ),
-    );
+    await Promise.all(rows.slice(at, at + LANES).map((row) => record(approval, row)));
   }
   const next = found.rows[rows.length];
-  const untilNextMs =
-    next === undefined ? SWEEP_REST_MS : next.expires_at.getTime() - now.getTime();
+  const untilNextMs = next === undefined ? SWEEP_REST_MS : next.at.getTime() - now.getTime();
   return {
     isFull: rows.length === SWEEP_ROWS_MAX,
     // An overdue request that is still pending was not to be expired just now.
     nextMs: rows.length > 0 ? SWEEP_AGAIN_MS : Math.max(untilNextMs, 1),
   };
+}
+
+async function record(
+  approval: SweeperDependencies,
+  { tenant_id: tenantId, id, escalates }: Row,
+): Promise<void> {
+  if (!escalates) return void (await endRequest(approval, { tenantId, id, cause: 'time' }));
+  const command = approval.systemCommand(tenantId, 'escalate', id);
+  await failpoint('escalation.before_event');
+  await approval.streams.decideOn(requests, id, command, (request) =>
+    escalate(command.now, request),
+  );
 }

@@ -35,7 +35,10 @@ export const getRequest = (approval: GetDependencies) =>
     },
     async ({ params, principal, tenantId }) => {
       const request = await readRequest(approval, tenantId, params.id);
-      if (request.status === 'none' || !(await mayRead(approval, principal, request.facts))) {
+      if (
+        request.status === 'none' ||
+        !(await mayRead(approval, principal, { request, now: approval.clock.now() }))
+      ) {
         return { refused: 'request_not_found' };
       }
       return { ok: await showRequest(approval, request) };

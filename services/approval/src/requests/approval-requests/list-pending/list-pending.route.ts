@@ -21,7 +21,7 @@ export const listPending = (approval: ListPendingDependencies) =>
       applicationScope: 'account',
       summary: 'Requests that wait for the caller, newest first',
       description:
-        'Lists the requests that wait for a decision by the caller, newest first, at most 1,000; with those to sets in which the caller stands now, of the 50 sets that were asked last.',
+        'Lists the requests that wait for a decision by the caller, newest first, at most 1,000; with those to sets in which the caller stands now, of the 50 sets that were asked last, and with those that were escalated to the caller or to such a set.',
       method: 'get',
       path: '/api/v1/ciba/pending',
       who: ['user'],
@@ -43,19 +43,31 @@ type Caller = { readonly tenantId: string; readonly userId: string; readonly now
 
 const OPEN = `r.tenant_id = $2 AND r.status = 'pending' AND r.expires_at > $1`;
 const NEWEST = `ORDER BY r.created_at DESC, r.id DESC LIMIT ${PENDING_ROWS_MAX}`;
+/** By the clock: the sweeper's event may come later. */
+const ESCALATED = 'r.escalates_to IS NOT NULL AND r.escalates_at <= $1';
 /**
- * What the caller is asked in person, and the sets of which anything is open, the newest first: in one
- * statement, so that a tenant without sets pays for no second one.
+ * What the caller is asked in person, at first or by an escalation, and the sets of which anything is open, the
+ * newest first: in one statement, so that a tenant without sets pays for no second one.
  */
 const OWN_AND_SETS = `
   SELECT s.sets AS open_sets, own.*
-  FROM (SELECT array_agg(t.user_id) AS sets FROM (
-          SELECT r.user_id FROM approval.requests r
-          WHERE ${OPEN} AND r.approver IS NOT NULL
-          GROUP BY r.user_id ORDER BY max(r.created_at) DESC LIMIT ${OPEN_SETS_MAX}) t) s
-  LEFT JOIN LATERAL (${selectRows(`WHERE ${OPEN} AND r.user_id = $3 AND r.approver IS NULL ${NEWEST}`)}) own
-    ON true
+  FROM (SELECT array_agg(t.asked) AS sets FROM (
+          SELECT a.asked FROM (
+            SELECT r.user_id AS asked, r.created_at FROM approval.requests r
+            WHERE ${OPEN} AND r.approver IS NOT NULL
+            UNION ALL
+            SELECT r.escalates_to, r.created_at FROM approval.requests r
+            WHERE ${OPEN} AND ${ESCALATED} AND r.second_approver IS NOT NULL) a
+          GROUP BY a.asked ORDER BY max(a.created_at) DESC LIMIT ${OPEN_SETS_MAX}) t) s
+  LEFT JOIN LATERAL (
+    (${selectRows(`WHERE ${OPEN} AND r.user_id = $3 AND r.approver IS NULL ${NEWEST}`)})
+    UNION ALL
+    (${selectRows(`WHERE ${OPEN} AND ${ESCALATED} AND r.escalates_to = $3 AND r.user_id <> $3 ${NEWEST}`)})
+  ) own ON true
   ORDER BY own.created_at DESC, own.id DESC`;
+const OF_SETS = `
+  WHERE ${OPEN} AND ((r.approver IS NOT NULL AND r.user_id = ANY($3))
+    OR (${ESCALATED} AND r.second_approver IS NOT NULL AND r.escalates_to = ANY($3))) ${NEWEST}`;
 
 type OwnOrNone = Row & { readonly open_sets: readonly string[] | null };
 
@@ -76,9 +88,10 @@ async function waitingFor(
   const holds = await setHolders.heldBy(asked);
   const held = sets.filter((_, at) => holds[at] === true).map(({ text }) => text);
   if (held.length === 0) return own;
-  const where = `WHERE ${OPEN} AND r.approver IS NOT NULL AND r.user_id = ANY($3) ${NEWEST}`;
-  const theirs = await readRows(sql, where, [now, tenantId, held]);
-  return [...own, ...theirs].toSorted(newestFirst).slice(0, PENDING_ROWS_MAX);
+  const theirs = await readRows(sql, OF_SETS, [now, tenantId, held]);
+  const listed = new Set(own.map(({ id }) => id));
+  const more = theirs.filter(({ id }) => !listed.has(id));
+  return [...own, ...more].toSorted(newestFirst).slice(0, PENDING_ROWS_MAX);
 }
 
 const newestFirst = (a: Row, b: Row): number =>

@@ -68,7 +68,10 @@ export const pollToken = (needs: PollTokenDependencies) =>
       const { approval_id: id } = params;
       const headers = { 'Retry-After': String(INTERVAL_SECONDS) };
       const now = await readRequest(needs, tenantId, id);
-      if (now.status === 'none' || !(await mayRead(needs, principal, now.facts))) {
+      if (
+        now.status === 'none' ||
+        !(await mayRead(needs, principal, { request: now, now: needs.clock.now() }))
+      ) {
         return { refused: 'request_not_found' };
       }
       if (!(await needs.pace(`approval:pace:${tenantId}:${id}`))) {

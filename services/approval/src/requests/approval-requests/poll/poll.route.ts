@@ -41,7 +41,10 @@ export const pollRequest = (needs: PollDependencies) =>
     async (request) => {
       const { params, principal, tenantId } = request;
       const now = await readRequest(needs, tenantId, params.id);
-      if (now.status === 'none' || !(await mayRead(needs, principal, now.facts))) {
+      if (
+        now.status === 'none' ||
+        !(await mayRead(needs, principal, { request: now, now: needs.clock.now() }))
+      ) {
         return { refused: 'request_not_found' };
       }
       if (now.status !== 'pending') return { ok: await showRequest(needs, now) };

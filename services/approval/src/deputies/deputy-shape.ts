@@ -1,0 +1,59 @@
+/** A deputy as clients send and see it, and what its endpoints have in common. */
+import type { UserPrincipal } from '@cardea/auth';
+import { named, Time } from '@cardea/contracts';
+import type { FactCopies, ServiceDependencies } from '@cardea/service';
+import Type, { type Static } from 'typebox';
+import {
+  type IdentityFacts,
+  isImpersonated,
+  isLive,
+  USERS_ONLY,
+} from '../requests/requests.module.ts';
+import type { Deputyship } from './deputy.ts';
+
+export type DeputyDependencies = Pick<
+  ServiceDependencies,
+  'streams' | 'command' | 'clock' | 'database' | 'revocations'
+> & {
+  readonly identityFacts: IdentityFacts;
+  readonly factCopies: Pick<FactCopies, 'user'>;
+};
+
+export const OWN_DEPUTY = {
+  tag: 'Approval deputies',
+  tenant: 'required',
+  area: 'authorization',
+  path: '/api/v1/ciba/deputy',
+  who: ['user'],
+  notTaken: USERS_ONLY,
+} as const;
+export const DEPUTY_REFUSALS = { unauthenticated: 401, user_session_required: 401 } as const;
+
+export const userIdField = Type.String({ minLength: 1, maxLength: 128 });
+
+export const deputyShape = named(
+  'ApprovalDeputy',
+  Type.Object({ user_id: Type.String(), from: Time, until: Time }, { additionalProperties: false }),
+);
+export const shownDeputy = ({ deputy, from, until }: Deputyship): Static<typeof deputyShape> => ({
+  user_id: deputy,
+  from,
+  until,
+});
+
+export const removedShape = Type.Object(
+  { status: Type.Literal('deputy removed') },
+  { additionalProperties: false },
+);
+export const REMOVED = { status: 'deputy removed' } as const;
+
+export const targetOf = (userId: string) => ({ type: 'user', id: userId });
+
+/** The person themselves: no agent, no administrator in their name, nobody who is disabled. */
+export async function refusedToAct(
+  dependencies: DeputyDependencies,
+  { principal, tenantId }: { readonly principal: UserPrincipal; readonly tenantId: string },
+): Promise<keyof typeof DEPUTY_REFUSALS | undefined> {
+  if (isImpersonated(principal)) return 'user_session_required';
+  return (await isLive(dependencies, tenantId, principal.id)) ? undefined : 'unauthenticated';
+}

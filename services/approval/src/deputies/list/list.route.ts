@@ -1,0 +1,71 @@
+import { named, PAGE_SIZE_DEFAULT, pageAnswer, pageQuery, Time } from '@cardea/contracts';
+import { endpoint } from '@cardea/http';
+import Type from 'typebox';
+import { isImpersonated, NO_KEYS } from '../../requests/requests.module.ts';
+import { DEPUTIES_TABLE } from '../deputies.projection.ts';
+import { type DeputyDependencies, OWN_DEPUTY } from '../deputy-shape.ts';
+
+const ok = Type.Object(
+  {
+    deputies: Type.Array(
+      named(
+        'ApprovalDeputyship',
+        Type.Object(
+          { user_id: Type.String(), deputy: Type.String(), from: Time, until: Time },
+          { additionalProperties: false },
+        ),
+      ),
+    ),
+    total: pageAnswer.total,
+    offset: pageAnswer.offset,
+  },
+  { additionalProperties: false },
+);
+
+type Row = {
+  readonly user_id: string;
+  readonly deputy: string;
+  readonly from_at: Date;
+  readonly until_at: Date;
+};
+
+export const listDeputiesRoute = ({ database, clock }: DeputyDependencies) =>
+  endpoint(
+    {
+      tag: OWN_DEPUTY.tag,
+      tenant: OWN_DEPUTY.tenant,
+      area: OWN_DEPUTY.area,
+      name: 'list_approval_deputies',
+      machine: 'approvals:read',
+      class: 'things',
+      applicationScope: 'roles',
+      summary: 'Who decides in the place of whom',
+      description:
+        'Lists the deputies of the tenant whose time is not over, by the id of the person in whose place they decide; 50 unless `limit` says otherwise.',
+      method: 'get',
+      path: '/api/v1/ciba/deputies',
+      who: ['admin'],
+      notTaken: NO_KEYS,
+      query: Type.Object(pageQuery),
+      ok,
+      refusals: { forbidden: 403 },
+      reads: [DEPUTIES_TABLE],
+    },
+    async ({ principal, tenantId, query }) => {
+      if (isImpersonated(principal)) return { refused: 'forbidden' };
+      const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
+      const { rows } = await database.tenant(tenantId).query<Row & { readonly total: number }>(
+        `SELECT user_id, deputy, from_at, until_at, (count(*) OVER ())::int AS total
+         FROM approval.deputies WHERE tenant_id = $1 AND until_at > $2
+         ORDER BY user_id LIMIT $3 OFFSET $4`,
+        [tenantId, clock.now(), limit, offset],
+      );
+      const deputies = rows.map(({ user_id, deputy, from_at, until_at }) => ({
+        user_id,
+        deputy,
+        from: from_at.toISOString(),
+        until: until_at.toISOString(),
+      }));
+      return { ok: { deputies, total: rows[0]?.total ?? 0, offset } };
+    },
+  );

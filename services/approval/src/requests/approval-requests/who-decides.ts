@@ -1,0 +1,104 @@
+/** Who may decide a request: the rules, given how a person stands to those who are asked. */
+import { type Escalation, printApprover } from '@cardea/contracts';
+import { refuse } from '@cardea/event-store';
+import {
+  type ApprovalRequest,
+  type ExistingRequest,
+  expired,
+  isOverdue,
+  type RequestFacts,
+} from './request.ts';
+
+/** When a second addressee may decide too, and who; undefined where nobody ever does. */
+export function escalationOf({
+  escalate,
+  created_at,
+  expires_at,
+}: Pick<RequestFacts, 'escalate' | 'created_at' | 'expires_at'>):
+  | { readonly at: Date; readonly to: string; readonly approver: Escalation['approver'] }
+  | undefined {
+  if (escalate === undefined) return undefined;
+  const at = new Date(Date.parse(created_at) + escalate.after_seconds * 1000);
+  if (at.getTime() >= Date.parse(expires_at)) return undefined;
+  return { at, to: printApprover(escalate.approver), approver: escalate.approver };
+}
+
+/** By the clock, whether or not it is recorded; of a request that is over, whether it came to that. */
+export function isEscalated(request: ExistingRequest, now: Date): boolean {
+  const escalation = escalationOf(request.facts);
+  return escalation !== undefined && escalation.at <= (endOf(request) ?? now);
+}
+
+function endOf(request: ExistingRequest): Date | undefined {
+  switch (request.status) {
+    case 'pending':
+      return undefined;
+    case 'approved':
+    case 'denied':
+      return new Date(request.respondedAt);
+    case 'expired':
+      return new Date(request.expiredAt);
+  }
+}
+
+/** Who was asked: it is their requests, denials and mutes that count. */
+export const addresseeId = ({
+  user_id,
+  deputy_for,
+}: Pick<RequestFacts, 'user_id' | 'deputy_for'>): string => deputy_for ?? user_id;
+
+/** A deputy decides by a vouch; whom the request names from the first only where the policy asks for one. */
+export const isVouchRequired = ({ binding, deputy_for }: RequestFacts): boolean =>
+  binding?.vouch_required === true || deputy_for !== undefined;
+
+/** A request that asks no single person: who approved is recorded, and looked up again when it is used. */
+export const severalMayDecide = ({ approver, escalate }: RequestFacts): boolean =>
+  approver !== undefined || escalate !== undefined;
+
+/** Whoever decides, and how they stand to those who are asked, looked up a moment ago. */
+export type Decider = {
+  readonly userId: string;
+  /** They stand in the set that is asked first. */
+  readonly holdsSet: boolean;
+  /** They are the second addressee, or stand in that set. */
+  readonly holdsSecond?: boolean;
+};
+
+export function mayAnswer(decider: Decider, request: ExistingRequest, now: Date): boolean {
+  const { facts } = request;
+  const isFirst =
+    facts.approver === undefined ? facts.user_id === decider.userId : decider.holdsSet;
+  return isFirst || (decider.holdsSecond === true && isEscalated(request, now));
+}
+
+/** The request if this user may decide it now; else the reason of the refusal. */
+export function toDecide(decider: Decider, now: Date, request: ApprovalRequest) {
+  if (request.status !== 'none' && !mayAnswer(decider, request, now)) {
+    return { barred: refuse('request_not_found') } as const;
+  }
+  switch (request.status) {
+    case 'none':
+      return { barred: refuse('request_not_found') } as const;
+    case 'approved':
+    case 'denied':
+      return { barred: refuse('request_not_pending') } as const;
+    case 'expired':
+      return { barred: refuse('request_expired') } as const;
+    case 'pending':
+      return isOverdue(request, now)
+        ? ({ barred: refuse('request_expired', expired('time', now)) } as const)
+        : ({ pending: request } as const);
+  }
+}
+
+/** Why a person who is asked may not answer nevertheless. */
+export function barredFrom(
+  facts: RequestFacts,
+  { userId, userVouched }: { readonly userId: string; readonly userVouched: boolean },
+): 'approver_not_vouched' | 'approver_excluded' | undefined {
+  // Whom the request names decides without a vouch, unless its policy asks for one.
+  if (facts.approver === undefined && facts.user_id === userId) return undefined;
+  if (!userVouched) return 'approver_not_vouched';
+  const isExcluded = facts.exclude_session_user === true && facts.session_user_id === userId;
+  return isExcluded ? 'approver_excluded' : undefined;
+}

@@ -290,7 +290,7 @@ describe('a gated vend', () => {
     expect([answer.status, answer.code, answer.body.error.details]).toEqual([
       403,
       'CREDENTIAL_SCOPE_DENIED',
-      { fields: ['password'] },
+      { fields: ['password'], request_access: 'POST /api/v1/ciba/access-requests' },
     ]);
     expect(await grantsOf(tenantId)).toEqual([]);
   });

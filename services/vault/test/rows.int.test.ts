@@ -226,7 +226,8 @@ describe('the rows of a vend', () => {
 
   it('vault 1 tells which fields are denied or not set, and hands out none of the others', async () => {
     const denied = await attemptWith('9');
-    expect(denied.body.error.details).toEqual({ fields: ['unknown'] });
+    const request_access = 'POST /api/v1/ciba/access-requests';
+    expect(denied.body.error.details).toEqual({ fields: ['unknown'], request_access });
     const unset = await attemptWith('10');
     expect(unset.body.error.details).toEqual({ fields: ['extra'] });
     expect(`${denied.text}${unset.text}`).not.toContain('secret of');

@@ -5,6 +5,7 @@ import { migration as ownNotices } from '../../migrations/0003-own-notices.ts';
 import { migration as sparedNotices } from '../../migrations/0004-spared-notices.ts';
 import { migration as ownTopics } from '../../migrations/0010-own-topics.ts';
 import { migration as replays } from '../../migrations/0011-replays.ts';
+import { migration as approvalsForIdentity } from '../../migrations/0012-approvals-for-identity.ts';
 
 export type BusMigration = {
   readonly name: string;
@@ -21,6 +22,11 @@ export const busMigrations: readonly BusMigration[] = [
   { name: '0004-spared-notices', source: sourceOf('0004-spared-notices'), ...sparedNotices },
   { name: '0010-own-topics', source: sourceOf('0010-own-topics'), ...ownTopics },
   { name: '0011-replays', source: sourceOf('0011-replays'), ...replays },
+  {
+    name: '0012-approvals-for-identity',
+    source: sourceOf('0012-approvals-for-identity'),
+    ...approvalsForIdentity,
+  },
 ];
 
 /**

@@ -1,6 +1,12 @@
-/** A form of another site that becomes an address, since it comes without the cookie of the sign-in. */
+/**
+ * Turns a form that another site posted into a URL with a query. The form arrives without the sign-in's cookie, so the
+ * browser is redirected to that URL.
+ */
 
-/** What gateways (a request line of 16 KiB) and clients (16 KiB for all headers) take, with room for the rest. */
+/**
+ * The longest address that gateways (a request line of 16 KiB) and clients (16 KiB for all headers) accept, with room
+ * for the rest of the line.
+ */
 export const ADDRESS_MAX_BYTES = 15 * 1024;
 
 const TOO_LONG = {
@@ -9,7 +15,7 @@ const TOO_LONG = {
   details: [{ field: 'body', rule: 'max_bytes', limit: ADDRESS_MAX_BYTES }],
 } as const;
 
-/** Escaped, a form takes up to three times its size. */
+/** Percent-encoding makes a form up to three times as long. */
 export function formAsAddress(path: string, form: { readonly [name: string]: string }) {
   const address = `${path}?${new URLSearchParams(form)}`;
   return address.length > ADDRESS_MAX_BYTES ? TOO_LONG : { address };

@@ -1,4 +1,4 @@
-/** What other services receive about resource servers, and about clients that could not prove who they are. */
+/** Publishes the facts of resource servers and failed client authentications that other services receive. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import type { ClientFailureEvent } from './client-failures/client-failure.ts';

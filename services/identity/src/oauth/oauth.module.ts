@@ -116,9 +116,9 @@ type Dependencies = Pick<
   readonly toAscii: ToAscii;
   readonly onward: FindOnward;
   readonly startAgentSession: AgentSessionStart;
-  /** What reaches the documents of clients, where it is not the network: a test counts its calls. */
+  /** Replaces the network when client documents are fetched. Tests count its calls. */
   readonly documentNetwork?: Pick<OutboundDependencies, 'dialer' | 'resolver'>;
-  /** The same of the addresses for logout notices. */
+  /** Replaces the network when logout notices are sent. */
   readonly noticeNetwork?: Pick<OutboundDependencies, 'dialer' | 'resolver'>;
 } & Pick<SigningKeys, 'jwks' | 'keys' | 'latestJwks' | 'sign' | 'signForClient'>;
 
@@ -128,11 +128,11 @@ export function oauthModule(given: Dependencies): Module {
   const artifacts = artifactCache(given.cache, given.derive('JWT_SECRET', 'artifact/v1'));
   const resources = knownResources(given);
   const documents = outbound({
-    // Not even in development is anything fetched from inside.
+    // Client documents are never fetched from private addresses, not even in development.
     env: 'production',
     allowedCidrs: [],
     wholeWaitMs: DOCUMENT_WAIT_MS,
-    // One more tells that there is more.
+    // One extra byte shows that the document is too long.
     bodyMaxBytes: DOCUMENT_BYTES_MAX + 1,
     ...given.documentNetwork,
   });
@@ -225,7 +225,7 @@ function tokensOf(
   };
 }
 
-/** For a step-up, which comes before the server and is not part of it. */
+/** For a step-up, which happens before the authorization server and outside of it. */
 export const accessOfApplications = (
   given: Pick<
     Dependencies,

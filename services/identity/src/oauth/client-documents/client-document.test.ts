@@ -50,7 +50,7 @@ describe('a document by which a client describes itself', () => {
     expect(read({ redirect_uris: many })?.redirectUris).toHaveLength(50);
   });
 
-  // Not read at their addresses: known by descriptions of them in public repositories, November 2026.
+  // These documents were not fetched. The fields come from descriptions in public repositories, November 2026.
   it.each([
     {
       client_id: 'https://claude.ai/oauth/claude-code-client-metadata',
@@ -68,7 +68,8 @@ describe('a document by which a client describes itself', () => {
       response_types: ['code'],
       application_type: 'native',
     },
-    // No document of Cursor: one with redirect URIs that public issues name, such as makeplane/plane-mcp-server 159.
+    // Cursor publishes no document. This one has redirect URIs that public issues name, such as
+    // makeplane/plane-mcp-server 159.
     {
       client_id: 'https://cursor.example/oauth/client.json',
       client_name: 'Cursor',

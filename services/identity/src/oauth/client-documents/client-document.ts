@@ -1,7 +1,7 @@
 /**
- * A client that describes itself by a document at its own address (Client ID Metadata Documents). Nobody has
- * registered it, so of what the document says only a name and redirect URIs are taken: it is public, no tenant's
- * own, and its user is asked every time.
+ * A client that describes itself by a document at its own address (Client ID Metadata Documents). Nobody has registered
+ * such a client, so only a name and redirect URIs are read from its document. It is a public client, belongs to no
+ * tenant, and its user is asked for consent every time.
  */
 import { checkRedirectUri } from '../../workspaces/workspaces.module.ts';
 
@@ -11,10 +11,10 @@ const NAME_CHARACTERS_MAX = 128;
 const REDIRECT_URIS_MAX = 50;
 const SCOPE = 'openid profile email offline_access';
 
-/** Whether an id is the address of a document, and no id of an application. */
+/** Whether a client id is the address of a document. Ids of registered applications never are. */
 export const isDocumentId = (clientId: string): boolean => clientId.startsWith('https://');
 
-/** Undefined for what describes no client, or one that is not public. */
+/** Returns undefined for a text that describes no client, or a client that is not public. */
 export function readDocument(id: string, text: string): ClientDocument | undefined {
   const read = objectOf(text);
   if (read === undefined || read['client_id'] !== id) return undefined;
@@ -32,8 +32,8 @@ export function readDocument(id: string, text: string): ClientDocument | undefin
 const AS_DOCUMENT = { type: 'document', isDevelopment: false } as const;
 
 /**
- * Strangers publish one document for all their servers, so what this one cannot use is left out. Programs on the
- * person's own machine publish `localhost` (RFC 8252, 7.3), which the consent page warns of.
+ * Vendors publish one document for all authorization servers, so redirect URIs that Cardea cannot use are left out.
+ * Programs on the person's own machine publish `localhost` (RFC 8252, 7.3); the consent page warns of it.
  */
 function usableOf(uris: unknown): readonly string[] {
   const isUsable = (uri: unknown): uri is string =>
@@ -41,7 +41,10 @@ function usableOf(uris: unknown): readonly string[] {
   return Array.isArray(uris) ? uris.filter(isUsable).slice(0, REDIRECT_URIS_MAX) : [];
 }
 
-/** As the authorization server's library knows clients; nothing of it is the document's own choice. */
+/**
+ * The client's metadata in the form of the authorization server's library. The document cannot change any of the other
+ * values.
+ */
 export const documentMetadata = (id: string, { name, redirectUris }: ClientDocument) => ({
   client_id: id,
   client_name: name,
@@ -64,11 +67,11 @@ function objectOf(text: string): { readonly [field: string]: unknown } | undefin
   }
 }
 
-/** One that is not there holds the default of its standard. */
+/** A field that is missing has the default value of its standard. */
 const isListWith = (list: unknown, value: string): boolean =>
   list === undefined || (Array.isArray(list) && list.includes(value));
 
-/** The host is the one name that the client cannot make up. */
+/** A client can invent its name, but not the host of its address. */
 function nameOf(given: unknown, id: string): string {
   const { host } = new URL(id);
   const name = typeof given === 'string' ? given.replaceAll(/\p{C}/gu, '').trim() : '';

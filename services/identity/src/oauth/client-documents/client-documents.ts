@@ -1,4 +1,6 @@
-/** Documents of clients: fetched from public addresses alone, and only for tenants that let such clients in. */
+/**
+ * Fetches client documents. They are fetched from public addresses only, and only for tenants that allow such clients.
+ */
 import type { Outbound } from '@cardea/http';
 import type { Settings } from '@cardea/runtime';
 import type { ArtifactCache } from '../../adapters/artifact-cache.ts';
@@ -9,14 +11,14 @@ import { letsDocumentsIn } from './known-clients.ts';
 
 export const DOCUMENT_BYTES_MAX = 64 * 1024;
 export const DOCUMENT_WAIT_MS = 5_000;
-/** Longer than the library goes on with one that it has fetched. */
+/** Seconds for which a document stays in the cache: longer than the library uses a document that it has fetched. */
 const KEPT_SECONDS = 24 * 3_600;
 const MODEL = 'ClientDocument';
 
 export type ClientDocuments = {
-  /** What the library fetches; nothing but a document that is taken comes with 200. */
+  /** Fetches for the library. Only an accepted document is answered with status 200. */
   readonly fetch: (url: string) => Promise<Response>;
-  /** The tenant whose resource it is, where that lets such clients in. */
+  /** The tenant that owns the resource; undefined if that tenant does not allow such clients. */
   readonly tenantOf: (resource: string) => Promise<TenantFacts | undefined>;
   readonly nameOf: (clientId: string) => Promise<string>;
 };

@@ -1,4 +1,7 @@
-/** Whether a client may still act: an application that is there, or one that describes itself where it may. */
+/**
+ * Whether a client may still act: a registered application that exists, or a self-described client whose tenant allows
+ * it.
+ */
 import type { Settings } from '@cardea/runtime';
 import type { SnapshotCache } from '../../streams/snapshot-cache.ts';
 import {

@@ -1,4 +1,4 @@
-/** That somebody who called themselves a client could not prove it. Nothing follows from it but its record. */
+/** A failed authentication of a client. It is recorded and has no other effect. */
 import type { Stream } from '@cardea/event-store';
 
 export type ClientFailureReason = 'wrong_secret' | 'wrong_assertion' | 'wrong_method';

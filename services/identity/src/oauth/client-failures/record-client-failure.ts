@@ -1,4 +1,4 @@
-/** Records failed authentications of clients, for the audit log: at most so many of one client a minute. */
+/** Records failed authentications of clients for the audit log, with a limit per client and minute. */
 import { accept } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

@@ -1,4 +1,6 @@
-/** What a user lets an application have of what it asks for; `openid` cannot be left out. */
+/**
+ * The scopes and claims that a user grants to an application, out of those it asks for. `openid` cannot be left out.
+ */
 import type { ShownClaim } from '../../adapters/authorization-ports.ts';
 import type { Granted } from '../../consents/consents.module.ts';
 
@@ -21,7 +23,7 @@ export function chosenScopes(
   );
 }
 
-/** A claim goes with its scope: without that the application does not get it. */
+/** A claim needs its scope: without the scope, the application does not get the claim. */
 export function chosenClaims(
   claims: readonly ShownClaim[],
   { missing, granted }: { readonly missing: Granted; readonly granted: Granted },

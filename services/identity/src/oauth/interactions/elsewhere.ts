@@ -1,4 +1,7 @@
-/** A mailed link that this browser cannot use: it was asked for in another one, or was used. */
+/**
+ * The page for a mailed link that this browser cannot use, because another browser requested it or because it was used
+ * already.
+ */
 import { asPage, html, plainPage, send } from '@cardea/pages';
 import { frameOf } from '../../pages/frame.ts';
 import { onwardLinks } from '../../pages/onward.ts';
@@ -18,7 +21,10 @@ export async function showElsewhere(needs: InteractionDependencies, request: Any
 
 type Open = Pick<Interaction, 'client' | 'redirectUri'>;
 
-/** The person signs in at the application itself here, for its answer belongs to the other browser. */
+/**
+ * Tells the person to sign in at the application here. The response to the open interaction belongs to the other
+ * browser.
+ */
 async function elsewherePage(
   { onward, workspaces }: InteractionDependencies,
   { headers }: AnyRequest,
@@ -34,7 +40,7 @@ async function elsewherePage(
   return plainPage(frame, say('elsewhere.title'), say('elsewhere.code'), more);
 }
 
-/** The cookie outlives its interaction only where the person went on with it. */
+/** The browser keeps the cookie of an ended interaction only if the person completed that interaction in it. */
 async function overPage(needs: InteractionDependencies, { headers, params }: AnyRequest) {
   const isOwn = needs.server().interactionId(headers['cookie']) === params.uid;
   const tenantId = await signedInTenant(needs, headers);
@@ -47,7 +53,7 @@ async function overPage(needs: InteractionDependencies, { headers, params }: Any
     : plainPage(frame, say('gone.title'), say('gone.lead'), more);
 }
 
-/** The tenant of the person who is signed in; they may learn of its applications. */
+/** The tenant of the signed-in person, who may see that tenant's applications. */
 async function signedInTenant(
   { applicationSessions, server }: InteractionDependencies,
   headers: AnyRequest['headers'],

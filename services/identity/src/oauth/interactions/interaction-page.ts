@@ -1,4 +1,4 @@
-/** Which page an interaction shows, and the page of a consent. */
+/** Chooses the page that an interaction shows, and renders the consent page. */
 
 import {
   form,
@@ -78,7 +78,7 @@ function begunPage(at: At): PageBody {
   }
 }
 
-/** Names the application and where it gets the answer, before the browser is sent there. */
+/** Names the application and the host that receives the response, before the browser is redirected there. */
 function continuePage({ frame: { say }, view, path }: At): PageBody {
   const { name: client, host } = view.client;
   return {
@@ -95,7 +95,7 @@ const accountLine = (say: Frame['say'], { account }: InteractionView, path: stri
 ${plainForm(`${path}/restart`, say('consent.not_me'))}</div>
 `;
 
-/** To go on as whoever is signed in, or as somebody else. */
+/** Asks whether to continue with the signed-in account or with another one. */
 function accountPage({ frame: { say }, view, path }: At): PageBody {
   const email = view.account?.email ?? '';
   return {
@@ -143,7 +143,7 @@ ${claimsOf(at)}<div class="ways"><button class="main">${say('consent.allow')}</b
   };
 }
 
-/** What the application is told beside the scopes; each goes with its scope. */
+/** The claims that the application gets in addition to the scopes. Each claim depends on its scope. */
 function claimsOf({ frame: { say }, view: { claims, tenant } }: At): Markup {
   if (claims.length === 0) return NOTHING;
   const items = claims.map(
@@ -172,7 +172,7 @@ function claimText(
   return say(isHidden ? 'claim.private_metadata' : 'claim.public_metadata', { name, tenant, path });
 }
 
-/** Who somebody is cannot be left out, nor what was granted before; all else can. */
+/** `openid` and scopes that were granted before cannot be deselected; all others can. */
 function scopeItem({ say }: Frame, scope: InteractionView['scopes'][number]): Markup {
   const { name } = scope;
   const text = isBuiltInScope(name) ? say(`scope.${name}`) : scope.description;

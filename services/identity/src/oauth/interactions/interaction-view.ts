@@ -1,4 +1,4 @@
-/** An interaction as its page and its JSON show it. */
+/** The data of an interaction that its page and its JSON show. */
 import { DEFAULT_LANGUAGE } from '@cardea/mail';
 import type { Settings } from '@cardea/runtime';
 import {
@@ -34,7 +34,7 @@ type ShownScope = { readonly name: string; readonly description: string; readonl
 
 type Prompt = 'login' | 'create' | 'mfa' | 'select_account' | 'consent';
 
-/** What a page asks for. */
+/** The kind of decision that a page asks for. */
 export const promptOf = (
   { progress, stored }: Interaction,
   tenant: TenantFacts | undefined = undefined,
@@ -49,7 +49,7 @@ export const promptOf = (
   return name === 'select_account' ? 'select_account' : 'consent';
 };
 
-/** Undefined where nobody can register by themselves. */
+/** Undefined if people cannot register themselves at this tenant. */
 const registrationOf = (tenant: TenantFacts | undefined) =>
   tenant?.settings.registration.mode === 'open'
     ? { password_min: tenant.settings.password_policy.min }
@@ -61,7 +61,7 @@ export async function interactionView(needs: ViewDependencies, interaction: Inte
   const tenant = await needs.workspaces.tenant(tenantId);
   const prompt = promptOf(interaction, tenant);
   const registration = registrationOf(tenant);
-  // A hint that is no address names nobody who could sign in.
+  // A hint that is not an e-mail address cannot name an account, so it is dropped.
   const hint = emailAddress(String(stored.params['login_hint'] ?? ''), needs.toAscii);
   const isSignedIn = prompt === 'consent' || prompt === 'select_account';
   const email = isSignedIn ? await emailOf(needs, interaction) : undefined;
@@ -73,7 +73,7 @@ export async function interactionView(needs: ViewDependencies, interaction: Inte
       name: application.name,
       host: hostOf(interaction),
       first_party: application.first_party,
-      // For a client that describes itself this is the one thing that it cannot make up.
+      // The host is the only name that a self-described client cannot invent.
       ...(isDocumentId(application.id) ? { id_host: new URL(application.id).host } : {}),
     },
     scopes: await scopesOf(needs, interaction),
@@ -97,17 +97,17 @@ export async function interactionView(needs: ViewDependencies, interaction: Inte
 }
 export type InteractionView = Awaited<ReturnType<typeof interactionView>>;
 
-/** The tenant's own application asks for nothing; only where the answer goes is not sure. */
+/** The tenant's own application needs no consent. The page only confirms where the response goes. */
 const isContinuation = ({ stored, client }: Interaction): boolean =>
   client.application.first_party &&
   stored.prompt.name === 'consent' &&
   stored.prompt.reasons.every((reason) => reason === 'native_client_prompt');
 
-/** Where the person is sent; empty where that is nowhere, for a device asks for the answer. */
+/** The host that the browser is redirected to. Empty for a device flow, which has no redirect. */
 function hostOf({ redirectUri }: Interaction): string {
   if (redirectUri === undefined) return '';
   const { host, protocol } = new URL(redirectUri);
-  // What follows the scheme of an application is no host.
+  // A custom scheme of an application has no host after it.
   return protocol === 'https:' || protocol === 'http:' ? host : protocol;
 }
 
@@ -126,7 +126,7 @@ async function scopesOf(
   const known = await resources.find(client.tenantId, resource);
   const descriptions = new Map(known?.scopes.map(({ name, description }) => [name, description]));
   const added = [...new Set(Object.values(missing).flat())];
-  // A device is always asked about, also for what the application has already.
+  // A device always needs confirmation, even for scopes that the application already has.
   const wanted = userCode === undefined ? '' : String(stored.params['scope'] ?? '');
   const had = wanted.split(' ').filter((name) => name !== '' && !added.includes(name));
   return [...added, ...had].map((name) => ({
@@ -136,7 +136,7 @@ async function scopesOf(
   }));
 }
 
-/** As forms and JSON name the ways that a tenant calls by other names. */
+/** Maps a tenant's names of sign-in methods to the names in forms and JSON. */
 const METHODS = {
   password: 'password',
   otp: 'email_otp',
@@ -144,7 +144,7 @@ const METHODS = {
   passkeys: 'passkey',
 } as const;
 
-/** The ways of the tenant that lead anywhere from here. */
+/** The tenant's sign-in methods that can be used at this point. */
 function waysOf(
   tenant: TenantFacts | undefined,
   { settings }: Pick<ViewDependencies, 'settings'>,

@@ -1,6 +1,6 @@
 /**
- * The hosted pages, and the same as JSON under the same addresses, for the cookie that names an interaction is
- * bound to them. Only pages of the deployment's own origin may post.
+ * The hosted pages. The same addresses also answer in JSON, because the cookie that names an interaction is bound to
+ * these paths. Only pages of the deployment's own origin may post.
  */
 import { type Endpoint, endpoint, isForm } from '@cardea/http';
 import { page, send, wantsPage } from '@cardea/pages';
@@ -41,7 +41,7 @@ export const interactionRoute = (needs: InteractionDependencies): Endpoint =>
       method: 'get',
       path: PATH,
       showsPages: true,
-      // What came back from a provider.
+      // The provider's response parameters.
       query: Type.Object({ error: Type.Optional(Type.String({ maxLength: 64 })) }),
       ok: Type.Object(
         { uid: Type.String(), prompt: Type.String() },
@@ -68,7 +68,7 @@ export const interactionConsentRoute = (needs: InteractionDependencies): Endpoin
       description:
         'Records what the user allows the application. Scopes that the user leaves out are not asked for in this flow again, and the claims of the application go with their scopes.',
       path: `${PATH}/consent`,
-      // A form has a field for each scope.
+      // The form has one field per scope.
       body: Type.Object(
         { scopes: Type.Optional(Type.Array(Type.String({ maxLength: 128 }), { maxItems: 200 })) },
         { additionalProperties: Type.String({ maxLength: 16 }) },
@@ -97,7 +97,7 @@ export const interactionConsentRoute = (needs: InteractionDependencies): Endpoin
     },
   );
 
-/** Goes on as the person who is signed in; another account begins by a restart. */
+/** Continues with the signed-in account. Choosing another account starts with a restart. */
 export const interactionAccountRoute = (needs: InteractionDependencies): Endpoint =>
   endpoint(
     {
@@ -138,7 +138,7 @@ export const interactionAbortRoute = (needs: InteractionDependencies): Endpoint 
     },
   );
 
-/** A sign-in that has come half the way begins again, and whoever is signed in may be somebody else. */
+/** Restarts a sign-in that is not complete, or replaces the signed-in account by another one. */
 export const interactionRestartRoute = (needs: InteractionDependencies): Endpoint =>
   endpoint(
     {
@@ -159,7 +159,7 @@ export const interactionRestartRoute = (needs: InteractionDependencies): Endpoin
     },
   );
 
-/** The way back from a provider. Its code was given to this browser alone, and works once. */
+/** The provider's redirect back to Cardea. Its code was issued to this browser only and works once. */
 export const interactionSocialRoute = (needs: InteractionDependencies): Endpoint =>
   endpoint(
     {
@@ -187,7 +187,7 @@ export const interactionSocialRoute = (needs: InteractionDependencies): Endpoint
     },
   );
 
-/** Where a mailed link leads that was asked for here: opening it uses nothing up. */
+/** The target of a mailed link that this browser requested. Opening the page does not consume the link. */
 export const interactionLinkRoute = (needs: InteractionDependencies): Endpoint =>
   endpoint(
     {

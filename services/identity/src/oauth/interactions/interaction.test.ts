@@ -14,7 +14,7 @@ const PROGRESS = {
 
 type Charges = readonly (readonly [{ readonly name: string }, string, number])[];
 
-/** A flow of so many bytes that ends in ten minutes, and what becomes of it. */
+/** Runs `waitForMail` for a flow of this size that ends in ten minutes, and returns what was stored and charged. */
 async function waited(
   of: { readonly bytes?: number; readonly leftSeconds?: number; readonly userCode?: string },
   isAllowed = true,
@@ -60,11 +60,11 @@ describe('a flow that waits for a mail [people-12]', () => {
     expect(byIp?.slice(0, 2)).toEqual([LIMITS.keptFlowKibHoursByIp, '192.0.2.1']);
     expect(byTenant?.slice(0, 2)).toEqual([LIMITS.keptFlowKibHoursByTenant, 't1']);
     const points = (of: typeof small) => of.charged[0]?.[0]?.[2] ?? 0;
-    // A day of one KiB, and of what waits beside it.
+    // The cost of 1 KiB for one day, plus the rest of the flow.
     expect(points(small)).toBeGreaterThanOrEqual(24);
     expect(points(small)).toBeLessThan(2 * 24);
     expect(points(large)).toBeGreaterThan(8 * 24);
-    // What is kept already is not charged again.
+    // A flow whose time was extended before is not charged again.
     const again = await waited({ leftSeconds: DAY_S });
     expect(points(again)).toBeLessThan(3);
   });

@@ -20,7 +20,7 @@ type Stored = {
   readonly params: { readonly [name: string]: unknown };
   session?: { readonly accountId: string; readonly uid?: string } | undefined;
   result?: { readonly [name: string]: unknown } | undefined;
-  /** What came of the page before this one. */
+  /** The result of the previous page. */
   readonly lastSubmission?:
     | { readonly login?: { readonly accountId: string }; readonly select_account?: object }
     | undefined;
@@ -36,7 +36,7 @@ type Details = {
 export type PendingSecondFactor = {
   readonly token: string;
   readonly methods: readonly string[];
-  /** The account has none yet and has to have one. */
+  /** The account has no second factor yet and must enrol one. */
   readonly isEnrolment: boolean;
   /** The key of an authenticator app that is being set up. */
   readonly totp?: { readonly challengeId: string; readonly secret: string; readonly url: string };
@@ -48,39 +48,42 @@ export type Mailed = {
   readonly challengeId: string;
 };
 
-/** How far a sign-in has come that takes several pages. */
+/** The progress of a sign-in that takes several pages. */
 export type Progress =
   | { readonly step: 'begun' }
   | ({ readonly step: 'second_factor' } & PendingSecondFactor)
   | ({ readonly step: 'mailed' } & Mailed)
   | { readonly step: 'password_forgotten' }
-  /** A link to set a new password is on its way, if the address has an account. */
+  /** A link to set a new password was mailed, if the address has an account. */
   | { readonly step: 'reset_mailed'; readonly email: string }
-  /** Somebody wants an account. */
+  /** The person is registering an account. */
   | { readonly step: 'registering' }
-  /** The mail that proves the address is on its way, if the address was free. */
+  /** The mail that proves the address was sent, if the address was not taken. */
   | ({ readonly step: 'registered' } & PendingRegistration)
-  /** Whoever is signed in wants to be somebody else. */
+  /** The signed-in person wants to use another account. */
   | { readonly step: 'restarted' }
-  /** Another tab of the browser has signed in somebody else, or has signed out. */
+  /** Another tab of the browser has signed in another account, or has signed out. */
   | { readonly step: 'replaced' };
 
 export type Interaction = {
   readonly stored: Stored;
   readonly client: OAuthClient;
-  /** Undefined where a device waits for the answer. */
+  /** Undefined for a device flow. */
   readonly redirectUri: string | undefined;
-  /** As that device shows it. */
+  /** The user code in the form that the device shows. */
   readonly userCode?: string | undefined;
   readonly resource: string;
-  /** Scopes that are asked for now, by resource. */
+  /** Scopes that the page asks for, by resource. */
   readonly missing: { readonly [resource: string]: readonly string[] };
-  /** Claims of the application's own that are asked for now, as they were when the page was made. */
+  /** Claims of the application that the page asks for, as they were when the page was rendered. */
   readonly claims: readonly ShownClaim[];
   readonly progress: Progress;
 };
 
-/** Beside the results that the library knows; it is encrypted as all of its artifacts. */
+/**
+ * The key of the progress in the library's stored result. The library's artifacts are encrypted, so the progress is,
+ * too.
+ */
 const PROGRESS = 'progress';
 
 type Dependencies = {
@@ -89,10 +92,10 @@ type Dependencies = {
   readonly resources: Pick<KnownResources, 'builtIn'>;
 };
 
-/** Prompts that ask nobody in particular. */
+/** Prompts that need no signed-in person. */
 const WITHOUT_SESSION: ReadonlySet<string> = new Set(['login', 'create']);
 
-/** Undefined where the cookie names none, another one, or one that has lapsed. */
+/** Returns undefined if the cookie names no interaction, another interaction, or an expired one. */
 export async function findInteraction(
   { server, clients, resources }: Dependencies,
   uid: string,
@@ -125,7 +128,7 @@ export async function findInteraction(
   };
 }
 
-/** What waits under an id, for whoever opens its link in another browser; undefined where nothing does. */
+/** Finds an interaction by its id, for a link that is opened in another browser. Returns undefined if there is none. */
 export async function findOpenInteraction(
   { server, clients, resources }: Pick<Dependencies, 'clients' | 'resources' | 'server'>,
   uid: string,
@@ -148,8 +151,8 @@ const now = () => Math.floor(Date.now() / 1000);
 type Result = { readonly [name: string]: unknown };
 
 /**
- * What came of a consent, with the sign-in or the choice of the same flow: without that the library would ask again for
- * what `prompt` or `max_age=0` demanded.
+ * The result of a consent page, with the sign-in or the account choice of the same flow. Without these, the library
+ * would repeat what `prompt` or `max_age=0` demanded.
  */
 export const consented = ({ stored: { lastSubmission, session } }: Interaction): Result => {
   const { login, select_account } = lastSubmission ?? {};
@@ -158,7 +161,7 @@ export const consented = ({ stored: { lastSubmission, session } }: Interaction):
   return { ...(isSame ? { login } : {}), ...chosen, consent: {} };
 };
 
-/** Where the browser goes on, once something came of it. */
+/** Stores the result of the interaction and returns the address at which the browser continues. */
 export async function finish({ stored }: Interaction, result: Result): Promise<string> {
   stored.result = result;
   await stored.save(Math.max(1, stored.exp - now()));
@@ -169,8 +172,8 @@ const KIB = 1_024;
 const HOUR_S = 3_600;
 
 /**
- * The flow waits for a mail: it is kept as long as the mail's secret works, and a while longer to finish. Kept flows
- * have a budget of bytes and time; beyond it a flow is kept as long as any other. Returns the cookies of the browser.
+ * Keeps a flow that waits for a mail for as long as the mail's secret works, plus time to finish. Such flows have a
+ * budget of bytes and time; a flow beyond the budget keeps its ordinary lifetime. Returns the cookies to set.
  */
 export async function waitForMail(
   { server, limits }: Pick<Dependencies, 'server'> & Pick<ServiceDependencies, 'limits'>,
@@ -182,7 +185,7 @@ export async function waitForMail(
   const seconds = SECRET_TTL_MS[of.purpose] / 1_000 + INTERACTION_SECONDS;
   const kib = Buffer.byteLength(JSON.stringify(stored)) / KIB;
   const size = Math.ceil((kib * Math.max(0, seconds - left)) / HOUR_S);
-  // A device has given up before a mail has.
+  // A device stops polling before the mail's secret expires, so its flow is not kept longer.
   const isKept =
     userCode === undefined &&
     seconds > left &&
@@ -197,7 +200,7 @@ export async function waitForMail(
   return [];
 }
 
-/** Until the next page of the same browser. */
+/** Stores the progress until the same browser's next page. */
 export async function keepProgress({ stored }: Interaction, progress: Progress): Promise<void> {
   stored.result = { [PROGRESS]: progress };
   await stored.save(Math.max(1, stored.exp - now()));

@@ -1,4 +1,4 @@
-/** What the pages of an interaction have in common: where they are shown, and the parts that several of them have. */
+/** The input and the parts that several pages of an interaction share. */
 import { field, type Markup, plainForm } from '@cardea/pages';
 import type { Frame } from '../../pages/frame.ts';
 import type { InteractionView } from './interaction-view.ts';
@@ -7,13 +7,13 @@ import { CODE_CHARACTERS_MAX, EMAIL_CHARACTERS_MAX } from './typed-fields.ts';
 export type At = {
   readonly frame: Frame;
   readonly view: InteractionView;
-  /** The path of the interaction. */
+  /** The path of the interaction's page. */
   readonly path: string;
   readonly alert?: string | undefined;
-  /** What was typed before, where it is shown again. */
+  /** The e-mail address that was typed before; the page shows it again. */
   readonly email?: string | undefined;
   readonly displayName?: string | undefined;
-  /** The address of the deployment, for the way to a provider. */
+  /** The address of the deployment. Links to providers start with it. */
   readonly publicUrl: string;
   readonly tenantId: string;
 };
@@ -28,7 +28,7 @@ type RestartText =
 export const restart = ({ frame, path }: At, key: RestartText): Markup =>
   plainForm(`${path}/restart`, frame.say(key));
 
-/** The address that was typed before, else the one that the application hints at. */
+/** Shows the address that was typed before, otherwise the application's `login_hint`. */
 export const emailField = (
   { frame: { say }, view, email, alert }: At,
   of: {
@@ -48,7 +48,7 @@ export const emailField = (
     isInvalid: of.isInvalid ?? alert !== undefined,
   });
 
-/** The code of a mail. */
+/** The field for a mailed code. */
 export const mailedCodeField = ({ frame: { say }, alert }: At): Markup =>
   field({
     name: 'code',

@@ -1,4 +1,7 @@
-/** What the endpoints of an interaction share: whose page may post, and how a page or a program is answered. */
+/**
+ * What the endpoints of an interaction share: the check of the posting page's origin, and the responses as page or
+ * JSON.
+ */
 import type { Request } from '@cardea/http';
 import { asPage, type Html, page, plainPage, send } from '@cardea/pages';
 import type { ServiceDependencies } from '@cardea/service';
@@ -116,15 +119,15 @@ type Shown = { readonly raw: ReturnType<typeof send> };
 export const NOT_FOUND = { refused: 'interaction_not_found' } as const;
 export const FOREIGN = { refused: 'access_denied' } as const;
 
-/** Undefined where the browser's cookie does not name it. */
+/** Returns undefined if the browser's cookie does not name this interaction. */
 export const interactionOf = (
   needs: InteractionDependencies,
   { params, headers }: AnyRequest,
 ): Promise<Interaction | undefined> => findInteraction(needs, params.uid, headers['cookie']);
 
 /**
- * A cookie comes along whoever's page posts, so the page has to be ours. Pages that send no referrer have the
- * origin `null` in a browser, which then says by a header of its own that it was the same one.
+ * The browser sends its cookie with a post from any page, so the page's origin must be ours. For pages with a
+ * `no-referrer` policy browsers send the origin `null`; then `Sec-Fetch-Site` proves the same origin.
  */
 export function isOwnPage(
   { origin, 'sec-fetch-site': site }: AnyRequest['headers'],
@@ -142,7 +145,7 @@ export async function postedTo(
   return (await interactionOf(needs, request)) ?? NOT_FOUND;
 }
 
-/** It is not shown whose page it was. */
+/** The page shows no tenant and no application, since the interaction was not found or the post came from elsewhere. */
 export async function failed<Refused extends typeof FOREIGN | typeof NOT_FOUND>(
   { headers }: Pick<AnyRequest, 'headers'>,
   refusal: Refused,
@@ -154,10 +157,10 @@ export async function failed<Refused extends typeof FOREIGN | typeof NOT_FOUND>(
   return { raw: send(REFUSALS[refusal.refused], shown) };
 }
 
-/** What is shown again. */
+/** What was typed and is shown again. */
 type Typed = { readonly email?: string | undefined; readonly displayName?: string | undefined };
 
-/** One page of the interaction, as far as it has come. */
+/** Renders the page of the interaction's current step. */
 export async function showInteraction(
   needs: InteractionDependencies,
   request: AnyRequest,
@@ -192,10 +195,13 @@ export async function showInteraction(
 
 const shownCode = (code: string) => (code.endsWith('_login_disabled') ? 'login_disabled' : code);
 
-/** A sign-in that cannot go on begins again. */
+/** Refusals that end a sign-in. The person starts again. */
 const LAPSED: ReadonlySet<string> = new Set(['invalid_mfa_token', 'mfa_token_expired']);
 
-/** What came of a factor: on to the application, to the next page, or to the same one with a reason. */
+/**
+ * Answers after a factor was checked: continue to the application, show the next page, or show the same page with the
+ * reason of the refusal.
+ */
 export async function answered(
   needs: InteractionDependencies,
   request: AnyRequest,
@@ -245,13 +251,16 @@ type Cookies = readonly string[];
 const cookieFields = (cookies: Cookies): { readonly 'Set-Cookie'?: string[] } =>
   cookies.length === 0 ? {} : { 'Set-Cookie': [...cookies] };
 
-/** A mail is on its way: the browser goes on to the page that waits for it, as long as it may take. */
+/**
+ * Answers after a mail was sent. The browser continues to the page that waits for the mail, and the flow is kept that
+ * long.
+ */
 export async function mailSent<Ok extends object>(
   needs: InteractionDependencies,
   request: AnyRequest,
   of: Pick<Parameters<typeof waitForMail>[2], 'progress' | 'purpose'> & {
     readonly found: Interaction;
-    /** What a program is answered. */
+    /** The JSON for a caller that is not a page. */
     readonly ok: Ok;
   },
 ) {
@@ -271,7 +280,7 @@ async function signedIn(
 ) {
   const { session, recoveryCodes } = outcome;
   const { user_id: accountId, auth_time: ts, amr, id: acr } = session;
-  // The library has one text that goes from the sign-in to the code: the session's id.
+  // The library carries one text from the sign-in to the code: `acr`. It holds the session's id.
   const login = { accountId, ts, amr: [...amr], acr, remember: true };
   const redirect_to = await finish(found, { login });
   if (!asPage(request.headers)) {

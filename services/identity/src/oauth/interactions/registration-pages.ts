@@ -1,4 +1,4 @@
-/** The pages at which people register: their data, and the page that waits for the mailed proof of the address. */
+/** The pages at which people register: the form, and the page that waits for the mailed proof of the address. */
 import {
   field,
   form,
@@ -47,7 +47,7 @@ ${form(`${path}/register`, emailField(at), name, password, mainButton(say('creat
   };
 }
 
-/** Whether the address was free is for its mail to say. */
+/** The page does not reveal whether the address was taken. Only the mail does. */
 export function registeredPage(at: At, { email }: PendingRegistration): PageBody {
   const { frame, path } = at;
   const { say } = frame;
@@ -58,7 +58,7 @@ ${form(`${path}/verify-email`, mailedCodeField(at), mainButton(say('continue')))
   };
 }
 
-/** Where the mailed link leads: pressing its button proves the address, opening it does not. */
+/** The target of the mailed link. Pressing its button proves the address; opening the page does not. */
 export function proofPage({ frame: { say }, path }: At): PageBody {
   const token = field({ name: 'token', label: say('link.paste'), autocomplete: 'off' });
   return {

@@ -1,4 +1,4 @@
-/** Registering at the authorization server, and the mailed proof of the address that ends it. */
+/** Registration at the authorization server, and the mailed proof of the address that completes it. */
 import { type Endpoint, endpoint } from '@cardea/http';
 import { languageOf, page, send } from '@cardea/pages';
 import Type from 'typebox';
@@ -35,7 +35,7 @@ const atPage = (request: AnyRequest, { stored }: Interaction) => ({
   language: languageOf(request.headers, stored.params['ui_locales']),
 });
 
-/** Without an address it leads to the page that asks for it. */
+/** A request without an address shows the page that asks for one. */
 export const interactionRegisterRoute = (needs: InteractionDependencies): Endpoint =>
   endpoint(
     {
@@ -78,7 +78,7 @@ export const interactionRegisterRoute = (needs: InteractionDependencies): Endpoi
     },
   );
 
-/** With neither code nor link it sends the mail again. */
+/** A request with neither code nor link sends the mail again. */
 export const interactionVerifyEmailRoute = (needs: InteractionDependencies): Endpoint =>
   endpoint(
     {
@@ -115,7 +115,7 @@ export const interactionVerifyEmailRoute = (needs: InteractionDependencies): End
     },
   );
 
-/** Where the mailed link leads; in another browser to the page that proves the address there. */
+/** The target of the mailed link. In another browser it shows the page that proves the address there. */
 export const interactionVerifyEmailPageRoute = (needs: InteractionDependencies): Endpoint =>
   endpoint(
     {
@@ -135,7 +135,7 @@ export const interactionVerifyEmailPageRoute = (needs: InteractionDependencies):
     async (request) => {
       const found = await interactionOf(needs, request);
       if (found?.progress.step !== 'registered') {
-        // Browsers keep what follows the `#`.
+        // Browsers keep the part after `#` through a redirect.
         const isAwaited = found === undefined && (await isAwaitedElsewhere(needs, request));
         const query = isAwaited ? '?elsewhere=true' : '';
         return redirected(`${needs.settings.PUBLIC_URL}/api/v1/auth/verify-email${query}`);
@@ -148,7 +148,7 @@ export const interactionVerifyEmailPageRoute = (needs: InteractionDependencies):
     },
   );
 
-/** Whether the registration waits for its proof in another browser. */
+/** Whether a registration waits for its proof in another browser. */
 async function isAwaitedElsewhere(
   needs: InteractionDependencies,
   { params }: AnyRequest,

@@ -1,4 +1,4 @@
-/** The pages at which people sign in: the first factor, what was mailed, the second factor and its enrolment. */
+/** The pages at which people sign in: first factor, mailed code or link, second factor and its enrolment. */
 import {
   field,
   form,
@@ -33,7 +33,7 @@ const PROVIDER_NAMES: { readonly [provider: string]: string } = {
   microsoft: 'Microsoft',
 };
 
-/** Stands below the password, in whose form no other one can be. */
+/** The link stands below the password form, because a form cannot contain another one. */
 const forgotten = ({ frame }: At): Markup =>
   html`<button class="plain" form="forgotten">${frame.say('sign_in.forgotten')}</button>`;
 const forgottenForm = ({ path }: At): Markup =>
@@ -84,7 +84,7 @@ ${none}${byAddress}${has('password') ? forgottenForm(at) : NOTHING}${line}${ways
   };
 }
 
-/** The first button is what Enter presses; a code or a link needs no password. */
+/** Enter presses the first button of a form. The buttons for a code or a link need no password. */
 function addressFields(
   at: At,
   hasPassword: boolean,
@@ -92,7 +92,7 @@ function addressFields(
 ): readonly Markup[] {
   const { email, alert } = at;
   const { say } = at.frame;
-  // What went wrong elsewhere, as at a provider, is no fault of what is typed here.
+  // An error from elsewhere, such as a provider, does not make these fields invalid.
   const isInvalid = alert !== undefined && email !== undefined;
   const address = emailField(at, {
     autocomplete: 'username webauthn',
@@ -126,7 +126,7 @@ function providerLink({ frame, view, publicUrl, tenantId }: At, provider: string
   return html`<a class="button" href="${href}">${text}</a>`;
 }
 
-/** The mail's code is typed here; a link leads to its own page. */
+/** Shows the field for the mailed code. A mailed link has a page of its own. */
 export function mailedPage(at: At, { method, email }: Mailed): PageBody {
   const { frame, path } = at;
   const { say } = frame;
@@ -141,7 +141,7 @@ ${typed}${again}${restart(at, 'sign_in.other_way')}`,
   };
 }
 
-/** Asks for the address of an account whose password is forgotten. */
+/** Asks for the address of an account whose password was forgotten. */
 export function forgottenPage(at: At): PageBody {
   const { frame, path } = at;
   const { say } = frame;
@@ -167,7 +167,7 @@ ${again}${restart(at, 'forgotten.back')}`,
   };
 }
 
-/** Where the mailed link leads: pressing its button signs in, opening it does not. */
+/** The target of the mailed link. Pressing its button signs in; opening the page does not. */
 export function magicLinkPage(at: At): PageBody {
   const { say } = at.frame;
   const token = field({ name: 'token', label: say('link.paste'), autocomplete: 'off' });

@@ -1,4 +1,6 @@
-/** Signing in at the authorization server, factor by factor: by its pages' forms, or by JSON of a client of the same origin. */
+/**
+ * Signing in at the authorization server, one factor after another, by HTML forms or by JSON of a same-origin client.
+ */
 import { type Endpoint, endpoint } from '@cardea/http';
 import { asPage, languageOf } from '@cardea/pages';
 import Type, { type Static } from 'typebox';
@@ -35,7 +37,7 @@ import {
 const ID_CHARACTERS_MAX = 128;
 const RESPONSE_CHARACTERS_MAX = 12 * 1_024;
 
-/** As the browser's own object; a form has it as text. */
+/** A passkey's response: an object in JSON, a string in a form. */
 const passkey = {
   challenge_id: text(ID_CHARACTERS_MAX),
   response: Type.Optional(
@@ -82,7 +84,7 @@ export const interactionLoginRoute = (needs: InteractionDependencies): Endpoint 
     },
   );
 
-/** By the first factor that was shown. */
+/** Signs in by the first factor that the request contains. */
 async function signedInBy(
   { hostedSignIn }: InteractionDependencies,
   given: AnyRequest & { readonly body: Static<typeof LogIn> },
@@ -109,7 +111,9 @@ async function signedInBy(
   }
 }
 
-/** Sends the code or the link, whoever has the address, and goes on to the page that waits for it. */
+/**
+ * Sends the code or the link, whether or not the address has an account, and continues to the page that waits for it.
+ */
 async function mailed(
   needs: InteractionDependencies,
   request: AnyRequest,
@@ -131,7 +135,7 @@ async function mailed(
   return mailSent(needs, request, { found, progress, purpose: method, ok: { challenge_id } });
 }
 
-/** Without an address it leads to the page that asks for it. */
+/** A request without an address shows the page that asks for one. */
 export const interactionForgotPasswordRoute = (needs: InteractionDependencies): Endpoint =>
   endpoint(
     {
@@ -202,7 +206,7 @@ export const interactionMfaRoute = (needs: InteractionDependencies): Endpoint =>
     },
   );
 
-/** What a browser needs for a passkey; or the key of an authenticator app that is enrolled. */
+/** Returns the challenge for a passkey, or the key of an authenticator app that is being enrolled. */
 export const interactionChallengeRoute = (needs: InteractionDependencies): Endpoint =>
   endpoint(
     {
@@ -251,7 +255,7 @@ function totpOf(
 
 type Credential = Static<typeof credentialField>;
 
-/** Undefined for what no browser has made; what is in it is checked by whoever verifies it. */
+/** Returns undefined for input that no browser produces. The verifier checks the contents. */
 function passkeyOf({
   challenge_id,
   response,
@@ -265,7 +269,7 @@ function passkeyOf({
     const read: unknown = JSON.parse(response);
     return isCredential(read) ? { challenge_id, response: read } : undefined;
   } catch {
-    return undefined; // not even JSON
+    return undefined; // The text is not JSON.
   }
 }
 

@@ -1,4 +1,4 @@
-/** How much people may type at the hosted pages, in the fields of the pages and in what is posted. */
+/** The maximum lengths of fields at the hosted pages, for the forms and for the posted values. */
 import Type from 'typebox';
 
 export const EMAIL_CHARACTERS_MAX = 254;

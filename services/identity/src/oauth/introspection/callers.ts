@@ -1,6 +1,6 @@
 /**
- * Who asks about a token. Holding it is proof enough unless the deployment asks for more; but a credential
- * that is shown has to be right, and limits the answer to its own tenant.
+ * Who asks about a token. Possession of the token suffices unless the deployment requires more. Credentials that are
+ * sent must be correct, and limit the response to tokens of their own tenant.
  */
 import { boundKeyOf, isOfMachine } from '@cardea/auth';
 import { parseKey } from '@cardea/crypto';
@@ -17,11 +17,11 @@ import type { LiveToken } from './live-tokens.ts';
 export type IntrospectionCaller =
   | { readonly by: 'nobody' }
   | { readonly by: 'service' }
-  /** `id` counts its requests. */
+  /** `id` is the key by which requests are counted. */
   | { readonly by: 'tenant'; readonly tenantId: string; readonly id: string };
 type Refused = {
   readonly refused: 'invalid_client' | 'insufficient_scope';
-  /** An application that is there, and was not proven to ask. */
+  /** An application that exists and was named, but did not authenticate. */
   readonly named?: {
     readonly tenantId: string;
     readonly clientId: string;
@@ -36,7 +36,7 @@ type Dependencies = {
   readonly settings: Pick<Settings, 'ISSUER'>;
   readonly findLiveKey: FindLiveKey;
   readonly liveToken: LiveToken;
-  /** Whether the header is the bearer of the deployment's own services. */
+  /** Whether the header has the bearer token of the deployment's own services. */
   readonly isService: (authorization: string | undefined) => boolean;
 };
 
@@ -77,7 +77,7 @@ export async function callerOf(
   }
 }
 
-/** Proven by the one means that the client is registered with. */
+/** Authenticates a client by the method that it is registered with. */
 async function byClient(
   { snapshots }: Dependencies,
   clientId: string,
@@ -130,7 +130,10 @@ async function byKey(
   return { by: 'tenant', tenantId, id };
 }
 
-/** A machine asks with a bearer token for Cardea's own API; one that is bound to a key would need its proof. */
+/**
+ * A machine authenticates with a bearer token for Cardea's own API. A sender-constrained token would need its proof, so
+ * it is refused.
+ */
 async function byMachine(
   { liveToken, settings }: Dependencies,
   credential: string,
@@ -144,7 +147,7 @@ async function byMachine(
   return { by: 'tenant', tenantId: claims.tid, id: claims.sub };
 }
 
-/** RFC 6749, 2.3.1: both halves are form-encoded before they are joined. */
+/** RFC 6749, 2.3.1: both parts are form-encoded before they are joined. */
 function basicOf(credential: string): readonly [string, string] {
   const text = Buffer.from(credential, 'base64').toString();
   const colon = text.indexOf(':');

@@ -1,4 +1,4 @@
-/** Tells resource servers what a token is worth (RFC 7662). */
+/** Tells resource servers whether a token is active and what it grants (RFC 7662). */
 import { type Endpoint, endpoint } from '@cardea/http';
 import { type Settings, storedId } from '@cardea/runtime';
 import type { RateLimits } from '@cardea/service';
@@ -47,7 +47,7 @@ export const introspectRoute = (needs: Dependencies): Endpoint =>
           client_assertion: Type.Optional(Type.String({ maxLength: ASSERTION_CHARACTERS_MAX })),
           client_assertion_type: Type.Optional(Type.String({ maxLength: 128 })),
         },
-        // RFC 7662 lets deployments add parameters, so clients may send some of others'.
+        // RFC 7662 allows further parameters, so parameters meant for other servers are accepted and ignored.
         { additionalProperties: true },
       ),
       ok: Active,

@@ -1,4 +1,7 @@
-/** What RFC 7662 says of a credential of each class; whatever is not live is `{"active":false}` and no more. */
+/**
+ * The RFC 7662 response for each class of credential. A credential that is not active gets `{"active":false}` and
+ * nothing else.
+ */
 import { boundKeyOf, type IntrospectedKey } from '@cardea/auth';
 import { type DerivedKeys, isGenuineRefreshToken, parseRefreshToken } from '@cardea/crypto';
 import type { ServiceDependencies } from '@cardea/service';
@@ -25,7 +28,7 @@ export const INACTIVE: Introspection = { active: false };
 
 export type Introspect = (
   token: string,
-  /** A service of the deployment asks, which tests the networks of agent keys itself. */
+  /** The caller is a service of the deployment, which checks the networks of agent keys itself. */
   isService: boolean,
 ) => Promise<Introspection>;
 
@@ -56,7 +59,7 @@ export function introspect(needs: Dependencies): Introspect {
   };
 }
 
-/** Only the current number of a session that goes on; asking uses nothing up. */
+/** Only the current refresh token of a live session is active. Introspection does not consume it. */
 async function refreshToken(needs: Dependencies, text: string): Promise<Introspection> {
   const token = parseRefreshToken(text);
   if (token === undefined) return INACTIVE;

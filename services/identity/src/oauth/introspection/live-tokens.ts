@@ -1,6 +1,6 @@
 /**
- * Whether a signed token still counts. On first sight, and where the shared cache cannot be believed, the
- * streams say so; for a while after that one look into the revocation list is enough.
+ * Whether a signed token is still valid. The first check of a token reads the streams, as does each check while the
+ * shared cache is not trusted. Later checks read only the revocation list for some time.
  */
 import { type Revocation, revocationsOf, type VerifiedClaims } from '@cardea/auth';
 import { expiringCache } from '@cardea/runtime';
@@ -23,7 +23,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'revocations' | 'streams
   readonly isKnownClient: IsKnownClient;
 };
 
-/** Undefined for a token that is not ours, has expired or was ended. */
+/** Returns undefined for a token that is not ours, has expired or was revoked. */
 export type LiveToken = (token: string) => Promise<OwnToken | undefined>;
 
 const FRESH_MS = 30_000;
@@ -38,7 +38,7 @@ export function liveTokens(needs: Dependencies): LiveToken {
 
   return async (token) => {
     const own = await verifyOwn(token);
-    // The tolerance for other clocks is for those who let a token in; the issuer's own clock decides here.
+    // The clock tolerance is for services that accept tokens. The issuer's own clock decides here.
     if (own === undefined || clock.now().getTime() / MS >= own.claims.exp) return undefined;
     const epoch = revocations.subscriptionEpoch();
     const before = seen.get(own);
@@ -55,7 +55,7 @@ export function liveTokens(needs: Dependencies): LiveToken {
   };
 }
 
-/** What would end it from here on; undefined if something has. */
+/** The revocations that would end the token from now on; undefined if one has ended it already. */
 async function marksByStreams(
   needs: Dependencies,
   own: OwnToken,
@@ -119,7 +119,7 @@ async function userMarks(
     marks.push({ kind: 'consent', id: `${id}.${consent.epoch}` });
   }
   if (sid === undefined) {
-    // Nothing names the sign-in, so whatever ended all sessions since ended this one too.
+    // The token names no session, so whatever ended all of the user's sessions ended this token too.
     return iat + 1 < secondsOf(user.epochSince) ? undefined : marks;
   }
   const { state } = await needs.streams.load(sessions, { tenantId, id: sid });
@@ -129,5 +129,5 @@ async function userMarks(
   return [...marks, { kind: 'sid', id: sid }];
 }
 
-/** Rounded down, as `iat` is. */
+/** Seconds, rounded down as `iat` is. */
 const secondsOf = (moment: string): number => Math.floor(new Date(moment).getTime() / MS);

@@ -5,7 +5,7 @@ import { ownTokens } from './own-tokens.ts';
 
 const ISSUER = 'https://cardea.test';
 
-/** The ring has one key; `ms` moves both clocks. */
+/** Uses a ring with one key. `ms` sets both clocks. */
 function subject() {
   const key = generateSigningKey();
   const time = { ms: 0 };
@@ -45,7 +45,7 @@ describe('a token that this deployment signed', () => {
     expect(await verify(token)).toBeUndefined();
     ring.keys.push(...keys);
     expect(await verify(token)).toBeDefined();
-    time.ms = 55_000; // past the tolerance for other clocks, and before a kept token is read again
+    time.ms = 55_000; // The time is past the clock tolerance, but before a cached token is verified again.
     expect(await verify(token)).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-/** Tokens that this deployment signed, whatever resource they are for. */
+/** Verifies tokens that this deployment signed, for any resource. */
 import { importPublicJwk, type PublicJwk, type VerifiedClaims, verifyToken } from '@cardea/auth';
 import { sha256 } from '@cardea/crypto';
 import { type Clock, expiringCache, type Settings } from '@cardea/runtime';
@@ -12,15 +12,15 @@ export type OwnToken = {
   readonly claims: VerifiedClaims;
 };
 /**
- * Undefined for whatever is not signed by a key of the ring, has expired or is of another class. The same token
- * is the same object for a while, so that callers can keep what they know of it.
+ * Returns undefined for a token that no key of the ring signed, that has expired or that is of another class. For some
+ * time the same token yields the same object, so callers can cache facts by that object.
  */
 export type VerifyOwn = (token: string) => Promise<OwnToken | undefined>;
 
 type Dependencies = {
   readonly settings: Pick<Settings, 'ISSUER'>;
   readonly clock: Clock;
-  /** As this process knows them, and as the log has them. */
+  /** The public keys as this process has cached them, and as the log has them. */
   readonly jwks: () => PublicKeys;
   readonly latestJwks: () => Promise<PublicKeys>;
 };
@@ -28,7 +28,7 @@ type Dependencies = {
 const CLASSES = ['access', 'capability'] as const;
 const VERIFIED_MAX = 25_000;
 const VERIFIED_MS = 60_000;
-/** An unknown key makes the ring be read again at most this often. */
+/** An unknown key id causes at most one reload of the key ring in this time. */
 const READ_AGAIN_MS = 30_000;
 
 export function ownTokens({ settings, clock, jwks, latestJwks }: Dependencies): VerifyOwn {
@@ -72,6 +72,6 @@ export function ownTokens({ settings, clock, jwks, latestJwks }: Dependencies): 
   };
 }
 
-/** The id of the key of a token that is verified. */
+/** The key id of a verified token. */
 const kidOf = (token: string): unknown =>
   JSON.parse(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString()).kid;

@@ -1,6 +1,6 @@
 /**
- * Claims notices that are due. A claim moves the due time to the end of its lease, so that of all processes one
- * sends the notice, and another one does if that process dies. Rows that another claim has locked are skipped.
+ * Claims notices that are due. A claim moves the due time to the end of its lease, so only one process sends the
+ * notice. If that process dies, another one claims it after the lease. Rows that another claim has locked are skipped.
  */
 import { type Database, tenantsIn } from '@cardea/read-models';
 
@@ -8,7 +8,10 @@ export type ClaimNotices = {
   readonly now: Date;
   readonly leaseUntil: Date;
   readonly most: number;
-  /** Notices that a tenant may be given, for tenants that have some in hand; all others get `roomElse`. */
+  /**
+   * How many notices may be claimed per tenant, for tenants with attempts under way in this process. All other tenants
+   * get `roomElse`.
+   */
   readonly rooms: ReadonlyMap<string, number>;
   readonly roomElse: number;
 };
@@ -19,7 +22,10 @@ type Row = {
   readonly next_at: Date | null;
 };
 
-/** The first notice of every tenant comes before the second of any. There is always a row, which has the next time. */
+/**
+ * Claims the first notice of every tenant before the second of any. The result always has at least one row, which
+ * carries the time of the next due notice.
+ */
 const CLAIM = {
   name: 'identity_claim_logout_notices',
   text: `

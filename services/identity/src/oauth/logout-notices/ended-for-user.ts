@@ -1,20 +1,20 @@
-/** Which applications are to be notified when all sessions of a user end at once. */
+/** Finds the applications to notify when all sessions of a user end at once. */
 import type { Streams } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
 import { pagesOf, type ServiceDependencies } from '@cardea/service';
 import { consentId, consents } from '../../consents/consents.module.ts';
 import type { EndedSessions } from './logout-notice.ts';
 
-/** What began before the end is in the tables by then. */
+/** How long to wait until the tables contain the sessions that started before the end. */
 const CATCH_UP_MS = 10_000;
-/** A user has no more live sessions than that. */
+/** The most sessions listed per application; no user has more live sessions. */
 const SESSIONS_MAX = 1_000;
 const PAGE = 100;
 
 export type EndedUser = {
   readonly tenantId: string;
   readonly userId: string;
-  /** The position of the event that ended them. */
+  /** The position of the event that ended the sessions. */
   readonly position: bigint;
 };
 
@@ -24,8 +24,8 @@ type Dependencies = Pick<ServiceDependencies, 'positions'> & {
 };
 
 /**
- * One notice for each session where the application has to be told which, or where the one that goes on serves it, too:
- * a notice about the whole user would end that as well.
+ * Queues one notice per session if the application needs the session's id, or if a session that is kept also serves the
+ * application. A notice about the whole user would end that kept session as well.
  */
 const ENDED = {
   name: 'identity_ended_clients',
@@ -54,12 +54,12 @@ type Row = {
   readonly by_session: boolean;
 };
 
-/** Where the application is told of one session. */
+/** The ended session in a notice that names one session. */
 export const endedSession = (
   subject: EndedSessions['subject'] & { readonly session_id: string },
 ): EndedSessions => ({ subject, sessionIds: [subject.session_id] });
 
-/** Sessions of earlier epochs than this, but for the one that is kept. */
+/** Sessions of earlier epochs than `epoch`, except the one that is kept. */
 export async function* subjectsOfEpoch(
   needs: Dependencies,
   of: EndedUser & { readonly epoch: number; readonly keep: string | null; readonly at: string },
@@ -86,7 +86,7 @@ export async function* subjectsOfEpoch(
   }
 }
 
-/** The tables hold nothing of a deleted user any more, so each application's consent is looked up. */
+/** The tables no longer have rows of a deleted user, so the consent of each application is loaded from its stream. */
 export async function* subjectsOfDeleted(
   needs: Dependencies,
   { tenantId, userId, position }: EndedUser,
@@ -116,7 +116,7 @@ export async function* subjectsOfDeleted(
   }
 }
 
-/** Ids above `after`, in order; a page of them. */
+/** One page of ids above `after`, in order. */
 async function clientsWithAddress(
   database: Dependencies['database'],
   tenantId: string,

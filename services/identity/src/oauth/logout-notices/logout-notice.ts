@@ -1,36 +1,36 @@
 /**
- * A notice to one application that a session of a user has ended, or all of them: queued once, attempted until the
- * application has taken it, refused it, or failed too often.
+ * A notice to one application that one session of a user, or all of them, ended. It is queued once. Attempts end when
+ * the application accepts or refuses it, or when too many have failed.
  */
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 import type { OutboundError } from '@cardea/http';
 
-/** Pauses after failed attempts; after the last one there is no other attempt. */
+/** Pauses after failed attempts. No attempt follows the last pause's attempt. */
 const RETRY_AFTER_MS = [5_000, 30_000, 120_000] as const;
 
 export type LogoutSubject = {
   readonly client_id: string;
   readonly user_id: string;
-  /** The `sid` of the application's tokens; null: every session of the user. */
+  /** The `sid` of the application's tokens. Null means every session of the user. */
   readonly session_id: string | null;
 };
 
-/** A notice and what ended: the same end has one notice, whichever events it comes from. */
+/** A notice's subject and the sessions that ended. One end leads to one notice, no matter which events report it. */
 export type EndedSessions = {
   readonly subject: LogoutSubject;
-  /** Ids of sessions; none: all of a user that was deleted. */
+  /** Ids of the ended sessions. Empty for a deleted user, whose sessions all ended. */
   readonly sessionIds: readonly string[];
 };
 
-/** The parts that the id of a notice is derived from. */
+/** The values from which the notice's id is derived. */
 export const noticeIdParts = ({ subject, sessionIds }: EndedSessions): readonly string[] => [
   ...[subject.client_id, subject.user_id, subject.session_id ?? ''],
   ...sessionIds.toSorted(),
 ];
 
 /**
- * Why an attempt failed. `refused`: the application answered 400; `status`: it gave another answer; `expired`: the
- * notice waited for too long. The others are faults of the connection.
+ * Why an attempt failed. `refused`: the application answered 400. `status`: it answered with another status. `expired`:
+ * the notice waited too long. The others are connection errors.
  */
 export type NoticeFault = 'refused' | 'status' | 'expired' | OutboundError;
 
@@ -49,7 +49,7 @@ export type LogoutNoticeEvent =
         readonly retry_at: string;
       };
     }
-  /** `void`: the application has no address for notices any more. */
+  /** `void` means that the application no longer has an address for notices. */
   | {
       readonly type: 'LogoutNoticeSettled';
       readonly concerns?: 'logout_notices';
@@ -91,7 +91,7 @@ export const logoutNotices: Stream<LogoutNotice, LogoutNoticeEvent> = {
 export const logoutNoticeIdOf = (streamId: string): string =>
   streamId.slice(`${logoutNotices.noun}-`.length);
 
-/** Whatever ended the session is handled at least once, and queues its notice once. */
+/** The events that end a session are processed at least once, but a notice is queued only once. */
 export const queueLogoutNotice = (
   subject: LogoutSubject,
   now: Date,
@@ -102,13 +102,13 @@ export const queueLogoutNotice = (
     : accept();
 
 export type NoticeAttempt = {
-  /** Counted from 1. */
+  /** The number of the attempt, counted from 1. */
   readonly n: number;
   readonly outcome: 'delivered' | 'void' | NoticeFault;
   readonly now: Date;
 };
 
-/** Where two processes made the same attempt, the first one counts. */
+/** If two processes made the same attempt, the result that is recorded first counts. */
 export function recordNoticeAttempt(
   { n, outcome, now }: NoticeAttempt,
   notice: LogoutNotice,

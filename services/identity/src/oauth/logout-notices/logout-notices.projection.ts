@@ -1,4 +1,4 @@
-/** Keeps `logout_notices`: the notices that are still to be sent. */
+/** Maintains `logout_notices`, the notices that are still to be sent. */
 import { projection, table } from '@cardea/read-models';
 import type { TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import { forgetTenantIn } from '../../workspaces/workspaces.module.ts';
@@ -9,10 +9,10 @@ const rows = table('logout_notices', {
   columns: { id: 'text', tenant_id: 'text', due_at: 'timestamptz' },
 });
 
-/** One that is deferred is due before its claim would end. */
+/** Events after which a notice may be due earlier. A deferred notice is due before its claim would end. */
 const WAKING: ReadonlySet<string> = new Set(['LogoutNoticeQueued', 'LogoutNoticeDeferred']);
 
-/** `wake` is called in every process when a notice may be due at another time than before. */
+/** `wake` is called in every process when the next due time may have changed. */
 export const logoutNoticesProjection = (wake: () => void) =>
   projection<LogoutNoticeEvent | TenantDeleted>()({
     name: 'logout_notices',

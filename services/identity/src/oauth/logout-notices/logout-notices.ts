@@ -1,4 +1,4 @@
-/** Notices of ended sessions (OpenID Connect Back-Channel Logout 1.0): what queues, keeps and sends them. */
+/** Wires the policy, the table and the sender of logout notices (OpenID Connect Back-Channel Logout 1.0). */
 import { type Outbound, type OutboundDependencies, outbound } from '@cardea/http';
 import { wakeSignal } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';

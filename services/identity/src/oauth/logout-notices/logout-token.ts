@@ -5,7 +5,7 @@ const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 const LOGOUT_TOKEN_SECONDS = 120;
 export const LOGOUT_TOKEN_TYP = 'logout+jwt';
 
-/** It never has a `nonce`, so that nobody takes it for an id_token. */
+/** The token never has a `nonce`, so that no client accepts it as an id_token. */
 export const logoutClaims = (
   subject: LogoutSubject,
   of: {

@@ -1,6 +1,6 @@
 /**
- * Sends notices that are due. Every replica does, and claims what it sends. A replica that dies between sending and
- * recording leaves the notice to another one, which sends it again: receivers end a session only once.
+ * Sends notices that are due. Every replica does so and claims what it sends. If a replica dies between sending and
+ * recording, another one sends the notice again; receivers end a session only once.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Streams } from '@cardea/event-store';
@@ -30,21 +30,23 @@ import {
 } from './logout-notice.ts';
 import { LOGOUT_TOKEN_TYP, logoutClaims } from './logout-token.ts';
 
-/** Attempts of this process at the same time; a single busy tenant gets a quarter of them, which is four. */
+/** Concurrent attempts of this process. One busy tenant alone gets at most a quarter of the 16, which is four. */
 const PLACES = { places: 16, perFreePlace: 1 / 3 };
-/** For one attempt as a whole. */
+/** The time limit of one attempt as a whole. */
 export const NOTICE_WAIT_MS = 5_000;
-/** The status alone counts. */
+/** The body is ignored; only the status counts. */
 export const NOTICE_ANSWER_BYTES_MAX = 1_024;
 /** A claimed notice is due again after this time, unless its outcome was recorded. */
 const LEASE_MS = 15_000;
-/** What waited for so long says nothing new to anybody. */
+/** The maximum age of a notice. An older one tells the application nothing new. */
 export const NOTICE_AGE_MAX_MS = 60 * 60_000;
-/** A new notice wakes the loop; what is due later is due at a known time. */
+/** The longest pause of the loop. A new notice wakes it earlier, and the next due time is known. */
 const REST_MS = 10_000;
-/** What was due and could not be claimed is looked for again after this time, or when an attempt ends. */
+/**
+ * The pause before due notices that could not be claimed are tried again. The end of an attempt wakes the loop earlier.
+ */
 const BLOCKED_MS = 1_000;
-/** Attempts that are under way when the process stops may still end. */
+/** How long attempts under way may continue after the process was asked to stop. */
 const DRAIN_MS = NOTICE_WAIT_MS;
 const USER_AGENT = `Cardea-Logout/${packageJson.version}`;
 const DONE: ReadonlySet<number> = new Set([200, 204]);
@@ -66,7 +68,7 @@ export type NoticeSenderDependencies = {
 type Claimed = { readonly id: string; readonly tenantId: string };
 type Pending = Extract<LogoutNotice, { status: 'pending' | 'settled' }>;
 
-/** `newNotices.wake` is called when there is something new to send. */
+/** Call `newNotices.wake` when there is a new notice. */
 export const noticeSender = (needs: NoticeSenderDependencies, newNotices: WakeSignal): Loop => ({
   name: 'identity.logout_notices',
   run: async (signal, tick) => {
@@ -95,7 +97,7 @@ export const noticeSender = (needs: NoticeSenderDependencies, newNotices: WakeSi
   },
 });
 
-/** Returns how long nothing is expected to be due. */
+/** Returns the time in ms for which no notice is expected to be due. */
 async function claimInto(
   { database, clock }: NoticeSenderDependencies,
   places: FairShares,

@@ -1,6 +1,6 @@
 /**
- * Queues a notice for each application whose session of a user has ended, however it ended. An application that
- * ended its own session is not notified of it.
+ * Queues a notice for each application whose session of a user ended, for whatever reason. An application that ended
+ * its own session is not notified of it.
  */
 import type { Recorded } from '@cardea/event-store';
 import { failpoint, uuidFrom } from '@cardea/runtime';
@@ -55,7 +55,7 @@ export const queueLogoutNotices = (needs: Dependencies) => {
   });
 };
 
-/** Tokens of an application without a session of its own name the sign-in in the browser. */
+/** Tokens of an application without its own session have the browser sign-in's id as `sid`. */
 async function notifyOfSession(
   needs: Dependencies,
   event: Recorded<SessionEvent, 'SessionRevoked'>,
@@ -83,7 +83,7 @@ async function notifyOfEpoch(
   >,
 ): Promise<void> {
   const { data } = event;
-  // The first epoch has none before it.
+  // The first epoch has no earlier sessions.
   if (data.epoch === 0 || isOld(needs, data.at)) return;
   const keep = 'keep_sid' in data ? data.keep_sid : null;
   const of = { ...endedUser(event), keep, epoch: data.epoch, at: data.at };
@@ -98,11 +98,11 @@ const endedUser = ({
   readonly data: { readonly id: string };
 }): EndedUser => ({ tenantId: metadata.tenantId, userId: data.id, position });
 
-/** A policy that is new begins with the first events of the log. */
+/** A new policy starts at the first event of the log, so notices for old events are skipped. */
 const isOld = ({ clock }: Dependencies, at: string): boolean =>
   clock.now().getTime() - new Date(at).getTime() > NOTICE_AGE_MAX_MS;
 
-/** Repeating it changes nothing, and one end that several events tell of is one notice. */
+/** Queueing is idempotent: several events about the same end lead to one notice. */
 async function queue(
   { streams, systemCommand }: Dependencies,
   { metadata: { tenantId } }: Pick<Recorded<SessionEvent>, 'metadata'>,

@@ -1,4 +1,4 @@
-/** Reads an `id_token_hint`: an id_token of ours, also of a key that has retired, and also an expired one. */
+/** Reads an `id_token_hint`: an id_token that Cardea issued. Expired tokens and retired keys are accepted. */
 import type { KeyPair } from '../../adapters/key-algorithms.ts';
 import { readClientToken } from '../../adapters/read-client-token.ts';
 import type { LogoutHint } from './logout-request.ts';

@@ -1,4 +1,4 @@
-/** The pages of a sign-out: the question, that it is done, and why it was refused. */
+/** The pages of a sign-out: the question, the confirmation that it is done, and the refusal with its reason. */
 import {
   form,
   type Html,
@@ -15,7 +15,7 @@ import { type Onward, onwardLinks } from '../../pages/onward.ts';
 export type LogoutQuestion = {
   readonly action: string;
   readonly email: string | undefined;
-  /** What the form sends again, where the browser goes on to an application. */
+  /** The fields that the form posts again, if the browser continues to an application. */
   readonly fields: { readonly [name: string]: string };
   readonly to: string | undefined;
 };

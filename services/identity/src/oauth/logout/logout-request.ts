@@ -1,12 +1,12 @@
 /**
- * What becomes of a request to sign out of the browser (OpenID Connect RP-Initiated Logout 1.0). Whoever sends a
- * browser here proves by an id_token of the person who is signed in that they may; else that person is asked.
+ * Decides a request to sign the browser out (OpenID Connect RP-Initiated Logout 1.0). An id_token of the signed-in
+ * person proves that the request is legitimate. Without one, that person is asked.
  */
 import { withParameters } from '../../adapters/answer-parameters.ts';
 
 export type LogoutHint =
   | { readonly status: 'none' }
-  /** Not signed by a key in use, or not an id_token of a client that there is. */
+  /** The hint is not signed by a known key, or no existing client owns it. */
   | { readonly status: 'unverified' }
   | {
       readonly status: 'verified';
@@ -19,15 +19,15 @@ export type LogoutRequest = {
   readonly hint: LogoutHint;
   readonly clientId: string | undefined;
   readonly redirectUri: string | undefined;
-  /** The addresses of the client that the request or its hint names; undefined: there is no such client. */
+  /** The redirect URIs of the client that the request or its hint names. Undefined if there is no such client. */
   readonly registeredUris: readonly string[] | undefined;
   readonly signedIn: { readonly tenantId: string; readonly userId: string } | undefined;
 };
 
 export type LogoutOutcome =
-  /** Nothing ends. */
+  /** No session ends. */
   | { readonly status: 'refused' }
-  /** The person is asked first. `to`: where the browser goes after it; undefined: a page says that it is done. */
+  /** The person is asked first. `to` is the address to continue to; if undefined, a page confirms the sign-out. */
   | { readonly status: 'ask'; readonly to: string | undefined }
   | { readonly status: 'sign_out'; readonly to: string | undefined };
 

@@ -1,6 +1,7 @@
 /**
- * Signs a browser out at the hosted pages, as an application asks (OpenID Connect RP-Initiated Logout 1.0). Ours and
- * not the library's, which asks the person each time and refuses the request of a hint that does not verify.
+ * Signs a browser out at the hosted pages when an application requests it (OpenID Connect RP-Initiated Logout 1.0).
+ * This is our own implementation. The library's asks the person each time and refuses a request whose hint does not
+ * verify.
  */
 import type { ServerResponse } from 'node:http';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
@@ -114,7 +115,10 @@ export const logoutRoute = (needs: Dependencies): Endpoint =>
     },
   );
 
-/** A form of another site comes without the cookie of the sign-in, so the browser is sent on to the same request. */
+/**
+ * A form of another site arrives without the sign-in's cookie, so the browser is redirected to the same request as a
+ * URL.
+ */
 export const postLogoutRoute = (needs: Pick<Dependencies, 'limits'>): Endpoint =>
   endpoint(
     {
@@ -180,7 +184,7 @@ export const confirmLogoutRoute = (needs: Dependencies): Endpoint =>
 
 type Read = LogoutRequest & {
   readonly clientTenantId: string | undefined;
-  /** That the cookie names, also of a sign-in that has ended. */
+  /** The session id from the cookie, even of a sign-in that has ended. */
   readonly browserSid: string | undefined;
 };
 
@@ -193,7 +197,7 @@ async function readRequest(
   const shown = await readLogoutHint(of, id_token_hint);
   const id = clientId ?? (shown.status === 'verified' ? shown.clientId : '');
   const found = await clients.find(id);
-  // A client that describes itself registers no address to come back to.
+  // A self-described client has no registered post-logout redirect URIs.
   const registeredUris = isDocumentId(id) ? [] : found?.application.post_logout_redirect_uris;
   const isOfNone = shown.status === 'verified' && registeredUris === undefined;
   const signedIn = await server().signedIn(headers['cookie']);
@@ -208,7 +212,7 @@ async function readRequest(
   };
 }
 
-/** The person whose sign-in it is; undefined if it has ended. */
+/** The person whose sign-in it is; undefined if the sign-in has ended. */
 async function aliveBrowser(
   { browserOf, isBrowserAlive }: Dependencies['applicationSessions'],
   { accountId, browserSid }: SignedIn,
@@ -218,7 +222,7 @@ async function aliveBrowser(
   return (await isBrowserAlive(browser.tenantId, accountId, browserSid)) ? browser : undefined;
 }
 
-/** What it shows is the tenant of the person who is signed in, else that of the application. */
+/** The page shows the tenant of the signed-in person, otherwise the tenant of the application. */
 async function frameFor(
   { workspaces }: Dependencies,
   { headers }: AnyRequest,
@@ -245,7 +249,7 @@ const fieldsOf = ({ client_id, post_logout_redirect_uri, state, ui_locales }: As
     ),
   );
 
-/** The session ends first: what remains of the cookie then names nothing that goes on. */
+/** The session ends first, so a cookie that remains names no live session. */
 async function signOut(
   { applicationSessions, onward, server }: Dependencies,
   request: AnyRequest,

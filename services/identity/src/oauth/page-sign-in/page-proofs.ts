@@ -1,4 +1,4 @@
-/** The person of a page confirms the sign-in by a factor, and the page gets a token that shows it. */
+/** Confirms a page's sign-in by a factor and issues the page a token that states the confirmation. */
 import { identityCalls } from '@cardea/contracts';
 import type { Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
@@ -27,11 +27,11 @@ type Factor = Parameters<ConfirmSignIn>[1];
 const NOTHING = { ways: [], challenge: null } as const;
 const ENDED = { refused: 'user_session_required', status: 401, retryAfter: null } as const;
 const NEVER = new AbortController().signal;
-/** Six digits are of an authenticator; a recovery code is longer. */
+/** An authenticator app's code has six digits; a recovery code is longer. */
 const TOTP = /^\d{6}$/;
 
 export function pageProofs(needs: Dependencies): Pick<Identity, 'proofs' | 'stepUp'> {
-  /** The person of a token of the pages whose sign-in goes on. */
+  /** The person of a page token whose sign-in has not ended. */
   const personOf = async (token: string) => {
     const signIn = await needs.pageTokens.aliveSignIn(token);
     if (signIn === undefined) return undefined;
@@ -101,7 +101,7 @@ function factorOf(proof: StepUp['proof']): Factor {
   }
 }
 
-/** A call that is repeated has the id of the first, so that a code is not refused as used by itself. */
+/** A repeated call has the id of the first one, so that a code is not refused as already used. */
 const requestOf = (
   { ip, userAgent, requestId, token }: StepUp,
   tenantId: string,

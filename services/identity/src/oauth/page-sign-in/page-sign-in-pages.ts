@@ -1,4 +1,7 @@
-/** The pages of a sign-in that leads nowhere yet: at which organization, and that it has to be begun anew. */
+/**
+ * Two pages of a sign-in without a target: one asks for the organization, the other says that the sign-in must be
+ * started again.
+ */
 import { field, type Html, hidden, html, mainButton, page } from '@cardea/pages';
 import type { Frame } from '../../pages/frame.ts';
 

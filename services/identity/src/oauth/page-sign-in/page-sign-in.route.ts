@@ -1,6 +1,6 @@
 /**
- * How people sign in to Cardea's own pages, and out again: through the authorization server, as at any application.
- * The token lies in a cookie that is sealed for all services.
+ * Signs people in to Cardea's own pages and out again. Like any application, the pages use the authorization server.
+ * The access token is in an encrypted cookie that all services can read.
  */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -142,7 +142,7 @@ const callbackRoute = (needs: WithFlows): Endpoint =>
       method: 'get',
       getHasEffects: true,
       path: CALLBACK_PATH,
-      // The authorization server adds what it likes.
+      // The authorization server may add parameters.
       query: Type.Object(
         {
           code: text(CODE_MAX_CHARS),
@@ -202,7 +202,7 @@ const signOutRoute = (needs: Dependencies): Endpoint =>
     },
   );
 
-/** The session ends first: what remains of the cookies then names nothing that goes on. */
+/** The session ends first, so cookies that remain name no live session. */
 async function endSignIn(needs: Dependencies, request: AnyRequest): Promise<readonly string[]> {
   const { cookie: header } = request.headers;
   const cookie = needs.pageCookies.read(request.headers);

@@ -1,4 +1,4 @@
-/** The sign-in to Cardea's own pages, put together. */
+/** Wires the sign-in to Cardea's own pages. */
 import type { Endpoint } from '@cardea/http';
 import { pageCookies } from '@cardea/pages';
 import type { Offers, ServiceDependencies } from '@cardea/service';

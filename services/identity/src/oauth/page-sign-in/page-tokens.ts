@@ -1,4 +1,4 @@
-/** The access tokens of Cardea's own pages: made at a sign-in, and made anew while that goes on. */
+/** Issues the access tokens of Cardea's own pages at a sign-in, and renews them until that sign-in ends. */
 import { importPublicJwk, verifyToken } from '@cardea/auth';
 import type { Peers, ServiceDependencies } from '@cardea/service';
 import { exists, type UserDirectory } from '../../accounts/accounts.module.ts';
@@ -17,7 +17,9 @@ import {
 } from './pages-client.ts';
 
 const BUILT_IN: readonly string[] = ROLES;
-/** A browser drops a cookie of more than 4,096 characters, and sealing makes a third more of it. */
+/**
+ * The longest token that fits. Browsers drop cookies of more than 4,096 characters, and encryption adds about a third.
+ */
 const TOKEN_CHARACTERS_MAX = 2_700;
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'settings'> & {
@@ -28,10 +30,10 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'settings'> & {
 };
 
 export type PageTokens = {
-  /** Undefined if the account or its sign-in has ended. */
+  /** Returns undefined if the account or its sign-in has ended. */
   readonly issue: (of: PageSignIn & { readonly tenantId: string }) => Promise<string | undefined>;
   readonly renew: Peers['identity']['pageToken'];
-  /** Undefined for any other token, and once the sign-in has ended. */
+  /** Returns undefined for any other token, and after the sign-in has ended. */
   readonly aliveSignIn: (
     token: string,
   ) => Promise<(PageSignIn & { readonly tenantId: string }) | undefined>;
@@ -66,7 +68,7 @@ export function pageTokens(needs: Dependencies): PageTokens {
     });
     const token = oauthTokens.signAccess(claims);
     if (token.length <= TOKEN_CHARACTERS_MAX) return token;
-    // No endpoint of the pages asks for a role of the tenant's own.
+    // No endpoint of the pages requires a role that the tenant defined.
     const roles = user.roles.filter((role) => BUILT_IN.includes(role));
     return oauthTokens.signAccess({ ...claims, roles });
   };
@@ -86,7 +88,7 @@ export function pageTokens(needs: Dependencies): PageTokens {
   };
 }
 
-/** The sign-in of a page's token of ours, also of one that has expired; undefined for any other token. */
+/** The sign-in of one of our page tokens, even an expired one. Returns undefined for any other token. */
 function signInOf(
   { clock, jwks, settings }: Dependencies,
   token: string,

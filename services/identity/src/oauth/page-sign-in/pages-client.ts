@@ -1,6 +1,6 @@
 /**
- * The client by which people sign in to Cardea's own pages: each tenant has one. It has no stream and stands in no
- * list, nobody is asked for consent, and nobody can prove to be it: identity itself redeems its codes.
+ * The OAuth client through which people sign in to Cardea's own pages. Each tenant has one. It has no stream, appears
+ * in no list and needs no consent. Nobody can authenticate as this client, because identity itself redeems its codes.
  */
 import { CALLBACK_PATH } from '@cardea/pages';
 import type { GivenConsent } from '../../consents/consents.module.ts';
@@ -9,7 +9,7 @@ import type { ExistingApplication } from '../../workspaces/workspaces.module.ts'
 
 const PREFIX = 'pages.';
 const CONSENT_PREFIX = 'pages:';
-/** An access token of the pages lives no longer, seconds. */
+/** Maximum lifetime of the pages' access token, in seconds. */
 export const PAGE_TOKEN_SECONDS_MAX = 900;
 export const PAGE_SCOPES = ['openid', 'profile', 'roles', 'account'] as const;
 
@@ -50,14 +50,14 @@ export const pagesClient = (tenantId: string, publicUrl: string): ExistingApplic
   version: 1,
   tokensBefore: 0,
   previousKey: null,
-  // The hash of nothing: no secret is equal to it.
+  // The hash of an empty text, which no secret matches.
   secret: firstSecret(''),
   requestHash: null,
 });
 
-/** What every user has given the pages: they are a view of the user's own account. */
+/** The consent that every user is taken to have given: the pages only show the user's own account. */
 export function pagesConsent({ tenantId, userId }: User, resource: string): GivenConsent {
-  // The library asks for each scope in both places, as they are of OpenID Connect and of the resource.
+  // The scopes belong to OpenID Connect and to the resource, and the library checks each of them for both.
   const granted = { '': PAGE_SCOPES, [resource]: PAGE_SCOPES };
   const clientId = pagesClientId(tenantId);
   return {
@@ -75,7 +75,7 @@ export function pagesConsent({ tenantId, userId }: User, resource: string): Give
 
 export const PAGES_CONSENT_EPOCH = 1;
 
-/** Undefined for the id of another consent. */
+/** Returns undefined for the id of an ordinary consent. */
 export function userOfPagesConsent(id: string): User | undefined {
   if (!id.startsWith(CONSENT_PREFIX)) return undefined;
   const [tenantId = '', userId = ''] = id.slice(CONSENT_PREFIX.length).split(':');

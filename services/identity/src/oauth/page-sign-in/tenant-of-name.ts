@@ -1,11 +1,11 @@
-/** At which tenant somebody signs in to the pages. */
+/** Finds the tenant at which a person signs in to the pages. */
 import { DEPLOYMENT_TENANT } from '@cardea/contracts';
 import type { ServiceDependencies } from '@cardea/service';
 import { slugReservations } from '../../streams/reservation.ts';
 import type { SnapshotCache } from '../../streams/snapshot-cache.ts';
 import type { TenantFacts, Workspaces } from '../../workspaces/workspaces.module.ts';
 
-/** By slug or id; without either, the only tenant of the deployment. */
+/** Finds a tenant by slug or id. Without a name it returns the deployment's only tenant. */
 export type FindTenant = (name: string | undefined) => Promise<TenantFacts | undefined>;
 
 export const tenantOfName =

@@ -1,6 +1,6 @@
 /**
- * The resources that a tenant's applications may ask tokens for: Cardea's own API, which every tenant has,
- * and the tenant's resource servers. Read from streams, so that a deleted one is gone at once.
+ * The resources for which a tenant's applications may request tokens: Cardea's own API, which every tenant has, and the
+ * tenant's resource servers. They are read from streams, so a deletion takes effect at once.
  */
 
 import { DEPLOYMENT_TENANT } from '@cardea/contracts';
@@ -17,7 +17,7 @@ export type KnownResource = {
   readonly tokenTtlSeconds: number;
 };
 
-/** Scopes of the built-in resource; some of them are OpenID Connect's own. */
+/** Scopes of the built-in resource. Some of them are standard scopes of OpenID Connect. */
 export const BUILT_IN_SCOPES = {
   openid: 'Know who you are',
   profile: 'See your name, user name, picture and language',
@@ -43,7 +43,7 @@ type Dependencies = {
   readonly settings: Pick<Settings, 'ISSUER' | 'JWT_EXPIRY'>;
 };
 
-/** Cardea's own API. */
+/** The identifier of Cardea's own API. */
 export const builtInResource = ({ ISSUER }: Pick<Settings, 'ISSUER'>): string => `${ISSUER}/api`;
 
 export const identifierHash = (sealer: Pick<Sealer, 'indexHash'>, identifier: string) =>

@@ -1,6 +1,6 @@
 /**
- * A resource server: an API of the tenant's own that takes tokens of this authorization server, named by a
- * URL that becomes their audience.
+ * A resource server: an API of the tenant that accepts tokens of this authorization server. Its identifier is a URL,
+ * which becomes the audience of those tokens.
  */
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
 
@@ -16,7 +16,7 @@ export type ResourceServerFacts = {
 };
 export type ExistingResourceServer = ResourceServerFacts & {
   readonly status: 'active';
-  /** Names the reservation of its identifier. */
+  /** The id of the reservation of its identifier. */
   readonly identifierHash: string;
   readonly requestHash: string | null;
 };
@@ -80,7 +80,7 @@ export function deleteResourceServer(
 const IDENTIFIER_CHARACTERS_MAX = 512;
 const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost'];
 
-/** An absolute URL that nobody could take for an address of Cardea's own. */
+/** Whether the text is an absolute URL that cannot be confused with an address of Cardea. */
 export function isIdentifier(
   text: string,
   { issuer, isDevelopment }: { readonly issuer: string; readonly isDevelopment: boolean },

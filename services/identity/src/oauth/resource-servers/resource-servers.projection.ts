@@ -1,4 +1,4 @@
-/** Maintains `resource_servers`, which the administrators' list reads; a deleted one has no row. */
+/** Maintains `resource_servers`, which the administrators' list reads. A deleted resource server has no row. */
 import { projection, table } from '@cardea/read-models';
 import { forgetTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import type { ResourceServerEvent } from './resource-server.ts';

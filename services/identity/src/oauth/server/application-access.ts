@@ -1,4 +1,4 @@
-/** What an application holds of its user, for a token with a newer time of sign-in. */
+/** The scopes and resource that an application already has for its user, for a token with a newer `auth_time`. */
 import type { ApplicationAccess } from '../../authentication/authentication.module.ts';
 import type { KnownResources } from '../resource-servers/known-resources.ts';
 import type { OAuthClients } from './clients.ts';

@@ -1,6 +1,6 @@
 /**
- * Sessions of applications: started when a code is exchanged, refreshed at the token endpoint, ended by the
- * application, by its user, or when their code comes a second time. Sign-ins of browsers, ended there.
+ * Sessions of applications. A session starts when a code is redeemed and is refreshed at the token endpoint. The
+ * application or its user can end it, and a second use of the code ends it. Browser sign-ins are ended here, too.
  */
 import { type DerivedKeys, isGenuineRefreshToken, parseRefreshToken } from '@cardea/crypto';
 import type { Command } from '@cardea/event-store';
@@ -33,7 +33,7 @@ export type StartApplicationSession = {
   readonly sid: string;
   readonly tenantId: string;
   readonly userId: string;
-  /** In which the code was still good: a session of an epoch that has passed since is not alive. */
+  /** The user's epoch when the code was checked. If that epoch has passed, the session is not alive. */
   readonly userEpoch: number;
   readonly clientId: string;
   readonly consentId: string;
@@ -42,7 +42,7 @@ export type StartApplicationSession = {
   readonly resource: string;
   readonly authTime: number;
   readonly amr: readonly string[];
-  /** With which it ends; null with `offline_access`. */
+  /** The browser sign-in with which the session ends. Null with `offline_access`. */
   readonly browserSid: string | null;
   /** Thumbprint of the key to which its refresh tokens are bound. */
   readonly jkt: string | undefined;
@@ -76,7 +76,7 @@ export function applicationSessions(needs: Dependencies) {
   };
   return {
     end,
-    /** The session of a refresh token of whichever client. */
+    /** The session of a refresh token of any client. */
     genuine,
     endByToken: async (request: AnyRequest, text: string): Promise<void> => {
       const session = await genuine(text);
@@ -84,7 +84,7 @@ export function applicationSessions(needs: Dependencies) {
       const of = { tenantId: session.tenantId, userId: session.user_id, sid: session.id };
       await end(request, of, 'oauth_revoke');
     },
-    /** Ends a sign-in at the hosted pages, of whichever tenant. */
+    /** Ends a browser sign-in of any tenant. */
     endBrowser: async (
       request: AnyRequest,
       sid: string,
@@ -93,19 +93,20 @@ export function applicationSessions(needs: Dependencies) {
       const browser = await browsers.browserOf(sid);
       if (browser !== undefined) await end(request, { ...browser, sid }, reason);
     },
-    /** Answers the refresh token; undefined if the user, the tenant or the browser's sign-in has ended since. */
+    /** Returns the refresh token, or undefined if the user, the tenant or the browser sign-in has ended. */
     start: async (request: AnyRequest, of: StartApplicationSession) => {
       const { tenantId, browserSid } = of;
       const command = await commandOf(request, tenantId, of.userId);
       const refreshToken = await startSession(needs, request, of, command);
       if (browserSid === null) return refreshToken;
-      // A sign-in that ends takes along what has begun by then; what begins afterwards looks here.
+      // The end of a browser sign-in ends the sessions that exist by then. A session that starts later has to check the
+      // sign-in itself.
       const { state } = await streams.load(sessions, { tenantId, id: browserSid });
       if (state.status === 'known' && state.revoked_at === null) return refreshToken;
       await end(request, of, 'browser');
       return undefined;
     },
-    /** The session of a genuine refresh token of this client, whatever else is the matter with it. */
+    /** The session of a genuine refresh token of this client. The token may be expired, used or revoked. */
     ofToken: async (text: string, of: { tenantId: string; clientId: string }) => {
       const token = parseRefreshToken(text);
       if (token === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * What the artifacts of the authorization server rest on. It is read when they are first stored, and compared
- * with the streams whenever they are used.
+ * The state of account, consent and client on which an artifact of the authorization server depends. It is recorded
+ * when the artifact is stored and compared with the streams at each use.
  */
 import type { ServiceDependencies } from '@cardea/service';
 import { type UserDirectory, userNow } from '../../accounts/accounts.module.ts';
@@ -27,7 +27,7 @@ export async function basisOf(
     isDocumentId(clientId) ? undefined : clients.version(clientId),
   ]);
   const basis: Basis = {
-    // The epoch of the sign-in: one that has passed by now is not renewed here.
+    // The epoch recorded at the sign-in. If it has passed by now, it is not replaced by the current one.
     ...(user === undefined ? {} : { user_epoch: epochOf(session?.state), sid: user.browserSid }),
     ...(grantId === undefined ? {} : { consent: readGrantId(grantId) }),
     ...(version === undefined ? {} : { application: { id: clientId, version: version ?? NONE } }),
@@ -42,14 +42,17 @@ const epochOfConsent = (
 ): Promise<number | null> | number =>
   userOfPagesConsent(id) === undefined ? consentEpoch(tenantId, id) : PAGES_CONSENT_EPOCH;
 
-/** Equals no epoch and no version. */
+/** A value that equals no epoch and no version. */
 const NONE = -1;
 
 const epochOf = (
   session: { readonly status: 'none' } | { readonly user_epoch: number } | undefined,
 ): number => (session !== undefined && 'user_epoch' in session ? session.user_epoch : NONE);
 
-/** The account's epoch where the basis stands; null for an artifact without a user. */
+/**
+ * Whether the artifact is still valid, with the account's epoch (null for an artifact without a user). Returns
+ * undefined if it is not valid.
+ */
 export async function artifactStatus(
   { streams, userDirectory, consentEpoch, clients, clock }: BasisDependencies,
   { tenantId, userId, basis }: ArtifactBasis,

@@ -1,4 +1,4 @@
-/** Sign-ins at the hosted pages as the authorization server sees them: whose they are, and what they note. */
+/** Browser sign-ins as the authorization server uses them: the account of each, and the clients it serves. */
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import type { UserDirectory } from '../../accounts/accounts.module.ts';
@@ -27,7 +27,7 @@ export function browserSignIns(needs: Dependencies) {
     const command = await needs.command(request, { tenantId: of.tenantId, actor });
     return { ...command, id: uuidFrom(command.id, ...idParts) };
   };
-  /** The account and tenant of a sign-in at the hosted pages, also of one that has ended. */
+  /** The account and tenant of a browser sign-in, even of one that has ended. */
   const browserOf = async (sid: string) => {
     const last = await store.readLast(`session-${sid}`);
     const session = last?.data as SessionFacts | undefined;
@@ -35,7 +35,7 @@ export function browserSignIns(needs: Dependencies) {
       ? undefined
       : { tenantId: last.metadata.tenantId, userId: session.user_id };
   };
-  /** Whether the sign-in at the hosted pages goes on. */
+  /** Whether the browser sign-in has not ended. */
   const isBrowserAlive = async (tenantId: string, userId: string, sid: string) => {
     const [{ state }, user] = await Promise.all([
       streams.load(sessions, { tenantId, id: sid }),
@@ -47,7 +47,7 @@ export function browserSignIns(needs: Dependencies) {
   return {
     browserOf,
     isBrowserAlive,
-    /** The same person has signed in again in a browser. */
+    /** The same person signed in again in the same browser. */
     continueBrowser: async (request: AnyRequest, sid: string, earlier: string): Promise<void> => {
       const browser = await browserOf(sid);
       if (browser === undefined) return;
@@ -56,7 +56,7 @@ export function browserSignIns(needs: Dependencies) {
         continueBrowser(earlier, session),
       );
     },
-    /** Notes a client that gets tokens without a session of its own. False if the sign-in has ended since. */
+    /** Records a client that gets tokens without its own session. Returns false if the sign-in has ended. */
     serve: async (
       request: AnyRequest,
       of: {
@@ -71,7 +71,7 @@ export function browserSignIns(needs: Dependencies) {
       const decided = await streams.decideOn(sessions, sid, command, (session) =>
         serveClient(clientId, session),
       );
-      // An end of all sessions that was decided at the same time did not see the client yet.
+      // An end of all sessions that was decided concurrently did not include this client yet.
       return decided.accepted && (await isBrowserAlive(tenantId, userId, sid));
     },
   };

@@ -1,4 +1,4 @@
-/** The claims of an application that a person has not let it have yet, of those that a request would give it. */
+/** The claims that a request would release to an application and that the person has not consented to yet. */
 import type { ClaimsRequest, ShownClaim } from '../../adapters/authorization-ports.ts';
 import { coversClaim } from '../../consents/consents.module.ts';
 import type { OAuthClients } from './clients.ts';

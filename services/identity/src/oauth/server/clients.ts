@@ -1,4 +1,4 @@
-/** Applications as the authorization server's library knows clients. */
+/** Maps registered applications to client metadata of the authorization server's library. */
 import { parseKey } from '@cardea/crypto';
 import { type Clock, isUuid, type Settings, storedId } from '@cardea/runtime';
 import { DEFAULT_CLIENT_ALGORITHM } from '../../adapters/client-algorithms.ts';
@@ -32,7 +32,7 @@ export type OAuthClient = {
     | 'roles'
     | 'secret'
   > & {
-    /** Undefined: all of the resource. */
+    /** Undefined means all scopes of the resource. */
     readonly scopes: readonly string[] | undefined;
   };
 };
@@ -40,13 +40,13 @@ type RegisteredClient = { readonly tenantId: string; readonly application: Exist
 
 export type OAuthClients = {
   readonly find: (clientId: string) => Promise<RegisteredClient | undefined>;
-  /** Also one that describes itself by a document, at a resource that lets it in. */
+  /** Also finds a self-described client, if the resource allows it. */
   readonly findFor: (of: {
     readonly clientId: string;
     readonly resource: string;
   }) => Promise<OAuthClient | undefined>;
   readonly hasSecret: (clientId: string, shown: string) => Promise<boolean>;
-  /** Null: deleted. A client that describes itself by a document has no version. */
+  /** Null if the application was deleted. A self-described client has no version. */
   readonly version: (clientId: string) => Promise<number | null>;
 };
 
@@ -115,8 +115,8 @@ export function oauthClients(needs: Dependencies): OAuthClients {
 }
 
 /**
- * The key to which a refresh token is bound: one of a public client, which has nothing else to prove itself by
- * (RFC 9449, 5).
+ * The thumbprint to which a refresh token is bound. Only refresh tokens of public clients are bound, since these
+ * clients have no other proof (RFC 9449, 5).
  */
 export const boundKey = (
   { application }: OAuthClient,
@@ -125,7 +125,7 @@ export const boundKey = (
 
 const GRANTS = ['authorization_code', 'refresh_token'] as const;
 
-/** Undefined for one that nobody can be sent back to, and that is on no device. */
+/** Returns undefined for a client without any redirect URI that is not a device client either. */
 export function clientMetadata({ tenantId, application }: RegisteredClient) {
   const { id, type, redirect_uris, grant_types, scopes, jwks, secret } = application;
   const isMachine = type === 'm2m';
@@ -141,7 +141,7 @@ export function clientMetadata({ tenantId, application }: RegisteredClient) {
     redirect_uris: isRedirected ? [...redirect_uris] : [],
     response_types: isRedirected ? ['code'] : [],
     grant_types: grants,
-    // Those that the library knows. None would allow every one, and `openid` alone tells nothing new.
+    // Only scopes that the library knows. An empty list would allow every scope, so `openid` is the default.
     scope: scopes.filter(isBuiltInScope).join(' ') || 'openid',
     allowed_scopes: scopes.join(' '),
     ...(isMachine ? { machine_scopes: application.machine_scopes.join(' ') } : {}),
@@ -155,7 +155,7 @@ export function clientMetadata({ tenantId, application }: RegisteredClient) {
       : byKey
         ? 'private_key_jwt'
         : 'client_secret_basic',
-    // Never compared: what is shown is held against the hash of the stream.
+    // The library never compares this value. A secret that a client sends is compared with the hash in the stream.
     ...(isPublic || byKey ? {} : { client_secret: 'in the stream' }),
     ...(byKey ? { jwks: { keys: jwks.map(verificationKey) } } : {}),
     tenant_id: tenantId,

@@ -1,4 +1,4 @@
-/** The scopes that were granted once, as far as the application may have them and its user consents to them now. */
+/** Reduces granted scopes to those that the application may still have and its user still consents to. */
 import type { GivenConsent } from '../../consents/consents.module.ts';
 import type { OAuthClient } from './clients.ts';
 
@@ -7,7 +7,7 @@ export function currentScopes(
   now: {
     readonly client: OAuthClient;
     readonly consent: GivenConsent;
-    /** The resource of the consent that the scopes belong to. */
+    /** The resource of the consent to which the scopes belong. */
     readonly resource: string;
   },
 ): readonly string[] {

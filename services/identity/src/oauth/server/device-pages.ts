@@ -1,4 +1,4 @@
-/** What the authorization server shows a person who decides about a device. */
+/** The pages at which a person decides about a device. */
 import { type Html, wantsPage } from '@cardea/pages';
 import { type Ctx, type DevicePages, tenantOf } from '../../adapters/authorization-ports.ts';
 import { deviceCodePage, deviceConfirmPage, deviceDonePage } from '../../pages/device-pages.ts';
@@ -17,7 +17,7 @@ type Dependencies = {
   readonly resources: Pick<KnownResources, 'builtIn' | 'find'>;
 };
 
-/** By the names that the library has for its errors. */
+/** Maps the library's error names to our texts. */
 const FAULTS: { readonly [name: string]: TextKey } = {
   NotFoundError: 'device.wrong',
   NoCodeError: 'device.wrong',
@@ -62,7 +62,7 @@ async function frameFor({ workspaces, clients }: Dependencies, ctx: Ctx): Promis
   return frameOf({ ...tenant, settings: { ...tenant.settings, branding } }, headersOf(ctx));
 }
 
-/** What they mean, where that is known. */
+/** Scopes with their descriptions, if the resource has any. */
 async function scopesOf(
   { resources }: Dependencies,
   ctx: Ctx,

@@ -1,4 +1,4 @@
-/** The endpoints of the device flow (RFC 8628): of the device, and of the person who decides about it. */
+/** The endpoints of the device flow (RFC 8628), for the device and for the person who decides. */
 import Type from 'typebox';
 import { LIMITS } from '../../http/limits.ts';
 import { clientFields, open, type Passed, text } from './passed.ts';
@@ -22,7 +22,7 @@ export const DEVICE_PASSED: readonly Passed[] = [
       expires_in: Type.Integer(),
       interval: Type.Integer(),
     }),
-    // Counted by client, once that is known; and refusals by address.
+    // This limit counts refusals by address. Requests are counted by client when the client is known.
     limit: LIMITS.tokenFailuresByIp,
   },
   {
@@ -45,7 +45,7 @@ export const DEVICE_PASSED: readonly Passed[] = [
     method: 'post',
     path: '/oauth2/device',
     body: open({ user_code: text, xsrf: text, confirm: text, abort: text }),
-    // Wrong codes are counted by address besides.
+    // Wrong codes have a further limit by address.
     limit: LIMITS.authorizeByIp,
   },
   {

@@ -1,4 +1,4 @@
-/** An error that cannot be sent to a redirect URI: our own page for browsers, JSON for others. */
+/** Answers an error that cannot be sent to a redirect URI: browsers get our own page, other callers JSON. */
 import { plainPage, wantsPage } from '@cardea/pages';
 import type { Ctx } from '../../adapters/authorization-ports.ts';
 import { frameOf } from '../../pages/frame.ts';
@@ -12,7 +12,7 @@ export function showError(
     ctx.body = { error, ...(error_description === undefined ? {} : { error_description }) };
     return;
   }
-  // The codes of the protocol are words of it; its descriptions may name what was sent.
+  // The page shows the protocol's error code only. An error description could quote the request.
   const frame = frameOf(undefined, { 'accept-language': ctx.get('accept-language') });
   const { say } = frame;
   const text = say('failed.request', { code: error });

@@ -1,4 +1,4 @@
-/** The access tokens and id_tokens of applications (`docs/design/tokens.md`, Token classes). */
+/** Issues the access tokens and id_tokens of applications (`docs/design/tokens.md`, Token classes). */
 import { type SignToken, TOKEN_CLASSES } from '@cardea/auth';
 import type { Ids, Settings } from '@cardea/runtime';
 import type { ExistingUser, UserDirectory } from '../../accounts/accounts.module.ts';
@@ -13,18 +13,21 @@ export type UserTokenOf = Pick<ClaimsOfUser, 'client' | 'consent'> & {
   readonly tenantId: string;
   readonly clientId: string;
   readonly resource: string;
-  /** Space separated, those of the resource. */
+  /** Scopes of the resource, separated by spaces. */
   readonly scope: string;
-  /** Space separated, those of OpenID Connect that were granted with it. */
+  /** OpenID Connect scopes that were granted with the token, separated by spaces. */
   readonly openid: string;
   readonly sid: string;
   /** Unix seconds. */
   readonly authTime: number;
   readonly amr: readonly string[];
   readonly ttlSeconds: number;
-  /** Unix seconds: tokens that an earlier consent let out end before it. */
+  /**
+   * The earliest `iat`, in Unix seconds. Tokens of an earlier consent have an older `iat`, which is how they are
+   * revoked.
+   */
   readonly notBefore: number;
-  /** A moment before the user was read. */
+  /** A moment before the user was read from its stream. */
   readonly readAt: Date;
   /** The thumbprint of the key to which the token is bound. */
   readonly thumbprint: string | undefined;
@@ -32,9 +35,9 @@ export type UserTokenOf = Pick<ClaimsOfUser, 'client' | 'consent'> & {
 
 export type IdTokenOf = Omit<UserTokenOf, 'openid' | 'resource' | 'thumbprint' | 'ttlSeconds'> & {
   readonly alg: ClientAlgorithm;
-  /** Its hash becomes `at_hash`. */
+  /** The access token from which `at_hash` is computed. */
   readonly accessToken: string;
-  /** As the authorization request sent it; a refresh has none. */
+  /** The `nonce` of the authorization request. A refresh has none. */
   readonly nonce?: string | undefined;
 };
 
@@ -47,14 +50,14 @@ export type OAuthTokens = {
     readonly scope: string;
     readonly roles: readonly string[];
     readonly ttlSeconds: number;
-    /** A moment before the client was read. */
+    /** A moment before the client was read from its stream. */
     readonly readAt: Date;
-    /** Unix seconds: tokens end that the client got before. */
+    /** The earliest `iat`, in Unix seconds. Older tokens of the client are revoked. */
     readonly notBefore: number;
     readonly thumbprint: string | undefined;
   }) => { readonly [claim: string]: unknown };
   readonly signAccess: (claims: object) => string;
-  /** Signs the id_token of a client, whichever grant it comes from. */
+  /** Signs a client's id_token, for any grant. */
   readonly idToken: (of: IdTokenOf) => Promise<string>;
 };
 
@@ -86,7 +89,7 @@ export function oauthTokens({
     tid: tenantId,
     tenant_id: tenantId,
   });
-  // Dated before the user was read, and after what ended tokens of before.
+  // `iat` is before the user was read, but not before the moment that revoked older tokens.
   const issuedAt = ({
     readAt,
     user,
@@ -100,7 +103,7 @@ export function oauthTokens({
       const email = scopes.includes('email') ? await userDirectory.emailOf(user) : null;
       const { client, consent } = of;
       const all = [...scopes, ...of.openid.split(' ')];
-      // A token for Cardea's own API says nothing that the API does not read.
+      // A token for Cardea's own API has only claims that the API reads.
       const isOwn = of.resource === `${settings.ISSUER}/api`;
       const further = { use: 'access_token', user, client, consent, scopes: all } as const;
       return {
@@ -153,5 +156,5 @@ export function oauthTokens({
   };
 }
 
-/** RFC 9449, 6.1. */
+/** RFC 9449, 6.1: `cnf.jkt` names the key of the token. */
 const boundTo = (jkt: string | undefined) => (jkt === undefined ? {} : { cnf: { jkt } });

@@ -1,4 +1,4 @@
-/** The form in which the endpoints that the authorization server's library answers are listed. */
+/** Types for the contracts of endpoints that the authorization server's library handles. */
 import type { Contract } from '@cardea/http';
 import type { RateLimit } from '@cardea/service';
 import Type, { type TObject, type TSchema } from 'typebox';

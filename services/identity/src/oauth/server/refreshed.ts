@@ -1,4 +1,4 @@
-/** The answer to a refresh token of an application. */
+/** Answers a refresh request of an application. */
 import type { Message, RefreshFault, RefreshRequest } from '../../adapters/authorization-ports.ts';
 import { OPENID } from '../../consents/consents.module.ts';
 import type { KnownResources } from '../resource-servers/known-resources.ts';
@@ -25,7 +25,7 @@ export async function refreshed(
 ): Promise<object | RefreshFault> {
   const found = await needs.applicationSessions.ofToken(text, { tenantId, clientId });
   if (found === undefined) return { fault: 'invalid_grant' };
-  // Looked at before the token is used up: whoever asks for too much keeps it.
+  // The requested scope is checked before the refresh token is used. A client that asks for too much keeps its token.
   const { session: before } = found;
   const had = (before.scope ?? '').split(' ');
   const asked = scope === undefined ? had : scope.split(' ');
@@ -79,7 +79,7 @@ export async function refreshed(
   const accessToken = needs.oauthTokens.signAccess(claims);
   const alg = client.application.id_token_signed_response_alg;
   const idToken = { ...of, alg, accessToken, scope: openid.join(' ') };
-  // A narrower scope that was asked for is answered as it is.
+  // If the request named a narrower scope, the response repeats that scope unchanged.
   const isOffline = scope === undefined && session.browser_sid === null;
   return {
     access_token: accessToken,

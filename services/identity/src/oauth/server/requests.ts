@@ -1,14 +1,14 @@
-/** The request of the pipeline beside the message that it came in, for what the library calls back. */
+/** Maps the library's message to the pipeline's request, for calls from the library back to Cardea. */
 import type { OwnDenial, Request } from '@cardea/http';
 import type { Message } from '../../adapters/authorization-ports.ts';
 
 export type AnyRequest = Request<unknown, unknown, unknown>;
 type Passed = {
   readonly request: AnyRequest;
-  /** Says whose answer it is, so that origins of other tenants cannot read it. */
+  /** Sets the tenant that the response belongs to, so that other tenants' origins cannot read it. */
   readonly answered: (tenantId: string | undefined) => void;
   readonly recordDenial: (denial: OwnDenial) => Promise<void>;
-  /** Before anything about its client was read. */
+  /** A moment before the client was read. */
   readonly receivedAt: Date;
 };
 
@@ -25,7 +25,7 @@ function passedWith(message: Message): Passed {
 }
 
 const PENDING = new WeakSet<Message>();
-/** A device asked whether somebody has decided, and nobody has: no failure of it. */
+/** Marks a device's poll as undecided. It is not counted as a failure of the device. */
 export const rememberPending = (message: Message): void => {
   PENDING.add(message);
 };

@@ -1,4 +1,4 @@
-/** The authorization server as of the current signing keys: another one takes its place when they change. */
+/** The authorization server with the current signing keys. A new instance replaces it when the keys change. */
 import type { DerivedKeys } from '@cardea/crypto';
 import type { Ports } from '../../adapters/authorization-ports.ts';
 import {
@@ -21,8 +21,8 @@ export function runningServer(
     const keys = of.keys();
     const kids = keys.map(({ kid }) => kid).join(' ');
     if (made?.kids === kids) return made.server;
-    // The first one of each algorithm signs. The library takes no public key alone, and needs those that have
-    // retired for `id_token_hint`. An OKP key with `alg` would sign under that name of its algorithm alone.
+    // The first key of each algorithm signs. The library accepts no public key alone, and it needs retired keys for
+    // `id_token_hint`. An OKP key with `alg` would sign only under that algorithm name.
     const jwks = keys.map(({ kid, algorithm, privateKey }) => ({
       ...privateKey.export({ format: 'jwk' }),
       kid,

@@ -1,4 +1,7 @@
-/** Without a session of its own, an application is notified of the end of the sign-in in the browser. */
+/**
+ * Records which browser sign-in serves an application without its own session, so that the application is notified when
+ * the sign-in ends.
+ */
 import type { Message } from '../../adapters/authorization-ports.ts';
 import type { ApplicationSessions } from './application-sessions.ts';
 import type { OAuthClients } from './clients.ts';
@@ -10,7 +13,7 @@ type Dependencies = {
   readonly clients: Pick<OAuthClients, 'find'>;
 };
 
-/** `issued`: what its id_token is made of; undefined where no user is. */
+/** `issued` is the data of the id_token. Undefined for a token without a user. */
 export async function serveByBrowser(
   { applicationSessions, clients }: Dependencies,
   message: Message,

@@ -1,4 +1,4 @@
-/** What the authorization server asks of Cardea: clients, consents, accounts and sessions, out of their streams. */
+/** Implements the authorization server's ports: clients, consents, accounts and sessions, read from their streams. */
 import type { DpopProofs } from '@cardea/auth';
 import type { Command } from '@cardea/event-store';
 import type { ServiceDependencies } from '@cardea/service';
@@ -86,7 +86,7 @@ export function serverPorts(needs: PortsDependencies): OwnPorts {
     resource: async ({ tenantId, scopes, machineScopes }, identifier) => {
       const found = await resources.find(tenantId, identifier);
       if (found === undefined) return undefined;
-      // A client that nobody has registered gets nothing of Cardea's own API.
+      // A self-described client gets no scope of Cardea's own API.
       if (scopes === undefined && identifier === resources.builtIn) return undefined;
       if (machineScopes !== undefined && identifier === resources.builtIn) {
         const ttlSeconds = Math.min(found.tokenTtlSeconds, MACHINE_TOKEN_SECONDS_MAX);
@@ -104,7 +104,7 @@ export function serverPorts(needs: PortsDependencies): OwnPorts {
     },
     grantFor: (message, of) => grantFor(needs, message, of),
     claimsToShow: (of) => claimsToShow(needs, of),
-    // At the address of the pages Cardea itself answers, also on a loopback one.
+    // Cardea itself owns the callback address of its pages, even on a loopback host.
     isOwnerUnknown: (redirectUri) =>
       redirectUri !== pagesCallback(settings.PUBLIC_URL) && isOwnerUnknown(redirectUri),
     account: (tenantId, id) => accountOf(needs, tenantId, id),
@@ -151,7 +151,7 @@ export function serverPorts(needs: PortsDependencies): OwnPorts {
   };
 }
 
-/** From a code to its tokens: in the epoch in which the code was found good, its session is started. */
+/** The ports from a code to its tokens. The session starts in the user epoch in which the code was accepted. */
 function codePorts(needs: PortsDependencies) {
   const { artifacts } = needs;
   const epochs = new WeakMap<Message, number>();
@@ -197,7 +197,7 @@ function codePorts(needs: PortsDependencies) {
   } satisfies Partial<OwnPorts>;
 }
 
-/** Every id_token has the same claims: the one that the library made is replaced. */
+/** Replaces the library's id_token by ours, so that every id_token has the same claims. */
 async function idTokenOf(
   { oauthTokens }: PortsDependencies,
   issued: Issued['idToken'],
@@ -221,7 +221,7 @@ async function accountOf(
   };
 }
 
-/** A first-party application gets what it asks for; nobody is asked. */
+/** A first-party application is granted what it requests, without a consent page. */
 async function grantFor(
   { userConsents, command: commandOf }: PortsDependencies,
   message: Message,
@@ -240,7 +240,7 @@ async function grantFor(
 type Issued = {
   readonly claims: AccessClaims;
   readonly start?: Omit<StartApplicationSession, 'userEpoch'>;
-  /** Undefined where no user is. */
+  /** Undefined for a token without a user. */
   readonly idToken?: Omit<IdTokenOf, 'accessToken' | 'nonce' | 'scope'> | undefined;
 };
 
@@ -251,7 +251,8 @@ async function issue(needs: PortsDependencies, of: IssuedFor, receivedAt: Date):
   if (userId === undefined) {
     const common = { tenantId, clientId, resource, ttlSeconds, thumbprint };
     const power = powerOf(needs, client, of);
-    // The client may have changed since it proved itself: such a token is issued, and has ended already.
+    // The client may have changed after it authenticated. A token issued then is dated before the change, so it is
+    // already revoked.
     const dated = { readAt: receivedAt, notBefore: of.clientNotBefore };
     return { claims: needs.oauthTokens.clientClaims({ ...common, ...power, ...dated }) };
   }
@@ -279,7 +280,10 @@ async function issue(needs: PortsDependencies, of: IssuedFor, receivedAt: Date):
   return { claims, idToken, start: { ...start, authTime, amr, browserSid, jkt } };
 }
 
-/** What a client may do that speaks for itself: at Cardea's own API as a machine, elsewhere what it was granted. */
+/**
+ * The scopes of a client that acts for itself. At Cardea's own API it acts as a machine; elsewhere it has the scopes
+ * that it was given.
+ */
 function powerOf(
   { resources }: Pick<PortsDependencies, 'resources'>,
   { tenantId, application }: OAuthClient,

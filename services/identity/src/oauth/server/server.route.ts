@@ -1,4 +1,4 @@
-/** The endpoints that the authorization server's library answers, and the documents about it. */
+/** The endpoints that the authorization server's library handles, and the metadata documents. */
 import { named } from '@cardea/contracts';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import type { Clock, Settings } from '@cardea/runtime';
@@ -37,7 +37,7 @@ const AuthorizeQuery = {
   client_id: Type.String(),
   response_type: Type.Literal('code'),
   redirect_uri: Type.String(),
-  // Required but of applications whose `require_pkce` is false.
+  // Required, except for applications whose `require_pkce` is false.
   code_challenge: text,
   code_challenge_method: Type.Optional(Type.Literal('S256')),
   scope: text,
@@ -85,7 +85,7 @@ const ROUTES: readonly Passed[] = [
     getHasEffects: true,
     path: '/oauth2/authorize',
     query: open(AuthorizeQuery),
-    // A redirect; or a page, for `response_mode=form_post`.
+    // The response is a redirect, or a page for `response_mode=form_post`.
     ok: Type.String(),
     status: 303,
     okMediaType: 'text/html',
@@ -100,7 +100,7 @@ const ROUTES: readonly Passed[] = [
     getHasEffects: true,
     path: '/oauth2/authorize/{uid}',
     params: Type.Object({ uid: Type.String({ minLength: 1, maxLength: 128 }) }),
-    // A redirect; or a page, for `response_mode=form_post`.
+    // The response is a redirect, or a page for `response_mode=form_post`.
     ok: Type.String(),
     status: 303,
     okMediaType: 'text/html',
@@ -141,7 +141,7 @@ const ROUTES: readonly Passed[] = [
     body: open({ ...AuthorizeQuery, ...clientFields }),
     ok: open({ request_uri: Type.String(), expires_in: Type.Integer() }),
     status: 201,
-    // Counted by client, once that is known; and refusals by address.
+    // This limit counts refusals by address. Requests are counted by client when the client is known.
     limit: LIMITS.tokenFailuresByIp,
   },
   {
@@ -168,8 +168,8 @@ const ROUTES: readonly Passed[] = [
 ];
 
 /**
- * Some clients send their request as a form (OpenID Connect Core 3.1.2.1). The browser is sent on to the same
- * request as an address: from another site's page a form comes without the cookie of the sign-in.
+ * Some clients send their request as a form (OpenID Connect Core 3.1.2.1). A form of another site arrives without the
+ * sign-in's cookie, so the browser is redirected to the same request as a URL.
  */
 const postAuthorizeRoute = (needs: Pick<Dependencies, 'limits'>): Endpoint =>
   endpoint(
@@ -184,7 +184,7 @@ const postAuthorizeRoute = (needs: Pick<Dependencies, 'limits'>): Endpoint =>
       retry: 'safe',
       takesForm: true,
       bodyLimitBytes: FORM_MAX_BYTES,
-      // What is wrong with it is told where the browser is sent.
+      // Errors in the parameters are reported at the address that the browser is redirected to.
       body: Type.Object({ client_id: text }, { additionalProperties: Type.String() }),
       ok: Type.String(),
       status: 303,
@@ -239,8 +239,9 @@ export const serverRoutes = (needs: Dependencies): readonly Endpoint[] => [
 ];
 
 /**
- * Where a client that was refused learns whom to ask for a token (RFC 9728): at the address that follows
- * from the resource, and at the one without its path, where clients look that derive nothing.
+ * The document that names the authorization server of a resource to a client that was refused (RFC 9728). It is served
+ * at the address that is derived from the resource, and at the address without the resource's path for clients that
+ * derive nothing.
  */
 const protectedResourceRoutes = (needs: Pick<Dependencies, 'settings'>): readonly Endpoint[] =>
   (

@@ -1,4 +1,4 @@
-/** What is asked of clients before they are believed, and how much strangers may use up. */
+/** Limits and checks for clients that have not authenticated. */
 import { networkOf } from '@cardea/http';
 import type { Charge, ServiceDependencies } from '@cardea/service';
 import type {
@@ -26,9 +26,9 @@ const BY_CLIENT = {
 };
 
 export function strangerPorts(needs: StrangerDependencies) {
-  // The library looks for a client again where it was refused one.
+  // The library looks a refused client up a second time, which must not be counted again.
   const tried = new WeakSet<Message>();
-  // It looks for the client of a pushed request or of a device twice, too: that is one request.
+  // The library looks up the client of a pushed request or a device request twice. Both count as one request.
   const named = new WeakMap<Message, string>();
   return {
     fetchDocument: needs.clientDocuments.fetch,

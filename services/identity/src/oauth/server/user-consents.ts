@@ -1,4 +1,4 @@
-/** What a user has granted an application, as the authorization server asks and changes it. */
+/** Reads and changes what a user has granted to an application, for the authorization server. */
 import type { Command, Streams } from '@cardea/event-store';
 import type { Settings } from '@cardea/runtime';
 import {
@@ -29,7 +29,7 @@ export type UserConsents = {
   ) => Promise<bigint | undefined>;
 };
 
-/** Names a consent in one epoch; the library's id of a grant. */
+/** The id of a consent in one epoch. The library uses it as the id of a grant. */
 export const grantIdOf = ({ id, epoch }: Pick<GivenConsent, 'id' | 'epoch'>): string =>
   `${id}.${epoch}`;
 
@@ -38,7 +38,7 @@ export const readGrantId = (grantId: string): { readonly id: string; readonly ep
   return { id, epoch: Number(epoch) };
 };
 
-/** Unix seconds from which tokens of this consent are dated. */
+/** Unix seconds: the earliest `iat` of tokens of this consent. */
 export const tokensFrom = ({ grantedAt, revokedAt }: GivenConsent): number => {
   const ended = revokedAt === null ? 0 : Math.floor(new Date(revokedAt).getTime() / 1000) + 1;
   return Math.max(ended, Math.floor(new Date(grantedAt).getTime() / 1000));

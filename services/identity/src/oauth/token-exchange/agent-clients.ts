@@ -1,4 +1,4 @@
-/** Agents as the authorization server's library knows clients: they have an agent key for a secret. */
+/** Maps agents to clients of the authorization server's library. An agent key is the client secret. */
 import type { AgentPrincipal, Authenticator } from '@cardea/auth';
 import { parseKey } from '@cardea/crypto';
 import type { Message, Ports } from '../../adapters/authorization-ports.ts';
@@ -15,7 +15,7 @@ export type AgentClientDependencies = {
 };
 
 type AgentClients = Pick<Ports, 'agentClient' | 'provesAgent'> & {
-  /** The agent whose key came with this message. */
+  /** The agent that authenticated with this message. */
   readonly provenAgent: (message: Message) => AgentPrincipal | undefined;
 };
 
@@ -33,7 +33,7 @@ export function agentClients(deps: AgentClientDependencies): AgentClients {
       if ((await deps.workspaces.tenant(tenantId)) === undefined) return undefined;
       return metadataOf(id, tenantId);
     },
-    // As at every endpoint that takes an agent's key: its networks and the limit on wrong keys count here, too.
+    // The rules for agent keys apply here as at every other endpoint: their networks, and the limit on wrong keys.
     provesAgent: async (message, id, shown) => {
       if (parseKey(shown)?.kind !== 'agk') return false;
       const caller = await deps.authenticator.authenticate(shown, requestOf(message).ip);
@@ -53,6 +53,6 @@ const metadataOf = (id: string, tenantId: string) => ({
   response_types: [],
   grant_types: [TOKEN_EXCHANGE_GRANT],
   token_endpoint_auth_method: 'client_secret_basic',
-  // Never compared: the key is asked for as everywhere else.
+  // The library never compares this value. The agent key is verified by the same code as elsewhere.
   client_secret: 'in the stream',
 });

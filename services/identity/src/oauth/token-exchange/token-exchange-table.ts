@@ -1,6 +1,6 @@
 /**
- * Which exchanges of tokens there are (RFC 8693): who may give which token, for which audience, with which form of
- * scope. What no row takes is refused.
+ * The table of permitted token exchanges (RFC 8693): who may send which token, for which audience, with which scopes. A
+ * request that matches no row is refused.
  */
 import type { TokenExchangeRequest } from '../../adapters/authorization-ports.ts';
 
@@ -11,9 +11,9 @@ type TokenExchangeRow = {
   readonly who: TokenExchangeRequest['who'];
   readonly subjectTokenType: string;
   readonly issuedTokenType: string;
-  /** `own`: Cardea's own API, which is meant where a request names none. */
+  /** `own` is Cardea's own API, which is also the default when a request names no audience. */
   readonly audience: 'own';
-  /** What each name of the scope begins with. */
+  /** The prefix of each scope name. */
   readonly scopePrefix: string;
   readonly exchange: 'agent_session';
 };
@@ -32,7 +32,7 @@ const EXCHANGES: readonly TokenExchangeRow[] = [
 export const scopeNames = (scope: string | undefined): readonly string[] =>
   scope === undefined || scope === '' ? [] : scope.split(' ');
 
-/** No row has an actor besides the client, or binds what it issues to a key. */
+/** No permitted exchange has an actor token, and none issues a token that is bound to a key. */
 export function tokenExchangeOf(
   request: TokenExchangeRequest,
   ownAudience: string,

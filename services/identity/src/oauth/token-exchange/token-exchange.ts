@@ -1,4 +1,4 @@
-/** A token is exchanged (RFC 8693): an agent starts a session for the user whose token it has. */
+/** Token exchange (RFC 8693): an agent starts a session for the user whose token it sends. */
 import type { AgentPrincipal } from '@cardea/auth';
 import { isRecorded } from '@cardea/http';
 import type { Positions } from '@cardea/read-models';
@@ -85,7 +85,10 @@ async function startedFor(
   };
 }
 
-/** The agent may read its session next. A table that lags is no reason to withhold the tokens. */
+/**
+ * The agent will probably read its session next, so this waits for the table. If the table lags, the tokens are
+ * returned anyway.
+ */
 async function isListed({ positions }: Dependencies, wrote: bigint | undefined): Promise<void> {
   if (wrote === undefined) return;
   await positions.reached(['agent_sessions'], wrote, TABLE_WAIT_MS).catch(() => false);
@@ -93,7 +96,7 @@ async function isListed({ positions }: Dependencies, wrote: bigint | undefined):
 
 type Refused = Extract<Awaited<ReturnType<AgentSessionStart>>, { readonly refused: string }>;
 
-/** Recorded as the refusal of the endpoint would be. */
+/** Records the refusal in the same form as the endpoint that starts agent sessions. */
 async function refused(
   message: Message,
   agent: AgentPrincipal,

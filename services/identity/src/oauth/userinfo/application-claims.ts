@@ -1,6 +1,7 @@
 /**
- * The claims that an administrator has given an application, as far as its user consents to them: one function for
- * id_tokens, userinfo and access tokens of resource servers (`docs/design/oauth.md`, Claims of an application).
+ * The claims that an administrator has defined for an application, reduced to those that its user consents to. This one
+ * function serves id_tokens, userinfo and access tokens of resource servers (`docs/design/oauth.md`, Claims of an
+ * application).
  */
 import type { ExistingUser, UserDirectory } from '../../accounts/accounts.module.ts';
 import { coversClaim, type GivenConsent } from '../../consents/consents.module.ts';
@@ -13,7 +14,7 @@ import {
 } from '../../workspaces/workspaces.module.ts';
 import type { OAuthClient } from '../server/clients.ts';
 
-/** All claims of an application together, as the JSON of a token has them. */
+/** The limit for all of an application's claims together, as JSON in the token. */
 export const CLAIMS_BYTES_MAX = 2_048;
 
 export type ClaimsOfUser = {
@@ -23,7 +24,7 @@ export type ClaimsOfUser = {
     readonly application: Pick<OAuthClient['application'], 'claims' | 'first_party'>;
   };
   readonly consent: Pick<GivenConsent, 'claims'>;
-  /** That the token has, and those of OpenID Connect that were granted with it. */
+  /** The scopes of the token, and the OpenID Connect scopes that were granted with it. */
   readonly scopes: readonly string[];
 };
 export type ApplicationClaims = (
@@ -44,7 +45,7 @@ export function applicationClaims(needs: Dependencies): ApplicationClaims {
         scopes.includes(claim.scope) &&
         (first_party || coversClaim(consent.claims, claim)),
     );
-    // Nothing is decrypted for the many applications without a claim of their own.
+    // Most applications define no claims, so their users' data is not decrypted.
     if (given.length === 0) return {};
     const facts = await factsFor(needs, given, { user, tenantId: client.tenantId });
     const entries = given
@@ -91,7 +92,7 @@ function factAt({ metadata, roles, locale, slug }: Facts, from: string): unknown
   return path.split('.').reduce<unknown>(memberOf, metadata[kind]);
 }
 
-/** Keys of lists are not read: what stands at a number changes with the list. */
+/** List indexes are not accepted as keys, since the entry at an index changes with the list. */
 const memberOf = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, key)
     ? (value as { readonly [key: string]: unknown })[key]
@@ -100,8 +101,8 @@ const memberOf = (value: unknown, key: string): unknown =>
 type Entry = readonly [name: string, value: unknown];
 
 /**
- * In the order of the application, whole claims alone: one that does not fit is replaced by `<name>_overage: true`, and
- * so much is kept free that each of the later ones still has its place or its mark.
+ * Returns whole claims only, in the application's order. A claim that does not fit is replaced by `<name>_overage:
+ * true`. Room is reserved for the overage marker of every later claim.
  */
 export function withinBytes(entries: readonly Entry[]): { readonly [claim: string]: unknown } {
   const smallest = entries.map((entry) => Math.min(bytesOf(entry), bytesOf(overageOf(entry))));
@@ -117,9 +118,9 @@ export function withinBytes(entries: readonly Entry[]): { readonly [claim: strin
   return Object.fromEntries(kept);
 }
 
-/** The braces. */
+/** The two braces of the object. */
 const OBJECT_BYTES = 2;
 const overageOf = ([name]: Entry): Entry => [`${name}${OVERAGE}`, true];
-/** With the colon and a comma. */
+/** The bytes of one entry with its colon and comma. */
 const bytesOf = ([name, value]: Entry): number =>
   Buffer.byteLength(JSON.stringify(name)) + Buffer.byteLength(JSON.stringify(value)) + 2;

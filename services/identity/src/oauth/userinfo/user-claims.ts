@@ -1,4 +1,4 @@
-/** The claims about a user that the scopes of an application let it see; one without a value is left out. */
+/** The claims about a user that an application's scopes include. Claims without a value are left out. */
 import type { ExistingUser, Opened } from '../../accounts/accounts.module.ts';
 
 export const userClaims = (user: ExistingUser, opened: Opened, scopes: readonly string[]) => ({

@@ -1,6 +1,6 @@
 /**
- * Tells an application about its user, within the scopes of its token (OpenID Connect Core 5.3). Only tokens
- * that an application got are taken: a login's own token says nothing of what its user let anybody know.
+ * Returns an application the claims of its user, within the scopes of its token (OpenID Connect Core 5.3). Only tokens
+ * of applications are accepted, since the token of a direct login involves no consent to an application.
  */
 import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -56,7 +56,7 @@ const UserInfo = Type.Object(
     email: Type.Optional(Type.String()),
     email_verified: Type.Optional(Type.Boolean()),
   },
-  // The claims of the application.
+  // Claims that the application defines.
   { additionalProperties: true },
 );
 
@@ -151,7 +151,7 @@ async function aboutUser(
   return signedAnswer(text, tid);
 }
 
-/** The consent is read for applications with claims alone: all others answer as fast as before. */
+/** The consent is read only for applications that define claims, so the response for all others stays fast. */
 async function ownClaims(
   { userConsents, applicationClaims }: Dependencies,
   {
@@ -173,7 +173,7 @@ async function ownClaims(
   return applicationClaims({ use: 'userinfo', user, client, consent, scopes });
 }
 
-/** OpenID Connect Core 5.3.2: the claims as a JWT, for an application that asked for its signature. */
+/** OpenID Connect Core 5.3.2: the claims as a signed JWT, for an application that registered a signing algorithm. */
 const signedAnswer = (text: string, tenantId: string) => ({
   raw: (response: ServerResponse, _message: unknown, ofTenant: (tenantId: string) => void) => {
     ofTenant(tenantId);

@@ -57,7 +57,7 @@ const Scope = named(
 );
 const ttlField = Type.Integer({ minimum: TTL_MIN_S, maximum: TTL_MAX_S });
 const Body = closed({
-  /** 400 `invalid_request`. */
+  /** An invalid identifier is refused with 400 `invalid_request`. */
   identifier: documented(Type.String({ maxLength: 512 }), {
     format: 'uri',
     pattern: '^https://',
@@ -241,7 +241,7 @@ export const deleteResourceServerRoute = (
     },
   );
 
-/** An identifier belongs to one tenant of the whole deployment. */
+/** An identifier can be registered once in the whole deployment, by one tenant. */
 const inDeployment = (command: Command): Command => ({
   ...command,
   metadata: { ...command.metadata, tenantId: DEPLOYMENT_TENANT },

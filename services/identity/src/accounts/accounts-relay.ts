@@ -1,4 +1,6 @@
-/** What other services receive about accounts (`docs/design/identity.md`, What it tells other services). */
+/**
+ * Publishes the account facts that other services receive (`docs/design/identity.md`, What it tells other services).
+ */
 import type { identityEvents } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { type RelayTools, relay } from '@cardea/event-bus';
@@ -11,7 +13,7 @@ import { exists, type UserEvent, users } from './users/user.ts';
 
 type Event = Pick<RecordedEvent, 'streamId'>;
 
-/** The user as of this event of their own stream. */
+/** The user as of this event of the user's own stream. */
 async function userOf({ streamId }: Event, tools: RelayTools): Promise<UserSnapshot> {
   const user = await tools.stateOf(users);
   if (!exists(user)) throw new Error('a user event without a user');

@@ -1,4 +1,4 @@
-/** Users: their accounts, passwords and roles, by themselves and by administrators. */
+/** Users: their accounts, passwords and roles, managed by themselves and by administrators. */
 
 import type { Authenticator, SignToken } from '@cardea/auth';
 import { metrics } from '@cardea/runtime';
@@ -151,9 +151,9 @@ export type AccountsModule = {
   readonly invitations: Join;
   /** Authenticates callers with the roles that their own streams give them now. */
   readonly authenticator: Authenticator;
-  /** For the command line. */
+  /** Creates an administrator for the command line. */
   readonly createAdmin: (admin: NewAdmin) => Promise<AdminMade>;
-  /** What people do at their own account, for its pages. */
+  /** Operations on a person's own account, for its pages. */
   readonly selfService: ReturnType<typeof selfService>;
 };
 
@@ -232,7 +232,7 @@ const selfService = (
   resendVerification: resendVerificationRoute(needs),
 });
 
-/** A sample is verified as an account's own hash is: under the tenant's permit, and timed. */
+/** A sample is verified like an account's own hash: with the tenant's permit, and timed. */
 function passwordHashing(given: Dependencies) {
   const { settings, clock, passwordFunction: own, breachedPasswords: breached } = given;
   const permits = hashPermits(settings.HASH_CONCURRENCY, clock);

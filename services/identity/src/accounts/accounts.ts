@@ -33,18 +33,18 @@ export type NewAccount = {
   readonly emailVerified: boolean;
   readonly displayName: string | null;
   readonly avatarUrl: string | null;
-  /** Without name and picture, which stand above. */
+  /** The profile without name and picture, which are separate fields above. */
   readonly profile?: Profile<string>;
   readonly metadata?: NewMetadata;
   readonly roles: readonly string[];
   readonly passwordHash: string | null;
   readonly via: UserCreatedVia;
-  /** An administrator vouches for the account, or it is the first of a workspace. */
+  /** Whether an administrator vouches for the account, or it is the first account of a workspace. */
   readonly vouched: boolean;
   readonly requestHash: string | null;
-  /** By which its owner signs in. */
+  /** The external account by which its owner signs in. */
   readonly external?: ExternalAccount;
-  /** Nobody can sign in until its owner has taken it over. */
+  /** Whether the account is for an invited person. Nobody can sign in until that person has accepted. */
   readonly isInvited?: boolean;
 };
 
@@ -55,7 +55,7 @@ export type Created =
       readonly position: bigint | undefined;
     }
   | { readonly outcome: 'taken' }
-  /** The same command created the account before, and it was deleted since. */
+  /** The same command created the account earlier, and the account was deleted since. */
   | { readonly outcome: 'deleted' };
 
 /** Streams that creating an account appends to: the address's reservation and the user. */
@@ -67,9 +67,9 @@ export type Accounts = {
   readonly emails: Emails;
   readonly create: (account: NewAccount, command: Command) => Promise<Created>;
   readonly identities: ExternalIdentities;
-  /** Asked before an administrator makes an account. */
+  /** Checked before an administrator creates an account. */
   readonly isPromised: IsPromised;
-  /** Makes a deleted user's address and accounts elsewhere available again, for sign-up too. */
+  /** Makes a deleted user's address and external accounts available again, for sign-up too. */
   readonly releaseAddress: (
     of: { readonly tenantId: string; readonly userId: string; readonly emailHash: string },
     command: Command,

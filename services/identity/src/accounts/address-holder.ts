@@ -1,18 +1,18 @@
 /**
- * Who has an address anywhere in the deployment, as a sign-up asks: the account whose holder proved the address,
- * or one that somebody registered for themselves within the last minute. What an administrator says of an address
- * counts in their tenant alone, or any tenant could keep others from signing up.
+ * Finds the account that has an address in the whole deployment, for a sign-up. That is the account whose holder proved
+ * the address, or one that was registered within the last minute. An address that an administrator entered counts in
+ * that administrator's tenant only; otherwise any tenant could keep others from signing up.
  */
 import type { Database } from '@cardea/read-models';
 import type { Owner } from '../streams/reservation.ts';
 
-/** As long as a reservation stays with an owner who has not proved the address. */
+/** How long a reservation by an owner without a proven address lasts. */
 const UNPROVEN_HOLDS_MS = 60_000;
 
-/** Who says that the address belongs to the account. */
+/** The source of the statement that the address belongs to the account. */
 export type AddressFrom = 'proof' | 'registrant' | 'administrator';
 
-/** Accounts other than `except`; the oldest with a proven address before others. */
+/** Finds accounts other than `except`. Accounts with a proven address come first, the oldest first. */
 export type AddressHolder = (of: {
   readonly email: string;
   readonly except: string;

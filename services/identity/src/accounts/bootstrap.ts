@@ -1,6 +1,4 @@
-/**
- * The first administrator, created once from the settings, with ids that all replicas derive identically.
- */
+/** Creates the first administrator once, from the settings. All replicas derive the same ids. */
 import { BOOTSTRAP_TENANT_ID } from '@cardea/contracts';
 import { uuidV5 } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
@@ -18,7 +16,7 @@ type Dependencies = Pick<ServiceDependencies, 'log' | 'settings' | 'systemComman
   readonly toAscii: ToAscii;
 };
 
-/** Namespace of the ids below; any fixed UUID of our own. */
+/** Namespace of the derived ids. Any fixed UUID would do. */
 export const NAMESPACE = '6f1c0b52-8d0e-5c5e-9a38-1d3e0c7b7a11';
 export const BOOTSTRAP_IDS = {
   organizationId: uuidV5(NAMESPACE, 'organization'),

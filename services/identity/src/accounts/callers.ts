@@ -1,6 +1,6 @@
 /**
- * Callers with the roles of their own stream, because a token's roles may have changed since it was issued, and
- * with their sign-in only as long as it is of the account's epoch.
+ * Authenticates callers with the roles of their own streams, because a token's roles may be outdated. A session is
+ * accepted only while it belongs to the account's current epoch.
  */
 import type { Authenticator, Principal, UserPrincipal } from '@cardea/auth';
 import type { UserDirectory } from './user-directory.ts';
@@ -36,7 +36,7 @@ async function asTheyAre(
   };
 }
 
-/** The revocation list names the sessions that ended with an epoch as far as their table had come. */
+/** The revocation list names sessions of an ended epoch only if the table of sessions had them at that time. */
 const isOfEarlierEpoch = (
   { issuedAt, sessionId }: UserPrincipal,
   { epoch, epochSince, keepSid }: ExistingUser,

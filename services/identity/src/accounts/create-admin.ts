@@ -1,4 +1,4 @@
-/** Creates an administrator from the command line, for deployments that nobody can sign in to yet. */
+/** Creates an administrator from the command line, for deployments in which nobody can sign in yet. */
 import type { Command } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
@@ -20,7 +20,7 @@ type Dependencies = Pick<ServiceDependencies, 'ids' | 'settings' | 'systemComman
 export type NewAdmin = {
   readonly email: string;
   readonly password: string;
-  /** The deployment's own tenant unless named. */
+  /** Undefined means the deployment's own tenant. */
   readonly tenantId: string | undefined;
 };
 
@@ -72,7 +72,7 @@ export async function createAdmin(needs: Dependencies, asked: NewAdmin): Promise
   return created.outcome === 'created' ? { userId, tenantId } : { refused: 'email_already_exists' };
 }
 
-/** In a deployment that was started without an administrator, creates its own tenant with the first one. */
+/** In a deployment without an administrator, creates the deployment's own tenant with the first one. */
 async function tenantFor(
   { workspaces, settings }: Pick<Dependencies, 'settings' | 'workspaces'>,
   { tenantId }: NewAdmin,

@@ -56,7 +56,7 @@ describe('an e-mail address [identity-19]', () => {
     expect(address(input)).toBeUndefined();
   });
 
-  // A URL parser makes a host name of each of these domains.
+  // A URL parser turns each of these domains into another host name.
   it.each([
     'ann@example.com/..',
     'ann@example.com/x',

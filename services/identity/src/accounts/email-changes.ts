@@ -1,6 +1,6 @@
 /**
- * Carries out the change of an address that its person asked for, once everything is proven: the new address is
- * reserved first. Whoever presses the last link does it at once, and a policy repeats it where that request died.
+ * Performs an address change that its person requested, once everything is proven. The new address is reserved first.
+ * The request that completes the proof performs the change at once; if that request dies, a policy performs it.
  */
 import { accept, type Command, type Streams, WriteContention } from '@cardea/event-store';
 import { failpoint, uuidFrom } from '@cardea/runtime';
@@ -39,7 +39,7 @@ type Dependencies = {
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
 };
 
-/** The address is reserved again where another process released it meanwhile. */
+/** The address is reserved again if another process released it. */
 const ATTEMPTS_MAX = 3;
 
 export function emailChanges(needs: Dependencies): EmailChanges {
@@ -68,7 +68,7 @@ export function emailChanges(needs: Dependencies): EmailChanges {
         const first = changeEmail({ changeId: of.changeId, now }, user);
         if (!first.accepted && first.reason === 'early') return { outcome: 'waiting' };
         const hash = hashOf(user, of.changeId);
-        // Another process has carried it out, or it was stopped.
+        // Another process has performed the change, or the change was cancelled.
         if (hash === undefined) return { outcome: 'void' };
         if (!first.accepted) {
           await giveUp(of, hash, command);
@@ -96,15 +96,15 @@ export function emailChanges(needs: Dependencies): EmailChanges {
   };
 }
 
-/** The address that the change is about, as long as it waits. */
+/** The hash of the new address while the change is pending. */
 function hashOf(user: User, changeId: string): string | undefined {
   if (!exists(user) || user.emailChange?.id !== changeId) return undefined;
   return user.emailChange.hash;
 }
 
 /**
- * A proven address beats one that somebody registered and never proved: that account goes. One that an administrator
- * made or vouches for stays.
+ * A proven address takes precedence over an account that registered it without proof: that account is abandoned. An
+ * account that an administrator created or vouches for keeps it.
  */
 async function reserved(
   needs: Dependencies,
@@ -130,5 +130,5 @@ async function reserved(
 export const yieldsToProof = (user: User): user is Extract<User, { status: 'active' }> =>
   yieldsAddress(user) && !user.vouched;
 
-/** Whether a change to this address would find it taken, as the mail to it says. */
+/** Whether the new address counts as taken for this change. The mail to it says so. */
 export const isTakenFor = (holder: User): boolean => exists(holder) && !yieldsToProof(holder);

@@ -1,6 +1,6 @@
 /**
- * Addresses that accounts take and give up. An address is reserved before an account takes it, and the account takes
- * it only while it holds the reservation (`holdingEmail`), so that of two accounts one has it.
+ * Reserves and releases the addresses of accounts. An account takes an address only while it owns the reservation
+ * (`holdingEmail`), so two accounts never have the same address.
  */
 import { DEPLOYMENT_TENANT } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
@@ -27,11 +27,11 @@ export type EmailOf = {
 };
 
 export type Emails = {
-  /** Reserves the address for the account; false: another account has it. */
+  /** Reserves the address for the account. Returns false if another account has it. */
   readonly hold: (of: EmailOf, command: Command) => Promise<boolean>;
-  /** Frees an address that was reserved for the account, unless it is the account's now. */
+  /** Releases an address that was reserved for the account, unless it is the account's address now. */
   readonly release: (of: EmailOf, command: Command) => Promise<void>;
-  /** Lets people sign up with it again, who need an address that nobody of the deployment has. */
+  /** Makes the address available for sign-up, which needs an address that no account of the deployment has. */
   readonly releaseForSignUp: (
     of: Omit<EmailOf, 'emailHash'> & { readonly email: string },
     command: Command,
@@ -72,7 +72,9 @@ export const emails = ({ streams, sealer, hold }: Dependencies): Emails => ({
 const isHeldBy = (address: Reservation, owner: Omit<EmailOf, 'emailHash'>): boolean =>
   address.status === 'held' && address.ownerId === printOwner(owner);
 
-/** Decides on the account while it holds the address; `address_lost`: it does not, and has to reserve it again. */
+/**
+ * Decides on the account while it owns the address. `address_lost` means that it does not and has to reserve it again.
+ */
 export const holdingEmail = <Reason extends string>(
   streams: Streams,
   { emailHash, ...owner }: EmailOf,

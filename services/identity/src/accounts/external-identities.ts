@@ -1,6 +1,6 @@
 /**
- * Accounts elsewhere by which users sign in. Each belongs to one user of a tenant, which a reservation
- * under a keyed hash of it ensures; the user's stream says whether it is linked.
+ * External accounts by which users sign in. Each belongs to one user of a tenant. A reservation under a keyed hash of
+ * the account ensures that; the user's stream tells whether it is linked.
  */
 import type { Sealer } from '@cardea/crypto';
 import { type Command, release, type Streams } from '@cardea/event-store';
@@ -15,22 +15,22 @@ import type { NewIdentity } from './users/identities.ts';
 import { type LinkIdentity, linkIdentity } from './users/link-identity/link-identity.ts';
 import { type ExistingUser, exists, users } from './users/user.ts';
 
-/** What the provider calls the account never changes; its address may. */
+/** The provider's id of an account never changes, but its address may. */
 export type ExternalAccount = { readonly provider: SocialProvider; readonly subject: string };
 
 type Of = { readonly userId: string; readonly external: ExternalAccount };
 type LinkRefusal = 'user_inactive' | 'other_identity';
 
 export type ExternalIdentities = {
-  /** Who signs in by it. */
+  /** Finds the user who signs in by the external account. */
   readonly find: (tenantId: string, external: ExternalAccount) => Promise<ExistingUser | undefined>;
-  /** Ready to be linked to the user, who is about to be created or exists. */
+  /** Reserves the external account for a user who is about to be created or exists. */
   readonly hold: (of: Of, command: Command) => Promise<NewIdentity | 'taken' | 'erased'>;
   readonly link: (
     of: Of & Pick<LinkIdentity, 'count'>,
     command: Command,
   ) => Promise<{ readonly user: ExistingUser } | { readonly refused: LinkRefusal }>;
-  /** Makes it available again, unless the user has linked it meanwhile. */
+  /** Releases the external account, unless the user has linked it. */
   readonly release: (
     of: { readonly tenantId: string; readonly userId: string; readonly hash: string },
     command: Command,

@@ -1,4 +1,4 @@
-/** Reserves the names of accounts: addresses, addresses of sign-up, and accounts elsewhere. */
+/** Reserves names of accounts: addresses, sign-up addresses, and external accounts. */
 import { type Command, reserve, type Streams } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import {
@@ -16,20 +16,22 @@ type Reservations =
   | typeof signupReservations
   | typeof externalReservations;
 
-/** Whether `owner` now has the name. `command` must be of the tenant that the stream is in. */
+/** Whether `owner` now has the name. The tenant of `command` must be the tenant of the stream. */
 export type HoldName = (
   noun: Reservations,
   of: {
     readonly id: string;
     readonly owner: Owner;
-    /** An owner who has given it up holds it no longer. */
+    /** Whether the user still owns the name. A user who gave it up does not. */
     readonly isOwnedBy?: (user: ExistingUser) => boolean;
   },
   command: Command,
 ) => Promise<{ readonly held: true } | { readonly held: false; readonly by: Owner }>;
 
 export function nameHolding(streams: Streams): HoldName {
-  /** True if the reservation's owner provably was and will never be created, or has given it up. */
+  /**
+   * True if it is certain that the reservation's owner was never created and will never be, or has given the name up.
+   */
   const isOrphan = async (
     { tenantId, userId }: Owner,
     isOwnedBy: (user: ExistingUser) => boolean,

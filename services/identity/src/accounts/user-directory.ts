@@ -1,4 +1,4 @@
-/** Users as the routes need them: found by id or address, with their encrypted fields decrypted. */
+/** Finds users by id or address and decrypts their fields. */
 import type { IdentityEventData } from '@cardea/contracts';
 import { CACHED_KEY_MS, type Sealed, type Sealer } from '@cardea/crypto';
 import type { Reservation } from '@cardea/event-store';
@@ -9,14 +9,14 @@ import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 import type { Metadata, MetadataKind } from './users/metadata.ts';
 import { type ExistingUser, type User, users } from './users/user.ts';
 
-/** Without `via`: the *User* of `docs/design/identity.md` (What it tells other services). */
+/** The *User* of `docs/design/identity.md` (What it tells other services), without `via`. */
 export type UserSnapshot = Omit<IdentityEventData<'user.created'>, 'via'>;
 
 export type Opened = {
   readonly email: string | null;
   readonly displayName: string | null;
   readonly avatarUrl: string | null;
-  /** BCP 47. */
+  /** A BCP 47 tag. */
   readonly locale: string | null;
   readonly preferredUsername: string | null;
 };
@@ -24,23 +24,23 @@ export type Opened = {
 type WithEmail = Pick<ExistingUser, 'id' | 'email'>;
 
 export type UserDirectory = {
-  /** Names the streams of the address: reservation, mailbox and sign-ins. */
+  /** The hash that names the streams of the address: reservation, mailbox and sign-ins. */
   readonly hashOf: (tenantId: string, email: string) => Promise<string>;
   readonly byId: (tenantId: string, id: string) => Promise<User>;
-  /** Does the same reads whether or not somebody has the address. */
+  /** Does the same reads whether or not an account has the address. */
   readonly byHash: (tenantId: string, emailHash: string) => Promise<User>;
   readonly open: (user: ExistingUser) => Promise<Opened>;
-  /** Empty objects where there is none, and once it is erased. */
+  /** Returns empty objects if there is no metadata, or if it was erased. */
   readonly metadataOf: (
     user: ExistingUser,
   ) => Promise<{ readonly [kind in MetadataKind]: Metadata }>;
-  /** As it is stored; null where there is none, and once it is erased. */
+  /** The PHC string. Null if there is none, or if it was erased. */
   readonly passwordHashOf: (
     user: Pick<ExistingUser, 'id' | 'passwordHash'>,
   ) => Promise<string | null>;
-  /** Answers for a deleted user too, until their key is erased. */
+  /** Also returns the address of a deleted user, until the user's key is erased. */
   readonly emailOf: (user: WithEmail) => Promise<string | null>;
-  /** BCP 47; of a deleted user too, until their key is erased. */
+  /** A BCP 47 tag. Also returned for a deleted user, until the user's key is erased. */
   readonly localeOf: (user: Pick<ExistingUser, 'id' | 'locale'>) => Promise<string | null>;
   readonly snapshot: (user: ExistingUser) => Promise<UserSnapshot>;
   readonly seal: (
@@ -85,8 +85,8 @@ export function userDirectory({ sealer, snapshots, clock }: Dependencies): UserD
       private_metadata: JSON.parse(hidden ?? '{}'),
     };
   };
-  // Each access token contains the address, and a user is the same object until they change. A decrypted
-  // address is cached for as long as a key is.
+  // Each access token contains the address, and a user is the same object until they change. Decrypted addresses are
+  // cached as long as keys are.
   const emails = loadingCache<WithEmail, string | null>(clock, {
     entriesMax: EMAILS_MAX,
     ttlMs: CACHED_KEY_MS,
@@ -105,7 +105,7 @@ export function userDirectory({ sealer, snapshots, clock }: Dependencies): UserD
       ]);
       const holder = holderOf(reservation);
       const found = holder === likely ? user : await byId(tenantId, holder);
-      // Reserved alone: it was the account's address before, or is about to be.
+      // The account only reserves the address: it is a previous address, or a future one.
       return 'emailHash' in found && found.emailHash !== emailHash ? users.initial : found;
     },
     open,
@@ -139,7 +139,7 @@ export const snapshotOf = (
   created_at: user.createdAt,
 });
 
-/** As it was recorded with a sign-in; for a user who was erased since, only the id. */
+/** The user as recorded with a sign-in. Only the id is left for a user who was erased. */
 export const readSnapshot = (
   text: string | null,
   { id, at }: { readonly id: string; readonly at: string },

@@ -1,4 +1,4 @@
-/** What other services hear of logins that failed, and of those that left no session. */
+/** Publishes failed logins, and logins that started no session. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import { readSnapshot } from '../accounts/accounts.module.ts';

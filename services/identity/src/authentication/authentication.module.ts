@@ -1,4 +1,4 @@
-/** How people become known: by password, by what was mailed to them, and by making an account. */
+/** How people authenticate: by password, by mailed secret, by passkey or provider, and by registering. */
 import type { DerivedKeys } from '@cardea/crypto';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type {
@@ -90,7 +90,7 @@ type Dependencies = Pick<
   readonly workspaces: Workspaces;
   readonly mailOutbox: MailOutbox;
   readonly codes: CodeRedemption;
-  /** Derived for `otp/v1`. */
+  /** Keys derived for `otp/v1`. */
   readonly codeKeys: DerivedKeys;
   readonly accessTokens: AccessTokens;
   readonly loginSessions: LoginSessions;
@@ -104,7 +104,7 @@ type Dependencies = Pick<
 export function authenticationModule(given: Dependencies): {
   readonly module: Module;
   readonly hostedSignIn: HostedSignIn;
-  /** For pages, which confirm the sign-in of a browser. */
+  /** Confirms the sign-in of a browser, for pages. */
   readonly confirmSignIn: ConfirmSignIn;
   readonly selfService: { readonly changePassword: ReturnType<typeof changePasswordRoute> };
 } {

@@ -6,7 +6,10 @@
  */
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
 
-/** A request that has not settled by then was abandoned; the user whom it marked counts again. */
+/**
+ * Maximum age of a leaving mark. After it the request counts as abandoned, and the marked user counts as an
+ * administrator again.
+ */
 export const LEAVING_MS = 60_000;
 
 export type Leaving = {
@@ -30,7 +33,7 @@ export type AdministratorListEvent = {
   readonly data: { readonly ids: readonly string[]; readonly leaving: readonly Leaving[] };
 };
 
-/** One per tenant, under the tenant's id. */
+/** One list per tenant. The stream has the tenant's id. */
 export const administratorLists: Stream<AdministratorList, AdministratorListEvent> = {
   noun: 'administrators',
   initial: { status: 'none' },
@@ -58,9 +61,9 @@ export function recordDeparture(
 
 export type Settle = {
   readonly userId: string;
-  /** According to the user's own stream. */
+  /** Whether the user is an administrator according to their own stream. */
   readonly isAdmin: boolean;
-  /** The command whose mark is removed; other marks stay, because their commands may still be running. */
+  /** The command whose mark is removed. Other marks stay, because their commands may still be running. */
   readonly commandId: string | null;
   readonly now: Date;
 };

@@ -14,20 +14,19 @@ import {
 } from './administrator-list.ts';
 
 /**
- * A command later than this after the mark no longer removes the role; the rest allows for clock
- * differences.
+ * The time after the mark in which the command may remove the role. The remaining half allows for clock differences.
  */
 const TAKE_WITHIN_MS = LEAVING_MS / 2;
 const CATCH_UP_MS = 2_000;
-/** Times that a membership is settled again because it changed meanwhile. */
+/** How often a membership is settled again after it changed during the settling. */
 const SETTLE_ROUNDS_MAX = 5;
 
 type Of = { readonly tenantId: string; readonly userId: string };
 
 export type Administrators = {
   /**
-   * Removes the role while the user is marked as leaving. `take` calls its argument at each of its
-   * decisions, because a mark that has lapsed protects nobody.
+   * Removes the role while the user is marked as leaving. `take` calls its argument at each of its decisions, because
+   * an expired mark protects nobody.
    */
   readonly leave: <Taken extends { readonly accepted: boolean }>(
     of: Of,
@@ -61,7 +60,7 @@ export function administrators(needs: Dependencies): Administrators {
       await streams.decideOn(administratorLists, of.tenantId, fresh(command), (list) =>
         settle(change, list),
       );
-      // A concurrent change found nothing to do, and relies on this one to notice it.
+      // A concurrent change found nothing to do and relies on this check.
       if ((await isAdmin(of)) === is) return;
     }
     throw new WriteContention('somebody gains and loses the role all the time');
@@ -78,7 +77,7 @@ export function administrators(needs: Dependencies): Administrators {
       decided = await decide();
     }
     if (!decided.accepted) return false;
-    // The list may name a user who, by their own stream, has lost the role meanwhile.
+    // The list may name a user who has lost the role according to their own stream.
     for (const other of remaining(decided.state, userId, leaving.now)) {
       if (await isAdmin({ tenantId, userId: other })) return true;
     }
@@ -102,7 +101,7 @@ export function administrators(needs: Dependencies): Administrators {
   };
 }
 
-/** The table only supplies candidates; whether each counts is read from their own stream. */
+/** The table only supplies candidates. Each one's own stream tells whether they are an administrator. */
 async function buildList(needs: Dependencies, tenantId: string, command: Command): Promise<void> {
   const { database, positions, store, streams, userDirectory } = needs;
   const head = await store.head('identity');

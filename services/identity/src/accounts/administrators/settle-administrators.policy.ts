@@ -21,7 +21,7 @@ export const settleAdministrators = (needs: {
   return policy<UserEvent>()({
     name: 'settle_administrators',
     on: {
-      // Most accounts never have the role.
+      // Most accounts never have the role, so they are skipped here.
       UserRegistered: async (event) => {
         if (isDemotion(event.data.roles, [])) await settle(event);
       },

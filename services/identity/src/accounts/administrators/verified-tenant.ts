@@ -1,6 +1,6 @@
 /**
- * A tenant is verified once one of its owners or administrators has a proven address: somebody can then be held to what
- * it sends. Until then anybody may have made it a minute ago.
+ * A tenant is verified once one of its owners or administrators has a proven address. From then on a person is
+ * accountable for what it sends. Before that, anybody may have created it a minute ago.
  */
 import type { Database } from '@cardea/read-models';
 

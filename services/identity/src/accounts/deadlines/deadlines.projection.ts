@@ -1,4 +1,4 @@
-/** Maintains `account_deadlines`: what becomes of accounts at a later time, for `meet_deadlines`. */
+/** Maintains `account_deadlines`: the deadlines of accounts that `meet_deadlines` acts on. */
 import { projection, table } from '@cardea/read-models';
 import { forgetUserAndTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import { PREVIOUS_EMAIL_MS } from '../users/emails-of-user.ts';
@@ -68,7 +68,7 @@ export const deadlinesProjection = projection<UserEvent | TenantDeleted>()({
       const near = later(deleteAt, -DELETION_REMINDER_MS);
       const day = rows.put({ ...keyOf(id, 'deletion'), tenant_id: tenantId, due_at: deleteAt });
       const reminder = keyOf(id, 'deletion_reminder');
-      // They have just been told of a day that is as near.
+      // The person was notified of a day at least as near just now.
       return new Date(near) <= new Date(at)
         ? [day, rows.remove(reminder)]
         : [day, rows.put({ ...reminder, tenant_id: tenantId, due_at: near })];

@@ -1,4 +1,4 @@
-/** Deletes an account on its day. The last administrator stays, and is told what to do. */
+/** Deletes an account on its day. The last administrator is not deleted, but gets a mail that says what to do. */
 import type { Command } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import { type DecideDependencies, decideOnUser } from '../users/administer/decide-on-user.ts';

@@ -1,4 +1,4 @@
-/** Carries out what has become due for accounts. Each decision asks the account itself, so that a repeat changes nothing. */
+/** Performs what is due for accounts. Each decision reads the account itself, so a repeat changes nothing. */
 import { accept } from '@cardea/event-store';
 import { errorCode, failpoint, isConnectionLost, Outage } from '@cardea/runtime';
 import { type Loop, type ServiceDependencies, sweeping } from '@cardea/service';
@@ -43,7 +43,7 @@ export const meetDeadlines = (needs: Dependencies): Loop =>
         tick();
         await meet(needs, due).catch((error: unknown) => {
           if (error instanceof Outage || isConnectionLost(error)) throw error;
-          // One account's fault keeps nobody else waiting; the next sweep tries it again.
+          // The failure of one account does not delay the others. The next sweep tries it again.
           const { kind, user_id } = due;
           needs.log.error({ kind, user_id, error: errorCode(error) }, 'a deadline was not met');
         });
@@ -55,7 +55,7 @@ async function meet(needs: Dependencies, due: Due): Promise<void> {
   const { user_id: id, kind, name, tenant_id: tenantId, due_at } = due;
   const { streams, clock } = needs;
   const own = needs.systemCommand(tenantId, 'due', id, kind, name, due_at.toISOString());
-  // The time of now, which may be that of a repeat.
+  // The time of this attempt, which may be a repeat.
   const command = { ...own, now: clock.now() };
   const { now } = command;
   switch (kind) {

@@ -1,4 +1,4 @@
-/** All users of a tenant as lines of JSON; the last line says how many there were. */
+/** Exports all users of a tenant as JSON lines. The last line has their number. */
 import type { ServerResponse } from 'node:http';
 import { accept } from '@cardea/event-store';
 import { type Endpoint, endpoint } from '@cardea/http';
@@ -55,7 +55,7 @@ export function exportUsersRoute(needs: Dependencies): Endpoint {
         const command = await needs.command(request);
         const rows = await countUsers(needs.database, tenantId);
         const exported = hasHashes ? { rows, included: [PASSWORD_HASH] as const } : { rows };
-        // Recorded before the first user leaves: an export that breaks off has shown something too.
+        // The export is recorded before the first line is sent, because an interrupted export has disclosed data too.
         await needs.streams.decideOn(userExports, command.id, command, (_state, revision) =>
           revision > 0 ? accept() : accept({ type: 'UsersExported', data: exported }),
         );
@@ -67,7 +67,7 @@ export function exportUsersRoute(needs: Dependencies): Endpoint {
 
 type Wanted = { readonly tenantId: string; readonly hasHashes: boolean };
 
-/** A response that takes too long loses its socket, and so does not have the last line. */
+/** A response that takes too long is disconnected, so it lacks the last line. */
 function send(
   needs: Pick<Dependencies, 'clock' | 'database' | 'log' | 'userDirectory'>,
   response: ServerResponse,

@@ -1,6 +1,6 @@
 /**
- * Who may take the password hashes of a tenant along: somebody above whom nobody of the tenant is, in person and
- * with a recent sign-in. A key, a machine and an administrator who acts as somebody else may not.
+ * Who may export the password hashes of a tenant: a person of the highest rank in the tenant with a recent sign-in. API
+ * keys, machines and administrators who impersonate somebody may not.
  */
 import type { Authenticator, Principal } from '@cardea/auth';
 import { stepUpHeaders } from '@cardea/http';
@@ -11,9 +11,9 @@ import { exists } from '../users/user.ts';
 
 const AUTH_AGE_SECONDS_MAX = 600;
 const MS = 1_000;
-/** Streams that are read at once. */
+/** The number of streams that are read concurrently. */
 const READ_AT_ONCE_MAX = 20;
-/** Only the tenant's own applications can have it. */
+/** A scope that only the tenant's own applications can have. */
 const ACCOUNT = 'account';
 
 type Caller = { readonly principal: Principal; readonly tenantId: string; readonly now: Date };
@@ -24,7 +24,7 @@ export async function objectionToHashes(
 ) {
   if (principal.kind !== 'user' || principal.impersonatedBy !== null) return IN_PERSON;
   if (principal.clientId !== null && principal.scopes?.includes(ACCOUNT) !== true) return SCOPE;
-  // A role or a sign-in may have ended since the token was issued.
+  // The role or the session may have ended since the token was issued.
   const live = await confirm(principal);
   if (live?.kind !== 'user') return STEP_UP;
   if (!isHighestIn(tenantId, administratorOf(live))) return IN_PERSON;
@@ -45,7 +45,7 @@ const STEP_UP = {
 
 export type WithHash = AdminUser & { readonly password_hash: string | null };
 
-/** Read from the stream of each user: no table has them. */
+/** Hashes are read from the stream of each user, because no table contains them. */
 export async function withHashes(
   { byId, passwordHashOf }: Pick<UserDirectory, 'byId' | 'passwordHashOf'>,
   { tenantId, page }: { readonly tenantId: string; readonly page: readonly AdminUser[] },

@@ -1,6 +1,6 @@
 /**
- * The users of an export, newest first, in pages that are statements of their own, so no connection is held while
- * the client reads. Users who are created later are left out.
+ * The users of an export, newest first, in pages. Each page is a statement of its own, so no connection is occupied
+ * while the client reads. Users who are created during the export are left out.
  */
 import type { Database, PrintedRow } from '@cardea/read-models';
 import { type AdminUser, usersAfter } from '../users/administer/admin-users.ts';
@@ -8,8 +8,8 @@ import { type LastUser, lastOf, linesOf, printedUsersAfter } from './lines-of-us
 
 const PAGE_USERS_MAX = 500;
 /**
- * A page is some 800 KB of lines, of which two wait for the client, and the rows of a third one. Several times as
- * much where every name and address of a picture is as long as it may be.
+ * Rows per page. A page has about 800 KB of lines. Two pages wait for the client, and a third is read. Pages are
+ * several times as large if all names and picture addresses have their maximum length.
  */
 const PAGE_LINES_MAX = 2_000;
 
@@ -39,14 +39,14 @@ export async function* pagesOfUsers(
   } while (after !== undefined);
 }
 
-/** The same as lines of JSON. PostgreSQL reads a page while the one before is written. */
+/** Pages as JSON lines. PostgreSQL reads the next page while the current one is written. */
 export async function* pagesOfLines(
   database: Database,
   of: { readonly tenantId: string; readonly now: Date },
 ): AsyncGenerator<{ readonly text: string; readonly count: number }, void> {
   const pageAfter = (after: LastUser | undefined) => {
     const page = printedUsersAfter(database, { ...of, after, limit: PAGE_LINES_MAX });
-    page.catch(() => {}); // thrown below, unless nobody reads on
+    page.catch(() => {}); // The error is thrown below, unless the consumer has stopped.
     return page;
   };
   let next: ReturnType<typeof pageAfter> | undefined = pageAfter(undefined);

@@ -1,13 +1,16 @@
-/** An administrator takes the users of a tenant along: how many there were, and whether with their password hashes. A stream of its own for each export. */
+/**
+ * An administrator's export of the users of a tenant: how many there were, and whether their password hashes were
+ * included. Each export has a stream of its own.
+ */
 import type { Stream } from '@cardea/event-store';
 
 export type UsersExported = {
   readonly type: 'UsersExported';
-  /** `included`: what the lines had beside what lists show. */
+  /** `included` names the fields that the lines had in addition to the fields of lists. */
   readonly data: { readonly rows: number; readonly included?: readonly ['password_hash'] };
 };
 
-/** A person takes along what is kept about them. */
+/** A person's export of their own data. */
 export type UserSelfExported = {
   readonly type: 'UserSelfExported';
   readonly data: { readonly id: string };

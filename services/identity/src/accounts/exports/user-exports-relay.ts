@@ -1,4 +1,4 @@
-/** That somebody took the users of a tenant along. */
+/** Publishes that the users of a tenant were exported. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import type { UserSelfExported, UsersExported } from './user-export.ts';

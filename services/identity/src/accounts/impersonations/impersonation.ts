@@ -1,4 +1,4 @@
-/** An administrator looks through a member's eyes for ten minutes; recorded once, under the token's id. */
+/** An administrator acts as a member for ten minutes. It is recorded once, under the token's id. */
 import type { Stream } from '@cardea/event-store';
 
 export type Impersonation = { readonly status: 'none' } | { readonly status: 'started' };
@@ -6,11 +6,11 @@ export type Impersonation = { readonly status: 'none' } | { readonly status: 'st
 export type ImpersonationEvent = {
   readonly type: 'ImpersonationStarted';
   readonly data: {
-    /** Id of the token. */
+    /** The id of the token. */
     readonly id: string;
     readonly user_id: string;
     readonly admin_id: string;
-    /** In the words of the administrator. */
+    /** The reason that the administrator gave. */
     readonly reason: string;
     readonly expires_at: string;
   };

@@ -1,4 +1,4 @@
-/** That an administrator acts as a member, and why. */
+/** Publishes that an administrator acts as a member, and why. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import type { ImpersonationEvent } from './impersonation.ts';

@@ -1,4 +1,4 @@
-/** Erases the address of a person who was invited and never came. */
+/** Erases the address of an invited person when the invitation is revoked. */
 import type { Sealer } from '@cardea/crypto';
 import { policy } from '@cardea/service';
 import { userSubject } from '../../streams/encrypted-fields.ts';

@@ -1,4 +1,4 @@
-/** What the endpoints of invitations have in common. */
+/** Schemas that the endpoints of invitations share. */
 import { named, Time } from '@cardea/contracts';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
@@ -20,7 +20,7 @@ export const InvitationShape = named(
     roles: Type.Array(Type.String()),
     status: named('InvitationStatus', Type.Enum(['pending', 'expired'])),
     user_id: Type.String(),
-    /** Null: an API key, or an administrator of another tenant of the organization. */
+    /** Null for an API key, and for an administrator of another tenant of the organization. */
     invited_by: Type.Union([Type.String(), Type.Null()]),
     created_at: Time,
     expires_at: Time,

@@ -1,6 +1,6 @@
 /**
- * An invitation, sent by mail: to make an account, or to take over one that an administrator created. The
- * address is encrypted under the key of the invited person, whose id is drawn with the invitation.
+ * An invitation that was mailed: to create an account, or to take over one that an administrator created. The address
+ * is encrypted under the key of the invited person. That person's id is generated with the invitation.
  */
 import type { Sealed } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
@@ -9,17 +9,17 @@ export type InvitationFacts = {
   readonly id: string;
   readonly userId: string;
   readonly email: Sealed;
-  /** Name of the mailbox that the link is sent to. */
+  /** The hash that names the mailbox to which the link is sent. */
   readonly emailHash: string;
   readonly roles: readonly string[];
   /**
-   * The administrator who gives the roles at acceptance; null: the account exists and has its roles
-   * already. They may be of another tenant of the organization.
+   * The administrator who gives the roles at acceptance, possibly of another tenant of the organization. Null if the
+   * account exists and already has its roles.
    */
   readonly invitedBy: Inviter | null;
   readonly createdAt: string;
   readonly expiresAt: string;
-  /** A hash of the request that created it, for a repeat under the same Idempotency-Key. */
+  /** A hash of the creating request, to recognise a repeat under the same Idempotency-Key. */
   readonly requestHash: string | null;
 };
 export type Inviter = { readonly tenantId: string; readonly userId: string };

@@ -1,4 +1,4 @@
-/** What other services receive about invitations; never the address. */
+/** Publishes the facts of invitations that other services receive. The address is never among them. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import type { InvitationEvent } from './invitation.ts';

@@ -1,4 +1,4 @@
-/** Invites the first administrator of a tenant, which an owner has just created. */
+/** Invites the first administrator of a tenant that an owner has just created. */
 import { languageOf } from '@cardea/pages';
 import { uuidFrom } from '@cardea/runtime';
 import { newId, type ServiceDependencies } from '@cardea/service';

@@ -1,4 +1,4 @@
-/** Invites a person: the invitation, and the mail with its link. It replaces an earlier one to the address. */
+/** Creates an invitation and mails its link. It replaces an earlier invitation to the same address. */
 import type { Command, Streams } from '@cardea/event-store';
 import type { Language } from '@cardea/mail';
 import { uuidFrom } from '@cardea/runtime';
@@ -16,11 +16,14 @@ export type InvitedPerson = Pick<
 > & {
   readonly email: string;
   readonly language: Language | undefined;
-  /** Whoever sends it; an invitation above them is not replaced. */
+  /** The inviter. An invitation with roles above the inviter's is not replaced. */
   readonly by: Administrator;
 };
 
-/** `erased`: the person was deleted meanwhile; `forbidden`: the address has an invitation above the sender. */
+/**
+ * Invites the person. `erased`: the person was deleted in between. `forbidden`: the address has an invitation with
+ * roles above the inviter's.
+ */
 export type InvitePerson = (
   person: InvitedPerson,
   command: Command,
@@ -62,7 +65,7 @@ export const inviting =
     return { invitation: decided.state, position: position ?? decided.position };
   };
 
-/** Who created the account that the invitation is for; undefined where a key did. */
+/** The administrator who created the account that the invitation is for. Undefined if an API key created it. */
 function administratorOf({ metadata: { tenantId, actor } }: Command): Inviter | undefined {
   return actor.type === 'admin' ? { tenantId, userId: actor.id } : undefined;
 }

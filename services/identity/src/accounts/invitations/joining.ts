@@ -1,7 +1,7 @@
 /**
- * What becomes of an invitation that is accepted: a new account under the id that was drawn for it, or the
- * account that was created for its owner. The acceptance is recorded first, so whatever is withdrawn before
- * it has no effect; a request that dies in between is completed by the same link.
+ * Creates or takes over the account of an accepted invitation: a new account under the id generated for it, or the
+ * account that was created for its owner. The acceptance is recorded first, so a later revocation has no effect. If the
+ * request dies in between, the same link completes it.
  */
 import type { Sealed } from '@cardea/crypto';
 import { type Command, refuse, type Streams } from '@cardea/event-store';
@@ -22,9 +22,9 @@ import { type Invitation, type InvitationFacts, invitations } from './invitation
 
 export type Joining = {
   readonly invitationId: string;
-  /** What the link rests on, where the account exists already. */
+  /** The state of the existing account that the link depends on. */
   readonly basis: Basis;
-  /** Null: they sign in by other methods. */
+  /** Null if they sign in by other methods. */
   readonly passwordHash: string | null;
   readonly displayName: string | null;
 };
@@ -75,7 +75,7 @@ export function joining(needs: Dependencies): Join {
   };
 }
 
-/** Into the account that waits for them, the one that yields its address, or a new one. */
+/** Chooses the account: the one created for them, the one that yields its address, or a new one. */
 function joinedBy(
   needs: Dependencies,
   at: { readonly invitation: InvitationFacts; readonly holder: User },
@@ -109,7 +109,7 @@ async function yielded(
   return { user: decided.state, position: ended ?? decided.position };
 }
 
-/** Encrypted under the person's own key. */
+/** Encrypts the entries under the person's own key. */
 async function sealedEntries(
   { userDirectory }: Dependencies,
   of: { readonly tenantId: string; readonly userId: string },
@@ -161,7 +161,7 @@ async function takenOver(
   const of = { tenantId: command.metadata.tenantId, userId };
   const sealed = await sealedEntries(needs, of, { passwordHash, displayName });
   if (sealed === 'erased') return INVALID;
-  // Nobody could sign in to it, so it has no sessions.
+  // The account has no sessions, because nobody could sign in to it.
   const proof = { isRegistrant: false, count: 0, tokensBefore: tokensBeforeAt(command.now) };
   const taking = { ...sealed, proof, now: command.now };
   const decided = await needs.streams.decideOn(users, userId, command, (user) =>

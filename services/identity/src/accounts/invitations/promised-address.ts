@@ -1,6 +1,6 @@
 /**
- * Whether an address is promised to somebody above an administrator: an invitation with roles that they may not
- * give was mailed to it and can still be accepted. They can neither replace it nor make an account in its way.
+ * Whether an open invitation with roles above the administrator's was mailed to the address. The administrator may not
+ * replace that invitation, nor create an account with its address.
  */
 import type { Streams } from '@cardea/event-store';
 import type { MailOutbox } from '../../mail/mail.module.ts';

@@ -1,4 +1,4 @@
-/** The dearest hash that accounts of a tenant were brought with. It only rises. */
+/** The most expensive hash that users of a tenant were imported with. It only rises. */
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 import type { HashCost } from '../../adapters/hash-cost.ts';
 

@@ -42,7 +42,7 @@ describe('a password', () => {
     }, 0);
     expect(await objection('qwertyuiop')).toBe('password_too_weak');
     clearInterval(counting);
-    // Loading the dictionaries alone takes longer than some turns of the event loop.
+    // Loading the dictionaries alone would block the event loop for longer than several turns.
     expect(turns).toBeGreaterThan(2);
     expect(await objection('qwertyuiop', policy)).toBeUndefined();
     expect(await objection('dragon boat at noon')).toBeUndefined();

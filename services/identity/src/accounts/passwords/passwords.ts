@@ -1,4 +1,4 @@
-/** Which passwords are accepted, and how they are stored: as hashes, never in clear. */
+/** Decides which passwords are accepted, and stores them as hashes. */
 import { isCommonPassword } from '@cardea/runtime';
 import type { PasswordFunction } from '../../adapters/argon2.ts';
 import type { BreachedPasswords } from '../../adapters/breached-passwords.ts';
@@ -10,7 +10,7 @@ import type { SignInFloor } from './sign-in-floor.ts';
 
 export const PASSWORD_CHARACTERS_MAX = 128;
 
-/** What is seen at once. Characters are code points of the NFC form: an emoji counts once. */
+/** Finds faults that need no work. Lengths count code points of the NFC form, so an emoji counts once. */
 export function passwordFault(
   password: string,
   policy: PasswordPolicy,
@@ -28,28 +28,28 @@ export type Passwords = {
   readonly warmUp: () => Promise<void>;
   readonly hash: (password: string, tenantId: string) => Promise<string>;
   /**
-   * What a tenant has against a new password that takes work to find out, so limits come before: how hard it is
-   * to guess, and whether it is known from a leak. What cannot be found out is no objection.
+   * The tenant's objection to a new password that takes work to find out: how easy it is to guess, and whether it is in
+   * a known leak. Limits are checked before it. If a check fails to run, it is no objection.
    */
   readonly objectionTo: (
     password: string,
     policy: Pick<PasswordPolicy, 'breach_check' | 'zxcvbn_score'>,
     tenantId: string,
   ) => Promise<'password_too_weak' | 'password_breached' | undefined>;
-  /** The form in which a hash that was made elsewhere is stored, where it can be verified below its ceiling. */
+  /** Converts an imported hash to the stored form, if it can be verified within the maximum cost. */
   readonly readHash: (foreign: ForeignHash) => ReadHash;
-  /** Accounts of the tenant are brought with these hashes. */
+  /** Records that users of the tenant were imported with these hashes. */
   readonly brought: (tenantId: string, phcs: readonly string[]) => Promise<void>;
   /**
-   * Verifies the password of a sign-in. Without a stored hash it does the same work and refuses. It takes as
-   * long as the dearest hash of the tenant, whatever comes of it. `rehashed` is set if the parameters changed.
+   * Verifies the password of a sign-in. Without a stored hash it does the same work and refuses. It always takes as
+   * long as the tenant's most expensive hash. `rehashed` is set if the parameters changed.
    */
   readonly verify: (
     phc: string | null,
     password: string,
     tenantId: string,
   ) => Promise<{ readonly right: boolean; readonly rehashed?: string }>;
-  /** Whether it is the password of the hash, for a person who has proven themselves. */
+  /** Whether the password matches the hash, for a person who has authenticated already. */
   readonly matches: (phc: string, password: string, tenantId: string) => Promise<boolean>;
 };
 
@@ -58,7 +58,7 @@ export type PasswordsDependencies = {
   readonly permits: HashPermits;
   readonly floor: SignInFloor;
   readonly breached: BreachedPasswords;
-  /** From 0, guessed at once, to 4; outside the main thread. */
+  /** The strength from 0 (guessed at once) to 4. It is computed outside the main thread. */
   readonly strengthOf: (password: string) => Promise<number>;
 };
 
@@ -111,14 +111,14 @@ export function passwords(deps: PasswordsDependencies): Passwords {
 }
 
 /**
- * The composed form, which ours are made of, and then the one that was typed: other products hash that, so a
- * decomposed password would never fit.
+ * The composed form, from which our hashes are made, and then the form that was typed. Other products hash the typed
+ * form, so a decomposed password would otherwise never match.
  */
 const formsOf = (password: string): readonly string[] => [
   ...new Set([password.normalize('NFC'), password]),
 ];
 
-/** Verifies hashes: ours under the permits of all, dearer ones under the tenant's own. */
+/** Verifies our hashes with the shared permits, and more expensive ones with the tenant's own permit. */
 function hashVerification({ own, permits, floor }: PasswordsDependencies) {
   let dummy: Promise<string> | undefined;
   const dummyHash = () => {
@@ -129,11 +129,11 @@ function hashVerification({ own, permits, floor }: PasswordsDependencies) {
     const [cost, ours] = [own.costOf(phc), own.costOf(await dummyHash())];
     return typeof cost === 'object' && typeof ours === 'object' ? { cost, ours } : undefined;
   };
-  /** What the floor of a tenant has to last where an account has this hash; undefined where nothing is needed. */
+  /** The cost that the tenant's floor has to cover for this hash. Undefined if our own hash suffices. */
   const floorCost = async (phc: string): Promise<HashCost | undefined> => {
     const known = own.isOutdated(phc) ? await costs(phc) : undefined;
     if (known === undefined) return undefined;
-    // A cheaper hash than ours would answer sooner than an address that nobody has.
+    // A cheaper hash than ours would answer sooner than an address without an account.
     return isDearer(known) ? known.cost : known.ours;
   };
   return {
@@ -144,7 +144,7 @@ function hashVerification({ own, permits, floor }: PasswordsDependencies) {
     },
     isRight: async (phc: string, password: string, tenantId: string): Promise<boolean> => {
       const known = await costs(phc);
-      // Each try is timed alone, so that what is typed does not raise the floor.
+      // Each attempt is timed alone, so the length of the input does not raise the floor.
       const verify = async (): Promise<boolean> => {
         const forms = own.isOutdated(phc) ? formsOf(password) : [password.normalize('NFC')];
         for (const form of forms) {

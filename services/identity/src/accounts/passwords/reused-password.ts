@@ -1,11 +1,11 @@
-/** Whether a new password is one of the last that the account had. */
+/** Whether a new password is one of the account's last passwords. */
 import type { Sealer } from '@cardea/crypto';
 import { userField } from '../../streams/encrypted-fields.ts';
 import type { PasswordPolicy } from '../../workspaces/workspaces.module.ts';
 import type { ExistingUser } from '../users/user.ts';
 import type { Passwords } from './passwords.ts';
 
-/** `history` counts the current password. */
+/** `history` is the number of passwords to compare, including the current one. */
 export async function isReusedPassword(
   {
     sealer,

@@ -13,7 +13,7 @@ const BCRYPT_MS = 700;
 const BCRYPT = '$2b$14$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e';
 const cost = withImportedHashes(argon2({ memoryKib: 64, time: 1 }));
 
-/** Hashes that take their time by a clock that a test moves; `right` is the password of all of them. */
+/** Hashes take time by a clock that the test sets. `right` is the password of all of them. */
 function replica(logs?: Parameters<typeof countedStreams>[0]) {
   const clock = fakeClock('2026-01-01T00:00:00Z');
   const { streams } = countedStreams(logs);
@@ -43,7 +43,7 @@ function replica(logs?: Parameters<typeof countedStreams>[0]) {
     breached: async () => false,
     strengthOf: async () => 4,
   });
-  /** Milliseconds until the answer. */
+  /** The time in ms until the answer. */
   const timeOf = async (phc: string | null, password: string, tenantId = TENANT) => {
     const beganMs = clock.monotonicMs();
     let tookMs: number | undefined;
@@ -70,7 +70,7 @@ describe('the time of a sign-in', () => {
   it('P8 is that of the dearest hash for every account of the tenant, and for none', async () => {
     const { made, timeOf } = replica();
     await made.brought(TENANT, [BCRYPT]);
-    // The first one measures a sample.
+    // The first attempt also measures a sample.
     await timeOf(null, 'wrong');
     const times = [
       await timeOf(null, 'wrong'),

@@ -1,6 +1,6 @@
 /**
- * One floor of time per tenant for all answers of a sign-in: as long as the dearest hash takes that accounts of
- * the tenant have. So the time tells neither whether there is an account, nor which hash it has.
+ * A minimum time per tenant for all responses of a sign-in: the time of the most expensive hash among the tenant's
+ * accounts. Thus the response time reveals neither whether an account exists nor which hash it has.
  */
 import type { Command, Streams } from '@cardea/event-store';
 import { type Clock, loadingCache } from '@cardea/runtime';
@@ -8,11 +8,11 @@ import type { HashCost } from '../../adapters/hash-cost.ts';
 import { type DearestHash, dearestHashes, isDearer, raiseDearestHash } from './dearest-hash.ts';
 
 export type SignInFloor = {
-  /** Does the work, and answers no sooner than so many hashes of the tenant's floor take. */
+  /** Does the work, and answers no sooner than this number of hashes takes at the tenant's floor. */
   readonly hold: <T>(tenantId: string, work: () => Promise<T>, hashes: number) => Promise<T>;
-  /** Verifies a hash of this cost; its time counts for the floor. */
+  /** Verifies a hash of this cost. The time counts for the floor. */
   readonly timed: <T>(cost: HashCost, verify: () => Promise<T>) => Promise<T>;
-  /** Accounts of the tenant have a hash of this cost. */
+  /** Records that accounts of the tenant have a hash of this cost. */
   readonly note: (tenantId: string, cost: HashCost) => Promise<void>;
 };
 
@@ -20,16 +20,16 @@ export type SignInFloorDependencies = {
   readonly streams: Streams;
   readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
-  /** Verifies a sample, so that its time is known. */
+  /** Verifies a sample, to measure its time. */
   readonly verify: (tenantId: string, sample: string) => Promise<unknown>;
 };
 
 const TENANTS_MAX = 10_000;
-/** Another replica may have met a dearer hash. */
+/** How long the floor is cached. Another replica may have recorded a more expensive hash. */
 const KNOWN_MS = 60_000;
-/** The longest of so many is the floor: load makes a hash slower. */
+/** The number of times per sample of which the longest is the floor, because load slows a hash down. */
 const TIMES_KEPT = 16;
-/** Parameters whose times are kept; those that were measured first go, and are measured again. */
+/** The number of samples whose times are kept. The oldest are dropped and measured again when needed. */
 const SAMPLES_MAX = 1_000;
 
 export function signInFloor(deps: SignInFloorDependencies): SignInFloor {
@@ -38,7 +38,7 @@ export function signInFloor(deps: SignInFloorDependencies): SignInFloor {
     entriesMax: TENANTS_MAX,
     ttlMs: KNOWN_MS,
   });
-  /** Milliseconds, by sample; those of hashes that differ in nothing but salt are the same. */
+  /** Times in ms, by sample. Hashes that differ only in their salt have the same sample. */
   const times = new Map<string, readonly number[]>();
   const measuring = new Map<string, Promise<unknown>>();
 
@@ -63,7 +63,7 @@ export function signInFloor(deps: SignInFloorDependencies): SignInFloor {
     const under = measuring.get(sample) ?? deps.verify(tenantId, sample);
     measuring.set(sample, under);
     await under.finally(() => measuring.delete(sample));
-    // Since it was noted, our own hashes have become as dear.
+    // Our own hashes have become as expensive since the cost was recorded.
     if (!times.has(sample)) times.set(sample, [0]);
   };
   const floorOf = async (tenantId: string): Promise<number> => {

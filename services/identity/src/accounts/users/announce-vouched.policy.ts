@@ -1,12 +1,12 @@
 /**
- * Other services learn only from events for whom administrators vouch. For users created before that event
- * existed it is recorded once each.
+ * Records once per user that an administrator vouches for them, for users created before this event existed. Other
+ * services learn it only from this event.
  */
 import { accept, type Command, ignored, type Recorded, type Streams } from '@cardea/event-store';
 import { policy } from '@cardea/service';
 import { exists, type UserEvent, users } from './user.ts';
 
-/** Events recorded in this version contain it themselves. */
+/** Events of this and later versions contain the fact themselves. */
 const TOLD_FROM_VERSION = 2;
 
 type Dependencies = {
@@ -34,7 +34,7 @@ async function announce(
   const command = needs.systemCommand(metadata.tenantId, 'announce vouched', id);
   await needs.streams.decideOn(users, id, command, (user) => {
     if (!exists(user) || !user.vouched) return accept<UserEvent>();
-    // They were vouched for before, so the account's time of change stays.
+    // The vouching is older, so the account's time of change stays.
     return accept<UserEvent>({ type: 'UserVouched', data: { id, at: user.updatedAt } });
   });
 }

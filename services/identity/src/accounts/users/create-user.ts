@@ -15,7 +15,7 @@ export type CreateUser = {
   readonly displayName: Sealed | null;
   readonly avatarUrl: Sealed | null;
   readonly roles: readonly string[];
-  /** What the account has beside a name and a picture from the beginning. */
+  /** The initial profile without name and picture, which are separate fields. */
   readonly profile: SealedProfile;
   readonly metadata: SealedMetadata;
   readonly passwordHash: Sealed | null;
@@ -23,7 +23,7 @@ export type CreateUser = {
   readonly vouched: boolean;
   readonly requestHash: string | null;
   readonly isInvited: boolean;
-  /** By which its owner signs in. */
+  /** The external account by which the owner signs in. */
   readonly identity: NewIdentity | null;
   readonly now: Date;
 };

@@ -1,11 +1,14 @@
-/** The addresses of an account. One that it had before stays reserved for it for some days, so that nobody else gets its mail. */
+/**
+ * The addresses of an account. A previous address stays reserved for the account for some days, so that nobody else
+ * receives its mail.
+ */
 import type { Sealed } from '@cardea/crypto';
 
-/** The address that the account has, and the one that it is to have. */
+/** The account's present address, and its future one. */
 export type EmailSide = 'new' | 'present';
 
 export type EmailEvent =
-  /** Its person asks for another address; a newer request takes the place of the one before. */
+  /** The person requests another address. A newer request replaces an older one. */
   | {
       readonly type: 'EmailChangeRequested';
       readonly concerns?: 'relay' | 'account_deadlines' | 'follow_email_changes';
@@ -14,13 +17,13 @@ export type EmailEvent =
         readonly change_id: string;
         readonly email: Sealed;
         readonly email_hash: string;
-        /** What has to be proven by mail before it. */
+        /** The proofs by mail that are still missing. */
         readonly missing: readonly EmailSide[];
-        /** The account's epoch, and the session that asks: the request ends with them. */
+        /** The account's epoch and the session of the request. If either ends, so does the request. */
         readonly epoch: number;
         readonly keep_sid: string | null;
         readonly expires_at: string;
-        /** The present address is out of reach: not before that time. */
+        /** Set if the present address is out of reach: the change takes effect at that time. */
         readonly effective_at: string | null;
         readonly at: string;
       };
@@ -35,7 +38,7 @@ export type EmailEvent =
         readonly at: string;
       };
     }
-  /** The present address is told that the change is near. */
+  /** The present address was notified that the change is near. */
   | {
       readonly type: 'EmailChangeReminded';
       readonly concerns?: 'account_deadlines' | 'follow_email_changes';
@@ -47,7 +50,7 @@ export type EmailEvent =
       readonly data: {
         readonly id: string;
         readonly change_id: string;
-        /** `link`: by whoever reads the mail of the present address; `system`: it could not be carried out. */
+        /** `link`: a person with access to the present address's mail. `system`: the change could not be performed. */
         readonly by: 'user' | 'link' | 'admin' | 'system';
         readonly at: string;
       };
@@ -68,7 +71,7 @@ export type EmailEvent =
         readonly id: string;
         readonly email: Sealed;
         readonly email_hash: string;
-        /** The address before it, which stays reserved for the account for some days. */
+        /** The previous address, which stays reserved for the account for some days. */
         readonly previous_hash: string;
         readonly email_verified: boolean;
         readonly by: 'user' | 'admin';
@@ -77,7 +80,7 @@ export type EmailEvent =
         readonly at: string;
       };
     }
-  /** An address of before is no longer reserved for the account. */
+  /** A previous address is no longer reserved for the account. */
   | {
       readonly type: 'EmailReleased';
       readonly concerns?: 'account_deadlines' | 'follow_email_changes';
@@ -91,14 +94,14 @@ export type EmailEvent =
 
 const DAY_MS = 24 * 3600_000;
 export const PREVIOUS_EMAIL_MS = 7 * DAY_MS;
-/** The oldest is released when there are more. */
+/** If there are more, the oldest is released. */
 export const PREVIOUS_EMAILS_MAX = 20;
 
 export type PreviousEmail = {
   readonly email: Sealed;
   readonly hash: string;
   readonly verified: boolean;
-  /** Since when it is no longer the address. */
+  /** The time at which it stopped being the address. */
   readonly at: string;
 };
 
@@ -121,7 +124,7 @@ type Address = {
   readonly previousEmails?: readonly PreviousEmail[];
 };
 
-/** Whether this address is the account's, or is still reserved for it. */
+/** Whether this address is the account's address or is still reserved for it. */
 export const ownsEmail = (
   { emailHash, previousEmails = [] }: Pick<Address, 'emailHash' | 'previousEmails'>,
   hash: string,
@@ -192,7 +195,7 @@ function moved(
   };
 }
 
-/** What a further change releases, so that the account never holds more than the limit. */
+/** The previous addresses that a further change releases to keep the limit. */
 export const releasedByChange = (
   { previousEmails = [] }: Pick<Address, 'previousEmails'>,
   of: { readonly id: string; readonly newHash: string; readonly at: string },
@@ -205,7 +208,7 @@ export const releasedByChange = (
       data: { id: of.id, email, email_hash: hash, at: of.at },
     }));
 
-/** Null: it was released before, or is the address again. */
+/** Returns null if the address was released before or is the account's address again. */
 export const releaseEmail = (
   { id, previousEmails = [] }: Pick<Address, 'previousEmails'> & { readonly id: string },
   { hash, now }: { readonly hash: string; readonly now: Date },

@@ -1,6 +1,6 @@
 /**
- * What follows from another address: mails when it is asked for, the change itself once everything is proven, a mail to
- * confirm one that nobody has proven, and that an address which was released is free.
+ * Acts on changes of address: mails the links when a change is requested, performs the change once everything is
+ * proven, mails a confirmation for an address that nobody has proven, and frees released addresses.
  */
 import { type Command, ignored } from '@cardea/event-store';
 import { languageOfLocale } from '@cardea/pages';
@@ -37,7 +37,7 @@ export const followEmailChanges = (needs: Dependencies) =>
         await mailEmailChange(needs, of, { mails: 'reminder', command });
       },
       EmailChangeProven: async ({ id: eventId, data, metadata: { tenantId } }) => {
-        // In the name of the person, as the request that proved it would have done it.
+        // The actor is the person, as in the request that proved the address.
         const actor = { type: 'user', id: data.id } as const;
         const own = needs.systemCommand(tenantId, 'complete email change', eventId);
         const command = { ...own, metadata: { ...own.metadata, actor } };

@@ -1,6 +1,6 @@
 /**
- * After a user was deleted: tells them, releases the address, then erases the key that encrypts everything about them.
- * In this order, so that a crash in between leaves nothing half released.
+ * After a user was deleted: mails them, releases the address, and then erases the key that encrypts their data. In this
+ * order a crash in between leaves nothing half released.
  */
 import type { Sealer } from '@cardea/crypto';
 import type { Command } from '@cardea/event-store';
@@ -15,7 +15,7 @@ type Dependencies = {
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf' | 'localeOf'>;
   readonly mailOutbox: Pick<MailOutbox, 'notify'>;
-  /** Makes the address available again. */
+  /** Makes the address available for other accounts. */
   readonly releaseAddress: (
     of: { readonly tenantId: string; readonly userId: string; readonly emailHash: string },
     command: Command,
@@ -38,7 +38,10 @@ export const forgetDeletedUsers = (needs: Dependencies) =>
 
 type Deleted = { readonly tenantId: string; readonly userId: string; readonly at: string };
 
-/** An address that was never proven may be somebody else's. A repeat finds the key erased, or the same mail. */
+/**
+ * An address that was never proven may belong to another person, so it gets no mail. A repeat finds the key erased, or
+ * sends the same mail.
+ */
 async function notifyDeleted(
   { userDirectory, mailOutbox, systemCommand }: Dependencies,
   { tenantId, userId, at }: Deleted,

@@ -1,14 +1,13 @@
 /**
- * Accounts elsewhere (Google, GitHub, Microsoft) by which a user signs in: one for each provider. What the
- * provider calls the account is encrypted; a keyed hash of it names the reservation that makes it unique
- * in its tenant.
+ * External accounts (Google, GitHub, Microsoft) by which a user signs in, at most one per provider. The provider's id
+ * of the account is encrypted. A keyed hash of it names the reservation that makes it unique in its tenant.
  */
 import type { Sealed } from '@cardea/crypto';
 import type { SocialProvider } from '../../workspaces/workspaces.module.ts';
 
 export type LinkedIdentity = {
   readonly provider: SocialProvider;
-  /** Id of the reservation `external-<hash>`. */
+  /** The id of the reservation `external-<hash>`. */
   readonly hash: string;
   readonly linkedAt: string;
 };

@@ -1,4 +1,4 @@
-/** Decides on each thing that was made or granted with an account before an event of it. */
+/** Runs a decision on each object that was created or granted with an account before a given event. */
 import type { Decision, DomainEvent, RecordedEvent, Stream } from '@cardea/event-store';
 import { decideOnRows, type ServiceDependencies } from '@cardea/service';
 
@@ -7,12 +7,12 @@ type Dependencies = Pick<
   'database' | 'positions' | 'streams' | 'systemCommand'
 >;
 
-/** Rows of a table of identity, whose projection has its name. */
+/** Rows of a table of identity. Its projection has the same name. */
 type MadeRows = {
   readonly table: 'agent_keys' | 'agents' | 'api_keys' | 'consents' | 'delegations';
   readonly userColumn: 'created_by' | 'user_id';
   readonly timeColumn: 'created_at' | 'granted_at';
-  /** SQL: what has not ended yet. */
+  /** SQL condition for rows that have not ended. */
   readonly open: string;
 };
 
@@ -22,7 +22,7 @@ type Ending<State, E extends DomainEvent, Reason extends string> = {
 };
 
 const PAGE_ROWS = 256;
-/** What was made before the event is in the table by then. */
+/** How long to wait until the table contains what was created before the event. */
 const CATCH_UP_MS = 10_000;
 
 export async function endMadeBeforeReclaim<State, E extends DomainEvent, Reason extends string>(

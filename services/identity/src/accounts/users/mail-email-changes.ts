@@ -1,4 +1,4 @@
-/** The mails about a change of an address that its person asked for: links to confirm it, or to stop it. */
+/** The mails about a requested change of address: links to confirm or cancel it. */
 import type { Command } from '@cardea/event-store';
 import { languageOfLocale } from '@cardea/pages';
 import { uuidFrom } from '@cardea/runtime';
@@ -11,7 +11,7 @@ type Dependencies = {
   readonly mailOutbox: Pick<MailOutbox, 'request'>;
 };
 
-/** Nothing is looked up about the new address: what its mail says is found out when the mail is written. */
+/** Nothing is looked up about the new address here. The mail's content is determined when it is written. */
 export async function mailEmailChange(
   { userDirectory, mailOutbox }: Dependencies,
   of: { readonly tenantId: string; readonly userId: string; readonly changeId: string },
@@ -36,7 +36,7 @@ export async function mailEmailChange(
   const own = { ...command, id: uuidFrom(command.id, 'present') };
   if (change.effectiveAt !== null) {
     const details = { emailChange, day: change.effectiveAt };
-    // The link of the first mail works beside that of the reminder.
+    // Includes the mail's number, so that the first mail's link works beside the reminder's.
     const asker = `${userId} ${mails}`;
     await mailOutbox.request({ ...at, details, asker, purpose: 'email_change_stop' }, own);
   } else if (change.missing.includes('present')) {

@@ -1,6 +1,6 @@
 /**
- * What administrators keep about a user in objects of their own: the public one is shown to the user too. Changes
- * are merge patches (RFC 7396).
+ * Metadata: objects that administrators store with a user. The user can read the public one. Changes are merge patches
+ * (RFC 7396).
  */
 import type { Sealed } from '@cardea/crypto';
 
@@ -9,23 +9,26 @@ export type Metadata = { readonly [key: string]: unknown };
 export const METADATA_KINDS = ['public_metadata', 'private_metadata'] as const;
 export type MetadataKind = (typeof METADATA_KINDS)[number];
 
-/** The metadata of a new user; an empty object is left out. */
+/** The metadata of a new user. Empty objects are left out. */
 export type NewMetadata = { readonly [kind in MetadataKind]?: Metadata };
 export type SealedMetadata = { readonly [kind in MetadataKind]?: Sealed };
 
-/** An encrypted object, and the one that it was made from: of two changes at once the second is made again. */
+/**
+ * The new encrypted object, and the one that it was derived from. Of two concurrent changes the second is derived
+ * again.
+ */
 export type MetadataChange = { readonly after: Sealed | null; readonly before: Sealed | null };
 export type MetadataChanges = { readonly [kind in MetadataKind]?: MetadataChange };
 
 const BYTES_MAX = 4_096;
 const DEPTH_MAX = 5;
 const KEYS_MAX = 50;
-/** Names by which JavaScript reaches what every object has. */
+/** Names that JavaScript resolves on every object. */
 const RESERVED: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
 export type MetadataFault = 'too_large' | 'too_deep' | 'too_many_keys' | 'reserved_key';
 
-/** Null clears the object. */
+/** A null patch clears the object. */
 export const mergeMetadata = (before: Metadata, patch: Metadata | null): Metadata =>
   patch === null ? {} : merged(before, patch);
 
@@ -38,7 +41,7 @@ function merged(before: unknown, patch: Metadata): Metadata {
   return Object.fromEntries(result);
 }
 
-/** Asked of a patch before it is merged, and of what it makes. */
+/** Checked for a patch before the merge, and for the result of the merge. */
 export function metadataFault(metadata: Metadata | null): MetadataFault | undefined {
   if (metadata === null) return undefined;
   if (Buffer.byteLength(JSON.stringify(metadata)) > BYTES_MAX) return 'too_large';

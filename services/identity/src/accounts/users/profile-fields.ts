@@ -1,4 +1,4 @@
-/** What a user's profile holds, and the form of each field. */
+/** The fields of a user's profile and their formats. */
 import type { Sealed } from '@cardea/crypto';
 import { isHonestName } from '@cardea/runtime';
 
@@ -10,7 +10,7 @@ export const PROFILE_FIELDS = [
 ] as const;
 export type ProfileField = (typeof PROFILE_FIELDS)[number];
 
-/** Fields that are not named stay; null clears one. */
+/** A field that is missing stays unchanged; null clears it. */
 export type Profile<Value> = { readonly [field in ProfileField]?: Value | null };
 export type SealedProfile = Profile<Sealed>;
 
@@ -19,7 +19,7 @@ const AVATAR_URL_CHARACTERS_MAX = 2_048;
 const USERNAME_CHARACTERS_MAX = 64;
 const LOCALE_CHARACTERS_MAX = 35;
 
-/** The fields of a request as they are kept, or the name of the first one that is not valid. */
+/** Returns the fields in their stored form, or the name of the first invalid field. */
 export function readProfile(body: Profile<string>): Profile<string> | ProfileField {
   const read: { [field in ProfileField]?: string | null } = {};
   for (const field of PROFILE_FIELDS) {
@@ -32,7 +32,7 @@ export function readProfile(body: Profile<string>): Profile<string> | ProfileFie
   return read;
 }
 
-/** Trimmed; undefined if it is not valid. An empty one clears the field. */
+/** Returns the trimmed text, or undefined if it is invalid. An empty text clears the field. */
 export const displayName = (input: string | null): string | null | undefined =>
   nameOf(input, DISPLAY_NAME_CHARACTERS_MAX);
 
@@ -43,7 +43,7 @@ export function avatarUrl(input: string | null): string | null | undefined {
   return url.protocol === 'https:' && url.username === '' ? input : undefined;
 }
 
-/** A BCP 47 tag in its canonical form. */
+/** Returns a BCP 47 tag in its canonical form. */
 export function locale(input: string | null): string | null | undefined {
   const trimmed = input?.trim() ?? '';
   if (trimmed === '') return null;
@@ -61,7 +61,7 @@ const FORMS: {
   display_name: displayName,
   avatar_url: avatarUrl,
   locale,
-  // Nobody signs in by it, so two people may have the same.
+  // Usernames need not be unique, because nobody signs in by them.
   preferred_username: (input) => nameOf(input, USERNAME_CHARACTERS_MAX),
 };
 

@@ -1,7 +1,6 @@
 /**
- * Somebody has shown that an account's address is theirs, by whatever way. All first proofs go through
- * `addressProven`, because the account may have been registered by somebody else until then: it is reclaimed,
- * unless the proof comes from the person who registered it.
+ * Records that a person has proven an account's address. All first proofs use `addressProven`, because another person
+ * may have registered the account. Then it is reclaimed, unless the proof comes from the person who registered it.
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Basis } from '../../streams/basis.ts';
@@ -9,12 +8,12 @@ import { type Reclaim, reclaimed } from './reclaim.ts';
 import { type ExistingUser, standsFor, type User, type UserEvent } from './user.ts';
 
 export type AddressProof = Reclaim & {
-  /** The proof came with a session of the account, or with its password. */
+  /** Whether the proof came with a session of the account, or with its password. */
   readonly isRegistrant: boolean;
   readonly now: Date;
 };
 
-/** Nothing if the address was proven before. */
+/** Records nothing if the address was proven before. */
 export function addressProven(
   user: ExistingUser,
   { isRegistrant, now, ...reclaim }: AddressProof,
@@ -28,12 +27,12 @@ export function addressProven(
   return [...reclaimed(user, reclaim, now), verified];
 }
 
-/** Whether there is a credential by which somebody could have used the account. */
+/** Whether the account has a credential by which somebody could have used it. */
 const isPrepared = ({ passwordHash, secondFactors, identities }: ExistingUser): boolean =>
   passwordHash !== null || secondFactors.factors.length > 0 || identities.length > 0;
 
 export type ProveAddress = AddressProof & {
-  /** What the mailed secret that shows it rests on. */
+  /** The state on which the mailed secret depends. */
   readonly basis: Basis;
 };
 

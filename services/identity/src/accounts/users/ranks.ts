@@ -1,10 +1,10 @@
-/** Who counts as an administrator, and who no longer does. */
+/** Which users count as administrators, and which changes end that. */
 import { ROLES } from '../../ranks/ranks.ts';
 import type { User } from './user.ts';
 
 const ADMIN_ROLES: readonly string[] = ROLES.filter((role) => role !== 'member');
 
-/** Whether a user with these roles may do less than with the earlier ones. */
+/** Whether a user with these roles may do less than with the previous ones. */
 export const isDemotion = (before: readonly string[], after: readonly string[]): boolean =>
   before.some((role) => ADMIN_ROLES.includes(role) && !after.includes(role));
 

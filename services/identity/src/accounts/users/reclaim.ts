@@ -1,15 +1,15 @@
 /**
- * Whoever registered an address without proving it may be somebody else. When its owner proves it and takes
- * the account, password, second factors, linked accounts and sessions of before end, and all that was made or granted with
- * the account until then (`take-back-reclaimed` of agents, credentials and consents).
+ * An address may have been registered by a person who does not own it. When its owner proves it and takes the account,
+ * the earlier password, second factors, linked accounts and sessions end. So does everything that was created or
+ * granted with the account (`take-back-reclaimed` of agents, credentials and consents).
  */
 import { factorRemoved } from './second-factors.ts';
 import type { ExistingUser, UserEvent } from './user.ts';
 
 export type Reclaim = {
-  /** How many sessions the user has, by the table. */
+  /** How many sessions the user has, according to the table. */
   readonly count: number;
-  /** Unix seconds: access tokens of before are refused. */
+  /** Unix seconds: access tokens issued before are refused. */
   readonly tokensBefore: number;
 };
 
@@ -42,7 +42,7 @@ export function reclaimed(
   return [...removed, ...unlinked, { type: 'AccountReclaimed', data }];
 }
 
-/** Whether it was made before somebody else took the account, who has never agreed to it. */
+/** Whether something was created before another person took the account over and so without that person's consent. */
 export const isBeforeReclaim = (
   { reclaimedAt }: Pick<ExistingUser, 'reclaimedAt'>,
   madeAt: string,

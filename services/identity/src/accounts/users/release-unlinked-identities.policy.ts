@@ -1,4 +1,4 @@
-/** After a user has given up an account elsewhere, another may link it. */
+/** Releases an external account that a user has unlinked, so that another user may link it. */
 import { type Command, ignored } from '@cardea/event-store';
 import { policy } from '@cardea/service';
 import type { ExternalIdentities } from '../external-identities.ts';

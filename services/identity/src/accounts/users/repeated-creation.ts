@@ -3,7 +3,7 @@ import { alreadyCreated } from '@cardea/service';
 import type { UserDirectory } from '../user-directory.ts';
 import { exists } from './user.ts';
 
-/** The answer to a repeat under the same Idempotency-Key; a secret is shown only in the first answer. */
+/** The response to a repeat under the same Idempotency-Key. Only the first response shows a secret. */
 export async function repeatedCreation(
   needs: { readonly userDirectory: Pick<UserDirectory, 'byId'> },
   request: Request<unknown, unknown, unknown>,
@@ -11,6 +11,6 @@ export async function repeatedCreation(
 ) {
   if (request.idempotency === undefined) return undefined;
   const user = await needs.userDirectory.byId(tenantId, userId);
-  // It was created and deleted since: the key of an erased user can encrypt nothing any more.
+  // The user was created and deleted since. The key of an erased user cannot encrypt anything any more.
   return user.status === 'deleted' || exists(user) ? alreadyCreated(userId) : undefined;
 }

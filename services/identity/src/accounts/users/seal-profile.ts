@@ -1,4 +1,4 @@
-/** Encrypts what a request says about a user, under the user's own key. */
+/** Encrypts the profile and metadata of a request under the user's own key. */
 import type { Sealed } from '@cardea/crypto';
 import type { UserDirectory } from '../user-directory.ts';
 import {
@@ -23,7 +23,7 @@ import type { ExistingUser } from './user.ts';
 
 type Owner = { readonly tenantId: string; readonly userId: string };
 
-/** Only the fields that the request names. */
+/** Encrypts only the fields that the request names. */
 export async function sealProfile(
   userDirectory: Pick<UserDirectory, 'seal'>,
   owner: Owner,
@@ -59,7 +59,7 @@ export async function sealNewMetadata(
 export type MetadataPatches = { readonly [kind in MetadataKind]?: Metadata | null };
 export type RefusedMetadata = { readonly field: MetadataKind; readonly rule: MetadataFault };
 
-/** The objects that the patches make of those of the user. */
+/** Applies the patches to the user's objects and encrypts the results. */
 export async function sealMetadata(
   userDirectory: Pick<UserDirectory, 'metadataOf' | 'seal'>,
   { tenantId, user }: { readonly tenantId: string; readonly user: ExistingUser },

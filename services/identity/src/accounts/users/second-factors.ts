@@ -1,6 +1,6 @@
 /**
- * Which second factors a user has: that is part of the account, so a sign-in needs no other stream to know
- * it. Their secrets and their use are in the streams `factor-<id>`.
+ * The second factors of a user. They are part of the account, so a sign-in reads no other stream to know them. Their
+ * secrets and their uses are in the streams `factor-<id>`.
  */
 
 export type FactorType = 'totp' | 'passkey';
@@ -8,12 +8,12 @@ export type FactorType = 'totp' | 'passkey';
 export type UserFactor = {
   readonly id: string;
   readonly type: FactorType;
-  /** Since when the account has it; absent where the state was stored before there was such a field. */
+  /** When the account got the factor. Missing in states that were stored before this field existed. */
   readonly at?: string;
 };
 export type SecondFactors = {
   readonly factors: readonly UserFactor[];
-  /** The factor with the recovery codes, which are worth nothing without another factor. */
+  /** The factor that contains the recovery codes. These are worthless without another factor. */
   readonly recoveryId: string | null;
 };
 
@@ -43,12 +43,12 @@ export type SecondFactorEvent =
         readonly id: string;
         readonly factor_id: string;
         readonly factor_type: FactorType;
-        /** Whether the user has another one. */
+        /** Whether the user has another second factor. */
         readonly mfa_enabled: boolean;
         readonly at: string;
       };
     }
-  /** They take the place of earlier ones. */
+  /** New recovery codes replace earlier ones. */
   | {
       readonly type: 'RecoveryCodesSet';
       readonly concerns?: 'relay' | 'notify_security_changes' | 'users';

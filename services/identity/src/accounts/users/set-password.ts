@@ -1,6 +1,6 @@
 /**
- * A new password ends every session except the one that set it. A reset, which needs no session, ends all
- * of them and proves the address; an account whose address was never proven is reclaimed by it.
+ * A new password ends every session except the one that set it. A reset needs no session, ends all of them and proves
+ * the address. If the address was never proven, the reset reclaims the account.
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
@@ -24,7 +24,7 @@ export function setPassword(command: SetPassword, user: User): Decision<UserEven
       ? addressProven(user, { ...command.reclaim, isRegistrant: false, now })
       : [];
   const isReclaimed = before.some(({ type }) => type === 'AccountReclaimed');
-  // Reclaiming raises it too.
+  // Reclaiming raises the epoch too.
   const epoch = user.epoch + (isReclaimed ? 2 : 1);
   const at = now.toISOString();
   return accept<UserEvent>(...before, {

@@ -1,4 +1,4 @@
-/** Changes a user's profile; fields that are not named stay. */
+/** Changes a user's profile. Fields that are missing stay unchanged. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { SealedProfile } from './profile-fields.ts';
 import { exists, type User, type UserEvent } from './user.ts';

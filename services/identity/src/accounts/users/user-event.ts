@@ -1,4 +1,4 @@
-/** What happened to an account, as its stream `user-<id>` says it. */
+/** The events of an account, in its stream `user-<id>`. */
 
 import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
@@ -27,7 +27,7 @@ export type UserEvent =
         readonly via: UserCreatedVia;
         readonly vouched: boolean;
         readonly request_hash: string | null;
-        /** Its owner has to take it over first. */
+        /** The owner has to accept the invitation first. */
         readonly invited?: true;
         readonly created_at: string;
       };
@@ -45,7 +45,7 @@ export type UserEvent =
       readonly data: {
         readonly id: string;
         readonly hash: Sealed;
-        /** `created`: set with the account, which is not a change. */
+        /** `created`: the password was set with the account, so it is no change. */
         readonly by: 'created' | 'user' | 'reset' | 'admin';
         readonly epoch: number;
         readonly keep_sid: string | null;
@@ -75,7 +75,7 @@ export type UserEvent =
       readonly concerns?: 'relay' | 'users';
       readonly data: {
         readonly id: string;
-        /** JSON objects as a whole; one that is not named stays, null clears it. */
+        /** A JSON object as a whole. If missing, it stays unchanged; null clears it. */
         readonly public_metadata?: Sealed | null;
         readonly private_metadata?: Sealed | null;
         readonly at: string;
@@ -93,9 +93,9 @@ export type UserEvent =
       readonly data: {
         readonly id: string;
         readonly roles: readonly string[];
-        /** Since version 2, if a role above `member` was removed. */
+        /** Since version 2. Set if a role above `member` was removed. */
         readonly tokens_before?: number;
-        /** Only in version 1, which had no event for it: an administrator's token gave the roles. */
+        /** Only in version 1, which had no separate event: an administrator's token gave the roles. */
         readonly vouched?: boolean;
         readonly at: string;
       };
@@ -158,7 +158,7 @@ export type UserEvent =
         readonly deleted_at: string;
       };
     }
-  /** Its owner, whose address is proven elsewhere, took it from whoever had registered it. */
+  /** The owner of the proven address took the account from the person who had registered it. */
   | {
       readonly type: 'AccountReclaimed';
       readonly concerns?:
@@ -181,7 +181,7 @@ export type UserEvent =
         readonly at: string;
       };
     }
-  /** Its person asked for it; the account goes on until then. */
+  /** The person requested the deletion. The account stays usable until then. */
   | {
       readonly type: 'DeletionScheduled';
       readonly concerns?:
@@ -193,7 +193,7 @@ export type UserEvent =
         | 'take_back_reclaimed_agents';
       readonly data: { readonly id: string; readonly delete_at: string; readonly at: string };
     }
-  /** They are told that the day is near. */
+  /** The person was notified that the day is near. */
   | {
       readonly type: 'DeletionReminded';
       readonly concerns?: 'account_deadlines' | 'notify_security_changes';
@@ -204,7 +204,7 @@ export type UserEvent =
       readonly concerns?: 'relay' | 'account_deadlines' | 'notify_security_changes';
       readonly data: {
         readonly id: string;
-        /** `system`: on the day they were the last administrator. */
+        /** `system`: on the day, the person was the last administrator. */
         readonly by: 'user' | 'system';
         readonly at: string;
       };

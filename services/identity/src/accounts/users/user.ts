@@ -16,33 +16,33 @@ export type { UserEvent } from './user-event.ts';
 export type UserFacts = {
   readonly id: string;
   readonly email: Sealed;
-  /** Name of the address's reservation and mailbox. */
+  /** The hash that names the address's reservation and mailbox. */
   readonly emailHash: string;
   readonly emailVerified: boolean;
-  /** Addresses of before that are still reserved for the account. */
+  /** Previous addresses that are still reserved for the account. */
   readonly previousEmails?: readonly PreviousEmail[];
-  /** Another address that its person has asked for. */
+  /** The pending change to another address. */
   readonly emailChange?: EmailChange | null;
-  /** When the account is deleted, as its person has asked for. */
+  /** When the account will be deleted, if its person requested that. */
   readonly deleteAt?: string | null;
   readonly displayName: Sealed | null;
   readonly avatarUrl: Sealed | null;
-  /** Absent where the state was stored before there was such a field. */
+  /** Missing in states that were stored before this field existed. */
   readonly locale?: Sealed | null;
   readonly preferredUsername?: Sealed | null;
-  /** JSON objects, encrypted. */
+  /** Encrypted JSON objects. */
   readonly publicMetadata?: Sealed | null;
   readonly privateMetadata?: Sealed | null;
   readonly roles: readonly string[];
   /** An administrator vouches for this user. */
   readonly vouched: boolean;
-  /** Unix seconds: access tokens issued before it may contain a rank that was removed since. */
+  /** Unix seconds: access tokens issued before it may contain a rank that was removed. */
   readonly tokensBefore: number;
-  /** A PHC string, encrypted; null: signs in only by other methods. */
+  /** An encrypted PHC string. Null if the user signs in only by other methods. */
   readonly passwordHash: Sealed | null;
-  /** The hashes before it, the latest first. */
+  /** Hashes of previous passwords, the latest first. */
   readonly passwordsBefore: readonly Sealed[];
-  /** The epoch that began with the password; identifies the password however often it is rehashed. */
+  /** The epoch that began with the password. It identifies the password across rehashes. */
   readonly passwordEpoch: number;
   readonly secondFactors: SecondFactors;
   readonly identities: readonly LinkedIdentity[];
@@ -56,19 +56,19 @@ export type UserFacts = {
   readonly revokedEpoch: number;
   /** When the epoch last rose. */
   readonly epochSince: string;
-  /** When its owner took it from whoever had registered it. */
+  /** When the owner of the address took the account from the person who had registered it. */
   readonly reclaimedAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** A hash of the request that created it, for a repeat under the same Idempotency-Key. */
+  /** A hash of the creating request, to recognise a repeat under the same Idempotency-Key. */
   readonly requestHash: string | null;
 };
 
 export type User =
   | { readonly status: 'none' }
-  /** Its registration was never completed, and the address has been released. */
+  /** The registration was never completed, and the address was released. */
   | { readonly status: 'abandoned' }
-  /** `invited`: created for its owner, who has not taken it over yet. */
+  /** `invited`: created for a person who has not accepted yet. */
   | ({ readonly status: 'active' | 'invited' | 'disabled' } & UserFacts)
   | ({ readonly status: 'deleted' } & Pick<
       UserFacts,
@@ -78,7 +78,7 @@ export type ExistingUser = Extract<User, UserFacts>;
 
 type AfterRegistered = Exclude<UserEvent, { type: 'UserRegistered' | 'UserAbandoned' }>;
 
-/** Kinds of creation in which an administrator vouched for the account, or that created a workspace. */
+/** Kinds of creation in which an administrator vouched for the account or a workspace was created. */
 const VOUCHED_VIA: readonly UserCreatedVia[] = [
   'signup',
   'bootstrap',
@@ -241,7 +241,7 @@ const PERSONAL_FIELDS = {
 } as const;
 type PersonalField = keyof typeof PERSONAL_FIELDS;
 
-/** Those that an event names; the others stay. */
+/** The fields that an event names; the others stay unchanged. */
 function personalFields(
   data: {
     readonly [field in PersonalField]?: Sealed | null;
@@ -255,7 +255,7 @@ function personalFields(
   return fields;
 }
 
-/** As many as a tenant's policy may look at, beside the current one. */
+/** The most previous passwords that a tenant's policy may compare, besides the current one. */
 const PASSWORDS_BEFORE_MAX = 9;
 
 const passwordsBefore = ({ passwordHash, passwordsBefore: before }: ExistingUser) =>
@@ -268,29 +268,29 @@ const risen = ({ epoch, at }: { readonly epoch: number; readonly at: string }) =
 });
 
 /**
- * Sign-ins that no session shows end with the account's epoch. Tokens have whole seconds, so those of the second
- * in which it rose count as earlier.
+ * Sign-ins without a session end with the account's epoch. Tokens have whole seconds, so tokens of the second in which
+ * the epoch rose count as earlier.
  */
 export const signInsBefore = (epochSince: string): number =>
   Math.floor(new Date(epochSince).getTime() / 1_000) + 1;
 
-/** A session that is to outlive the others; its epoch is the user's when it began. */
+/** A session that outlives the others. `userEpoch` is the user's epoch when the session began. */
 export type KeptSession = { readonly sid: string; readonly userEpoch: number };
 
-/** Keeps only a live session: one that had ended before stays ended. */
+/** Keeps only a live session. A session that had ended stays ended. */
 export const keptSid = (user: ExistingUser, kept: KeptSession | null): string | null =>
   kept !== null && (kept.userEpoch === user.epoch || kept.sid === user.keepSid) ? kept.sid : null;
 
 export const exists = (user: User): user is ExistingUser =>
   user.status === 'active' || user.status === 'invited' || user.status === 'disabled';
 
-/** What a user's state says about credentials that rest on it. An invited account has its invitation alone. */
+/** The parts of a user's state that credentials depend on. An invited account has only its invitation. */
 export const userNow = (user: User): BasisNow['user'] =>
   exists(user)
     ? { active: user.status !== 'disabled', epoch: user.epoch, keepSid: user.keepSid }
     : { active: false, epoch: -1, keepSid: null };
 
-/** Whether a credential that rests on the account alone is still good. */
+/** Whether a credential that depends only on the account is still valid. */
 export const standsFor = (user: User, { user_epoch }: Pick<Basis, 'user_epoch'>): boolean =>
   stands({ user_epoch }, { user: userNow(user) });
 

@@ -1,4 +1,4 @@
-/** Maintains `users`, which the administrators' list reads; a deleted user has no row. */
+/** Maintains `users`, which the administrators' list reads. A deleted user has no row. */
 import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import {
@@ -14,7 +14,7 @@ import { PROFILE_FIELDS, type Profile } from './profile-fields.ts';
 import type { UserEvent } from './user.ts';
 
 type Lockout = { readonly blocked_until: string | null };
-/** The parts of sign-ins and of failed ones that this table needs. */
+/** The fields of sign-in events, successful or failed, that this table needs. */
 type SignIn =
   | {
       readonly type: 'SignInFailed' | 'SignInCleared';
@@ -61,7 +61,7 @@ const users = table('users', {
 
 const PROVEN = { email_verified: true, address_from: 'proof' } as const;
 
-/** An administrator may say that an address is proven, without its holder. */
+/** An administrator may state that an address is proven without a proof by its holder. */
 function addressFrom(of: {
   readonly via: UserCreatedVia;
   readonly email_verified: boolean;
@@ -189,7 +189,7 @@ export const usersProjection = projection<UserEvent | SignIn | TenantDeleted>()(
   apply: forgetTenantIn('users'),
 });
 
-/** Until when some network, or all but the known ones, may not try. */
+/** Until when some network, or all networks except known ones, may not try. */
 function lockedRow({
   user_id: id,
   after,

@@ -1,6 +1,6 @@
 /**
- * An invitation proves its address by mail. If somebody else has registered the address without proving it,
- * that account becomes the invited person's: it is reclaimed, and gets the roles of the invitation.
+ * An invitation proves its address by mail. If another person registered the address without proving it, the invited
+ * person takes over that account. It is reclaimed and gets the roles of the invitation.
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
@@ -8,7 +8,7 @@ import { rankOf } from '../../ranks/ranks.ts';
 import { type AddressProof, addressProven } from './prove-address.ts';
 import type { ExistingUser, User, UserEvent } from './user.ts';
 
-/** Whether whoever proves the address takes the account. */
+/** Whether a person who proves the address takes over this account. */
 export const yieldsAddress = (user: User): user is ExistingUser =>
   user.status === 'active' && !user.emailVerified && rankOf(user.roles) === 0;
 
@@ -43,7 +43,7 @@ export function yieldAddress(
   return accept(...events);
 }
 
-/** What the account held of the person before. */
+/** Clears personal data that the account had before. */
 const emptied = ({ locale, preferredUsername }: ExistingUser) => ({
   avatar_url: null,
   ...(locale == null ? {} : { locale: null }),

@@ -1,6 +1,6 @@
 /**
- * Records that the holder of a mailed secret has shown their address. The proof is the registrant's if the
- * request carries a session of the account, or the caller has verified the account's password.
+ * Records that the holder of a mailed secret has proven their address. The proof is the registrant's if the request has
+ * a session of the account, or if the caller has verified the account's password.
  */
 import type { Authenticator } from '@cardea/auth';
 import type { Command } from '@cardea/event-store';
@@ -28,7 +28,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'streams'> 
 };
 
 export type AddressProofs = {
-  /** The account afterwards; undefined if the basis of the secret has ended. */
+  /** Returns the account after the proof, or undefined if the state that the secret depends on has ended. */
   readonly record: (
     of: {
       readonly user: ExistingUser;
@@ -67,7 +67,7 @@ export const addressProofs = (needs: Dependencies): AddressProofs => ({
   },
 });
 
-/** An access token; keys of other kinds are no session. */
+/** Matches an access token. Keys of other kinds have no session. */
 const BEARER = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i;
 
 async function isOwnSession(

@@ -1,6 +1,6 @@
 /**
- * One authentication attempt: who it is about, which factors are met and which are due, and what it
- * ends in. It is a value; what is stored of it before it ends is in `second-factor/pending-sign-in.ts`.
+ * One authentication attempt: the user, the factors that were verified or are due, and the result. It is a value. What
+ * is stored of it before it ends is in `second-factor/pending-sign-in.ts`.
  */
 import {
   type ExistingUser,
@@ -12,17 +12,16 @@ import type { SessionOrigin } from '../../sessions/sessions.module.ts';
 import type { TenantSettings } from '../../workspaces/workspaces.module.ts';
 
 /**
- * Each way to sign in: the tenant's name for it (`auth_methods`), what tokens say of it (RFC 8176), and
- * whether it leaves a session or a token alone. Whoever met one that proves the address has shown that
- * it is theirs.
+ * Each sign-in method: the tenant's name for it (`auth_methods`), its `amr` values in tokens (RFC 8176), and whether it
+ * results in a session or only in a token. Methods with `provesAddress` also prove the person's address.
  */
 export const FACTORS = {
   password: { amr: ['pwd'], leaves: 'session', provesAddress: false },
-  /** What one has and what one is, or knows, in one: nothing further is due. */
+  /** A passkey is two factors in one: possession, plus knowledge or biometrics. No further factor is due. */
   passkeys: { amr: ['pop', 'mfa'], leaves: 'session', provesAddress: false },
   magic_link: { amr: ['otp'], leaves: 'token', provesAddress: true },
   otp: { amr: ['otp'], leaves: 'token', provesAddress: true },
-  /** Somebody else has authenticated them; the address was proven when the accounts were linked. */
+  /** The provider has authenticated the person. The address was proven when the accounts were linked. */
   google: { amr: ['fed'], leaves: 'session', provesAddress: false },
   github: { amr: ['fed'], leaves: 'session', provesAddress: false },
   microsoft: { amr: ['fed'], leaves: 'session', provesAddress: false },
@@ -35,13 +34,13 @@ export const FACTORS = {
 };
 export type Factor = keyof typeof FACTORS;
 
-/** What a sign-in may ask for after the first factor, and what tokens say of it. */
+/** The second factors that a sign-in may require, with their `amr` values. */
 const SECOND_FACTORS = { totp: 'otp', recovery: 'otp', passkey: 'pop' } as const;
 export type SecondFactor = keyof typeof SECOND_FACTORS;
-/** What a signed-in user can show once more. */
+/** The factors by which a signed-in user can confirm the sign-in. */
 export type StepFactor = 'password' | SecondFactor;
 
-/** What can be enrolled where one has to be, in the course of a sign-in. */
+/** Factors that can be enrolled during a sign-in, if the account has to have one. */
 export const ENROLLABLE: readonly SecondFactor[] = ['totp', 'passkey'];
 
 /** Whether one of the account's second factors is due, or has to be enrolled first. */
@@ -53,15 +52,15 @@ type Leaving<Left extends 'session' | 'token'> = {
 export type SessionFactor = Leaving<'session'>;
 export type TokenFactor = Leaving<'token'>;
 
-/** What stands against an attempt although its first factor is right. */
+/** Why an attempt is refused although its first factor was right. */
 export type Objection = 'login_disabled' | 'email_not_verified';
 export type Refusal =
   | 'invalid_credentials'
   | 'disabled'
-  /** There were too many attempts with the address, or from the network. */
+  /** There were too many attempts with the address or from the network. */
   | 'blocked'
   | 'limited'
-  /** The account was deleted meanwhile, and nothing of it can be written down any more. */
+  /** The account was deleted during the attempt. Nothing can be recorded for it any more. */
   | 'erased'
   | Objection;
 
@@ -69,12 +68,12 @@ export type OpenAttempt<F extends Factor = Factor> = {
   readonly status: 'open';
   readonly via: SessionOrigin;
   readonly first: F;
-  /** Null where nobody was found: it goes on as if somebody was, and ends refused. */
+  /** Null if there is no such user. The attempt then continues in the same way and is refused. */
   readonly user: ExistingUser | null;
   readonly objection: Objection | undefined;
   readonly isMet: boolean;
   readonly secondDue: SecondDue;
-  /** The one that was shown. */
+  /** The second factor that was verified. */
   readonly second: SecondFactor | undefined;
 };
 export type Refused = {
@@ -82,7 +81,7 @@ export type Refused = {
   readonly reason: Refusal;
   readonly retryAfterSeconds?: number;
 };
-/** A factor was met, so it is known who it is. */
+/** An attempt whose first factor was verified, so its user is known. */
 export type MetAttempt<F extends Factor = Factor> = OpenAttempt<F> & {
   readonly user: ExistingUser;
 };
@@ -125,13 +124,13 @@ function secondDueOf(
 }
 
 function objectionTo({ via, first, user, settings }: Begin): Objection | undefined {
-  // Making an account is no use of a way to sign in.
+  // Registering an account does not count as a sign-in method.
   if (via === 'login' && !settings.auth_methods.includes(first)) return 'login_disabled';
   if (FACTORS[first].provesAddress || !settings.email_verification_required) return undefined;
   return exists(user) && !user.emailVerified ? 'email_not_verified' : undefined;
 }
 
-/** Somebody who is known shows their password once more; nothing speaks against that. */
+/** Begins an attempt of a signed-in user who confirms their password. No objection applies. */
 export const confirming = (user: ExistingUser): OpenAttempt<'password'> => ({
   status: 'open',
   via: 'login',
@@ -143,7 +142,7 @@ export const confirming = (user: ExistingUser): OpenAttempt<'password'> => ({
   second: undefined,
 });
 
-/** The first factor was shown, rightly or not. What is wrong with the account is told to nobody who was wrong. */
+/** Records the result of the first factor. Objections to the account are revealed only after a right factor. */
 export function meet<F extends Factor>(attempt: OpenAttempt<F>, isRight: boolean): Attempt<F> {
   const { user, objection, isMet } = attempt;
   if (!isRight || user === null || isMet) return refuse('invalid_credentials');
@@ -152,7 +151,7 @@ export function meet<F extends Factor>(attempt: OpenAttempt<F>, isRight: boolean
   return { ...attempt, user, isMet: true };
 }
 
-/** A second factor was right: the one that was due. */
+/** Records that the due second factor was verified. */
 export function meetSecond<F extends Factor>(
   attempt: MetAttempt<F>,
   second: SecondFactor,
@@ -161,7 +160,7 @@ export function meetSecond<F extends Factor>(
   return { ...attempt, secondDue: 'none', second };
 }
 
-/** The attempt goes no further. */
+/** Ends the attempt with a refusal. */
 export const refuse = (reason: Refusal, retryAfterSeconds?: number): Refused => ({
   status: 'refused',
   reason,
@@ -175,11 +174,11 @@ export type Conclusion = {
   readonly method: Factor;
   readonly amr: readonly string[];
   readonly secondDue: SecondDue;
-  /** What proves the person and cannot be guessed; undefined where only a password did. */
+  /** The proof of the person that cannot be guessed. Undefined if there was only a password. */
   readonly proof: 'mail' | 'passkey' | undefined;
 };
 
-/** What the attempt comes to, whose first factor is met. */
+/** The outcome of an attempt whose first factor was verified. */
 export function conclude({ user, via, first, isMet, secondDue, second }: MetAttempt): Conclusion {
   if (!isMet) throw new Error('the first factor is not met');
   return {
@@ -198,13 +197,13 @@ function proofOf(first: Factor, second: SecondFactor | undefined): Conclusion['p
   return FACTORS[first].provesAddress ? 'mail' : undefined;
 }
 
-/** What tokens say of a session in which a factor was shown once more. */
+/** The `amr` of a session after its user confirmed the sign-in by a factor. */
 export function amrAfterStep(before: readonly string[], factor: StepFactor): readonly string[] {
   const shown = factor === 'password' ? FACTORS.password.amr : [SECOND_FACTORS[factor], 'mfa'];
   return [...new Set([...before, ...shown])];
 }
 
-/** Which of them the account has. */
+/** The kinds of second factors that the account has. */
 export function secondFactorsOf({ secondFactors }: ExistingUser): readonly SecondFactor[] {
   const { factors, recoveryId } = secondFactors;
   const own = (['totp', 'passkey'] as const).filter((type) =>

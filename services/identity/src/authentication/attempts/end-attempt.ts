@@ -1,6 +1,6 @@
 /**
- * Ends an attempt whose factors are met: in a session, or in an access token alone; one whose second factor
- * is due ends in a token for that. Nothing else starts a session.
+ * Ends an attempt whose factors were verified: in a session, or in an access token only. If a second factor is due, it
+ * ends in a token for that factor. Only this module starts sessions.
  */
 import type { Command } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
@@ -48,17 +48,17 @@ export type EndRequest = {
   readonly tenant: TenantFacts;
   /** A moment before the user was read. */
   readonly readAt: Date;
-  /** The id of the session, where it was named before. */
+  /** The id of the session, if it was chosen before. */
   readonly sid?: string;
 };
 
-/** An attempt whose first factor is met, with what it is ended with. */
+/** An attempt whose first factor was verified, with the data that ends it. */
 export type MetAttemptOf<F extends Factor = Factor> = Omit<EndRequest, 'request'> & {
   readonly attempt: MetAttempt<F>;
   readonly command: Command;
 };
 
-/** What every answer of a sign-in shows. */
+/** The fields that every sign-in response has. */
 type InSession = {
   readonly status: 'session';
   readonly sid: string;
@@ -99,8 +99,8 @@ export type Due = {
 };
 
 /**
- * Which of them fits, the first factor says; the other does not compile. Refused only where the account
- * was erased meanwhile.
+ * Ends an attempt. The first factor determines which function applies; the other does not compile. An attempt is
+ * refused only if the account was erased in between.
  */
 export type EndAttempt = {
   readonly inSession: (
@@ -113,13 +113,13 @@ export type EndAttempt = {
     of: EndRequest,
     command: Command,
   ) => Promise<Refused | InToken | Due>;
-  /** At the hosted pages every factor leaves a session of the browser, and no token. */
+  /** At the hosted pages every factor starts a session of the browser and issues no token. */
   readonly inBrowser: (
     attempt: MetAttempt,
     of: EndRequest,
     command: Command,
   ) => Promise<Refused | InBrowser | Due>;
-  /** Once the second factor is met too. */
+  /** Ends the attempt as its first factor requires, after the second factor was verified too. */
   readonly asBegun: (
     attempt: MetAttempt,
     of: EndRequest,
@@ -217,7 +217,7 @@ const sessionOf = (
   appId: request.appId ?? null,
 });
 
-/** An access token alone: what it rests on is the user, and nothing refreshes it. */
+/** Issues only an access token. It depends on the user, and cannot be refreshed. */
 async function issueToken(
   needs: Dependencies,
   { user, method, amr }: Conclusion,
@@ -246,14 +246,14 @@ async function issueToken(
   return { status: 'token', signedIn, wrote: signed.position };
 }
 
-/** How a wrong credential is answered, whatever else there is to say of the account. */
+/** The response to a wrong credential, whatever else applies to the account. */
 export function wrongCredential({ reason, retryAfterSeconds = 0 }: Refused) {
   if (reason === 'limited') return tooOften({ retryAfterSeconds });
   if (reason === 'blocked') return tooManyAttempts({ retryAfterSeconds });
   return { refused: 'invalid_credentials' } as const;
 }
 
-/** Counts what came of a sign-in. */
+/** Counts the result of a sign-in. */
 export function countSignIn(attempt: Attempt): void {
   metrics.logins.inc({ outcome: attempt.status === 'open' ? 'right' : OUTCOMES[attempt.reason] });
 }

@@ -1,4 +1,4 @@
-/** A proof that cannot be guessed ends the blocks that guesses of others brought on an account. */
+/** A proof that cannot be guessed ends the blocks that other people's guesses caused on an account. */
 import type { Command, Streams } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import type { ExistingUser } from '../../accounts/accounts.module.ts';

@@ -1,7 +1,7 @@
 /**
- * Lets a second factor that can be guessed, a code of an app or a recovery code, be tried: counted over all
- * networks before it is looked at, and given back when it was right. Too many failures block the account's
- * codes, each time for longer; a passkey or an administrator ends that.
+ * Limits guesses at a second factor, that is, codes of an app and recovery codes. An attempt is counted across all
+ * networks before it is verified, and the count is returned if it was right. Too many failures block the account's
+ * codes, each time for longer. A passkey or an administrator ends the block.
  */
 import type { Command } from '@cardea/event-store';
 import { networkOf } from '@cardea/http';

@@ -59,7 +59,7 @@ describe('failing to sign in', () => {
 
   const knownFrom = (prefix: string, signin: Signin = signins.initial) =>
     clearFailures({ userId: 'ann', prefix }, signin).events.reduce(signins.evolve, signin);
-  /** Failures from networks that are never the same twice. */
+  /** Each failure comes from a new network. */
   let networks = 0;
   const failFrom = (count: number, signin: Signin, now: Date) =>
     Array.from({ length: count }).reduce<Signin>((before) => {
@@ -88,7 +88,7 @@ describe('failing to sign in', () => {
 
   it('P7 lets no more than 160 guesses of one day be evaluated, and 20 of each day after it', () => {
     let signin: Signin = signins.initial;
-    /** As many as are evaluated; each from a network of its own. */
+    /** Returns the number of guesses that were evaluated. Each comes from a new network. */
     const guess = (now: Date, left: number): number => {
       networks += 1;
       const prefix = `bot ${networks}`;

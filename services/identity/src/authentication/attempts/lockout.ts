@@ -1,7 +1,7 @@
 /**
- * The lock-out of one e-mail address: its failed logins are counted. Ten from one network lock that network
- * out for a while; too many from all together block the account for all but the networks that have succeeded
- * before (`growing-blocks.ts`).
+ * The lock-out of one e-mail address, by its failed logins. Ten from one network lock that network out for a while. Too
+ * many from all networks together block the account for all networks except those that have succeeded before
+ * (`growing-blocks.ts`).
  */
 import { accept, type Decision } from '@cardea/event-store';
 import {
@@ -23,12 +23,12 @@ import {
   secondFactorBlockOf,
 } from '../../streams/signin.ts';
 
-/** Misses within this time count together. */
+/** Failures within this time count together. */
 const WINDOW_MS = 15 * 60_000;
 export const FAILURES_PER_PREFIX_MAX = 10;
-/** How long a network is closed out, by how often it was. */
+/** How long a network is locked out, by the number of earlier lock-outs. */
 const BLOCKS_MS = [1, 5, 15, 60].map((minutes) => minutes * 60_000);
-/** A network that stays quiet this long starts from the first step again. */
+/** A network without failures for this long starts from the first step again. */
 const LEVEL_FORGOTTEN_MS = 24 * 3600_000;
 const PREFIXES_MAX = 20;
 const KNOWN_PREFIXES_MAX = 5;
@@ -41,7 +41,7 @@ export type Failure = {
   readonly now: Date;
 };
 
-/** Records a miss; the tenth closes the network out. That blocks the account is recorded beside it. */
+/** Records a failure. The tenth locks the network out. A block of the account is recorded in the same step. */
 export function recordFailure(failure: Failure, signin: Signin): Decision<SigninEvent, never> {
   const { prefix, now } = failure;
   const before = factsOf(signin, now);
@@ -60,7 +60,7 @@ export function recordFailure(failure: Failure, signin: Signin): Decision<Signin
   );
 }
 
-/** Records a wrong second factor, and that it blocks the account. */
+/** Records a wrong second factor, and the block of the account that it causes. */
 export function recordSecondFactorMiss(
   { userId, method, prefix, now }: Omit<Failure, 'reason'> & { readonly userId: string },
   signin: Signin,
@@ -107,8 +107,8 @@ function blocked(of: Failing & { readonly record: AccountRecord }): SigninEvent 
 }
 
 /**
- * Records, once per block, that somebody ran into it. Where the counters refuse and the stream knows of no
- * block, one until then begins for the network.
+ * Records once per block that an attempt was refused because of it. If only the counters refuse and the stream has no
+ * block, a block of the network is recorded that lasts as long.
  */
 export function recordBlocked(
   failure: Failure & { readonly until: Date },
@@ -132,8 +132,8 @@ export function recordBlocked(
 }
 
 /**
- * A sign-in by what was mailed, which proves that it is the person: a block of the account ends. How often a
- * single network missed counts on, for who has a mailbox may still be guessing at a password.
+ * Records a sign-in by a mailed secret, which proves the person and so ends a block of the account. The failures of
+ * single networks still count, because the owner of a mailbox may be guessing the password.
  */
 export function recordSignIn(
   signedIn: SignedInBy & { readonly now: Date },
@@ -147,7 +147,7 @@ export function recordSignIn(
   return accept({ type: 'SignedIn', data: { ...by, at: now.toISOString(), after } });
 }
 
-/** After a success: the network is known and starts from nothing. Says nothing when that is so already. */
+/** After a success the network is known and has no failures. Records nothing if that is the case already. */
 export function clearFailures(
   { userId, prefix }: { readonly userId: string; readonly prefix: string },
   signin: Signin,
@@ -167,12 +167,12 @@ export function clearFailures(
 
 export type Proven = {
   readonly userId: string;
-  /** `mail`: the address alone is proven, so guesses at a second factor stay blocked. */
+  /** `mail` proves only the address, so guesses at a second factor stay blocked. */
   readonly by: 'mail' | 'passkey';
   readonly now: Date;
 };
 
-/** A proof by mail or passkey ends a block of the account; says nothing where none stands. */
+/** A proof by mail or passkey ends a block of the account. Records nothing if there is none. */
 export function openBlocks(
   { userId, by, now }: Proven,
   signin: Signin,
@@ -190,7 +190,7 @@ export function openBlocks(
   return accept({ type: 'SignInCleared', data: { user_id: userId, after } });
 }
 
-/** What is known of an address, without its status. */
+/** The facts about an address, without its status. */
 function factsOf(signin: Signin, now: Date): SigninFacts {
   if (signin.status === 'none') {
     return { prefixes: [], all: noFailures(now), known_prefixes: [] };
@@ -199,7 +199,10 @@ function factsOf(signin: Signin, now: Date): SigninFacts {
   return facts;
 }
 
-/** Beyond so many the least recent goes; strangers do not push out what is known of a known network. */
+/**
+ * Keeps the most recently used records up to the limit. Records of unknown networks do not displace those of known
+ * ones.
+ */
 function withRecord(facts: SigninFacts, record: PrefixRecord): readonly PrefixRecord[] {
   const records = [...others(facts, record.prefix), record];
   if (records.length <= PREFIXES_MAX) return records;
@@ -233,7 +236,7 @@ function missed(record: PrefixRecord, now: Date): PrefixRecord {
   };
 }
 
-/** Once closed out, counting starts again after the block. */
+/** After a block, a network's failures are counted from zero. */
 const afterBlock = (record: PrefixRecord): PrefixRecord =>
   record.blocked_until === null
     ? record

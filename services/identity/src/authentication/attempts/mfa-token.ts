@@ -1,6 +1,6 @@
 /**
- * What a sign-in gets whose second factor is due: a signed token that names it. It opens nothing but the
- * endpoints which ask for it in the body, for its type and audience are none that a bearer may have.
+ * The signed token of a sign-in whose second factor is due. Only endpoints that take it in the body accept it, because
+ * no bearer token may have its type and audience.
  */
 import {
   type CommonClaims,
@@ -22,7 +22,7 @@ export type MfaClaims = CommonClaims & {
   readonly via: SessionOrigin;
   readonly first: Factor;
   readonly due: Exclude<SecondDue, 'none'>;
-  /** The user's epoch: what ends all sessions ends the sign-in too. */
+  /** The user's epoch. Whatever ends all sessions also ends this sign-in. */
   readonly epoch: number;
   readonly app_id?: string;
 };
@@ -48,7 +48,7 @@ type Dependencies = {
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Ids;
   readonly sign: SignToken;
-  /** As this process knows them, and as the log has them. */
+  /** The public keys as this process has cached them, and as the log has them. */
   readonly jwks: () => PublicKeys;
   readonly latestJwks: () => Promise<PublicKeys>;
 };
@@ -88,7 +88,7 @@ export function mfaTokens(needs: Dependencies): MfaTokens {
       const first = verified(token, needs.jwks());
       const isOther = 'bad' in first && first.bad === 'unknown_key';
       const read = isOther ? verified(token, await needs.latestJwks()) : first;
-      // Only `mfaTokens` signs tokens of this class.
+      // Only `mfaTokens` signs tokens of this class, so the claims have this type.
       if ('ok' in read) return { ok: read.ok as MfaClaims & typeof read.ok };
       return { bad: read.bad === 'expired' ? 'expired' : 'invalid' };
     },

@@ -6,7 +6,7 @@ import { exists, type UserDirectory } from '../../accounts/accounts.module.ts';
 import type { MailOutbox } from '../../mail/mail.module.ts';
 import type { SigninEvent } from '../../streams/signin.ts';
 
-/** A policy that was stopped for long tells nobody of what has ended since. */
+/** The maximum age of a block to notify of. A policy that was stopped for long skips blocks that have ended. */
 const TOLD_WITHIN_MS = 60 * 60_000;
 
 export type NotifyBlockedDependencies = {

@@ -1,7 +1,7 @@
 /**
- * Verifies the password of an authentication attempt; nothing else does. Each is counted as a failure
- * before the hash, and taken off again when it was right, so that of many at once no more than the limit
- * are evaluated. Addresses that nobody has cost and record the same.
+ * Verifies the password of an authentication attempt; no other module does. Each attempt is counted as a failure before
+ * the hash and taken off again if it was right. So of many concurrent attempts no more than the limit are evaluated.
+ * Addresses without an account cost and record the same.
  */
 import { CACHED_KEY_MS, type Sealer } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
@@ -52,9 +52,9 @@ export const FAILURES_BY_IP: RateLimit = {
   per: 'address',
   counts: 'misses',
 };
-/** Addresses without a password that can be verified. */
+/** How many addresses without a verifiable password are remembered. */
 const WITHOUT_PASSWORD_MAX = 10_000;
-/** As long as misses count together in the stream. */
+/** This limit has the same window as the failures in the stream. */
 export const FAILURES_BY_PAIR: RateLimit = {
   name: 'signin_pair',
   points: FAILURES_PER_PREFIX_MAX,
@@ -62,7 +62,7 @@ export const FAILURES_BY_PAIR: RateLimit = {
   per: 'other',
   counts: 'misses',
 };
-/** The limit of one account, over all networks that are not trusted. */
+/** The limit of one account, across all networks that are not trusted. */
 export const failuresByAccount = (what: Guessed, level: number): RateLimit => ({
   name: `${what}_account`,
   points: accountFailuresMax(what, level),
@@ -74,10 +74,10 @@ export const failuresByAccount = (what: Guessed, level: number): RateLimit => ({
 export type PresentedPassword = {
   readonly emailHash: string;
   readonly password: string;
-  /** What it is shown for, as failures are recorded. */
+  /** The method name in recorded failures. */
   readonly method: string;
   readonly ip: string;
-  /** The sign-ins of the address, where the caller has just read them; read here otherwise. */
+  /** The sign-ins of the address if the caller has just read them; otherwise they are read here. */
   readonly signin?: Signin;
 };
 
@@ -87,7 +87,7 @@ export type VerifyPassword = (
   command: Command,
 ) => Promise<{
   readonly attempt: Attempt<'password'>;
-  /** The hash of the right password with today's parameters; undefined where it has them. */
+  /** The hash of the right password with today's parameters. Undefined if the stored hash has them already. */
   readonly rehashed?: string | undefined;
 }>;
 
@@ -133,18 +133,18 @@ export function verifyPassword(needs: Dependencies): VerifyPassword {
       return { attempt: await blocked(recorder, refusal, command) };
     }
     const { right, rehashed } = await isRight(attempt, shown, tenantId).catch(async (error) => {
-      await taken.giveBack(); // turned away unevaluated
+      await taken.giveBack(); // The attempt was refused without an evaluation.
       throw error;
     });
     const met = meet(attempt, right);
     if (met.status === 'refused') {
-      // In the stream first, so that who waits for a turn finds the block there.
+      // The stream is written first, so that a waiting attempt finds the block there.
       await fail(needs, { ...of, refused: met, emailHash, state }, command);
       await taken.keep();
       return { attempt: met };
     }
     await taken.giveBack();
-    // A password alone is not yet a sign-in where a second factor is due.
+    // If a second factor is due, the password alone is not a sign-in yet.
     if (met.secondDue === 'none') {
       await clear(needs, { userId: met.user.id, prefix, emailHash, state }, command);
     }
@@ -152,10 +152,10 @@ export function verifyPassword(needs: Dependencies): VerifyPassword {
   };
 }
 
-/** Many are turned away at once, and one of them is recorded; the others wait for that. */
+/** Refused attempts under way, by address. One of them is recorded, and the others wait for it. */
 type Recording = Map<string, Promise<unknown>>;
 
-/** Turned away unevaluated. The first one of each block is recorded. */
+/** Refuses without an evaluation. The first refusal of each block is recorded. */
 async function blocked(
   { streams, recording }: Pick<Dependencies, 'streams'> & { readonly recording: Recording },
   of: Omit<Failure, 'reason'> & Block & { readonly emailHash: string },
@@ -183,7 +183,7 @@ export type ClearLockout = (
   command: Command,
 ) => Promise<void>;
 
-/** After the second factor of a sign-in that began with a password. */
+/** Clears failures after the second factor of a sign-in that began with a password. */
 export const clearLockout =
   (needs: Pick<Dependencies, 'sealer' | 'streams'>): ClearLockout =>
   async ({ user: { id: userId, emailHash }, ip }, command) => {
@@ -194,8 +194,8 @@ export const clearLockout =
   };
 
 /**
- * Without a usable hash it does the same work and says no. The key of a user's hash is read once and then
- * cached for a while; so is the key that an address without one would have.
+ * Without a usable hash it does the same work and refuses. The key of a user's hash is read once and then cached. For
+ * an address without a user, a substitute key is treated in the same way.
  */
 function passwordCheck({ sealer, passwords, clock }: Dependencies) {
   const absent = loadingCache<string, string | null>(clock, {
@@ -229,7 +229,7 @@ async function fail(
   const { refused, emailHash, state, ...failure } = of;
   const decide = (signin: Signin) =>
     recordFailure({ ...failure, reason: recorded(refused.reason) }, signin);
-  // One trip, whether or not anybody has tried the address before.
+  // One database round trip, whether or not there were attempts with the address before.
   const rule = state.status === 'none' ? ({ isNew: true, decide } as const) : decide;
   await streams.decideOn(signins, emailHash, command, rule);
 }
@@ -246,7 +246,7 @@ const recorded = (reason: Refusal): FailureReason => {
   }
 };
 
-/** A miss that came while the password was looked at counts on, until the next success or its end. */
+/** A failure during the verification of the password still counts, until the next success or its expiry. */
 async function clear(
   { streams }: Pick<Dependencies, 'streams'>,
   {

@@ -1,4 +1,4 @@
-/** The first factors of the hosted pages but for passwords: met there as at the API, under the same limits. */
+/** The first factors of the hosted pages except passwords. The same checks and limits apply as at the API. */
 import type { DerivedKeys } from '@cardea/crypto';
 import type { Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
@@ -37,7 +37,7 @@ type Dependencies = RedeemDependencies &
   };
 
 type ShownCode = {
-  /** What was mailed: a code alone, or a link with a code beside it. */
+  /** What was mailed: a code alone, or a link together with a code. */
   readonly purpose: SignInCode;
   readonly challengeId: string;
   readonly code: string;
@@ -76,7 +76,7 @@ export function firstFactors(needs: Dependencies) {
   };
 }
 
-/** Failures are counted by address; too many of them, and nothing is looked at any more. */
+/** Counts failures by address. After too many, nothing is verified any more. */
 const counting =
   ({ limits, workspaces }: Dependencies, limit: (typeof LIMITS)['codeFailuresByIp']) =>
   async <Answer extends object>(
@@ -139,7 +139,7 @@ async function linkShown(
 const refusalOfLink = (linkFault: MailedFault) =>
   linkFault === 'expired' ? EXPIRED_LINK : { ...INVALID_LINK, linkFault };
 
-/** Who has come back from a provider: the callback has found out who it is. */
+/** Completes a sign-in by a provider. The callback has found the user already. */
 async function sentBack(
   needs: Dependencies,
   request: AnyRequest,

@@ -1,6 +1,7 @@
 /**
- * Registering at the hosted pages: the decision of the API, and then the mailed proof of the address in the browser that
- * registered. Whoever asks learns nothing of an address that is taken: the page waits for a code that never comes.
+ * Registration at the hosted pages: the API's decision, then the mailed proof of the address in the browser that
+ * registered. The page does not reveal whether an address is taken: for a taken one it waits for a code that is never
+ * sent.
  */
 import type { Request } from '@cardea/http';
 import type { Language } from '@cardea/mail';
@@ -34,15 +35,15 @@ import { registrantOf } from '../registrations/register/register.ts';
 
 type AnyRequest = Request<unknown, unknown, unknown>;
 
-/** Where it was asked for, and the language of that page. */
+/** The interaction of the registration, and the language of its page. */
 type At = { readonly interaction: string; readonly language: Language | undefined };
 
-/** A registration that waits for its proof. */
+/** A registration that waits for the proof of its address. */
 export type PendingRegistration = {
   readonly email: string;
-  /** Nobody's where the address was taken. */
+  /** If the address was taken, this id belongs to no user. */
   readonly userId: string;
-  /** What is mailed again. */
+  /** The mail that is sent again. */
   readonly mail: 'verify' | 'notice';
 };
 
@@ -65,7 +66,7 @@ export type Registration = {
 
 const NO_TENANT = { refused: 'tenant_not_found' } as const;
 
-/** Makes the account and asks for the mail that proves its address. */
+/** Creates the account and sends the mail that proves its address. */
 export async function registerHosted(
   needs: Dependencies,
   request: AnyRequest,
@@ -85,7 +86,7 @@ export async function registerHosted(
   return { pending: { email: read.registrant.email, userId, mail } as const };
 }
 
-/** The same mail once more. */
+/** Sends the same mail again. */
 export async function mailRegistrationAgain(
   needs: Dependencies,
   request: AnyRequest,
@@ -99,8 +100,8 @@ export type ShownProof = PendingRegistration &
   ({ readonly token: string } | { readonly code: string });
 
 /**
- * Signs in whoever registered in this browser and now shows what was mailed. Only the own registration can be proven
- * here, so wrong codes count against that.
+ * Signs in the person who registered in this browser and enters the mailed code. Only this browser's registration can
+ * be proven here, so wrong codes count against that registration.
  */
 export async function proveRegistration(
   needs: Dependencies,
@@ -137,7 +138,7 @@ async function proven(
   const command = await needs.command(request, { tenantId, actor: { type: 'user', id: userId } });
   const refused = await redeem(command);
   if (refused !== undefined) return refused;
-  // This browser chose the password, and has held the registration since.
+  // The password was chosen in this browser, which has kept the registration since.
   const own = { user, basis, request, knowsPassword: true };
   const recorded = await needs.addressProofs.record(own, command);
   if (recorded === undefined) return invalid;
@@ -155,7 +156,7 @@ const LINK_EXPIRED = { refused: 'link_expired' } as const;
 const refusalOfLink = (linkFault: MailedFault) =>
   linkFault === 'expired' ? LINK_EXPIRED : { ...INVALID_LINK, linkFault };
 
-/** Says whose proof it is, and uses it up, or tells why that could not be. */
+/** Consumes the mailed proof and returns its owner, or the reason why it cannot be used. */
 async function mailedProof(
   needs: Dependencies,
   request: AnyRequest,

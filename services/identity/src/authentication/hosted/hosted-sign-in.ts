@@ -1,6 +1,6 @@
 /**
- * Signing in at the hosted pages of the authorization server: the same attempts, limits and second factors as
- * at the API, but ended in a session of the browser instead of tokens.
+ * Signing in at the hosted pages of the authorization server. Attempts, limits and second factors are those of the API,
+ * but the result is a browser session instead of tokens.
  */
 import type { Request } from '@cardea/http';
 import type { Language } from '@cardea/mail';
@@ -34,29 +34,29 @@ type AtPage = {
   readonly language: Language | undefined;
 };
 
-/** As clients of the API get it. */
+/** The challenge in the form that clients of the API get. */
 type Challenge = { readonly challenge_id: string; readonly options?: object };
 
 export type Refusal = {
   readonly status: 'refused';
   readonly code: string;
   readonly retryAfter: string | undefined;
-  /** What was wrong with a refused field. */
+  /** Details about the refused field. */
   readonly details?: object;
-  /** What became of a refused link, for the page to say. */
+  /** Why a link was refused; the page shows it. */
   readonly linkFault?: MailedFault | undefined;
 };
 export type HostedOutcome =
   | {
       readonly status: 'signed_in';
       readonly session: SessionFacts;
-      /** Where a factor was enrolled with it; shown this once. */
+      /** Set if a second factor was enrolled. The codes are shown only this once. */
       readonly recoveryCodes: readonly string[] | undefined;
     }
   | {
       readonly status: 'second_factor_due';
       readonly mfaToken: string;
-      /** What every sign-in answers. */
+      /** The fields that every sign-in response has. */
       readonly shown: Pick<
         Due['answer'],
         'mfa_enrollment_required' | 'mfa_methods' | 'mfa_required'
@@ -64,29 +64,29 @@ export type HostedOutcome =
     }
   | Refusal;
 
-/** The tenant of each request is the one to sign in to. */
+/** The tenant of each request is the tenant to sign in to. */
 export type HostedSignIn = {
   readonly byPassword: (
     request: AnyRequest,
     shown: { readonly email: string; readonly password: string },
   ) => Promise<HostedOutcome>;
   readonly bySecondFactor: (request: AnyRequest, shown: ShownSecond) => Promise<HostedOutcome>;
-  /** What is needed to show or enrol a second factor. */
+  /** Returns the data that is needed to verify or enrol a second factor. */
   readonly secondChallenge: (
     request: AnyRequest,
     of: { readonly mfa_token: string; readonly method: SecondFactor },
   ) => Promise<Challenge | Refusal>;
-  /** Mails a code; or a link that leads back to the page which is named. */
+  /** Mails a code, or a link that leads back to the given page. */
   readonly mail: (
     request: AnyRequest,
     of: AtPage & { readonly email: string; readonly method: 'otp' | 'magic_link' },
   ) => Promise<Challenge | Refusal>;
-  /** Mails a link to set a new password by; undefined once it is on its way. */
+  /** Mails a link to set a new password. Returns undefined when the mail is queued. */
   readonly mailReset: (
     request: AnyRequest,
     of: { readonly email: string; readonly language: Language | undefined },
   ) => Promise<Refusal | undefined>;
-  /** Makes an account; it signs in by what is mailed. */
+  /** Creates an account. The mailed proof then signs in. */
   readonly register: (
     request: AnyRequest,
     of: AtPage & Registration,

@@ -1,4 +1,4 @@
-/** Binds a code to the browser that asked for it. */
+/** Binds a code to the browser that requested it. */
 const NAME = '__Host-otp';
 const MAX_AGE_S = 600;
 const FORM = /(?:^|;\s*)__Host-otp=([A-Za-z0-9_-]+)/;

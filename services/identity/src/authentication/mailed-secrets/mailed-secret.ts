@@ -1,6 +1,6 @@
 /**
- * Signing in by a secret that was mailed. Asking for one looks nobody up: the mail is written later, if
- * somebody has the address.
+ * Signing in by a mailed secret. The request looks up no account: the mail is written later, if an account has the
+ * address.
  */
 import type { DerivedKeys } from '@cardea/crypto';
 import type { Command } from '@cardea/event-store';
@@ -37,7 +37,7 @@ export type MailDependencies = Pick<
 };
 export type SendDependencies = MailDependencies &
   Pick<ServiceDependencies, 'random'> & {
-    /** Derived for `otp/v1`. */
+    /** Keys derived for `otp/v1`. */
     readonly codeKeys: DerivedKeys;
   };
 
@@ -54,7 +54,7 @@ type Sent =
   | { readonly refused: 'invalid_email' | 'tenant_not_found' }
   | ReturnType<typeof tooOften>;
 
-/** A network asks: a browser there, or the backend of an application. */
+/** Identifies the requester by network: a browser, or the backend of an application. */
 export async function networkAsker(
   { sealer }: Pick<ServiceDependencies, 'sealer'>,
   { ip }: Pick<Request<unknown, unknown, unknown>, 'ip'>,
@@ -71,7 +71,7 @@ type AskedMail = {
   readonly interaction?: string;
 };
 
-/** Anybody asks for a mail to an address: the same reads and one append for every address. */
+/** Requests a mail to an address. Every address costs the same reads and one append. */
 export async function requestMail(
   needs: MailDependencies,
   request: AnyRequest,
@@ -92,7 +92,7 @@ export async function send(
   needs: SendDependencies,
   request: Request<unknown, unknown, { readonly email: string }>,
   purpose: MailedFactor,
-  /** The page at which it was asked for. */
+  /** The page at which the mail was requested. */
   at: { readonly interaction?: string; readonly language?: Language | undefined } = {},
 ): Promise<Sent> {
   const email = emailAddress(request.body.email, needs.toAscii);
@@ -123,14 +123,17 @@ export type VerifyDependencies = RedeemDependencies & { readonly endAttempt: End
 type Redeeming<Fault> = {
   readonly factor: MailedFactor;
   readonly tenant: TenantFacts;
-  /** As it was found. */
+  /** The secret as it was found. */
   readonly secret: { readonly userId: string; readonly basis: Basis };
   readonly redeem: (command: Command) => Promise<Fault | 'redeemed'>;
 };
 
 type Faulty<Fault> = { readonly fault: Fault | 'invalid' | 'login_disabled' };
 
-/** `redeem` uses the secret up, and tells what became of that: of two at once one wins. */
+/**
+ * Begins an attempt by a mailed secret. `redeem` consumes the secret and returns the outcome; of two concurrent calls
+ * one succeeds.
+ */
 export async function mailedAttempt<Fault>(
   needs: RedeemDependencies,
   request: Request<unknown, unknown, unknown>,
@@ -147,7 +150,7 @@ export async function mailedAttempt<Fault>(
   });
   const redeemed = await of.redeem(command);
   if (redeemed !== 'redeemed') return { fault: redeemed };
-  // Before a second factor is asked for, which somebody else may have enrolled.
+  // This happens before a second factor is due, since another person may have enrolled that factor.
   const { basis } = secret;
   const proven =
     user.status === 'active'
@@ -158,7 +161,8 @@ export async function mailedAttempt<Fault>(
   const begun = begin({ via: 'login', first: factor, user: proven.user, settings });
   const attempt = meet(begun, true);
   if (attempt.status === 'refused') {
-    // Whoever had the secret may know that the tenant does not allow it; all else is a wrong secret.
+    // The holder of the secret may learn that the tenant does not allow the method. Any other refusal looks like a
+    // wrong secret.
     return { fault: attempt.reason === 'login_disabled' ? attempt.reason : 'invalid' };
   }
   return { attempt, command, tenant, readAt };

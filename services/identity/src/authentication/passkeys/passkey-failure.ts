@@ -1,10 +1,10 @@
-/** A sign-in by a passkey that was refused, for whoever looks into it later. It locks nobody out. */
+/** A refused sign-in by passkey, recorded for later investigation. It causes no lock-out. */
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 
 export type PasskeyFailureEvent = {
   readonly type: 'PasskeySignInFailed';
   readonly data: {
-    /** Null: nobody has that passkey. */
+    /** Null if no user has this passkey. */
     readonly user_id: string | null;
     readonly reason: PasskeyFailureReason;
     readonly at: string;
@@ -12,7 +12,7 @@ export type PasskeyFailureEvent = {
 };
 export type PasskeyFailureReason = 'invalid_credentials' | 'disabled' | 'email_not_verified';
 
-/** Named by the command of the request. */
+/** The stream is named by the command of the request. */
 export const passkeyFailures: Stream<null, PasskeyFailureEvent> = {
   noun: 'passkeyfailure',
   initial: null,

@@ -1,6 +1,6 @@
 /**
- * A registration for an address that was taken. It leaves as many facts as a successful one, so that
- * neither time nor load tells the two apart.
+ * A registration for an address that was taken. It records as many events as a successful one, so neither time nor load
+ * reveals the difference.
  */
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 

@@ -1,4 +1,7 @@
-/** The steps of making an account. Each says how many streams it appends to, so that a refusal can cost as much. */
+/**
+ * The steps of creating an account. Each step states the number of streams it appends to, so that a refusal can cost as
+ * much.
+ */
 
 export type Step<Args extends readonly unknown[], Result> = {
   readonly appends: number;

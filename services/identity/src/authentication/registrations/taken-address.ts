@@ -1,4 +1,4 @@
-/** What register and sign-up answer to an address that is taken, and how they hide that it is. */
+/** The responses of register and sign-up for a taken address, and how they hide that it is taken. */
 import { named } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
@@ -11,22 +11,22 @@ import { registrationRefused, registrations } from './registration.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'streams'>;
 
-/** What tells nothing: the address may have been taken. */
+/** A status that reveals nothing: the address may have been taken. */
 export const CHECK_YOUR_EMAIL = 'check your email to complete registration' as const;
 export const CheckYourEmail = named(
   'CheckYourEmail',
   closed({ status: Type.Literal(CHECK_YOUR_EMAIL), user_id: Type.Literal('') }),
 );
 
-/** The id that a taken registration drew is nobody's, so nobody acted. */
+/** Removes the actor. The id that was generated for a taken registration belongs to no user. */
 export const unnamed = (command: Command): Command => ({
   ...command,
   metadata: { ...command.metadata, actor: { type: 'system', id: 'identity' } },
 });
 
 /**
- * The answer to a repeat under the same `Idempotency-Key`: the same whether the first request made an account
- * or met a taken address.
+ * The response to a repeat under the same `Idempotency-Key`. It is the same whether the first request created an
+ * account or found a taken address.
  */
 export async function repeatedRegistration(
   needs: Dependencies & { readonly userDirectory: Pick<UserDirectory, 'byId'> },
@@ -41,7 +41,7 @@ export async function repeatedRegistration(
   return made ?? (refused === undefined ? undefined : alreadyCreated(of.userId));
 }
 
-/** As many appends as a success makes, each awaited like one of those. */
+/** Makes as many appends as a success does, and awaits each of them as a success does. */
 export async function pad(
   { streams }: Dependencies,
   command: Command,

@@ -1,4 +1,4 @@
-/** What is needed to show the second factor of a sign-in, or to enrol the one that it has to have. */
+/** Returns the data that is needed to verify a sign-in's second factor, or to enrol a required one. */
 import type { Request } from '@cardea/http';
 import { tooOften } from '../../http/answers.ts';
 import { LIMITS } from '../../http/limits.ts';

@@ -1,6 +1,6 @@
 /**
- * A sign-in that waits for its second factor, named by its `mfa_token`. It completes once; five wrong codes
- * end it. Nothing is recorded before the first of either.
+ * A sign-in that waits for its second factor, named by its `mfa_token`. It completes once, and five wrong codes end it.
+ * Nothing is recorded before the first wrong code or the completion.
  */
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
 import type { SecondFactor } from '../attempts/attempt.ts';
@@ -12,7 +12,7 @@ export type PendingSignIn = { readonly failures: number; readonly isMet: boolean
 type Shown = {
   readonly user_id: string;
   readonly method: SecondFactor;
-  /** So far. */
+  /** The number of wrong codes so far. */
   readonly failures: number;
   readonly at: string;
 };
@@ -36,7 +36,7 @@ export const pendingSignIns: Stream<PendingSignIn, PendingSignInEvent> = {
 
 export type PendingFault = 'invalid_mfa_token' | 'too_many_attempts';
 
-/** Why nothing can be shown for it any more; undefined where something can. */
+/** Why the sign-in can no longer be completed; undefined if it can. */
 export function faultOf({ failures, isMet }: PendingSignIn): PendingFault | undefined {
   if (isMet) return 'invalid_mfa_token';
   return failures >= FAILURES_MAX ? 'too_many_attempts' : undefined;
@@ -49,7 +49,7 @@ export type ShowSecond = {
   readonly now: Date;
 };
 
-/** Where many come at once, no more than the limit are decided on, and one is right. */
+/** Of many concurrent attempts, no more than the limit are decided, and only one completes. */
 export function showSecond(
   { userId, method, isRight, now }: ShowSecond,
   pending: PendingSignIn,

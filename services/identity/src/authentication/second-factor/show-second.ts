@@ -1,4 +1,4 @@
-/** The second factor of a sign-in that waits for it: whose it is, and whether what was shown is right. */
+/** The second factor of a pending sign-in: finds its user and verifies the factor. */
 import type { Command } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
@@ -41,7 +41,7 @@ export type ShownSecond = {
   readonly response?: Credential;
 };
 
-/** The attempt with its second factor met; or the refusal. */
+/** Returns the attempt with its second factor verified, or the refusal. */
 export async function secondFactorShown(needs: SecondFactorDependencies, request: Verifying) {
   const pending = await pendingOf(needs, request);
   if ('refused' in pending) return pending;
@@ -70,7 +70,7 @@ export type Pending = {
   readonly readAt: Date;
 };
 
-/** The sign-in that a token names, while something can still be shown for it. */
+/** Finds the sign-in that a token names, if it can still be completed. */
 export async function pendingOf(
   needs: SecondFactorDependencies,
   request: Request<object, object, { readonly mfa_token: string }>,
@@ -113,7 +113,7 @@ export const commandOf = (
 
 type Verifying = Request<object, object, ShownSecond>;
 
-/** The factor is used up first: what was shown for a sign-in that is over may not be shown again either. */
+/** The factor is consumed first. A code that was used for an ended sign-in may not be used again either. */
 async function show(
   needs: SecondFactorDependencies,
   { body: { method, ...shown } }: Verifying,
@@ -189,7 +189,7 @@ async function enrolled(
   return confirmed.reason === 'expired' ? 'expired' : undefined;
 }
 
-/** Whoever loses a passkey that is their only factor gets in by a code, as with an authenticator app. */
+/** A person who loses their only passkey can still sign in by a recovery code, as with an authenticator app. */
 async function withRecoveryCodes(
   { secondFactors }: Pick<SecondFactorDependencies, 'secondFactors'>,
   { id, secondFactors: { recoveryId } }: MetAttempt['user'],

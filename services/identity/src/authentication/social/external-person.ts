@@ -1,6 +1,6 @@
 /**
- * Who somebody is elsewhere, from what the provider says of them. An address counts only if the provider says
- * that it is theirs, and it leads to an account here only if the provider has authority over the address.
+ * The external person according to the provider. An address counts only if the provider states that it is theirs. It
+ * leads to an existing account only if the provider has authority over the address.
  */
 import { cleaned, storedId } from '@cardea/runtime';
 import {
@@ -14,14 +14,14 @@ import type { ProviderResponse } from '../../adapters/social-providers.ts';
 import type { SocialClient, SocialProvider } from '../../workspaces/workspaces.module.ts';
 
 /**
- * `owner`: the provider runs the address or has its owner's word. `seen`: the provider saw a proof once; since
- * then the address may have passed to somebody else without the provider's knowledge.
+ * `owner`: the provider runs the address or has its owner's word. `seen`: the provider saw a proof once. Since then the
+ * address may have passed to another person without the provider's knowledge.
  */
 export type Vouched = 'owner' | 'seen';
 
 export type ExternalPerson = {
   readonly account: ExternalAccount;
-  /** Null: none that the provider vouches for. */
+  /** Null if there is no address that the provider vouches for. */
   readonly email: string | null;
   readonly vouched: Vouched;
   readonly displayName: string | null;
@@ -33,7 +33,7 @@ type Sources = { readonly client: SocialClient; readonly toAscii: ToAscii };
 
 const SUBJECT_CHARACTERS_MAX = 255;
 
-/** Undefined: nobody who may sign in here. */
+/** Returns undefined for a person who may not sign in here. */
 export function externalPerson(
   provider: SocialProvider,
   told: Exclude<ProviderResponse, { fault: unknown }>,
@@ -45,7 +45,7 @@ export function externalPerson(
   if (told.told !== 'claims') return undefined;
   const { claims } = told;
   if (provider === 'google') return ofGoogle(claims, sources);
-  // Whoever runs a directory can put any address into it.
+  // The operator of a directory can enter any address, so `xms_edov` is required.
   const { tid, xms_edov: isOwnDomain } = claims;
   const { tenants = [] } = sources.client;
   const isKnown = typeof tid === 'string' && tenants.includes(storedId(tid));
@@ -57,11 +57,11 @@ export function externalPerson(
 const GOOGLE_MAIL = ['gmail.com', 'googlemail.com'];
 
 /**
- * Google has authority over its own mail and over the domain of an organization that it hosts (`hd`). Everybody
- * else proved another company's address once, when they opened their Google account.
+ * Google has authority over its own mail and over the domains of organizations that it hosts (`hd`). Other people
+ * proved another company's address once, when they created their Google account.
  */
 function ofGoogle(claims: Claims, sources: Sources): ExternalPerson | undefined {
-  // In the documented example it is a text.
+  // Google's documentation shows a string here.
   const isTheirs = claims['email_verified'] === true || claims['email_verified'] === 'true';
   const found = person('google', { ...claims, isTheirs }, sources);
   const domain = found?.email?.split('@')[1];

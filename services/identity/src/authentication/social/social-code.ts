@@ -1,6 +1,6 @@
 /**
- * A code in the address of the page to which a sign-in by a provider returns: the page turns it into the
- * session's tokens, once and soon. The stream is named by the code's hash.
+ * A code in the address to which a sign-in by a provider returns. The page exchanges it once for the session's tokens,
+ * within a minute. The stream is named by the code's hash.
  */
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 

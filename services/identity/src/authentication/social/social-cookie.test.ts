@@ -23,7 +23,7 @@ const pending = pendingOf('s');
 const [sent = ''] = socialCookies(pending, none);
 const header = `other=1; ${pairOf(sent)}`;
 
-/** A browser that keeps what it is sent, as browsers do. */
+/** Stores cookies as a browser does. */
 function jar() {
   const kept = new Map<string, string>();
   const header = () => [...kept].map(([name, value]) => `${name}=${value}`).join('; ');

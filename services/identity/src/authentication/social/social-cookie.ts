@@ -1,4 +1,4 @@
-/** What a sign-in by a provider has to match when the browser comes back (`http/flow-cookies.ts`). */
+/** The state that a sign-in by a provider compares when the browser comes back (`http/flow-cookies.ts`). */
 import type { Checks } from '../../adapters/social-providers.ts';
 import { FLOW_COOKIES_MAX, FLOW_MS, flowCookies, type Sent } from '../../http/flow-cookies.ts';
 import type { SocialProvider } from '../../workspaces/workspaces.module.ts';
@@ -6,11 +6,11 @@ import type { SocialProvider } from '../../workspaces/workspaces.module.ts';
 export type PendingSocialSignIn = Checks & {
   readonly tenantId: string;
   readonly provider: SocialProvider;
-  /** Where the browser ends; null: the callback itself answers. */
+  /** The page at which the browser ends. Null if the callback itself answers. */
   readonly redirectUri: string | null;
-  /** Whether the page that it ends at asked for the code that it exchanges for the session's tokens. */
+  /** Whether that page requested a code, which it exchanges for the session's tokens. */
   readonly exchange?: boolean;
-  /** The page of the authorization server at which it was begun, and where it goes on. */
+  /** The interaction of the authorization server in which the sign-in began and continues. */
   readonly interaction?: string;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;

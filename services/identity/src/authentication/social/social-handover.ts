@@ -1,4 +1,7 @@
-/** Somebody whom a provider has sent back, until the page at which they began takes them up; once. */
+/**
+ * Stores a person whom a provider has sent back, until the page at which they began continues the sign-in. That works
+ * once.
+ */
 import { sha256 } from '@cardea/crypto';
 import type { Cache, Random } from '@cardea/runtime';
 import type { Basis } from '../../streams/basis.ts';

@@ -1,4 +1,4 @@
-/** What the endpoints of a sign-in by a provider have in common. */
+/** What the endpoints of a sign-in by a provider share. */
 import { named } from '@cardea/contracts';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -34,7 +34,7 @@ export const callbackUrl = (
   provider: SocialProvider,
 ): string => `${PUBLIC_URL}/api/v1/auth/social/${provider}/callback`;
 
-/** Undefined unless the tenant has set it up, and lets its users sign in by it. */
+/** Returns undefined unless the tenant has configured the provider and allows signing in by it. */
 export async function socialProvider(
   { sealer, settings }: Pick<ServiceDependencies, 'sealer' | 'settings'>,
   tenant: TenantFacts,
@@ -49,7 +49,7 @@ export async function socialProvider(
     provider,
     clientId: client.client_id,
     clientSecret,
-    // One that was set in development is no endpoint of a provider.
+    // An endpoint that was configured in development is not the provider's, so it is ignored elsewhere.
     endpoint: settings.ENV === 'development' ? client.endpoint : null,
     directories: client.tenants ?? [],
   };

@@ -1,4 +1,4 @@
-/** What a sign-in by a provider answers (`docs/contract.md` 2.2). */
+/** The response of a sign-in by a provider (`docs/contract.md` 2.2). */
 import { named } from '@cardea/contracts';
 import Type from 'typebox';
 import { closed, tokenFields } from '../../http/answers.ts';

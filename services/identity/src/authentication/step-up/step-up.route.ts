@@ -1,4 +1,6 @@
-/** Shows a factor once more: the session gets a new time of sign-in, and the caller a token that shows it. */
+/**
+ * Confirms a sign-in by a factor. The session gets a new time of sign-in, and the caller gets a token with that time.
+ */
 
 import type { UserPrincipal } from '@cardea/auth';
 import { documented } from '@cardea/contracts';
@@ -30,11 +32,14 @@ type ApplicationOfUser = {
   readonly clientId: string;
 };
 
-/** What an application holds of its user. */
+/** The access that an application already has for its user. */
 export type ApplicationAccess = {
-  /** The epoch of the consent that it rests on; undefined where that was withdrawn. */
+  /** The epoch of the consent that the access depends on. Undefined if the consent was withdrawn. */
   readonly consentEpoch: (of: ApplicationOfUser) => Promise<number | undefined>;
-  /** An access token to the same as before; undefined likewise. `authTime` in Unix seconds. */
+  /**
+   * Issues an access token with the same scopes and resource as before, or undefined after a withdrawal. `authTime` is
+   * in Unix seconds.
+   */
   readonly issue: (
     of: ApplicationOfUser & {
       readonly user: ExistingUser;
@@ -43,7 +48,7 @@ export type ApplicationAccess = {
       readonly authTime: number;
       readonly amr: readonly string[];
       readonly readAt: Date;
-      /** To which the caller's token is bound; the new one is bound to it, too. */
+      /** The key to which the caller's token is bound. The new token is bound to it, too. */
       readonly boundKey: string | undefined;
     },
   ) => Promise<ReturnType<AccessTokens['issue']> | undefined>;
@@ -91,7 +96,7 @@ const Body = documented(
   },
 );
 
-/** The codes with which a factor is refused, with their status. */
+/** The codes with which a factor is refused, and their statuses. */
 export const STEP_UP_REFUSALS = {
   invalid_request: 400,
   invalid_credentials: 401,
@@ -159,11 +164,11 @@ type SignIn = {
   readonly user: ExistingUser;
   readonly sid: string;
   readonly ip: string;
-  /** The epoch of the consent, where the session rests on one. */
+  /** The epoch of the consent, if the session depends on one. */
   readonly consentEpoch?: number | undefined;
 };
 
-/** Shows a factor, and gives the session the time of now. */
+/** Verifies a factor and sets the session's time of sign-in to now. */
 export type ConfirmSignIn = (
   signIn: SignIn,
   factor: Factor,
@@ -197,7 +202,7 @@ const SECOND_FACTOR_REQUIRED = { refused: 'second_factor_required' } as const;
 
 type Stepped = Omit<Parameters<AccessTokens['issue']>[0], 'email'> & { readonly sid: string };
 
-/** A token of the caller's kind: a person's own, or one of the application which they use. */
+/** Issues a token of the caller's kind: a user's own token, or one of the application in use. */
 async function issue(
   { accessTokens, applicationAccess, userDirectory }: Dependencies,
   { tenantId, id: userId, clientId, scopes = [], boundKey }: UserPrincipal,
@@ -214,7 +219,7 @@ async function issue(
 
 const SESSION_REQUIRED = { refused: 'user_session_required' } as const;
 
-/** The factor that was right. */
+/** Verifies the factor and returns which one it was. */
 async function show(
   needs: ConfirmDependencies,
   { factor, ip }: { readonly factor: Factor; readonly ip: string },

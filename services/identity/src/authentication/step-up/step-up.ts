@@ -1,4 +1,4 @@
-/** A session that goes on as if its user had just signed in, for calls that want a recent sign-in. */
+/** Confirms a session as if its user had just signed in, for calls that require a recent sign-in. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { type ExistingUser, hasSecondFactor } from '../../accounts/accounts.module.ts';
 import {
@@ -12,8 +12,8 @@ import type { TenantSettings } from '../../workspaces/workspaces.module.ts';
 import { amrAfterStep, type StepFactor } from '../attempts/attempt.ts';
 
 /**
- * Whether a password is enough. Who has a second factor shows that: or else the password alone would take
- * it away again.
+ * Whether a password is enough. A user with a second factor has to use that one; otherwise the password alone could
+ * remove the factor.
  */
 export const isEnough = (
   factor: StepFactor,

@@ -1,4 +1,6 @@
-/** A token with which an administrator acts as a member; it names both, and may not decide for the member. */
+/**
+ * Issues a token with which an administrator acts as a member. It names both, and cannot make decisions for the member.
+ */
 import { type ImpersonationClaims, type SignToken, TOKEN_CLASSES } from '@cardea/auth';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
@@ -49,7 +51,7 @@ export const impersonateRoute = (needs: Dependencies): Endpoint =>
       const readAt = needs.clock.now();
       const user = await needs.userDirectory.byId(tenantId, params.id);
       const command = await needs.command(request);
-      // Dated before the member was read, so that a change of rank which the read missed ends it.
+      // `iat` is before the member was read, so a change of rank that this read missed still ends the token.
       const issuedAt = Math.max(
         Math.floor(readAt.getTime() / MS),
         exists(user) ? user.tokensBefore : 0,

@@ -1,4 +1,4 @@
-/** Whom an administrator may impersonate: members who are active, never somebody with a rank. */
+/** Decides whom an administrator may impersonate: active members only, never an account with a rank. */
 
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { rankOf } from '../../../ranks/ranks.ts';
@@ -13,7 +13,7 @@ export type Impersonate = {
   readonly user: User;
   readonly adminId: string;
   readonly reason: string;
-  /** When the token expires, Unix seconds. */
+  /** When the token expires, in Unix seconds. */
   readonly expiresAt: number;
 };
 

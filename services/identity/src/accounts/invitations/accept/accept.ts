@@ -1,6 +1,6 @@
 /**
- * The invited person accepts. Whoever invited them must still be allowed to give the roles; a repeat says
- * nothing, because only the person's own stream tells whether the account was created.
+ * The invited person accepts. The inviter must still be allowed to give the roles. A repeat is accepted without an
+ * event, because only the person's own stream tells whether the account was created.
  */
 
 import { accept, type Decision, refuse } from '@cardea/event-store';
@@ -9,9 +9,12 @@ import type { User } from '../../users/user.ts';
 import type { Invitation, InvitationEvent } from '../invitation.ts';
 
 export type AcceptInvitation = {
-  /** As they are now; null where nobody gives roles. */
+  /** The inviter's current account. Null if nobody gives roles. */
   readonly inviter: User | null;
-  /** Whoever joins: the id that was drawn, or that of the account whose address it takes. */
+  /**
+   * The user who joins: the id generated with the invitation, or the id of the account whose address the person takes
+   * over.
+   */
   readonly userId: string;
   readonly now: Date;
 };

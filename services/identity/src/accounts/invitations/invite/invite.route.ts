@@ -1,4 +1,4 @@
-/** An administrator invites a person, who then makes an account with the roles of the invitation. */
+/** An administrator invites a person to create an account with the roles of the invitation. */
 
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { languageOf } from '@cardea/pages';
@@ -112,13 +112,13 @@ async function invited(needs: Dependencies, request: Asked, person: InvitedPerso
   const command = await needs.command(request);
   const made = await needs.invitePerson(person, command);
   if ('forbidden' in made) return { refused: 'forbidden' } as const;
-  // The key of a person is erased only with the person, whose id was drawn here.
+  // The key of a person is erased only with that person, and this person's id was generated here.
   if ('erased' in made || made.invitation.status === 'none') throw new Error('nobody was invited');
   const ok = shownInvitation(made.invitation, { email: person.email, tenantId, now: command.now });
   return { ok, wrote: made.position };
 }
 
-/** The answer contains no secret, so a repeat gets the invitation as it is now. */
+/** The response contains no secret, so a repeat returns the invitation's current state. */
 async function asItStands(
   needs: Pick<Dependencies, 'clock' | 'sealer'>,
   request: Asked,

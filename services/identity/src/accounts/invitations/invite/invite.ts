@@ -1,4 +1,4 @@
-/** An administrator invites a person; how long the link works is decided by the mailbox alike. */
+/** An administrator invites a person. The mailbox uses the same lifetime for the link. */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { INVITATION_TTL_MS } from '../../../mail/mail.module.ts';

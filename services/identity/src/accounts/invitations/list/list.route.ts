@@ -1,4 +1,4 @@
-/** Invitations that were neither accepted nor withdrawn, newest first. */
+/** Lists invitations that were neither accepted nor withdrawn, newest first. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

@@ -1,4 +1,4 @@
-/** An administrator withdraws an invitation up to their own rank; its link then does nothing. */
+/** An administrator withdraws an invitation with roles up to their own rank. Its link then has no effect. */
 
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { type Administrator, mayGiveRoles } from '../../../ranks/ranks.ts';
@@ -15,7 +15,7 @@ export function revoke(
   return invitation.status === 'revoked' ? accept() : withdraw(now, invitation);
 }
 
-/** Another invitation to the same address takes its place, unless the earlier one is above whoever sends it. */
+/** Replaces the invitation by another one to the same address, unless its roles are above the sender's. */
 export function replace(
   { by, now }: Revoke,
   invitation: Invitation,
@@ -25,8 +25,8 @@ export function replace(
 }
 
 /**
- * Whether it still gives roles that are above somebody, who may then not void it in any way. An account that
- * exists has its roles already, and is guarded itself.
+ * Whether the invitation still gives roles above the administrator's. Such an administrator may not void it in any way.
+ * An existing account already has its roles and is protected by its own rules.
  */
 export const stands = (invitation: Invitation, { by, now }: Revoke): boolean =>
   invitation.status === 'pending' &&

@@ -1,13 +1,13 @@
-/** The owner of an account that an administrator created takes it over; the mailed link proves the address. */
+/** The owner of an account that an administrator created takes it over. The mailed link proves the address. */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { type AddressProof, addressProven } from '../prove-address.ts';
 import type { User, UserEvent } from '../user.ts';
 
 export type TakeOver = {
-  /** Null: they sign in by other methods. */
+  /** Null if they sign in by other methods. */
   readonly passwordHash: Sealed | null;
-  /** Null: the name stays. */
+  /** Null keeps the name. */
   readonly displayName: Sealed | null;
   readonly proof: Omit<AddressProof, 'now'>;
   readonly now: Date;

@@ -1,4 +1,4 @@
-/** What the administrators' endpoints on accounts have in common. */
+/** Schemas and responses that the administrators' account endpoints share. */
 import { NullableTime, named, Time } from '@cardea/contracts';
 import Type from 'typebox';
 import { closed, metadataField, profileFields } from '../../../http/answers.ts';
@@ -11,9 +11,9 @@ type Dependencies = {
   readonly userDirectory: Pick<UserDirectory, 'metadataOf' | 'open'>;
 };
 
-/** What an administrator can set. */
+/** The states that an administrator can set. */
 export const Status = named('UserStatus', Type.Enum(['active', 'disabled']));
-/** `invited`: has not taken over the account yet; `locked`: failed to sign in too often. */
+/** `invited`: the person has not accepted yet. `locked`: sign-ins failed too often. */
 export const AnyStatus = named(
   'AnyUserStatus',
   Type.Enum(['active', 'invited', 'disabled', 'locked']),
@@ -32,7 +32,7 @@ const userFields = {
   identities: Type.Array(Type.String()),
   updated_at: Time,
 };
-/** As lists show it. */
+/** The user as lists show it. */
 export const AdminUserShape = named('User', closed(userFields));
 export const AdminUserInFull = named(
   'UserInFull',
@@ -52,7 +52,10 @@ export const shownInFull = async (
   ...(await needs.userDirectory.metadataOf(user)),
 });
 
-/** Read from the stream, so it does not depend on the table. Only what sign-ins change is read from it. */
+/**
+ * Reads the stream, so that the response does not depend on the table. Only fields that sign-ins change come from the
+ * table.
+ */
 async function shown(
   needs: Dependencies,
   user: ExistingUser,

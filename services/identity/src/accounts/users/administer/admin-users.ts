@@ -30,10 +30,10 @@ type Row = Omit<AdminUser, 'email' | 'created_at' | 'last_login_at' | 'updated_a
 const COLUMNS = `id, email, email_verified, display_name, avatar_url, locale, preferred_username, roles,
   created_at, status, locked_until, vouched, mfa_enabled, last_login_at, identities, updated_at`;
 
-/** As the index of searches has it. */
+/** The expression of the search index. */
 const SEARCHABLE = 'identity.searchable_user(email, display_name, preferred_username)';
 
-/** Somebody who is `locked` may try again later, or once they are unlocked. */
+/** A `locked` user may try again later, or after an administrator has unlocked them. */
 const shown = ({ locked_until: lockedUntil, ...row }: Row, now: Date): AdminUser => ({
   ...row,
   status: row.status === 'active' && now < (lockedUntil ?? now) ? 'locked' : row.status,
@@ -61,9 +61,9 @@ export type UserList = {
   readonly now: Date;
   readonly offset: number;
   readonly limit: number;
-  /** Beginning of the address or the name; or a whole address, in the form in which it is stored. */
+  /** The beginning of the address or the name; or a whole address in its stored form. */
   readonly q?: { readonly beginning: string; readonly address: string | undefined };
-  /** Anywhere in the address, the name or the username, in any case and with or without accents. */
+  /** Text anywhere in the address, name or username. Case and accents are ignored. */
   readonly search?: string;
   readonly email?: string;
   readonly role?: string;
@@ -128,9 +128,9 @@ async function listed(database: Database, list: UserList): Promise<Page> {
 }
 
 /**
- * Ids are looked up as the system, because row-level security lets no index be used for comparisons that are not
- * leakproof; the users are then read as the tenant. MATERIALIZED keeps PostgreSQL from walking through the newest
- * users until enough of them fit.
+ * Ids are found as the system, because row-level security prevents the use of an index for comparisons that are not
+ * leakproof. The users are then read as the tenant. MATERIALIZED stops PostgreSQL from scanning the newest users until
+ * enough of them match.
  */
 async function foundUsers(database: Database, list: UserList): Promise<Page> {
   const { where, values } = filterOf(list);
@@ -151,7 +151,7 @@ async function foundUsers(database: Database, list: UserList): Promise<Page> {
   return { rows: rows.map((row) => shown(row, list.now)), total };
 }
 
-/** The next users in the order of lists; without `after` from those on who were created at `now`. */
+/** The next users in the order of lists. Without `after` they start with the users created at `now`. */
 export async function usersAfter(
   database: Database,
   of: {

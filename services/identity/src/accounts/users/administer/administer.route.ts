@@ -43,7 +43,7 @@ const Body = Type.Object(
     public_metadata: Type.Optional(nullable(metadataField)),
     private_metadata: Type.Optional(nullable(metadataField)),
     email: Type.Optional(emailField),
-    /** Goes with `email`: whether the administrator knows that it is theirs. */
+    /** Belongs to `email`: whether the administrator states that the address is the user's. */
     email_verified: Type.Optional(Type.Boolean()),
     roles: Type.Optional(Roles),
     status: Type.Optional(Status),
@@ -108,7 +108,7 @@ async function updated(needs: Dependencies, request: Asked, values: Profile<stri
     ...(body.vouched === undefined ? {} : { vouched: body.vouched }),
   };
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    // Before anything is encrypted for a user who does not exist.
+    // The user is looked up before anything is encrypted, since a user who does not exist has no key.
     const user = await needs.userDirectory.byId(tenantId, params.id);
     if (!exists(user)) return { refused: 'not_found' } as const;
     const profile = await sealProfile(needs.userDirectory, of, values);
@@ -138,7 +138,7 @@ async function updated(needs: Dependencies, request: Asked, values: Profile<stri
   throw new WriteContention('others change the metadata of the user, or take the address');
 }
 
-/** Changes of metadata are made again from what others have made of it. */
+/** How often a change of metadata is applied again to a newer state. */
 const ATTEMPTS_MAX = 10;
 
 export const deleteUserRoute = (needs: Dependencies): Endpoint =>
@@ -171,7 +171,7 @@ export const deleteUserRoute = (needs: Dependencies): Endpoint =>
       );
       if (!decided.done) return { refused: decided.reason };
       const emailHash = decided.state.status === 'deleted' ? decided.state.emailHash : '';
-      // The policy repeats this after a crash; here it releases the address before the answer.
+      // A policy repeats the release after a crash. Here the address is released before the response.
       await needs.accounts.releaseAddress({ ...of, emailHash }, command);
       return { ok: { status: 'user deleted' as const }, wrote: decided.position };
     },

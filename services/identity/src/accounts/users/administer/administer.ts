@@ -1,7 +1,6 @@
 /**
- * What an administrator may do with an account: change it, give roles up to their own, vouch for it,
- * disable, enable and delete it. An API key ranks as a member and can neither give roles, remove them nor
- * vouch.
+ * What an administrator may do with an account: change it, give roles up to their own rank, vouch for it, disable,
+ * enable and delete it. An API key ranks as a member, so it can neither give or remove roles nor vouch.
  */
 
 import type { Sealed } from '@cardea/crypto';
@@ -22,7 +21,7 @@ export type Administer = {
   readonly roles?: readonly string[];
   readonly vouched?: boolean;
   readonly status?: 'active' | 'disabled';
-  /** Another administrator remains, and the tenant's list marks this one as leaving. */
+  /** Another administrator remains, and the tenant's list marks this user as leaving. */
   readonly mayLeave: boolean;
   /** Unix seconds: access tokens issued from then on contain the new rank. */
   readonly tokensBefore: number;
@@ -32,11 +31,11 @@ export type Administer = {
 export type NewEmail = {
   readonly email: Sealed;
   readonly hash: string;
-  /** The administrator says that it belongs to the person. */
+  /** The administrator states that the address belongs to the person. */
   readonly verified: boolean;
 };
 
-/** `leaves`: removes an administrator, so the tenant's list has to be marked first. */
+/** `leaves`: the change removes an administrator, so the tenant's list has to be marked first. */
 export type AdministerRefusal =
   | 'not_found'
   | 'forbidden'
@@ -44,7 +43,7 @@ export type AdministerRefusal =
   | 'leaves'
   /** The address is no longer reserved for the user. */
   | 'address_lost'
-  /** The metadata that the change was made from is no longer the user's. */
+  /** The user's metadata is no longer the state that the change was made from. */
   | 'metadata_changed';
 
 export function administer(
@@ -74,8 +73,8 @@ export function administer(
 }
 
 /**
- * Sessions end, and with them what was mailed before. The address that the user has already stops a change that they
- * have asked for.
+ * Sessions end, and secrets that were mailed before become invalid. Setting the current address again cancels a pending
+ * change of address.
  */
 function emailChange({ email, now }: Administer, user: ExistingUser): readonly UserEvent[] {
   if (email === undefined) return [];
@@ -105,7 +104,7 @@ function emailChange({ email, now }: Administer, user: ExistingUser): readonly U
   ];
 }
 
-/** Somebody else may have registered an address that was never proven. */
+/** An address that was never proven may have been registered by another person. */
 const isRaised = ({ roles, vouched }: Administer, user: ExistingUser): boolean =>
   (vouched === true && !user.vouched) ||
   (roles !== undefined && rankOf(roles) > Math.max(0, rankOf(user.roles)));
@@ -157,7 +156,7 @@ function rolesChange({ roles, tokensBefore, now }: Administer, user: ExistingUse
   return [{ type: 'RolesChanged', data: { id: user.id, roles, ...ends, at: now.toISOString() } }];
 }
 
-/** Giving a role to a user of a proven address vouches for them, unless the same request says otherwise. */
+/** Giving a role to a user with a proven address vouches for them, unless the same request says otherwise. */
 function vouchChange({ by, roles, vouched, now }: Administer, user: ExistingUser): UserEvent[] {
   const isGivenRole = added(user.roles, roles ?? []).some((role) => role !== 'member') && !by.isKey;
   const after = vouched ?? (user.vouched || (isGivenRole && user.emailVerified));

@@ -58,7 +58,7 @@ const Body = documented(
     avatar_url: Type.Optional(nullable(avatarUrlField)),
     roles: Type.Optional(Roles),
     email_verified: Type.Optional(Type.Boolean()),
-    /** Its owner chooses the password, by a mailed link, and nobody can sign in before. */
+    /** The owner chooses the password through a mailed link. Nobody can sign in before that. */
     send_invitation: Type.Optional(Type.Boolean({ examples: [false] })),
   }),
   {
@@ -202,7 +202,7 @@ async function joined(
   return await shownInFull(needs, user);
 }
 
-/** The first answer contained no secret, so a repeat of the same request gets the account as it is now. */
+/** The first response contained no secret, so a repeat of the same request returns the account's current state. */
 async function asItStands(
   needs: Pick<Dependencies, 'clock' | 'database' | 'sealer' | 'userDirectory'>,
   request: Request<unknown, unknown, unknown>,

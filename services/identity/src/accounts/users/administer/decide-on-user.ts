@@ -1,6 +1,6 @@
 /**
- * One decision and one append on a user's account. If it removes an administrator, the tenant's list is
- * updated first; if it removes a role, tokens that contain the role are revoked before the answer.
+ * One decision and one append on a user's account. If it removes an administrator, the tenant's list is updated first.
+ * If it removes a role, tokens with that role are revoked before the response.
  */
 import { accept, type Command, type Decided, type Decision } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
@@ -19,7 +19,9 @@ export type DecideDependencies = Pick<ServiceDependencies, 'clock' | 'streams'> 
 type Of = {
   readonly tenantId: string;
   readonly userId: string;
-  /** An address that is reserved for the account; otherwise the decision is refused as `address_lost`. */
+  /**
+   * The hash of an address that must be reserved for the account. Otherwise the decision is refused as `address_lost`.
+   */
   readonly holding?: string | undefined;
 };
 
@@ -71,7 +73,9 @@ export async function decideOnUser<Reason extends AdministerRefusal>(
   return { done: true, state: decided.state, position: ended ?? decided.position };
 }
 
-/** Repeats what ended tokens until its time is after the append; returns the position of the last event that says so. */
+/**
+ * Revokes tokens again until the time of the revocation is after the append. Returns the position of its last event.
+ */
 export async function endTokens(
   { streams, clock }: Pick<DecideDependencies, 'clock' | 'streams'>,
   { userId }: Of,

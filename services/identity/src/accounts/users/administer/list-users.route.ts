@@ -1,4 +1,4 @@
-/** The accounts of a tenant, as lists and one by one. */
+/** Lists the accounts of a tenant, and returns one by id. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
@@ -10,7 +10,7 @@ import { exists } from '../user.ts';
 import { AdminUserInFull, AdminUserShape, AnyStatus, COMMON, Id, READS } from './admin-answers.ts';
 import { findUser, listUsers } from './admin-users.ts';
 
-/** Characters; the index holds three at a time. */
+/** Minimum number of characters, since the index is built of three at a time. */
 const SEARCH_MIN = 3;
 const SEARCH_MAX = 100;
 
@@ -19,7 +19,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'database'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'metadataOf'>;
 };
 
-/** Counts the characters of the text without accents, which searches leave out. */
+/** Counts the characters without accents, which searches ignore. */
 const searchedCharacters = (search: string): number =>
   [...search.normalize('NFKD').replaceAll(/[\u0300-\u036f]/g, '')].length;
 
@@ -40,7 +40,7 @@ export const listUsersRoute = (needs: Dependencies): Endpoint =>
       query: Type.Object({
         ...pageQuery,
         q: Type.Optional(Type.String({ minLength: 1, maxLength: 254 })),
-        /** Text anywhere in the address, the name or the username; case and accents do not matter. */
+        /** Text anywhere in the address, name or username. Case and accents are ignored. */
         search: Type.Optional(Type.String({ minLength: SEARCH_MIN, maxLength: SEARCH_MAX })),
         email: Type.Optional(Type.String({ maxLength: 254 })),
         role: Type.Optional(Type.String({ maxLength: 64 })),
@@ -62,10 +62,10 @@ export const listUsersRoute = (needs: Dependencies): Endpoint =>
         offset,
         limit,
         ...filter,
-        // A whole address is searched in the form in which it is stored.
+        // If the text is a whole address, it is searched in its stored form.
         ...(search === undefined ? {} : { search: addressOf(search) ?? search }),
         ...(q === undefined ? {} : { q: { beginning: q, address: addressOf(q) } }),
-        // What is no address belongs to nobody.
+        // A text that is no address matches no user.
         ...(email === undefined ? {} : { email: addressOf(email) ?? '' }),
       });
       return { ok: { users: [...rows], total, offset, limit } };

@@ -1,4 +1,4 @@
-/** What stands against an account that an administrator asks for, in the order in which it is said. */
+/** Finds what is wrong with a requested account, in the order in which it is reported. */
 
 import { badField } from '../../../http/answers.ts';
 import { type Administrator, mayGiveRoles } from '../../../ranks/ranks.ts';
@@ -24,7 +24,7 @@ export function objectionTo(
 ) {
   if (displayName(profile.display_name ?? null) === undefined) return badField('display_name');
   if (avatarUrl(profile.avatar_url ?? null) === undefined) return badField('avatar_url');
-  // Who is invited chooses their own.
+  // An invited person chooses their own password.
   if (isInvited && password !== undefined) return badField('send_invitation', 'without password');
   const unknown = unknownRoles(of.settings, roles);
   if (unknown !== undefined) return unknown;

@@ -1,4 +1,4 @@
-/** Reserves the address that an administrator gives to a user, before the user is decided on. */
+/** Reserves the new address of a user before the decision on the user. */
 import type { Command } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
 import { failpoint } from '@cardea/runtime';
@@ -23,7 +23,7 @@ type Asked = Request<
   { readonly email?: string; readonly email_verified?: boolean }
 >;
 
-/** Without an `email` where the request names none. */
+/** Returns no `email` if the request names none. */
 export async function reserveEmail(
   needs: ReserveDependencies,
   request: Asked,
@@ -47,7 +47,7 @@ export async function reserveEmail(
   const sealed = await needs.userDirectory.seal(owner, 'email', address);
   if (sealed === 'erased') return { refused: 'not_found' } as const;
   const email: NewEmail = { email: sealed, hash: emailHash, verified };
-  // What is refused anyway reserves nothing and tells nothing of the address.
+  // A change that is refused anyway reserves nothing, and its refusal reveals nothing about the address.
   const first = administer({ ...change, email, mayLeave: true, tokensBefore: 0 }, user);
   if (!first.accepted && first.reason === 'forbidden') return { refused: first.reason } as const;
   if (emailHash === user.emailHash) return { email };

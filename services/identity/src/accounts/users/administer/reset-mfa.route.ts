@@ -1,4 +1,4 @@
-/** Takes all second factors from an account; an API key, which ranks as a member, may not. */
+/** Removes all second factors of an account. API keys rank as members, so they may not. */
 
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

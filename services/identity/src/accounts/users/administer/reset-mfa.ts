@@ -1,4 +1,4 @@
-/** An administrator takes all second factors from an account, whose owner has lost them. */
+/** An administrator removes all second factors of an account whose owner has lost them. */
 
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Administrator } from '../../../ranks/ranks.ts';
@@ -8,7 +8,7 @@ import { exists, type User, type UserEvent } from '../user.ts';
 
 export type ResetMfa = { readonly by: Administrator; readonly now: Date };
 
-/** No event where there was none to take. */
+/** Records no event if there was no factor. */
 export function resetMfa(
   { by, now }: ResetMfa,
   user: User,

@@ -1,6 +1,7 @@
 /**
- * A person changes their address: both addresses prove it by mail, in any order. Without the present one it takes a
- * second factor that they have had for a while, and seven days in which the present address can stop it.
+ * A person changes their address. Both addresses prove the change by mail, in any order. Without the present address
+ * the change requires a second factor that is at least seven days old, and takes effect after seven days in which the
+ * present address can cancel it.
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
@@ -15,11 +16,11 @@ import {
 } from '../user.ts';
 
 const HOUR_MS = 3600_000;
-/** As long as the mailed links and codes work. */
+/** The lifetime of the mailed links and codes. */
 export const EMAIL_CHANGE_MS = 24 * HOUR_MS;
-/** Between asking and effect, where the present address is out of reach. */
+/** The delay before the change takes effect, if the present address is out of reach. */
 export const OUT_OF_REACH_MS = 7 * 24 * HOUR_MS;
-/** Else whoever knows a password would enrol a factor of their own first. */
+/** The minimum age of the second factor. Otherwise a thief of the password could enrol a factor first. */
 const FACTOR_AGE_MS = 7 * 24 * HOUR_MS;
 
 export type RequestEmailChange = {
@@ -27,7 +28,7 @@ export type RequestEmailChange = {
   readonly email: Sealed;
   readonly hash: string;
   readonly isOutOfReach: boolean;
-  /** Whether the tenant asks for second factors at all: without them a password is enough for a recent sign-in. */
+  /** Whether the tenant requires second factors. If not, a password is enough for a recent sign-in. */
   readonly asksForFactors: boolean;
   readonly session: KeptSession | null;
   readonly now: Date;
@@ -65,11 +66,11 @@ export function requestEmailChange(
 const later = (now: Date, ms: number): string => new Date(now.getTime() + ms).toISOString();
 const before = (now: Date, ms: number): string => later(now, -ms);
 
-/** A factor that was there at that time, and is there now. */
+/** Whether the user has a factor that existed at that time. */
 const hasFactorSince = ({ secondFactors }: ExistingUser, at: string): boolean =>
   secondFactors.factors.some((factor) => (factor.at ?? '') <= at);
 
-/** The change that waits, unless what it rests on has ended: its time, the sessions of the account, the account. */
+/** The pending change, unless it has expired, or the account's sessions or the account have ended. */
 export function pendingEmailChange(user: User, now: Date): EmailChange | undefined {
   if (user.status !== 'active') return undefined;
   const { emailChange: change = null, epoch, keepSid } = user;
@@ -96,7 +97,7 @@ export function proveEmailChange(
   return accept({ type: 'EmailChangeProven', data });
 }
 
-/** `void`: it can never take effect; `early`: something is still missing. */
+/** `void`: the change can never take effect. `early`: something is still missing. */
 export type EmailChangeRefusal = 'void' | 'early' | 'address_lost';
 
 export function changeEmail(
@@ -123,12 +124,12 @@ export function changeEmail(
 
 export type StopEmailChange = {
   readonly by: Extract<UserEvent, { type: 'EmailChangeStopped' }>['data']['by'];
-  /** Undefined: whichever waits. */
+  /** Undefined means any pending change. */
   readonly changeId?: string | undefined;
   readonly now: Date;
 };
 
-/** Changes nothing where none waits. */
+/** Changes nothing if no change is pending. */
 export function stopEmailChange(
   { by, changeId, now }: StopEmailChange,
   user: User,
@@ -140,7 +141,7 @@ export function stopEmailChange(
   return accept({ type: 'EmailChangeStopped', data });
 }
 
-/** Once a deferred change is near, its present address is told again. */
+/** When a deferred change is near, its present address is notified again. */
 export function remindOfEmailChange(
   { now }: { readonly now: Date },
   user: User,

@@ -1,4 +1,4 @@
-/** Who the caller is, in which tenant, and which applications the organization has there. */
+/** Returns the caller, their tenant, and the applications of the organization in that tenant. */
 import { named } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

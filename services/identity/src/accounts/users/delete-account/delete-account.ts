@@ -1,6 +1,6 @@
 /**
- * A person has their account deleted: on a day that the tenant's settings name, until which they can take it back.
- * Their other sessions end at once, so that nobody else uses the account meanwhile.
+ * A person schedules the deletion of their account. The tenant's settings determine the day, and the person can cancel
+ * before it. Their other sessions end at once, so that nobody else uses the account until then.
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { isActiveAdmin } from '../ranks.ts';
@@ -11,14 +11,17 @@ const DAY_MS = 24 * 3600_000;
 export type ScheduleDeletion = {
   readonly waitDays: number;
   readonly session: KeptSession | null;
-  /** How many other sessions it ends, by the table. */
+  /** How many other sessions it ends, according to the table. */
   readonly count: number;
   /** Another administrator remains. */
   readonly mayLeave: boolean;
   readonly now: Date;
 };
 
-/** `leaves`: asked again with `mayLeave` once another administrator was found. A second request changes nothing. */
+/**
+ * Schedules the deletion. `leaves`: decide again with `mayLeave` after another administrator was found. A second
+ * request changes nothing.
+ */
 export function scheduleDeletion(
   { waitDays, session, count, mayLeave, now }: ScheduleDeletion,
   user: User,
@@ -60,7 +63,7 @@ export function remindOfDeletion(
   });
 }
 
-/** The same end as by an administrator, once the day has come. */
+/** Deletes the account on its day, with the same result as a deletion by an administrator. */
 export function deleteOnTheDay(
   { mayLeave, now }: { readonly mayLeave: boolean; readonly now: Date },
   user: User,

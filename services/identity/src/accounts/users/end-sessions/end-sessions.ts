@@ -4,7 +4,7 @@ import { exists, type KeptSession, keptSid, type User, type UserEvent } from '..
 
 export type EndSessions = {
   readonly keep: KeptSession | null;
-  /** How many it ends, according to the table. */
+  /** How many sessions it ends, according to the table. */
   readonly count: number;
   readonly now: Date;
 };

@@ -1,6 +1,6 @@
 /**
- * Why the import would refuse a user of a file, as far as that can be said without a deployment: which roles a
- * tenant knows, whom the caller may give them, and which addresses are taken, it alone knows.
+ * Finds why the import would refuse a user of a file, as far as this can be checked without a deployment. Only the
+ * deployment knows a tenant's roles, which of them the caller may give, and which addresses are taken.
  */
 import { rankOf } from '../../../ranks/ranks.ts';
 import { type ImportedUser, type ImportFault, readUsers } from './import-users.ts';
@@ -27,7 +27,7 @@ export const checkImportWith =
         ? { refused: read ?? 'invalid_request' }
         : { email: read.email };
     } catch {
-      // A field of another type than the import takes.
+      // A field does not have the type that the import requires.
       return { refused: 'invalid_request' };
     }
   };

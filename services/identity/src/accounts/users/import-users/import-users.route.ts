@@ -1,4 +1,4 @@
-/** An administrator brings people from elsewhere, with the hashes of their passwords. */
+/** An administrator imports users with the hashes of their passwords. */
 
 import { named } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
@@ -26,7 +26,7 @@ type Dependencies = Pick<ServiceDependencies, 'command' | 'ids' | 'sealer'> & {
   readonly passwords: Pick<Passwords, 'brought' | 'readHash'>;
   readonly toAscii: ToAscii;
   readonly readTotpSecret: (text: string) => string | undefined;
-  /** Makes it a second factor of the user, whose app shows its codes already. */
+  /** Enrols the secret as a second factor. The user's app shows its codes already. */
   readonly importTotp: (
     of: { readonly userId: string; readonly secret: string },
     command: Command,
@@ -67,7 +67,7 @@ const Body = closed({
             ),
           ]),
         ),
-        /** The salt of this person and the hash parameters of the Firebase project; base64. */
+        /** This person's salt and the hash parameters of the Firebase project, in base64. */
         firebase: Type.Optional(named('FirebaseHashParameters', closed(firebaseFields))),
         /** The secret of an authenticator app, in base 32. */
         totp_secret: Type.Optional(
@@ -78,9 +78,9 @@ const Body = closed({
           }),
         ),
         ...profileInputFields,
-        /** An object of at most 4 KiB, 50 keys and 5 levels; the user reads it. */
+        /** An object of at most 4 KiB, 50 keys and 5 levels. The user can read it. */
         public_metadata: Type.Optional(metadataField),
-        /** Bounded likewise; administrators alone read it. */
+        /** An object with the same bounds, which only administrators can read. */
         private_metadata: Type.Optional(metadataField),
         roles: Type.Optional(
           Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
@@ -165,7 +165,7 @@ export const importUsersRoute = (needs: Dependencies): Endpoint =>
 const REUSED = { refused: 'idempotency_key_reused' } as const;
 
 type Imported = {
-  /** Undefined: the person is there. */
+  /** Undefined if the user was imported. */
   readonly code?: ImportFault | 'reused';
   readonly position?: bigint | undefined;
 };
@@ -183,7 +183,7 @@ async function imported(
   const { id, user, by, command, ownHash } = of;
   const { tenantId } = command.metadata;
   const before = await needs.userDirectory.byId(tenantId, id);
-  // A repeat under the same Idempotency-Key meets those that the first request made.
+  // A repeat under the same Idempotency-Key finds the users that the first request created.
   if (exists(before)) {
     if (reusedKey(ownHash, before.requestHash) !== undefined) return { code: 'reused' };
     return { position: await withTotp(needs, before, user, command) };
@@ -202,7 +202,7 @@ async function imported(
   return { position: enrolled ?? made.position };
 }
 
-/** Repeatable: a factor that is there stays as it is. */
+/** Idempotent: a factor that exists is not changed. */
 async function withTotp(
   { importTotp }: Dependencies,
   { id: userId }: ExistingUser,

@@ -1,4 +1,4 @@
-/** What of an imported person is taken, and why one is not: each stands or falls alone. */
+/** Reads and validates the users of an import. Each is accepted or refused on its own. */
 import type { ForeignHash } from '../../../adapters/foreign-hash-forms.ts';
 import { type Administrator, mayGiveRoles } from '../../../ranks/ranks.ts';
 import type { TenantSettings } from '../../../workspaces/workspaces.module.ts';
@@ -49,7 +49,7 @@ export type ReadUser = {
   readonly metadata: NewMetadata;
   readonly roles: readonly string[];
   readonly passwordHash: string | null;
-  /** Base 32, of an authenticator app. */
+  /** The secret of an authenticator app, in base 32. */
   readonly totpSecret: string | null;
 };
 
@@ -57,12 +57,12 @@ type Of = {
   readonly by: Administrator;
   readonly settings: Pick<TenantSettings, 'roles'>;
   readonly readHash: (foreign: ForeignHash) => ReadHash;
-  /** In its one form; undefined if it is none. */
+  /** Returns the secret in its canonical form, or undefined if the text is none. */
   readonly readTotpSecret: (text: string) => string | undefined;
   readonly toAscii: ToAscii;
 };
 
-/** In the order of the request. Of two with one address the first is taken. */
+/** Reads users in the order of the request. If two have one address, the first is imported. */
 export function readUsers(
   users: readonly ImportedUser[],
   of: Of,
@@ -106,7 +106,7 @@ function readUser(user: ImportedUser, of: Of): ReadUser | ImportFault {
   };
 }
 
-/** Undefined if one is too large; empty ones are left out. */
+/** Returns undefined if an object is too large. Empty objects are left out. */
 function readMetadata(user: ImportedUser): NewMetadata | undefined {
   const result: { [kind in MetadataKind]?: Metadata } = {};
   for (const kind of METADATA_KINDS) {
@@ -119,6 +119,6 @@ function readMetadata(user: ImportedUser): NewMetadata | undefined {
   return result;
 }
 
-/** There is nothing that they could clear. */
+/** A new user has no fields that null could clear. */
 const withoutNulls = (profile: Profile<string>): Profile<string> =>
   Object.fromEntries(Object.entries(profile).filter(([, value]) => value !== null));

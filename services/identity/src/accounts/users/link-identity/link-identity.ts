@@ -1,4 +1,7 @@
-/** Links an account elsewhere to the user whose address it proves; one that was never proven is reclaimed. */
+/**
+ * Links an external account to the user whose address it proves. An account whose address was never proven is
+ * reclaimed.
+ */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { identityLinked, type NewIdentity } from '../identities.ts';
 import { addressProven } from '../prove-address.ts';
@@ -15,10 +18,10 @@ export function linkIdentity(
   user: User,
 ): Decision<UserEvent, 'user_inactive' | 'other_identity'> {
   if (user.status !== 'active') return refuse('user_inactive');
-  // None of them stays with an account that was never proven.
+  // An account that was never proven loses its earlier external accounts.
   const before = user.emailVerified ? user.identities : [];
   const known = before.find(({ provider }) => provider === identity.provider);
-  // An address may have been given to somebody else meanwhile; the account elsewhere may not.
+  // The address may have passed to another person; the external account cannot.
   if (known !== undefined)
     return known.hash === identity.hash ? accept() : refuse('other_identity');
   const proven = addressProven(user, { ...reclaim, isRegistrant: false, now });

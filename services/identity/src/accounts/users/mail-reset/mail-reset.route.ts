@@ -1,4 +1,4 @@
-/** An administrator has a link to a new password mailed; the old one works until it is used. */
+/** An administrator mails a user a link to set a new password. The old password works until the link is used. */
 
 import { type Endpoint, endpoint } from '@cardea/http';
 import { languageOf } from '@cardea/pages';

@@ -1,4 +1,7 @@
-/** What an administrator has mailed to somebody who cannot sign in: a link to a new password, or the invitation again. */
+/**
+ * Decides which mail a user who cannot sign in gets from an administrator: a link to a new password, or the invitation
+ * again.
+ */
 import type { Administrator } from '../../../ranks/ranks.ts';
 import { outranks } from '../administrator.ts';
 import { type ExistingUser, exists, type User } from '../user.ts';

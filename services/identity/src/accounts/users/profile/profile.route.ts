@@ -1,4 +1,4 @@
-/** What a user can read and change of their own account. */
+/** The part of their own account that a user can read and change. */
 import { named } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

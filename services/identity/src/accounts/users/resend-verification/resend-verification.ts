@@ -1,4 +1,4 @@
-/** Whoever has shown that the address is theirs is sent no further mail. */
+/** A person who has proven the address gets no further confirmation mail. */
 import { type ExistingUser, exists, type User } from '../user.ts';
 
 export const isVerificationDue = (user: User): user is ExistingUser =>

@@ -1,4 +1,4 @@
-/** The accounts elsewhere by which the caller signs in, and giving one of them up. */
+/** Lists the external accounts by which the caller signs in, and unlinks one of them. */
 import { named, Time } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

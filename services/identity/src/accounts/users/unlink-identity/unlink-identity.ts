@@ -1,4 +1,4 @@
-/** A user gives up signing in by an account elsewhere, if they have another way to sign in. */
+/** A user unlinks an external account, if another method to sign in remains. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { ExistingUser, User, UserEvent } from '../user.ts';
 

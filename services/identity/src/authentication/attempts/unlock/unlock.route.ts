@@ -1,6 +1,5 @@
 /**
- * An administrator unlocks an account. Not an API key: whoever can try passwords again and again would guess
- * them.
+ * An administrator unlocks an account. API keys may not: a holder of one could otherwise guess passwords without limit.
  */
 
 import { type Endpoint, endpoint } from '@cardea/http';

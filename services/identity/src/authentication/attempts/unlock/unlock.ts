@@ -1,6 +1,6 @@
 /**
- * Lets a person who was locked out try again, from every network and with every factor. How often they were
- * locked out stays, so the next time is not shorter; what is counted beside the stream starts afresh.
+ * Unlocks a person for every network and every factor. The number of lock-outs stays, so the next one is not shorter.
+ * Counters outside the stream are reset.
  */
 import { accept, type Decision } from '@cardea/event-store';
 import { openedAt } from '@cardea/service';
@@ -10,7 +10,7 @@ export function unlock(
   { userId, now }: { readonly userId: string; readonly now: Date },
   signin: Signin,
 ): Decision<SigninEvent, never> {
-  // Mails are counted beside the stream also of an address that nobody signed in by.
+  // Mail counters outside the stream also exist for addresses without any sign-in.
   const facts =
     signin.status === 'none' ? { prefixes: [], all: undefined, known_prefixes: [] } : signin;
   const clear = { failures: 0, window_at: now.toISOString(), blocked_until: null, reported: false };

@@ -1,4 +1,4 @@
-/** Mails a link to sign in by. Nobody is looked up, so the answer can tell nothing. */
+/** Mails a link to sign in. No account is looked up, so the response reveals nothing. */
 import { type Endpoint, endpoint } from '@cardea/http';
 import { closed, PASSWORD_BODY_MAX_BYTES, sentFields } from '../../../http/answers.ts';
 import { emailField } from '../../../http/input-fields.ts';

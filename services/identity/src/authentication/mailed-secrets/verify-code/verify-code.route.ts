@@ -1,6 +1,7 @@
 /**
- * Signs in by a mailed code: an access token, no session. The code is looked for in the mailbox that the
- * challenge, the address or the cookie names; without any of them in the whole tenant, more rarely.
+ * Signs in by a mailed code. The result is an access token without a session. The code is searched in the mailbox that
+ * the challenge, the address or the cookie names. Without any of these it is searched in the whole tenant, with a lower
+ * limit.
  */
 import type { DerivedKeys } from '@cardea/crypto';
 import { type Endpoint, endpoint, networkOf, type Request } from '@cardea/http';
@@ -114,8 +115,9 @@ async function lookedFor(
 }
 
 /**
- * A right code always passes, however many others were wrong: many people may share an address. What narrows
- * guessing is the length and life of a code, and of a short one the few misses that its mailbox allows.
+ * A right code is always accepted, however many wrong ones came from the address, because many people may share it.
+ * Guessing is limited by the length and lifetime of a code; a short code also by the few failures that its mailbox
+ * allows.
  */
 async function verified(
   { codes, ...needs }: Dependencies,
@@ -130,7 +132,7 @@ async function verified(
   const { id: tenantId, settings } = tenant;
   const typed = { format: settings.otp.format, typed: request.body.code, mailbox, asker };
   const found = await codes.find(typed, tenantId);
-  // A miss is an append to the mailbox that it was meant for, whoever has the address.
+  // A failure is an append to the mailbox that the code was meant for, whether or not the address has an account.
   const missed = async () => {
     const command = await needs.command(request, { tenantId });
     return refusalOfCode(
@@ -152,7 +154,7 @@ async function verified(
   return answer.fault === undefined ? answer : refusalOfCode(answer.fault);
 }
 
-/** Counts a miss: the answer to it, or that there were too many. */
+/** Counts a failure. Returns the response to it, or that there were too many. */
 async function counted<Answer>(
   { limits, sealer }: Pick<Dependencies, 'limits' | 'sealer'>,
   { ip }: Asked,

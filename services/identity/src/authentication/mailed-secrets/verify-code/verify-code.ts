@@ -1,4 +1,4 @@
-/** In which mailbox a code is looked for, and what is answered to a code that signs nobody in. */
+/** Finds the mailbox in which a code is searched, and the response to a code that signs nobody in. */
 import type { DerivedKeys } from '@cardea/crypto';
 import { emailAddress, type ToAscii } from '../../../accounts/accounts.module.ts';
 import { tooManyAttempts } from '../../../http/answers.ts';
@@ -21,7 +21,7 @@ export type NamedMailbox =
   | { readonly by: 'unknown_challenge' }
   | { readonly by: 'no_address' };
 
-/** What the request itself names goes before the cookie, and is not made up for by it. */
+/** What the request names takes precedence. If that is wrong, the cookie is not tried. */
 export function mailboxNamed(
   { challenge, email, cookies }: MailboxNaming,
   of: { readonly codeKeys: DerivedKeys; readonly toAscii: ToAscii; readonly tenantId: string },
@@ -43,7 +43,7 @@ function challenged(
   return mailbox === undefined ? { by: 'unknown_challenge' } : { by: 'challenge', ...mailbox };
 }
 
-/** Six digits are too few to be looked for among all mailboxes of a tenant. */
+/** Whether a code may be searched in all mailboxes of a tenant. Six digits are too few for that. */
 export const mayBeUnbound = (format: OtpFormat): boolean => format !== 'digits6';
 
 const RETRY_AFTER_SECONDS = 60;

@@ -1,4 +1,7 @@
-/** Signs in by a mailed link: an access token, no session. A link works once, and opens a page by itself. */
+/**
+ * Signs in by a mailed link, which works once. The result is an access token without a session. Opening the link only
+ * shows a page.
+ */
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
@@ -112,7 +115,7 @@ async function verified(
 const refusalOfLink = (linkFault: MailedFault) =>
   linkFault === 'expired' ? { ...EXPIRED, linkFault } : { ...INVALID, linkFault };
 
-/** Where the mail's link leads when the tenant has no page of its own. */
+/** The target of the mail's link if the tenant has no page of its own. */
 export const magicLinkPageRoute = (needs: Pick<Dependencies, 'workspaces'>): Endpoint =>
   endpoint(
     {

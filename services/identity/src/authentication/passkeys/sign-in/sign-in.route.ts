@@ -1,4 +1,7 @@
-/** Signs in by a passkey: it is two factors in one, so nothing further is due. Nobody is named or looked up. */
+/**
+ * Signs in by a passkey. A passkey is two factors in one, so no second factor is due. The request for a challenge names
+ * no user and looks none up.
+ */
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
@@ -47,7 +50,8 @@ export const passkeySignInOptionsRoute = (needs: Dependencies): Endpoint =>
       description:
         'Answers a challenge for `navigator.credentials.get`, valid for 5 minutes and answered once. Nobody is looked up: an `email` changes nothing.',
       path: '/api/v1/auth/passkeys/options',
-      // The address is for the client's own form: an answer that depended on it would show who has one.
+      // The address is only for the client's own form. A response that depended on it would reveal which addresses have
+      // accounts.
       body: closed({ email: Type.Optional(emailField) }),
       bodyOptional: true,
       ok: closed(challengeFields),
@@ -113,7 +117,7 @@ type PasskeyRefusal =
   | { readonly refused: 'challenge_expired' }
   | ReturnType<typeof refusalOfPasskey>;
 
-/** The attempt with its passkey met; or the refusal, which is recorded. */
+/** Returns the attempt with its passkey verified, or the refusal, which is recorded. */
 export async function passkeyAttempt(
   needs: Omit<Dependencies, 'endAttempt' | 'limits' | 'workspaces'>,
   request: Request<unknown, unknown, ShownPasskey>,

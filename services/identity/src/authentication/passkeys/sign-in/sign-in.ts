@@ -1,11 +1,11 @@
-/** What a sign-in by passkey that was refused is answered. */
+/** The responses to refused sign-ins by passkey. */
 import { tooOften } from '../../../http/answers.ts';
 import type { Refusal, Refused } from '../../attempts/attempt.ts';
 import type { PasskeyFailureReason } from '../passkey-failure.ts';
 
 export const INVALID_PASSKEY = { refused: 'invalid_passkey' } as const;
 
-/** What stands against it is told to whoever showed the passkey; all else is a wrong one. */
+/** The holder of the passkey may learn the objection. Any other refusal looks like a wrong passkey. */
 export function refusalOfPasskey({ reason, retryAfterSeconds = 0 }: Refused) {
   switch (reason) {
     case 'email_not_verified':
@@ -22,7 +22,7 @@ export function refusalOfPasskey({ reason, retryAfterSeconds = 0 }: Refused) {
   }
 }
 
-/** What is recorded of it; undefined: that the tenant does not allow passkeys is nobody's failure. */
+/** The reason to record. Undefined if the tenant does not allow passkeys, which is no failure of a user. */
 export function failureOf(reason: Refusal): PasskeyFailureReason | undefined {
   switch (reason) {
     case 'email_not_verified':

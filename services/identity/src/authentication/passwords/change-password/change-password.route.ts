@@ -82,7 +82,7 @@ export const changePasswordRoute = (needs: Dependencies) =>
         { ...command, id: uuidFrom(command.id, 'attempt') },
       );
       if (attempt.status === 'refused') return wrongCredential(attempt);
-      // Only whoever knows the current one is told of those before it.
+      // Only a caller who knows the current password learns whether the new one was used before.
       if (
         await isReusedPassword(needs, { user, password: next, policy, tenantId: caller.tenantId })
       ) {

@@ -1,4 +1,4 @@
-/** Whoever changes their own password has shown the current one: the one of this epoch. */
+/** A user changes their own password. They have verified the current one, of this epoch. */
 import type { Sealed } from '@cardea/crypto';
 import { type Decision, refuse } from '@cardea/event-store';
 import {
@@ -10,10 +10,10 @@ import {
 } from '../../../accounts/accounts.module.ts';
 
 export type ChangePassword = {
-  /** As it was when its password was verified. */
+  /** The user as of the verification of the password. */
   readonly verified: ExistingUser;
   readonly hash: Sealed;
-  /** The session that changes it goes on. */
+  /** The session that changes the password continues. */
   readonly keep: KeptSession | null;
   readonly now: Date;
 };

@@ -1,4 +1,4 @@
-/** Asks for a mail to set a new password. */
+/** Requests a mail with a link to set a new password. */
 import { type Endpoint, endpoint } from '@cardea/http';
 import { languageOf } from '@cardea/pages';
 import { closed, message, PASSWORD_BODY_MAX_BYTES } from '../../../http/answers.ts';

@@ -1,4 +1,4 @@
-/** Mails a link to set a new password by. Nobody is looked up, so the answer can tell nothing. */
+/** Mails a link to set a new password. No account is looked up, so the response reveals nothing. */
 import type { Request } from '@cardea/http';
 import type { Language } from '@cardea/mail';
 import { emailAddress } from '../../../accounts/accounts.module.ts';
@@ -15,7 +15,7 @@ export async function mailResetLink(
   request: Request<unknown, unknown, unknown>,
   of: {
     readonly email: string;
-    /** The language of the mail, where the asker has shown one. */
+    /** The language of the mail, if the requester has chosen one. */
     readonly language: Language | undefined;
   },
 ): Promise<Mailed> {

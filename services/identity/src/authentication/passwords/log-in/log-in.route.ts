@@ -1,4 +1,7 @@
-/** Signs a user in with a password. Whether the address, the password or the account was wrong is not told. */
+/**
+ * Signs a user in with a password. The response does not reveal whether the address, the password or the account was
+ * wrong.
+ */
 import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
 import {

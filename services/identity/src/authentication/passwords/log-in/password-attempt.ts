@@ -1,4 +1,4 @@
-/** A sign-in by e-mail address and password, up to where it ends in a session. */
+/** A sign-in by e-mail address and password, up to the session that it ends in. */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Command, type Decision } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
@@ -28,7 +28,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'streams'> &
 };
 
 export type PasswordAttempt = (
-  /** Its tenant is the one to sign in to. */
+  /** The tenant of the request is the tenant to sign in to. */
   request: Request<unknown, unknown, unknown>,
   shown: { readonly email: string; readonly password: string },
 ) => Promise<
@@ -50,11 +50,11 @@ export const passwordAttempt =
     const isKnown =
       needs.workspaces.wasActive(tenantId) ||
       (await needs.workspaces.tenant(tenantId)) !== undefined;
-    // Hashing would make a key for a tenant that does not exist.
+    // A tenant that does not exist is refused first, because hashing the address would create a key for it.
     if (!isKnown) return { refused: 'tenant_not_found' };
     const emailHash = await needs.userDirectory.hashOf(tenantId, email);
     const readAt = needs.clock.now();
-    // Together, so that they are one trip to the store.
+    // The three reads run concurrently, in one round trip to the store.
     const [tenant, user, signin] = await Promise.all([
       needs.workspaces.tenant(tenantId),
       needs.userDirectory.byHash(tenantId, emailHash),
@@ -75,7 +75,7 @@ export const passwordAttempt =
     return { attempt, tenant, readAt, command };
   };
 
-/** What stands against a login is told to whoever had the right credential. */
+/** The response to a refused login. Objections to the account are revealed only after a right credential. */
 export function refusalOfLogin(refused: Refused) {
   if (refused.reason === 'email_not_verified') return { refused: refused.reason } as const;
   if (refused.reason === 'login_disabled') return { refused: 'password_login_disabled' } as const;
@@ -83,19 +83,19 @@ export function refusalOfLogin(refused: Refused) {
 }
 
 export type Rehash = {
-  /** As it was when its password was verified. */
+  /** The user as of the verification of the password. */
   readonly verified: ExistingUser;
   /** The same password with today's parameters. */
   readonly hash: Sealed;
 };
 
-/** A password that was set meanwhile is another one and stays. */
+/** A password that was set in the meantime is another one and stays. */
 export function rehashPassword({ verified, hash }: Rehash, user: User): Decision<UserEvent, never> {
   if (!exists(user) || user.passwordHash?.box !== verified.passwordHash?.box) return accept();
   return accept({ type: 'PasswordRehashed', data: { id: user.id, hash } });
 }
 
-/** Today's parameters, while the password is at hand. */
+/** Hashes the password with today's parameters while it is in memory. */
 async function rehash(
   { userDirectory, streams }: Pick<Dependencies, 'streams' | 'userDirectory'>,
   verified: ExistingUser,

@@ -1,4 +1,4 @@
-/** Sets a new password by a mailed link. Every session ends, and the address is proven. */
+/** Sets a new password through a mailed link. Every session ends, and the address is proven. */
 import { refuse } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
@@ -119,7 +119,7 @@ async function reset(
 ) {
   const { mailOutbox, passwords, userDirectory, streams } = needs;
   const { token, new_password: password } = request.body;
-  // A hash is dear, so a worthless token is turned away before it; the token is used up only behind it.
+  // A hash is expensive, so an invalid token is refused before it. The token is consumed only after it.
   const peeked = await mailOutbox.peek('reset', token, { tenantId, now: needs.clock.now() });
   if ('fault' in peeked) return refusalOfLink(peeked.fault);
   const { userId, basis } = peeked;
@@ -157,7 +157,7 @@ async function reset(
   return { ok: { message: 'password reset' }, wrote: ended ?? decided.position };
 }
 
-/** Where the mail's link leads when the tenant has no page of its own. */
+/** The target of the mail's link if the tenant has no page of its own. */
 export const resetPasswordPageRoute = (needs: Pick<Dependencies, 'workspaces'>): Endpoint =>
   endpoint(
     {

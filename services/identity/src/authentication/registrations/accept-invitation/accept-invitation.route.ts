@@ -1,4 +1,4 @@
-/** The invited person makes their account, by the link that was mailed to them. */
+/** The invited person creates their account through the mailed link. */
 import { named } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
@@ -127,7 +127,7 @@ async function accepted(needs: Dependencies, request: Asked, of: Accepting) {
   const { mailOutbox, passwords, invitations } = needs;
   const { token } = request.body;
   const { id: tenantId, settings } = of.tenant;
-  // A hash is dear, so a worthless token is turned away before it.
+  // A hash is expensive, so an invalid token is refused before it.
   const peeked = await mailOutbox.peek('invitation', token, { tenantId, now: needs.clock.now() });
   if ('fault' in peeked) {
     const { fault: linkFault } = peeked;
@@ -153,7 +153,9 @@ async function accepted(needs: Dependencies, request: Asked, of: Accepting) {
   return await signedIn(needs, request, { ...of, user: joined.user, command });
 }
 
-/** Who just chose the password knows it; without one, they have shown that the mailbox is theirs. */
+/**
+ * The person has just chosen the password, so it counts as verified. Without a password, they have proven the mailbox.
+ */
 async function signedIn(
   { endAttempt }: Dependencies,
   request: Asked,
@@ -179,7 +181,7 @@ async function signedIn(
   return { ok, wrote: ended.wrote };
 }
 
-/** Where the mail's link leads when the tenant has no page of its own. */
+/** The target of the mail's link if the tenant has no page of its own. */
 export const acceptInvitationPageRoute = (needs: Pick<Dependencies, 'workspaces'>): Endpoint =>
   endpoint(
     {

@@ -1,4 +1,4 @@
-/** Who may accept an invitation with what, and what is answered. */
+/** Decides who may accept an invitation with which credentials, and the response. */
 import {
   displayName,
   type Invitation,
@@ -14,7 +14,7 @@ export type AcceptRequest = {
 };
 
 export type Acceptance = {
-  /** Null: they sign in by other methods. */
+  /** Null if they sign in by other methods. */
   readonly password: string | null;
   readonly displayName: string | null;
 };
@@ -38,8 +38,8 @@ export const INVALID_INVITATION = { refused: 'invalid_invitation' } as const;
 export const INVITATION_EXPIRED = { refused: 'invitation_expired' } as const;
 
 /**
- * An account that exists already was created by an administrator, which is always allowed; a new one is not
- * where the tenant has been closed since.
+ * The account of a user whom an administrator created may always be taken over. A new account may not, if the tenant
+ * was closed for sign-ups since.
  */
 export function objectionTo(
   invitation: Invitation,

@@ -1,6 +1,6 @@
 /**
- * Makes the account of a registration, at the API and at the hosted pages: the same limits, and the same work for an
- * address that is taken.
+ * Creates the account of a registration, at the API and at the hosted pages, with the same limits. A taken address
+ * costs the same work.
  */
 import type { Command } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
@@ -32,7 +32,7 @@ export type MakingDependencies = Pick<
 };
 type AnyRequest = Request<unknown, unknown, unknown>;
 
-/** What the tenant, the limits or the password rules have against it, before anybody is looked up. */
+/** The objections of the tenant, the limits or the password rules. They are checked before any account is looked up. */
 export async function refusalOfRegistration(
   needs: Pick<MakingDependencies, 'limits' | 'passwords'>,
   of: { readonly ip: string; readonly password: string; readonly tenant: TenantFacts },
@@ -49,7 +49,7 @@ export async function refusalOfRegistration(
   return weakness === undefined ? undefined : { refused: weakness };
 }
 
-/** In this order. The mail is sent to the owner of a taken address, too, so it hides nothing. */
+/** The steps in their order. The owner of a taken address gets a mail, too, so the mail reveals nothing. */
 const STEPS = {
   account: step(ACCOUNT_APPENDS, createAccount),
   mail: step(1, askForMail),
@@ -58,7 +58,7 @@ const STEPS = {
 export type Registering = Registrant & {
   readonly tenant: TenantFacts;
   readonly language?: Language | undefined;
-  /** The page of the authorization server at which it was asked for. */
+  /** The interaction in which the registration was requested. */
   readonly interaction?: string;
 };
 export type AccountInMaking = Registering & {
@@ -85,7 +85,9 @@ export async function beginMaking(
   return { ...own, emailHash, passwordHash, language, command };
 }
 
-/** `further`: steps that follow for a new account, and that a taken address hides. */
+/**
+ * Creates the account. `further` are steps that follow for a new account; for a taken address their cost is imitated.
+ */
 export async function makeAccount(
   needs: MakingDependencies,
   making: AccountInMaking,

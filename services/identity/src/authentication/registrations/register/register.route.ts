@@ -1,4 +1,4 @@
-/** Adds a user to a tenant. An address that is taken gets an answer of the same status and shape. */
+/** Adds a user to a tenant. A taken address gets a response of the same status and shape. */
 import { named } from '@cardea/contracts';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { alreadyCreated, newId, type ServiceDependencies } from '@cardea/service';
@@ -129,7 +129,7 @@ async function tenantAsked(
   return (await needs.workspaces.tenant(named.tenantId)) ?? 'tenant_not_found';
 }
 
-/** After the account was made and its mail was asked for. */
+/** This step follows the creation of the account and the request for its mail. */
 const SESSION = step(1, startSession);
 
 async function registered(needs: Dependencies, request: Asked, of: Registering) {
@@ -148,7 +148,7 @@ async function registered(needs: Dependencies, request: Asked, of: Registering) 
   return { ok, wrote: ended.status === 'session' ? ended.wrote : (made.mailed ?? made.position) };
 }
 
-/** Who just chose the password knows it. */
+/** The person has just chosen the password, so it counts as verified. */
 async function startSession(
   { endAttempt }: Dependencies,
   { tenant, command }: AccountInMaking,

@@ -1,4 +1,4 @@
-/** Who may register where, and what is answered and mailed, so that a taken address does not show. */
+/** Decides who may register where, and the response and mail, so that a taken address is not revealed. */
 
 import type { Language } from '@cardea/mail';
 import {
@@ -27,11 +27,11 @@ export function registrantOf(
 }
 type BadField = ReturnType<typeof badField>;
 
-/** A publishable key names a tenant as the header does; where both do, they have to agree. */
+/** A publishable key names a tenant as the header does. If both are present, they have to agree. */
 export function tenantNamed(of: {
-  /** Empty where there is none. */
+  /** Empty if there is no header. */
   readonly byHeader: string;
-  /** Null: a key that is none of ours. */
+  /** Null if the key is not one of ours. */
   readonly byKey: string | null | undefined;
 }): { readonly tenantId: string } | { readonly refused: NamingFault } {
   const { byHeader, byKey } = of;
@@ -44,7 +44,7 @@ export function tenantNamed(of: {
 }
 type NamingFault = 'invalid_publishable_key' | 'tenant_mismatch' | 'tenant_required';
 
-/** What a tenant has against a registration; undefined: nothing. */
+/** The tenant's objection to a registration; undefined if there is none. */
 export function objectionTo(
   password: string,
   { registration, password_policy }: Pick<TenantSettings, 'registration' | 'password_policy'>,
@@ -53,7 +53,7 @@ export function objectionTo(
   return passwordFault(password, password_policy);
 }
 
-/** One mail either way: to confirm the address, or to tell its owner. */
+/** One mail in both cases: to confirm the address, or to tell its owner. */
 export const mailAfter = (
   outcome: 'created' | 'taken',
   of: {
@@ -61,7 +61,7 @@ export const mailAfter = (
     readonly emailHash: string;
     readonly userId: string;
     readonly language: Language | undefined;
-    /** The page of the authorization server that waits for the proof of the address. */
+    /** The interaction whose page waits for the proof of the address. */
     readonly interaction?: string | undefined;
   },
 ) => {
@@ -73,13 +73,13 @@ export const mailAfter = (
   return { purpose: 'verify', email, emailHash, userId, language, ...at } as const;
 };
 
-/** What a new account would have got, too, in a tenant that tells the two apart by nothing. */
+/** Omits the tokens that a new account gets, in tenants where new and taken addresses must get the same response. */
 export const withoutTokens = (settings: Pick<TenantSettings, 'email_verification_required'>) =>
   settings.email_verification_required
     ? ({ status: CHECK_YOUR_EMAIL, user_id: '', verification_required: true } as const)
     : ({ status: CHECK_YOUR_EMAIL, user_id: '' } as const);
 
-/** Whether a new account gets a session at once; a taken address then hides the appends of one. */
+/** Whether a new account gets a session at once. Then a taken address costs the appends of a session, too. */
 export const startsSession = (
   settings: Pick<TenantSettings, 'email_verification_required' | 'mfa_policy'>,
 ): boolean => !settings.email_verification_required && settings.mfa_policy !== 'required';

@@ -1,4 +1,4 @@
-/** Makes an organization, its tenant, its first administrator and the application `default`. */
+/** Creates an organization, its tenant, its first administrator and the application `default`. */
 import { named } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
@@ -119,7 +119,7 @@ type Making = SignUp & {
   readonly command: Command;
 };
 
-/** In this order; a repeat of the command meets what the first has made. */
+/** The steps in their order. A repeat of the command finds what the first one created. */
 const STEPS = {
   reservation: step(1, reserveAddress),
   tenant: step(
@@ -137,7 +137,7 @@ const STEPS = {
   session: step(1, startSession),
 } as const;
 
-/** Each makes a tenant; in the rounds between tenants they are one. */
+/** All sign-ups share one turn in the scheduling between tenants, although each creates a tenant. */
 const ALL_SIGN_UPS = 'sign-ups';
 
 async function signedUp(needs: Dependencies, request: Asked, of: SignUp) {
@@ -169,7 +169,7 @@ async function signedUp(needs: Dependencies, request: Asked, of: SignUp) {
   return answerOfSignUp(ended, tenantId);
 }
 
-/** An account of any tenant has the address as one of an earlier sign-up does. */
+/** Reserves the address. An account of any tenant blocks it, as does an earlier sign-up. */
 async function reserveAddress({ accounts, sealer }: Dependencies, of: Making) {
   const { email, userId, workspace, command } = of;
   const by = await accounts.addressHolder({ email, except: userId, now: command.now });
@@ -179,7 +179,7 @@ async function reserveAddress({ accounts, sealer }: Dependencies, of: Making) {
     {
       id: await sealer.indexHash('deployment', 'signup', email),
       owner: { tenantId: workspace.tenantId, userId },
-      // Whoever signed up with it and never proved it does not keep it from others.
+      // A sign-up that never proved the address does not keep it from others.
       isOwnedBy: ({ emailVerified }) => emailVerified,
     },
     { ...command, metadata: { ...command.metadata, tenantId: DEPLOYMENT } },
@@ -205,7 +205,7 @@ async function createAccount({ accounts, userDirectory }: Dependencies, of: Maki
   );
 }
 
-/** Who just chose the password knows it. */
+/** The person has just chosen the password, so it counts as verified. */
 async function startSession(
   { endAttempt }: Dependencies,
   { command }: Making,
@@ -232,7 +232,7 @@ const newWorkspace = (
   environment: needs.settings.ENV,
 });
 
-/** As many appends as a success makes; the mail is one of them. */
+/** Makes as many appends as a success does. The mail is one of them. */
 async function taken(
   needs: Dependencies,
   of: {

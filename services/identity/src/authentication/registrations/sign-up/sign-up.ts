@@ -1,4 +1,4 @@
-/** Who may sign up as what, and what an address that is taken comes to. */
+/** Decides who may sign up with which data, and the response for a taken address. */
 import type { Command } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import {
@@ -29,7 +29,7 @@ type SignUpRefusal =
   | { readonly refused: NonNullable<ReturnType<typeof passwordFault>> }
   | ReturnType<typeof badField>;
 
-/** There is no tenant yet, so the password is held to what every tenant begins with. */
+/** There is no tenant yet, so the rules of a new tenant apply to the password. */
 export function signUpOf(
   body: SignUpRequest,
   { isOpen, toAscii }: { readonly isOpen: boolean; readonly toAscii: ToAscii },
@@ -47,8 +47,8 @@ export function signUpOf(
 }
 
 /**
- * Tells the holder of a taken address, in their own tenant, and says nothing of who asked. Their network
- * and program were sealed for another tenant, so they do not go along.
+ * Notifies the holder of a taken address in that holder's tenant, without naming the requester. The requester's network
+ * and user agent were encrypted for another tenant, so they are left out.
  */
 export function noticeIn(tenantId: string, command: Command): Command {
   const { ip: _ip, userAgent: _userAgent, ...metadata } = unnamed(command).metadata;
@@ -59,14 +59,14 @@ export function noticeIn(tenantId: string, command: Command): Command {
   };
 }
 
-/** The answer for a taken address, and for whoever may not have tokens yet: the two must not be told apart. */
+/** The response for a taken address and for a person who may not have tokens yet. The two must be indistinguishable. */
 export const WITHOUT_TOKENS = { status: CHECK_YOUR_EMAIL, user_id: '' } as const;
 
 export function answerOfSignUp(
   ended: Awaited<ReturnType<EndAttempt['inSession']>>,
   tenantId: string,
 ) {
-  // A new tenant asks for no second factor.
+  // A new tenant requires no second factor.
   if (ended.status !== 'session') return { ok: WITHOUT_TOKENS };
   const { mfa_required: _mfa, ...signedIn } = ended.signedIn;
   return { ok: { ...signedIn, tenant_id: tenantId }, wrote: ended.wrote };

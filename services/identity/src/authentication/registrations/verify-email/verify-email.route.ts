@@ -73,7 +73,10 @@ export const verifyEmailRoute = (needs: Dependencies): Endpoint =>
       method: 'post',
       takesForm: true,
       showsPages: true,
-      /** The password keeps the account as its registrant prepared it; so does the bearer of its session. */
+      /**
+       * With the password, or a session of the account, the person proves that they registered it, so nothing is
+       * reclaimed.
+       */
       body: closed({ token: Type.String(), password: Type.Optional(Type.String()) }),
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
@@ -81,7 +84,7 @@ export const verifyEmailRoute = (needs: Dependencies): Endpoint =>
       const token = pastedToken(request.body.token);
       const of = { kind: 'verify', request, refusals: REFUSALS, action: PATH, token } as const;
       const tenantId = tenantOfToken(token) ?? '';
-      // An empty field of the form.
+      // The form sends an empty field if no password was typed.
       const { password = '' } = request.body;
       const shown = { token, password: password === '' ? undefined : password };
       return linkAnswer(needs, { ...of, tenantId }, await verified(needs, request, shown));
@@ -156,7 +159,7 @@ async function used(
   if (!exists(user) || !standsFor(user, basis)) return INVALID;
   const actor = { type: 'user', id: userId } as const;
   const command = await needs.command(request, { tenantId, actor });
-  // A mistyped password uses nothing up.
+  // A mistyped password does not consume the token.
   const wrong =
     password === undefined
       ? undefined
@@ -183,7 +186,7 @@ async function wrongPassword(
   return attempt.status === 'refused' ? wrongCredential(attempt) : undefined;
 }
 
-/** Whoever registered without proving it has lost their password; the holder of the address chooses one. */
+/** Mails a reset link. The registration's password was removed, so the holder of the address has to choose one. */
 async function mailReset(
   { mailOutbox, userDirectory }: Dependencies,
   user: ExistingUser,

@@ -1,6 +1,6 @@
 /**
- * Shows the second factor of a sign-in that waits for it, or enrols the one that it has to have; then it
- * ends as its first factor would have ended it.
+ * Verifies the second factor of a pending sign-in, or enrols the required one. The sign-in then ends as its first
+ * factor determines.
  */
 import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';

@@ -1,4 +1,4 @@
-/** What an `mfa_token` still stands for, and what is answered where it stands for nothing. */
+/** Resumes the sign-in of an `mfa_token`, and the responses to tokens that are no longer valid. */
 import { standsFor, type User } from '../../../accounts/accounts.module.ts';
 import { tooManyAttempts } from '../../../http/answers.ts';
 import type { TenantFacts } from '../../../workspaces/workspaces.module.ts';
@@ -6,7 +6,7 @@ import { begin, type MetAttempt, meet } from '../../attempts/attempt.ts';
 import { MFA_TOKEN_SECONDS, type MfaClaims } from '../../attempts/mfa-token.ts';
 import type { PendingFault } from '../pending-sign-in.ts';
 
-/** The attempt goes on where it stopped, unless what it rested on has changed. */
+/** Resumes the attempt where it stopped, unless the state that it depended on has changed. */
 export function resumed(
   { via, first, due, epoch }: Pick<MfaClaims, 'via' | 'first' | 'due' | 'epoch'>,
   { user, settings }: { readonly user: User; readonly settings: TenantFacts['settings'] },
@@ -19,7 +19,7 @@ export function resumed(
 export const INVALID_CODE = { refused: 'invalid_code' } as const;
 export const INVALID_TOKEN = { refused: 'invalid_mfa_token' } as const;
 
-/** A token without attempts left is worth nothing for the rest of its life. */
+/** A token without remaining attempts is invalid for the rest of its life. */
 export const refusalOfPending = (fault: PendingFault) =>
   fault === 'too_many_attempts'
     ? tooManyAttempts({ retryAfterSeconds: MFA_TOKEN_SECONDS })

@@ -1,4 +1,4 @@
-/** Sends a browser to a provider, where somebody shows who they are. */
+/** Redirects a browser to a provider, which authenticates the person. */
 import type { DerivedKeys } from '@cardea/crypto';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
@@ -45,7 +45,7 @@ export const authorizeSocialRoute = (needs: Dependencies): Endpoint =>
       query: Type.Object({
         tenant_id: Type.String({ minLength: 1, maxLength: 128 }),
         redirect_uri: Type.Optional(Type.String({ maxLength: REDIRECT_CHARACTERS_MAX })),
-        // Whether the page wants a code that it exchanges for the session's tokens.
+        // Whether the page wants a code, which it exchanges for the session's tokens.
         exchange: Type.Optional(Type.Boolean()),
         interaction: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,128}$' })),
       }),

@@ -1,7 +1,6 @@
 /**
- * The provider sends the browser back with a code: whoever it is about is signed in. The answer is JSON,
- * or the browser goes on to the page that it came from, with the tokens after the `#`, which is sent to no
- * server.
+ * The provider redirects the browser back with a code, and the person is signed in. The response is JSON, or a redirect
+ * to the page where the sign-in began. The tokens then follow the `#`, which browsers send to no server.
  */
 import { type DerivedKeys, sha256 } from '@cardea/crypto';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
@@ -116,11 +115,11 @@ export const socialCallbackRoute = (needs: Dependencies): Endpoint =>
     },
   );
 
-/** An answer that belongs to no sign-in of this browser ends none. */
+/** A response that belongs to no sign-in of this browser ends none. */
 const endingOf = (pending: PendingSocialSignIn | undefined) =>
   pending === undefined ? {} : { 'Set-Cookie': endedSocialCookie(pending.state) };
 
-/** Only the browser that went to the provider comes back from there, and only once. */
+/** Only the browser that was sent to the provider may complete the sign-in, and only once. */
 async function pendingOf(
   { cache, clock, socialKeys }: Dependencies,
   { headers, params, query }: Returned,
@@ -137,7 +136,9 @@ async function pendingOf(
 const FAILED = { refused: 'social_sign_in_failed' } as const;
 const NOT_CONFIGURED = { refused: 'provider_not_configured' } as const;
 
-/** Who it is goes on to the page at which it was begun, whose cookie this address is not sent. */
+/**
+ * Hands the person over to the hosted page at which the sign-in began. That page's cookie is not sent to this address.
+ */
 async function handedOver(
   needs: Dependencies,
   request: Returned,
@@ -185,7 +186,7 @@ async function refusalPage(
   const { refused } = of.answer;
   const tenant = await needs.workspaces.tenant(of.pending?.tenantId ?? '');
   const frame = frameOf(tenant, headers);
-  // At a provider it is the provider that does not vouch for an address.
+  // The text says that the provider does not vouch for the address.
   const text = frame.sayRefusal(refused === 'email_not_verified' ? 'social_address' : refused);
   const shown = plainPage(frame, frame.say('failed.title'), text);
   return { raw: send(REFUSALS[refused], shown, endingOf(of.pending)) };
@@ -256,7 +257,7 @@ async function ended({ endAttempt }: Dependencies, request: Returned, of: Identi
   return { ok, wrote: end.wrote, sid: end.sid, command } as const;
 }
 
-/** Who they are is proven, so they may know what stands against it. */
+/** The person is authenticated, so they may learn the objection. */
 function refusalOf(reason: Extract<ReturnType<typeof meet>, { status: 'refused' }>['reason']) {
   switch (reason) {
     case 'disabled':

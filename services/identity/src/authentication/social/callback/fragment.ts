@@ -1,4 +1,4 @@
-/** What stands after the `#` of the page that a browser ends at, which is sent to no server. */
+/** The part after the `#` of the page at which the browser ends. Browsers send it to no server. */
 import type { Command } from '@cardea/event-store';
 import type { ServiceDependencies } from '@cardea/service';
 import { drawLinkToken, onetimeIdOf } from '../../../adapters/link-token.ts';
@@ -23,7 +23,7 @@ type SecondFactorDueAnswer = Pick<
   'mfa_token' | 'mfa_methods' | 'mfa_enrollment_required'
 >;
 
-/** No refresh token stands in an address: a page that asked for a code gets it for that. */
+/** The address never contains a refresh token. A page that requested a code exchanges it for one. */
 export async function fragmentOf(
   needs: Dependencies,
   answer: SignedIn,

@@ -1,7 +1,7 @@
 /**
- * Whom somebody from elsewhere is here: the user to whom their account is linked; else the one whose address it
- * proves; else a new one, where anybody may register. An address over which the provider has no authority opens no
- * account that is there, and a new account has to prove it by mail.
+ * Finds the user of an external person: the user to whom the external account is linked; otherwise the user whose
+ * address it proves; otherwise a new user, if the tenant is open. If the provider has no authority over the address,
+ * the address opens no existing account, and a new account has to prove it by mail.
  */
 import { type Command, WriteContention } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
@@ -43,8 +43,8 @@ type Here =
   | Refused;
 
 /**
- * Another request may be creating the same person: its reservation stands before the account does. One that
- * died in between is given up a minute later.
+ * Another request may be creating the same person: its reservation exists before the account does. A reservation
+ * without an account expires after a minute.
  */
 const LOOKS_MAX = 20;
 const LOOK_PAUSE_MS = 50;
@@ -98,7 +98,7 @@ async function link(
 
 type Proven = ExternalPerson & { readonly email: string; readonly emailHash: string };
 
-/** Undefined: somebody has the address by now. */
+/** Returns undefined if the address was taken in the meantime. */
 async function create(
   { accounts, limits, mailOutbox }: Dependencies,
   { headers, ip }: Request<unknown, unknown, unknown>,

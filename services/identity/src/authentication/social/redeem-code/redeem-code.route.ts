@@ -1,4 +1,4 @@
-/** Turns the code of a sign-in by a provider into the tokens of its session. */
+/** Exchanges the code of a sign-in by a provider for the tokens of its session. */
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';

@@ -1,4 +1,4 @@
-/** Header fields that the library's answers leave out or write otherwise than a client expects. */
+/** Corrects header fields of the library's responses that are missing or that clients cannot use as they are. */
 import { createHash } from 'node:crypto';
 import { ANSWER_PARAMETERS, withParameters } from './answer-parameters.ts';
 import type { Ctx } from './authorization-ports.ts';
@@ -6,8 +6,8 @@ import type { Ctx } from './authorization-ports.ts';
 const INLINE_SCRIPT = /<script>([\s\S]*?)<\/script>/;
 
 /**
- * The library's page of `response_mode=form_post` comes without a policy. Where its form may lead is left open: a browser
- * applies that to the redirects of the application, too.
+ * Adds a content security policy to the page of `response_mode=form_post`, which the library sends without one. It sets
+ * no `form-action`, because browsers also apply that to the application's redirects.
  */
 export function protectFormPost(ctx: Ctx): void {
   const script = typeof ctx.body === 'string' ? INLINE_SCRIPT.exec(ctx.body)?.[1] : undefined;
@@ -21,10 +21,7 @@ export function protectFormPost(ctx: Ctx): void {
   });
 }
 
-/**
- * The library writes the query of a redirect URI anew, in another encoding. `withParameters` says why that
- * may not be.
- */
+/** The library re-encodes the query of a redirect URI. `withParameters` explains why it must stay unchanged. */
 export function keepRegisteredQuery(ctx: Ctx): void {
   const registered = ctx.oidc?.params?.['redirect_uri'];
   const location = String(ctx.response.get('Location') ?? '');

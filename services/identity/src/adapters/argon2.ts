@@ -8,13 +8,13 @@ import {
   type HashCost,
 } from './hash-cost.ts';
 
-/** The password hash function itself, without limits of concurrency and without rules for passwords. */
+/** The password hash function alone. Callers limit concurrency and check password rules. */
 export type PasswordFunction = {
-  /** A PHC string with the current parameters. */
+  /** Returns a PHC string with the current parameters. */
   readonly hash: (password: string) => Promise<string>;
-  /** Also false for a malformed hash or excessive parameters; never throws for one. */
+  /** Returns false for a malformed hash and for excessive parameters; never throws for one. */
   readonly verify: (phc: string, password: string) => Promise<boolean>;
-  /** Undefined where its form is not known. */
+  /** Returns undefined if the format is unknown. */
   readonly costOf: (phc: string) => HashCost | 'too_dear' | undefined;
   readonly isOutdated: (phc: string) => boolean;
 };
@@ -40,7 +40,7 @@ export function argon2({ memoryKib, time }: Argon2Cost): PasswordFunction {
       try {
         return await verify(phc, password);
       } catch {
-        return false; // the library throws if it cannot parse the hash
+        return false; // The library throws if it cannot parse the hash.
       }
     },
     isOutdated: (phc) => {

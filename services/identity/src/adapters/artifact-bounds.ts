@@ -1,8 +1,8 @@
-/** How much of the cache the authorization requests of strangers may fill, and how often a client may call. */
+/** Limits how much of the cache unauthenticated authorization requests may fill, and how often a client may call. */
 import { errors, Provider } from 'oidc-provider';
 import { type LimitedRoute, type Ports, tenantOf } from './authorization-ports.ts';
 
-/** Names and values of an authorization request together. */
+/** The limit of an authorization request's parameters: all names and values together. */
 export const AUTHORIZATION_PARAMETERS_MAX_BYTES = 8 * 1024;
 
 export class TooManyRequests extends errors.OIDCProviderError {
@@ -14,7 +14,7 @@ export class TooManyRequests extends errors.OIDCProviderError {
   }
 }
 
-/** Throws where an authorization request is too large to be kept, or its address has kept too much. */
+/** Throws if an authorization request is too large to be stored, or if its client address has stored too much. */
 export async function boundArtifact(ports: Ports, model: string, payload: object): Promise<void> {
   const { ctx } = Provider;
   if (ctx === undefined) return;
@@ -31,7 +31,7 @@ export async function boundArtifact(ports: Ports, model: string, payload: object
   }
 }
 
-/** A pushed request is kept as an unsigned JWT of its parameters. */
+/** A pushed request is stored as an unsigned JWT of its parameters. */
 function parametersOf(model: string, payload: object): object {
   const { params = {}, request } = payload as { params?: object; request?: string };
   if (model === 'Interaction') return params;
@@ -51,7 +51,7 @@ const LIMITED: { readonly [path: string]: LimitedRoute } = {
   '/oauth2/device_authorization': 'device',
 };
 
-/** A client is named, and has proven nothing yet. */
+/** Charges a request that names a client but has not authenticated as it. */
 export async function boundNamed(ports: Ports, clientId: string): Promise<void> {
   const { ctx } = Provider;
   const to = LIMITED[ctx?.path ?? ''];
@@ -59,7 +59,7 @@ export async function boundNamed(ports: Ports, clientId: string): Promise<void> 
   if (!(await ports.admits(ctx.req, clientId, to))) throw new TooManyRequests(OF_CLIENT);
 }
 
-/** The client that calls has proven itself. */
+/** Charges a request whose client has authenticated. */
 export async function boundProven(ports: Ports, clientId: string): Promise<void> {
   const to = LIMITED[Provider.ctx?.path ?? ''];
   if (to === undefined) return;

@@ -1,7 +1,6 @@
 /**
- * What the authorization server holds while a sign-in is under way: codes, sessions of browsers, interactions.
- * It stands in the shared cache under a hash of its id, encrypted, so that reading the cache gives nobody a
- * code or a cookie.
+ * Stores what the authorization server needs during a sign-in: codes, browser sessions, interactions. Entries are in
+ * the shared cache under a hash of their id, encrypted. A reader of the cache obtains neither codes nor cookies.
  */
 import { createSecretKey } from 'node:crypto';
 import { type DerivedKeys, decrypt, encrypt, sha256 } from '@cardea/crypto';
@@ -11,12 +10,12 @@ export type Artifact = { readonly [field: string]: unknown };
 
 export type ArtifactCache = {
   readonly put: (model: string, id: string, value: Artifact, ttlSeconds: number) => Promise<void>;
-  /** `used`: it was consumed before. */
+  /** `used` is true if the artifact was consumed before. */
   readonly find: (
     model: string,
     id: string,
   ) => Promise<{ readonly value: Artifact; readonly used: boolean } | undefined>;
-  /** True for the first of all who use it up. */
+  /** Returns true for the first caller that consumes the artifact. */
   readonly use: (model: string, id: string, ttlSeconds: number) => Promise<boolean>;
   readonly remove: (model: string, id: string) => Promise<void>;
 };
@@ -36,7 +35,7 @@ export function artifactCache(
       try {
         return JSON.parse(decrypt(secret, Buffer.from(sealed, 'base64url'), [name]).toString());
       } catch {
-        // Encrypted under the other secret, or changed: then nothing is here.
+        // The entry was encrypted under another secret or was changed, so it counts as missing.
       }
     }
     return undefined;

@@ -1,4 +1,4 @@
-/** Where the authorization server's library finds and leaves its models: in the cache, or computed from streams. */
+/** Stores the models of the authorization server's library in the cache, or computes them from streams. */
 import { failpoint } from '@cardea/runtime';
 import { errors, Provider } from 'oidc-provider';
 import { boundArtifact, boundNamed, boundProven } from './artifact-bounds.ts';
@@ -8,9 +8,9 @@ import { checkDeviceScopes, pacePolls } from './device-flow.ts';
 import { useProof } from './possession.ts';
 import { agentPayload } from './token-exchange.ts';
 
-/** How long it is remembered that a code was used: longer than any session could be started with it. */
+/** How long a used code is remembered. No session can start from a code after that time. */
 const USED_SECONDS = 3_600;
-/** How much longer a device learns that its code has expired. */
+/** How long after its expiry a device still learns that its code has expired. */
 const EXPIRED_SECONDS = 300;
 const GRANT_SECONDS = 12 * 3_600;
 
@@ -47,11 +47,12 @@ export function adapterOf(ports: Ports, name: string) {
         ...common,
         upsert: async (id: string, payload: Payload, ttl: number) => {
           if (name === 'ReplayDetection' && !(await stored(artifacts.use(name, id, ttl)))) {
-            // The library has looked for it before; of two at once only one gets past here.
+            // The library has searched for the assertion before. Of two concurrent requests only one gets past this
+            // line.
             throw new errors.InvalidClientAuth('client assertion tokens must only be used once');
           }
           if (name === 'ReplayDetection') {
-            // The library has verified the signature of the assertion by then.
+            // The library has verified the assertion's signature at this point.
             await boundProven(ports, Provider.ctx?.oidc?.client?.clientId ?? '');
           } else await boundArtifact(ports, name, payload);
           if (name === 'PushedAuthorizationRequest') await useProof(Provider.ctx?.req);
@@ -83,7 +84,7 @@ export function adapterOf(ports: Ports, name: string) {
             if (name === 'DeviceCode') await failpoint('device.after_consume');
             return;
           }
-          // Where two come at once, only one gets past here.
+          // Of two concurrent requests only one gets past this line.
           throw name === 'PushedAuthorizationRequest'
             ? new errors.InvalidRequestUri('request_uri was already used')
             : new errors.InvalidGrant('the code was already used');
@@ -106,10 +107,12 @@ type Payload = {
   readonly session?: { readonly accountId?: string; readonly acr?: string };
 };
 
-/** Beside the fields of the library, which drops those that it does not know. */
+/**
+ * The key under which the basis is stored beside the library's fields. The library drops fields that it does not know.
+ */
 const BASIS = 'basis';
 
-/** The client of a pushed request, or of another artifact's payload, and who is signed in where that matters. */
+/** For each model: the client of an artifact's payload and, if it matters, the signed-in user. */
 const ABOUT: {
   readonly [model: string]: (
     payload: Payload,
@@ -125,11 +128,11 @@ const ABOUT: {
     grantId,
     signedIn: { accountId, acr },
   }),
-  // Whoever decides about a device is known from then on.
+  // After the decision, the person who decided about the device is known.
   DeviceCode: ({ accountId, acr = '', clientId = '', grantId }) =>
     accountId === undefined ? { clientId } : { clientId, grantId, signedIn: { accountId, acr } },
   PushedAuthorizationRequest: (_payload, { oidc }) => ({ clientId: oidc.client?.clientId ?? '' }),
-  // The page to sign in at is about nobody yet.
+  // At the sign-in page no user is known yet.
   Interaction: ({ params, prompt, session }) => ({
     clientId: String(params?.client_id ?? ''),
     ...(prompt?.name === 'consent' && session !== undefined ? { signedIn: session } : {}),
@@ -159,7 +162,7 @@ async function basisFor(
   return { [BASIS]: await ports.basisOf({ tenantId, clientId, user, grantId }) };
 }
 
-/** Where two people decide about one device at once, the decision of the first stays. */
+/** If two people decide about one device concurrently, the first decision counts. */
 async function isFirstDecision(
   { artifacts }: Pick<Ports, 'artifacts'>,
   { id, payload, ttl }: { readonly id: string; readonly payload: Payload; readonly ttl: number },
@@ -180,7 +183,7 @@ async function artifact(ports: Ports, name: string, id: string): Promise<object 
     const goesOn = isOfUser && (await ports.stillStands(ctx?.req, withoutUser(basis)));
     return goesOn ? forNobody(found.value) : undefined;
   }
-  // Whoever else got hold of a used code ends nothing with it.
+  // Another client that obtained a used code cannot end the session with it.
   const isOwn = ctx?.oidc?.client?.clientId === found.value['clientId'];
   if (name === 'AuthorizationCode' && ctx !== undefined && isOwn) {
     await ports.codeReplayed(ctx.req, id);
@@ -194,7 +197,7 @@ const withoutUser = ({ tenantId, basis: { application } }: ArtifactBasis): Artif
   basis: { application },
 });
 
-/** A page whose user is no longer signed in asks for the sign-in again; nothing of what they did there counts. */
+/** If the user of a page is no longer signed in, the sign-in is required again and the decision is discarded. */
 const forNobody = ({
   session: _session,
   result: _result,

@@ -1,4 +1,4 @@
-/** How the authorization server's library is set up, and what it is told when it asks. */
+/** The configuration of the authorization server's library, including its callbacks. */
 import { DPOP_ALGORITHMS } from '@cardea/auth';
 import { type Configuration, errors } from 'oidc-provider';
 import { adapterOf } from './authorization-artifacts.ts';
@@ -20,7 +20,7 @@ import { useProof } from './possession.ts';
 
 const CONFIDENTIAL = ['client_secret_basic', 'client_secret_post', 'private_key_jwt'];
 const CODE_SECONDS = 60;
-/** How long a page waits for a person; a mail is waited for as long as its secret works. */
+/** How long a page waits for a person. A page that waits for a mail is kept as long as the mail's secret works. */
 export const INTERACTION_SECONDS = 600;
 const SESSION_SECONDS = 12 * 3_600;
 
@@ -93,12 +93,12 @@ export function configurationOf(ports: Ports): Configuration {
           await useProof(ctx.req);
           const claims = await ports.accessClaims(ctx.req, await issuedFor(ports, ctx, token));
           jwt.payload = claims;
-          // A machine that names no scope gets all, and its answer says which.
+          // A machine that names no scope gets all of its scopes, and the response lists them.
           if (token.accountId === undefined) token.scope = String(claims['scope']) || undefined;
         },
       },
     },
-    // Nothing but documents of clients is fetched.
+    // The library fetches only client documents.
     fetch: (url: string | URL) => ports.fetchDocument(String(url)),
     features: featuresOf(ports),
   };
@@ -107,11 +107,11 @@ export function configurationOf(ports: Ports): Configuration {
 
 type PkceClient = { readonly clientAuthMethod?: string; readonly [field: string]: unknown };
 
-/** Waived for a registered client that proves itself by other means; the document of a client names no waiver. */
+/** PKCE may be waived only for a registered client that authenticates. A client document cannot waive it. */
 const requiresPkce = (client: PkceClient): boolean =>
   client['require_pkce'] !== false || client.clientAuthMethod === 'none';
 
-/** What the metadata says beside what the library knows of itself. */
+/** Metadata fields that the library does not produce itself. */
 const discoveryOf = ({ issuer }: Pick<Ports, 'issuer'>) => ({
   introspection_endpoint: `${issuer}/oauth2/introspect`,
   introspection_endpoint_auth_methods_supported: CONFIDENTIAL,
@@ -142,11 +142,11 @@ function cookiesOf({ issuer, cookieKeys }: Ports) {
 
 const featuresOf = (ports: Ports) => ({
   devInteractions: { enabled: false },
-  // It looks for replays by client; ours are by key, and of all replicas (`possession.ts`).
+  // The library detects replays per client. Our own check detects them per key and across replicas (`possession.ts`).
   dPoP: { enabled: true, allowReplay: true },
   userinfo: { enabled: false },
   introspection: { enabled: false },
-  // It asks always, and refuses a hint that does not verify: `oauth/logout`.
+  // The library always asks the person and refuses a hint that does not verify, so `oauth/logout` replaces it.
   rpInitiatedLogout: { enabled: false },
   registration: { enabled: false },
   deviceFlow: deviceFlow(ports),
@@ -177,7 +177,7 @@ const featuresOf = (ports: Ports) => ({
   },
 });
 
-/** Revoking ends what a token belongs to, whatever it was for. */
+/** A revocation ends the session or grant that the token belongs to. */
 const isDocumentTenant = async (ports: Ports, ctx: Ctx): Promise<boolean> =>
   ctx.path === '/oauth2/revoke' || (await documentTenantOf(ports, ctx)) !== undefined;
 
@@ -219,7 +219,7 @@ async function accountOf(ports: Ports, ctx: Ctx, id: string) {
   };
 }
 
-/** What of the request belongs to which resource. */
+/** The requested scopes by resource. */
 function askedBy(ctx: Ctx): { readonly [resource: string]: readonly string[] } {
   const requested = [...ctx.oidc.requestParamScopes];
   const resources = Object.entries(ctx.oidc.resourceServers ?? {}).map(
@@ -235,12 +235,12 @@ async function existingGrant(ports: Ports, ctx: Ctx) {
     tenantId: await tenantFor(ports, ctx),
     userId: session?.accountId ?? '',
     clientId: client?.clientId ?? '',
-    // Whoever holds a device is not known, so the person is always asked.
+    // The holder of a device is unknown, so the person is always asked.
     firstParty: client?.['first_party'] === true && !isAboutDevice(ctx),
     asked,
   });
   const grant = id === undefined ? undefined : await provider.Grant.find(id);
-  // Whoever was asked just now has decided about everything: what they left out is not asked again.
+  // A person who was just asked has decided about everything. What they left out is not asked again.
   if (grant === undefined || ctx.oidc.result?.consent === undefined) return grant;
   for (const [resource, scopes] of Object.entries(asked)) {
     const had = resource === '' ? grant.getOIDCScope() : grant.getResourceScope(resource);
@@ -252,7 +252,7 @@ async function existingGrant(ports: Ports, ctx: Ctx) {
   return grant;
 }
 
-/** Scopes of OpenID Connect that were granted for the code of this request, space separated. */
+/** OpenID Connect scopes that were granted for the code of this request, separated by spaces. */
 export function grantedOpenid({ oidc }: Ctx): string {
   const { AuthorizationCode, DeviceCode, Grant: grant } = oidc.entities;
   const code = AuthorizationCode ?? DeviceCode;
@@ -287,7 +287,7 @@ async function issuedFor(ports: Ports, ctx: Ctx, token: IssuedToken): Promise<Is
     ttlSeconds: token.expiration,
     authTime: code?.authTime ?? 0,
     amr: code?.amr ?? [],
-    // The library carries one text of the sign-in from its session to the code.
+    // The library carries one text from the sign-in's session to the code: `acr`.
     browserSid: code?.acr ?? '',
     thumbprint: token.jkt,
   };

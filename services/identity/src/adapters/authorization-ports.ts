@@ -1,18 +1,18 @@
-/** What the authorization server's library asks of Cardea, in types of our own. */
+/** The ports through which the authorization server's library uses Cardea, in types of our own. */
 import type { IncomingMessage } from 'node:http';
 import type { DpopProofs } from '@cardea/auth';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Basis } from '../streams/basis.ts';
 import type { ArtifactCache } from './artifact-cache.ts';
 
-/** A message as it came in; the library reads it. */
+/** The incoming message, which the library reads. */
 export type Message = IncomingMessage;
 export type Ctx = KoaContextWithOIDC;
 export type ClientMetadata = { readonly [name: string]: unknown };
 export type GrantPayload = {
   readonly accountId: string;
   readonly clientId: string;
-  /** By resource; those of OpenID Connect under the empty name. */
+  /** Scopes by resource. OpenID Connect scopes have the empty name as resource. */
   readonly granted: { readonly [resource: string]: readonly string[] };
 };
 export type Account = {
@@ -21,33 +21,36 @@ export type Account = {
 };
 export type ResourceFacts = { readonly scopes: readonly string[]; readonly ttlSeconds: number };
 export type IssuedFor = {
-  /** Undefined for a client that speaks for itself. */
+  /** Undefined for a client that acts for itself. */
   readonly userId: string | undefined;
   readonly tenantId: string;
   readonly clientId: string;
   readonly grantId: string | undefined;
   readonly resource: string;
   readonly scope: string;
-  /** Scopes of OpenID Connect that were granted, space separated. */
+  /** OpenID Connect scopes that were granted, separated by spaces. */
   readonly openid: string;
   /** Whether the request named scopes. */
   readonly namesScope: boolean;
-  /** Unix seconds: tokens end that the client, as it was found when it proved itself, got before. */
+  /**
+   * The earliest `iat` for the client's tokens, in Unix seconds, as of the client's authentication. Older ones are
+   * revoked.
+   */
   readonly clientNotBefore: number;
   readonly ttlSeconds: number;
   readonly authTime: number;
   readonly amr: readonly string[];
-  /** The session of the sign-in at the hosted pages. */
+  /** The session of the browser sign-in. */
   readonly browserSid: string;
   /** The thumbprint of the key to which the token is bound. */
   readonly thumbprint: string | undefined;
 };
 
-/** An artifact that is used some time after it was stored, and what it is about. */
+/** An artifact that is used some time after it was stored: its client, user and grant. */
 export type RestingArtifact = {
   readonly tenantId: string;
   readonly clientId: string;
-  /** Who is signed in at the hosted pages. */
+  /** The user who is signed in at the hosted pages. */
   readonly user?: { readonly id: string; readonly browserSid: string } | undefined;
   readonly grantId?: string | undefined;
 };
@@ -57,52 +60,52 @@ export type ArtifactBasis = {
   readonly basis: Basis;
 };
 
-/** Where a client is counted. */
+/** The endpoints whose requests are counted per client. */
 export type LimitedRoute = 'token' | 'par' | 'device';
 
 export type Ports = {
   readonly issuer: string;
   readonly builtIn: string;
   readonly scopes: readonly string[];
-  /** Private halves as JWKs: of each algorithm the active key first, then retired ones. */
+  /** Private keys as JWKs: for each algorithm the active key first, then retired keys. */
   readonly jwks: readonly object[];
   readonly cookieKeys: readonly string[];
   readonly accessSeconds: number;
   readonly artifacts: ArtifactCache;
   readonly basisOf: (artifact: RestingArtifact) => Promise<ArtifactBasis>;
-  /** Whether nothing of it has ended; a code's session is then started in the epoch that was seen here. */
+  /** Whether the basis is still valid. A code's session then starts in the user epoch that was read here. */
   readonly stillStands: (message: Message | undefined, basis: ArtifactBasis) => Promise<boolean>;
   readonly client: (id: string) => Promise<ClientMetadata | undefined>;
   readonly hasSecret: (id: string, shown: string) => Promise<boolean>;
   readonly resource: (
-    /** Without scopes of its own the client may ask for all of the resource. */
+    /** A client without its own scopes may request all scopes of the resource. */
     client: {
       readonly tenantId: string;
       readonly scopes: readonly string[] | undefined;
-      /** The scopes of Cardea's own API that a machine has. */
+      /** The scopes that a machine has at Cardea's own API. */
       readonly machineScopes: readonly string[] | undefined;
     },
     identifier: string,
   ) => Promise<ResourceFacts | undefined>;
   readonly grantById: (id: string) => Promise<GrantPayload | undefined>;
-  /** The grant of the user who is signed in; makes one where nobody has to be asked. */
+  /** The signed-in user's grant. Creates one if no consent page is needed. */
   readonly grantFor: (message: Message, of: GrantFor) => Promise<string | undefined>;
-  /** Claims of the application's own that the page of a consent has to name. */
+  /** The application's own claims that the consent page has to name. */
   readonly claimsToShow: (of: ClaimsRequest) => Promise<readonly ShownClaim[]>;
-  /** Whether any program of the device may receive what is sent to the redirect URI. */
+  /** Whether any program on the device could receive redirects to the URI. */
   readonly isOwnerUnknown: (redirectUri: string) => boolean;
   readonly account: (tenantId: string, id: string) => Promise<Account | undefined>;
   readonly isSignedIn: (tenantId: string, userId: string, browserSid: string) => Promise<boolean>;
-  /** Another account signs in where this sign-in was. */
+  /** Called when another account signs in and replaces this sign-in in the browser. */
   readonly browserReplaced: (message: Message, browserSid: string) => Promise<void>;
-  /** The same account signs in once more where it was signed in. */
+  /** Called when the same account signs in again in the browser. */
   readonly browserContinued: (
     message: Message,
     of: { readonly sid: string; readonly earlier: string },
   ) => Promise<void>;
-  /** Claims of the access token; remembers what the code's session is started with. */
+  /** Returns the claims of the access token, and keeps the data with which the code's session starts. */
   readonly accessClaims: (message: Message, of: IssuedFor) => Promise<AccessClaims>;
-  /** The answer to a code, completed before it is sent. */
+  /** Completes the token response for a code before it is sent. */
   readonly afterCode: (
     message: Message,
     answer: TokenAnswer,
@@ -110,18 +113,18 @@ export type Ports = {
   ) => Promise<object>;
   readonly readProof: DpopProofs['read'];
   readonly devicePages: DevicePages;
-  /** Looks a code up that somebody has typed; wrong ones are counted by address. */
+  /** Finds the user code that a person has typed. Wrong codes are counted by address. */
   readonly tryUserCode: <Found>(
     message: Message,
     find: () => Promise<Found | undefined>,
   ) => Promise<Found | undefined | 'too_many'>;
   readonly refresh: (message: Message, of: RefreshRequest) => Promise<object | RefreshFault>;
-  /** A refresh token, as far as it is genuine and its session goes on. */
+  /** Returns a refresh token if it is genuine and its session has not ended. */
   readonly refreshToken: (text: string) => Promise<GenuineRefreshToken | undefined>;
   readonly endSession: (message: Message, refreshToken: string) => Promise<void>;
-  /** An active agent as a client that may exchange tokens, and nothing else. */
+  /** An active agent in the form of a client that may only exchange tokens. */
   readonly agentClient: (id: string) => Promise<ClientMetadata | undefined>;
-  /** Whether it is a live key of that agent from this address; remembers whose key it was. */
+  /** Whether this is a live key of the agent and allowed from this address. Keeps the key's owner for later calls. */
   readonly provesAgent: (
     message: Message,
     id: string,
@@ -131,42 +134,42 @@ export type Ports = {
     message: Message,
     of: TokenExchangeRequest,
   ) => Promise<object | TokenExchangeFault>;
-  /** Documents by which clients describe themselves. */
+  /** Fetches documents by which clients describe themselves. */
   readonly fetchDocument: (url: string) => Promise<Response>;
-  /** Whether one may be fetched for this request; counts it. */
+  /** Counts a document fetch for this request, and returns whether it is allowed. */
   readonly admitsDocument: (message: Message) => Promise<boolean>;
-  /** The tenant of a resource that lets in clients which describe themselves. */
+  /** The tenant of a resource that allows self-described clients. */
   readonly documentTenant: (resource: string) => Promise<string | undefined>;
   /**
-   * Whether so many requests that name the client are let in from this address; counts this one. Naming a
-   * client proves nothing, so others of the client go on.
+   * Counts a request that names the client, and returns whether this address may send it. Naming a client proves
+   * nothing, so the client's requests from other addresses are not affected.
    */
   readonly admits: (message: Message, clientId: string, to: LimitedRoute) => Promise<boolean>;
-  /** The same of requests in which the client has proven itself, from wherever they come. */
+  /** Counts a request in which the client has authenticated, from any address, and returns whether it is allowed. */
   readonly admitsProven: (clientId: string, to: LimitedRoute) => Promise<boolean>;
-  /** Whether this request may leave so many bytes in the cache; counts them. */
+  /** Counts bytes that this request stores in the cache, and returns whether they are allowed. */
   readonly admitsArtifact: (
     message: Message,
     of: { readonly tenantId: string | undefined; readonly bytes: number },
   ) => Promise<boolean>;
-  /** For the log: why the library refused a request. Its texts repeat parameters, and never a secret. */
+  /** Logs why the library refused a request. The library's texts repeat parameters, but never a secret. */
   readonly refused: (message: Message, error: OAuthRefusal) => void;
   readonly clientFailed: (message: Message, failure: ClientFailure) => Promise<void>;
   readonly codeReplayed: (message: Message, code: string) => Promise<void>;
   readonly errorPage: (ctx: Ctx, error: { error: string; error_description?: string }) => void;
-  /** Before the answer is sent: the tenant of its client, as far as one was found. */
+  /** Called before the response is sent, with the tenant of its client if one was found. */
   readonly answered: (message: Message, tenantId: string | undefined) => void;
   readonly failed: (error: unknown) => void;
 };
-/** `error_description` is sent to the client, `error_detail` is not. */
+/** `error_description` is sent to the client; `error_detail` is only logged. */
 export type OAuthRefusal = {
   readonly error?: string;
   readonly error_description?: string;
   readonly error_detail?: string;
 };
-/** Space separated scopes, which the answer repeats. */
+/** Scopes separated by spaces, which the response repeats. */
 export type AccessClaims = { readonly [claim: string]: unknown };
-/** What the library answers; its own id_token is replaced. */
+/** The library's token response. Its id_token is replaced by ours. */
 export type TokenAnswer = {
   readonly access_token: string;
   readonly id_token?: string;
@@ -175,14 +178,14 @@ export type TokenAnswer = {
 export type ExchangedCode = {
   readonly code: string;
   readonly nonce: string | undefined;
-  /** Scopes of OpenID Connect that were granted, space separated. */
+  /** OpenID Connect scopes that were granted, separated by spaces. */
   readonly openid: string;
 };
-/** The pages at which a person decides about a device. `secret` comes back with what they decide. */
+/** The pages at which a person decides about a device. The form posts `secret` back with the decision. */
 export type DevicePages = {
-  /** Programs are told of a failure in JSON. */
+  /** Whether the request wants a page. Other callers get failures in JSON. */
   readonly isWanted: (ctx: Ctx) => boolean;
-  /** `fault`: the library's name of what was wrong with the code before. */
+  /** `fault` is the library's name of the previous code's error. */
   readonly input: (
     ctx: Ctx,
     shown: {
@@ -211,19 +214,19 @@ export type GrantFor = {
   readonly userId: string;
   readonly clientId: string;
   readonly firstParty: boolean;
-  /** What the request asks for, by resource. */
+  /** The requested scopes, by resource. */
   readonly asked: { readonly [resource: string]: readonly string[] };
 };
 export type ClaimsRequest = {
   readonly tenantId: string;
   readonly userId: string;
   readonly clientId: string;
-  /** That the request names. */
+  /** The scopes that the request names. */
   readonly scopes: readonly string[];
-  /** Also those that the person has let the application have before. */
+  /** Whether claims that the person has consented to before are included. */
   readonly showsAll: boolean;
 };
-/** A claim of the application's own, as the page of a consent names it. */
+/** An application's own claim as the consent page names it. */
 export type ShownClaim = { readonly name: string; readonly from: string; readonly scope: string };
 export type RefreshRequest = {
   readonly tenantId: string;
@@ -231,13 +234,13 @@ export type RefreshRequest = {
   readonly token: string;
   readonly scope: string | undefined;
   readonly resource: string | undefined;
-  /** The thumbprint of the key that the request was proven to have. */
+  /** The thumbprint of the key whose possession the request proved. */
   readonly thumbprint: string | undefined;
-  /** Throws where its proof was used before. */
+  /** Throws if the request's proof was used before. */
   readonly useProof: () => Promise<void>;
 };
 export type RefreshFault = { readonly fault: 'invalid_grant' | 'invalid_scope' | 'invalid_target' };
-/** Parameters of RFC 8693, 2.1, and who asks. */
+/** The parameters of RFC 8693, 2.1, and the requesting client. */
 export type TokenExchangeRequest = {
   readonly who: 'agent' | 'application';
   readonly subjectToken: string | undefined;
@@ -248,7 +251,7 @@ export type TokenExchangeRequest = {
   readonly audience: string | undefined;
   readonly resource: string | undefined;
   readonly scope: string | undefined;
-  /** A proof of possession came with it. */
+  /** Whether the request has a proof of possession. */
   readonly provesKey: boolean;
 };
 export type TokenExchangeFault =
@@ -258,17 +261,17 @@ export type GenuineRefreshToken = {
   readonly sid: string;
   readonly clientId: string;
   readonly userId: string;
-  /** That it was granted for. */
+  /** The resource for which the token was granted. */
   readonly resource: string | undefined;
 };
 
 export const tenantOf = (client: Ctx['oidc']['client']): string =>
   String(client?.['tenant_id'] ?? '');
-/** Undefined for a client that nobody has registered. */
+/** Undefined for a client that no administrator registered. */
 export const scopesOf = (client: Ctx['oidc']['client']): readonly string[] | undefined =>
   isDocument(client) ? undefined : String(client?.['allowed_scopes'] ?? '').split(' ');
 
-/** Undefined for whatever acts for users. */
+/** Undefined for a client that acts for users. */
 export const machineScopesOf = (client: Ctx['oidc']['client']): readonly string[] | undefined => {
   const scopes = client?.['machine_scopes'];
   return typeof scopes === 'string' ? scopes.split(' ') : undefined;
@@ -279,13 +282,13 @@ const isDocument = (client: Ctx['oidc']['client']): boolean =>
 
 type ResourcePorts = Pick<Ports, 'artifacts' | 'documentTenant' | 'refreshToken'>;
 
-/** For a client that describes itself this is the tenant of the resource that the request is about. */
+/** The tenant of the client. For a self-described client it is the tenant of the requested resource. */
 export async function tenantFor(ports: ResourcePorts, ctx: Ctx): Promise<string> {
   const { client } = ctx.oidc;
   return isDocument(client) ? ((await documentTenantOf(ports, ctx)) ?? '') : tenantOf(client);
 }
 
-/** Undefined where the request is about no resource, or about one that lets no such clients in. */
+/** Undefined if the request names no resource, or a resource that does not allow self-described clients. */
 export async function documentTenantOf(
   ports: ResourcePorts,
   ctx: Ctx,
@@ -294,7 +297,7 @@ export async function documentTenantOf(
   return typeof resource === 'string' ? ports.documentTenant(resource) : undefined;
 }
 
-/** RFC 8707, 2.2: a request for tokens may leave the resource out, and then means the one that was granted. */
+/** RFC 8707, 2.2: a token request may omit the resource. Then the granted resource applies. */
 async function grantedResource({ artifacts, refreshToken }: ResourcePorts, { oidc }: Ctx) {
   const { params, entities } = oidc;
   const interaction = entities.Interaction as { params?: { resource?: unknown } } | undefined;

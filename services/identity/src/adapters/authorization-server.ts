@@ -1,6 +1,6 @@
 /**
- * `oidc-provider` behind a small type: it speaks OAuth 2 and OpenID Connect, and everything that lasts is asked
- * of ports. Its artifacts live in the cache; clients, consents and sessions are streams.
+ * Wraps `oidc-provider` in a small type. The library implements OAuth 2 and OpenID Connect; everything lasting is read
+ * and written through ports. Its artifacts are in the cache. Clients, consents and sessions are streams.
  */
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -25,14 +25,14 @@ import { keepInteraction } from './kept-interactions.ts';
 import { provenKey, readProof, useProof } from './possession.ts';
 import { AGENT_ENDED, isSecretRight, registerTokenExchange } from './token-exchange.ts';
 
-/** What the library tells of where clients authenticate. */
+/** The library's events about failed client authentication. */
 const CLIENT_ERRORS = [
   'grant.error',
   'revocation.error',
   'pushed_authorization_request.error',
   'device_authorization.error',
 ] as const;
-/** What it tells of all requests that it refuses. */
+/** The library's events about refused requests. */
 const REFUSALS = [
   'authorization.error',
   'code_verification.error',
@@ -46,19 +46,19 @@ const REFUSALS = [
 ] as const;
 const WRONG_METHOD = 'the provided authentication mechanism does not match';
 
-/** Who is signed in in a browser. */
+/** The signed-in account of a browser. */
 export type BrowserSession = { readonly uid: string; readonly accountId: string };
 
-/** The same, with the session of that sign-in. */
+/** The signed-in account and the session of its sign-in. */
 export type SignedIn = { readonly accountId: string; readonly browserSid: string };
 
-/** A code that came back to the page which began the sign-in. */
+/** A code that was returned to the page which started the sign-in. */
 export type PageCode = {
   readonly code: string;
   readonly clientId: string;
   readonly verifier: string;
 };
-/** Who has signed in at the hosted pages, and when. */
+/** An account that has signed in at the hosted pages, and the time. */
 export type PageSignIn = {
   readonly userId: string;
   readonly browserSid: string;
@@ -69,26 +69,28 @@ export type PageSignIn = {
 
 export type AuthorizationServer = {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-  /** What a cookie names, and who is signed in by now; undefined where it names nothing any more. */
+  /**
+   * Returns the interaction that a cookie names, and the account signed in now. Undefined if there is none any more.
+   */
   readonly interaction: (cookie: string | undefined) => Promise<
     | {
         readonly stored: object;
         readonly browser: BrowserSession | undefined;
-        /** The code of the device that it is about. */
+        /** The user code of the device, for an interaction about a device. */
         readonly userCode: string | undefined;
       }
     | undefined
   >;
-  /** The same by its id alone: it may be shown what is about nobody. */
+  /** Finds an interaction by its id alone. Callers may show it, because it has no user. */
   readonly openInteraction: (uid: string) => Promise<object | undefined>;
-  /** The id that a cookie of this path names, also where its interaction is over. */
+  /** The interaction id in the cookie of this path, even if that interaction has ended. */
   readonly interactionId: (cookie: string | undefined) => string | undefined;
-  /** Keeps an interaction for so many seconds; what the browser has to be sent as `Set-Cookie`. */
+  /** Keeps an interaction for this number of seconds. Returns the `Set-Cookie` values for the browser. */
   readonly keep: (stored: object, seconds: number) => Promise<readonly string[]>;
   readonly signedIn: (cookie: string | undefined) => Promise<SignedIn | undefined>;
-  /** Uses up a code of Cardea's own pages; undefined if it is none that fits, or has ended. */
+  /** Redeems a code of Cardea's own pages. Returns undefined if the code is invalid, used or expired. */
   readonly redeem: (of: PageCode) => Promise<PageSignIn | undefined>;
-  /** Forgets who is signed in there; what the browser has to be sent as `Set-Cookie`. */
+  /** Signs the browser out at the hosted pages. Returns the `Set-Cookie` values for the browser. */
   readonly forget: (cookie: string | undefined) => Promise<readonly string[]>;
 };
 
@@ -107,7 +109,7 @@ export function authorizationServer(ports: Ports): AuthorizationServer {
   };
   readUserCodes(provider, ports);
   readClientIds(provider);
-  // The library's types leave these events out.
+  // The library's types omit these events.
   const events: EventEmitter = provider;
   const failures = new WeakMap<IncomingMessage, string>();
   for (const event of CLIENT_ERRORS) {
@@ -132,7 +134,7 @@ export function authorizationServer(ports: Ports): AuthorizationServer {
   provider.use(async (ctx, next) => {
     await replaceSession(provider, ports, ctx as Ctx);
     await next();
-    // Which origins may read an answer is not for the library to say.
+    // The library must not decide which origins may read a response.
     ctx.remove('Access-Control-Allow-Origin');
     protectFormPost(ctx as Ctx);
     keepRegisteredQuery(ctx as Ctx);
@@ -158,11 +160,11 @@ export function authorizationServer(ports: Ports): AuthorizationServer {
   const { host, protocol } = new URL(ports.issuer);
   return {
     handle: async (request, response) => {
-      // The library builds addresses from these headers, which anybody can send.
+      // The library builds URLs from these headers, which any client can forge.
       request.headers.host = host;
       request.headers['x-forwarded-host'] = host;
       request.headers['x-forwarded-proto'] = protocol.slice(0, -1);
-      // It would refuse calls by an origin that is no redirect URI's.
+      // The library would refuse calls from an origin without a matching redirect URI.
       delete request.headers.origin;
       await callback(request, response);
     },
@@ -170,7 +172,7 @@ export function authorizationServer(ports: Ports): AuthorizationServer {
   };
 }
 
-/** What is asked about a browser by its cookies alone, outside of the library's own routes. */
+/** Calls outside the library's own routes, which know a browser by its cookies alone. */
 function browserCalls(provider: Provider, isHttps: boolean): Omit<AuthorizationServer, 'handle'> {
   return {
     interaction: (cookie) => interactionOf(provider, cookie),
@@ -198,7 +200,7 @@ async function interactionOf(
   provider: Provider,
   cookie: string | undefined,
 ): ReturnType<AuthorizationServer['interaction']> {
-  // The library's own look-up ends where another tab has signed in anew.
+  // The library's own lookup fails after another tab has signed in again.
   const ctx = contextOf(provider, cookie);
   const uid = cookieOf(provider, ctx, 'interaction');
   const stored = uid === undefined ? undefined : await provider.Interaction.find(uid);
@@ -209,7 +211,7 @@ async function interactionOf(
   return { stored, browser, userCode: await userCodeOf(provider, stored) };
 }
 
-/** The checks of the token endpoint, for a client that only this process can be. */
+/** Applies the token endpoint's checks for the client that only this process can be. */
 async function redeemed(
   provider: Provider,
   { code, clientId, verifier }: PageCode,
@@ -223,7 +225,7 @@ async function redeemed(
   try {
     await found.consume();
   } catch (error) {
-    // One of two at once is too late.
+    // Of two concurrent requests one is too late.
     if (error instanceof errors.InvalidGrant) return undefined;
     throw error;
   }
@@ -253,7 +255,7 @@ function exchangedCode(ctx: Ctx): ExchangedCode {
   };
 }
 
-/** As the device shows it; undefined where no device waits for the interaction. */
+/** The user code in the form that the device shows. Undefined if the interaction is not about a device. */
 async function userCodeOf(provider: Provider, stored: object): Promise<string | undefined> {
   const { deviceCode } = stored as { readonly deviceCode?: string };
   if (deviceCode === undefined) return undefined;
@@ -263,7 +265,7 @@ async function userCodeOf(provider: Provider, stored: object): Promise<string | 
 
 type WithCookies = Pick<Ctx, 'cookies'>;
 
-/** The context of a request of which the library reads nothing but cookies. */
+/** A context from which the library reads only cookies. */
 function contextOf(provider: Provider, cookie: string | undefined): WithCookies {
   const message = { headers: { cookie: cookie ?? '' }, socket: {} } as unknown;
   return provider.createContext(message as IncomingMessage, {} as ServerResponse);
@@ -278,21 +280,21 @@ async function sessionOf(provider: Provider, ctx: WithCookies) {
 }
 
 /**
- * Whoever signs in last in a browser is who is signed in there. The library would send a browser in which another tab
- * has signed in somebody else to its logout, or refuse it.
+ * The last sign-in in a browser determines its account. If another tab has signed in another account, the library alone
+ * would send the browser to its logout page or refuse the request.
  */
 async function replaceSession(provider: Provider, ports: Ports, ctx: Ctx): Promise<void> {
   if (!RESUMED.test(ctx.path)) return;
   const uid = cookieOf(provider, ctx, 'resume');
   const interaction = uid === undefined ? undefined : await provider.Interaction.find(uid);
   const { login, consent } = interaction?.result ?? {};
-  // A consent belongs to the person who was signed in, and the library compares that.
+  // A consent belongs to the person who was signed in. The library compares the accounts.
   if (interaction === undefined || login === undefined || consent !== undefined) return;
   const session = await sessionOf(provider, ctx);
   const { accountId, acr: sid } = login as { readonly accountId: string; readonly acr?: string };
   if (session?.accountId !== undefined) {
     const { acr: earlier } = session;
-    // Before the sign-in is taken over, so that a failure leaves nobody's session without a browser.
+    // This runs before the new sign-in replaces the session. After a failure here no session is left without a browser.
     if (session.accountId !== accountId) {
       if (earlier !== undefined) await ports.browserReplaced(ctx.req, earlier);
       await session.destroy();
@@ -307,7 +309,7 @@ async function replaceSession(provider: Provider, ports: Ports, ctx: Ctx): Promi
 
 const RESUMED = /^\/oauth2\/(authorize|device)\/[^/]+$/;
 
-/** The failure of a client that is known and could not prove that it calls. */
+/** The failure of a known client that could not authenticate. */
 function failureOf(
   { oidc, status, body }: Ctx,
   detail: string | undefined,

@@ -1,7 +1,7 @@
 /**
- * Whether a password is known from a leak, asked of Have I Been Pwned or of a copy of it. Only the first
- * five digits of its SHA-1 leave this process (k-anonymity), and the answer is padded, so that neither the
- * request nor its length says which password it was.
+ * Whether a password is in a known leak, according to Have I Been Pwned or a copy of it. Only the first five digits of
+ * the password's SHA-1 leave this process (k-anonymity), and responses are padded. So neither the request nor the
+ * response's length reveals the password.
  */
 import { createHash } from 'node:crypto';
 
@@ -9,10 +9,10 @@ export type BreachedPasswords = (password: string) => Promise<boolean>;
 
 const RANGES = 'https://api.pwnedpasswords.com/range';
 const PREFIX_DIGITS = 5;
-/** For the whole answer: who sets a password does not wait longer for another service. */
+/** The limit for the whole response, so that setting a password does not wait longer for another service. */
 const ANSWER_WAIT_MS = 500;
 
-/** What cannot be asked is not refused. */
+/** If the service cannot be reached, the password is not refused. */
 export const breachedPasswords =
   (ranges: string = RANGES): BreachedPasswords =>
   async (password) => {
@@ -30,7 +30,7 @@ export const breachedPasswords =
     }
   };
 
-/** Lines of `<35 digits>:<how often>`; padding was seen 0 times. */
+/** Lines have the form `<35 digits>:<count>`. Padding lines have the count 0. */
 const isListed = (lines: string, rest: string): boolean =>
   lines.split('\n').some((line) => {
     const [digits, count] = line.trim().split(':');

@@ -1,4 +1,4 @@
-/** What the authorization server answers while the shared cache is away. */
+/** The authorization server's responses while the shared cache is unavailable. */
 import { CacheUnavailable } from '@cardea/runtime';
 import { errors } from 'oidc-provider';
 
@@ -7,12 +7,12 @@ class Unavailable extends errors.OIDCProviderError {
     super(503, 'temporarily_unavailable', { cause });
     this.error_description = 'a part that this needs is away at the moment';
     this.expose = true;
-    // Not sent on to a redirect URI: nothing of the request could be looked at.
+    // The error is not sent to a redirect URI, since the request could not be checked.
     this.allow_redirect = false;
   }
 }
 
-/** A cache that is away is no fault of the request. */
+/** Turns an unavailable cache into a server error, because it is no fault of the request. */
 export async function stored<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

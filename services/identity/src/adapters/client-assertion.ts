@@ -1,6 +1,6 @@
 /**
- * What a client signs to say who it is (RFC 7523), at the endpoints of our own. The library does the same at
- * its endpoints, and both remember in one place what was said, so that nothing is taken at each of them once.
+ * Verifies client assertions (RFC 7523) at our own endpoints. The library verifies them at its endpoints. Both record
+ * used assertions in the same cache, so one assertion cannot be used once at each.
  */
 import { sha256 } from '@cardea/crypto';
 import { createLocalJWKSet, decodeJwt, type JWK, type JWTVerifyOptions, jwtVerify } from 'jose';
@@ -8,12 +8,12 @@ import type { ArtifactCache } from './artifact-cache.ts';
 import { ASSERTION_ALGORITHMS, verificationKey } from './client-key.ts';
 
 export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-/** Nothing is remembered for longer. */
+/** The longest time for which a used assertion is recorded. */
 const LIFE_SECONDS_MAX = 3_600;
 const TOLERANCE_SECONDS = 15;
 const USED = 'ReplayDetection';
 
-/** Whom it names; nothing of it is proven. Undefined for what is no JWT. */
+/** The client that the assertion names, without any verification. Undefined if the text is no JWT. */
 export function assertedClient(assertion: string): string | undefined {
   try {
     return decodeJwt(assertion).sub;
@@ -26,12 +26,12 @@ export type Asserted = {
   readonly assertion: string;
   readonly clientId: string;
   readonly keys: readonly { readonly [member: string]: string }[];
-  /** Any of them: the issuer, or the endpoint. */
+  /** The accepted audiences, any of which suffices: the issuer, or the endpoint. */
   readonly audience: readonly string[];
   readonly now: Date;
 };
 
-/** True for the first of all who show it. */
+/** Returns true for the first use of a valid assertion. */
 export async function isAsserted(
   artifacts: Pick<ArtifactCache, 'use'>,
   { assertion, clientId, keys, audience, now }: Asserted,
@@ -62,7 +62,7 @@ async function verified(assertion: string, jwk: object, claims: JWTVerifyOptions
     const key = createLocalJWKSet({ keys: [jwk as JWK] });
     return (await jwtVerify(assertion, key, claims)).payload;
   } catch {
-    // It was made by another key, changed, lapsed, or is for somebody else.
+    // The assertion has another key's signature, was changed, has expired, or has another audience.
     return undefined;
   }
 }

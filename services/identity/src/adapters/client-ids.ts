@@ -1,6 +1,6 @@
 /**
- * The ids of registered clients are UUIDs and are read in either case. The library compares the `client_id` of a
- * request with that of the client, and keeps it with what it stores, so the request gets the stored form too.
+ * The ids of registered clients are UUIDs and are accepted in either case. The library compares a request's `client_id`
+ * with the client's id and stores it, so the request gets the stored form.
  */
 import { storedId } from '@cardea/runtime';
 import { Provider } from 'oidc-provider';

@@ -1,10 +1,10 @@
 /**
- * Public keys with which clients authenticate (`private_key_jwt`). Each key that is registered verifies
- * assertions of at least one algorithm; a key that cannot is refused when it is registered.
+ * Public keys with which clients authenticate (`private_key_jwt`). Each registered key verifies assertions of at least
+ * one algorithm. A key that cannot is refused at registration.
  */
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 
-/** In assertions of clients, at the library's endpoints and at ours. */
+/** Algorithms of client assertions, at the library's endpoints and at ours. */
 export const ASSERTION_ALGORITHMS = [
   'EdDSA',
   'Ed25519',
@@ -16,14 +16,14 @@ type AssertionAlgorithm = (typeof ASSERTION_ALGORITHMS)[number];
 
 export const CLIENT_KEY_CURVES = ['Ed25519', 'P-256'] as const;
 const RSA_BITS_MIN = 2_048;
-/** Longer ones cost more to verify than a request may. */
+/** Longer keys cost more to verify than one request may. */
 const RSA_BITS_MAX = 8_192;
 
 type Jwk = { readonly [member: string]: string };
 
 export type ClientKeyRule = 'algorithm' | 'key' | 'rsa_size';
 
-/** Why no assertion can be verified with the key; undefined where one can. */
+/** Why no assertion can be verified with the key. Undefined for a usable key. */
 export function clientKeyRule(jwk: Jwk): ClientKeyRule | undefined {
   const possible = algorithmsOf(jwk);
   const { alg } = jwk;
@@ -35,7 +35,7 @@ export function clientKeyRule(jwk: Jwk): ClientKeyRule | undefined {
   return bits < RSA_BITS_MIN || bits > RSA_BITS_MAX ? 'rsa_size' : undefined;
 }
 
-/** EdDSA and Ed25519 name one algorithm (RFC 9864): a key that is registered for one verifies both. */
+/** EdDSA and Ed25519 name one algorithm (RFC 9864), so a key that is registered for one verifies both. */
 export function verificationKey({ alg, ...jwk }: Jwk): Jwk {
   return alg === undefined || jwk['kty'] === 'OKP' ? jwk : { ...jwk, alg };
 }
@@ -47,7 +47,10 @@ function algorithmsOf({ kty, crv }: Jwk): readonly AssertionAlgorithm[] {
   return [];
 }
 
-/** Undefined for no key, or one in another spelling than the canonical, which stricter libraries refuse. */
+/**
+ * The key's length in bits. Undefined if it is no key, or is not in canonical encoding, which stricter libraries
+ * refuse.
+ */
 function publicKeyBits(jwk: Jwk): number | undefined {
   try {
     const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });

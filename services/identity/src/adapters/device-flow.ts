@@ -1,6 +1,6 @@
 /**
- * The device flow (RFC 8628) in the authorization server's library, which knows neither how often a device may
- * poll nor how people type.
+ * The device flow (RFC 8628) in the authorization server's library, with limits on polling and tolerance for typed
+ * codes, which the library lacks.
  */
 import { typedCode } from '@cardea/crypto';
 import { errors, Provider } from 'oidc-provider';
@@ -12,7 +12,7 @@ import { stored } from './cache-errors.ts';
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 export const DEVICE_CODE_SECONDS = 600;
 export const POLL_INTERVAL_SECONDS = 5;
-/** A poll that took less time on its way than the one before is not early. */
+/** The shortest interval between polls. It is shorter than 5 s, because transit times vary. */
 const POLL_EARLY_SECONDS = 4.5;
 
 const DEVICE_PATH = '/oauth2/device';
@@ -24,15 +24,15 @@ export const DEVICE_ROUTES = {
 };
 const USER_ROUTES: readonly string[] = ['code_verification', 'device_resume'];
 
-/** Whether somebody decides here about a device. */
+/** Whether a person decides about a device in this request. */
 export const isAboutDevice = ({ oidc }: Ctx): boolean => USER_ROUTES.includes(oidc.route);
 
 type Shown = { readonly name?: string; readonly userCode?: string };
 
-/** What the library draws pages with. Its own forms are left aside. */
+/** The page callbacks of the library. Its own forms are ignored. */
 export const deviceFlow = ({ devicePages }: Pick<Ports, 'devicePages'>) => ({
   enabled: true,
-  // 20 letters without vowels, so that no code is a word.
+  // The 20 letters without vowels, so that no code is a word.
   charset: 'base-20' as const,
   mask: '****-****',
   deviceInfo: () => ({}),
@@ -42,7 +42,7 @@ export const deviceFlow = ({ devicePages }: Pick<Ports, 'devicePages'>) => ({
     }
     const isLost = out !== undefined && forgetUnsavedSession(ctx);
     if (out !== undefined && !devicePages.isWanted(ctx)) {
-      // The library's errors of a code have a sentence in place of the protocol's word.
+      // For a code, the library's error names a class of its own, so the protocol's error replaces it.
       ctx.body = error?.name?.endsWith('Error') ? { error: 'invalid_request' } : out;
       return;
     }
@@ -62,8 +62,8 @@ export const deviceFlow = ({ devicePages }: Pick<Ports, 'devicePages'>) => ({
 });
 
 /**
- * A browser that has lost its cookie has no session that a new secret could be stored in. The library would fail
- * when it stores that; the page that the browser is sent to begins one.
+ * Returns true if the browser has lost its cookie, so no session can store a new secret. The library would fail when it
+ * stores the secret. The page that the browser is redirected to starts a new session.
  */
 function forgetUnsavedSession({ oidc }: Ctx): boolean {
   const session = oidc.session as { exp?: number; touched?: boolean; new?: boolean } | undefined;
@@ -75,11 +75,11 @@ function forgetUnsavedSession({ oidc }: Ctx): boolean {
 const secretOf = ({ oidc }: Ctx): string =>
   (oidc.session?.state as { readonly secret?: string } | undefined)?.secret ?? '';
 
-/** As a device shows it: in two groups. */
+/** The code in the form that a device shows: two groups. */
 export const printed = (userCode: string): string =>
   `${userCode.slice(0, userCode.length / 2)}-${userCode.slice(userCode.length / 2)}`;
 
-/** What somebody has typed is read as all typed codes are; wrong ones are counted by address. */
+/** Reads typed user codes as leniently as all typed codes. Wrong ones are counted by address. */
 export function readUserCodes(provider: Provider, ports: Pick<Ports, 'tryUserCode'>): void {
   const { DeviceCode } = provider;
   const find = DeviceCode.findByUserCode.bind(DeviceCode);
@@ -94,7 +94,7 @@ export function readUserCodes(provider: Provider, ports: Pick<Ports, 'tryUserCod
   };
 }
 
-/** Throws where a device asks again too soon. A client that does not hold the code slows nobody down. */
+/** Throws if a device polls too early. A client that does not own the code cannot slow the device down. */
 export async function pacePolls(
   artifacts: Pick<ArtifactCache, 'use'>,
   id: string,
@@ -108,8 +108,8 @@ export async function pacePolls(
 }
 
 /**
- * A device asks for its scopes by name, and never for the whole account: its code reaches people by ways that
- * prove nothing about who sent it.
+ * A device may request scopes by name, but not the scope for the whole account. Its code may have reached the person
+ * through any channel, so nobody knows who sent it.
  */
 export function checkDeviceScopes(params: { readonly scope?: unknown } | undefined): void {
   const scopes = typeof params?.scope === 'string' ? params.scope.split(' ') : [];

@@ -1,4 +1,4 @@
-/** What a User-Agent header says about the device; unknown parts are empty, never guessed. */
+/** Reads the device from a User-Agent header. Unknown parts are empty, never guessed. */
 import bowser from 'bowser';
 
 export type Device = {
@@ -20,7 +20,7 @@ const BOT = /bot\b|crawl|spider|slurp|headless|^(?:curl|wget|python|go-http|node
 const TYPES = ['desktop', 'mobile', 'tablet', 'bot'] as const;
 
 export function deviceOf(userAgent: string | null): Device {
-  if (userAgent === null || userAgent.trim() === '') return UNKNOWN; // the library throws for it
+  if (userAgent === null || userAgent.trim() === '') return UNKNOWN; // The library throws for an empty header.
   const { browser, os, platform } = bowser.parse(userAgent);
   const type = TYPES.find((one) => one === platform.type) ?? null;
   return {

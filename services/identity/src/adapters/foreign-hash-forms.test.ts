@@ -13,7 +13,7 @@ type Vectors = {
   })[];
 };
 
-/** The file says which tools made them, in which versions. */
+/** The file names the tools and versions that made the hashes. */
 const { passwords, vectors }: Vectors = JSON.parse(
   readFileSync(new URL('../../test/data/foreign-hashes.json', import.meta.url), 'utf8'),
 );

@@ -1,12 +1,12 @@
 /**
- * Password hashes as other products write them, read into the form that is stored: a PHC string where the
- * function has one. Whether the hash is affordable is decided afterwards, from the stored form.
+ * Converts the password hashes of other products to the stored form: a PHC string if the function has one. Whether
+ * verification is affordable is checked later, with the stored form.
  */
 
-/** The credential of a Keycloak export; both are JSON texts. */
+/** The credential of a Keycloak export. Both members are JSON texts. */
 export type KeycloakHash = { readonly secretData: string; readonly credentialData: string };
 
-/** The parameters of a Firebase project beside the salt of one user; texts are base64. */
+/** The parameters of a Firebase project, and one user's salt. Texts are base64. */
 export type FirebaseParameters = {
   readonly salt: string;
   readonly signer_key: string;
@@ -22,11 +22,11 @@ export type ForeignHash = {
 
 const DJANGO_PBKDF2 = /^pbkdf2_(sha1|sha256)\$(\d{1,8})\$([^$]{1,128})\$([\w+/=-]+)$/;
 const DJANGO_SCRYPT = /^scrypt\$(\d{1,10})\$([^$]{1,128})\$(\d{1,7})\$(\d{1,7})\$([\w+/=-]+)$/;
-/** Django's name before the hash of another library. */
+/** Django's prefix before a hash of another library. */
 const DJANGO_PREFIX = /^(?:argon2|bcrypt\$)(?=\$)/;
 const BASE64 = /^[\w+/-]+={0,2}$/;
 
-/** Undefined where a form is broken; whatever has no form of its own is returned as it is. */
+/** Returns undefined for a malformed hash. A hash without a special format is returned unchanged. */
 export function storedHash({ hash, firebase }: ForeignHash): string | undefined {
   if (typeof hash !== 'string') return keycloakHash(hash);
   if (firebase !== undefined) return firebaseHash(hash, firebase);
@@ -52,7 +52,7 @@ function djangoScrypt(hash: string): string | undefined {
 }
 
 const ASPNET_V2 = { marker: 0, bytes: 49, salt: 16, iterations: 1_000 } as const;
-/** Marker, function, iterations and length of the salt come before the salt. */
+/** Marker, function, iterations and salt length precede the salt. */
 const ASPNET_V3 = { marker: 1, headerBytes: 13, digests: ['sha1', 'sha256', 'sha512'] } as const;
 
 function aspNetHash(hash: string): string | undefined {
@@ -73,7 +73,7 @@ function aspNetHash(hash: string): string | undefined {
 
 function firebaseHash(hash: string, firebase: FirebaseParameters): string | undefined {
   const { salt, salt_separator: separator, signer_key: signer, rounds, mem_cost } = firebase;
-  // Projects without a separator have an empty one.
+  // Projects without a separator have an empty separator.
   const texts = [salt, signer, hash, ...(separator === '' ? [] : [separator])];
   if (!texts.every((text) => BASE64.test(text))) return undefined;
   const salted = Buffer.concat([fromBase64(salt), fromBase64(separator)]);
@@ -138,8 +138,8 @@ function parsed(json: string): Fields {
   }
 }
 
-/** Also in the alphabet of URLs, with or without padding. */
+/** Accepts both alphabets of base64, with or without padding. */
 const fromBase64 = (text: string): Buffer => Buffer.from(text, 'base64');
 const toBase64 = (bytes: Buffer): string => unpadded(bytes.toString('base64'));
-/** An equals sign inside is one of the parameters'. */
+/** An equals sign elsewhere belongs to the parameters. */
 const unpadded = (phc: string): string => phc.replace(/=+(?=\$|$)/g, '');

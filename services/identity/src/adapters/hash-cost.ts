@@ -1,12 +1,12 @@
 /**
- * What it costs to verify a password hash that was made elsewhere, and how much is accepted. An import refuses
- * what costs more, and a stored hash that costs more is never right: verifying it would be an attack.
+ * The cost of verifying an imported password hash, and the accepted maximum. An import refuses hashes above it. A
+ * stored hash above it never matches, because verifying it would allow a denial of service.
  */
 
 export type HashCost = {
-  /** Milliseconds on one core, roughly; hashes of one tenant are compared by it. */
+  /** Approximate ms on one core. Hashes of one tenant are compared by it. */
   readonly workMs: number;
-  /** A hash with the same parameters that no password fits. */
+  /** A hash with the same parameters that no password matches. */
   readonly sample: string;
 };
 
@@ -17,7 +17,7 @@ export const SCRYPT_WORK_MAX = 2 ** 21;
 /** KiB times passes. */
 export const ARGON2_WORK_MAX_KIB = 524_288;
 export const ARGON2_PARALLELISM_MAX = 16;
-/** How much memory one hash may take, whichever function made it. */
+/** The memory limit of one hash, for any function. */
 export const HASH_MEMORY_MAX_BYTES = 256 * 1024 * 1024;
 
 // Measured on one core of a server of 2025.

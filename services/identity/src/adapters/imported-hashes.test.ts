@@ -5,7 +5,7 @@ import { withImportedHashes } from './imported-hashes.ts';
 const own = argon2({ memoryKib: 64, time: 1 });
 const all = withImportedHashes(own);
 
-/** Each of the password `correct horse`, made by another program. */
+/** Hashes of the password `correct horse` that other programs made. */
 const HASHES: readonly (readonly [string, string])[] = [
   ['bcrypt', '$2b$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e'],
   [

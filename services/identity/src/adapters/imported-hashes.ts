@@ -1,7 +1,7 @@
 /**
- * Password hashes that were made elsewhere (bcrypt, Django's bcrypt over SHA-256, scrypt, Firebase's scrypt,
- * PBKDF2), verified so that imported people can sign in; the next right password is hashed again by our own
- * function. All of it runs outside the main thread. `foreign-hash-forms.ts` makes the forms that are read here.
+ * Verifies imported password hashes (bcrypt, Django's bcrypt over SHA-256, scrypt, Firebase's scrypt, PBKDF2), so that
+ * imported users can sign in. The next right password is hashed again with our own function. All of it runs outside the
+ * main thread. `foreign-hash-forms.ts` produces the formats that are read here.
  */
 import { createCipheriv, createHash, pbkdf2, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -42,7 +42,7 @@ const scryptAsync = promisify<
 >(scrypt);
 const pbkdf2Async = promisify(pbkdf2);
 
-/** What `own` does not know is looked for here; what it makes is always its own. */
+/** Adds the imported formats to `own`. New hashes are always made by `own`. */
 export const withImportedHashes = (own: PasswordFunction): PasswordFunction => ({
   hash: own.hash,
   costOf: (phc) => {
@@ -59,7 +59,7 @@ export const withImportedHashes = (own: PasswordFunction): PasswordFunction => (
   },
 });
 
-/** Undefined for what is none of these. */
+/** Returns undefined for any other format. */
 const importedHash = (phc: string): Imported | 'too_dear' | undefined =>
   bcryptHash(phc) ??
   djangoBcryptHash(phc) ??
@@ -78,7 +78,7 @@ function bcryptHash(phc: string): Imported | 'too_dear' | undefined {
   };
 }
 
-/** Django hashes long passwords by SHA-256 first, and gives the hex text of that to bcrypt. */
+/** Django first hashes long passwords with SHA-256 and passes the hex text to bcrypt. */
 function djangoBcryptHash(phc: string): Imported | 'too_dear' | undefined {
   const inner = DJANGO_BCRYPT.exec(phc)?.[1];
   const bcrypt = inner === undefined ? undefined : bcryptHash(inner);
@@ -95,13 +95,13 @@ type ScryptCost = {
   readonly maxmem: number;
 };
 
-/** Undefined for what the function itself refuses. */
+/** Returns undefined for parameters that scrypt itself refuses. */
 function scryptCost(ln: number, r: number, p: number): ScryptCost | 'too_dear' | undefined {
   // N has to be less than 2 to the power of 16 times r (RFC 7914, section 6).
   if (ln < 1 || r < 1 || p < 1 || ln >= 16 * r) return undefined;
   const cost = { N: 2 ** ln, r, p };
   const work = cost.N * r * p;
-  // The table, and a block for each lane beyond the first.
+  // The table, plus one block for each lane after the first.
   const memory = 128 * r * (cost.N + p - 1);
   if (work > SCRYPT_WORK_MAX || memory > HASH_MEMORY_MAX_BYTES) return 'too_dear';
   const maxmem = 128 * r * (cost.N + p + 2);
@@ -126,7 +126,7 @@ function scryptHash(phc: string): Imported | 'too_dear' | undefined {
 const FIREBASE_KEY_BYTES = 32;
 const FIREBASE_IV = Buffer.alloc(16);
 
-/** What scrypt makes of the password is the key by which Firebase encrypts its signer key: that is the hash. */
+/** Firebase encrypts its signer key with the key that scrypt derives from the password. The ciphertext is the hash. */
 function firebaseHash(phc: string): Imported | 'too_dear' | undefined {
   const [, ln, r, salt = '', signer = '', hash = ''] = FIREBASE.exec(phc) ?? [];
   const bytes = bytesOf(salt, hash);
@@ -170,7 +170,7 @@ const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
 const NO_SALT = base64(Buffer.alloc(16));
 const NO_DIGEST = base64(Buffer.alloc(32));
 
-/** Base64 without padding; some write a dot for the plus. */
+/** Base64 without padding. Some products write a dot instead of the plus. */
 function bytesOf(salt: string, hash: string) {
   const [salted, hashed] = [salt, hash].map((text) =>
     Buffer.from(text.replaceAll('.', '+'), 'base64'),

@@ -1,15 +1,18 @@
-/** Interactions that wait for a mail: they and their cookies last longer than a page that waits for a person. */
+/**
+ * Interactions that wait for a mail. They and their cookies last longer than an interaction whose page waits for a
+ * person.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Provider } from 'oidc-provider';
 
-/** What the library's interaction has that its types leave out. */
+/** Members of the library's interaction that its types omit. */
 type Stored = {
   readonly uid: string;
   readonly returnTo: string;
   readonly save: (seconds: number) => Promise<unknown>;
 };
 
-/** Keeps it for so many seconds from now on, and returns the cookies of its browser that last as long. */
+/** Keeps the interaction for this number of seconds, and returns the browser's cookies with the same lifetime. */
 export async function keepInteraction(
   provider: Provider,
   stored: object,
@@ -35,7 +38,7 @@ export async function keepInteraction(
   return lines();
 }
 
-/** A context of which nothing is used but that it signs cookies and collects them. */
+/** A context that only signs and collects cookies. */
 function answering(provider: Provider, isHttps: boolean) {
   let lines: readonly string[] = [];
   const request = {

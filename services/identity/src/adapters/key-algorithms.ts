@@ -1,4 +1,4 @@
-/** The algorithms of signing keys: how their keys are made, read, published and used (RFC 7518, RFC 8037). */
+/** The algorithms of signing keys: generating, importing, publishing and using their keys (RFC 7518, RFC 8037). */
 import {
   createPrivateKey,
   createPublicKey,
@@ -10,7 +10,7 @@ import {
 import { promisify } from 'node:util';
 import { jwkThumbprint, type PublicJwk, publicJwk } from '@cardea/auth';
 
-/** EdDSA signs every token of Cardea; the others sign only tokens for clients. */
+/** EdDSA signs all of Cardea's own tokens. The others sign only tokens for clients. */
 export const KEY_ALGORITHMS = ['EdDSA', 'RS256', 'ES256'] as const;
 export type KeyAlgorithm = (typeof KEY_ALGORITHMS)[number];
 
@@ -38,13 +38,13 @@ type EcJwk = {
   readonly use: 'sig';
 };
 
-/** A public key of any algorithm as it stands in a JWK Set; `kid` is its RFC 7638 thumbprint. */
+/** A public key of any algorithm as it appears in a JWK Set. `kid` is its RFC 7638 thumbprint. */
 export type SigningJwk = PublicJwk | RsaJwk | EcJwk;
 
 const RSA_BITS = 2048;
 const generate = promisify(generateKeyPair);
 
-/** Makes a random key in the thread pool: an RSA key takes up to a second. */
+/** Generates a key in the thread pool, because an RSA key takes up to a second. */
 export async function generateKey(algorithm: KeyAlgorithm): Promise<KeyPair> {
   const privateKey = await newPrivateKey(algorithm);
   return { kid: publicKeyOf(privateKey).kid, algorithm, privateKey };
@@ -61,7 +61,7 @@ async function newPrivateKey(algorithm: KeyAlgorithm): Promise<KeyObject> {
   }
 }
 
-/** Reads what `exportPrivateKey` of `@cardea/auth` wrote, whatever the algorithm. */
+/** Reads the output of `exportPrivateKey` of `@cardea/auth`, for any algorithm. */
 export function importKey(text: string): KeyPair {
   const der = Buffer.from(text, 'base64url');
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
@@ -69,7 +69,7 @@ export function importKey(text: string): KeyPair {
   return { kid, algorithm, privateKey };
 }
 
-/** The public half. Throws for a key of any other type. */
+/** Returns the public key. Throws for a key of any other type. */
 export function publicKeyOf(privateKey: KeyObject): SigningJwk {
   if (privateKey.asymmetricKeyType === 'ed25519') return publicJwk(privateKey);
   const { kty, crv, x, y, n, e } = createPublicKey(privateKey).export({ format: 'jwk' });
@@ -94,7 +94,7 @@ export function signatureBy({ algorithm, privateKey }: KeyPair, data: Buffer): B
   }
 }
 
-/** `at_hash` (OpenID Connect Core 3.1.3.6): half of the hash that the algorithm uses, SHA-512 for Ed25519. */
+/** Computes `at_hash` (OpenID Connect Core 3.1.3.6): half of the hash that the algorithm uses, SHA-512 for Ed25519. */
 export function leftHalfOfHash(algorithm: KeyAlgorithm | 'Ed25519', text: string): string {
   const name = algorithm === 'RS256' || algorithm === 'ES256' ? 'sha256' : 'sha512';
   const digest = hash(name, text, 'buffer');

@@ -1,7 +1,4 @@
-/**
- * The secret of a mailed link, `<tenant>.<32 random bytes>`. Only its hash is stored, as the name of a
- * stream.
- */
+/** The secret of a mailed link, `<tenant>.<32 random bytes>`. Only its hash is stored, as the id of a stream. */
 import type { MailPurpose } from '@cardea/contracts';
 import { sha256Of } from '@cardea/crypto';
 import type { Random } from '@cardea/runtime';
@@ -15,7 +12,7 @@ export const drawLinkToken = (tenantId: string, random: Random): string =>
 /** The tenant that a token names; undefined if the token is malformed. */
 export const tenantOfToken = (token: string): string | undefined => FORM.exec(token)?.[1];
 
-/** Id of the stream `onetime-<id>`, or `socialcode-<id>`. */
+/** The id of the stream `onetime-<id>` or `socialcode-<id>`. */
 export const onetimeIdOf = (
   purpose: MailPurpose | 'social',
   tenantId: string,

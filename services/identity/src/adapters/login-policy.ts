@@ -1,14 +1,14 @@
-/** When the authorization server asks somebody to sign in, or for their consent. */
+/** When the authorization server requires a sign-in or a consent. */
 import { interactionPolicy } from 'oidc-provider';
 import { type Ctx, type Ports, type ShownClaim, tenantFor } from './authorization-ports.ts';
 import { isAboutDevice } from './device-flow.ts';
 
 const { Check, Prompt, base } = interactionPolicy;
 
-/** What an application may ask for by `prompt`. */
+/** The values of `prompt` that applications may send. */
 export const PROMPTS: readonly string[] = [
   ...['login', 'consent', 'none', 'select_account'],
-  // Initiating User Registration via OpenID Connect 1.0.
+  // Defined by Initiating User Registration via OpenID Connect 1.0.
   'create',
 ];
 
@@ -53,9 +53,9 @@ export function loginPolicy(ports: Ports) {
   );
   consent.checks.add(claimsShown(ports));
   policy.add(unlessSignedIn('select_account'), policy.indexOf(consent));
-  // Before the sign-in, which its page leads to as well.
+  // This prompt comes before the sign-in, because the registration page also leads to the sign-in.
   policy.add(unlessSignedIn('create'), policy.indexOf(login));
-  // A tenant's own application is not asked for, unless another program could receive its code.
+  // The tenant's own application needs no consent, unless another program could receive its code.
   const native = consent.checks.get('native_client_prompt');
   if (native !== undefined) {
     const { check } = native;
@@ -65,7 +65,7 @@ export function loginPolicy(ports: Ports) {
   return policy;
 }
 
-/** A person decides about each claim of an application that is not their tenant's own. */
+/** Requires a consent page for claims of applications that are not first-party. */
 function claimsShown(ports: Ports) {
   const found = new WeakMap<object, readonly ShownClaim[]>();
   return new Check(
@@ -92,7 +92,7 @@ function claimsShown(ports: Ports) {
   );
 }
 
-/** Who signs in during the flow has answered it by that: has chosen an account, or has made one or had it already. */
+/** Skips the prompt after a sign-in in the same flow. By signing in, the person has chosen or created an account. */
 function unlessSignedIn(name: 'create' | 'select_account') {
   const prompt = new Prompt({ name, requestable: true });
   const requested = prompt.checks.get(`${name}_prompt`);
@@ -103,7 +103,10 @@ function unlessSignedIn(name: 'create' | 'select_account') {
   return prompt;
 }
 
-/** RFC 8252, 8.6: of a redirect whose owner is unknown, a sign-in of this very flow alone shows that a person began it. */
+/**
+ * RFC 8252, 8.6: if the owner of a redirect URI is unknown, only a sign-in in the same flow shows that a person started
+ * it.
+ */
 function isServedSilently({ isOwnerUnknown }: Pick<Ports, 'isOwnerUnknown'>, { oidc }: Ctx) {
   if (oidc.client?.['first_party'] !== true) return false;
   const redirectUri = oidc.params?.['redirect_uri'];

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
 
-/** An address, or a block of them in CIDR form. */
+/** Whether the text is an IP address or a block in CIDR notation. */
 export const isNetwork = (text: string): boolean =>
   text.includes('/') ? ipaddr.isValidCIDR(text) : ipaddr.isValid(text);

@@ -1,14 +1,14 @@
 /**
- * The library drops `offline_access` from a request without `prompt=consent`. Here it is asked for wherever a request
- * names it (`docs/design/oauth.md`, From a code to tokens), so it is put back once the library has looked.
+ * The library drops `offline_access` from a request without `prompt=consent`. Cardea honours it in every request
+ * (`docs/design/oauth.md`, From a code to tokens), so it is restored after the library has removed it.
  */
 import type { Ctx } from './authorization-ports.ts';
 
 const OFFLINE_ACCESS = 'offline_access';
-/** Beside the parameters of a pushed request, where the library keeps no more than it has left of the scope. */
+/** A parameter that is stored with a pushed request. The library stores only the reduced scope. */
 const KEPT = 'keeps_offline_access';
 
-/** The library calls it for each request, whether or not that has the parameter. */
+/** The library calls this function for each request, whether or not the parameter is present. */
 export const offlineAccessParameter = { [KEPT]: async (ctx: unknown) => putBack(ctx as Ctx) };
 
 function putBack({ oidc, query }: Ctx): void {

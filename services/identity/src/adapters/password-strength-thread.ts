@@ -1,9 +1,9 @@
-/** The thread that estimates passwords: answers each message by a score, in turn. */
+/** The thread that estimates the strength of passwords. It answers each message with a score, in order. */
 import { createRequire } from 'node:module';
 import { parentPort } from 'node:worker_threads';
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 
-/** What is longer is not looked at: the time that it takes grows faster than the length. */
+/** Only these first characters are examined, because the time grows faster than the length. */
 const LOOKED_AT_CHARACTERS = 64;
 
 const require = createRequire(import.meta.url);

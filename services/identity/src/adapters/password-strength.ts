@@ -1,6 +1,6 @@
 /**
- * How hard a password is to guess, as zxcvbn estimates it: in a thread of its own, for an estimate takes up to a
- * tenth of a second and would hold up everybody else's requests.
+ * Estimates how hard a password is to guess, using zxcvbn in a separate thread. An estimate takes up to a tenth of a
+ * second and would block other requests.
  */
 import { Worker } from 'node:worker_threads';
 
@@ -10,10 +10,13 @@ type Waiting = {
 };
 
 let worker: Worker | undefined;
-/** In the order in which they were asked; the thread answers in that order. */
+/** Pending estimates in request order. The thread answers in the same order. */
 let waiting: Waiting[] = [];
 
-/** From 0, guessed at once, to 4. The thread starts with the first estimate and keeps no process alive. */
+/**
+ * Returns a score from 0 (guessed at once) to 4. The thread starts with the first estimate and does not keep the
+ * process alive.
+ */
 export function strengthOf(password: string): Promise<number> {
   worker ??= started();
   return new Promise((resolve, reject) => {

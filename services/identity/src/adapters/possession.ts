@@ -1,6 +1,6 @@
 /**
- * Proofs of possession (DPoP, RFC 9449) of those who ask for tokens. A proof is read before anything else is looked
- * at, and used up once its client has proven itself, so that strangers leave nothing in the cache.
+ * Proofs of possession (DPoP, RFC 9449) of token requests. A proof is verified first and marked as used after its
+ * client has authenticated. So unauthenticated callers store nothing in the cache.
  */
 import type { ReadProof } from '@cardea/auth';
 import { errors } from 'oidc-provider';
@@ -8,12 +8,12 @@ import type { Ctx, Message, Ports } from './authorization-ports.ts';
 import { stored } from './cache-errors.ts';
 
 const HEADER = 'dpop';
-/** Where a proof says anything; a browser that is sent to authorize has no headers of its client. */
+/** Paths at which a proof is meaningful. At the authorization endpoint the browser sends no headers of the client. */
 const PROVEN_PATHS: readonly string[] = ['/oauth2/token', '/oauth2/par'];
 
 const proofs = new WeakMap<Message, ReadProof>();
 
-/** False for a request with a proof that is none; its answer is then complete. */
+/** Returns false for an invalid proof. The response is then complete. */
 export async function readProof(
   ports: Pick<Ports, 'readProof' | 'refused'>,
   ctx: Ctx,
@@ -38,10 +38,10 @@ export async function readProof(
   return false;
 }
 
-/** The thumbprint of the key that this request was proven to have. */
+/** The thumbprint of the key whose possession this request proved. */
 export const provenKey = (message: Message): string | undefined => proofs.get(message)?.thumbprint;
 
-/** Throws where the proof of this request was used before. */
+/** Throws if the proof of this request was used before. */
 export async function useProof(message: Message | undefined): Promise<void> {
   const proof = message === undefined ? undefined : proofs.get(message);
   if (proof === undefined || (await stored(proof.use()))) return;

@@ -1,4 +1,4 @@
-/** Reads tokens for clients back, such as the id_token that comes as a hint. */
+/** Verifies tokens that were issued to clients, such as an `id_token_hint`. */
 import { createPublicKey } from 'node:crypto';
 import { type CompactVerifyGetKey, compactVerify, errors } from 'jose';
 import { CLIENT_ALGORITHMS } from './client-algorithms.ts';
@@ -6,7 +6,7 @@ import type { KeyPair } from './key-algorithms.ts';
 
 const TOKEN_CHARACTERS_MAX = 8_192;
 
-/** The claims of a token of this `typ` that one of the keys has signed, also of an expired one; else undefined. */
+/** The claims of a token of this `typ` that one of the keys signed, even if it has expired. Otherwise undefined. */
 export async function readClientToken(
   keys: readonly KeyPair[],
   typ: string,
@@ -24,7 +24,7 @@ export async function readClientToken(
     const isOfType = token.protectedHeader.typ === typ;
     return isOfType && typeof claims === 'object' && claims !== null ? { ...claims } : undefined;
   } catch {
-    // It was made by another key or algorithm, changed, or is no token at all.
+    // Another key or algorithm signed it, it was changed, or it is no token.
     return undefined;
   }
 }

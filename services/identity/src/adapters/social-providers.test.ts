@@ -12,7 +12,7 @@ const CHECKS = { state: 'state', nonce: 'nonce', verifier: 'v'.repeat(43) };
 const [ONE, OTHER] = [microsoft.id_token.tid, '22222222-2222-4222-8222-222222222222'];
 const PRIVATE_ACCOUNTS = '9188040d-6c67-4b5b-b112-36a304b66dad';
 
-/** The published addresses, answered without a network. */
+/** Answers the published URLs without a network. */
 function published() {
   const same = (url: string) => url;
   const [issuers, hub] = [publishedIssuers(same), publishedGitHub(same)];

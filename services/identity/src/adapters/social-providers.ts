@@ -1,7 +1,7 @@
 /**
- * Google, Microsoft and GitHub as clients of them see them (`openid-client`): where a browser is sent, and
- * what the provider says of whoever comes back with a code. Everything that the protocols let one verify
- * is verified: state, PKCE, issuer, audience, nonce, and the signature of the ID token.
+ * Google, Microsoft and GitHub as identity providers (`openid-client`): the URL that a browser is redirected to, and
+ * the claims about the person who returns with a code. Everything that the protocols allow to be verified is verified:
+ * state, PKCE, issuer, audience, nonce, and the signature of the ID token.
  */
 import { type Clock, loadingCache } from '@cardea/runtime';
 import * as openid from 'openid-client';
@@ -10,13 +10,13 @@ export type Provider = {
   readonly provider: 'google' | 'github' | 'microsoft';
   readonly clientId: string;
   readonly clientSecret: string;
-  /** In development, another server than the provider's own. */
+  /** A server that replaces the provider's own, in development only. */
   readonly endpoint: string | null;
-  /** Only Microsoft has any. */
+  /** Only Microsoft has directories. */
   readonly directories: readonly string[];
 };
 
-/** What a browser that comes back has to match. */
+/** Values that the returning browser must match. */
 export type Checks = {
   readonly state: string;
   readonly nonce: string;
@@ -27,42 +27,42 @@ type Claims = { readonly [name: string]: unknown };
 export type ProviderResponse =
   | { readonly told: 'claims'; readonly claims: Claims }
   | { readonly told: 'github'; readonly user: Claims; readonly emails: readonly Claims[] }
-  /** The provider refused, or what it said is not to be believed. */
+  /** The provider refused, or its response failed verification. */
   | { readonly fault: 'failed' }
   | { readonly fault: 'unavailable' };
 
 export type SocialProviders = {
-  /** Undefined while the provider cannot be reached. */
+  /** Returns undefined while the provider cannot be reached. */
   readonly authorizationUrl: (
     of: Provider,
     checks: Checks,
     redirectUri: string,
   ) => Promise<URL | undefined>;
-  /** `returned` is the URL of the callback, as the browser opened it. */
+  /** Redeems the code. `returned` is the callback URL that the browser opened. */
   readonly ask: (of: Provider, checks: Checks, returned: URL) => Promise<ProviderResponse>;
 };
 
 const TIMEOUT_S = 5;
-/** Metadata and keys of a provider are fetched again after this time. */
+/** How long a provider's metadata and keys are cached. */
 const CONFIGURATION_MS = 3600_000;
 const CONFIGURATIONS_MAX = 1_000;
 const EMAILS_MAX = 100;
 
 /**
- * What the providers publish about themselves; the tests play them from the documents in `test/published`,
- * which have source and date. Google and Microsoft have metadata to discover, GitHub has none for sign-ins.
- * It sends its issuer since April 2026 (RFC 9207), which is not its site.
+ * The providers' published addresses. Tests replay them from the documents in `test/published`, which name source and
+ * date. Google and Microsoft publish metadata. GitHub has none for sign-ins; since April 2026 it sends an issuer (RFC
+ * 9207), which differs from its site.
  */
 const GOOGLE = 'https://accounts.google.com';
 const MICROSOFT = 'https://login.microsoftonline.com';
 const GITHUB = { site: 'https://github.com', api: 'https://api.github.com' };
 const GITHUB_OAUTH = '/login/oauth';
-/** The directory of all private Microsoft accounts. */
+/** The directory of all personal Microsoft accounts. */
 const PRIVATE_ACCOUNTS = '9188040d-6c67-4b5b-b112-36a304b66dad';
 
 const overNetwork: openid.CustomFetch = (url, options) => fetch(url, options as RequestInit);
 
-/** `send` reaches the providers. */
+/** `send` makes the requests to the providers. */
 export function socialProviders(
   clock: Pick<Clock, 'monotonicMs'>,
   send: openid.CustomFetch = overNetwork,
@@ -114,7 +114,7 @@ async function configuration(
   const own = endpoint === null ? [] : [openid.allowInsecureRequests];
   if (of.provider === 'github') {
     const issuer = `${endpoint ?? GITHUB.site}${GITHUB_OAUTH}`;
-    // The library compares `iss` where it comes. It is not required: older servers of GitHub send none.
+    // The library compares `iss` if it is present. It is not required, because older GitHub servers send none.
     const server = {
       issuer,
       authorization_endpoint: `${issuer}/authorize`,
@@ -130,12 +130,12 @@ async function configuration(
   return openid.discovery(issuer, clientId, clientSecret, undefined, {
     timeout: TIMEOUT_S,
     [openid.customFetch]: send,
-    // Stricter than the library's default. Without it the signature of an ID token that came over TLS would not be looked at.
+    // Stricter than the library's default, which does not check the signature of an ID token received over TLS.
     execute: [openid.enableNonRepudiationChecks, ...own],
   });
 }
 
-/** With one directory Microsoft asks that one; with several, whichever the person belongs to. */
+/** With one configured directory the browser is sent to that one; with several, to the person's own. */
 function issuerOf({ provider, directories }: Provider): string {
   if (provider === 'google') return GOOGLE;
   const [first = '', ...others] = directories;
@@ -151,7 +151,7 @@ async function askOpenId(config: openid.Configuration, { checks, returned }: Ask
     expectedState: checks.state,
     expectedNonce: checks.nonce,
     pkceCodeVerifier: checks.verifier,
-    // Stricter than the library's default: who it is stands in the ID token and nowhere else.
+    // Stricter than the library's default: the person's id is in the ID token and nowhere else.
     idTokenExpected: true,
   });
   return { told: 'claims', claims: { ...tokens.claims() } } as const;
@@ -185,7 +185,7 @@ const isClaims = (value: unknown): value is Claims =>
 
 const UNAVAILABLE = new Set(['OAUTH_TIMEOUT', 'OAUTH_RESPONSE_IS_NOT_CONFORM']);
 
-/** Undefined: a bug of ours. What providers say of their faults is neither logged nor shown. */
+/** Undefined for a bug of ours. The providers' error descriptions are neither logged nor shown. */
 function faultOf(error: unknown): 'failed' | 'unavailable' | undefined {
   if (error instanceof openid.ClientError) {
     return UNAVAILABLE.has(error.code ?? '') ? 'unavailable' : 'failed';
@@ -201,7 +201,7 @@ function faultOf(error: unknown): 'failed' | 'unavailable' | undefined {
   return isUnreached(error) ? 'unavailable' : undefined;
 }
 
-/** Whether `fetch` reached nobody. */
+/** Whether `fetch` could not connect. */
 const isUnreached = (error: unknown): boolean =>
   error instanceof Error &&
   (error.message === 'fetch failed' ||

@@ -1,7 +1,4 @@
-/**
- * The token exchange (RFC 8693) in the authorization server's library, and agents as the clients that may ask for
- * it.
- */
+/** Token exchange (RFC 8693) in the authorization server's library, with agents as its clients. */
 import { errors, Provider } from 'oidc-provider';
 import { TooManyRequests } from './artifact-bounds.ts';
 import type { Ctx, Ports, TokenExchangeFault } from './authorization-ports.ts';
@@ -14,19 +11,19 @@ const PARAMETERS = [
   ...['requested_token_type', 'audience', 'resource', 'scope'],
 ];
 const TOKEN_PATH = '/oauth2/token';
-/** For the log alone: the agent had proven itself, so that is no failure to do so. */
+/** Written to the log only. The agent had authenticated, so it is not an authentication failure. */
 export const AGENT_ENDED = 'the agent was ended while it asked';
 
 const isAgent = (client: object | undefined): boolean =>
   (client as { readonly agent?: unknown } | undefined)?.agent === true;
 
-/** An agent is a client of the token endpoint alone. */
+/** An agent is a client at the token endpoint only. */
 export const agentPayload = async (
   { agentClient }: Pick<Ports, 'agentClient'>,
   id: string,
 ): Promise<object | undefined> => (Provider.ctx?.path === TOKEN_PATH ? agentClient(id) : undefined);
 
-/** Whether the client that calls has proven itself by its secret, or an agent by its key. */
+/** Whether the client authenticated with its secret, or the agent with its key. */
 export async function isSecretRight(
   { hasSecret, provesAgent }: Pick<Ports, 'hasSecret' | 'provesAgent'>,
   client: { readonly clientId: string },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { totpSecret, totpStep } from './totp.ts';
 
-/** RFC 6238, appendix B: the SHA-1 secret, and the last six of the eight digits. */
+/** The SHA-1 secret of RFC 6238, appendix B. Codes are the last six of its eight digits. */
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
 const at = (seconds: number) => new Date(seconds * 1000);
 

@@ -1,18 +1,21 @@
-/** Time-based one-time passwords (RFC 6238): SHA-1, six digits, 30 s, as every authenticator app has them (`otpauth`). */
+/**
+ * Time-based one-time passwords (RFC 6238) with SHA-1, six digits and 30 s, as all authenticator apps support
+ * (`otpauth`).
+ */
 import { typedCode } from '@cardea/crypto';
 import { Secret, TOTP } from 'otpauth';
 
 const SECRET_BYTES = 20;
 const DIGITS = 6;
 const PERIOD_SECONDS = 30;
-/** Steps before and after the current one that are accepted, because clocks differ. */
+/** The number of accepted steps before and after the current one, because clocks differ. */
 const WINDOW = 1;
 const FORM = /^\d{6}$/;
 
 export type TotpSecret = {
-  /** Base 32. */
+  /** The secret in base 32. */
   readonly secret: string;
-  /** For the QR code. */
+  /** The URL for the QR code. */
   readonly url: string;
 };
 
@@ -26,12 +29,12 @@ export function totpSecret(
   return { secret: secret.base32, url };
 }
 
-/** 80 bits at least, as the authenticator apps of others have them. */
+/** The minimum length of imported secrets is 80 bits, since other products use such short ones. */
 const IMPORTED_BYTES_MIN = 10;
 const IMPORTED_BYTES_MAX = 64;
 const BASE_32 = /^[A-Z2-7]+$/;
 
-/** A secret that was made elsewhere, in its one form; undefined if it is none. */
+/** Returns an imported secret in canonical form, or undefined if it is invalid. */
 export function readTotpSecret(text: string): string | undefined {
   const base32 = text.replaceAll(/[\s-]|=+$/g, '').toUpperCase();
   if (!BASE_32.test(base32)) return undefined;
@@ -39,7 +42,7 @@ export function readTotpSecret(text: string): string | undefined {
   return length < IMPORTED_BYTES_MIN || length > IMPORTED_BYTES_MAX ? undefined : base32;
 }
 
-/** The step that a code is of, around this time; null if it is of none. */
+/** The time step of a code near `now`. Null if the code is wrong. */
 export function totpStep(secret: string, code: string, now: Date): number | null {
   const typed = typedCode(code);
   if (!FORM.test(typed)) return null;

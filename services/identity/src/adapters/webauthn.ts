@@ -1,4 +1,6 @@
-/** Passkeys (WebAuthn, `@simplewebauthn/server`): a fault of what a client sent is an answer, never a throw. */
+/**
+ * Passkeys (WebAuthn, `@simplewebauthn/server`). Invalid client data leads to a return value, never to an exception.
+ */
 import {
   generateAuthenticationOptions,
   generateRegistrationOptions,
@@ -6,14 +8,14 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
 
-/** To whom passkeys belong: the domain, its name, and the pages that may ask for them. */
+/** The owner of passkeys: the domain, its name, and the pages that may use them. */
 export type RelyingParty = {
   readonly id: string;
   readonly name: string;
   readonly origins: readonly string[];
 };
 
-/** All base64url. */
+/** All members are base64url. */
 export type PasskeyCredential = {
   readonly id: string;
   readonly publicKey: string;
@@ -31,20 +33,20 @@ export type NewPasskey = {
 };
 
 type Listed = Pick<PasskeyCredential, 'id' | 'transports'>;
-/** What was stored before transports were checked may hold anything. */
+/** Transports that were stored before they were checked may have any value. */
 const listed = (credentials: readonly Listed[]) =>
   credentials.map(({ id, transports }) => ({ id, transports: knownTransports(transports) }));
 
 const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const;
 type Transport = (typeof TRANSPORTS)[number];
 
-/** A hint for browsers, so one that is missing or of a wrong type counts as none. */
+/** Transports are a hint for browsers, so a missing or malformed value counts as none. */
 const knownTransports = (given: unknown): Transport[] =>
   Array.isArray(given) ? TRANSPORTS.filter((transport) => given.includes(transport)) : [];
 
 /**
- * Browsers, password managers and bridges to apps fill these members differently: absent, null, empty or of a wrong
- * type means that there is none. A library's check of its own type would refuse the whole answer.
+ * Optional members. Browsers, password managers and app bridges send them absent, null, empty or of a wrong type, and
+ * all of these count as absent. The library's type check would refuse the whole response.
  */
 const OPTIONAL_TEXTS = ['authenticatorAttachment'];
 const OPTIONAL_RESPONSE_TEXTS = ['userHandle', 'publicKey', 'authenticatorData'];
@@ -73,7 +75,7 @@ const withoutEmptyTexts = (members: Members, names: readonly string[]): Members 
     ),
   );
 
-/** What a browser needs to make one; it asks the person for a PIN, a finger or a face. */
+/** The options with which a browser creates a passkey. They require user verification: a PIN, a finger or a face. */
 export const creationOptions = (of: {
   readonly rp: RelyingParty;
   readonly challenge: Buffer;
@@ -92,7 +94,7 @@ export const creationOptions = (of: {
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
 
-/** What a browser needs to show one; any of the domain's where none is listed. */
+/** The options with which a browser uses a passkey: one of the listed, or any of the domain if none is listed. */
 export const requestOptions = (of: {
   readonly rp: Pick<RelyingParty, 'id'>;
   readonly challenge: Buffer;
@@ -106,16 +108,16 @@ export const requestOptions = (of: {
   });
 
 type Shown = {
-  /** As the browser sent it; its form is checked here. */
+  /** The browser's response, whose form is checked here. */
   readonly response: object;
-  /** base64url. */
+  /** The challenge in base64url. */
   readonly challenge: string;
   readonly rp: RelyingParty;
 };
 type Registration = Parameters<typeof verifyRegistrationResponse>[0]['response'];
 type Assertion = Parameters<typeof verifyAuthenticationResponse>[0]['response'];
 
-/** Undefined: for another page or challenge, without the person, or malformed. */
+/** Returns undefined if the response is for another page or challenge, lacks user verification, or is malformed. */
 export async function madePasskey({
   response,
   challenge,
@@ -140,11 +142,11 @@ export async function madePasskey({
       backedUp: info.credentialBackedUp,
     };
   } catch {
-    return undefined; // the library throws for whatever a client may have sent
+    return undefined; // The library throws for malformed client data.
   }
 }
 
-/** What the authenticator says of itself. Whether its counter may be that is not decided here. */
+/** Verifies the authenticator's response. The caller judges its counter. */
 export async function shownPasskey(
   { response, challenge, rp }: Shown,
   credential: PasskeyCredential,

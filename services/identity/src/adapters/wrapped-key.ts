@@ -1,4 +1,4 @@
-/** The private half of a signing key, wrapped under the deployment's secret and bound to its kid. */
+/** The private part of a signing key, encrypted under the deployment's secret and bound to its `kid`. */
 import { createSecretKey } from 'node:crypto';
 import { exportPrivateKey } from '@cardea/auth';
 import { decrypt, encrypt, Tampered } from '@cardea/crypto';
@@ -9,7 +9,7 @@ export const wrapPrivateKey = (secret: Buffer, { kid, privateKey }: KeyPair): st
     'base64url',
   );
 
-/** Undefined if it was wrapped under another secret. */
+/** Returns undefined if it was encrypted under another secret. */
 export function unwrapPrivateKey(
   secret: Buffer,
   kid: string,

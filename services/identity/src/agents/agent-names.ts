@@ -1,4 +1,4 @@
-/** An agent's name is unique within a tenant, in any spelling. */
+/** Reserves the names of agents. A name is unique within a tenant, regardless of its spelling. */
 import type { Sealer } from '@cardea/crypto';
 import { type Command, release, reserve, type Streams } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
@@ -22,7 +22,7 @@ export function agentNames(needs: {
     hashOf: (tenantId, name) =>
       sealer.indexHash({ tenantId }, 'agent name', name.normalize('NFKC').toLowerCase()),
     hold: async (nameHash, agentId, command) => {
-      // An incomplete creation does not keep the name: first it is prevented from ever being completed.
+      // A creation that never completed does not keep the name. First it is prevented from ever completing.
       const isOrphan = async (doubted: string): Promise<boolean> => {
         const own = { ...command, id: uuidFrom(command.id, 'abandon', doubted) };
         return (await streams.decideOn(agents, doubted, own, abandonAgent)).accepted;

@@ -1,6 +1,6 @@
 /**
- * The claims of an agent session's two tokens (`docs/design/tokens.md`, Token classes); the signer adds key
- * and signature.
+ * The claims of an agent session's two tokens (`docs/design/tokens.md`, Token classes). The signer adds key and
+ * signature.
  */
 import {
   type AgentClaims,

@@ -1,4 +1,4 @@
-/** What other services receive about agents, their keys, delegations and sessions. */
+/** Publishes the facts about agents, their keys, delegations and sessions that other services receive. */
 import type { identityEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
 import { type AgentKeyEvent, agentKeys } from './agent-keys/agent-key.ts';

@@ -101,7 +101,7 @@ export function agentsModule(
     agentNames: agentNames(given),
     agentTokens: agentTokens(given),
   };
-  /** For the pages of a person's own account. */
+  /** Operations for the pages of a person's own account. */
   const selfService = {
     myAgents: myAgentsRoute(needs),
     listDelegations: listDelegationsRoute(needs),

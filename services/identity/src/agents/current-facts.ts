@@ -1,6 +1,5 @@
 /**
- * The current facts of an agent, a session and a user from their streams, for services whose copies may
- * lag.
+ * Returns the current facts of an agent, a session and a user from their streams, for services whose copies may lag.
  */
 import type { CurrentFacts, FactsRequest } from '@cardea/contracts';
 import type { Peers, ServiceDependencies } from '@cardea/service';

@@ -1,6 +1,6 @@
 /**
- * Who persons are now, for approval: each as their own stream has them, so that a role or a vouch that was
- * withdrawn counts no more once its withdrawal was answered.
+ * Returns the current state of persons for approval, from their own streams. After the withdrawal of a role or a vouch
+ * was answered, it no longer counts.
  */
 import type { Person, UsersRequest } from '@cardea/contracts';
 import type { Database } from '@cardea/read-models';
@@ -10,7 +10,7 @@ import type { SnapshotCache } from '../streams/snapshot-cache.ts';
 
 type Dependencies = { readonly database: Database; readonly snapshots: SnapshotCache };
 
-/** One more than may hold a set of approvers, so that the caller sees that there are too many. */
+/** One more than the largest set of approvers, so that the caller sees when there are too many. */
 const WITH_ROLE_MAX = 101;
 
 export const currentUsers =
@@ -31,7 +31,7 @@ export const currentUsers =
 const hasRole = ({ roles }: Person, role: UsersRequest['role']): boolean =>
   role === undefined || roles.includes(role);
 
-/** From the table, whose row was written before the change of the role was answered. */
+/** Reads the table. A row is written before the change of its role is answered. */
 async function withRole(
   database: Database,
   tenantId: string,

@@ -1,7 +1,7 @@
 /**
- * After an account was reclaimed: what it let agents do is withdrawn, agent keys that were made with it are
- * revoked, and agents that were made with it are suspended until an administrator resumes them. Of a person who has
- * their account deleted, the delegations end.
+ * After an account was reclaimed: its delegations are withdrawn, agent keys that it created are revoked, and agents
+ * that it created are suspended until an administrator resumes them. When a person schedules the deletion of their
+ * account, the delegations end.
  */
 import { refuse } from '@cardea/event-store';
 import { policy } from '@cardea/service';

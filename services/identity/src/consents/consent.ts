@@ -1,17 +1,17 @@
 /**
- * What a user lets an application ask for in their name. Each grant after a withdrawal begins a new epoch,
- * so nothing that rested on the one before is ever valid again.
+ * What a user lets an application do in their name. Each grant after a withdrawal begins a new epoch, so nothing that
+ * depended on the previous epoch becomes valid again.
  */
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 import { uuidV5 } from '@cardea/runtime';
 
-/** Scopes by resource: those of OpenID Connect under the empty name, those of a resource server under its own. */
+/** Scopes by resource. OpenID Connect scopes have the empty name; scopes of a resource server have its identifier. */
 export type Granted = { readonly [resource: string]: readonly string[] };
 
-/** What a person has let an application have beside the claims of the scopes: the claim, and what it is made from. */
+/** A claim that a person has consented to in addition to the claims of scopes, and its source. */
 export type ConsentedClaim = { readonly name: string; readonly from: string };
 
-/** `user`: they were asked; `policy`: a first-party application, whose users are not asked. */
+/** `user`: the user consented on a page. `policy`: the application is first-party, so no page was shown. */
 export type GrantedBy = 'user' | 'policy';
 
 type ConsentData = {
@@ -19,7 +19,7 @@ type ConsentData = {
   readonly user_id: string;
   readonly client_id: string;
   readonly granted: Granted;
-  /** The whole; absent where there is none. */
+  /** All claims that were consented to. Missing if there are none. */
   readonly claims?: readonly ConsentedClaim[];
   readonly epoch: number;
   readonly by: GrantedBy;
@@ -57,7 +57,7 @@ export type GivenConsent = {
   readonly claims: readonly ConsentedClaim[];
   readonly epoch: number;
   readonly grantedAt: string;
-  /** When the epoch before ended; tokens are dated after it. */
+  /** When the previous epoch ended. Tokens are dated after it. */
   readonly revokedAt: string | null;
 };
 export type Consent = { readonly status: 'none' } | GivenConsent;
@@ -91,7 +91,7 @@ export const consents: Stream<Consent, ConsentEvent> = {
   },
 };
 
-/** Any fixed UUID of our own. */
+/** Namespace of derived ids. Any fixed UUID would do. */
 const NAMESPACE = 'b1f6a3de-4f0c-5d53-8a5e-93e1b0c8d7f4';
 
 export const consentId = (of: {
@@ -110,7 +110,7 @@ export type Grant = {
   readonly now: Date;
 };
 
-/** What was granted before stays granted; a grant that adds nothing changes nothing. */
+/** Adds to what was granted. A grant that adds nothing changes nothing. */
 export function grant(
   { id, userId, clientId, granted, claims = [], by, now }: Grant,
   consent: Consent,
@@ -133,7 +133,10 @@ export function grant(
   return accept({ type: 'ConsentGranted', data });
 }
 
-/** Claims that the application no longer has may stand there, too: the oldest are forgotten, and shown again if need be. */
+/**
+ * The most claims per consent. They may include claims that the application no longer has, so the oldest are dropped
+ * and shown again if needed.
+ */
 const CLAIMS_MAX = 100;
 
 const claimsOf = (claims: readonly ConsentedClaim[]) =>
@@ -141,7 +144,7 @@ const claimsOf = (claims: readonly ConsentedClaim[]) =>
     ? {}
     : { claims: claims.slice(-CLAIMS_MAX).map(({ name, from }) => ({ name, from })) };
 
-/** A name that means something else by now replaces what it meant. */
+/** If a claim's name now has another source, the new meaning replaces the old one. */
 const withoutNames = (
   claims: readonly ConsentedClaim[],
   replaced: readonly ConsentedClaim[],
@@ -169,10 +172,10 @@ function union(first: Granted, second: Granted): Granted {
   );
 }
 
-/** Scopes of OpenID Connect itself stand under this name. */
+/** The name under which scopes of OpenID Connect itself are stored. */
 export const OPENID = '';
 
-/** As lists and events show it: every scope once, and the resources. */
+/** The form in lists and events: every scope once, and the resources. */
 export const shownGrant = (granted: Granted) => ({
   scopes: [...new Set(Object.values(granted).flat())],
   resources: Object.keys(granted).filter((resource) => resource !== OPENID),

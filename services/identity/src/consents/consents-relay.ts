@@ -1,4 +1,4 @@
-/** What other services receive about consents. */
+/** Publishes the facts about consents that other services receive. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import { type ConsentEvent, shownGrant } from './consent.ts';

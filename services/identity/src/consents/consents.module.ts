@@ -27,7 +27,7 @@ type Dependencies = Pick<
   'command' | 'database' | 'positions' | 'streams' | 'systemCommand'
 >;
 
-/** The epoch of an active consent to a client that may still act; else null. */
+/** The epoch of an active consent to a client that may still act; otherwise null. */
 export const consentEpochs =
   ({
     snapshots,
@@ -43,7 +43,7 @@ export const consentEpochs =
   };
 
 export function consentsModule(needs: Dependencies) {
-  /** For the pages of a person's own account. */
+  /** Operations for the pages of a person's own account. */
   const selfService = {
     listConsents: listConsentsRoute(needs),
     revokeConsent: revokeConsentRoute(needs),

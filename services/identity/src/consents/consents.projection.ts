@@ -1,4 +1,4 @@
-/** Maintains `consents`, which the list of a user reads. */
+/** Maintains `consents`, which a user's list reads. */
 import { orNull, projection, table } from '@cardea/read-models';
 import type { UserEvent } from '../accounts/accounts.module.ts';
 import { forgetUserAndTenantIn, type TenantDeleted } from '../workspaces/workspaces.module.ts';

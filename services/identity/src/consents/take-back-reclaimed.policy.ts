@@ -1,4 +1,4 @@
-/** After an account was reclaimed: what it had allowed applications is withdrawn. */
+/** Withdraws the consents of an account that was reclaimed. */
 import { policy } from '@cardea/service';
 import { type AccountReclaimed, endMadeBeforeReclaim } from '../accounts/accounts.module.ts';
 import { consents } from './consent.ts';

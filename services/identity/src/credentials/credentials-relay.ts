@@ -1,4 +1,4 @@
-/** What other services receive about API keys. */
+/** Publishes the facts about API keys that other services receive. */
 import type { identityEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
 import { type ApiKeyEvent, apiKeys } from './api-keys/api-key.ts';

@@ -1,4 +1,4 @@
-/** API keys, and what all opaque keys have in common: their form, their secret, their use. */
+/** API keys, and what all opaque keys share: their format, their secret, their last use. */
 
 import type { IntrospectedKey } from '@cardea/auth';
 import type { Module, ServiceDependencies } from '@cardea/service';
@@ -48,11 +48,11 @@ type Dependencies = Pick<
 > & {
   readonly snapshots: SnapshotCache;
   readonly workspaces: Pick<Workspaces, 'tenant'>;
-  /** The agent of an agent key. */
+  /** Finds the agent of an agent key. */
   readonly agentOfKey: (key: OpaqueKey) => Promise<IntrospectedKey | undefined>;
 };
 
-/** Who a key stands for, for those who only ask. */
+/** Finds the owner of a live key without recording a use. */
 export type FindLiveKey = (token: string) => Promise<LiveKey | undefined>;
 
 export const findLiveKey =

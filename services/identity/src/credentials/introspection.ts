@@ -1,6 +1,6 @@
 /**
- * Introspection of opaque keys. The authentication pipeline has checked the checksum; here the key's
- * stream, its secret, its expiry and its owner are checked. A key that is not live is reported as unknown.
+ * Introspection of opaque keys. The authentication pipeline has checked the checksum. Here the key's stream, secret,
+ * expiry and owner are checked. A key that is not live is reported as unknown.
  */
 import type { IntrospectedKey } from '@cardea/auth';
 import { parseKey } from '@cardea/crypto';
@@ -17,7 +17,7 @@ type Dependencies = {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Logger;
-  /** Called for every use; resolves once it is recorded. */
+  /** Called for every use. It resolves after the use is recorded. */
   readonly noteUse: NoteUse;
   readonly agentOfKey: (key: OpaqueKey) => Promise<IntrospectedKey | undefined>;
 };
@@ -29,14 +29,14 @@ export const introspector =
     if (live === undefined) return { key: null };
     const { key, parsed } = live;
     const { id, kind } = parsed;
-    // Not awaited: recording when a key was last used must not delay or refuse a request.
+    // The call is not awaited, because recording the last use must not delay or refuse a request.
     needs.noteUse({ id, kind, tenantId: key.tenantId }).catch(() => {
       needs.log.warn({ keyId: id }, 'the use of a key was not noted');
     });
     return { key };
   };
 
-/** What a presented key stands for now; asking notes no use. */
+/** A live key and its owner. Finding it records no use. */
 export type LiveKey = { readonly key: IntrospectedKey; readonly parsed: OpaqueKey };
 
 export async function liveKeyOf(

@@ -1,4 +1,4 @@
-/** Issues keys. */
+/** Issues opaque keys. */
 import { instantOf } from '@cardea/contracts';
 import {
   type IssuedKey,
@@ -19,8 +19,8 @@ type Dependencies = Pick<ServiceDependencies, 'random'> & {
 type AnyRequest = Request<unknown, unknown, unknown>;
 
 /**
- * A request that can be repeated always derives the same id, so that its repeat finds the key that it
- * created; the secret is always random.
+ * Generates the id and the secret of a key. A repeatable request always derives the same id, so a repeat finds the key
+ * that the first request created. The secret is always random.
  */
 export function drawKey(
   { random }: Pick<Dependencies, 'random'>,
@@ -40,7 +40,7 @@ export function drawKey(
   return issueKey(of.kind, of.environment, { bytes });
 }
 
-/** A new secret for a key that keeps its id. */
+/** Generates a new secret for a key that keeps its id. */
 export function drawSecret(
   { random }: Pick<Dependencies, 'random'>,
   of: {
@@ -55,7 +55,7 @@ export function drawSecret(
   return { text: printKey({ ...parsed, id: of.id }), hash: drawn.secretHash };
 }
 
-/** `live` if the tenant is in production. */
+/** Returns `live` if the tenant is in production. */
 export async function environmentOf(
   needs: Pick<Dependencies, 'workspaces'>,
   tenantId: string,
@@ -64,7 +64,7 @@ export async function environmentOf(
   return tenant?.environment === 'production' ? 'live' : 'test';
 }
 
-/** Undefined if it is not a time, or one that has passed. */
+/** Returns undefined if the text is not a time, or a time in the past. */
 export function futureMoment(text: string, now: Date): string | undefined {
   const moment = instantOf(text);
   return moment === null || moment <= now ? undefined : moment.toISOString();

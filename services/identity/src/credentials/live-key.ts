@@ -1,9 +1,9 @@
-/** Until when a presented key is valid, by its secret, its environment and its expiry. */
+/** Checks a presented key's secret, environment and expiry. */
 import type { CredentialKey } from '@cardea/crypto';
 import type { Clock } from '@cardea/runtime';
 import { type KeySecret, recognise } from '../streams/key-secret.ts';
 
-/** A key whose form and checksum are right; whether it is live is in its stream. */
+/** A key with valid format and checksum. Its stream tells whether it is live. */
 export type OpaqueKey = Extract<CredentialKey, { kind: 'svc' | 'agk' }>;
 
 const MS = 1_000;
@@ -15,7 +15,7 @@ type Kept = {
   readonly secret: KeySecret;
 };
 
-/** `expiresAt` in Unix seconds, null for no expiry; undefined if the key is not live. */
+/** `expiresAt` is in Unix seconds, or null for no expiry. Returns undefined if the key is not live. */
 export function liveKey(
   { clock }: { readonly clock: Pick<Clock, 'now'> },
   presented: OpaqueKey,

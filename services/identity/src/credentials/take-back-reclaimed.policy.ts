@@ -1,4 +1,4 @@
-/** After an account was reclaimed: API keys that were made with it are revoked. */
+/** Revokes the API keys that a reclaimed account created. */
 import { policy } from '@cardea/service';
 import { type AccountReclaimed, endMadeBeforeReclaim } from '../accounts/accounts.module.ts';
 import { apiKeys, revokeApiKey } from './api-keys/api-key.ts';

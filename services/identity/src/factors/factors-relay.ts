@@ -1,4 +1,4 @@
-/** What other services hear of second factors; the account's own events say which of them count. */
+/** Publishes events about second factors. The account's own events tell which factors it has. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import type { FactorEvent } from './factors/factor.ts';

@@ -1,4 +1,4 @@
-/** Second factors of users: enrolled and removed by themselves, shown when they sign in. */
+/** Second factors of users: users enrol and remove them, and sign-ins verify them. */
 import type { Module, ServiceDependencies } from '@cardea/service';
 import { importUsersRoute, type UserDirectory } from '../accounts/accounts.module.ts';
 import { readTotpSecret } from '../adapters/totp.ts';
@@ -28,7 +28,7 @@ type Dependencies = Pick<
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
-/** What importing people needs, who bring their second factors. */
+/** Functions for the import of users with second factors. */
 type Importing = Omit<Parameters<typeof importUsersRoute>[0], 'readTotpSecret' | 'importTotp'>;
 
 export function factorsModule(given: Dependencies & Importing): {
@@ -54,7 +54,7 @@ export function factorsModule(given: Dependencies & Importing): {
   };
 }
 
-/** For the pages of a person's own account. */
+/** Operations for the pages of a person's own account. */
 const selfService = (
   needs: Parameters<typeof listFactorsRoute>[0] &
     Parameters<typeof enrolTotpRoute>[0] &

@@ -1,6 +1,6 @@
 /**
- * Passkeys of users: made, and shown. A challenge is taken out of the cache by whoever answers it, so it is
- * answered once; the factor is named by its credential, so no table is needed to find whose it is.
+ * Creates and verifies passkeys of users. Verification removes the challenge from the cache, so it can be answered only
+ * once. A factor's id is derived from its credential, so no table is needed to find its owner.
  */
 import type { Sealer } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
@@ -41,18 +41,18 @@ export type Passkeys = {
     | { readonly passkey: PasskeyFacts; readonly position: bigint | undefined }
     | { readonly refused: AddRefusal }
   >;
-  /** Asks one user for a passkey; without a user, whoever has one for the tenant's domain. */
+  /** Asks one user for a passkey. Without a user, any passkey of the tenant's domain is accepted. */
   readonly request: (user: ExistingUser | null, tenant: TenantFacts) => Promise<Challenge>;
-  /** Says whose passkey was shown; what was wrong with it is not told. */
+  /** Returns the owner of the passkey. The reason of a failure is not returned. */
   readonly look: (
     of: Answered,
     tenant: TenantFacts,
   ) => Promise<ShownPasskey | InvalidPasskey | 'expired'>;
-  /** Uses it up: false where it is none of the account's, or its counter did not rise. */
+  /** Records the use. Returns false if the passkey is not one of the account's, or if its counter did not rise. */
   readonly use: (shown: ShownPasskey, user: ExistingUser, command: Command) => Promise<boolean>;
 };
 
-/** The user whose passkey it would have been; null: nobody's. */
+/** The user whose passkey it claimed to be. Null if it belongs to no user. */
 export type InvalidPasskey = { readonly invalid: true; readonly userId: string | null };
 
 export type ShownPasskey = {
@@ -74,7 +74,7 @@ type Dependencies = {
 type Pending = {
   readonly tenantId: string;
   readonly challenge: string;
-  /** Set where a passkey is to be made. */
+  /** Set if a passkey is to be created. */
   readonly making: { readonly userId: string; readonly userHandle: string } | null;
 };
 
@@ -164,8 +164,8 @@ export function passkeys(needs: Dependencies): Passkeys {
 }
 
 /**
- * One per account: an authenticator that is given two handles keeps two entries for one person. Drawn from the tenant's
- * index key, it says nothing about the account, and two passkeys that are made at once have the same.
+ * One handle per account, because an authenticator with two handles keeps two entries for one person. It is derived
+ * from the tenant's index key, so it reveals nothing about the account, and concurrent enrolments get the same handle.
  */
 async function handleOf(
   { sealer }: Pick<Dependencies, 'sealer'>,
@@ -184,7 +184,10 @@ async function handleOf(
 
 const keyOf = (challengeId: string): string => `webauthn:${challengeId}`;
 
-/** As the tenant says, else the host of its own pages, else ours; and the hosted pages, where a browser lets them. */
+/**
+ * The relying party: the tenant's setting, otherwise the host of its own pages, otherwise ours. The hosted pages are
+ * included if browsers allow it.
+ */
 export function relyingParty(tenant: TenantFacts, settings: Addresses): RelyingParty {
   const { displayName: name, settings: own } = tenant;
   const { origin } = new URL(own.app_url ?? settings.PUBLIC_URL);
@@ -196,7 +199,7 @@ export function relyingParty(tenant: TenantFacts, settings: Addresses): RelyingP
 
 type Addresses = Pick<Settings, 'ISSUER' | 'PUBLIC_URL'>;
 
-/** A browser shows a passkey at pages of its domain alone, and of what is below it. */
+/** Browsers allow a passkey only at pages of its domain and its subdomains. */
 export function hasHostedPasskeys(tenant: TenantFacts, settings: Addresses): boolean {
   const { hostname } = new URL(settings.ISSUER);
   const domain = domainOf(tenant, settings);
@@ -208,7 +211,7 @@ const domainOf = ({ settings: { webauthn, app_url } }: TenantFacts, of: Addresse
 
 type Of = { readonly userId: string; readonly tenantId: string; readonly name: string | null };
 
-/** Credentials are encrypted: an id of one names a device of a person. */
+/** Credentials are encrypted, because a credential's id identifies a person's device. */
 function credentialStore({ streams, sealer }: Pick<Dependencies, 'streams' | 'sealer'>) {
   const opened = async (facts: PasskeyFacts): Promise<PasskeyCredential | undefined> => {
     const place = factorField(facts.user_id, facts.id, 'credential');

@@ -1,6 +1,6 @@
 /**
- * The second factors of a user, for whoever enrols one and for whoever shows one. What was shown is used up
- * by an append to its stream: of two at once one wins, on whichever replicas they are.
+ * Enrols and verifies the second factors of users. A use is recorded by an append to the factor's stream. Of two
+ * concurrent uses one succeeds, across replicas.
  */
 import type { Sealer } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
@@ -37,18 +37,18 @@ export type Confirmed =
     };
 
 export type SecondFactors = {
-  /** A new secret, which counts once its first code was shown. */
+  /** Creates a new secret. It counts as a factor after its first code was verified. */
   readonly enrolTotp: (
     of: {
       readonly user: ExistingUser;
       readonly name: string | null;
-      /** As an authenticator app shows it: whose account, and where. */
+      /** The account and issuer that the authenticator app shows. */
       readonly account: string;
       readonly issuer: string;
     },
     command: Command,
   ) => Promise<EnrolledTotp | 'erased'>;
-  /** One that its owner's app has already; undefined where nothing was added. */
+  /** Adds a secret that the owner's app has already. Returns undefined if nothing was added. */
   readonly importTotp: (
     of: { readonly userId: string; readonly secret: string },
     command: Command,
@@ -64,7 +64,7 @@ export type SecondFactors = {
     | { readonly codes: readonly string[]; readonly position: bigint | undefined }
     | { readonly refused: 'not_found' | 'no_second_factor' }
   >;
-  /** Uses the code up; the factor that it was of, undefined for a wrong one. */
+  /** Uses the code and returns its factor, or undefined for a wrong code. */
   readonly use: (
     user: ExistingUser,
     shown: ShownCode,
@@ -158,7 +158,7 @@ async function importTotp(
   command: Command,
 ): Promise<bigint | undefined> {
   const { now } = command;
-  // The same for a request that is repeated.
+  // The id is the same for a repeated request.
   const factorId = uuidFrom(userId, 'imported totp');
   const place = factorField(userId, factorId, 'secret');
   const secret = await sealer.seal(command.metadata.tenantId, place, text);
@@ -182,7 +182,7 @@ const hashOf = (
 
 type Typed = { readonly user: ExistingUser; readonly code: string };
 
-/** No code is right for a secret that nobody may read any more. */
+/** After the key was erased nobody can read the secret, so no code is right. */
 async function stepOf(
   { streams, sealer }: Pick<Dependencies, 'streams' | 'sealer'>,
   { factorId, code }: { readonly factorId: string; readonly code: string },
@@ -231,5 +231,5 @@ async function useRecovery(
   return decided.accepted ? recoveryId : undefined;
 }
 
-/** Apart from what else the request appends to the factor. */
+/** Derives a command id that differs from other appends of the request to the factor. */
 const commandOn = (command: Command): Command => ({ ...command, id: uuidFrom(command.id, 'use') });

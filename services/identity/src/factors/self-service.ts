@@ -1,4 +1,4 @@
-/** What the endpoints on a user's own second factors have in common. */
+/** What the endpoints for a user's own second factors share. */
 import type { Request } from '@cardea/http';
 import type { RateLimits } from '@cardea/service';
 import { tooOften, USERS_ONLY } from '../http/answers.ts';
@@ -15,7 +15,7 @@ export const COMMON = {
 
 export const isOff = ({ settings }: TenantFacts): boolean => settings.mfa_policy === 'disabled';
 
-/** Tries the first code of an app that a user enrols; wrong ones are counted. */
+/** Verifies the first code of an app that a user enrols. Wrong codes are counted. */
 export async function counted<Tried extends { readonly isWrong: boolean }>(
   limits: Pick<RateLimits, 'attempt'>,
   { ip }: Pick<Request<unknown, unknown, unknown>, 'ip'>,

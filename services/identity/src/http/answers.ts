@@ -6,14 +6,14 @@ export const closed = <Properties extends Parameters<typeof Type.Object>[0]>(
   properties: Properties,
 ) => Type.Object(properties, { additionalProperties: false });
 
-/** `docs/contract.md` 2.2: the form of a session's tokens. */
+/** The fields of a session's tokens (`docs/contract.md` 2.2). */
 export const tokenFields = {
   access_token: Type.String(),
   refresh_token: Type.String(),
   expires_in: Type.Integer(),
 };
 
-/** The answer of a sign-in that creates a session. */
+/** The response to a sign-in that creates a session. */
 const signedInFields = {
   user_id: Type.String(),
   ...tokenFields,
@@ -22,7 +22,7 @@ const signedInFields = {
 };
 export const SignedIn = named('SignedIn', closed(signedInFields));
 
-/** The answer of a sign-in that creates none. */
+/** The response to a sign-in that creates no session. */
 const signedInByMailFields = {
   user_id: Type.String(),
   access_token: Type.String(),
@@ -30,7 +30,7 @@ const signedInByMailFields = {
 };
 export const SignedInByMail = named('SignedInByMail', closed(signedInByMailFields));
 
-/** What a browser's `navigator.credentials` takes, as JSON (WebAuthn). */
+/** The JSON that a browser's `navigator.credentials` accepts (WebAuthn). */
 export const challengeFields = {
   challenge_id: Type.String(),
   options: Type.Object({}, { additionalProperties: true }),
@@ -53,21 +53,21 @@ export const SecondFactorMethod = named(
   Type.Enum(['totp', 'recovery', 'passkey']),
 );
 
-/** Codes that were drawn because a factor had to be enrolled first. */
+/** Codes that were generated because a factor had to be enrolled. */
 const recovery_codes = Type.Optional(Type.Array(Type.String()));
 export const SignedInWithSecondFactor = Type.Union([
   named('SignedInWithSecondFactor', closed({ ...signedInFields, recovery_codes })),
   named('SignedInByMailWithSecondFactor', closed({ ...signedInByMailFields, recovery_codes })),
 ]);
 
-/** The first factor was right, and another one is due. */
+/** The first factor was right, and a second factor is due. */
 export const SecondFactorDue = named(
   'SecondFactorDue',
   closed({
     user_id: Type.String(),
     email_verified: Type.Boolean(),
     mfa_required: Type.Literal(true),
-    /** Nobody can sign in without a second factor, and this user has none: it is enrolled first. */
+    /** The tenant requires a second factor and this user has none, so one has to be enrolled. */
     mfa_enrollment_required: Type.Optional(Type.Literal(true)),
     mfa_token: Type.String(),
     mfa_methods: Type.Array(Type.String()),
@@ -75,7 +75,7 @@ export const SecondFactorDue = named(
   }),
 );
 
-/** The same whether or not anybody has the address, so that it does not reveal accounts. */
+/** The response is the same whether or not the address has an account, so it does not reveal accounts. */
 export const sentFields = {
   challenge_id: Type.String(),
   status: Type.Literal('sent'),
@@ -84,8 +84,8 @@ export const sentFields = {
 
 export const message = closed({ message: Type.String() });
 
-/** `docs/contract.md` 2.1. */
-/** What administrators keep about a user. */
+/** The fields of `docs/contract.md` 2.1. */
+/** Metadata that administrators store with a user. */
 export const metadataField = Type.Object({}, { additionalProperties: true });
 
 export const profileFields = {
@@ -108,7 +108,7 @@ export const USERS_ONLY = {
   agent: { status: 401, code: 'user_session_required' },
 } as const;
 
-/** In the form of the request pipeline's own errors: the field's name and the rule. */
+/** Uses the form of the request pipeline's own errors: the field's name and the rule. */
 export const badField = (field: string, rule = 'format') =>
   ({ refused: 'invalid_request', details: [{ field, rule }] }) as const;
 

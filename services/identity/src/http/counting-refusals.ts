@@ -1,4 +1,4 @@
-/** Work whose refusals are counted: who was refused too often waits, and who is right never does. */
+/** Work whose refusals are counted. A caller with too many refusals has to wait; a caller who succeeds never does. */
 import type { Allowed, Charge, RateLimits } from '@cardea/service';
 import { tooOften } from './answers.ts';
 
@@ -11,6 +11,6 @@ export async function countingRefusals<Answer extends object>(
   return tried.allowed ? tried.answer : tooOften(tried);
 }
 
-/** Where the work does not fit into one function: the charge ends with its answer. */
+/** Settles the charge with the response, for work that does not fit into one function. */
 export const settle = (taken: Allowed, answer: object): Promise<void> =>
   'refused' in answer ? taken.keep() : taken.giveBack();

@@ -1,13 +1,13 @@
 /**
- * What a flow that leads through other pages has to match when the browser comes back, in an encrypted cookie of that
- * browser: so no other browser can finish it. Each flow has a cookie of its own, named by its state, so several tabs
- * do not disturb each other.
+ * Stores what a flow across other sites' pages has to match when the browser returns. It is in an encrypted cookie of
+ * that browser, so no other browser can complete the flow. Each flow has its own cookie, named by its state, so several
+ * tabs do not interfere.
  */
 import { type DerivedKeys, openCookie, sameBytes, sealCookie, sha256 } from '@cardea/crypto';
 
-/** Begun flows of one kind. */
+/** One kind of flow. */
 export type FlowKind = {
-  /** The cookies' names begin with it; with `__Host-` where they are sent over https alone. */
+  /** The prefix of the cookies' names, after `__Host-` if they are sent over https only. */
   readonly prefix: string;
   readonly isSecure: boolean;
   readonly aad: readonly string[];
@@ -19,7 +19,7 @@ export type PendingFlow = {
   readonly expiresAt: number;
 };
 
-/** What a browser sends, and what is needed to read it. */
+/** The cookies that a browser sent, and the keys to read them. */
 export type Sent = {
   readonly header: string | undefined;
   readonly keys: DerivedKeys;
@@ -27,9 +27,9 @@ export type Sent = {
 };
 
 const NAME_CHARACTERS = 8;
-/** How long somebody may stay at the other pages. */
+/** How long a person may stay at the other pages. */
 export const FLOW_MS = 10 * 60_000;
-/** Flows of one kind in one browser at the same time; beyond either bound the oldest is given up. */
+/** The most flows of one kind in one browser. Beyond this bound or the byte limit the oldest flow is dropped. */
 export const FLOW_COOKIES_MAX = 5;
 /** Servers refuse requests whose headers exceed 8 to 16 KiB. */
 const COOKIES_BYTES_MAX = 5 * 1024;
@@ -38,7 +38,7 @@ export function flowCookies<Pending extends PendingFlow>({ prefix, isSecure, aad
   const form = new RegExp(`(${prefix}[0-9a-f]{${NAME_CHARACTERS}})=([A-Za-z0-9_-]+)`, 'g');
   const nameOf = (state: string): string =>
     `${prefix}${sha256(state).toString('hex').slice(0, NAME_CHARACTERS)}`;
-  // Lax, as the browser comes back from other pages.
+  // `SameSite=Lax`, because the browser returns from other sites.
   const cookie = (name: string, value: string, seconds: number): string =>
     `${name}=${value}; Path=/; Max-Age=${seconds}; ${isSecure ? 'Secure; ' : ''}HttpOnly; SameSite=Lax`;
   const cookiesOf = ({ header, keys, now }: Sent) =>
@@ -52,7 +52,7 @@ export function flowCookies<Pending extends PendingFlow>({ prefix, isSecure, aad
     cookiesOf(sent).toSorted((one, other) => (other.expiresAt ?? 0) - (one.expiresAt ?? 0));
   return {
     ended: (state: string): string => cookie(nameOf(state), '', 0),
-    /** The cookie of a flow that begins, and the removal of those for which the browser has no room. */
+    /** Returns the cookie of a new flow, and the removal of cookies for which there is no room. */
     begun: (pending: Pending, sent: Sent): string[] => {
       const sealed = sealCookie(JSON.stringify(pending), aad, sent.keys);
       const ended: string[] = [];
@@ -65,7 +65,7 @@ export function flowCookies<Pending extends PendingFlow>({ prefix, isSecure, aad
       }
       return [cookie(nameOf(pending.state), sealed, FLOW_MS / 1_000), ...ended];
     },
-    /** Undefined without one of this state, with one that was changed, and with one that is too old. */
+    /** Returns undefined if no cookie has this state, or if it was changed or has expired. */
     pending: (state: string, sent: Sent): Pending | undefined => {
       const name = nameOf(state);
       const found = cookiesOf(sent).find(

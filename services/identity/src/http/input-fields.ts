@@ -1,4 +1,4 @@
-/** Fields that several requests have; their handlers check the form and answer with their own codes. */
+/** Fields that several requests share. Their handlers check the format and answer with specific codes. */
 import { documented } from '@cardea/contracts';
 import Type from 'typebox';
 
@@ -7,23 +7,26 @@ const PASSWORD_CHARACTERS_MIN = 8;
 const PASSWORD_CHARACTERS_MAX = 128;
 const NAME_CHARACTERS_MAX = 128;
 const ADDRESS_CHARACTERS_MAX = 2_048;
-/** Control characters, separators of lines, and what changes the order of reading: `isHonestName` says the same. */
+/**
+ * Control characters, line separators, and characters that change the reading direction. `isHonestName` has the same
+ * list.
+ */
 const DECEPTIVE =
   '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069';
-/** Surrounding spaces of all kinds are removed. */
+/** Surrounding white space of all kinds is removed. */
 const NAME = `^\\s*[^${DECEPTIVE}]*\\s*$`;
 export const FILLED_NAME = `^\\s*[^\\s${DECEPTIVE}][^${DECEPTIVE}]*\\s*$`;
 
 export const nullable = <Schema extends Type.TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()]);
 
-/** 400 `invalid_email`. */
+/** An invalid address is refused with 400 `invalid_email`. */
 export const emailField = documented(Type.String(), {
   format: 'email',
   maxLength: EMAIL_CHARACTERS_MAX,
 });
 
-/** 400 `password_too_short`, `password_too_long`; a tenant may require more. */
+/** Refused with 400 `password_too_short` or `password_too_long`. A tenant may require more. */
 export const newPasswordField = documented(Type.String(), {
   minLength: PASSWORD_CHARACTERS_MIN,
   maxLength: PASSWORD_CHARACTERS_MAX,
@@ -34,14 +37,14 @@ export const displayNameField = documented(Type.String(), {
   pattern: NAME,
 });
 
-/** The length is checked before the pattern, which takes a time that grows with its square. */
+/** The length is checked before the pattern, whose time grows with the square of the length. */
 export const filledNameField = Type.String({
   minLength: 1,
   maxLength: NAME_CHARACTERS_MAX,
   pattern: FILLED_NAME,
 });
 
-/** https, and without a user name in it. */
+/** An https URL without a user name. */
 export const avatarUrlField = documented(Type.String(), {
   format: 'uri',
   pattern: '^https://',
@@ -51,11 +54,11 @@ export const avatarUrlField = documented(Type.String(), {
 const USERNAME_CHARACTERS_MAX = 64;
 const LOCALE_CHARACTERS_MAX = 35;
 
-/** Fields of a user's profile; null clears one. */
+/** The fields of a user's profile. Null clears a field. */
 export const profileInputFields = {
   display_name: Type.Optional(nullable(displayNameField)),
   avatar_url: Type.Optional(nullable(avatarUrlField)),
-  /** A BCP 47 tag: the language of mail to the user. */
+  /** A BCP 47 tag: the language of mails to the user. */
   locale: Type.Optional(
     nullable(
       documented(Type.String(), {

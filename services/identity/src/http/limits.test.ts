@@ -1,4 +1,4 @@
-/** What holds for each limit of identity, and for each place that charges one. */
+/** Tests rules for every limit of identity, and for every place that charges one. */
 import { globSync, readFileSync } from 'node:fs';
 import { deriveFrom } from '@cardea/crypto';
 import { fakeClock, inProcessCache, secret } from '@cardea/runtime';
@@ -18,7 +18,7 @@ const SECRETS = {
   ENCRYPTION_KEY_PREVIOUS: undefined,
 };
 const KEY = '192.0.2.1';
-/** Large ones are tried in part: what holds of 600 calls holds of 30,000. */
+/** Larger limits are tested in part. What is true of 600 calls is true of 30,000. */
 const TRIED_MAX = 600;
 
 const ALL: readonly RateLimit[] = [

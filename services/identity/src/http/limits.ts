@@ -1,4 +1,7 @@
-/** Rate limits of identity, but for those of passwords, which are in `verify-password.ts` (`docs/design/identity.md`, Limits). */
+/**
+ * Rate limits of identity, except those of passwords, which are in `verify-password.ts` (`docs/design/identity.md`,
+ * Limits).
+ */
 import type { RateLimit } from '@cardea/service';
 
 const MINUTE_MS = 60_000;
@@ -53,10 +56,11 @@ export const LIMITS = {
   deviceByName: plain('device_name', 120, MINUTE_MS),
   deviceByClient: plain('device_client', 120, MINUTE_MS),
   userCodeFailuresByIp: missesPerAddress('user_code_ip', 20, 10 * MINUTE_MS),
-  // In KiB; what is kept for an authorization request lives about this long.
+  // Counted in KiB. Stored authorization requests live about this long.
   artifactKibByIp: perAddress('artifact_kib_ip', 8 * 1024, 10 * MINUTE_MS),
   artifactKibByTenant: perTenant('artifact_kib_tenant', 128 * 1024, 10 * MINUTE_MS),
-  // In KiB and hours: what waits for a mail is kept for up to a day. Above it a page waits ten minutes.
+  // Counted in KiB-hours, because flows that wait for a mail are kept for up to a day. Above the limit a page is kept
+  // for ten minutes.
   keptFlowKibHoursByIp: perAddress('kept_flow_kib_hours_ip', 24 * 2 * 1024, 24 * HOUR_MS),
   keptFlowKibHoursByTenant: perTenant('kept_flow_kib_hours_tenant', 24 * 32 * 1024, 24 * HOUR_MS),
   clientDocumentsByIp: perAddress('client_document_ip', 30, HOUR_MS),

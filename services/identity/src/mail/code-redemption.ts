@@ -1,4 +1,4 @@
-/** Takes codes that came by mail back: found by their keyed hash, used up in their mailbox. */
+/** Verifies mailed codes. They are found by their keyed hash and consumed in their mailbox. */
 import type { DerivedKeys } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
@@ -16,9 +16,12 @@ import {
 import { codeIds, readCode } from './mailed-code.ts';
 import { onetimes } from './onetimes/onetime.ts';
 
-/** `used`: the code beside the link of a registration, of which one was used. */
+/** `used`: the registration's code or link was used before. */
 export type CodeFault = 'invalid' | 'expired' | 'too_many_attempts' | 'used';
-/** Beside the links of a registration and of a changed address; wrong codes are counted where they are typed. */
+/**
+ * Codes that are mailed beside the links of a registration and of a new address. Wrong codes are counted where they are
+ * typed.
+ */
 type BesideLink = 'verify' | 'email_change';
 type CodePurpose = SignInCode | BesideLink;
 export type FoundCode = {
@@ -30,22 +33,24 @@ export type FoundCode = {
 };
 
 export type CodeRedemption = {
-  /** Undefined for what was never sent to this mailbox; to any of the tenant where none is named. */
+  /**
+   * Returns undefined for a code that was never sent to this mailbox, or to any mailbox of the tenant if none is named.
+   */
   readonly find: (
     of: {
-      /** Undefined: a code to sign in by. */
+      /** Undefined for a code to sign in with. */
       readonly purpose?: CodePurpose;
       readonly format: OtpFormat;
       readonly typed: string;
       readonly mailbox: string | undefined;
-      /** The person whose code it has to be; six digits are compared with that one alone. */
+      /** The person whose code it must be. Six-digit codes are compared with that person's code only. */
       readonly asker?: string | undefined;
     },
     tenantId: string,
   ) => Promise<FoundCode | undefined>;
-  /** Uses the code up; of two at once one wins. */
+  /** Consumes the code. Of two concurrent calls one succeeds. */
   readonly redeem: (code: FoundCode, command: Command) => Promise<CodeFault | 'redeemed'>;
-  /** Counts a wrong code against what this asker was sent. */
+  /** Counts a wrong code against the code that this asker was sent. */
   readonly miss: (
     of: {
       readonly purpose: SignInCode;
@@ -117,7 +122,7 @@ export function codeRedemption({ streams, snapshots, codeKeys }: Dependencies): 
         : tried({ purpose, mailbox, generation }, command);
     },
     miss: async ({ purpose, mailbox, asker }, command) => {
-      // Read once, whether or not there was mail: what is cached and refused would be decided on twice.
+      // The mailbox is read here whether or not there was mail: a refusal from the cache would be decided twice.
       const { tenantId } = command.metadata;
       const { state } = await streams.load(mailboxes, { tenantId, id: mailbox });
       const seen = tryCode({ purpose, generation: null, asker, now: command.now }, state);

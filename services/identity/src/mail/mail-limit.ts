@@ -1,6 +1,6 @@
 /**
- * How often mail may be asked for; unknown addresses count too. Strangers have a budget of their own for an
- * address, each network a part of it, so that they use up neither that of the person nor of administrators.
+ * Limits how often mail may be requested, for unknown addresses too. Anonymous requests have a separate budget per
+ * address, and each network has a part of it. So they use up neither the person's own budget nor the administrators'.
  */
 import { networkOf } from '@cardea/http';
 import type { Charge, ServiceDependencies } from '@cardea/service';
@@ -11,7 +11,7 @@ export type LimitedMail = {
   readonly tenantId: string;
   readonly emailHash: string;
   readonly ip: string;
-  /** `anyone` says whose address it is, and proves nothing. */
+  /** `anyone` enters an address and proves nothing. */
   readonly by: 'administrator' | 'session' | 'anyone';
 };
 
@@ -34,7 +34,7 @@ async function ofAddress(
   const address = `${tenantId}:${emailHash}`;
   if (by === 'administrator') return own(`${address} administrator`);
   const { state } = await streams.load(signins, { tenantId, id: emailHash });
-  // An administrator who unlocks the person begins new counters.
+  // When an administrator unlocks the person, new counters begin.
   const key = `${address} ${clearingsOf(state)}`;
   if (by === 'session') return own(`${key} session`);
   const prefix = await sealer.indexHash({ tenantId }, 'network', networkOf(ip));

@@ -1,4 +1,4 @@
-/** Asks for mail, and takes the secrets that came by mail back. Asking looks nobody up. */
+/** Requests mails, and verifies the secrets that were mailed. A request looks up no account. */
 import type { MailPurpose } from '@cardea/contracts';
 import { neverErased, type Sealer } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
@@ -24,13 +24,15 @@ export type MailRequest = {
   readonly email: string;
   readonly emailHash: string;
   readonly userId: string | null;
-  /** That whoever asks reads; undefined: the tenant's. */
+  /** The requester's language. If undefined, the tenant's language is used. */
   readonly language?: Language | undefined;
   /** Set for the purpose `invitation`. */
   readonly invitationId?: string;
-  /** For the purposes `magic_link` and `verify`: the page of the authorization server at which it was asked for. */
+  /** For the purposes `magic_link` and `verify`: the interaction in which the mail was requested. */
   readonly interaction?: string;
-  /** Who asks, so that others void nothing of theirs; undefined: it voids all before it. */
+  /**
+   * The requester. A request voids only earlier mails of the same requester. If undefined, it voids all earlier ones.
+   */
   readonly asker?: string | undefined;
   readonly details?: MailDetails | undefined;
 };
@@ -45,30 +47,33 @@ export type Redeemed =
       readonly userId: string;
       readonly mailbox: string;
       readonly invitationId: string | null;
-      /** Void once this has fallen, which the caller decides together with what the secret is for. */
+      /**
+       * The state that the secret depends on. If it has ended, the secret is void. The caller checks it together with
+       * its decision.
+       */
       readonly basis: Basis;
     }
   | { readonly fault: MailedFault };
 
-/** `used`: by whoever held it before; `invalid`: unknown, or a newer one has replaced it. */
+/** `used`: used before. `invalid`: unknown, or replaced by a newer one. */
 export type MailedFault = 'invalid' | 'expired' | 'used';
 
 export type MailOutbox = {
   readonly request: (mail: MailRequest, command: Command) => Promise<bigint | undefined>;
-  /** Tells somebody of a change to their account's security; of many at once one mail counts them. */
+  /** Notifies a user of a change to their account's security. Many at once are counted in one mail. */
   readonly notify: (notice: Notice, command: Command) => Promise<void>;
-  /** The invitation that was last mailed to this mailbox. */
+  /** The last invitation that was mailed to this mailbox. */
   readonly lastInvitation: (of: {
     readonly tenantId: string;
     readonly mailbox: string;
   }) => Promise<string | undefined>;
-  /** What a secret would come to, without using it. */
+  /** Returns the result of `redeem` without consuming the secret. */
   readonly peek: (
     purpose: MailPurpose,
     token: string,
     of: { readonly tenantId: string; readonly now: Date },
   ) => Promise<Redeemed>;
-  /** Uses the secret up; of two at once one wins. */
+  /** Consumes the secret. Of two concurrent calls one succeeds. */
   readonly redeem: (purpose: MailPurpose, token: string, command: Command) => Promise<Redeemed>;
 };
 
@@ -93,7 +98,8 @@ export function mailOutbox({ streams, sealer, snapshots }: Dependencies): MailOu
     },
     request: async ({ email, emailHash, details, ...of }, command) => {
       const sealed = await sealedMail(sealer, { email, emailHash, details }, command);
-      // Read even where it is cached: the time must not tell whether there was mail for the address before.
+      // The stream is read even if it is cached, so that the time does not reveal whether there was mail for the
+      // address before.
       const { tenantId } = command.metadata;
       const { revision } = await streams.load(mailboxes, { tenantId, id: emailHash });
       const decide = (mailbox: Mailbox) =>

@@ -1,4 +1,4 @@
-/** What other services hear of mail: that it was asked for, and what for. */
+/** Publishes that mails were requested, and their purposes. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import type { MailboxEvent } from './mailboxes/mailbox.ts';
@@ -9,7 +9,7 @@ export const mailRelay = relay<MailboxEvent | OnetimeEvent, typeof identityEvent
     type: 'mail.requested',
     data: { purpose: data.purpose, user_id: data.user_id },
   }),
-  // Nobody was looked up.
+  // No account was looked up.
   CodeFailed: ({ data }) => ({
     type: 'user.login_failed',
     data: {

@@ -1,4 +1,4 @@
-/** Sends the mail that was asked for, and tries again where that failed. */
+/** Sends requested mails, and retries after failures. */
 import type { Command } from '@cardea/event-store';
 import { type MailTransport, outboxLoop } from '@cardea/mail';
 import { type Database, dueInTurns } from '@cardea/read-models';
@@ -7,7 +7,7 @@ import type { Loop } from '@cardea/service';
 import { type Waiting as MailOfQueue, type WriterDependencies, writeMail } from './mail-writer.ts';
 import { deferMail, type MailOutcome, mailboxes, settleMail } from './mailboxes/mailbox.ts';
 
-/** Pauses after each failure; after the last the mail is given up with an alarm. */
+/** The pause after each failure. After the last one the mail is dropped with an alarm. */
 const RETRY_AFTER_MS = [60_000, 5 * 60_000, 30 * 60_000, 2 * 3600_000];
 const CANNOT_SEND = 'mail waits and cannot be sent: SMTP_URL is not set';
 
@@ -20,11 +20,11 @@ type Dependencies = WriterDependencies & {
   readonly database: Pick<Database, 'system'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Undefined: nothing can be sent, and nothing is kept anywhere else. */
+  /** Undefined if mail is not configured. Mails are then not stored anywhere else either. */
   readonly transport: MailTransport | undefined;
 };
 
-/** `newMail.wake` is called when there is something new to send. */
+/** Call `newMail.wake` when there is new mail. */
 export const mailSender = (needs: Dependencies, newMail: WakeSignal): Loop =>
   outboxLoop<Waiting>(
     {

@@ -1,6 +1,6 @@
 /**
- * Writes a mail that was asked for, or says why none goes out. The secret of a link is drawn here, so none waits
- * anywhere; a crash before sending only draws another.
+ * Writes a requested mail, or returns why none is sent. The secret of a link is generated here, so no secret waits in
+ * the queue. After a crash before sending, another secret is generated.
  */
 import type { MailPurpose } from '@cardea/contracts';
 import type { DerivedKeys, Sealer } from '@cardea/crypto';
@@ -22,16 +22,16 @@ import { issueCode, issueLink } from './mailed-secrets.ts';
 
 export type Recipient = {
   readonly id: string;
-  /** What the mail says, where that depends on who has the address. */
+  /** The text, if it depends on who has the address. */
   readonly text?: MailTextName | undefined;
   readonly emailVerified: boolean;
-  /** Undefined: the account is yet to be created. */
+  /** Undefined if the account is not created yet. */
   readonly epoch?: number | undefined;
   /** The language that the user has chosen. */
   readonly language?: Language | undefined;
 };
 
-/** What a tenant decides of its mails once it is verified. */
+/** The tenant's own settings for its mails, which apply after the tenant is verified. */
 type OwnSettings = {
   readonly app_url: string | null;
   readonly email: { readonly from_name: string | null; readonly reply_to: string | null };
@@ -49,22 +49,22 @@ type MailedTenant = {
   };
 };
 
-/** Who may be written to, and in whose name. */
+/** The recipients of mails, and the sender's name. */
 export type Recipients = {
-  /** Who has the address now, and may be written to. */
+  /** The user who has the address now and may receive mail. */
   readonly recipient: (tenantId: string, mailbox: string) => Promise<Recipient | undefined>;
-  /** Whom the invitation is for, while it can be accepted. */
+  /** The person of the invitation, while it can be accepted. */
   readonly invited: (tenantId: string, invitationId: string) => Promise<Recipient | undefined>;
-  /** The person whose change of an address the mail is about, while it waits. */
+  /** The person of a pending change of address. */
   readonly changingEmail: (
     tenantId: string,
     mailbox: string,
     change: NonNullable<MailDetails['emailChange']>,
   ) => Promise<Recipient | undefined>;
-  /** Empty where it has none. */
+  /** Empty if the inviter has no name. */
   readonly nameOf: (user: InviterOf) => Promise<string>;
   readonly organizationName: (tenantId: string) => Promise<string>;
-  /** Whether somebody with a proven address answers for the tenant. */
+  /** Whether the tenant has an administrator with a proven address. */
   readonly isVerifiedTenant: (id: string) => Promise<boolean>;
   readonly tenant: (id: string) => Promise<MailedTenant | undefined>;
 };
@@ -72,14 +72,14 @@ export type Recipients = {
 export type WriterDependencies = Recipients & {
   readonly streams: Streams;
   readonly sealer: Sealer;
-  /** Derived for `otp/v1`. */
+  /** Keys derived for `otp/v1`. */
   readonly codeKeys: DerivedKeys;
   readonly random: Random;
   readonly settings: Pick<Settings, 'ISSUER' | 'PUBLIC_URL'>;
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
 };
 
-/** A mail of the queue. */
+/** A queued mail. */
 export type Waiting = {
   readonly mailbox: string;
   readonly purpose: MailPurpose;
@@ -87,7 +87,7 @@ export type Waiting = {
   readonly tenant_id: string;
 };
 
-/** The mail as it is to be sent; or how it ended without one. */
+/** Returns the mail to send, or how it ended without one. */
 export async function writeMail(
   needs: WriterDependencies,
   waiting: Waiting,
@@ -116,7 +116,7 @@ export async function writeMail(
       : pageOf(needs, pending, { purpose, app_url: own.app_url });
   const link = page === undefined ? null : await issueLink(needs, waiting, { ...of, page });
   const { otp, language } = tenant.settings;
-  // The hosted page at which somebody asked waits for the code beside the link.
+  // A hosted page waits for the code beside the link.
   const isAwaited = pending.interaction !== undefined;
   const isConfirmed = purpose === 'email_change' && page !== undefined;
   const hasCode =
@@ -142,7 +142,7 @@ export async function writeMail(
 
 const CODES_BESIDE_LINKS: ReadonlySet<MailPurpose> = new Set(['magic_link', 'verify']);
 
-/** A notice goes where the account was when it changed, also when there is no account any more. */
+/** A notice is sent to the account's address at the time of the change, even if the account no longer exists. */
 const NOBODYS_ACCOUNT: Recipient = { id: '', emailVerified: true };
 
 async function recipientOf(
@@ -168,8 +168,8 @@ type OwnLook = {
 };
 
 /**
- * A tenant that anybody may have made a minute ago writes in the deployment's name alone, its links lead to the
- * hosted pages, and no address of its choice is shown.
+ * A tenant that is not verified sends mails in the deployment's name only. Its links lead to the hosted pages, and none
+ * of its own addresses are shown.
  */
 async function ownLook(
   { isVerifiedTenant }: Pick<WriterDependencies, 'isVerifiedTenant'>,
@@ -201,7 +201,7 @@ async function invitingOf(
   return { organization, inviter: name };
 }
 
-/** Empty for a mail without any, and for one whose key has gone. */
+/** Returns an empty object for a mail without details, and after their key was erased. */
 async function detailsOf(
   { sealer }: Pick<WriterDependencies, 'sealer'>,
   mailbox: string,
@@ -212,7 +212,10 @@ async function detailsOf(
   return text === null ? {} : JSON.parse(text);
 }
 
-/** Where the link leads: to the sign-in that it was asked for at, else the tenant's own page, else a hosted one. */
+/**
+ * The target of the link: the interaction in which it was requested, otherwise the tenant's own page, otherwise a
+ * hosted page.
+ */
 function pageOf(
   { settings }: Pick<WriterDependencies, 'settings'>,
   { interaction }: PendingMail,
@@ -227,7 +230,7 @@ function pageOf(
   return `${app_url ?? `${settings.PUBLIC_URL}/api/v1/auth`}/${flow}`;
 }
 
-/** Below the tenant's own pages or the hosted ones; mails without a link have none. */
+/** The paths below the tenant's own pages or the hosted ones. Mails without a link have none. */
 const FLOWS: { readonly [purpose in MailPurpose]?: string } = {
   verify: 'verify-email',
   reset: 'reset-password',

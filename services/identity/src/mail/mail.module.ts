@@ -1,4 +1,4 @@
-/** Mail to people: what was asked for, and its sending. */
+/** Mail to users: its requests and its sending. */
 import type { DerivedKeys } from '@cardea/crypto';
 import { mailTransports } from '@cardea/mail';
 import { wakeSignal } from '@cardea/runtime';
@@ -32,7 +32,7 @@ type Dependencies = Pick<
   | 'systemCommand'
 > &
   Recipients & {
-    /** Derived for `otp/v1`. */
+    /** Keys derived for `otp/v1`. */
     readonly codeKeys: DerivedKeys;
   };
 

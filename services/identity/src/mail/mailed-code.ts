@@ -1,7 +1,7 @@
 /**
- * The secret of a mailed code, short enough to be typed: eight characters of base 32, or six digits where
- * a tenant wants that. Only a keyed hash of it is kept, as the name of a stream. A challenge names the
- * mailbox that a code was sent to and who asked for it, and shows its sender alone that it came from here.
+ * The secret of a mailed code, short enough to be typed: eight characters of base 32, or six digits if the tenant
+ * prefers that. Only a keyed hash of it is stored, as the id of a stream. A challenge names the mailbox and the
+ * requester of a code, and proves that this deployment issued it.
  */
 import {
   crockford,
@@ -22,7 +22,7 @@ const CHALLENGE = /^ch_([A-Za-z0-9_-]{64})$/;
 
 type MailedCode = {
   readonly format: OtpFormat;
-  /** As {@link readCode} gives it. */
+  /** The code as {@link readCode} returns it. */
   readonly code: string;
 };
 
@@ -32,11 +32,11 @@ export function drawCode(format: OtpFormat, random: Random): string {
   return String(number).padStart(DIGITS, '0');
 }
 
-/** As a person reads it. */
+/** The code in the form that people read. */
 export const printCode = (code: string): string =>
   code.length === DIGITS ? code : `${code.slice(0, 4)}-${code.slice(4)}`;
 
-/** What a person typed, in the one form; undefined when it is no code. */
+/** Normalizes a typed code. Returns undefined if the text is no code. */
 export function readCode(format: OtpFormat, typed: string): string | undefined {
   const code = readCrockford(typed);
   if (format === 'digits6') return code !== undefined && /^\d{6}$/.test(code) ? code : undefined;
@@ -44,8 +44,8 @@ export function readCode(format: OtpFormat, typed: string): string | undefined {
 }
 
 /**
- * Ids of the stream `onetime-<id>` under each secret of the deployment, today's first. Six digits name
- * nothing by themselves: they count together with the mailbox and its generation.
+ * The ids of the stream `onetime-<id>` under each secret of the deployment, the current one first. Six digits are not
+ * unique, so their ids include the mailbox and its generation.
  */
 export const codeIds = (
   { current, previous }: DerivedKeys,
@@ -59,7 +59,7 @@ export const codeIds = (
   );
 };
 
-/** `mailbox`: 32 hexadecimal digits; `asker`: 16, as {@link askerOf} makes them. */
+/** `mailbox` has 32 hexadecimal digits, `asker` 16, as {@link askerOf} returns them. */
 type Challenged = {
   readonly tenantId: string;
   readonly mailbox: string;
@@ -68,7 +68,7 @@ type Challenged = {
 
 const ASKER_BYTES = 8;
 
-/** Who asked, short enough for a challenge. */
+/** The requester, shortened for a challenge. */
 export const askerOf = (network: string): string =>
   sha256(`asker ${network}`).subarray(0, ASKER_BYTES).toString('hex');
 
@@ -83,7 +83,7 @@ export function drawChallenge(
   return `ch_${whole.toString('base64url')}`;
 }
 
-/** The mailbox and the asker of a challenge that was drawn here, for this tenant. */
+/** The mailbox and the requester of a challenge that was issued here for this tenant. */
 export function mailboxOfChallenge(
   { current, previous }: DerivedKeys,
   tenantId: string,

@@ -1,4 +1,4 @@
-/** Draws the secrets of links and codes, and records whose they are. */
+/** Generates the secrets of links and codes, and records their owners. */
 import type { MailPurpose } from '@cardea/contracts';
 import type { DerivedKeys } from '@cardea/crypto';
 import { accept, type Command, refuse, type Streams } from '@cardea/event-store';
@@ -8,12 +8,12 @@ import type { OtpFormat } from '../workspaces/workspaces.module.ts';
 import { codeIds, drawCode, printCode } from './mailed-code.ts';
 import { onetimes } from './onetimes/onetime.ts';
 
-/** Codes that are drawn until one is free. */
+/** How many codes are generated until one is unused. */
 const DRAWS_MAX = 8;
 
 type Dependencies = {
   readonly streams: Streams;
-  /** Derived for `otp/v1`. */
+  /** Keys derived for `otp/v1`. */
   readonly codeKeys: DerivedKeys;
   readonly random: Random;
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
@@ -26,7 +26,7 @@ type Waiting = {
   readonly tenant_id: string;
 };
 
-/** The user whose secret it is; without an epoch the account is yet to be created. */
+/** The user of the secret. Without an epoch the account is not created yet. */
 type Holder = { readonly id: string; readonly epoch?: number | undefined };
 
 export async function issueLink(
@@ -52,17 +52,17 @@ export async function issueLink(
   await streams.decideOn(onetimes, id, systemCommand(tenantId, 'issue', id), () =>
     accept({ type: 'Issued', data }),
   );
-  // After the # it reaches no server log and no link scanner.
+  // The part after `#` reaches neither server logs nor link scanners.
   return `${of.page}#token=${token}`;
 }
 
-/** Names the user whose secret it is, and what it rests on. */
+/** The user of the secret, and the state that it depends on. */
 const holderOf = ({ id, epoch }: Holder) => ({
   user_id: id,
   ...(epoch === undefined ? {} : { user_epoch: epoch }),
 });
 
-/** A code that was drawn before stays what it was, so another one is drawn. */
+/** An existing code keeps its meaning, so another one is generated. */
 export async function issueCode(
   { streams, random, systemCommand, codeKeys }: Dependencies,
   { mailbox, purpose, generation, tenant_id: tenantId }: Waiting,

@@ -1,4 +1,4 @@
-/** Whether an address has had mail before must not show in the time: the store is asked the same for both. */
+/** The time must not reveal whether an address has had mail before, so both cases make the same calls to the store. */
 import { inMemoryLogs } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { countedStreams, newCommand, TENANT, testSealer } from '../../test/counted-streams.ts';

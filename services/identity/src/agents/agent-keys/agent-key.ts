@@ -13,7 +13,7 @@ export type AgentKeyData = {
   readonly agent_id: string;
   readonly name: string;
   readonly environment: KeyEnvironment;
-  /** Empty: from any address. */
+  /** Empty allows any address. */
   readonly allowed_cidrs: readonly string[];
   readonly created_at: string;
   readonly expires_at: string;
@@ -95,7 +95,7 @@ export function rotateAgentKey(
   return accept({ type: 'AgentKeyRotated', data: { id: key.key.id, ...rotated } });
 }
 
-/** A revoked key stays revoked; repeating it changes nothing. */
+/** Revokes the key. Repeating it changes nothing. */
 export function revokeAgentKey(
   { agentId, now }: { readonly agentId: string; readonly now: Date },
   key: AgentKey,

@@ -1,4 +1,4 @@
-/** Which agent a presented key belongs to, while key and agent are live. */
+/** Finds the agent of a presented key, if key and agent are live. */
 import type { IntrospectedKey } from '@cardea/auth';
 import type { Clock } from '@cardea/runtime';
 import { liveKey, type OpaqueKey } from '../../credentials/credentials.module.ts';

@@ -1,6 +1,6 @@
 /**
- * A stretch of an agent's work, for itself or on behalf of a user. Every event carries the whole state,
- * and the stream is loaded by its last one.
+ * An agent session: a period in which an agent acts for itself or on behalf of a user. Every event contains the whole
+ * state, so the stream is loaded by its last event.
  */
 import type { Stream } from '@cardea/event-store';
 import type { ServiceGrant } from '../agents/service-grant.ts';
@@ -23,18 +23,18 @@ export type AgentSessionFacts = {
   /** The key that its capability tokens are bound to. */
   readonly key_id: string;
   readonly user_id: string | null;
-  /** How the user stands behind it: by their own token, or by a delegation. */
+  /** The authority of the session: the agent's own, the user's token, or a delegation. */
   readonly via: 'agent' | 'subject_token' | 'delegation';
-  /** The user's epoch when it began; sessions of releases before this field carry none. */
+  /** The user's epoch at the start. Sessions from releases before this field have none. */
   readonly user_epoch?: number | null;
-  /** The login session whose token was shown. */
+  /** The login session of the user's token. */
   readonly subject_sid?: string | null;
   readonly services: readonly ServiceGrant[];
-  /** Rises when services shrink. */
+  /** Rises when services are reduced. */
   readonly epoch: number;
   readonly purpose: string | null;
   readonly app_id: string | null;
-  /** The id of the last capability token, and of the one that it narrowed. */
+  /** The id of the last capability token, and of the token that it narrowed. */
   readonly cap_jti: string;
   readonly parent_jti: string | null;
   readonly created_at: string;
@@ -71,7 +71,7 @@ export const agentSessions: Stream<AgentSession, AgentSessionEvent> = {
 export const isOpen = (session: AgentSessionFacts, now: Date): boolean =>
   session.ended_at === null && now < new Date(session.expires_at);
 
-/** What an event of an existing session carries on. */
+/** The facts that each event of an existing session repeats. */
 export const factsOf = ({
   status: _status,
   ...facts

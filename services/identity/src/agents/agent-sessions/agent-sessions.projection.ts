@@ -1,4 +1,4 @@
-/** Keeps `agent_sessions`, which the lists, the sweeper and the policies that end sessions read. */
+/** Maintains `agent_sessions`, which the lists, the sweeper and the policies that end sessions read. */
 import { orNull, projection, table } from '@cardea/read-models';
 import { forgetTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import type { AgentSessionEvent } from './agent-session.ts';

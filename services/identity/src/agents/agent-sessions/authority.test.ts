@@ -8,7 +8,7 @@ const NOW = new Date('2026-01-01T00:10:00Z');
 const AT = '2026-01-01T00:00:00.000Z';
 const of = (service_name: string, ...fields: string[]): ServiceGrant => ({ service_name, fields });
 
-/** Without a delegation the user's own token stands for the user. */
+/** Without a delegation the session's authority is the user's own token. */
 function whole(
   services: readonly string[],
   granted: readonly ServiceGrant[],

@@ -1,4 +1,4 @@
-/** How far an agent may reach now: what it was granted, within what its user lets it do. */
+/** What an agent may reach now: its own grants, limited by what its user lets it do. */
 
 import { isBeforeReclaim, type User } from '../../accounts/accounts.module.ts';
 import type { Agent } from '../agents/agent.ts';
@@ -14,16 +14,16 @@ import { type Delegation, isLive } from '../delegations/delegation.ts';
 
 export type RevocationCause = {
   readonly agent: Agent;
-  /** Undefined when the agent acts for itself. */
+  /** Undefined if the agent acts for itself. */
   readonly user:
     | {
         readonly account: User;
         readonly delegation: Delegation;
-        /** False: the user's own token stands behind the session, so there may be no delegation. */
+        /** False if the session was started with the user's own token, so it needs no delegation. */
         readonly needsDelegation: boolean;
       }
     | undefined;
-  /** When the user's own token was shown; a delegation withdrawn since then speaks against it. */
+  /** When the user's own token was used. A delegation that was withdrawn after that time ends the authority. */
   readonly since: Date;
   readonly now: Date;
 };
@@ -33,8 +33,8 @@ export type Authority =
   | {
       readonly granted: (wanted: readonly ServiceGrant[]) => Reach;
       /**
-       * Each service with every field that it may be reached by. A session names its fields, so a service that
-       * is granted with any field, and nowhere by name, is missing.
+       * Each service with every field that may be reached. A session names fields, so a service that is granted only
+       * with any field, and nowhere by name, is missing.
        */
       readonly grantedWhole: (services: readonly string[]) => Reach;
     };

@@ -1,4 +1,4 @@
-/** What an agent session on behalf of a user rests on, and whether that is still there. */
+/** What an agent session on behalf of a user depends on, and whether it still exists. */
 import type { Streams } from '@cardea/event-store';
 import type { User, UserDirectory } from '../../accounts/accounts.module.ts';
 import { type Session, sessions } from '../../sessions/sessions.module.ts';
@@ -10,10 +10,10 @@ export type OnBehalf = Pick<AgentSessionFacts, 'user_id' | 'via' | 'created_at'>
 };
 
 /**
- * By the user's own token it lasts as long as that login session, and ends with the password. By a
- * delegation it ends when all sessions are ended or somebody else sets the password: the user's own
- * change of it is no sign that the agent is unwanted. One that a release before this field has started
- * ends, in whichever way it began, when anything of that happens.
+ * Why the user's changes have ended the session. A session by the user's own token lasts as long as that login session
+ * and ends with the password. A session by a delegation ends when all sessions are ended or another person sets the
+ * password. The user's own change of password does not end it. A session from a release before this field ends in any
+ * of these cases.
  */
 export function endedByUser(session: OnBehalf, user: User): EndReason | undefined {
   if (session.user_id === null) return undefined;
@@ -31,13 +31,16 @@ export function endedByUser(session: OnBehalf, user: User): EndReason | undefine
   return began < user.epoch && !isKept ? 'sessions_revoked' : undefined;
 }
 
-/** The login session's own end; what the user's epoch says of it is said of the agent session, too. */
+/**
+ * Why the end of the login session ends the agent session. Ends by the user's epoch are checked for the agent session
+ * itself.
+ */
 export const endedWithLogin = (login: Session, now: Date): EndReason | undefined =>
   login.status === 'none' || login.revoked_at !== null || now >= new Date(login.expires_at)
     ? 'login_ended'
     : undefined;
 
-/** Out of the streams: why the session is over although nobody has ended it yet. */
+/** Reads from the streams why a session is over although no event has ended it yet. */
 export async function whyEnded(
   {
     userDirectory,

@@ -1,4 +1,4 @@
-/** Says of every agent session that it has ended, within a minute, when it has run out or its login has. */
+/** Records the end of every agent session within a minute after it or its login session has expired. */
 
 import { type Loop, type ServiceDependencies, sweeping } from '@cardea/service';
 import type { UserDirectory } from '../../accounts/accounts.module.ts';
@@ -40,7 +40,7 @@ async function sweep(needs: Dependencies, tick: () => void): Promise<void> {
   await sweepLogins(needs, tick);
 }
 
-/** Sessions by the token of a login that nobody has refreshed until it ran out. */
+/** Ends sessions by the token of a login session that expired without a refresh. */
 async function sweepLogins(needs: Dependencies, tick: () => void): Promise<void> {
   const { rows } = await needs.database.system.query<{
     id: string;

@@ -1,4 +1,4 @@
-/** Ends open sessions when something that they rested on is gone. */
+/** Ends open sessions when something that they depend on ends. */
 import type { Database } from '@cardea/read-models';
 import { uuidFrom } from '@cardea/runtime';
 import { pagesOf, type ServiceDependencies } from '@cardea/service';
@@ -15,7 +15,7 @@ type Dependencies = Pick<
 };
 
 const PAGE = 500;
-/** Sessions that were opened before the event are in the table by then. */
+/** How long to wait until the table contains the sessions that were opened before the event. */
 const CATCH_UP_MS = 10_000;
 
 export type OpenOf = {
@@ -26,7 +26,7 @@ export type OpenOf = {
   readonly subjectSid?: string;
 };
 
-/** Ids above `after`, in order; a page of them. */
+/** One page of ids above `after`, in order. */
 export async function openSessions(
   database: Pick<Database, 'tenant'>,
   of: OpenOf,
@@ -52,14 +52,17 @@ export async function openSessions(
 }
 
 type Ending = {
-  /** Without one, those that their user has ended. */
+  /** Why the sessions end. If undefined, only those that their user has ended. */
   readonly reason: EndReason | undefined;
-  /** Makes the same commands of the same event. */
+  /** The commands are derived from it, so the same event always leads to the same commands. */
   readonly cause: string;
   readonly position: bigint;
 };
 
-/** A page in one batch. Who is interrupted ends the same sessions again, and revokes those that had ended. */
+/**
+ * Ends a page in one batch. After an interruption a repeat ends the same sessions, and revokes the tokens of those that
+ * had ended.
+ */
 export async function endOpenSessions(
   needs: Dependencies & Pick<ServiceDependencies, 'positions'>,
   of: OpenOf,
@@ -86,7 +89,7 @@ type One = { readonly tenantId: string; readonly id: string; readonly cause: str
 
 type Over = One & { readonly reason: EndReason };
 
-/** Ends a session whose user has ended what it rests on; any other goes on. */
+/** Ends a session whose user has ended what it depends on. Other sessions continue. */
 export const endIfOver = async (needs: Dependencies, of: One): Promise<void> =>
   endAll(needs, await overOf(needs, [of]));
 

@@ -1,4 +1,4 @@
-/** Agent sessions whose user or login ended what they rest on; a policy says of each that it has ended. */
+/** Finds agent sessions that ended with their user or login. A policy records the end of each. */
 import type { Database } from '@cardea/read-models';
 import type { User } from '../../accounts/accounts.module.ts';
 import type { AgentSessionFacts } from './agent-session.ts';
@@ -15,7 +15,7 @@ type Row = {
   readonly created_at: Date;
 };
 
-/** `user` as it is now: its epoch has risen, or the account was closed. */
+/** `user` is the current state: the epoch has risen, or the account was closed. */
 export async function agentSessionsEndedByUser(
   database: Pick<Database, 'tenant'>,
   of: { readonly tenantId: string; readonly id: string },

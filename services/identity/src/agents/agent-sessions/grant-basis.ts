@@ -1,4 +1,4 @@
-/** Reads what an agent's authority rests on, out of the streams themselves: what was taken back is gone at once. */
+/** Reads the basis of an agent's authority from the streams, so withdrawals take effect at once. */
 
 import type { UserDirectory } from '../../accounts/accounts.module.ts';
 import type { SnapshotCache } from '../../streams/snapshot-cache.ts';
@@ -27,7 +27,7 @@ export async function grantBasisAuthority(needs: Dependencies, of: GrantBasis): 
   const loading = snapshots.load(agents, { tenantId, id: agentId });
   if (userId === null) return authorityOf({ agent: await loading, user: undefined, since, now });
   const [agent, account] = await Promise.all([loading, userDirectory.byId(tenantId, userId)]);
-  // An id that nobody has need not even be a UUID, and names no delegation.
+  // An unknown id may not even be a UUID, and has no delegation.
   const delegation =
     agent.status === 'active' && account.status === 'active'
       ? await snapshots.load(delegations, { tenantId, id: delegationId(userId, agentId) })
@@ -36,7 +36,7 @@ export async function grantBasisAuthority(needs: Dependencies, of: GrantBasis): 
   return authorityOf({ agent, user, since, now });
 }
 
-/** What an open session's agent may reach now; the user's own token stood behind it when it began. */
+/** What the agent of an open session may reach now. The session was started with the user's own token. */
 export const authorityOfSession = (
   needs: Dependencies,
   session: AgentSessionFacts,

@@ -1,4 +1,4 @@
-/** An agent session as requests name it and answers show it. */
+/** The schemas of agent sessions in requests and responses. */
 import { NullableTime, named, Time } from '@cardea/contracts';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
@@ -40,14 +40,14 @@ export const TokensShape = closed({
   ),
 });
 
-/** A caller whose credential is genuine, but no agent's key. */
+/** The refusal of a caller with a valid credential that is not an agent key. */
 export const KEYS_ONLY = {
   user: { status: 401, code: 'invalid_agent_key' },
   agent: { status: 401, code: 'invalid_agent_key' },
   api_key: { status: 401, code: 'invalid_agent_key' },
 } as const;
 
-/** A session names the fields that it requests. It may request none: its agent may only ask for approvals. */
+/** A session names the fields that it requests. It may request none; then its agent may only request approvals. */
 export const servicesFault = (services: readonly ServiceGrant[]) =>
   isConcrete(services) ? undefined : 'concrete';
 
@@ -88,7 +88,7 @@ export const shown = (session: SessionRow, now: Date) => ({
 /** The endpoint by which a user lets an agent act for them. */
 export const GRANT_DELEGATION = 'POST /api/v1/me/delegations';
 
-/** Says which delegation is missing and how the user grants it; the same for ids that nobody has. */
+/** Names the missing delegation and how the user grants it. Unknown ids get the same response. */
 export const delegationRequired = (agentId: string, services: readonly ServiceGrant[]) =>
   ({
     refused: 'delegation_required',

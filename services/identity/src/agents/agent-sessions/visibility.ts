@@ -1,4 +1,4 @@
-/** Who sees which agent sessions; others cannot tell them from none. */
+/** Determines which agent sessions a caller sees. Other sessions look as if they did not exist. */
 
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import { rankOf } from '../../ranks/ranks.ts';
@@ -10,7 +10,7 @@ export type Visibility = { readonly column: 'agent_id' | 'user_id'; readonly id:
 
 const ADMIN_RANK = rankOf(['admin']);
 
-/** The agent sees its own, a user those on their behalf, an administrator all of the tenant. */
+/** The agent sees its own sessions, a user those on their behalf, an administrator all of the tenant. */
 export function visibilityOf(principal: Reader): Visibility {
   if (principal.kind === 'agent') return { column: 'agent_id', id: principal.id };
   if (rankOf(principal.roles) >= ADMIN_RANK) return 'all';

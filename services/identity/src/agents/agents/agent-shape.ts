@@ -1,4 +1,4 @@
-/** An agent as requests name it and answers show it. */
+/** The schemas of agents in requests and responses. */
 
 import type { Principal } from '@cardea/auth';
 import { documented, named, SET_TEXT_MAX_CHARS, Time } from '@cardea/contracts';
@@ -51,7 +51,7 @@ export const agentFields = {
   ),
 };
 
-/** NFC, without surrounding spaces; undefined if it is not a valid name. */
+/** Returns the name in NFC without surrounding spaces, or undefined if it is invalid. */
 export function readName(input: string): string | undefined {
   const name = input.normalize('NFC').trim();
   return name === '' || !isHonestName(name) ? undefined : name;
@@ -67,7 +67,10 @@ export const NO_GRANT = {
   message: `The caller lacks the scope ${GRANTS}.`,
   details: { scope: GRANTS },
 } as const;
-/** Only an administrator in person, or a key or machine that may grant, decides what an agent may reach and with what key. */
+/**
+ * Only an administrator in person, or a key or machine with the scope to grant, may decide what an agent reaches and
+ * create keys for it.
+ */
 export const mayGrant = (principal: Principal | undefined): boolean =>
   principal?.kind === 'user' ||
   ((principal?.kind === 'api_key' || principal?.kind === 'client') &&

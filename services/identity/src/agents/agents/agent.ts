@@ -24,7 +24,7 @@ export type AgentEvent =
       readonly type: 'AgentCreated';
       readonly concerns?: 'relay' | 'agents';
       readonly data: AgentData & {
-        /** Names the reservation of its name. */
+        /** The hash under which its name is reserved. */
         readonly name_hash: string;
         readonly request_hash: string | null;
       };
@@ -75,7 +75,7 @@ export type ExistingAgent = {
 };
 export type Agent =
   | { readonly status: 'none' }
-  /** Its creation was never completed, and the name has been released. */
+  /** The creation was never completed, and the name was released. */
   | { readonly status: 'abandoned' }
   | ExistingAgent
   | { readonly status: 'deleted'; readonly id: string; readonly nameHash: string };

@@ -1,4 +1,4 @@
-/** The agents of a tenant, from the table. */
+/** Lists the agents of a tenant from the table. */
 import type { Database } from '@cardea/read-models';
 import type { AgentData } from './agent.ts';
 import { type AgentGrant, copiedOfAgent, grantsAt } from './service-grant.ts';
@@ -58,7 +58,7 @@ export async function listAgents(database: Database, list: AgentList) {
   });
 }
 
-/** In the form of responses. */
+/** Returns the agent in the form of responses. */
 export const shownAgent = (
   agent: AgentData,
   of: {

@@ -14,7 +14,7 @@ export type AgentGrant = ServiceGrant & {
 /** Entries that approvals gave an agent count among them. */
 export const SERVICES_MAX = 50;
 const FIELDS_MAX = 100;
-/** Every field, including those that a service gets later; only in grants and delegations. */
+/** Stands for every field, including those added to a service later. Allowed only in grants and delegations. */
 export const ANY_FIELD = '*';
 
 const SERVICE_NAME = '^[a-z][a-z0-9_-]{1,62}$';
@@ -60,7 +60,7 @@ export const ConcreteGrants = Type.Array(
 );
 export const ServiceGrants = Type.Array(ServiceGrantShape, { maxItems: SERVICES_MAX });
 
-/** Each service once, in the order in which they were first named. */
+/** Merges duplicates: each service appears once, in the order of first mention. */
 export function normalised(grants: readonly ServiceGrant[]): readonly ServiceGrant[] {
   const fields = new Map<string, Set<string>>();
   for (const grant of grants) {
@@ -118,7 +118,7 @@ export const coveredBy = (
 export const isSame = (one: readonly ServiceGrant[], other: readonly ServiceGrant[]): boolean =>
   missingFrom(one, other).length === 0 && missingFrom(other, one).length === 0;
 
-/** In the form of responses. */
+/** Returns the grants in the form of responses. */
 export const copied = (grants: readonly ServiceGrant[]) =>
   grants.map(({ service_name, fields }) => ({ service_name, fields: [...fields] }));
 

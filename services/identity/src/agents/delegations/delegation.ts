@@ -1,4 +1,4 @@
-/** A user lets an agent act on their behalf, within some services and possibly for a limited time. */
+/** A delegation: a user lets an agent act on their behalf, within some services and possibly for a limited time. */
 import type { Stream } from '@cardea/event-store';
 import { uuidV5 } from '@cardea/runtime';
 import type { ServiceGrant } from '../agents/service-grant.ts';
@@ -60,7 +60,7 @@ export const delegations: Stream<Delegation, DelegationEvent> = {
   },
 };
 
-/** There is one per user and agent, however often it is given and withdrawn. */
+/** Each pair of user and agent has one delegation, however often it is granted and withdrawn. */
 export const delegationId = (userId: string, agentId: string): string => uuidV5(userId, agentId);
 
 export const isLive = (

@@ -1,11 +1,11 @@
-/** The applications that a user lets act in their name. */
+/** Lists the applications that a user lets act in their name. */
 import { named, Time } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed, USERS_ONLY } from '../../http/answers.ts';
 
-/** Consents that the list of one user shows at most. */
+/** The most consents that the list of one user shows. */
 const CONSENTS_MAX = 1_000;
 
 export const ConsentShape = named(

@@ -1,4 +1,4 @@
-/** A user withdraws what they granted an application: its tokens are refused from then on. */
+/** A user withdraws a consent. The application's tokens are refused from then on. */
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';

@@ -1,4 +1,4 @@
-/** A user withdraws a consent of their own; one that is not active counts as unknown. */
+/** A user withdraws one of their consents. A consent that is not active counts as unknown. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Consent, ConsentEvent } from '../consent.ts';
 

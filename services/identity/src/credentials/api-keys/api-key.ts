@@ -84,7 +84,7 @@ export function rotateApiKey(
   return accept({ type: 'ApiKeyRotated', data: { id: key.key.id, ...rotated } });
 }
 
-/** A revoked key stays revoked; repeating it changes nothing. */
+/** Revokes the key. Repeating it changes nothing. */
 export function revokeApiKey(now: Date, key: ApiKey): Decision<ApiKeyEvent, 'not_found'> {
   if (key.status === 'none') return refuse('not_found');
   if (key.status === 'revoked') return accept();

@@ -1,6 +1,6 @@
 /**
- * What an API key may do. A description names everything that its holder can reach, also in several steps,
- * because administrators choose scopes by it.
+ * The scopes of API keys. Administrators choose scopes by these descriptions, so each names everything that a key can
+ * reach, also in several steps.
  */
 const DESCRIPTIONS = {
   'fga:read': 'Read relationship tuples and ask whether somebody may do something.',
@@ -31,7 +31,7 @@ export const SCOPE_DESCRIPTIONS: { readonly [scope: string]: string } = DESCRIPT
 
 export const isScope = (scope: string): scope is Scope => Object.hasOwn(DESCRIPTIONS, scope);
 
-/** Names each unknown scope by its place, and all scopes that there are. */
+/** Names each unknown scope by its index, and lists all scopes. */
 export const unknownScopes = (scopes: readonly string[]) =>
   ({
     refused: 'invalid_scope',

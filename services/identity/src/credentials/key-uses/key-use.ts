@@ -1,4 +1,4 @@
-/** When a key was last used, recorded at most once in ten minutes. */
+/** Records when a key was last used, at most once in ten minutes. */
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 
 export const USE_REPORTED_EVERY_MS = 10 * 60_000;

@@ -1,4 +1,4 @@
-/** Records uses of keys; reads the stream no more often than a use may be recorded. */
+/** Records uses of keys. It reads the stream no more often than a use may be recorded. */
 import { expiringCache } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import { keyUses, noteUse, USE_REPORTED_EVERY_MS } from './key-use.ts';

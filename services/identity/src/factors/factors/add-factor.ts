@@ -1,4 +1,4 @@
-/** A factor that was shown to work becomes one of the account's. */
+/** Adds a factor to an account after its first use was verified. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { User, UserEvent, UserFactor } from '../../accounts/accounts.module.ts';
 
@@ -6,7 +6,7 @@ export const FACTORS_MAX = 10;
 
 export type AddFactor = {
   readonly factor: UserFactor;
-  /** The recovery codes that were drawn with it take the place of earlier ones. */
+  /** Recovery codes that were generated with it replace earlier ones. */
   readonly recoveryId: string | null;
   readonly now: Date;
 };

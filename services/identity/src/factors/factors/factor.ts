@@ -1,6 +1,6 @@
 /**
- * A second factor: its secret, and how far it was used up. Whether it counts is for the account to say,
- * which names the factors that it has; one that nobody confirmed is named nowhere.
+ * A second factor: its secret, and what was used of it. The account lists its valid factors. A factor that was never
+ * confirmed is in no list.
  */
 import type { Sealed } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
@@ -14,19 +14,19 @@ type Common = {
 };
 export type TotpFacts = Common & {
   readonly type: 'totp';
-  /** Base 32, encrypted. */
+  /** The encrypted secret, in base 32. */
   readonly secret: Sealed;
-  /** Codes of this step and of earlier ones were used, or came too late. */
+  /** Codes of this step and of earlier ones are no longer accepted. */
   readonly last_step: number;
 };
 export type RecoveryFacts = Common & {
   readonly type: 'recovery';
-  /** Keyed hashes of the codes that are left. */
+  /** Keyed hashes of the unused codes. */
   readonly code_hashes: readonly string[];
 };
 export type PasskeyFacts = Common & {
   readonly type: 'passkey';
-  /** A `PasskeyCredential` as JSON, encrypted. */
+  /** A `PasskeyCredential` as encrypted JSON. */
   readonly credential: Sealed;
   readonly counter: number;
   readonly device_type: 'singleDevice' | 'multiDevice';

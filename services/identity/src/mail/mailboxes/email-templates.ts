@@ -1,4 +1,4 @@
-/** Each mail, put together of its texts and what is known of its cause. */
+/** Composes each mail of its texts and the facts of its cause. */
 import type { MailPurpose } from '@cardea/contracts';
 import type { Language } from '@cardea/mail';
 import {
@@ -13,26 +13,26 @@ import { type FactName, MAIL_TEXTS, type MailTextName } from './email-texts.ts';
 import type { MailDetails, SecurityChange } from './mail-details.ts';
 import { NOTICE_TEXTS } from './notice-texts.ts';
 
-/** Who invites, and to what; both are words of strangers. */
+/** The inviter and the organization. Both names were chosen by other people, so they are not trusted. */
 export type Inviting = { readonly organization: string; readonly inviter: string };
 
 export type MailCause = {
   readonly to: string;
-  /** Null for mails that ask for nothing, or show a code. */
+  /** Null for mails that request nothing, or that show a code. */
   readonly link: string | null;
   readonly code: string | null;
-  /** ISO 8601, of the link or code. */
+  /** When the link or code expires, ISO 8601. */
   readonly expiresAt: string;
   readonly requestedAt: string;
   readonly brand: MailBrand;
   readonly language: Language;
   readonly details: MailDetails;
-  /** Where it is not the purpose's own. */
+  /** The text, if it differs from the purpose's own. */
   readonly text?: MailTextName | undefined;
   readonly inviting?: Inviting | undefined;
-  /** How many notices the mail counts. */
+  /** How many notices the mail summarizes. */
   readonly count?: number | undefined;
-  /** The tenant's own page, to which a notice leads. */
+  /** The tenant's own page, to which a notice links. */
   readonly app_url?: string | null;
 };
 
@@ -58,7 +58,7 @@ type Known = readonly (readonly [FactName, string])[];
 const labelled = (facts: Known, language: Language): readonly Fact[] =>
   facts.map(([name, value]) => [MAIL_TEXTS[language].facts[name], value]);
 
-/** What is not known is empty, and left out. */
+/** Facts that are unknown are empty and left out. */
 function factsOf({ to, link, code, expiresAt, requestedAt, inviting, details }: MailCause): Known {
   const hasSecret = link !== null || code !== null;
   return [
@@ -79,7 +79,7 @@ const whenceOf = ({ at, browser, os, city, country }: MailDetails, requestedAt: 
 const listed = (parts: readonly (string | null | undefined)[]): string =>
   parts.filter((part) => part !== null && part !== undefined && part !== '').join(', ');
 
-/** Gateways rewrite anchors and cut what stands after the `#`, so the secret stands in the mail as text, too. */
+/** Mail gateways rewrite links and drop the part after `#`, so the mail also shows the secret as text. */
 const linkOf = (
   link: string,
   { call, paste }: { readonly call: string; readonly paste: string },
@@ -114,14 +114,14 @@ function securityNotice(cause: MailCause): MailText {
   return framedMail(content, brand, language);
 }
 
-/** Whoever reads it can do nothing at the account any more. */
+/** Changes after which the reader can do nothing at the account any more. */
 const LEADS_NOWHERE: ReadonlySet<SecurityChange> = new Set([
   'account_deleted',
   'account_disabled',
   'email_left',
 ]);
 
-/** As they write themselves. */
+/** The providers' names in their own spelling. */
 const PROVIDERS: { readonly [name: string]: string | undefined } = {
   google: 'Google',
   github: 'GitHub',

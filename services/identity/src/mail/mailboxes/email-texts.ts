@@ -1,25 +1,25 @@
-/** What the mails say, in each language of the pages. */
+/** The texts of the mails, in each language of the pages. */
 import type { MailPurpose } from '@cardea/contracts';
 import type { Language } from '@cardea/mail';
 
 export type MailParts = {
   readonly subject: string;
-  /** Why it came, in one sentence. */
+  /** One sentence: why the mail was sent. */
   readonly why: string;
-  /** On the button, or before a code; empty for mails that have neither. */
+  /** The text of the button or before a code. Empty for mails with neither. */
   readonly call: string;
-  /** What there is to know, and what to do if it was not the reader. */
+  /** Further facts, and what to do if the reader did not request it. */
   readonly end: string;
 };
 export type MailTexts = {
-  /** Before the secret of a link, for a page whose address came without it. */
+  /** Precedes the secret of a link, for a page that was opened without it. */
   readonly paste: string;
-  /** Before a code that does the same as the link, at the page that waits for it. */
+  /** Precedes a code that does the same as the link, at the page that waits for it. */
   readonly type: string;
   readonly facts: { readonly [fact in FactName]: string };
   readonly of: { readonly [text in MailTextName]: MailParts };
 };
-/** Most purposes have one text; a change of an address says something else to each mailbox. */
+/** Most purposes have one text. A change of address has one per mailbox. */
 export type MailTextName =
   | Exclude<MailPurpose, 'security_notice'>
   | 'email_change_present'

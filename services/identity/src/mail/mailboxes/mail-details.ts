@@ -1,10 +1,10 @@
-/** What a mail tells beside its address, as it is kept, sealed, until the mail is sent. */
+/** The details of a mail besides its address. They are stored encrypted until the mail is sent. */
 import type { GeoIp } from '@cardea/runtime';
 import type { Device } from '../../adapters/device.ts';
 
-/** Device and place of what its owner is told of, as far as they are known. */
+/** Device and location of the reported action, if they are known. */
 export type Whence = {
-  /** ISO 8601. */
+  /** The time in ISO 8601. */
   readonly at: string;
   readonly browser: string;
   readonly os: string;
@@ -21,7 +21,7 @@ export function whenceOf(
   return { browser, os, city: location?.city ?? null, country: location?.country ?? null };
 }
 
-/** Who invites; of another tenant where its owner has just created the tenant. */
+/** The inviter. They belong to another tenant if an owner has just created this one. */
 export type InviterOf = { readonly tenantId: string; readonly userId: string };
 
 /** A change to how an account is signed in to, or an administrator who acts in its name. */
@@ -55,11 +55,11 @@ export type MailDetails = Partial<Whence> & {
   /** Set for the purpose `security_notice`, as are the members below. */
   readonly change?: SecurityChange;
   readonly isByAdministrator?: boolean;
-  /** Where the account is that was linked or unlinked. */
+  /** The provider of the account that was linked or unlinked. */
   readonly provider?: string;
-  /** Recovery codes that still work. */
+  /** The number of recovery codes that still work. */
   readonly codesLeft?: number;
-  /** ISO 8601: when the account is deleted, or has another address. */
+  /** ISO 8601: when the account will be deleted, or will have another address. */
   readonly day?: string;
   /** Set for the purposes `email_change` and `email_change_stop`. */
   readonly emailChange?: { readonly id: string; readonly userId: string };

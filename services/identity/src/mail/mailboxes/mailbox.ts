@@ -1,7 +1,7 @@
 /**
- * What was asked to be mailed to one address, per purpose. A new request makes the secret of the earlier one of
- * the same asker worthless, and not those of others: a stranger voids nothing that the person asked for. The
- * stream exists whether or not anybody in the tenant has the address.
+ * The mails that were requested for one address, by purpose. A new request voids the earlier secret of the same
+ * requester only, so a stranger cannot void the person's own. The stream exists whether or not the tenant has an
+ * account with the address.
  */
 import type { MailPurpose } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
@@ -13,26 +13,26 @@ export type PendingMail = {
   readonly requested_at: string;
   readonly expires_at: string;
   readonly used: boolean;
-  /** Sent, or not to be sent any more. */
+  /** Whether it was sent, or will not be sent any more. */
   readonly settled: boolean;
   readonly email: Sealed;
-  /** Wrong codes that were tried, where any were. */
+  /** The number of wrong codes. Missing if there were none. */
   readonly failures?: number;
-  /** Who asked: a network, a session, the administrators. Absent where nobody else may have asked. */
+  /** The requester: a network, a session, the administrators. Missing if nobody else may have requested it. */
   readonly asker?: string;
-  /** What others asked for, while it is in time; newest first. */
+  /** Unexpired requests of other requesters, newest first. */
   readonly beside?: readonly PendingMail[];
-  /** What the link of an invitation accepts. */
+  /** The invitation that the link accepts. */
   readonly invitation_id?: string;
-  /** Where the link of a sign-in leads back to. */
+  /** The interaction to which the link of a sign-in leads back. */
   readonly interaction?: string;
-  /** What it tells beside its address. */
+  /** Further details of the mail. */
   readonly details?: Sealed;
-  /** In which it was asked for, where that is known. */
+  /** The language in which it was requested, if known. */
   readonly language?: Language;
-  /** How many notices the mail counts, instead of each being sent. */
+  /** How many notices the mail summarizes. */
   readonly count?: number;
-  /** When such a mail is sent. */
+  /** When the summary mail is sent. */
   readonly due_at?: string;
 };
 export type MailboxFacts = {
@@ -52,11 +52,11 @@ export type MailboxEvent =
       readonly data: Told & {
         readonly user_id: string | null;
         readonly at: string;
-        /** Missing: at once. */
+        /** When it is due. If missing, at once. */
         readonly due_at?: string;
       };
     }
-  /** Sending failed and is tried again then. */
+  /** Sending failed. It is tried again at this time. */
   | {
       readonly type: 'MailDeferred';
       readonly concerns?: 'mail_queue';
@@ -90,7 +90,7 @@ export const mailboxes: Stream<Mailbox, MailboxEvent> = {
   },
 };
 
-/** How long the secret of each purpose works, from the request on. */
+/** The lifetime of each purpose's secret, from the request on. */
 export const SECRET_TTL_MS: Record<MailPurpose, number> = {
   verify: 24 * 3600_000,
   reset: 60 * 60_000,
@@ -102,17 +102,17 @@ export const SECRET_TTL_MS: Record<MailPurpose, number> = {
   sign_in_blocked: 24 * 3600_000,
   security_notice: 24 * 3600_000,
   email_change: 24 * 3600_000,
-  // It works until the change is in force.
+  // The secret works until the change takes effect.
   email_change_stop: 8 * 24 * 3600_000,
 };
 
-/** From the request for the mail on, in which the invitation is created. */
+/** Counted from the request for the mail, in which the invitation is created. */
 export const INVITATION_TTL_MS = SECRET_TTL_MS.invitation;
 
 export type RequestMail = {
   readonly purpose: MailPurpose;
   readonly email: Sealed;
-  /** Null where nobody was looked up. */
+  /** Null if no account was looked up. */
   readonly userId: string | null;
   /** Set for the purpose `invitation`. */
   readonly invitationId?: string | undefined;
@@ -160,7 +160,7 @@ export type UseSecret = {
   readonly now: Date;
 };
 
-/** Askers beside the newest whose secrets are kept, per purpose. */
+/** The number of other requesters per purpose whose secrets are kept. */
 const BESIDE_MAX = 8;
 
 const ofOthers = (asker: string, now: Date, all: readonly PendingMail[]): readonly PendingMail[] =>
@@ -170,7 +170,10 @@ const ofOthers = (asker: string, now: Date, all: readonly PendingMail[]): readon
     .map(({ beside: _, ...mail }) => mail)
     .slice(0, BESIDE_MAX);
 
-/** A secret works once, while it is the newest of its asker and purpose, and in time. One of two users wins. */
+/**
+ * A secret works once, while it is the newest of its requester and purpose and has not expired. Of two concurrent uses
+ * one succeeds.
+ */
 export function useSecret(
   { purpose, generation, now }: UseSecret,
   mailbox: Mailbox,
@@ -183,24 +186,24 @@ export function useSecret(
   return accept({ type: 'SecretUsed', data: { purpose, generation, after } });
 }
 
-/** Wrong codes until none is looked at any more, whichever it is. */
+/** The number of wrong codes after which no code is verified any more, not even a right one. */
 export const CODE_FAILURES_MAX = 5;
-/** How long an expired code is told from a wrong one. */
+/** How long an expired code is distinguished from a wrong one. */
 const EXPIRED_SHOWN_MS = 24 * 3600_000;
 
-/** Codes to sign in by: mailed alone, or beside a link to sign in by. */
+/** Codes to sign in with, mailed alone or beside a link. */
 export type SignInCode = 'otp' | 'magic_link';
 
 export type TryCode = {
   readonly purpose: SignInCode;
-  /** The generation of the code; null for one that was never sent to this mailbox. */
+  /** The generation of the code. Null for a code that was never sent to this mailbox. */
   readonly generation: number | null;
-  /** The person whose code a wrong one counts against; absent: the newest code. */
+  /** The person against whose code a wrong one counts. If missing, it counts against the newest code. */
   readonly asker?: string | undefined;
   readonly now: Date;
 };
 
-/** A code works as any secret, but not once too many wrong ones were tried. */
+/** Uses a code like any secret, unless too many wrong ones were tried. */
 export function tryCode(
   { purpose, generation, asker, now }: TryCode,
   mailbox: Mailbox,
@@ -249,7 +252,7 @@ export function deferMail(
   return accept({ type: 'MailDeferred', data: { ...data, after: factsOf(mailbox) } });
 }
 
-/** The newest, whoever asked for it. */
+/** The newest pending mail of any requester. */
 export const pendingMailOf = (mailbox: Mailbox, purpose: MailPurpose): PendingMail | undefined =>
   mailbox.status === 'none' ? undefined : mailbox.errands[purpose];
 
@@ -265,7 +268,7 @@ export const pendingByGeneration = (
 ): PendingMail | undefined =>
   allPending(mailbox, purpose).find((mail) => mail.generation === generation);
 
-/** What this asker asked for last; the newest of all where it says nothing of who asked. */
+/** The last request of this requester. If the state does not name requesters, the newest of all. */
 export function pendingOfAsker(
   mailbox: Mailbox,
   purpose: MailPurpose,
@@ -288,7 +291,7 @@ export const withPendingMail = (
   errands: { ...factsOf(mailbox).errands, [purpose]: pending },
 });
 
-/** The same mail, changed, where it stands. */
+/** Replaces one pending mail by its changed version, at the same position. */
 function withPending(mailbox: Mailbox, purpose: MailPurpose, changed: PendingMail): MailboxFacts {
   const newest = pendingMailOf(mailbox, purpose);
   if (newest === undefined || newest.generation === changed.generation) {
@@ -300,7 +303,7 @@ function withPending(mailbox: Mailbox, purpose: MailPurpose, changed: PendingMai
   return withPendingMail(mailbox, purpose, { ...newest, beside });
 }
 
-/** One that is used voids all of its purpose, whoever asked for them. */
+/** The use of one secret voids all of its purpose, for every requester. */
 function withUsed(mailbox: Mailbox, purpose: MailPurpose, generation: number): MailboxFacts {
   const newest = pendingMailOf(mailbox, purpose);
   if (newest === undefined) return factsOf(mailbox);

@@ -1,11 +1,11 @@
-/** What notices of changes to an account's security say, in each language. `{count}` is filled in. */
+/** The texts of notices about changes to an account's security, in each language. `{count}` is replaced. */
 import type { Language } from '@cardea/mail';
 import type { SecurityChange } from './mail-details.ts';
 
 type Change = {
-  /** After the prefix of all notices. */
+  /** The subject after the prefix of all notices. */
   readonly subject: string;
-  /** Why it came, in one sentence. */
+  /** One sentence: why the mail was sent. */
   readonly why: string;
 };
 
@@ -22,7 +22,10 @@ export type NoticeTexts = {
     readonly codesLeft: string;
     readonly day: string;
   };
-  /** What to do if it was not the reader: they did it, an administrator did, or the account is gone. */
+  /**
+   * What to do if the reader did not make the change. It depends on whether the user or an administrator made it, or
+   * the account is gone.
+   */
   readonly ends: { readonly own: string; readonly administrator: string; readonly gone: string };
 };
 

@@ -1,6 +1,6 @@
 /**
- * Notices of changes to an account's security. Each is a mail of its own, and a newer one does not replace it.
- * Where many come within a minute, the later ones are counted in one mail at the end of that minute.
+ * Notices of changes to an account's security. Each is a separate mail, and a newer one does not replace it. If there
+ * are many within a minute, one mail at the end of that minute summarizes the later ones.
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision } from '@cardea/event-store';
@@ -15,7 +15,7 @@ import {
   withPendingMail,
 } from './mailbox.ts';
 
-/** Mails to one address, which also bounds how many wait while the mail server is away. */
+/** Mails per address and minute. This also bounds how many wait while the mail server is unavailable. */
 export const NOTICES_PER_MINUTE_MAX = 5;
 export const NOTICES_MINUTE_MS = 60_000;
 const PURPOSE = 'security_notice';
@@ -69,7 +69,7 @@ function noticeOf({ email, details, language, now }: RequestNotice, mailbox: Mai
   };
 }
 
-/** Takes the place of the one that counted until now. */
+/** Replaces the summary that was pending until now. */
 function counted(
   request: RequestNotice,
   mailbox: Mailbox,

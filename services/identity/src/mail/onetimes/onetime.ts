@@ -1,7 +1,4 @@
-/**
- * A secret that was mailed, named by its hash. It says where it belongs; whether it still works is for
- * its mailbox to say.
- */
+/** A mailed secret, named by its hash. It names its mailbox, which tells whether the secret still works. */
 import type { MailPurpose } from '@cardea/contracts';
 import type { Stream } from '@cardea/event-store';
 import type { Basis } from '../../streams/basis.ts';
@@ -27,7 +24,7 @@ export type OnetimeEvent = {
     readonly mailbox: string;
     readonly generation: number;
     readonly expires_at: string;
-    /** The account's epoch; missing where there is no account yet. */
+    /** The account's epoch. Missing if there is no account yet. */
     readonly user_epoch?: number;
     /** Set for the purpose `invitation`. */
     readonly invitation_id?: string;

@@ -1,4 +1,4 @@
-/** Administrators create, list, rotate and revoke an agent's keys; a key is shown once. */
+/** Administrators create, list, rotate and revoke an agent's keys. A key is shown only once. */
 import { NullableTime, named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint, endpointReadingAhead } from '@cardea/http';
 import { repeatAnswer, requestHash, type ServiceDependencies } from '@cardea/service';

@@ -1,8 +1,8 @@
-/** The keys of one agent that are not revoked, newest first. */
+/** Lists the keys of one agent that are not revoked, newest first. */
 import type { KeyEnvironment } from '@cardea/crypto';
 import type { Database } from '@cardea/read-models';
 
-/** Keys of one agent that a list shows at most. */
+/** The most keys that the list of one agent shows. */
 const KEYS_MAX = 1_000;
 
 type Row = {
@@ -36,6 +36,6 @@ export async function listAgentKeys(
   }));
 }
 
-/** Identifies a key in a list or a log; it proves nothing. */
+/** The prefix identifies a key in a list or a log. It cannot be used to authenticate. */
 export const prefixOfAgentKey = (key: { readonly environment: string; readonly id: string }) =>
   `agk_${key.environment}_${key.id}`;

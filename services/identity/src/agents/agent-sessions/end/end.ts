@@ -1,4 +1,4 @@
-/** A session ends once, for the first reason that came. */
+/** A session ends once, with the first reason. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import {
   type AgentSession,

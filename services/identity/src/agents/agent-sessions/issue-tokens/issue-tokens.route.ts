@@ -1,4 +1,4 @@
-/** An agent gets new tokens for its session, or narrower ones. */
+/** Issues an agent new tokens for its session, or narrower ones. */
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -122,7 +122,7 @@ type Asked = {
   readonly authority: Authority;
 };
 
-/** Says what was asked for in vain, where something was. */
+/** Names the requested services or scopes that were refused. */
 function refusal(reason: IssueRefusal, { agentId, asked, held, authority }: Asked) {
   if (reason === 'attenuation_only') {
     return { refused: reason, details: { missing: missingFrom(held, asked) } };

@@ -143,7 +143,7 @@ describe('the tokens of an agent session', () => {
     decide({ delegation: delegated('*'), needsDelegation: true, now: late }).refuses(
       'delegation_required',
     );
-    // Whoever had the account before gave it.
+    // The previous owner of the account gave it.
     decide({
       ...{ account: account('active', START), delegation: delegated('*'), needsDelegation: true },
     }).refuses('delegation_required');
@@ -154,7 +154,7 @@ describe('the tokens of an agent session', () => {
       withdrawnAt,
     });
     decide({ delegation: withdrawn('2026-01-01T00:05:00Z') }).refuses('delegation_required');
-    // Whoever showed their own token after they had withdrawn meant it.
+    // The user sent their own token after the withdrawal, so they meant to allow the agent.
     decide({ delegation: withdrawn('2025-12-31T23:00:00Z') }).accepts(renewed({}));
   });
 
@@ -164,7 +164,7 @@ describe('the tokens of an agent session', () => {
     const end = { reason: 'ended', now: NOW } as const;
     const ended = given(agentSessions, started).when((session) => endAgentSession(end, session));
     expect(issueTokens(issue(), ended.state)).toMatchObject({ reason: 'session_ended' });
-    // A password that is reset may end the delegation as well, at some moment after it.
+    // A password reset may also end the delegation, some moments later.
     decide({ isOver: true, needsDelegation: true }).refuses('session_ended');
   });
 });

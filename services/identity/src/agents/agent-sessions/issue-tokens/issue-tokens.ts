@@ -1,4 +1,4 @@
-/** New tokens for a session: never wider than it is, and narrower for good once they were. */
+/** New tokens for a session. They never exceed the session, and a narrowed session stays narrow. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { isSame, missingFrom, type ServiceGrant } from '../../agents/service-grant.ts';
 import {
@@ -13,10 +13,10 @@ import type { Authority } from '../authority.ts';
 export type IssueTokens = {
   readonly agentId: string;
   readonly keyId: string;
-  /** Undefined: whatever of the session is still granted. */
+  /** Undefined means all services of the session that are still granted. */
   readonly wanted: readonly ServiceGrant[] | undefined;
   readonly authority: Authority;
-  /** Its user has ended what it rests on. */
+  /** The user has ended what the session depends on. */
   readonly isOver: boolean;
   readonly capJti: string;
   readonly now: Date;
@@ -34,7 +34,7 @@ export function issueTokens(
   session: AgentSession,
 ): Decision<AgentSessionEvent, IssueRefusal> {
   if (session.status === 'none' || session.agent_id !== command.agentId) return refuse('not_found');
-  // Before what it rests on is asked for: whoever took the account over has ended that too.
+  // This is checked before the basis: a takeover of the account has ended both.
   if (!isOpen(session, command.now) || command.isOver) return refuse('session_ended');
   const { authority, wanted } = command;
   if ('refused' in authority) return refuse(authority.refused);

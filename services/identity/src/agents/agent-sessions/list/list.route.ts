@@ -1,4 +1,4 @@
-/** Agent sessions as their agent, their user and administrators see them; no tokens. */
+/** Lists agent sessions for their agent, their user and administrators. It shows no tokens. */
 import { named, PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { Database } from '@cardea/read-models';

@@ -1,7 +1,4 @@
-/**
- * Starts an agent session for whoever holds the agent's key: the decision of `POST /agent/sessions` and of the
- * token exchange.
- */
+/** Starts an agent session for the holder of an agent key, for `POST /agent/sessions` and for the token exchange. */
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import { WriteContention } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
@@ -43,7 +40,7 @@ const TTL_DEFAULT_S = 3_600;
 const MS = 1_000;
 
 type AgentRequest = Request<unknown, unknown, unknown, AgentPrincipal>;
-/** For a user by their token, for one by a delegation, or for nobody. */
+/** The request: for a user by the user's token, for a user by a delegation, or for the agent itself. */
 export type AgentSessionRequest = {
   readonly services: WantedServices;
   readonly subjectToken?: string | undefined;
@@ -101,7 +98,7 @@ async function started(
   };
   const starting: SessionToStart = { facts, wanted: asked.services, now };
   let basis: StartBasis = NOTHING;
-  // As this process has last seen them: the append proves that none of them has changed since.
+  // The states are from this process's caches. The append proves that none of them has changed.
   const decided = await deps.streams.decideOnBasis(agentSessions, facts.id, command, {
     isNew: true,
     restsOn: {
@@ -109,7 +106,7 @@ async function started(
       user: userId === null ? undefined : { stream: users, id: userId },
       delegation:
         userId === null || asked.userEpoch === null
-          ? undefined // an id that nobody has need not even be a UUID, and names no delegation
+          ? undefined // An unknown id may not even be a UUID, and has no delegation.
           : { stream: delegations, id: delegationId(userId, agent.id) },
       login: sid === null ? undefined : { stream: sessions, id: sid },
     },
@@ -164,7 +161,7 @@ const namedIn = (wanted: WantedServices) =>
     ? wanted.whole.map((service_name) => ({ service_name, fields: [ANY_FIELD] }))
     : normalised(wanted);
 
-/** What it was to rest on was ended after it was looked at. */
+/** The refusal if the session's basis ended after it was read. */
 function overtaken(via: AgentSessionFacts['via']) {
   if (via === 'subject_token') return { refused: 'invalid_subject_token' } as const;
   throw new WriteContention('the user ended all sessions meanwhile; the delegation stands');
@@ -196,7 +193,7 @@ async function userBehind(
   return { ...none, userId, userEpoch, via: 'delegation' } satisfies UserBehind;
 }
 
-/** The user whose live access token it is: a person's own, whose session has not ended. */
+/** The user of the live access token: a token of the user's own whose session has not ended. */
 async function liveSubject(
   deps: Pick<Dependencies, 'authenticator' | 'clock' | 'streams' | 'userDirectory'>,
   { tenantId, ip }: AgentRequest,
@@ -206,7 +203,7 @@ async function liveSubject(
   const principal = await authenticator.authenticate(token, ip);
   if (principal?.kind !== 'user' || principal.impersonatedBy !== null) return undefined;
   if (principal.tenantId !== tenantId) return undefined;
-  // An application may not lend its user to an agent, unless it may act as the whole account.
+  // An application may not let an agent act for its user, unless it has the scope for the whole account.
   if (principal.clientId !== null && !principal.scopes?.includes('account')) return undefined;
   const { sessionId } = principal;
   const [user, login] = await Promise.all([
@@ -220,6 +217,9 @@ async function liveSubject(
   return isAlive(login.state, validityContextOf(user, true), clock.now()) ? subject : undefined;
 }
 
-/** A token that names no session belongs to the epoch in which its user signed in; in doubt to the one before. */
+/**
+ * A token without a session belongs to the epoch in which its user signed in. If that is uncertain, it belongs to the
+ * previous epoch.
+ */
 const isOfEpoch = ({ authTime }: UserPrincipal, { epoch, epochSince }: ExistingUser): boolean =>
   epoch === 0 || (authTime !== null && authTime * MS > new Date(epochSince).getTime());

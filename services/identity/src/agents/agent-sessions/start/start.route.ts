@@ -12,7 +12,10 @@ type Dependencies = { readonly startAgentSession: AgentSessionStart };
 const PURPOSE_MAX = 200;
 export const SUBJECT_TOKEN_MAX = 8_192;
 
-/** For a user by their token, for one by a delegation, or for nobody: 400 `user_id exclusive`. */
+/**
+ * The session is for a user by the user's token, for a user by a delegation, or for the agent itself. Otherwise it is
+ * refused with 400 `user_id exclusive`.
+ */
 const Body = documented(
   closed({
     services: Type.Optional(ConcreteGrants),
@@ -34,7 +37,7 @@ const Body = documented(
   },
 );
 
-/** What its refusals are called, wherever an agent asks for a session. */
+/** Refusal codes of requests for a session, at all endpoints. */
 export const START_CONTRACT = {
   name: 'start_agent_session',
   method: 'post',

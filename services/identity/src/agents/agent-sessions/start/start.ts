@@ -1,4 +1,4 @@
-/** A session starts once, within what its agent may reach, and only while what it rests on holds. */
+/** A session starts once, within what its agent may reach, and only while its basis is valid. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { User } from '../../../accounts/accounts.module.ts';
 import type { Session } from '../../../sessions/sessions.module.ts';
@@ -14,11 +14,11 @@ import type {
 import { type Authority, authorityOf, type Reach } from '../authority.ts';
 import { endedByUser, endedWithLogin } from '../basis.ts';
 
-/** What a session rests on at its start; without a user the agent acts for itself. */
+/** What a session depends on at its start. Without a user the agent acts for itself. */
 export type StartBasis = {
   readonly agent: Agent;
   readonly user: User | undefined;
-  /** Undefined where nobody could have given one. */
+  /** Undefined if nobody could have given a delegation. */
   readonly delegation: Delegation | undefined;
   readonly login: Session | undefined;
 };
@@ -29,10 +29,10 @@ export type StartRefusal =
   | Extract<Authority, { readonly refused: string }>['refused']
   | EndReason;
 
-/** Services field by field, or by name: then with every field that the agent may reach. */
+/** Services with named fields; or service names, which include every field that the agent may reach. */
 export type WantedServices = readonly ServiceGrant[] | { readonly whole: readonly string[] };
 
-/** `wanted`: the services of the session, which its facts leave out. */
+/** `wanted` are the services of the session, which its facts omit. */
 export type SessionToStart = {
   readonly facts: Omit<AgentSessionFacts, 'services'>;
   readonly wanted: WantedServices;

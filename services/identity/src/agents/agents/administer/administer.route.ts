@@ -80,7 +80,7 @@ export const createAgentRoute = (needs: Dependencies): Endpoint =>
       const id = newId(needs, request, 'agent');
       const ownHash = await requestHash(needs, request);
       const before = await needs.snapshots.load(agents, { tenantId, id });
-      // Before a name is claimed that belongs to another request.
+      // This is checked before the name is reserved, since the name may belong to another request.
       const reused = isThere(before) ? reusedKey(ownHash, before.requestHash) : undefined;
       if (reused !== undefined) return reused;
       const nameHash = await needs.agentNames.hashOf(tenantId, name);
@@ -249,7 +249,7 @@ async function areApprovers(
 
 type Body = Partial<AgentFields> & { readonly status?: string };
 
-/** Only the fields that the request names. */
+/** Returns only the fields that the request names. */
 function fieldsOf(body: Body, name: string | undefined): Partial<AgentFields> {
   const { status: _status, name: _name, services, ...plain } = body;
   return {

@@ -1,4 +1,4 @@
-/** The life of an agent: created once, changed, suspended and resumed, deleted for good. */
+/** The lifecycle of an agent: created once, changed, suspended and resumed, deleted for good. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import {
   type Agent,

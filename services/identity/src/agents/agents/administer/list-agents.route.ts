@@ -1,4 +1,4 @@
-/** The agents of a tenant, as lists and one by one. */
+/** Lists the agents of a tenant, and returns one by id. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

@@ -1,4 +1,4 @@
-/** A user lets agents act on their behalf, lists which, and withdraws it. */
+/** A user lets an agent act on their behalf, lists delegations, and withdraws them. */
 import {
   NullableTime,
   named,
@@ -84,7 +84,7 @@ export const grantDelegationRoute = (
     },
     async (request) => {
       const { id: userId, tenantId, clientId, issuedAt } = request.principal;
-      // One of the user's applications may not let agents act for them.
+      // An application of the user may not let agents act for the user.
       if (clientId !== null) return { refused: 'forbidden' };
       const { body } = request;
       const command = await needs.command(request);
@@ -170,7 +170,7 @@ export const withdrawDelegationRoute = (needs: Dependencies) =>
         withdrawDelegation({ userId, now: command.now }, delegation),
       );
       if (!decided.accepted) return { refused: decided.reason };
-      // The policy ends the sessions; their tokens were revoked with the decision.
+      // A policy ends the sessions. Their tokens were revoked with the decision.
       return { ok: { status: 'delegation withdrawn' as const }, wrote: decided.position };
     },
   );

@@ -1,9 +1,9 @@
-/** A delegation is given, given again with other services, or withdrawn. */
+/** A delegation is granted, granted again with other services, or withdrawn. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { User } from '../../../accounts/accounts.module.ts';
 import type { Delegation, DelegationData, DelegationEvent } from '../delegation.ts';
 
-/** Refused where the token that asks for it was taken back meanwhile, with the account or its rank. */
+/** Refuses if the requesting token was revoked in the meantime, with the account or its rank. */
 export const grantDelegation = (
   command: DelegationData & { readonly request_hash: string | null },
   { user, issuedAt }: { readonly user: User; readonly issuedAt: number },

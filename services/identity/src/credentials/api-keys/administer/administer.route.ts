@@ -1,4 +1,4 @@
-/** Administrators create, list, rotate and revoke their tenant's API keys; a key is shown once. */
+/** Administrators create, list, rotate and revoke their tenant's API keys. A key is shown only once. */
 import {
   documented,
   NullableTime,
@@ -49,7 +49,7 @@ const keyFields = {
 };
 const Id = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
 const SCOPES_MAX = 50;
-/** 400 `invalid_scope`. */
+/** An unknown scope is refused with 400 `invalid_scope`. */
 const scopeField = documented(Type.String({ maxLength: 64 }), {
   pattern: `^(?:${SCOPES.join('|')})$`,
 });

@@ -1,4 +1,4 @@
-/** The API keys of a tenant that are not revoked, newest first. */
+/** Lists the API keys of a tenant that are not revoked, newest first. */
 import type { KeyEnvironment } from '@cardea/crypto';
 import type { Database } from '@cardea/read-models';
 
@@ -40,6 +40,6 @@ const shown = (row: Row) => ({
   last_used_at: row.last_used_at?.toISOString() ?? null,
 });
 
-/** Identifies a key in a list or a log; it proves nothing. */
+/** The prefix identifies a key in a list or a log. It cannot be used to authenticate. */
 export const prefixOfApiKey = (key: { readonly environment: string; readonly id: string }) =>
   `svc_${key.environment}_${key.id}`;

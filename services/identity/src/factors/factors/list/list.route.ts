@@ -1,4 +1,4 @@
-/** The caller's second factors, from their streams: there are ten at most. */
+/** Lists the caller's second factors from their streams. There are at most ten. */
 import { NullableTime, named, Time } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
 import { endpoint } from '@cardea/http';

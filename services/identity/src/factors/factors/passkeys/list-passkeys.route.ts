@@ -1,4 +1,4 @@
-/** The caller's passkeys. */
+/** Lists the caller's passkeys. */
 import { NullableTime, named, Time } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
 import { endpoint } from '@cardea/http';

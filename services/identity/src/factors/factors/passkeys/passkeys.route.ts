@@ -1,4 +1,4 @@
-/** Adds a passkey: first the browser gets what it needs to make one, then it shows what it made. */
+/** Adds a passkey: first the browser gets the options for creating one, then it sends the result. */
 import { Time } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
@@ -21,7 +21,7 @@ const REFUSALS = {
   not_found: 404,
 } as const;
 
-/** To sign in by, or as a second factor. */
+/** Whether the tenant allows passkeys, either for signing in or as second factors. */
 const areAllowed = (tenant: TenantFacts): boolean =>
   !isOff(tenant) || tenant.settings.auth_methods.includes('passkeys');
 

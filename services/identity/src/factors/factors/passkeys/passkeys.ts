@@ -1,4 +1,4 @@
-/** A passkey: its public key, and how often its authenticator says that it was used. */
+/** A passkey: its public key, and its authenticator's counter of uses. */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Factor, FactorEvent, PasskeyFacts } from '../factor.ts';
@@ -8,7 +8,7 @@ export type EnrolPasskey = Pick<
   'id' | 'user_id' | 'name' | 'credential' | 'counter' | 'device_type' | 'backed_up'
 > & { readonly now: Date };
 
-/** A credential is one person's: the stream is named by it. */
+/** A credential belongs to one person, so its id names the stream. */
 export function enrolPasskey(
   { now, ...passkey }: EnrolPasskey,
   factor: Factor,
@@ -20,9 +20,7 @@ export function enrolPasskey(
   });
 }
 
-/**
- * A counter that did not rise was copied with its key. Synchronized passkeys have none, and show 0.
- */
+/** If a counter did not rise, the passkey was probably cloned. Synchronized passkeys have no counter and send 0. */
 export function usePasskey(
   {
     userId,

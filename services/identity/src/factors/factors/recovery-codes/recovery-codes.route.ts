@@ -1,4 +1,4 @@
-/** New recovery codes; those of before are void. */
+/** Generates new recovery codes and invalidates the previous ones. */
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';

@@ -1,4 +1,4 @@
-/** Codes on paper for whoever lost the other factors: ten, each of which works once. */
+/** Recovery codes for a person who has lost the other factors: ten codes, each of which works once. */
 import { crockford, readCrockford } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Random } from '@cardea/runtime';
@@ -7,7 +7,7 @@ import type { Factor, FactorEvent } from '../factor.ts';
 
 const CODES = 10;
 const CODE_CHARACTERS = 10;
-/** At five bits per character. */
+/** A character encodes five bits. */
 const CODE_BYTES = Math.ceil((CODE_CHARACTERS * 5) / 8);
 
 export const drawRecoveryCodes = (random: Random): readonly string[] =>
@@ -15,11 +15,11 @@ export const drawRecoveryCodes = (random: Random): readonly string[] =>
     crockford(random.bytes(CODE_BYTES)).slice(0, CODE_CHARACTERS),
   );
 
-/** As it is shown: `K7QF3-M8XPA`. */
+/** The form in which it is shown: `K7QF3-M8XPA`. */
 export const printRecoveryCode = (code: string): string =>
   `${code.slice(0, CODE_CHARACTERS / 2)}-${code.slice(CODE_CHARACTERS / 2)}`;
 
-/** What a person typed, in the one form; undefined when it is no code. */
+/** Normalizes a typed code. Returns undefined if the text is no code. */
 export function readRecoveryCode(typed: string): string | undefined {
   const code = readCrockford(typed);
   return code?.length === CODE_CHARACTERS ? code : undefined;
@@ -68,7 +68,7 @@ export function useRecoveryCode(
   return accept({ type: 'FactorUsed', data: { ...factor, code_hashes, last_used_at } });
 }
 
-/** New codes for an account; they are worth nothing without another factor. */
+/** Sets new codes for an account. They are worthless without another factor. */
 export function setRecoveryCodes(
   { recoveryId, now }: { readonly recoveryId: string; readonly now: Date },
   user: User,

@@ -1,4 +1,4 @@
-/** Removes one of the caller's second factors, a passkey by its own path too. */
+/** Removes one of the caller's second factors. A passkey can also be removed by its own path. */
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';

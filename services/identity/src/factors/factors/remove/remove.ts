@@ -1,4 +1,4 @@
-/** A user gives up one of their second factors. */
+/** A user removes one of their second factors. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import {
   type ExistingUser,
@@ -10,7 +10,7 @@ import {
 
 export type RemoveFactor = {
   readonly factorId: string;
-  /** The tenant demands a second factor of everybody. */
+  /** The tenant requires a second factor of every user. */
   readonly isRequired: boolean;
   readonly now: Date;
 };
@@ -29,7 +29,7 @@ export function removeFactor(
   return accept<UserEvent>(factorRemoved(user.id, factor, { isLast, now }));
 }
 
-/** Without a password or an account elsewhere, a passkey may be all that its owner signs in by. */
+/** Without a password or an external account, a passkey may be the owner's only way to sign in. */
 function isLastCredential(
   { passwordHash, secondFactors, identities }: ExistingUser,
   { type }: UserFactor,

@@ -1,4 +1,4 @@
-/** Enrols an authenticator app: first its secret is shown, then its first code makes it count. */
+/** Enrols an authenticator app: first its secret is shown, then its first code confirms it. */
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';

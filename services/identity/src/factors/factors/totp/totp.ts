@@ -1,4 +1,4 @@
-/** A secret of an authenticator app: each step of it counts once, whatever it is shown for. */
+/** The secret of an authenticator app. Each time step is accepted once, for any purpose. */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Factor, FactorEvent } from '../factor.ts';
@@ -36,7 +36,7 @@ export function enrolTotp(
 
 export type UseTotp = {
   readonly userId: string;
-  /** The step that the code was of; null: a wrong code. */
+  /** The time step of the code. Null for a wrong code. */
   readonly step: number | null;
   readonly now: Date;
 };
@@ -52,7 +52,7 @@ export function useTotp(
   return accept({ type: 'FactorUsed', data: { ...factor, last_step: step, last_used_at } });
 }
 
-/** The first code of a new secret. */
+/** Verifies the first code of a new secret. */
 export function confirmTotp(
   use: UseTotp,
   factor: Factor,

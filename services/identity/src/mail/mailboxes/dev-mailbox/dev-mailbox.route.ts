@@ -1,4 +1,7 @@
-/** The development mailbox: what would have been sent, for people and for tests. Never in production. */
+/**
+ * The development mailbox shows the mails that would have been sent, to people and to tests. It does not exist in
+ * production.
+ */
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { MailFolder } from '@cardea/mail';
 import { send, wantsPage } from '@cardea/pages';

@@ -1,4 +1,4 @@
-/** The mailbox as a page: every mail with its link and its code, the newest first. */
+/** The mailbox as a page: every mail with its link and code, newest first. */
 import type { ListedMail } from '@cardea/mail';
 import { type Html, html, type Markup, NOTHING, page } from '@cardea/pages';
 import { frameOf } from '../../../pages/frame.ts';
@@ -27,5 +27,5 @@ ${code === null ? NOTHING : html`<p>Code: <span class="secret">${code}</span></p
 </section>
 `;
 
-/** Mail of other senders comes in by SMTP too; a link that is a script must not be one here. */
+/** The mailbox also receives mails of other senders by SMTP. A `javascript:` link must not become a link here. */
 const isLink = (link: string | null): link is string => /^https?:\/\//.test(link ?? '');

@@ -1,4 +1,4 @@
-/** Fields that are documented as erased with the user are null in what is published after the erasure. */
+/** Tests that fields documented as erased with the user are null in events that are published after the erasure. */
 import { identityEvents, PERSONAL_DATA } from '@cardea/contracts';
 import type { RelayMapper } from '@cardea/event-bus';
 import { type AnyStream, type RecordedEvent, type Stream, stateAfter } from '@cardea/event-store';
@@ -28,7 +28,7 @@ const started = recorded('session-1', 'SessionStarted', {
   ...{ started_at: AT, last_active_at: AT, expires_at: AT },
 });
 
-/** Values of the fields with this annotation, at any depth. */
+/** Returns the values of the fields with this annotation, at any depth. */
 const marked = (schema: unknown, data: unknown, mark: string): readonly unknown[] => {
   if (typeof schema !== 'object' || schema === null) return [];
   const { properties, anyOf, [PERSONAL_DATA]: own } = schema as { [keyword: string]: object };
@@ -58,7 +58,7 @@ describe.each([
     const { type: said, data } = await published((box) => box);
     expect(said).toBe(type);
     const erasable = marked(schema, data, 'erasable');
-    // A language is chosen later.
+    // A new user has no language; it is chosen later.
     const chosen = type === 'user.created' ? [null] : ['de-CH'];
     expect(erasable).toEqual(expect.arrayContaining(['ann@example.com', 'Ann', ...chosen]));
     expect(erasable.filter((value) => value === null)).toHaveLength(
@@ -69,7 +69,7 @@ describe.each([
   it('tells nothing of them once they are erased', async () => {
     const { data } = await published(() => null);
     expect(new Set(marked(schema, data, 'erasable'))).toEqual(new Set([null]));
-    // Empty, null or missing.
+    // Each value must be empty, null or missing.
     expect(marked(schema, data, 'derived').filter(Boolean)).toEqual([]);
     expect(JSON.stringify(data)).not.toMatch(/ann@|Ann|de-CH|192\.0|Firefox/);
   });

@@ -1,4 +1,4 @@
-/** Identity: authenticates callers. Accounts, sessions, tenants, and the keys that sign tokens. */
+/** Identity authenticates callers. It owns accounts, sessions, tenants, and the keys that sign tokens. */
 
 import { domainToASCII } from 'node:url';
 import type { OutboundDependencies } from '@cardea/http';
@@ -82,13 +82,13 @@ import {
   workspacesStreams,
 } from './workspaces/workspaces.module.ts';
 
-/** The mailbox page shows the mail of all services, also when it runs as a process of its own. */
+/** The mailbox page shows the mail of all services, even if identity runs as a separate process. */
 export type { CheckImport, ImportedUser };
 export { devMailboxRoutes };
 
-/** What a hash costs does not depend on how we would hash. */
+/** The cost of an imported hash does not depend on our own parameters. */
 const OWN = withImportedHashes(argon2({ memoryKib: 8, time: 1 }));
-/** For files of users, before they are sent. */
+/** Checks files of users before they are sent. */
 export const checkImport: CheckImport = checkImportWith({
   readHash: readHashWith(OWN),
   readTotpSecret,
@@ -99,13 +99,13 @@ export type IdentityDrivers = {
   readonly passwordFunction: PasswordFunction;
   readonly toAscii: ToAscii;
   readonly breachedPasswords: BreachedPasswords;
-  /** Reaches the documents of clients. */
+  /** Replaces the network when client documents are fetched. */
   readonly documentNetwork?: Pick<OutboundDependencies, 'dialer' | 'resolver'>;
-  /** Reaches the addresses for logout notices. */
+  /** Replaces the network when logout notices are sent. */
   readonly noticeNetwork?: Pick<OutboundDependencies, 'dialer' | 'resolver'>;
 };
 
-/** `drivers` replaces some, for tests that count or stop them. */
+/** `drivers` replaces some of the drivers, for tests that count or stop them. */
 export const identityWith = (drivers: Partial<IdentityDrivers> = {}): ServiceDefinition => ({
   name: 'identity',
   streams: [
@@ -132,16 +132,16 @@ export const identityWith = (drivers: Partial<IdentityDrivers> = {}): ServiceDef
 
 export const identityService: ServiceDefinition = identityWith();
 
-/** Operations for the command line besides the endpoints: keys, administrators, what `doctor` looks at. */
+/** Operations of the command line that are no endpoints: keys, administrators, the checks of `doctor`. */
 export type IdentityOperations = KeyOperations & {
   readonly createAdmin: (admin: NewAdmin) => Promise<AdminMade>;
-  /** False for a tenant that does not exist. */
+  /** Returns false if the tenant does not exist. */
   readonly isRegistrationOpen: (tenantId: string) => Promise<boolean>;
   /** Names of the API keys and machines of a tenant that are valid and have the scope, at most 100. */
   readonly namesWithScope: (tenantId: string, scope: string) => Promise<readonly string[]>;
 };
 
-/** No loop runs there, so the effects appear when the service next reads its log. */
+/** Here no loop runs, so effects follow when the service next reads its log. */
 export function identityOperations(needs: ServiceDependencies): IdentityOperations {
   const { signingKeys, accounts, workspaces } = identityModules(needs, driversOf(needs.settings));
   return {
@@ -171,10 +171,10 @@ const driversOf = (settings: ServiceDependencies['settings']): IdentityDrivers =
   breachedPasswords: breachedPasswords(),
 });
 
-/** Each module gets what it requires of the service's dependencies and of the modules before it. */
+/** Passes each module what it requires of the service's dependencies and of earlier modules. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it lists what each part gets, a line each.
 export function identityModules(given: ServiceDependencies, drivers: IdentityDrivers) {
-  // Every decision revokes what it ends before the request is answered.
+  // Every decision revokes the credentials that it ends before the request is answered.
   const needs = { ...given, streams: streamsWithRevocations(given) };
   const snapshots = snapshotCache(needs.streams);
   const outbox = mailOutbox({ ...needs, snapshots });
@@ -277,7 +277,7 @@ export function identityModules(given: ServiceDependencies, drivers: IdentityDri
   return { modules, signingKeys, snapshots, workspaces, accounts, sessions };
 }
 
-/** Whom mail goes to: the owner of an address, and whoever was invited to one. */
+/** The recipients of mail: the owner of an address, and the person who was invited with it. */
 const mailRecipients = ({
   clock,
   userDirectory,

@@ -42,7 +42,8 @@ export const deviceFlow = ({ devicePages }: Pick<Ports, 'devicePages'>) => ({
     }
     const isLost = out !== undefined && forgetUnsavedSession(ctx);
     if (out !== undefined && !devicePages.isWanted(ctx)) {
-      // For a code, the library's error names a class of its own, so the protocol's error replaces it.
+      // The library's errors about a user code have a sentence instead of the protocol's error code, so the code is set
+      // here.
       ctx.body = error?.name?.endsWith('Error') ? { error: 'invalid_request' } : out;
       return;
     }

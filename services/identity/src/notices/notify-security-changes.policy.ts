@@ -1,6 +1,6 @@
 /**
- * Tells somebody by mail of each change to how their account is signed in to. Nobody can switch that off; many
- * at once are counted (`mail/mailboxes/request-notice.ts`).
+ * Mails a user about each change to the ways of signing in to their account. Nobody can switch this off. Many changes
+ * at once are counted in one mail (`mail/mailboxes/request-notice.ts`).
  */
 import type { Sealed, Sealer } from '@cardea/crypto';
 import {
@@ -24,7 +24,7 @@ import {
   type SecurityEvent,
 } from './security-changes.ts';
 
-/** A policy that is new, or was stopped for long, tells nobody of what has long been. */
+/** The maximum age of a change to notify of. A policy that is new, or was stopped for long, skips older ones. */
 const TOLD_WITHIN_MS = 24 * 60 * 60_000;
 
 export type NoticesDependencies = {
@@ -64,12 +64,12 @@ async function notify(
   const { clock, userDirectory, mailOutbox, systemCommand } = deps;
   const { id, data, metadata, time } = event;
   if (clock.now().getTime() - time.getTime() > TOLD_WITHIN_MS) return;
-  // Most events tell nobody anything: no account is read for a sign-up or a sign-in.
+  // Most events lead to no notice, so no account is read for a sign-up or a sign-in.
   if (decide(event, LONG_THERE) === undefined) return;
   const { tenantId } = metadata;
   const { id: own, user_id: userId = own } = data as { readonly [name: string]: string };
   const user = await userDirectory.byId(tenantId, String(userId));
-  // Whoever was only invited has no account of their own yet.
+  // A person who was only invited has no account yet.
   if (!exists(user) || user.status === 'invited') return;
   const told = decide(event, user);
   if (told === undefined) return;
@@ -93,7 +93,7 @@ type Addressee = {
   readonly change?: Pick<MailDetails, 'change'>;
 };
 
-/** The address of now, and the one that the account has just left. */
+/** The account's current address, and the one that it has just left. */
 function addresseesOf({ type, data }: RecordedEvent, user: ExistingUser): readonly Addressee[] {
   const { email: sealed, emailHash: hash, emailVerified: verified, previousEmails = [] } = user;
   const current = { sealed, hash, verified };
@@ -104,7 +104,7 @@ function addresseesOf({ type, data }: RecordedEvent, user: ExistingUser): readon
   return [current, ...before.map((previous) => ({ ...previous, sealed: previous.email, change }))];
 }
 
-/** Somebody else may have registered an address that was never proven, and must not fill its mailbox. */
+/** An address that was never proven may belong to another person, whose mailbox must not be filled. */
 async function mayBeTold(
   { limits }: Pick<NoticesDependencies, 'limits'>,
   tenantId: string,
@@ -114,7 +114,7 @@ async function mayBeTold(
   return (await limits.take([LIMITS.unprovenNoticesByUser, `${tenantId}:${id}`])).allowed;
 }
 
-/** By what device and where; of an administrator, who did it for somebody else, only that. */
+/** The device and location of the change. If an administrator made it for the user, only that fact is given. */
 async function whence(
   { sealer, geoIp }: Pick<NoticesDependencies, 'sealer' | 'geoIp'>,
   { metadata, log }: RecordedEvent,
@@ -129,7 +129,7 @@ async function whence(
   return whenceOf(geoIp, ip, deviceOf(userAgent));
 }
 
-/** An API key of the tenant acts as `system` under its own id. */
+/** An API key of the tenant is recorded as actor `system` with its own id. */
 const isByAdministrator = (
   { actor }: Pick<EventMetadata, 'actor'>,
   log: RecordedEvent['log'],

@@ -16,7 +16,7 @@ const decide = (
   if (isIgnored(decision)) throw new Error(`${type} is ignored`);
   return (decision as unknown as Decide)({ type, data } as RecordedEvent, of);
 };
-/** Each member that a decision looks at, in all its values. */
+/** Each member that a decision reads, with all of its values. */
 const VARIANTS: readonly object[] = ['created', 'user', 'reset', 'admin', 'system'].flatMap((by) =>
   ['totp', 'passkey', 'recovery'].map((type) => ({
     ...{ by, type, factor_type: type === 'recovery' ? 'totp' : type, provider: 'google', at: AT },

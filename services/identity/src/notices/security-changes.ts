@@ -10,7 +10,7 @@ import type { MailDetails } from '../mail/mail.module.ts';
 
 export type SecurityEvent = UserEvent | FactorEvent | ImpersonationEvent;
 
-/** What its owner is told of it; undefined: nothing. */
+/** The notice that the owner gets; undefined for none. */
 export type ChangeNotice = Required<Pick<MailDetails, 'change'>> &
   Pick<MailDetails, 'provider' | 'codesLeft' | 'day'>;
 

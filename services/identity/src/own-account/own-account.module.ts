@@ -1,4 +1,4 @@
-/** What people do with their own account beside signing in: another address, an export, the end of it. */
+/** What people do with their own account besides signing in: change the address, export it, delete it. */
 import type { Module } from '@cardea/service';
 import { type DeletionDependencies, deletionRoutes } from './deletion/deletion.route.ts';
 import {

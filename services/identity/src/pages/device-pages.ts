@@ -1,4 +1,4 @@
-/** The pages at which a person enters the code of a device, compares it, and is told that it is connected. */
+/** The pages at which a person enters a device's code, compares it, and sees that the device is connected. */
 import {
   field,
   form,
@@ -64,7 +64,7 @@ ${form(ACTION, ...own, hidden('confirm', 'yes'), mainButton(say('continue')))}${
   });
 };
 
-/** Large enough to be compared with another screen. */
+/** Shows the code large enough to compare it with another screen. */
 export const shownCode = (userCode: string): Markup =>
   html`<p><code class="secret">${userCode}</code></p>
 `;

@@ -1,4 +1,4 @@
-/** The frame of this service's pages: the one of all services, with the texts of this one. */
+/** The frame of this service's pages: the shared frame with this service's texts. */
 import { type Frame as AnyFrame, catalogue, frameOf as frameIn } from '@cardea/pages';
 import { DE } from './texts-de.ts';
 import { EN, type OwnTextKey } from './texts-en.ts';

@@ -1,6 +1,6 @@
 /**
- * The pages that mailed links lead to. The secret is in the URL's fragment and is sent only after a click, so
- * neither a scanner nor a preview consumes it. Without a script the link is pasted.
+ * The pages that mailed links open. The secret is in the URL's fragment and is sent only after a click, so neither a
+ * scanner nor a preview consumes it. Without JavaScript the person pastes the link.
  */
 import { isForm, type Request } from '@cardea/http';
 import {
@@ -41,16 +41,16 @@ export type LinkPageDependencies = {
 };
 type AnyRequest = Request<unknown, unknown, unknown>;
 
-/** `token`: for whoever has no script, and so takes it out of the fragment by hand. */
+/** `token` is for people without JavaScript, who copy it from the fragment by hand. */
 export const LinkQuery = Type.Object({
   token: Type.Optional(Type.String()),
   tenant_id: Type.Optional(Type.String({ maxLength: 128 })),
   ui_locales: Type.Optional(Type.String({ maxLength: 256 })),
-  // Another browser waits for what was mailed.
+  // Another browser waits for the mailed proof.
   elsewhere: Type.Optional(Type.Literal('true')),
 });
 
-/** Where no tenant is known that asks for more. */
+/** The minimum length if no tenant is known that requires more. */
 const PASSWORD_CHARACTERS_MIN = 8;
 const NAME_CHARACTERS_MAX = 128;
 
@@ -58,7 +58,7 @@ const ASKS_FOR_PASSWORD: ReadonlySet<LinkPage> = new Set(['verify', 'reset', 'in
 
 export type LinkForm = {
   readonly action: string;
-  /** Where it is known already. */
+  /** The token, if it is already known. */
   readonly token?: string | undefined;
   readonly displayName?: string | undefined;
   readonly passwordMin?: number | undefined;
@@ -135,7 +135,7 @@ function ownFields({ say }: Frame, kind: LinkPage, of: LinkForm): readonly Marku
   }
 }
 
-/** The page of a link whose tenant the query may name; what else is in it stays in the browser. */
+/** Shows the page of a link. The query may name its tenant; the secret stays in the browser. */
 export async function showLinkPage(
   { workspaces }: Pick<LinkPageDependencies, 'workspaces'>,
   kind: LinkPage,
@@ -152,18 +152,18 @@ export async function showLinkPage(
   return { raw: send(200, linkPage(frame, kind, shown)) };
 }
 
-/** Why a secret that was mailed is refused, as far as a page says it. */
+/** Why a mailed secret was refused, as pages state it. */
 export type LinkFault = 'expired' | 'invalid' | 'used';
 type Answer = {
   readonly ok?: unknown;
   readonly refused?: string;
   readonly headers?: Headers;
-  /** Told at pages alone: programs get one code for all of them. */
+  /** Only pages show it. Other clients get one code for all of these reasons. */
   readonly linkFault?: LinkFault;
 };
 type Headers = { readonly [name: string]: string };
 
-/** Sent by our own form, an answer is a page; programs get it as it is. */
+/** The response is a page if our own form was posted. Other clients get it unchanged. */
 export async function linkAnswer<A extends Answer>(
   { workspaces, onward }: LinkPageDependencies,
   of: {
@@ -191,7 +191,7 @@ export async function linkAnswer<A extends Answer>(
   const status = refusals[refused] ?? BAD_REQUEST;
   if (DEAD.has(refused)) {
     const { linkFault: fault = 'invalid' } = answer;
-    // Only whoever had a link of the tenant learns of its applications.
+    // Only a person who had a link of the tenant may see its applications.
     const to = await onward(fault === 'invalid' ? undefined : of.tenantId);
     const dead = deadLinkPage(frame, { kind, fault, to });
     return { raw: send(status, dead, answer.headers) };
@@ -203,7 +203,7 @@ export async function linkAnswer<A extends Answer>(
   return { raw: send(status, again, answer.headers) };
 }
 
-/** Says what became of the link, and leads on. */
+/** States why the link cannot be used, and shows where to continue. */
 function deadLinkPage(
   frame: Frame,
   of: { readonly kind: LinkPage; readonly fault: LinkFault; readonly to: readonly Onward[] },
@@ -215,7 +215,7 @@ function deadLinkPage(
 }
 
 const BAD_REQUEST = 400;
-/** Nothing that is entered makes up for it. */
+/** Refusals that no input can repair. */
 const DEAD: ReadonlySet<string> = new Set([
   'invalid_verification_token',
   'invalid_reset_token',
@@ -226,13 +226,13 @@ const DEAD: ReadonlySet<string> = new Set([
   'link_expired',
 ]);
 
-/** As `drawLinkToken` makes it. */
+/** The form that `drawLinkToken` produces. */
 const SECRET = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.[\w-]{43}/;
 const TOKEN = /(?:^|[#?&])token=([^&\s]+)/;
-/** What a mail program puts around an address, and what a person copies along with it. */
+/** Characters that mail programs put around an address, or that people copy with it. */
 const AROUND = /^[\s<>"'\u00ab\u00bb\u2018-\u201f]+|[\s<>"'.,\u00ab\u00bb\u2018-\u201f]+$/gu;
 
-/** A form may have been given the whole link, also as a gateway has rewritten it. */
+/** Finds the token in a pasted text, which may be the whole link, possibly rewritten by a mail gateway. */
 export function pastedToken(text: string): string {
   // Mail programs break long lines.
   const [secret] = SECRET.exec(text.replaceAll(/\s+/g, '')) ?? [];
@@ -242,7 +242,7 @@ export function pastedToken(text: string): string {
   return token === undefined ? bare : token.replaceAll(AROUND, '');
 }
 
-/** Gateways carry the address that they replaced as a parameter of theirs. */
+/** Gateways put the original address into a parameter of their own address. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,11 +1,11 @@
-/** What a page that ends something leads on to. */
+/** Finds the applications to which a final page links. */
 import { html, type Markup, mainLink, signInAddress } from '@cardea/pages';
 import type { Frame } from './frame.ts';
 
-/** An application at which the person goes on, and signs in; without a name: Cardea's own pages. */
+/** An application where the person continues and signs in. Without a name it is Cardea's own pages. */
 export type Onward = { readonly name?: string; readonly href: string };
 
-/** Finds where the people of a tenant go on; undefined: of which one is not known. */
+/** Finds where the users of a tenant continue. The argument is undefined if the tenant is unknown. */
 export type FindOnward = (tenantId: string | undefined) => Promise<readonly Onward[]>;
 
 export const findOnward =
@@ -18,12 +18,12 @@ export const findOnward =
     return applications.length > 0 ? applications : [signInHere(PUBLIC_URL, tenantId)];
   };
 
-/** It leads to the first of our own pages. */
+/** Links to the first of our own pages. */
 const signInHere = (publicUrl: string, tenant: string | undefined): Onward => ({
   href: publicUrl + signInAddress({ returnTo: '', tenant }),
 });
 
-/** The first one is what most people want. */
+/** The first link is the one that most people want. */
 export const onwardLinks = ({ say }: Frame, all: readonly Onward[]): Markup =>
   html`${all.map(({ name, href }, at) => {
     const text = name === undefined ? say('sign_in.submit') : say('onward.application', { name });

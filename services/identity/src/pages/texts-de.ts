@@ -1,4 +1,4 @@
-/** What the pages say in German. */
+/** The texts of the pages in German. */
 import type { Texts } from '@cardea/pages';
 import type { OwnTextKey } from './texts-en.ts';
 

@@ -1,4 +1,4 @@
-/** What the pages say in English. `{name}` is filled in; `texts.test.ts` compares both languages. */
+/** The texts of the pages in English. `{name}` is replaced. `texts.test.ts` compares both languages. */
 export const EN = {
   or: 'or',
   continue: 'Continue',

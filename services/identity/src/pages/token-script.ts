@@ -1,6 +1,6 @@
 /**
- * Takes the secret from behind the '#', which no server sees, and lets the page be shown by the tenant that
- * the secret names. Without it, the link is pasted into the field.
+ * Reads the secret after the `#`, which browsers send to no server, and reloads the page for the tenant that the secret
+ * names. Without the script the person pastes the link into the field.
  */
 export const TOKEN_SCRIPT = `
 const token = new URLSearchParams(location.hash.slice(1)).get('token');

@@ -1,6 +1,6 @@
 /**
- * Which roles are above which, and what somebody of a rank may give: nothing above the own. An API key ranks as
- * a member, whatever its scopes and whoever created it; a machine by its own roles, and like a key it gives no role.
+ * The order of roles, and the roles that a caller of a rank may give: none above their own. An API key ranks as a
+ * member, whatever its scopes and its creator. A machine ranks by its roles and, like a key, gives no role.
  */
 import type { Principal } from '@cardea/auth';
 import { BOOTSTRAP_TENANT_ID } from '@cardea/contracts';
@@ -11,7 +11,7 @@ export const ROLES = ['member', 'admin', 'owner', 'system_admin'] as const;
 export const rankOf = (roles: readonly string[]): number =>
   Math.max(0, ...roles.map((role) => (ROLES as readonly string[]).indexOf(role)));
 
-/** `isKey`: an API key or a machine, and no person. */
+/** `isKey`: the caller is an API key or a machine, not a person. */
 export type Administrator = { readonly rank: number; readonly isKey: boolean };
 
 export function administratorOf(principal: Principal | undefined): Administrator {
@@ -25,7 +25,9 @@ export function administratorOf(principal: Principal | undefined): Administrator
   }
 }
 
-/** Roles that somebody of this rank may give to an account that has none, or take back with an invitation. */
+/**
+ * Whether a caller of this rank may give the roles to an account that has none, or withdraw an invitation with them.
+ */
 export const mayGiveRoles = (by: Administrator, roles: readonly string[]): boolean =>
   mayChangeRoles(by, [], roles);
 
@@ -44,8 +46,8 @@ export const added = (before: readonly string[], after: readonly string[]): read
   after.filter((role) => !before.includes(role));
 
 /**
- * Whether nobody of the tenant is above this rank. What acts for whoever signs in, or decides how everybody
- * signs in, is changed by these alone. `system_admin` is a role of the deployment's own tenant only.
+ * Whether nobody in the tenant has a higher rank. Only such callers may change applications that act for any user, or
+ * settings that decide how everybody signs in. The role `system_admin` exists in the deployment's own tenant only.
  */
 export const isHighestIn = (tenantId: string, by: Administrator): boolean =>
   by.rank >= rankOf(tenantId === BOOTSTRAP_TENANT_ID ? ['system_admin'] : ['owner']);

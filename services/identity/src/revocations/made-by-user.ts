@@ -1,4 +1,7 @@
-/** What a user made or granted until a time and what still stands: policies end it, event by event. */
+/**
+ * Finds the objects that a user created or granted until a given time and that have not ended. Policies end them one
+ * event at a time.
+ */
 import type { Database } from '@cardea/read-models';
 
 const MADE_MAX = 10_000;

@@ -1,6 +1,6 @@
 /**
- * Raises the floor of changes each minute to where the log was a minute before, so that the entries of
- * single changes in the shared cache can run out: a copy counts once its keeper has come to the floor.
+ * Raises the floor of changes each minute to the log's position of a minute ago, so that entries of single changes in
+ * the shared cache can expire. A cached copy is valid once its owner has read up to the floor.
  */
 import { CHANGES_FLOOR, CHANGES_FLOOR_TTL_MS } from '@cardea/auth';
 import { CacheUnavailable } from '@cardea/runtime';
@@ -20,7 +20,7 @@ export function raiseChangesFloor({
     clock,
     sweep: async () => {
       const head = await store.head('identity');
-      // A minute late: whoever keeps copies has usually come so far, and need not ask.
+      // The floor is a minute late because services with copies have usually read that far by then and need not ask.
       if (before !== undefined) {
         await cache.raise(CHANGES_FLOOR, before, CHANGES_FLOOR_TTL_MS).catch(unlessAway);
       }
@@ -29,7 +29,7 @@ export function raiseChangesFloor({
   });
 }
 
-/** A cache that comes back empty is filled, and the floor with it. */
+/** A cache that comes back empty is refilled, including the floor. */
 const unlessAway = (error: unknown): void => {
   if (!(error instanceof CacheUnavailable)) throw error;
 };

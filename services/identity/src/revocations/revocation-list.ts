@@ -1,7 +1,4 @@
-/**
- * All entries of the revocation lists that are still relevant, from the tables; an empty shared cache is
- * filled with them.
- */
+/** Reads all relevant entries of the revocation lists from the tables, to refill an empty shared cache. */
 import { CHANGES_FLOOR, CHANGES_FLOOR_TTL_MS, type Revocation } from '@cardea/auth';
 import { NotCaughtUp } from '@cardea/log-follower';
 import type { ServiceDependencies } from '@cardea/service';

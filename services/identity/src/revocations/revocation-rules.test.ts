@@ -32,7 +32,7 @@ describe('what ends with an event', () => {
   it.each(['PasswordSet', 'SessionsRevoked'])('%s ends the logins but the kept one', (type) => {
     const at = '2026-01-01T10:00:00.400Z';
     expect(of(type, { by: 'user', epoch: 3, keep_sid: 's', at })).toEqual([
-      // P3: sign-ins without a session, those of the same second too.
+      // P3: includes sign-ins without a session, also those of the same second.
       { list: 'signin', id: 'x', before: Date.parse('2026-01-01T10:00:01Z') / 1_000 },
       { loginsOf: 'x', epoch: 3, keep: 's' },
       { agentSessionsOf: 'x' },

@@ -1,7 +1,7 @@
 /**
- * The one table of what ends a credential before it expires: for each event, the entries of the revocation
- * lists that follow from it. The projection stores those that name an id of the event itself; the others
- * are looked up at the time of the event, and read from other tables when the lists are filled again.
+ * The one table of events that end credentials before their expiry. It maps each event to entries of the revocation
+ * lists. The projection stores entries that name an id of the event itself. The other entries are looked up at the time
+ * of the event, and are read from other tables when the lists are refilled.
  */
 import type { FactKind, RevocationKind } from '@cardea/auth';
 import type { ConcerningType, DomainEvent } from '@cardea/event-store';
@@ -30,21 +30,21 @@ export type RevokingEvent =
   | TenantClosed;
 
 export type Revocation =
-  /** An entry of a list; of a timed one, it applies to tokens issued before a time. */
+  /** An entry of a list. In a timed list it applies to tokens that were issued before a time. */
   | { readonly list: RevocationKind; readonly id: string; readonly before?: number }
   /** Removes an entry. */
   | { readonly lift: RevocationKind; readonly id: string }
-  /** All that was recognised of a key before its last rotation. */
+  /** Everything that was recognised for a key before its last rotation. */
   | { readonly stampsOf: string; readonly kind: 'api_key' | 'agent_key' }
   /** Login sessions of an earlier epoch, except the one that is kept. */
   | { readonly loginsOf: string; readonly epoch: number | null; readonly keep: string | null }
-  /** API keys, agents, their keys and consents that a user made or granted until then. */
+  /** API keys, agents, agent keys and consents that a user created or granted before that time. */
   | { readonly madeBy: string; readonly until: string }
   /** Agent sessions that ended because of their user, their login or their delegation. */
   | { readonly agentSessionsOf: string }
   | { readonly agentSessionsBy: string }
   | { readonly agentSessionsOfDelegation: { readonly userId: string; readonly agentId?: string } }
-  /** Vault and approval have copies of it, which may be outdated from here on. */
+  /** Vault and approval have cached copies of the fact, which may be outdated from now on. */
   | { readonly changed: FactKind; readonly id: string; readonly narrows: boolean };
 
 type DataOf<E extends DomainEvent, Type> = E extends DomainEvent
@@ -76,7 +76,7 @@ const closed = (id: string, epoch: number | null): readonly Revocation[] => [
 
 export const REVOCATION_RULES: RevocationRules = {
   TenantClosed: ({ id }) => [{ list: 'tenant', id }],
-  // What ended with it stays ended when the user is enabled again.
+  // Credentials that ended with this event stay ended when the user is enabled again.
   UserDisabled: ({ id, epoch, at }) => [...closed(id, epoch), signInsOf(id, at)],
   UserDeleted: ({ id }) => closed(id, null),
   UserEnabled: ({ id }) => [
@@ -101,7 +101,7 @@ export const REVOCATION_RULES: RevocationRules = {
     { agentSessionsOf: id },
     { madeBy: id, until: at },
   ],
-  // Also those whose sign-in goes on.
+  // Includes delegated sessions whose user's sign-in has not ended.
   DeletionScheduled: ({ id }) => [{ agentSessionsOfDelegation: { userId: id } }],
   SessionsRevoked: ({ id, epoch, keep_sid: keep, at }) => [
     signInsOf(id, at),
@@ -127,12 +127,12 @@ export const REVOCATION_RULES: RevocationRules = {
     { agentSessionsOfDelegation: { userId, agentId } },
   ],
   AgentSessionEnded: ({ id }) => [{ list: 'asid', id }],
-  // Only a narrowed token names its parent.
+  // Only a token that was narrowed has a parent.
   AgentSessionRenewed: ({ id, parent_jti }) =>
     parent_jti === null ? [] : [{ changed: 'agent_session', id, narrows: true }],
 };
 
-/** For events appended together; empty for streams that the table does not name. */
+/** Returns the entries of events that were appended together; none for streams outside the table. */
 export function revocationsOf(events: readonly DomainEvent[]): readonly Revocation[] {
   const rules: { readonly [type: string]: unknown } = REVOCATION_RULES;
   const all = events.flatMap(({ type, data }): readonly Revocation[] => {

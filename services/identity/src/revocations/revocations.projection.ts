@@ -14,7 +14,7 @@ const rows = table('revocations', {
   },
 });
 
-/** What the rules derive from an event's own ids; everything else is found in other tables. */
+/** The entries that the rules derive from an event's own ids. All other entries come from other tables. */
 const kept = (event: RecordedEvent): readonly TableChange[] =>
   revocationsOf([event]).flatMap((one): readonly TableChange[] => {
     if ('lift' in one) return [rows.remove({ kind: one.lift, id: one.id })];

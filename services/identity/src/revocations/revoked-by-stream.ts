@@ -1,7 +1,7 @@
 /**
- * Whether users, agents, keys and sessions are revoked according to their streams, whatever the revocation
- * lists say. Other services ask this while the shared cache is unreachable. An id without a stream is not
- * revoked, but is no credential either.
+ * Whether users, agents, keys and sessions are revoked according to their streams, regardless of the revocation lists.
+ * Other services ask this while the shared cache is unreachable. An id without a stream is not revoked, but it is no
+ * credential either.
  */
 import type { Revocation } from '@cardea/auth';
 import { streamIdOf } from '@cardea/event-store';
@@ -86,7 +86,7 @@ async function isOver(needs: Dependencies, { kind, id, at = 0 }: Revocation): Pr
       if (session === undefined || session.status === 'none') return false;
       const user = (await snapshots.find(users, session.user_id))?.state;
       if (user === undefined) return true;
-      // Tenant and consent have entries of their own.
+      // The tenant and the consent have separate entries.
       const validity = validityContextOf(user, true, session.consent_epoch);
       return !isAlive(session, validity, clock.now());
     }

@@ -1,8 +1,8 @@
 /**
- * Streams whose decisions revoke: the revocations that the rules derive from the events are in the shared
- * cache before the deciding code continues. So no route, policy or loop has to do it, and none can forget
- * it. While an earlier change of this process may be unknown elsewhere, nothing is decided: a repeated
- * request would be answered as done though its first attempt is not in force.
+ * Wraps the streams so that decisions revoke. The entries that the rules derive from the events are in the shared cache
+ * before the deciding code continues, so no route, policy or loop can forget it. While an earlier change of this
+ * process may be unknown to others, nothing is decided. Otherwise a repeated request would be answered as done although
+ * its first attempt is not in force.
  */
 import type { Revocations } from '@cardea/auth';
 import type { Command, DomainEvent, Streams } from '@cardea/event-store';
@@ -24,7 +24,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'positions'
 };
 type At = { readonly tenantId: string; readonly position: bigint };
 
-/** By then everything that began before the event is in the tables. */
+/** How long to wait until the tables contain everything that began before the event. */
 const TABLE_WAIT_MS = 2_000;
 const MADE_TABLES = ['api_keys', 'agent_keys', 'agents', 'consents'];
 
@@ -62,7 +62,10 @@ type Outcome = {
   readonly command: Command | undefined;
 };
 
-/** Entries of one list go in one call; whatever has to be looked up follows, decision by decision. */
+/**
+ * All entries of one list are written in one call. Entries that have to be looked up follow, one decision after
+ * another.
+ */
 async function revoke(needs: Dependencies, outcomes: readonly Outcome[]): Promise<void> {
   const due = outcomes.flatMap(({ decided: { events, position }, command }) => {
     if (position === undefined || command === undefined) return [];

@@ -1,4 +1,4 @@
-/** The live sessions of a user, from the table: a page of them, newest first, and their number. */
+/** Reads the live sessions of a user from the table: one page, newest first, and their total number. */
 import type { Database } from '@cardea/read-models';
 
 export type AliveSession = {
@@ -16,9 +16,9 @@ export type AliveSession = {
   readonly expires_at: Date;
 };
 
-/** Sessions of one user that one event ends at most. */
+/** The most sessions of one user that one event ends. */
 const ENDED_MAX = 10_000;
-/** Ended for one sign-in; what is left is ended for the next. */
+/** The most sessions that are ended after one sign-in. The rest is ended after the next one. */
 const BEYOND_MAX = 100;
 
 /** Parameters: tenant, user, time. */
@@ -34,7 +34,7 @@ type SessionsOf = { readonly tenantId: string; readonly userId: string; readonly
 
 export async function aliveSessions(
   database: Pick<Database, 'tenant'>,
-  of: SessionsOf & { readonly offset: number /** Null: all. */; readonly limit: number | null },
+  of: SessionsOf & { readonly offset: number /** Null for no limit. */; readonly limit: number | null },
 ): Promise<readonly AliveSession[]> {
   const { rows } = await database.tenant(of.tenantId).query<AliveSession>(
     {
@@ -49,7 +49,7 @@ export async function aliveSessions(
   return rows;
 }
 
-/** Those beyond the `kept` most recently used ones, a batch of them. */
+/** One batch of the sessions beyond the `kept` most recently used ones. */
 export async function sessionsBeyond(
   database: Pick<Database, 'tenant'>,
   { tenantId, userId, now, kept }: SessionsOf & { readonly kept: number },
@@ -64,7 +64,7 @@ export async function sessionsBeyond(
   return rows.map(({ id }) => id);
 }
 
-/** The number of all live sessions, and of those other than `sid`. */
+/** The number of all live sessions, and the number without `sid`. */
 export async function countAliveSessions(
   database: Pick<Database, 'tenant'>,
   of: SessionsOf & { readonly sid?: string | null },
@@ -81,8 +81,8 @@ export async function countAliveSessions(
 }
 
 /**
- * Sessions that began in an earlier epoch of their user, except the kept one; all of them if no epoch is
- * given.
+ * Sessions that began in an earlier epoch of their user, except the one that is kept. If no epoch is given, all
+ * sessions.
  */
 export async function endedLogins(
   database: Pick<Database, 'tenant'>,

@@ -1,6 +1,6 @@
 /**
- * Issues access tokens (`docs/design/tokens.md`, Token classes), and starts sessions with a refresh token
- * beside them; the log stores the salt of a refresh token, never a token.
+ * Issues access tokens (`docs/design/tokens.md`, Token classes), and starts sessions with a refresh token. The log
+ * stores the salt of a refresh token, never a token.
  */
 import { type LoginClaims, type SignToken, TOKEN_CLASSES } from '@cardea/auth';
 import { type DerivedKeys, issueRefreshToken, type Sealer } from '@cardea/crypto';
@@ -12,7 +12,7 @@ import type { TenantFacts } from '../workspaces/workspaces.module.ts';
 import { factsOf, type SessionFacts, type SessionOrigin, sessions } from './session.ts';
 
 const SALT_BYTES = 16;
-/** Characters that are stored of a User-Agent header. */
+/** How many characters of a User-Agent header are stored. */
 export const USER_AGENT_CHARACTERS_MAX = 512;
 
 export type StartSession = {
@@ -29,7 +29,7 @@ export type StartSession = {
   readonly appId: string | null;
 };
 
-/** A session of another kind than a login's, and what it rests on. */
+/** A session of another kind than a login's, and what it depends on. */
 export type OtherSession =
   | { readonly kind: 'browser' }
   | ({ readonly kind: 'oauth'; readonly authTime: number; readonly userEpoch: number } & Pick<
@@ -46,14 +46,14 @@ export type Tokens = {
 type Started = { readonly session: SessionFacts; readonly position: bigint | undefined };
 
 export type LoginSessions = {
-  /** Without tokens: one of the hosted pages, or of an application. */
+  /** Starts a session without tokens: of the hosted pages, or of an application. */
   readonly startOther: (
     of: StartSession & { readonly other: OtherSession },
     command: Command,
   ) => Promise<Started | 'erased'>;
   /** The current refresh token of a session. */
   readonly refreshTokenOf: (session: SessionFacts) => string;
-  /** `erased`: the user was deleted since, and nothing can be encrypted for them any more. */
+  /** Returns `erased` if the user was deleted in the meantime, so nothing can be encrypted for them any more. */
   readonly start: (
     of: StartSession,
     command: Command,
@@ -116,7 +116,7 @@ export function loginSessions(needs: Dependencies): LoginSessions {
       isNew: true,
       decide: () => accept({ type: 'SessionStarted', data }),
     });
-    // A repeated command finds the session that it started, with its salt.
+    // A repeated command finds the session that the first one started, with its salt.
     const session = decided.state.status === 'known' ? factsOf(decided.state) : facts;
     return { session, position: decided.position };
   };
@@ -185,11 +185,11 @@ async function freshFacts(
 export type AccessTokenOf = {
   readonly user: ExistingUser;
   /**
-   * A moment before the user's stream was read. It becomes the token's date, so that a change of rank which
-   * the read missed revokes the token.
+   * A moment before the user's stream was read. It becomes the token's `iat`, so that a change of rank which the read
+   * missed revokes the token.
    */
   readonly readAt: Date;
-  /** Null if it was erased. */
+  /** Null if the address was erased. */
   readonly email: string | null;
   readonly tenant: TenantFacts;
   /** Null for sign-ins that create no session. */

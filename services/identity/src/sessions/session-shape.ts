@@ -1,4 +1,4 @@
-/** A live session as its user and administrators see it. */
+/** The schema of a live session for its user and for administrators. */
 import { named, Time } from '@cardea/contracts';
 import type { GeoIp, GeoLocation } from '@cardea/runtime';
 import Type from 'typebox';
@@ -18,7 +18,7 @@ export const SessionShape = named(
     os: Type.String(),
     os_version: Type.String(),
     device_type: Type.Union([Type.String(), Type.Null()]),
-    /** Where the address was, by the database of today. */
+    /** The location of the IP address, according to the current database. */
     location: Type.Optional(
       closed({ city: Type.String(), region: Type.String(), country: Type.String() }),
     ),
@@ -29,7 +29,7 @@ export const SessionShape = named(
   }),
 );
 
-/** `current`: the session of the caller. */
+/** `current` is the caller's session. */
 export const shownSession = (
   { geoIp }: { readonly geoIp: GeoIp },
   row: AliveSession,

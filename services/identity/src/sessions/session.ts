@@ -7,15 +7,15 @@ import { accept, type Decision, type Stream } from '@cardea/event-store';
 import { type Basis, type BasisNow, stands } from '../streams/basis.ts';
 
 /**
- * `login`: a client of the API, with a refresh token. `browser`: a sign-in at the hosted pages, without one.
- * `oauth`: an application that got tokens of its user.
+ * `login`: a client of the API, with a refresh token. `browser`: a sign-in at the hosted pages, without a refresh
+ * token. `oauth`: an application that got tokens of its user.
  */
 export type SessionKind = 'login' | 'browser' | 'oauth';
 
 export type SessionFacts = {
   readonly id: string;
   readonly user_id: string;
-  /** The user's epoch when it began; the session ends when that rises. */
+  /** The user's epoch at the start. The session ends when the epoch rises. */
   readonly user_epoch: number;
   readonly kind: SessionKind;
   readonly client_id: string | null;
@@ -25,31 +25,31 @@ export type SessionFacts = {
   readonly resource: string | null;
   /** Thumbprint of the key to which its refresh tokens are bound (RFC 9449, 5). */
   readonly jkt?: string;
-  /** base64url; with the deployment's key it yields the refresh tokens. */
+  /** The salt in base64url, from which the deployment's key derives the refresh tokens. */
   readonly salt: string;
-  /** Number of the only valid refresh token. */
+  /** The number of the only valid refresh token. */
   readonly seq: number;
   readonly rotated_at: string;
   /**
-   * Who used the refresh token before `seq`: network prefix and user agent. Missing before the first
-   * refresh, and after a refresh by a release that did not have this field.
+   * The network prefix and user agent that used the refresh token before `seq`. Missing before the first refresh, and
+   * after a refresh by a release that did not have this field.
    */
   readonly refreshed_by?: { readonly seq: number; readonly caller: Sealed };
   /** When a repeat of the token before `seq` within the leeway was last recorded. */
   readonly repeated_at?: string;
-  /** That repeat came from another network or user agent than the refresh. */
+  /** The repeat came from another network or user agent than the refresh. */
   readonly repeated_elsewhere?: true;
   /**
-   * For an application: the sign-in at the hosted pages that it ends with. Null with `offline_access`, which outlasts
-   * that; missing in sessions of before, which do so too.
+   * For an application: the browser sign-in with which the session ends. Null with `offline_access`, which continues
+   * after the sign-in. Sessions from older releases lack the field and continue as well.
    */
   readonly browser_sid?: string | null;
   /**
-   * For a sign-in at the hosted pages: applications with an address for logout notices that got tokens from it and
-   * have no session of their own, the longest known first.
+   * For a browser sign-in: applications that have an address for logout notices and got tokens without their own
+   * session, oldest first.
    */
   readonly served_clients?: readonly string[];
-  /** For a sign-in at the hosted pages: the one before it by the same person in the same browser. */
+  /** For a browser sign-in: the previous one of the same person in the same browser. */
   readonly earlier_sid?: string;
   /** Unix seconds. */
   readonly auth_time: number;
@@ -59,7 +59,7 @@ export type SessionFacts = {
   readonly user_agent: Sealed;
   readonly started_at: string;
   readonly last_active_at: string;
-  /** Extended by each refresh, up to `ends_at`. */
+  /** Each refresh extends it, up to `ends_at`. */
   readonly expires_at: string;
   readonly ends_at: string;
   readonly revoked_at: string | null;
@@ -67,9 +67,9 @@ export type SessionFacts = {
 };
 
 /**
- * Why a session was ended by itself. `reuse`: a refresh token or a code came twice; `replaced`: another account
- * signed in in the same browser; `browser`: the sign-in in a browser that it belongs to was ended; `logout`: its
- * browser signed out at the hosted pages; `limit`: the user began more sessions than one may have.
+ * Why a session was ended. `reuse`: a refresh token or a code was used twice. `replaced`: another account signed in in
+ * the same browser. `browser`: its browser sign-in ended. `logout`: the browser signed out at the hosted pages.
+ * `limit`: the user has more sessions than allowed.
  */
 export type RevocationReason =
   | 'user'
@@ -81,7 +81,7 @@ export type RevocationReason =
   | 'logout'
   | 'limit';
 
-/** How the session was created; only `login` is a sign-in of its own. */
+/** How the session was created. Only `login` is a separate sign-in. */
 export type SessionOrigin = 'login' | 'register' | 'signup' | 'invitation' | 'oauth';
 
 export type SessionEvent =
@@ -96,7 +96,7 @@ export type SessionEvent =
       readonly data: SessionFacts & {
         readonly via: SessionOrigin;
         readonly method: string;
-        /** The user at that time, as JSON; published events need nothing else. */
+        /** The user at that time, as JSON. Published events need no other source. */
         readonly user: Sealed;
       };
     }
@@ -166,7 +166,7 @@ export const sessions: Stream<Session, SessionEvent> = {
 /** What a session's validity depends on besides its own state. */
 export type ValidityContext = Pick<BasisNow, 'user'> & {
   readonly tenantActive: boolean;
-  /** The epoch of the consent that the session rests on; null if that was withdrawn. */
+  /** The epoch of the consent that the session depends on. Null if the consent was withdrawn. */
   readonly consentEpoch?: number | null;
 };
 
@@ -178,7 +178,7 @@ export const isAlive = (
   tenantActive &&
   stands(basisOfSession(session), { user, consentEpoch, sessionGoesOn: goesOn(session, now) });
 
-/** Whether nobody has ended the session itself. */
+/** Whether the session itself has neither been ended nor expired. */
 export const goesOn = ({ revoked_at, expires_at }: SessionFacts, now: Date): boolean =>
   revoked_at === null && now < new Date(expires_at);
 
@@ -192,7 +192,7 @@ const basisOfSession = ({ id, user_epoch, consent_id, consent_epoch }: SessionFa
 export const factsOf = ({ status: _status, ...facts }: Extract<Session, { status: 'known' }>) =>
   facts as SessionFacts;
 
-/** Ends a session that nobody has ended yet, also one that has expired; for any other it changes nothing. */
+/** Ends a session that was not ended before, even if it has expired. It does not change any other session. */
 export function endSession(
   { now, reason }: { readonly now: Date; readonly reason: RevocationReason },
   session: Session,

@@ -1,5 +1,5 @@
 /**
- * What other services receive about login sessions (`docs/design/identity.md`, What it tells other
+ * Publishes the facts about login sessions that other services receive (`docs/design/identity.md`, What it tells other
  * services).
  */
 import type { identityEvents } from '@cardea/contracts';
@@ -17,7 +17,7 @@ export const sessionsRelay = relay<SessionEvent, typeof identityEvents>({
       const of = { user_id, client_id: client_id ?? '', session_id, scopes };
       return { type: 'oauth.authorized', data: { ...of, resource: resource ?? '' } };
     }
-    // A registration signs in as well, but has an event of its own.
+    // A registration signs in as well, but it has its own event.
     if (data.via !== 'login') return undefined;
     const { streamId } = event;
     const user = await tools.open(data.user, { streamId, field: 'user' });
@@ -47,7 +47,7 @@ export const sessionsRelay = relay<SessionEvent, typeof identityEvents>({
   }),
   SessionStepped: ({ data: { user_id: id, method: type, factor_id } }) => ({
     type: 'user.factor_changed',
-    // A password is no factor with an id: it is the user's.
+    // A password has no factor id, so the user's id is published.
     data: { id, factor_id: factor_id ?? id, type, change: 'stepped' },
   }),
 });

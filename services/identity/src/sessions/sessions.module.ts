@@ -1,6 +1,5 @@
 /**
- * Login sessions: started by a sign-in, extended by refreshing, ended by their user or when their validity
- * context ends.
+ * Login sessions. A sign-in starts one, refreshes extend it, and its user or the end of its validity context ends it.
  */
 
 import type { SignToken } from '@cardea/auth';
@@ -115,7 +114,7 @@ export function sessionsModule(given: Dependencies): {
   };
 }
 
-/** For the pages of a person's own account. */
+/** Operations for the pages of a person's own account. */
 const selfService = (
   needs: Parameters<typeof listSessionsRoute>[0] & Parameters<typeof revokeSessionRoute>[0],
 ) => ({

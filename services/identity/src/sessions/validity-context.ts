@@ -1,11 +1,11 @@
-/** What a session's validity depends on besides its own state, from its user's and tenant's streams. */
+/** Reads from the user's and the tenant's streams what a session's validity depends on besides its own state. */
 
 import type { UserPrincipal } from '@cardea/auth';
 import type { Streams } from '@cardea/event-store';
 import { type KeptSession, type User, userNow } from '../accounts/accounts.module.ts';
 import { sessions, type ValidityContext } from './session.ts';
 
-/** The epoch of an active consent to an application that exists; else null. */
+/** The epoch of an active consent to an existing application; otherwise null. */
 export type ConsentEpoch = (tenantId: string, consentId: string) => Promise<number | null>;
 
 export const validityContextOf = (
@@ -18,7 +18,7 @@ export const validityContextOf = (
   consentEpoch,
 });
 
-/** The caller's own session, unless it was ended by itself; the user's stream decides about the rest. */
+/** The caller's own session, unless it was ended. The user's stream decides about the rest. */
 export async function ownSession(
   streams: Streams,
   { id, tenantId, sessionId }: UserPrincipal,

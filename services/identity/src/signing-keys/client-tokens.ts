@@ -1,11 +1,11 @@
-/** Tokens for clients (id_token, logout token, signed userinfo), each signed by the client's algorithm. */
+/** Signs tokens for clients (id_token, logout token, signed userinfo) with each client's algorithm. */
 import type { ClientAlgorithm } from '../adapters/client-algorithms.ts';
 import { type KeyAlgorithm, type KeyPair, signatureBy } from '../adapters/key-algorithms.ts';
 
 /**
- * Signs claims as a compact JWS of this `typ` (`JWT`, `logout+jwt`) for a client whose
- * `id_token_signed_response_alg` is `alg`. Adds no claim: the caller gives `iss`, `aud`, `iat`, `exp` and
- * `jti`. No verifier of Cardea accepts the result as an access token.
+ * Signs claims as a compact JWS of this `typ` (`JWT`, `logout+jwt`) for a client whose `id_token_signed_response_alg`
+ * is `alg`. It adds no claims: the caller provides `iss`, `aud`, `iat`, `exp` and `jti`. No verifier of Cardea accepts
+ * the result as an access token.
  */
 export type SignForClient = (alg: ClientAlgorithm, typ: string, claims: object) => string;
 

@@ -1,6 +1,6 @@
 /**
- * The public keys that verify tokens (RFC 7517): at the well-known address those of Cardea's own tokens, at
- * the address that discovery names also those of tokens for clients.
+ * Serves the public keys that verify tokens (RFC 7517). The well-known address has the keys of Cardea's own tokens. The
+ * address that discovery names also has the keys of tokens for clients.
  */
 import type { ServerResponse } from 'node:http';
 import { named } from '@cardea/contracts';

@@ -3,7 +3,7 @@ import type { KeyringKey } from './keyring.ts';
 import type { OpenedKey } from './private-halves.ts';
 import type { AnnouncedKey, Revoked, SigningKeys } from './signing-keys.ts';
 
-/** A key as operators see it. */
+/** The status of a key, for operators. */
 type KeyStatus = {
   readonly kid: string;
   readonly alg: KeyringKey['publicJwk']['alg'];
@@ -11,17 +11,17 @@ type KeyStatus = {
   readonly activate_at: string;
   readonly activated_at: string | null;
   readonly publish_until: string | null;
-  /** Which JWT_SECRET encrypts its private half. */
+  /** Which JWT_SECRET encrypts its private key. */
   readonly sealed_under: OpenedKey['under'];
 };
 
 export type KeyOperations = {
   readonly keys: () => Promise<readonly KeyStatus[]>;
-  /** One key for each algorithm. */
+  /** Announces one key for each algorithm. */
   readonly announceKeys: (activateAt: Date) => Promise<readonly AnnouncedKey[]>;
   readonly promoteKeys: (keys: readonly AnnouncedKey[]) => Promise<boolean>;
   readonly revokeKeys: () => Promise<Revoked>;
-  /** Encrypts again the keys that sign, or will sign, under the current JWT_SECRET; returns how many. */
+  /** Encrypts the keys that sign, or will sign, again under the current JWT_SECRET. Returns their number. */
   readonly resealKeys: () => Promise<number>;
 };
 

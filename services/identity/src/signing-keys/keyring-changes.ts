@@ -1,6 +1,6 @@
 /**
- * Changes of the ring of one algorithm. Each append names the revision that it was decided on: one of two
- * replicas appends, the other decides again.
+ * Changes of one algorithm's key ring. Each append names the revision on which it was decided. Of two replicas one
+ * appends, and the other decides again.
  */
 import { DEPLOYMENT_TENANT } from '@cardea/contracts';
 import { accept, type Command, type Decision, refuse, type Streams } from '@cardea/event-store';
@@ -42,7 +42,7 @@ const decide = <Reason extends string>(
   decision: (ring: Keyring) => Decision<KeyringEvent, Reason>,
 ) => streams.decideOn(keyrings, KEYRINGS[algorithm], command, decision);
 
-/** The command of a request, or the service's own; its id differs from others of the same request. */
+/** The command of a request, or the service's own. Its id differs from other commands of the same request. */
 const own = (
   { systemCommand, algorithm }: KeyringTools,
   command: Command | undefined,
@@ -54,7 +54,7 @@ const own = (
 
 const holds = ({ keys }: Keyring, kid: string): boolean => keys.some((key) => key.kid === kid);
 
-/** Returns whether anything was due and done. */
+/** Returns whether something was due and was done. */
 export async function keptKeyring(tools: KeyringTools): Promise<boolean> {
   const { clock, rotateAfterMs, halves, algorithm } = tools;
   const schedule = { now: clock.now(), rotateAfterMs };
@@ -67,7 +67,7 @@ export async function keptKeyring(tools: KeyringTools): Promise<boolean> {
   return decided.accepted;
 }
 
-/** Returns the id of the pending key: the announced one, or one that was pending before. */
+/** Returns the id of the pending key: the one just announced, or one that was pending before. */
 export async function announcedKey(
   tools: KeyringTools,
   activateAt: Date,
@@ -94,11 +94,11 @@ export async function promotedKey(
 ): Promise<boolean> {
   const command = own(tools, of, 'promote key', kid);
   const decided = await decide(tools, command, (ring) => promoteKey(kid, command.now, ring));
-  // The schedule may have come first.
+  // The schedule may have promoted it first.
   return activeKey(decided.state)?.kid === kid;
 }
 
-/** The new key, which was made before, signs at once; returns the ids of the removed ones. */
+/** Adds the new key, which was generated before and signs at once. Returns the ids of the removed keys. */
 export async function revokedKeys(
   tools: KeyringTools,
   key: NewKey,
@@ -110,7 +110,7 @@ export async function revokedKeys(
   return decided.events.flatMap(({ type, data }) => (type === 'KeyRemoved' ? [data.kid] : []));
 }
 
-/** The ring with an active key; of two processes that start at once, both use the key of the first. */
+/** Returns the ring with an active key. If two processes start at once, both use the key of the first. */
 export async function keyringWithKey(tools: KeyringTools): Promise<Keyring> {
   const ring = await loadKeyring(tools);
   if (activeKey(ring) !== undefined) return ring;
@@ -130,14 +130,16 @@ export async function keyringWithout(tools: KeyringTools, lostKid: string): Prom
   return decided.state;
 }
 
-/** Returns the number of keys that were encrypted again. Retired keys sign no more, so theirs stay. */
+/**
+ * Returns the number of keys that were encrypted again. Retired keys no longer sign, so they are not encrypted again.
+ */
 export async function resealedKeys(tools: KeyringTools): Promise<number> {
   let count = 0;
   for (const key of (await loadKeyring(tools)).keys.filter(({ state }) => state !== 'retired')) {
     const opened = await tools.halves.open(key);
     if (opened.under !== 'previous') continue;
     const sealed = await tools.halves.seal(opened.pair);
-    if (sealed === 'erased') continue; // removed meanwhile
+    if (sealed === 'erased') continue; // The key was removed in the meantime.
     const command = own(tools, undefined, 'reseal key', key.kid, sealed.box);
     await decide(tools, command, (ring) =>
       holds(ring, key.kid)

@@ -1,6 +1,6 @@
 /**
- * The keys of one algorithm that sign tokens: pending ones are published before they sign, one is active, and retired ones
- * stay published until their tokens have expired (`docs/design/tokens.md`, Signing keys).
+ * The signing keys of one algorithm. Pending keys are published before they sign. One key is active. Retired keys stay
+ * published until their tokens have expired (`docs/design/tokens.md`, Signing keys).
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
@@ -30,7 +30,7 @@ export type KeyringEvent =
         readonly private: Sealed;
         readonly origin: 'random';
         readonly activate_at: string;
-        /** When it was created; older keys have none, and were created when they were to sign. */
+        /** When the key was created. Older keys lack it; they were created when they began to sign. */
         readonly at?: string;
       };
     }
@@ -52,8 +52,8 @@ export type KeyringEvent =
   | { readonly type: 'KeyRemoved'; readonly data: { readonly kid: string } };
 
 /**
- * Each algorithm has a ring in a stream of its own: a process of an earlier version reads that of EdDSA
- * alone, and goes on during an upgrade.
+ * Each algorithm has a ring in its own stream. A process of an earlier version reads only the EdDSA ring, so it works
+ * during an upgrade.
  */
 export const KEYRINGS: { readonly [Algorithm in KeyAlgorithm]: string } = {
   EdDSA: 'main',
@@ -102,7 +102,7 @@ export const keyrings: Stream<Keyring, KeyringEvent> = {
   },
 };
 
-/** By then a retired key's tokens and the verifiers' copies have expired. */
+/** After this time a retired key's tokens and the verifiers' cached copies have expired. */
 const PUBLISHED_AFTER_RETIREMENT_MS = 48 * 3600_000;
 
 export type NewKey = {
@@ -117,7 +117,7 @@ export const pendingKey = ({ keys }: Keyring): KeyringKey | undefined =>
 export const activeKey = ({ keys }: Keyring): KeyringKey | undefined =>
   keys.findLast((key) => key.state === 'active');
 
-/** The first key of a deployment signs at once; a second process uses the first one's key. */
+/** The first key of a deployment signs at once. A second process uses the first one's key. */
 export function addFirstKey(
   key: NewKey,
   now: Date,
@@ -125,7 +125,7 @@ export function addFirstKey(
 ): Decision<KeyringEvent, 'key_exists'> {
   if (activeKey(ring) !== undefined) return refuse('key_exists');
   const at = now.toISOString();
-  // A crash between adding and activating leaves a pending key, which this activates.
+  // A crash between adding and activating leaves a pending key, which is activated here.
   const waiting = pendingKey(ring);
   if (waiting !== undefined) {
     return accept({ type: 'KeyActivated', data: { kid: waiting.kid, at } });
@@ -136,7 +136,7 @@ export function addFirstKey(
   });
 }
 
-/** For a key that can no longer be decrypted: another signs at once, the old one stays published. */
+/** Replaces a key that can no longer be decrypted: another key signs at once, and the old one stays published. */
 export function replaceKey(
   lostKid: string,
   key: NewKey,
@@ -173,6 +173,6 @@ export const added = (key: NewKey, now: Date, activateAt = now): KeyringEvent =>
   },
 });
 
-/** What verifiers may need: every key that has signed, signs, or is about to. */
+/** The keys that verifiers may need: every key that has signed, signs, or will sign. */
 export const published = ({ keys }: Keyring): readonly SigningJwk[] =>
   keys.map((key) => key.publicJwk);

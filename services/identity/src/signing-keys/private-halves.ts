@@ -1,6 +1,6 @@
 /**
- * The private half of a signing key, encrypted twice: by the deployment's secret, then under a key of its
- * own, whose erasure makes it unreadable in the log and in all copies of the log.
+ * The private part of a signing key, encrypted twice: by the deployment's secret, then under a key of its own. Erasing
+ * that key makes it unreadable in the log and in all copies of the log.
  */
 
 import { DEPLOYMENT_TENANT } from '@cardea/contracts';
@@ -19,16 +19,16 @@ export type PrivateHalves = {
   readonly fresh: (algorithm: KeyAlgorithm) => Promise<NewKey>;
   readonly seal: (pair: KeyPair) => Promise<Sealed | 'erased'>;
   readonly open: (key: KeyringKey) => Promise<OpenedKey>;
-  /** Those that can be read; known pairs are not opened again. */
+  /** Returns the keys that can be decrypted. Known pairs are not decrypted again. */
   readonly openAll: (
     keys: readonly KeyringKey[],
     known: readonly KeyPair[],
   ) => Promise<readonly KeyPair[]>;
-  /** Discards the private half of a key that was not added to the ring. */
+  /** Discards the private part of a key that was not added to the ring. */
   readonly discard: (kid: string) => Promise<void>;
 };
 
-/** Which JWT_SECRET encrypts it; `unreadable`: neither, or its own key was erased. */
+/** Which JWT_SECRET encrypts it. `unreadable`: none does, or its own key was erased. */
 export type OpenedKey =
   | { readonly under: 'current' | 'previous'; readonly pair: KeyPair }
   | { readonly under: 'unreadable' };

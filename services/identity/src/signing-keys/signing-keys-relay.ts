@@ -1,4 +1,4 @@
-/** What other services receive about the key ring. */
+/** Publishes the facts about the key ring that other services receive. */
 import type { identityEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import type { KeyringEvent } from './keyring.ts';

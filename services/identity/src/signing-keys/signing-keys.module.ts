@@ -57,7 +57,7 @@ export function signingKeysModule(needs: Dependencies): {
   return { module, signingKeys: keys };
 }
 
-/** Another replica may have changed the ring; every replica runs the schedule, so any live one suffices. */
+/** Another replica may have changed the ring. Every replica runs the schedule, so any live one suffices. */
 const ringReader = (keys: SigningKeys, clock: ServiceDependencies['clock']): Loop => ({
   name: 'identity.keyring',
   run: async (signal, tick) => {

@@ -1,4 +1,4 @@
-/** The key ring in two processes on one log, with the notifications between them over the cache. */
+/** Tests the key ring with two processes on one log, with notifications between them over the cache. */
 import { type DerivedKeys, inMemorySubjectKeys, sealer, wrapKeys } from '@cardea/crypto';
 import { type EventStore, EventStoreUnavailable, streams } from '@cardea/event-store';
 import {
@@ -128,7 +128,7 @@ describe('signing keys and another JWT_SECRET', () => {
     const before = await replica(inProcessCache(systemClock));
     const announced = await before.announce(new Date(Date.now() + 3600_000));
     const [signs, waits] = kids(await before.latestJwks());
-    // Both can decrypt with it before either encrypts with it.
+    // Both processes can decrypt with the new secret before either encrypts with it.
     const both = await replica(inProcessCache(systemClock), keysOf(7, 8));
     expect(await sealed(both)).toEqual(Array(6).fill('current'));
     const after = await replica(inProcessCache(systemClock), keysOf(8, 7));

@@ -1,6 +1,6 @@
 /**
- * The key rings in use, one for each algorithm: created at the first start, read again at intervals, signing
- * with their active keys.
+ * The key rings in use, one per algorithm. They are created at the first start and read again at intervals, and their
+ * active keys sign.
  */
 
 import {
@@ -42,46 +42,43 @@ import {
 import { type OpenedKey, privateHalves } from './private-halves.ts';
 
 export type SigningKeys = {
-  /** Creates or finds the active keys, and subscribes to changes. Runs before the first token is signed. */
+  /** Creates or finds the active keys, and subscribes to changes. It runs before the first token is signed. */
   readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;
-  /** A change was announced, and the rings could not be read since. */
+  /** Whether a change was announced and the rings could not be read since. */
   readonly isOld: () => boolean;
   /** Reads the rings again, because other replicas may have changed them. */
   readonly refresh: () => Promise<void>;
-  /** Does what is due by the keys' age. Any replica may, at any time; only one of them appends. */
+  /** Performs what is due by the keys' age. Any replica may do it at any time; only one of them appends. */
   readonly keepSchedule: () => Promise<void>;
   /** The keys of all algorithms. */
   readonly ring: () => Promise<Keyring>;
-  /**
-   * Adds a key to each ring that everybody can fetch and that signs nothing yet. A ring that has a pending
-   * key keeps that one.
-   */
+  /** Adds a key to each ring. It is published but signs nothing yet. A ring with a pending key keeps that one. */
   readonly announce: (
     activateAt: Date,
     command?: Command,
     algorithms?: readonly KeyAlgorithm[],
   ) => Promise<readonly AnnouncedKey[]>;
-  /** The announced keys sign from now on; false if another key was promoted in one of their rings. */
+  /** Makes the announced keys sign. Returns false if another key was promoted in one of their rings. */
   readonly promote: (keys: readonly AnnouncedKey[], command?: Command) => Promise<boolean>;
-  /** A new key of each algorithm signs at once, and all others of it are removed. */
+  /** Adds a new key for each algorithm, which signs at once, and removes all others of that algorithm. */
   readonly revoke: (command?: Command, algorithms?: readonly KeyAlgorithm[]) => Promise<Revoked>;
-  /** Encrypts keys that still sign under the previous JWT_SECRET again under the current one. */
+  /** Encrypts keys that still sign under the previous JWT_SECRET again, under the current one. */
   readonly reseal: () => Promise<number>;
   /** Which JWT_SECRET encrypts each key of a ring. */
   readonly sealedUnder: (key: KeyringKey) => Promise<OpenedKey['under']>;
-  /** Signs Cardea's own tokens, which is EdDSA. */
+  /** Signs Cardea's own tokens with EdDSA. */
   readonly sign: SignToken;
   readonly signForClient: SignForClient;
-  /** The active key of each algorithm, then retired ones: they verify an `id_token_hint` while published. */
+  /** The active key of each algorithm, then retired keys, which verify an `id_token_hint` while they are published. */
   readonly keys: () => readonly KeyPair[];
-  /** The keys that verify Cardea's own tokens: EdDSA alone. */
+  /** The keys that verify Cardea's own tokens, all EdDSA. */
   readonly jwks: () => PublicKeys;
   /** The keys of all algorithms, which verify tokens for clients. */
   readonly clientJwks: () => ClientPublicKeys;
   /**
-   * As the log has them now, so that nobody who was notified of a removal gets the removed key again. While
-   * the log is unreachable: those read last, unless a change was announced since.
+   * Reads the public keys from the log, so that a process that was notified of a removal does not get the removed key
+   * again. While the log is unreachable it returns the last keys read, unless a change was announced since.
    */
   readonly latestJwks: () => Promise<PublicKeys>;
 };
@@ -96,7 +93,7 @@ export type Revoked = {
   /** The new key of the first algorithm. */
   readonly kid: string;
   readonly removed: readonly string[];
-  /** False: the cache was unreachable, and other processes are notified later. */
+  /** False if the cache was unreachable. Other processes are then notified later. */
   readonly told: boolean;
 };
 
@@ -110,7 +107,7 @@ type Dependencies = Omit<KeyringTools, 'algorithm' | 'halves'> & {
   /** The verifier of this process. */
   readonly verifier?: Pick<TokenVerifier, 'signedHere'>;
 };
-/** The opened keys of one algorithm, the active one first, and what is published of the ring. */
+/** The decrypted keys of one algorithm, the active one first, and the published part of the ring. */
 type RingInUse = {
   readonly key: KeyPair;
   readonly keys: readonly KeyPair[];
@@ -145,7 +142,7 @@ export function signingKeys(needs: Dependencies): SigningKeys {
     await read(loadKeyring);
     heeded = before;
   };
-  // If it cannot be read now, the loop that reads the rings at intervals tries again.
+  // If the rings cannot be read now, the loop that reads them at intervals tries again.
   const hear = (): void => {
     heard += 1;
     refresh().catch(() => {});
@@ -179,7 +176,7 @@ export function signingKeys(needs: Dependencies): SigningKeys {
   };
 }
 
-/** What is decided about the rings; any process may, whatever keys it has in use. */
+/** Changes of the rings. Any process may make them, whatever keys it has in use. */
 function ringChanges(needs: Dependencies, toolsOf: (algorithm: KeyAlgorithm) => KeyringTools) {
   const ofEach = <T>(
     algorithms: readonly KeyAlgorithm[],
@@ -188,7 +185,7 @@ function ringChanges(needs: Dependencies, toolsOf: (algorithm: KeyAlgorithm) => 
   const tell = () => tellOthers(needs);
   return {
     keepSchedule: async () => {
-      // What fails in one ring does not stop the others.
+      // The failure of one ring does not stop the others.
       const done = await Promise.allSettled(
         KEY_ALGORITHMS.map((each) => keptKeyring(toolsOf(each))),
       );
@@ -236,7 +233,7 @@ function withoutOkpAlg(jwk: SigningJwk) {
   return rest;
 }
 
-/** Opens the keys of a ring; known pairs are not opened again. An unreadable active key is replaced. */
+/** Decrypts the keys of a ring, except known pairs. An unreadable active key is replaced. */
 async function usedRing(
   tools: KeyringTools,
   log: Logger,
@@ -260,7 +257,8 @@ async function usedRing(
 }
 
 /**
- * Notifies at once, not only when the log is read: verifiers reject a removed key even if no identity runs.
+ * Notifies other processes at once, before the log is read. Verifiers then reject a removed key even if no identity
+ * process runs.
  */
 async function tellOthers({ cache, log }: Pick<Dependencies, 'cache' | 'log'>): Promise<boolean> {
   try {

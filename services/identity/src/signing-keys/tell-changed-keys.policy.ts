@@ -1,6 +1,6 @@
 /**
- * Notifies every process of a change of the ring, whether another replica or the command line made it.
- * Erases the private half of a removed key, in the log and in all copies of the log.
+ * Notifies every process of a change of the ring, made by another replica or by the command line. Erases the private
+ * part of a removed key, in the log and in all copies of the log.
  */
 import { KEYS_CHANGED } from '@cardea/auth';
 import type { Sealer } from '@cardea/crypto';

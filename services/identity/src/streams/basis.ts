@@ -1,6 +1,6 @@
 /**
- * What a deferred credential rests on: a code, link or token that is used some time after it was issued. Its
- * basis is recorded with it, and the credential is void once any part of the basis has ended.
+ * The basis of a deferred credential, which is a code, link or token that is used some time after it was issued. The
+ * basis is recorded with the credential. The credential is void once any part of its basis has ended.
  */
 export type Basis = {
   /**
@@ -8,29 +8,29 @@ export type Basis = {
    * account is disabled or reclaimed.
    */
   readonly user_epoch?: number | undefined;
-  /** The session that the credential belongs to or came from; one that the user kept outlives its epoch. */
+  /** The session that the credential belongs to or came from. A session that the user kept outlives its epoch. */
   readonly sid?: string | undefined;
   readonly consent?: { readonly id: string; readonly epoch: number } | undefined;
-  /** Rises with each change of what the application may do. */
+  /** The version rises with each change of what the application may do. */
   readonly application?: { readonly id: string; readonly version: number } | undefined;
 };
 
-/** The same facts as they are now. */
+/** The current values of the same facts. */
 export type BasisNow = {
   readonly user: {
     readonly active: boolean;
     readonly epoch: number;
     readonly keepSid: string | null;
   };
-  /** The session was neither ended by itself nor has it expired. */
+  /** Whether the session has neither been ended nor expired. */
   readonly sessionGoesOn: boolean;
-  /** Null: withdrawn, or its application was deleted. */
+  /** Null if the consent was withdrawn or its application was deleted. */
   readonly consentEpoch: number | null;
-  /** Null: deleted. */
+  /** Null if the application was deleted. */
   readonly applicationVersion: number | null;
 };
 
-/** A credential that names no session, consent or application depends on none. */
+/** A credential without a session, consent or application does not depend on any. */
 const UNNAMED: Omit<BasisNow, 'user'> = {
   sessionGoesOn: true,
   consentEpoch: null,

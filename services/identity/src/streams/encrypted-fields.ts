@@ -1,4 +1,4 @@
-/** Where each encrypted field of identity is stored, and under whose key. */
+/** The storage location of each encrypted field of identity, and the key that encrypts it. */
 import type { FieldLocation } from '@cardea/crypto';
 
 export const userSubject = (userId: string): string => `user:${userId}`;
@@ -54,20 +54,20 @@ export const signInField = (userId: string, emailHash: string): FieldLocation =>
   field: 'user',
 });
 
-/** The address of a mailbox, which may belong to no user: its key is kept for a few days only. */
+/** The address of a mailbox, which may belong to no user. Its key is kept for a few days only. */
 export const mailboxField = (tenantId: string, mailbox: string, at: Date): FieldLocation => ({
   subject: `transient:${tenantId}:${at.toISOString().slice(0, 10)}`,
   streamId: `mailbox-${mailbox}`,
   field: 'email',
 });
 
-/** What a mail tells beside its address, under the key of that. */
+/** The details of a mail, under the same key as the mailbox's address. */
 export const mailDetailsField = (tenantId: string, mailbox: string, at: Date): FieldLocation => ({
   ...mailboxField(tenantId, mailbox, at),
   field: 'details',
 });
 
-/** The private half of a signing key, encrypted once more under a key that can be deleted. */
+/** The private part of a signing key, encrypted again under a key that can be deleted. */
 export const keyField = (kid: string): FieldLocation => ({
   subject: `jwk:${kid}`,
   streamId: 'keyring-main',

@@ -1,6 +1,6 @@
 /**
- * The stored secret of an issued key: its hash and, during the grace period after a rotation, the hash of
- * the previous one. Rotations are numbered, and the number invalidates what other processes have cached.
+ * The stored secret of an issued key: its hash and, during the grace period after a rotation, the previous hash.
+ * Rotations are numbered, and the number invalidates what other processes have cached.
  */
 import { sameBytes, secretHash } from '@cardea/crypto';
 
@@ -18,7 +18,7 @@ export const firstSecret = (hash: string): KeySecret => ({
   rotations: 0,
 });
 
-/** In the form of events. */
+/** The form in events. */
 export type RotatedSecret = {
   readonly hash: string;
   readonly previous_hash: string | null;
@@ -55,7 +55,7 @@ export type Recognised = {
 export function recognise(secret: string, key: KeySecret, now: Date): Recognised | undefined {
   const hash = secretHash(secret);
   const isCurrent = sameBytes(hash, key.hash);
-  // Both are always compared, so that timing does not show which one was close.
+  // Both are always compared, so that the time does not show which one matched.
   const isPrevious = sameBytes(hash, key.previousHash ?? '');
   if (isCurrent) return { stamp: stampOf(key.rotations, 'current'), until: null };
   if (!isPrevious || key.previousUntil === null) return undefined;
@@ -63,7 +63,7 @@ export function recognise(secret: string, key: KeySecret, now: Date): Recognised
   return now < until ? { stamp: stampOf(key.rotations, 'previous'), until } : undefined;
 }
 
-/** What a rotation invalidates: keys recognised before it have to be checked again. */
+/** The stamps that a rotation invalidates. Keys that were recognised under them have to be verified again. */
 export const stampsEndedBy = (id: string, { rotations }: KeySecret): readonly string[] => [
   `${id}.${stampOf(rotations - 1, 'current')}`,
   `${id}.${stampOf(rotations - 1, 'previous')}`,

@@ -1,9 +1,9 @@
-/** Names that only one owner may have; the log contains only keyed hashes of them. */
+/** Names that only one owner may have. The log contains only keyed hashes of them. */
 import { reservation } from '@cardea/event-store';
 
 /** An address within a tenant. */
 export const emailReservations = reservation('email');
-/** An address that has signed up, in the whole deployment. */
+/** An address used for a sign-up, in the whole deployment. */
 export const signupReservations = reservation('signup');
 /** A tenant's slug, in the whole deployment. */
 export const slugReservations = reservation('slug');
@@ -12,7 +12,7 @@ export const agentNameReservations = reservation('agentname');
 
 /** A resource server's identifier, in the whole deployment. */
 export const resourceReservations = reservation('resource');
-/** An account elsewhere, by which one user of a tenant signs in. */
+/** An external account, by which one user of a tenant signs in. */
 export const externalReservations = reservation('external');
 
 export const reservationStreams = [
@@ -24,7 +24,7 @@ export const reservationStreams = [
   externalReservations,
 ];
 
-/** A user that exists, or is being created. */
+/** A user that exists or is being created. */
 export type Owner = { readonly tenantId: string; readonly userId: string };
 export const printOwner = ({ tenantId, userId }: Owner): string => `${tenantId}/${userId}`;
 /** The owner that a reservation names. */

@@ -1,6 +1,6 @@
 /**
- * The sign-ins by one e-mail address, whether or not anybody has it: which failed and what that blocks. Its
- * stream also holds the logins that leave no session.
+ * The sign-ins with one e-mail address, whether or not it has an account: which ones failed, and the blocks that
+ * follow. The stream also contains the logins that start no session.
  */
 import type { Sealed } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
@@ -12,18 +12,18 @@ export type PrefixRecord = {
   readonly window_at: string;
   readonly level: number;
   readonly blocked_until: string | null;
-  /** The block was recorded as met; that is recorded once. */
+  /** Whether a refusal because of this block was recorded. That happens once per block. */
   readonly reported: boolean;
 };
 export type SigninFacts = {
-  /** Least recent first. */
+  /** Records of networks, least recently used first. */
   readonly prefixes: readonly PrefixRecord[];
   /** Wrong passwords from all networks. */
   readonly all: AccountRecord;
-  /** Wrong second factors; absent where there were none. */
+  /** Wrong second factors. Missing if there were none. */
   readonly second?: AccountRecord;
   readonly known_prefixes: readonly string[];
-  /** How often everything that was counted was cleared; names the counters beside the stream. */
+  /** How often all counts were cleared. The number is part of the keys of counters outside the stream. */
   readonly clearings?: number;
 };
 export type Signin = { readonly status: 'none' } | ({ readonly status: 'seen' } & SigninFacts);
@@ -37,18 +37,18 @@ export type SigninEvent =
         readonly reason: FailureReason;
         readonly failures: number;
         readonly blocked_until: string | null;
-        /** The account was blocked, for all networks but known ones: how often by now. */
+        /** The account was blocked for all networks except known ones; this is the number of such blocks. */
         readonly account_level?: number;
         readonly after: SigninFacts;
       };
     }
-  /** A wrong second factor; the sign-in that waited for it tells others of it. */
+  /** A wrong second factor. The stream of the pending sign-in publishes it. */
   | {
       readonly type: 'SecondFactorMissed';
       readonly concerns?: never;
       readonly data: { readonly user_id: string; readonly after: SigninFacts };
     }
-  /** A sign-in that leaves no session. */
+  /** A sign-in that starts no session. */
   | {
       readonly type: 'SignedIn';
       readonly concerns?: 'relay' | 'users';
@@ -59,7 +59,7 @@ export type SigninEvent =
       readonly concerns?: 'relay' | 'users';
       readonly data: {
         readonly user_id: string;
-        /** An administrator let them try again; absent where they proved who they are. */
+        /** Set if an administrator unlocked the person. Missing if they proved who they are. */
         readonly by?: 'administrator';
         readonly after: SigninFacts;
       };
@@ -76,7 +76,7 @@ export type SignedInBy = {
   readonly user_id: string;
   readonly method: string;
   readonly amr: readonly string[];
-  /** The user as of then, as JSON; what is told to others needs nothing else. */
+  /** The user at that time, as JSON. Published events need no other source. */
   readonly user: Sealed;
 };
 
@@ -97,7 +97,7 @@ export const signins: Stream<Signin, SigninEvent> = {
 
 export type Block = { readonly until: Date; readonly reported: boolean };
 
-/** The block that stands against this network now, if any. */
+/** The current block of this network, if any. */
 export function blockOf(signin: Signin, prefix: string, now: Date): Block | undefined {
   if (signin.status === 'none') return undefined;
   const own = signin.prefixes.find((record) => record.prefix === prefix);
@@ -109,32 +109,32 @@ export function blockOf(signin: Signin, prefix: string, now: Date): Block | unde
   return isTrusted(signin, prefix) ? undefined : { until: new Date(until), reported };
 }
 
-/** Somebody has signed in from there before, and it was not closed out since. */
+/** Whether a sign-in from this network succeeded and it was not locked out since. */
 export const isTrusted = (signin: Signin, prefix: string): boolean =>
   signin.status === 'seen' &&
   signin.known_prefixes.includes(prefix) &&
   (signin.prefixes.find((record) => record.prefix === prefix)?.level ?? 0) === 0;
 
-/** The block that stands against second factors now, from whatever network. */
+/** When the current block of second factors ends. It applies to all networks. */
 export function secondFactorBlockOf(signin: Signin, now: Date): Date | undefined {
   const second = signin.status === 'seen' ? signin.second : undefined;
   if (second?.blocked_until == null || !isAccountBlocked(second, now)) return undefined;
   return new Date(second.blocked_until);
 }
 
-/** Name the counters that count before the hash: a block and a clearing each begin new ones. */
+/** The keys of counters that are charged before the hash. Each block and each clearing starts new counters. */
 export const pairCounter = (signin: Signin, prefix: string): string =>
   `${prefix}:${levelOf(signin, prefix)}:${clearingsOf(signin)}`;
 export const clearingsOf = (signin: Signin): number =>
   signin.status === 'none' ? 0 : (signin.clearings ?? 0);
 
-/** How often this network has been closed out. */
+/** How often this network was locked out. */
 export const levelOf = (signin: Signin, prefix: string): number =>
   signin.status === 'none'
     ? 0
     : (signin.prefixes.find((record) => record.prefix === prefix)?.level ?? 0);
 
-/** How often the account has been blocked, as far as that is not forgotten. */
+/** How often the account was blocked, without blocks that are old enough to be forgotten. */
 export function accountLevelOf(signin: Signin, what: 'all' | 'second', now: Date): number {
   const record = signin.status === 'none' ? undefined : signin[what];
   return record === undefined ? 0 : accountLevel(record, now);

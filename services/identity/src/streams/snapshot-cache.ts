@@ -1,13 +1,13 @@
-/** The current states of users, tenants and the like: the cache of streams saves all but the newer events. */
+/** The current states of users, tenants and other streams. Because streams are cached, only newer events are read. */
 import type { DomainEvent, Stream, Streams } from '@cardea/event-store';
 
 export type SnapshotCache = {
-  /** Another tenant's stream counts as unknown and loads as the initial state. */
+  /** A stream of another tenant counts as unknown and loads as the initial state. */
   readonly load: <State, E extends DomainEvent>(
     stream: Stream<State, E>,
     of: { readonly tenantId: string; readonly id: string },
   ) => Promise<State>;
-  /** For ids that are unique in the deployment; the result says which tenant the stream belongs to. */
+  /** Loads by an id that is unique in the deployment. The result names the stream's tenant. */
   readonly find: Streams['find'];
   readonly guess: Streams['guess'];
 };

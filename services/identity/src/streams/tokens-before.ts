@@ -1,20 +1,18 @@
 /**
- * Ends the access tokens of a user or a machine that were issued before a time. A process that read the account
- * before the append was durable may issue a token dated at that read, so the time is later than the append.
+ * Revokes a user's or machine's access tokens that were issued before a time. A process that read the account before
+ * the append was durable may issue a token dated at that read, so the time is later than the append.
  */
 import { WriteContention } from '@cardea/event-store';
 import type { Clock } from '@cardea/runtime';
 
-/**
- * How far in the future tokens are revoked; an append that takes longer is followed by a second revocation.
- */
+/** How far in the future the revocation time is set. An append that takes longer is followed by a second revocation. */
 const APPEND_WITHIN_S = 2;
 const FOLLOW_UPS_MAX = 3;
 const MS = 1_000;
 
 /**
- * Tokens issued before this time end with what is decided now, Unix seconds; {@link endLaterTokens} makes up for
- * a slow append.
+ * Unix seconds: tokens issued before this time end with the current decision. {@link endLaterTokens} handles an append
+ * that took too long.
  */
 export const tokensBeforeAt = (now: Date): number => secondsOf(now) + APPEND_WITHIN_S;
 
@@ -23,7 +21,7 @@ type FollowUp = {
   readonly position: bigint | undefined;
 };
 
-/** Returns the position of the last follow-up, if any was needed. */
+/** Returns the position of the last additional revocation, if there was one. */
 export async function endLaterTokens(
   clock: Pick<Clock, 'now'>,
   first: number,

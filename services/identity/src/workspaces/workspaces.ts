@@ -1,6 +1,4 @@
-/**
- * Organizations, tenants and applications: created together at sign-up, looked up by all other requests.
- */
+/** Organizations, tenants and applications. A sign-up creates them together, and all other requests look them up. */
 
 import { DEPLOYMENT_TENANT } from '@cardea/contracts';
 import { issuePublishableKey, type Sealer } from '@cardea/crypto';
@@ -16,7 +14,7 @@ import { slugFreeAt } from './tenants/delete/delete.ts';
 import type { Environment } from './tenants/environment.ts';
 import { type TenantFacts, tenants } from './tenants/tenant.ts';
 
-/** Tenant of events that belong to no tenant: slugs, sign-ups, signing keys. */
+/** The tenant of events that belong to no tenant: slugs, sign-ups, signing keys. */
 export const DEPLOYMENT = DEPLOYMENT_TENANT;
 const SLUG_CHARACTERS_MAX = 48;
 const SLUG_TRIES_MAX = 8;
@@ -37,24 +35,24 @@ export type NewTenantOf = Omit<NewWorkspace, 'organizationName'> & {
   readonly homeTenantId: string;
   readonly displayName: string;
   readonly slug: string;
-  /** No other slug will do. */
+  /** Whether no other slug may be used. */
   readonly isChosen: boolean;
   readonly requestHash: string | null;
 };
 
-/** Streams that creating a tenant appends to: organization, slug and tenant. */
+/** The number of streams to which the creation of a tenant appends: organization, slug and tenant. */
 export const TENANT_APPENDS = 3;
 
 export type SlugTaken = {
   readonly refused: 'slug_taken';
-  /** Given for a closed tenant of the same organization: others learn nothing of it. */
+  /** Given for a closed tenant of the same organization. Other organizations learn nothing about it. */
   readonly details?: { readonly free_at: string };
 };
 
 export type Workspaces = {
-  /** Undefined if there is no such tenant, or it was deleted. */
+  /** Returns undefined if there is no such tenant, or if it was deleted. */
   readonly tenant: (id: string) => Promise<TenantFacts | undefined>;
-  /** Whether this process has lately seen it active, without a read: no more than a guess. */
+  /** Whether this process has recently seen the tenant active. It reads nothing, so the result may be outdated. */
   readonly wasActive: (id: string) => boolean;
   readonly organizationName: (tenant: TenantFacts) => Promise<string>;
   readonly createWorkspace: (of: NewWorkspace, command: Command) => Promise<TenantFacts>;
@@ -64,7 +62,7 @@ export type Workspaces = {
     of: { readonly tenantId: string; readonly slug: string },
     command: Command,
   ) => Promise<void>;
-  /** The application `default`. */
+  /** Creates the application `default`. */
   readonly createApplication: (
     of: Pick<NewWorkspace, 'applicationId' | 'environment'>,
     command: Command,
@@ -190,7 +188,7 @@ async function createTenant(
   return decided.state;
 }
 
-/** The wanted slug if it is free, else with a random suffix, unless no other will do. */
+/** The requested slug if it is free; otherwise one with a random suffix, unless no other may be used. */
 async function freeSlug(
   { streams, sealer, random }: Omit<Dependencies, 'snapshots'>,
   { slug: wanted, isChosen, tenantId }: NewTenantOf,
@@ -205,7 +203,7 @@ async function freeSlug(
       id: uuidFrom(command.id, 'slug', slug),
       metadata: { ...command.metadata, tenantId: DEPLOYMENT },
     };
-    // Another suffix is cheaper than finding out whether the owner was ever created.
+    // Trying another suffix is cheaper than finding out whether the owner was ever created.
     const isOrphan = async (): Promise<boolean> => false;
     const value = { stream: slugReservations, hash };
     const found = await reserve(streams, value, tenantId, { command: own, isOrphan });
@@ -229,7 +227,7 @@ async function slugTaken(
 
 export const isSlug = (text: string): boolean => text !== '' && slugOf(text) === text;
 
-/** Lower-case letters, digits and single hyphens. */
+/** Returns lower-case letters, digits and single hyphens. */
 export function slugOf(name: string): string {
   const slug = name
     .normalize('NFKD')
@@ -245,7 +243,7 @@ const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 const ending = (random: Random) =>
   [...random.bytes(4)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
 
-/** Trimmed; undefined if it is not a valid name. */
+/** Returns the trimmed name, or undefined if it is invalid. */
 export function companyName(input: string): string | undefined {
   const name = input.trim();
   const tooLong = [...name].length > NAME_CHARACTERS_MAX;

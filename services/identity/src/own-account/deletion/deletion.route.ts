@@ -1,4 +1,4 @@
-/** A person has their account deleted, sees when, and takes it back. */
+/** A person schedules the deletion of their account, reads its day, and cancels it. */
 import { documented, NullableTime, Time } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

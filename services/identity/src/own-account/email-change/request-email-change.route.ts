@@ -1,4 +1,4 @@
-/** Asks for another address of one's own account, shows what is missing for it, and stops it. */
+/** Requests another address for one's own account, shows which proofs are missing, and cancels the request. */
 import { NullableTime, Time } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import { uuidFrom } from '@cardea/runtime';
@@ -96,7 +96,7 @@ const requestEmailChangeRoute = (deps: RequestDependencies) =>
         session: await ownSession(deps.streams, principal, command.now),
         now: command.now,
       };
-      // What is refused anyway takes nothing from the limits.
+      // A request that is refused anyway is not charged to the limits.
       const first = requestEmailChange(change, user);
       if (!first.accepted) return refusalOf(first.reason);
       const limited = await tooMany(deps, { tenantId, userId, emailHash: hash, ip });

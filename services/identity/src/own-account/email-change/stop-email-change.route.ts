@@ -1,4 +1,7 @@
-/** Stops a change of an address by the link that was mailed to the present address, which was said to be out of reach. */
+/**
+ * Cancels a change of address through the link that was mailed to the present address, which the person had declared
+ * out of reach.
+ */
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
@@ -69,7 +72,7 @@ const stopEmailChangeRoute = (deps: StopDependencies): Endpoint =>
     },
   );
 
-/** Where the mail's link leads when the tenant has no page of its own. */
+/** The target of the mail's link if the tenant has no page of its own. */
 const stopPageRoute = (deps: Pick<StopDependencies, 'workspaces'>): Endpoint =>
   endpoint(
     {

@@ -1,6 +1,6 @@
 /**
- * Confirms one side of a change of an address: by the mailed link, in any browser, or by the mailed code and the
- * person's own token. The last side changes the address.
+ * Confirms one address of a change: by the mailed link, in any browser, or by the mailed code and the person's own
+ * token. The last confirmation changes the address.
  */
 import type { Authenticator, UserPrincipal } from '@cardea/auth';
 import { named } from '@cardea/contracts';
@@ -144,7 +144,7 @@ export const verifyMyEmailChangeRoute = (deps: VerifyDependencies) =>
       byCode(deps, request, { caller: request.principal, typed: request.body.code }),
   );
 
-/** Where the mail's link leads when the tenant has no page of its own. */
+/** The target of the mail's link if the tenant has no page of its own. */
 const emailChangePageRoute = (deps: Pick<VerifyDependencies, 'workspaces'>): Endpoint =>
   endpoint(
     {
@@ -170,10 +170,10 @@ type AnyRequest = Request<unknown, unknown, unknown>;
 const INVALID_LINK = { refused: 'invalid_link' } as const;
 const INVALID_CODE = { refused: 'invalid_code' } as const;
 
-/** An access token; keys of other kinds are no person. */
+/** Matches an access token. Other kinds of keys do not identify a person. */
 const BEARER = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i;
 
-/** The person, in person: neither an application nor an administrator in their name. */
+/** The person themselves: neither an application nor an administrator in their name. */
 async function callerOf(
   authenticator: VerifyDependencies['authenticator'],
   { headers, ip }: AnyRequest,
@@ -242,7 +242,7 @@ async function byCode(
 type Fault = 'invalid' | 'expired' | 'used' | 'too_many_attempts';
 type Secret = { readonly userId: string; readonly mailbox: string; readonly basis: Basis };
 
-/** Which side the secret proves, its mailbox says. */
+/** The mailbox of the secret tells which address it proves. */
 async function proved(
   deps: VerifyDependencies,
   request: AnyRequest,
@@ -279,7 +279,7 @@ async function proved(
     case 'taken':
       return { refused: 'email_already_exists' as const };
     case 'void': {
-      // The policy may have been faster.
+      // The policy may have changed the address already.
       const after = await deps.userDirectory.byId(tenantId, userId);
       const isChanged = exists(after) && after.emailHash === change.hash;
       if (!isChanged) return INVALID;

@@ -1,4 +1,4 @@
-/** A person takes along what identity keeps about them: no secret, and no hash of one. */
+/** A person exports what identity stores about them, without secrets and without hashes of secrets. */
 import { NullableTime, Time } from '@cardea/contracts';
 import { accept } from '@cardea/event-store';
 import { endpoint } from '@cardea/http';
@@ -34,7 +34,7 @@ export type ExportDependencies = Pick<
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf' | 'metadataOf' | 'open'>;
 };
 
-/** Rows of each kind. */
+/** The most rows of each kind. */
 const ROWS_MAX = 10_000;
 
 const Export = closed({
@@ -81,7 +81,7 @@ export const exportAccountRoute = (deps: ExportDependencies) =>
       const taken = await deps.limits.take([LIMITS.accountExportsByUser, `${tenantId}:${id}`]);
       if (!taken.allowed) return tooOften(taken);
       const command = await deps.command(request);
-      // Recorded before anything leaves.
+      // The export is recorded before any data is sent.
       const recorded = await deps.streams.decideOn(userExports, command.id, command, () =>
         accept({ type: 'UserSelfExported', data: { id } }),
       );
@@ -126,7 +126,7 @@ async function exported(
   };
 }
 
-/** What stands in the account itself. */
+/** The data of the account itself. */
 async function accountOf(
   { userDirectory }: Pick<ExportDependencies, 'userDirectory'>,
   user: ExistingUser,

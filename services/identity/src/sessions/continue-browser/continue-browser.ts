@@ -1,4 +1,4 @@
-/** A sign-in at the hosted pages notes the one before by the same person in that browser: signing out ends both. */
+/** Records the previous sign-in of the same person in the same browser. Signing out ends both. */
 import { accept, type Decision } from '@cardea/event-store';
 import { factsOf, type Session, type SessionEvent } from '../session.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A session of an application without `offline_access` belongs to the sign-in in a browser from which it came: when
- * that is ended by itself, it ends too. One that merely expires takes nothing with it.
+ * A session of an application without `offline_access` belongs to the browser sign-in from which it came, and ends when
+ * that sign-in is ended. When the sign-in merely expires, the session continues.
  */
 import { accept } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
@@ -14,7 +14,7 @@ type Dependencies = Pick<
 >;
 
 const PAGE = 500;
-/** Sessions that were started before the end are in the table by then. */
+/** How long to wait until the table contains the sessions that started before the end. */
 const CATCH_UP_MS = 10_000;
 
 export const endBrowserSessions = (needs: Dependencies) =>
@@ -31,7 +31,7 @@ export const endBrowserSessions = (needs: Dependencies) =>
     },
   });
 
-/** Signing out is meant for the browser; the end of the earlier sign-in ends the one before that. */
+/** Signing out applies to the browser. The end of the previous sign-in then ends the one before it. */
 async function endEarlier(
   { streams, systemCommand }: Dependencies,
   { tenantId, userId, sid }: { readonly [part in 'sid' | 'tenantId' | 'userId']: string },
@@ -44,7 +44,7 @@ async function endEarlier(
   );
 }
 
-/** Ends what has begun by that position. Repeating it with the same cause changes nothing. */
+/** Ends sessions that started by that position. Repeating it with the same cause changes nothing. */
 async function endSessionsOf(
   needs: Dependencies,
   of: { readonly tenantId: string; readonly browserSid: string },
@@ -71,7 +71,7 @@ async function endSessionsOf(
   }
 }
 
-/** Ids above `after`, in order; a page of them. */
+/** One page of ids above `after`, in order. */
 async function openSessionsOf(
   database: Pick<Database, 'tenant'>,
   of: { readonly tenantId: string; readonly browserSid: string },

@@ -1,4 +1,4 @@
-/** Ends all sessions of a user, by an administrator. */
+/** An administrator ends all sessions of a user. */
 
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

@@ -1,4 +1,4 @@
-/** An administrator ends all sessions of somebody who does not outrank them. */
+/** An administrator ends all sessions of a user whose rank is not above theirs. */
 import { type Decision, refuse } from '@cardea/event-store';
 import {
   endSessions,
@@ -11,7 +11,7 @@ import type { Administrator } from '../../ranks/ranks.ts';
 
 export type EndUserSessions = {
   readonly by: Administrator;
-  /** How many it ends, according to the table. */
+  /** How many sessions it ends, according to the table. */
   readonly count: number;
   readonly now: Date;
 };

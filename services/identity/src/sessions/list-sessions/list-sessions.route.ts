@@ -1,4 +1,4 @@
-/** A user's own sessions, one per signed-in device. */
+/** Lists a user's own sessions, one per signed-in device. */
 import { PAGE_SIZE_MAX, pageQuery } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { GeoIp } from '@cardea/runtime';
@@ -27,7 +27,7 @@ export const listSessionsRoute = (needs: Dependencies) =>
       area: 'user',
       query: Type.Object({
         offset: pageQuery.offset,
-        /** Without it: all. */
+        /** Without a limit, all sessions are returned. */
         limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX })),
       }),
       ok: closed({ sessions: Type.Array(SessionShape), count: Type.Integer() }),

@@ -1,4 +1,4 @@
-/** The sessions of one user, page by page, for administrators. */
+/** Lists the sessions of one user in pages, for administrators. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { GeoIp } from '@cardea/runtime';

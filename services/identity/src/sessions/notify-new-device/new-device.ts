@@ -1,13 +1,13 @@
-/** Whether somebody signs in by a device, or from a place, that the account was not used from before. */
+/** Whether a sign-in comes from a device or a location that is new for the account. */
 export type SignInFrom = {
   readonly browser: string;
   readonly os: string;
   readonly device_type: string | null;
-  /** The country, where it is known, else the network; empty for none. */
+  /** The country if it is known, otherwise the network. Empty if neither is known. */
   readonly place: string;
 };
 
-/** Somebody's first sign-in has nothing that it could differ from. */
+/** The first sign-in of an account has nothing to be compared with. */
 export const isNewDevice = (now: SignInFrom, before: readonly SignInFrom[]): boolean =>
   before.length > 0 &&
   !before.some(

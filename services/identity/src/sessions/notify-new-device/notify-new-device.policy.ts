@@ -1,6 +1,6 @@
 /**
- * Tells somebody by mail that their account was signed in to from elsewhere. What is compared are the earlier
- * sessions that the table still has: whoever comes back after those have gone is told once more.
+ * Mails a user when their account was signed in to from a new device or location. It compares with the earlier sessions
+ * that the table still has. After those are gone, a known device is reported again.
  */
 import type { Sealer } from '@cardea/crypto';
 import type { Command, Recorded } from '@cardea/event-store';
@@ -15,9 +15,9 @@ import { type MailOutbox, whenceOf } from '../../mail/mail.module.ts';
 import type { SessionEvent } from '../session.ts';
 import { isNewDevice, type SignInFrom } from './new-device.ts';
 
-/** The newest of the earlier sessions, which are compared. */
+/** How many of the earlier sessions are compared, newest first. */
 const COMPARED_MAX = 200;
-/** A policy that is new, or was stopped for long, tells nobody of what has long been. */
+/** The maximum age of a sign-in to notify of. A policy that is new, or was stopped for long, skips older ones. */
 const TOLD_WITHIN_MS = 60 * 60_000;
 
 export type NoticeDependencies = {
@@ -43,7 +43,7 @@ const EARLIER_SESSIONS = `SELECT browser, os, device_type, ip_address FROM ident
   WHERE tenant_id = $1 AND user_id = $2 AND id <> $3 AND started_at <= $4 AND client_id IS NULL
   ORDER BY started_at DESC LIMIT $5`;
 const EARLIER_DEVICES = { name: 'identity_earlier_devices', text: EARLIER_SESSIONS };
-/** Most sign-ins are by the same device as the last one, so that a row or two are read. */
+/** Most sign-ins are from the same device as the last one, so this reads only one or two rows. */
 const SAME_DEVICE = {
   name: 'identity_same_device',
   text: `SELECT FROM (${EARLIER_SESSIONS}) AS s
@@ -56,7 +56,7 @@ type Row = Omit<SignInFrom, 'place'> & { readonly ip_address: string | null };
 
 async function notify(needs: NoticeDependencies, event: Started): Promise<void> {
   const { data, metadata, streamId } = event;
-  // A registration is no surprise, and an application rests on a sign-in that was looked at itself.
+  // A registration needs no notice. An application's session belongs to a sign-in that was checked itself.
   if (data.via !== 'login' || data.kind === 'oauth') return;
   const ageMs = needs.clock.now().getTime() - new Date(data.started_at).getTime();
   if (ageMs > TOLD_WITHIN_MS) return;
@@ -87,6 +87,6 @@ async function notify(needs: NoticeDependencies, event: Started): Promise<void> 
   );
 }
 
-/** A country changes less often than a network does, and is what somebody recognises. */
+/** The country, because it changes less often than the network and people recognise it. */
 const placeOf = ({ geoIp }: Pick<NoticeDependencies, 'geoIp'>, ip: string | null): string =>
   ip === null ? '' : (geoIp.locationOf(ip)?.country ?? networkOf(ip));

@@ -1,6 +1,6 @@
 /**
- * Exchanges a genuine refresh token for the session's next state, whichever endpoint it was shown to: that of
- * logins, or the token endpoint for applications.
+ * Exchanges a genuine refresh token for the session's next state, at the endpoint for logins and at the token endpoint
+ * for applications.
  */
 import {
   type DerivedKeys,
@@ -59,7 +59,7 @@ export type RefreshSession = (
 ) => Promise<Refreshed | Refused>;
 
 const LIST_WAIT_MS = 2_000;
-/** Who made the last refresh is looked up once; twice if another refresh comes in between. */
+/** How often the caller of the last refresh is looked up: once, or twice if another refresh comes in between. */
 const LOOKS_MAX = 2;
 
 export const refreshSession =
@@ -75,8 +75,8 @@ async function exchanged(
 ): Promise<Refreshed | Refused> {
   const { streams } = needs;
   const readAt = needs.clock.now();
-  // The token names no tenant, so its session is looked up by id, and its stream names the tenant. A state
-  // that was seen earlier will do: owner and salt never change, and the append proves the rest.
+  // The token names no tenant, so its session is found by id, and its stream names the tenant. A cached state suffices:
+  // owner and salt never change, and the append verifies the rest.
   const found = streams.lastSeen(sessions, token.sid) ?? (await streams.find(sessions, token.sid));
   if (found === undefined || found.state.status === 'none') return INVALID;
   const { tenantId, state: session } = found;
@@ -90,7 +90,7 @@ async function exchanged(
   if (!decided.accepted) {
     if (decided.reason === 'refresh_token_rotated') metrics.refreshReplays.inc();
     if (decided.position !== undefined && decided.events.some(isRevocation)) {
-      // So that the session is missing from the list that the client requests next.
+      // Waits for the table, so that the session is missing from the list that the client requests next.
       await needs.positions.reached(['sessions'], decided.position, LIST_WAIT_MS);
     }
     return { refused: decided.reason, wrote: decided.position } as const;
@@ -105,11 +105,11 @@ async function exchanged(
 type Shown = {
   readonly token: RefreshToken;
   readonly tenantId: string;
-  /** As it was seen, maybe a while ago. */
+  /** The session as it was read, which may be outdated. */
   readonly session: SessionFacts;
   readonly by: RefreshedBy;
 };
-/** What the decision rested on beside the session. */
+/** The other states on which the decision was based. */
 type RefreshBasis = { readonly user: User; readonly tenant: Tenant };
 
 async function decidedOn(
@@ -162,9 +162,7 @@ function circumstances({ user, tenant }: RefreshBasis, consentEpoch: number | nu
   };
 }
 
-/**
- * Whether the caller made the session's last refresh. If nobody was recorded, it counts as the caller's.
- */
+/** Whether the caller made the session's last refresh. If no caller was recorded, it counts as this one's. */
 async function madeBy(
   self: string,
   { seq, refreshed_by: by }: SessionFacts,

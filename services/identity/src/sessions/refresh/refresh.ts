@@ -1,6 +1,6 @@
 /**
- * A refresh token works once: using it issues its successor. An older one is refused and ends the family,
- * unless it was used a moment ago: the client may have lost the answer.
+ * A refresh token works once: its use issues its successor. A used token is refused and ends the family, unless it was
+ * used a moment ago, because the client may have lost the response.
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
@@ -14,17 +14,19 @@ import {
 } from '../session.ts';
 
 export type Refresh = {
-  /** What the endpoint refreshes that was asked: each has its own kind of sessions, an application its own. */
+  /**
+   * The endpoint that was called. Each endpoint refreshes its own kind of sessions, and each application only its own.
+   */
   readonly by: RefreshedBy;
-  /** Number of the presented token, whose MAC was verified. */
+  /** The number of the presented token, whose MAC was verified. */
   readonly seq: number;
   readonly now: Date;
   readonly validity: ValidityContext;
   readonly mode: RefreshMode;
   readonly leewayMs: number;
-  /** Network and user agent of the caller. */
+  /** The caller's network and user agent, encrypted. */
   readonly caller: Sealed;
-  /** Whether the caller made the refresh of this number, as far as that was looked up. */
+  /** Whether the caller made the refresh of this number. Undefined if that was not looked up. */
   readonly lastRefresh: { readonly seq: number; readonly isCallers: boolean } | undefined;
   /** By how much a refresh extends the session. */
   readonly slidingMs: number;
@@ -35,7 +37,7 @@ export type RefreshedBy =
   | {
       readonly kind: 'oauth';
       readonly clientId: string;
-      /** The thumbprint of the key that the request was proven to have. */
+      /** The thumbprint of the key whose possession the request proved. */
       readonly thumbprint: string | undefined;
       /** Whether the next refresh token is bound to it. */
       readonly binds: boolean;
@@ -48,8 +50,8 @@ type Known = Extract<Session, { status: 'known' }>;
 type Refused = 'invalid_refresh_token' | 'refresh_token_rotated';
 
 /**
- * Accepted with an unchanged number: the current token is issued again. `not_looked_up`: another refresh
- * came in between, and its caller must be looked up before this can be decided.
+ * Decides a refresh. With an unchanged number the current token is issued again. `not_looked_up`: another refresh came
+ * in between, and its caller must be looked up before this can be decided.
  */
 export function refresh(
   command: Refresh,
@@ -86,7 +88,7 @@ const isBy = (session: Known, by: RefreshedBy): boolean =>
 
 type ByClient = Extract<RefreshedBy, { kind: 'oauth' }>;
 
-/** Without the key a bound token is worth nothing, so it ends nothing either. */
+/** Without the key a bound token is useless, so its use ends nothing. */
 const isByClient = ({ client_id, jkt }: Known, { clientId, thumbprint }: ByClient): boolean =>
   client_id === clientId && (jkt === undefined || jkt === thumbprint);
 
@@ -94,8 +96,8 @@ const boundBy = (by: RefreshedBy): Pick<Known, 'jkt'> =>
   by.kind === 'oauth' && by.binds && by.thumbprint !== undefined ? { jkt: by.thumbprint } : {};
 
 /**
- * Within the leeway the client that used the token may have lost the answer. It is refused, but the family goes
- * on, also from another network: that may be the same device. A thief gets nothing either way.
+ * Within the leeway the client that used the token may have lost the response. The token is refused, but the family
+ * stays alive, even from another network, which may be the same device. A thief gets nothing in either case.
  */
 function replayed(
   { seq, now, mode, leewayMs, lastRefresh }: Refresh,
@@ -112,7 +114,7 @@ function replayed(
     } as const;
     return refuse('refresh_token_rotated', { type: 'SessionRevoked', data: revoked });
   }
-  // Another network or browser may be the same device, which has changed between Wi-Fi and mobile.
+  // Another network or user agent may be the same device after a change between Wi-Fi and mobile.
   const isElsewhere = lastRefresh?.isCallers !== true;
   const recorded = repeatRecorded(session, { now, isElsewhere });
   return mode === 'idempotent' && !isElsewhere

@@ -1,11 +1,11 @@
-/** Ends one session of a user, whoever asks for it. */
+/** Ends one session of a user, for any caller. */
 import type { Command, Streams } from '@cardea/event-store';
 import type { User } from '../../accounts/accounts.module.ts';
 import { type RevocationReason, sessions } from '../session.ts';
 import { type ConsentEpoch, validityContextOf } from '../validity-context.ts';
 import { revokeSession } from './revoke-session.ts';
 
-/** Ends a session for its own user; `not_found` for a session that is another's or not alive. */
+/** Ends a session for its own user. Returns `not_found` if the session belongs to another user or is not alive. */
 export async function revokeOne(
   { streams, consentEpoch }: { readonly streams: Streams; readonly consentEpoch: ConsentEpoch },
   of: {

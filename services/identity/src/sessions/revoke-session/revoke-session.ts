@@ -1,6 +1,4 @@
-/**
- * A user ends one of their own sessions; another user's counts as unknown. Repeating it changes nothing.
- */
+/** A user ends one of their own sessions. Another user's session counts as unknown. Repeating it changes nothing. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import {
   endSession,

@@ -1,4 +1,4 @@
-/** An administrator ends one session of somebody who does not outrank them. */
+/** An administrator ends one session of a user whose rank is not above theirs. */
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';

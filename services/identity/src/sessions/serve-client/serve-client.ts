@@ -1,14 +1,14 @@
 /**
- * A sign-in at the hosted pages notes an application that gets tokens from it without a session of its own, so that
- * the application can be notified when the sign-in ends. One event for each application, however often it comes back.
+ * Records in a browser sign-in an application that gets tokens from it without its own session, so that the application
+ * can be notified when the sign-in ends. There is one event per application.
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { factsOf, type Session, type SessionEvent } from '../session.ts';
 
-/** Those that were served first make room for further ones. */
+/** The most applications per sign-in. The oldest are dropped for new ones. */
 export const SERVED_CLIENTS_MAX = 50;
 
-/** `ended`: the application would never hear of the end. */
+/** `ended`: the sign-in has ended, so the application would never be notified. */
 export function serveClient(clientId: string, session: Session): Decision<SessionEvent, 'ended'> {
   if (session.status === 'none' || session.revoked_at !== null) return refuse('ended');
   const before = session.served_clients ?? [];

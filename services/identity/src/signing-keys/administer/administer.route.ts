@@ -1,4 +1,4 @@
-/** The signing keys as the deployment's own administrators see and replace them. */
+/** The deployment's own administrators list and replace the signing keys. */
 import { DEPLOYMENT_TENANT, NullableTime, named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
@@ -71,7 +71,7 @@ export const rotateKeysRoute = (needs: Dependencies): Endpoint =>
       path: '/api/v1/admin/keys/rotate',
       body: Type.Object({
         revoke: Type.Optional(Type.Boolean()),
-        // Every algorithm where none is named.
+        // If no algorithm is named, all are meant.
         alg: Type.Optional(Algorithm),
       }),
       bodyOptional: true,
@@ -84,13 +84,13 @@ export const rotateKeysRoute = (needs: Dependencies): Endpoint =>
       const { alg, revoke } = request.body;
       const algorithms = alg === undefined ? KEY_ALGORITHMS : [alg];
       if (revoke === true) {
-        // The keys are revoked already; but success is answered only once every process was notified.
+        // The keys are revoked already, but success is answered only after every process was notified.
         if (!(await signingKeys.revoke(command, algorithms)).told) {
           const headers = { 'Retry-After': String(RETRY_AFTER_SECONDS) };
           return { refused: 'temporarily_unavailable', headers };
         }
       } else {
-        // Announced first, so that every verifier can fetch the key before it signs.
+        // The key is announced first, so that every verifier can fetch it before it signs.
         const announced = await signingKeys.announce(command.now, command, algorithms);
         await signingKeys.promote(announced, command);
       }

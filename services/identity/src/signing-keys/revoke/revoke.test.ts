@@ -16,7 +16,7 @@ const key = (kid: string) =>
 const afterwards = (ring: Keyring, decision: { readonly events: readonly unknown[] }): Keyring =>
   (decision.events as Parameters<typeof keyrings.evolve>[1][]).reduce(keyrings.evolve, ring);
 
-/** One key retired, one active, one announced. */
+/** A ring with one retired, one active and one announced key. */
 function used(): Keyring {
   const first = afterwards(keyrings.initial, addFirstKey(key('a'), NOW, keyrings.initial));
   const second = afterwards(first, announceKey(key('b'), { now: NOW, activateAt: NOW }, first));

@@ -1,5 +1,5 @@
 /**
- * For keys that may be compromised: another signs at once, and all others are removed, announced ones too.
+ * Replaces keys that may be compromised: a new key signs at once, and all others are removed, including announced ones.
  * Tokens that they signed are no longer accepted.
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';

@@ -1,6 +1,6 @@
 /**
- * Another key takes over in two steps: it is announced, so that every verifier can fetch it, and only then
- * signs. The previous one stays published until its tokens have expired.
+ * Another key takes over in two steps: first it is announced, so that every verifier can fetch it; then it signs. The
+ * previous key stays published until its tokens have expired.
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import {
@@ -13,7 +13,7 @@ import {
   retired,
 } from '../keyring.ts';
 
-/** Only one key can be pending; a second announcement returns that one. */
+/** Only one key can be pending. A second announcement returns that one. */
 export function announceKey(
   key: NewKey,
   { now, activateAt }: { readonly now: Date; readonly activateAt: Date },

@@ -1,6 +1,6 @@
 /**
- * Keys are rotated by age. The next key is published a day before it signs, because verifiers cache the set
- * for half a day; a retired key leaves the set once everything that it signed has expired.
+ * Rotates keys by age. The next key is published a day before it signs, because verifiers cache the set for half a day.
+ * A retired key leaves the set after its last token has expired.
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import {
@@ -19,7 +19,7 @@ export const PENDING_MS = 24 * 3600_000;
 
 export type Schedule = { readonly now: Date; readonly rotateAfterMs: number };
 
-/** When the next key has to be published; undefined: one is, or none signs yet. */
+/** When the next key has to be published. Undefined if one is published, or if none signs yet. */
 const announcementDue = (ring: Keyring, { rotateAfterMs }: Schedule): Date | undefined => {
   const active = activeKey(ring);
   if (active?.activatedAt == null || pendingKey(ring) !== undefined) return undefined;
@@ -31,7 +31,7 @@ export function isAnnouncementDue(ring: Keyring, schedule: Schedule): boolean {
   return due !== undefined && due <= schedule.now;
 }
 
-/** Everything that is due by now; `next` is created only if {@link isAnnouncementDue}. */
+/** Decides everything that is due by now. `next` is generated only if {@link isAnnouncementDue}. */
 export function keepSchedule(
   next: NewKey | undefined,
   schedule: Schedule,
@@ -55,7 +55,7 @@ export function keepSchedule(
   return events.length === 0 ? refuse('nothing_due') : accept<KeyringEvent>(...events);
 }
 
-/** At the active key's age, and at least a day after publication, even if that was late. */
+/** The key signs when the active key reaches its maximum age, but at least a day after its own publication. */
 function signsFrom(ring: Keyring, schedule: Schedule): Date {
   const due = announcementDue(ring, schedule) ?? schedule.now;
   return new Date(Math.max(due.getTime(), schedule.now.getTime()) + PENDING_MS);

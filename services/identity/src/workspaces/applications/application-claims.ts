@@ -1,15 +1,15 @@
 /**
- * Claims that an application receives beside those of OpenID Connect, each from one fact about its user. A claim
- * never takes a name that a token or userinfo uses for something else.
+ * Claims that an application receives in addition to those of OpenID Connect, each from one fact about its user. Their
+ * names never collide with claims that tokens or userinfo use for something else.
  */
 export const CLAIM_USES = ['id_token', 'userinfo', 'access_token'] as const;
 export type ClaimUse = (typeof CLAIM_USES)[number];
 
 export type ApplicationClaim = {
   readonly name: string;
-  /** `roles`, `tenant.slug`, `locale`, or `public_metadata.` or `private_metadata.` and a path of keys. */
+  /** `roles`, `tenant.slug`, `locale`, or `public_metadata.` or `private_metadata.` followed by a path of keys. */
   readonly from: string;
-  /** It is left out where this scope was not granted. */
+  /** The claim is left out if this scope was not granted. */
   readonly scope: string;
   readonly in: readonly ClaimUse[];
 };
@@ -17,7 +17,7 @@ export type ApplicationClaim = {
 export const CLAIMS_MAX = 20;
 export const CLAIM_NAME = /^[A-Za-z_][A-Za-z0-9_.:/-]{0,63}$/;
 export const CLAIM_SOURCE_CHARACTERS_MAX = 256;
-/** Stands for a claim that was too large, as `<name>_overage: true`. */
+/** The suffix of the marker that replaces a claim that was too large: `<name>_overage: true`. */
 export const OVERAGE = '_overage';
 
 const DEFAULT_SCOPE = 'profile';
@@ -25,7 +25,7 @@ const DEFAULT_USES: readonly ClaimUse[] = ['id_token', 'userinfo'];
 
 type NamedClaim = Pick<ApplicationClaim, 'from' | 'name'> & Partial<ApplicationClaim>;
 
-/** With what a request leaves out. */
+/** Adds defaults for what a request leaves out. */
 export const readClaims = (claims: readonly NamedClaim[]): readonly ApplicationClaim[] =>
   claims.map(({ name, from, scope = DEFAULT_SCOPE, in: uses = DEFAULT_USES }) => ({
     name,
@@ -34,22 +34,22 @@ export const readClaims = (claims: readonly NamedClaim[]): readonly ApplicationC
     in: uses,
   }));
 
-/** Compared without regard to case, since some libraries read claims so. */
+/** Names are compared without regard to case, since some libraries read claims that way. */
 const RESERVED: ReadonlySet<string> = new Set([
-  // RFC 7519, 7800, 8176, 8693, 9068, 9449.
+  // Defined by RFC 7519, 7800, 8176, 8693, 9068, 9449.
   ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'cnf', 'act', 'may_act', 'amr', 'acr'],
   ...['client_id', 'scope', 'auth_time', 'entitlements', 'htm', 'htu', 'ath', 'events'],
-  // OpenID Connect Core 1.0 and the specifications of logout.
+  // Defined by OpenID Connect Core 1.0 and the logout specifications.
   ...['name', 'given_name', 'family_name', 'middle_name', 'nickname', 'preferred_username'],
   ...['profile', 'picture', 'website', 'email', 'email_verified', 'gender', 'birthdate'],
   ...['zoneinfo', 'locale', 'phone_number', 'phone_number_verified', 'address', 'updated_at'],
   ...['nonce', 'azp', 'at_hash', 'c_hash', 's_hash', 'sub_jwk', '_claim_names'],
   ...['_claim_sources', 'sid', 'sub_id'],
-  // The token classes of `docs/design/tokens.md`, and introspection.
+  // Used by the token classes of `docs/design/tokens.md` and by introspection.
   ...['tid', 'tenant_id', 'org_id', 'app_id', 'roles', 'agent_id', 'agent_session_id', 'asid'],
   ...['cap', 'ver', 'purpose', 'pjti', 'flow', 'enroll', 'akid', 'active', 'token_type'],
   ...['environment', 'allowed_cidrs', 'username', 'kid', 'alg', 'typ', 'jkt'],
-  // Names by which JavaScript reaches what every object has.
+  // Names that JavaScript resolves on every object.
   ...['__proto__', 'constructor', 'prototype'],
 ]);
 
@@ -72,7 +72,7 @@ type ClaimFault = {
   readonly allowed?: readonly string[];
 };
 
-/** The first claim that such an application cannot have. */
+/** The first claim that such an application may not have. */
 export function claimsFault(
   claims: readonly ApplicationClaim[],
   of: { readonly isMachine: boolean; readonly scopes: readonly string[] },
@@ -111,6 +111,6 @@ function sourceFault(from: string): ClaimRule | undefined {
     : 'unknown_source';
 }
 
-/** Whether it is given what administrators keep about people and people themselves never see. */
+/** Whether it receives private metadata, which administrators store and the users themselves never see. */
 export const readsPrivateMetadata = (claims: readonly ApplicationClaim[]): boolean =>
   claims.some(({ from }) => from.startsWith('private_metadata.'));

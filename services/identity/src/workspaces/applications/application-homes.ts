@@ -1,14 +1,17 @@
-/** Where people of a tenant go on: the origins of its own web applications, at which they sign in. */
+/** Finds where users of a tenant continue: the origins of the tenant's own web applications, at which they sign in. */
 import type { ServiceDependencies } from '@cardea/service';
 
 type ApplicationHome = { readonly name: string; readonly href: string };
 
-/** The applications that a page links to; more would be a directory. */
+/** The most applications that a page links to, so that it does not become a directory. */
 const HOMES_MAX = 3;
 
 type Row = { readonly name: string; readonly redirect_uris: readonly string[] };
 
-/** The oldest first. Applications of others are left out: a page of the tenant does not recommend them. */
+/**
+ * The tenant's own web applications, oldest first. Third-party applications are left out, because a page of the tenant
+ * does not recommend them.
+ */
 export async function applicationHomes(
   { database }: Pick<ServiceDependencies, 'database'>,
   tenantId: string,
@@ -27,7 +30,7 @@ export async function applicationHomes(
   });
 }
 
-/** Undefined for an application on a device, which no page can open. */
+/** Returns undefined for an application on a device, which no page can open. */
 export function homeOf(redirectUri: string | undefined): string | undefined {
   if (redirectUri === undefined) return undefined;
   const { protocol, origin } = new URL(redirectUri);

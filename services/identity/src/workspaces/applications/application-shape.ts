@@ -1,4 +1,4 @@
-/** An application as administrators see and change it. */
+/** The schemas of applications for administrators. */
 import { documented, MACHINE_SCOPES, named, Time } from '@cardea/contracts';
 import Type, { type Static } from 'typebox';
 import { CLIENT_ALGORITHMS } from '../../adapters/client-algorithms.ts';
@@ -36,7 +36,7 @@ const ApplicationTypeField = named('ApplicationType', Type.Enum([...APPLICATION_
 const MachineScopeField = named('MachineScope', Type.Enum([...MACHINE_SCOPES]));
 const ClientAlgorithmField = named('ClientAlgorithm', Type.Enum([...CLIENT_ALGORITHMS]));
 
-/** Public members of a JWK; a private half or a shared secret is refused. */
+/** Public members of a JWK. Private keys and shared secrets are refused. */
 const Jwk = named(
   'ClientJwk',
   Type.Object(
@@ -55,13 +55,13 @@ const Jwk = named(
   ),
 );
 
-/** 400 `invalid_redirect_uri`. */
+/** An invalid URI is refused with 400 `invalid_redirect_uri`. */
 const redirectUri = documented(Type.String({ maxLength: URI_CHARACTERS_MAX }), {
   format: 'uri',
   examples: ['https://app.example.com/callback'],
 });
 
-/** 400 `invalid_redirect_uri`. */
+/** An invalid URI is refused with 400 `invalid_redirect_uri`. */
 const logoutUri = documented(Type.String({ maxLength: URI_CHARACTERS_MAX }), {
   format: 'uri',
   examples: ['https://app.example.com/backchannel-logout'],
@@ -70,7 +70,7 @@ const logoutUri = documented(Type.String({ maxLength: URI_CHARACTERS_MAX }), {
 const ClaimUseField = named('ClaimUse', Type.Enum([...CLAIM_USES]));
 const claimFields = {
   name: Type.String({ pattern: CLAIM_NAME.source, examples: ['department'] }),
-  /** 400 `invalid_request`, with a rule that says more than a pattern. */
+  /** Refused with 400 `invalid_request` and a rule, which tells more than a pattern would. */
   from: documented(Type.String({ minLength: 1, maxLength: CLAIM_SOURCE_CHARACTERS_MAX }), {
     pattern: '^(roles|tenant\\.slug|locale|(public|private)_metadata\\..+)$',
     examples: ['public_metadata.department'],
@@ -119,20 +119,20 @@ const changeable = {
   scopes: Type.Optional(Type.Array(ScopeName, { maxItems: SCOPES_MAX, uniqueItems: true })),
   first_party: Type.Optional(Type.Boolean()),
   require_par: Type.Optional(Type.Boolean()),
-  /** False for type `web` alone. */
+  /** May be false only for type `web`. */
   require_pkce: Type.Optional(Type.Boolean()),
   id_token_signed_response_alg: Type.Optional(ClientAlgorithmField),
   userinfo_signed_response_alg: Type.Optional(Type.Union([ClientAlgorithmField, Type.Null()])),
   dpop_bound_access_tokens: Type.Optional(Type.Boolean()),
   claims: Type.Optional(Type.Array(NewClaim, { maxItems: CLAIMS_MAX })),
-  /** For a machine alone: `admin`, `owner`, or roles of the tenant's own. */
+  /** Only for machines: `admin`, `owner`, or roles that the tenant defined. */
   roles: Type.Optional(
     Type.Array(Type.String({ maxLength: ROLE_CHARACTERS_MAX, examples: ['admin'] }), {
       maxItems: ROLES_MAX,
       uniqueItems: true,
     }),
   ),
-  /** For a machine alone: what it may ask of Cardea's own API. */
+  /** Only for machines: scopes of Cardea's own API. */
   machine_scopes: Type.Optional(Type.Array(MachineScopeField, { uniqueItems: true })),
   branding: brandingChange,
   jwks: Type.Optional(Type.Array(Jwk, { maxItems: JWKS_MAX })),
@@ -148,7 +148,7 @@ export const ApplicationChange = Type.Object(
   { additionalProperties: false, minProperties: 1 },
 );
 
-/** `scheme_not_owned`: a redirect URI has a scheme without a dot, which applications of others may claim. */
+/** `scheme_not_owned`: a redirect URI has a scheme without a dot, which other applications may also claim. */
 const ApplicationWarning = named('ApplicationWarning', Type.Enum(['scheme_not_owned']));
 
 const fields = {
@@ -181,13 +181,13 @@ const fields = {
   created_at: Time,
 };
 export const ApplicationShape = named('Application', closed(fields));
-/** `client_secret` of confidential clients alone, this once. */
+/** `client_secret` is present for confidential clients, only in this response. */
 export const CreatedApplication = named(
   'CreatedApplication',
   closed({ ...fields, client_secret: Type.Optional(Type.String()) }),
 );
 
-/** All to which a browser is sent. */
+/** All addresses to which a browser is redirected. */
 export const urisOf = ({
   redirect_uris,
   post_logout_redirect_uris,

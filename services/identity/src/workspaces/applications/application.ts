@@ -1,6 +1,6 @@
 /**
- * An application of a tenant: how a client identifies itself, and what it may ask the authorization server
- * for. Its id is its client id; its publishable key is no secret.
+ * An application of a tenant: how a client identifies itself, and what it may request from the authorization server.
+ * Its id is its client id. Its publishable key is not secret.
  */
 import type { MachineScope } from '@cardea/contracts';
 import type { Stream } from '@cardea/event-store';
@@ -25,48 +25,48 @@ export const GRANT_TYPES = [
 ] as const;
 export type GrantType = (typeof GRANT_TYPES)[number];
 
-/** What an application may ask for unless its administrator says otherwise. */
+/** The scopes of an application whose administrator names none. */
 export const DEFAULT_SCOPES = ['openid', 'profile', 'email', 'offline_access'] as const;
 
 /** A public key that verifies `private_key_jwt`, as a JWK. */
 export type ClientJwk = { readonly [member: string]: string };
 
-/** What an administrator sets, and may change. */
+/** The fields that an administrator sets and may change. */
 export type ApplicationFields = {
   readonly name: string;
   readonly environment: string;
   readonly redirect_uris: readonly string[];
-  /** Where a browser may be sent after a sign-out. */
+  /** Addresses to which a browser may be redirected after a sign-out. */
   readonly post_logout_redirect_uris: readonly string[];
-  /** Receives a notice when a session ends that the application has part in; null: none. */
+  /** Receives a notice when a session that involves the application ends. Null for none. */
   readonly backchannel_logout_uri: string | null;
-  /** The application can use a notice only if it names the session. */
+  /** Whether a notice must name the session to be usable. */
   readonly backchannel_logout_session_required: boolean;
   /** Origins whose pages may call the API. */
   readonly allowed_origins: readonly string[];
   readonly grant_types: readonly GrantType[];
-  /** Scopes that it may ask for. */
+  /** The scopes that it may request. */
   readonly scopes: readonly string[];
-  /** The tenant's own: its users are not asked for their consent. */
+  /** The tenant's own application. Its users are not asked for consent. */
   readonly first_party: boolean;
   readonly require_par: boolean;
-  /** False: it may leave PKCE out; of a confidential `web` application alone. */
+  /** If false, PKCE may be omitted. Only confidential `web` applications may set it to false. */
   readonly require_pkce: boolean;
-  /** Signs its id_tokens. */
+  /** The algorithm that signs its id_tokens. */
   readonly id_token_signed_response_alg: ClientAlgorithm;
-  /** Signs the answers of userinfo; null: they are JSON. */
+  /** The algorithm that signs userinfo responses. Null for plain JSON. */
   readonly userinfo_signed_response_alg: ClientAlgorithm | null;
-  /** It gets no token without a proof of the key to which the token is bound (RFC 9449). */
+  /** Whether it gets tokens only with a proof of the key to which they are bound (RFC 9449). */
   readonly dpop_bound_access_tokens: boolean;
-  /** What it receives about its users beside the claims of OpenID Connect. */
+  /** Claims about its users in addition to those of OpenID Connect. */
   readonly claims: readonly ApplicationClaim[];
-  /** Where it differs from the tenant's. */
+  /** Only the fields that differ from the tenant's branding. */
   readonly branding: Partial<Branding>;
-  /** With any, the client authenticates with one of them and with no secret. */
+  /** If there are any, the client authenticates with one of them and has no secret. */
   readonly jwks: readonly ClientJwk[];
-  /** That it acts with in its own name; of a machine alone. */
+  /** The roles of its own, for machines only. */
   readonly roles: readonly string[];
-  /** That it may ask a token for Cardea's own API with, in its own name; of a machine alone. */
+  /** The scopes that it may request at Cardea's own API for itself, for machines only. */
   readonly machine_scopes: readonly MachineScope[];
 };
 export type ApplicationFacts = ApplicationFields & {
@@ -78,11 +78,11 @@ export type ApplicationFacts = ApplicationFields & {
 
 export type ExistingApplication = ApplicationFacts & {
   readonly status: 'active' | 'deleted';
-  /** Rises with each change of what it may do and of where its users are sent. */
+  /** Rises with each change of its permissions and of the addresses to which its users are redirected. */
   readonly version: number;
-  /** Tokens in its own name end that were issued before, Unix seconds. */
+  /** Unix seconds: tokens issued to itself before this time are revoked. */
   readonly tokensBefore: number;
-  /** The key before the last rotation. */
+  /** The key before the last rotation, while it is valid. */
   readonly previousKey: { readonly key: string; readonly until: string } | null;
   /** Null for public clients. */
   readonly secret: KeySecret | null;
@@ -94,7 +94,7 @@ type Created = ApplicationFacts & {
   readonly secret_hash: string | null;
   readonly request_hash: string | null;
 };
-/** Unix seconds; where tokens in the application's own name end with the event. */
+/** Unix seconds. Set if the event revokes tokens issued to the application itself. */
 type EndsTokens = { readonly tokens_before?: number };
 export type ApplicationEvent =
   | {
@@ -126,7 +126,7 @@ export type ApplicationEvent =
       readonly data: { readonly id: string; readonly deleted_at: string };
     };
 
-/** What the first releases recorded of an application allowed no sign-in through it. */
+/** Defaults for events of the first releases, whose applications could not start a sign-in. */
 const BEFORE_OAUTH = {
   redirect_uris: [],
   allowed_origins: [],
@@ -140,7 +140,10 @@ const BEFORE_OAUTH = {
   request_hash: null,
 };
 
-/** What was registered before a choice existed expects what it has always received. */
+/**
+ * Defaults for applications that were registered before these options existed: they keep receiving what they always
+ * received.
+ */
 const BEFORE_TOKEN_CHOICES = {
   id_token_signed_response_alg: 'EdDSA',
   userinfo_signed_response_alg: null,
@@ -152,12 +155,15 @@ const BEFORE_LOGOUT_NOTICES = {
   backchannel_logout_session_required: false,
 };
 
-/** Scopes of the names of today gave an earlier application nothing here. */
+/** Before machines existed, scopes with these names had no effect at Cardea's own API. */
 const BEFORE_MACHINES = { roles: [], machine_scopes: [] };
 
 type Change = Extract<ApplicationEvent, { type: 'ApplicationChanged' }>['data'];
 
-/** All but how it is shown, which pages may read answers of the API, and where notices of ended sessions go. */
+/**
+ * Whether a change concerns more than the application's appearance, the origins that may read responses, and the
+ * address for logout notices.
+ */
 const changesAuthority = ({
   id: _id,
   name: _name,

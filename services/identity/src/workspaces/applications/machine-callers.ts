@@ -1,6 +1,6 @@
 /**
- * Machines with the roles and scopes of their own stream, because those of a token may have been taken since it
- * was issued.
+ * Authenticates machines with the roles and scopes of their own streams, because those in a token may have been
+ * withdrawn since.
  */
 import type { Authenticator, ClientPrincipal } from '@cardea/auth';
 import type { SnapshotCache } from '../../streams/snapshot-cache.ts';

@@ -57,7 +57,7 @@ const change = (
   );
 
 const PRODUCTION = { isDevelopment: false, privateOrigins: [] };
-/** RFC 8037, appendix A.2. */
+/** The key of RFC 8037, appendix A.2. */
 const KEY = {
   kty: 'OKP',
   crv: 'Ed25519',

@@ -1,6 +1,6 @@
-/** Addresses inside of the operator's network that the deployment's settings open, origin by origin. */
+/** Addresses in the operator's network that the deployment's settings allow, one origin at a time. */
 
-/** Still none of this host's own, nor those at which clouds serve the credentials of a host. */
+/** Any address, except those of this host and the metadata addresses at which clouds serve a host's credentials. */
 export const ANY_ADDRESS: readonly string[] = ['0.0.0.0/0', '::/0'];
 
 export const isOfOrigins = (url: string, origins: readonly string[]): boolean =>

@@ -1,4 +1,4 @@
-/** Which tenant a publishable key belongs to. One of the few look-ups without a known tenant. */
+/** Finds the tenant of a publishable key. This is one of the few lookups without a known tenant. */
 import { parseKey } from '@cardea/crypto';
 import type { ServiceDependencies } from '@cardea/service';
 

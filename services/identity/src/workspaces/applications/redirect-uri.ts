@@ -1,16 +1,16 @@
 /**
- * Where a browser may be sent with the answer of a sign-in, or after a sign-out. Such a URI is compared byte by
- * byte, so only forms that every parser reads alike are registered, and only those that can be used.
+ * Validates addresses to which a browser may be redirected after a sign-in or a sign-out. URIs are compared byte by
+ * byte, so only forms that all parsers read alike can be registered, and only those that can be used.
  */
 import { FORBIDDEN_SCHEMES, isLoopbackHost, withoutBrackets } from '@cardea/runtime';
 import { ANSWER_PARAMETERS } from '../../adapters/answer-parameters.ts';
 import type { ApplicationType } from './application.ts';
 
 const URI_CHARACTERS_MAX = 2_048;
-/** RFC 3986 characters; a backslash, a space or a non-ASCII character is read differently by browsers. */
+/** RFC 3986 characters. Browsers interpret backslashes, spaces and non-ASCII characters in different ways. */
 const CHARACTERS = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;
 const SCHEME = /^[a-z][a-z0-9+.-]*:$/;
-/** The rest of what follows a scheme: its path, without authority and query. */
+/** The path of a URI, after scheme and authority and before the query. */
 const PATH = /^[^:]+:(?:\/\/[^/?]*)?([^?]*)/;
 const LOOPBACKS: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]']);
 const LOCALHOST = 'localhost';
@@ -34,13 +34,13 @@ export type RedirectKind = 'https' | 'loopback' | 'development' | 'private_use';
 type CheckedUri = { readonly kind: RedirectKind } | { readonly rule: RedirectRule };
 
 export type RedirectClient = {
-  /** `document`: a client that describes itself by a metadata document. */
+  /** `document`: a self-described client with a metadata document. */
   readonly type: ApplicationType | 'document';
-  /** The application's environment or the deployment's is `development`. */
+  /** Whether the application's or the deployment's environment is `development`. */
   readonly isDevelopment: boolean;
 };
 
-/** The kind of a redirect or post-logout URI of the client, or the rule that the URI breaks. */
+/** Returns the kind of the client's redirect or post-logout URI, or the rule that the URI breaks. */
 export function checkRedirectUri(text: string, client: RedirectClient): CheckedUri {
   const rule = rulesOfText(text);
   if (rule !== undefined) return { rule };
@@ -50,7 +50,7 @@ export function checkRedirectUri(text: string, client: RedirectClient): CheckedU
   const isNative = client.type === 'native' || client.type === 'document';
   switch (url.protocol) {
     case 'https:':
-      // An application claims a host of its own maker (RFC 8252, 7.2), and nobody claims the loopback.
+      // A native application claims a host of its vendor (RFC 8252, 7.2). Nobody owns the loopback host.
       return isNative && isLocal(url.hostname) ? { rule: 'https_host' } : { kind: 'https' };
     case 'http:':
       if (LOOPBACKS.has(url.hostname)) return { kind: 'loopback' };
@@ -66,14 +66,14 @@ export function checkRedirectUri(text: string, client: RedirectClient): CheckedU
 
 export type RedirectWarning = 'scheme_not_owned';
 
-/** Any application may claim a scheme; one without a dot is nobody's domain in reverse (RFC 8252, 7.1). */
+/** Any application may claim a scheme. A scheme without a dot is not a reversed domain name (RFC 8252, 7.1). */
 export const redirectWarnings = (uris: readonly string[]): readonly RedirectWarning[] =>
   uris.some((uri) => !WEB.test(uri) && !uri.slice(0, uri.indexOf(':')).includes('.'))
     ? ['scheme_not_owned']
     : [];
 const WEB = /^https?:/;
 
-/** Whether any program of the device may receive what is sent there (RFC 8252, 8.6). */
+/** Whether any program on the device could receive redirects to this URI (RFC 8252, 8.6). */
 export function isOwnerUnknown(uri: string): boolean {
   const { protocol, hostname } = new URL(uri);
   return protocol !== 'https:' && (protocol !== 'http:' || isLocal(hostname));
@@ -81,7 +81,7 @@ export function isOwnerUnknown(uri: string): boolean {
 
 const isLocal = (hostname: string): boolean => isLoopbackHost(withoutBrackets(hostname));
 
-/** The rules that hold whatever kind the URI is. Those of the path let the query alone. */
+/** Rules that apply to URIs of every kind. Rules about the path do not apply to the query. */
 function rulesOfText(text: string): RedirectRule | undefined {
   if (text.length > URI_CHARACTERS_MAX) return 'too_long';
   if (!CHARACTERS.test(text)) return 'characters';
@@ -91,13 +91,13 @@ function rulesOfText(text: string): RedirectRule | undefined {
   if (beforeQuery.includes('@')) return 'user_name';
   const [, path = ''] = PATH.exec(text) ?? [];
   if (/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) return 'dot_segment';
-  // A control character or a separator that only some parsers decode, in the path or the host.
+  // An encoded control character or separator in the path or the host, which only some parsers decode.
   if (/%(?:2f|5c|0|1|7f)/i.test(beforeQuery)) return 'encoded_separator';
   const query = new URLSearchParams(text.slice(beforeQuery.length));
   return ANSWER_PARAMETERS.some((name) => query.has(name)) ? 'reserved_parameter' : undefined;
 }
 
-/** The parser changed neither scheme, host nor port; it may add the slash of an empty path. */
+/** Whether the parser left scheme, host and port unchanged. It may add the slash of an empty path. */
 const isAsWritten = (text: string, url: URL): boolean =>
   url.href === text || (url.pathname === '/' && url.href === withSlash(text));
 

@@ -1,2 +1,2 @@
-/** What a tenant is for; production takes fewer addresses than the others. */
+/** The purpose of a tenant. A production tenant accepts fewer addresses than the others. */
 export type Environment = 'development' | 'staging' | 'production';

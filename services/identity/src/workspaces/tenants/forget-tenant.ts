@@ -1,6 +1,6 @@
 /**
- * Deletes the rows of what was deleted from the tables of a projection: `apply: forgetTenantIn('agents')`.
- * The deletion of a tenant or a user names none of what they have, so it is found by their ids.
+ * Deletes the rows of deleted objects from a projection's tables: `apply: forgetTenantIn('agents')`. The deletion of a
+ * tenant or a user does not list what belongs to it, so rows are found by its id.
  */
 import type { Statement } from '@cardea/read-models';
 

@@ -1,9 +1,12 @@
-/** Addresses of a tenant's own pages, to which secrets are sent: https, or this machine in development. */
+/**
+ * Validates addresses of a tenant's own pages, to which secrets are sent. They must be https, or loopback in
+ * development.
+ */
 import type { Environment } from './environment.ts';
 
 const LOOPBACK: readonly string[] = ['127.0.0.1', '[::1]', 'localhost'];
 
-/** Without a slash at its end, as paths are appended to it; undefined if it is not allowed. */
+/** Returns the address without a trailing slash, since paths are appended to it. Undefined if it is not allowed. */
 export function pageUrl(text: string, env: Environment): string | undefined {
   return isPage(text, env) ? text.replace(/\/+$/, '') : undefined;
 }

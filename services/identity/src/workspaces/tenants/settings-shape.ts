@@ -12,7 +12,7 @@ import { FILLED_NAME, nullable } from '../../http/input-fields.ts';
 import { SOCIAL_PROVIDERS, SocialChange, SocialShape, shownSocial } from './social-settings.ts';
 import { type Branding, REGISTRATION_MODES, type TenantFacts } from './tenant.ts';
 
-/** The smallest minimum length of a password that a policy may require, in characters. */
+/** The lowest minimum length of passwords that a policy may set, in characters. */
 const LEAST_LENGTH_MIN = 8;
 const LEAST_LENGTH_MAX = 64;
 const PASSWORD_HISTORY_MAX = 10;
@@ -40,19 +40,19 @@ const color = nullable(Type.String({ pattern: '^#[0-9a-fA-F]{6}$', examples: ['#
 const passwordPolicy = {
   min: Type.Integer({ minimum: LEAST_LENGTH_MIN, maximum: LEAST_LENGTH_MAX }),
   common: named('CommonPasswords', Type.Enum(['allow', 'refuse'])),
-  /** How hard to guess a password has to be, as zxcvbn estimates it. */
+  /** The minimum zxcvbn score of a password. */
   zxcvbn_score: nullable(Type.Integer({ minimum: 1, maximum: 4 })),
-  /** Whether passwords are refused that are known from leaks. */
+  /** Whether passwords from known leaks are refused. */
   breach_check: Type.Boolean(),
-  /** So many of the last passwords are not set again. */
+  /** The number of last passwords that may not be set again. */
   history: Type.Integer({ minimum: 0, maximum: PASSWORD_HISTORY_MAX }),
 };
 const registration = {
   mode: named('RegistrationMode', Type.Enum([...REGISTRATION_MODES])),
-  /** Null: uniform exactly if verification is required. */
+  /** Null means uniform if and only if verification is required. */
   uniform_response: Type.Union([Type.Boolean(), Type.Null()]),
 };
-/** Seconds after which a session ends, however often it is refreshed. */
+/** The time in seconds after which a session ends, no matter how often it is refreshed. */
 const session = {
   absolute_ttl: Type.Integer({ minimum: ABSOLUTE_TTL_MIN_S, maximum: ABSOLUTE_TTL_MAX_S }),
   browser_ttl_seconds: Type.Integer({ minimum: ABSOLUTE_TTL_MIN_S, maximum: BROWSER_TTL_MAX_S }),
@@ -61,14 +61,15 @@ const refresh = {
   mode: named('RefreshMode', Type.Enum(['leeway', 'strict', 'idempotent'])),
   leeway_seconds: Type.Integer({ minimum: 0, maximum: LEEWAY_MAX_S }),
 };
-/** Whether clients may describe themselves by a document of theirs; null: in development alone. */
+/** Whether clients may describe themselves by a document. Null means in development only. */
 const oauth = { cimd_enabled: nullable(Type.Boolean()) };
 /**
- * Pages, and apps of Android, whose origin is the SHA-256 of the key that signed them (developer.android.com,
- * "Create a passkey"; Credential Manager has sent it under either name). Apps of iOS have the origin of their domain.
+ * Origins of pages and of Android apps. An Android app's origin is the SHA-256 of its signing key
+ * (developer.android.com, "Create a passkey"; Credential Manager has used both names). An iOS app has the origin of its
+ * domain.
  */
 const PASSKEY_ORIGIN = '^(?:https?://[^/]+|android:apk-key-hash(?:-sha256)?:[A-Za-z0-9_-]{43})$';
-/** Null: the host of `app_url`, or of the service. */
+/** Null means the host of `app_url`, or of the service. */
 const webauthn = {
   rp_id: nullable(Type.String({ pattern: '^[a-z0-9.-]{1,253}$', examples: ['example.com'] })),
   origins: Type.Array(
@@ -80,7 +81,7 @@ const webauthn = {
     { maxItems: 10, uniqueItems: true },
   ),
 };
-/** Sender and reply address of mail to the tenant's users; null: those of the deployment. */
+/** Sender name and reply address of mail to the tenant's users. Null means the deployment's. */
 const email = {
   from_name: nullable(
     Type.String({
@@ -114,7 +115,7 @@ const branding = {
   terms_url: httpsUrl,
   privacy_url: httpsUrl,
 };
-/** How long people can take the deletion of their account back. */
+/** How long people can cancel the deletion of their account. */
 const accountDeletion = {
   allowed: Type.Boolean(),
   wait_days: Type.Integer({ minimum: 1, maximum: DELETION_WAIT_MAX_DAYS }),
@@ -136,18 +137,21 @@ const plain = {
   ),
   mfa_policy: named('MfaPolicy', Type.Enum(['disabled', 'optional', 'required'])),
   email_verification_required: Type.Boolean(),
-  /** Beside the built-in ones, with which they may not collide; they rank with `member`. */
+  /** Roles in addition to the built-in ones, whose names they may not use. They rank with `member`. */
   roles: Type.Array(Type.String({ pattern: '^[a-z][a-z0-9_-]{0,63}$', examples: ['billing'] }), {
     maxItems: ROLES_MAX,
     uniqueItems: true,
   }),
-  /** Where mailed links lead; https, or http at a loopback address in development. */
+  /** The pages that mailed links open. They must be https, or http at a loopback address in development. */
   app_url: nullable(
     Type.String({ maxLength: URL_CHARACTERS_MAX, examples: ['https://example.com'] }),
   ),
-  /** The language of mails and pages, where whoever reads them asks for none that there is. */
+  /** The language of mails and pages for readers who request no supported language. */
   language: named('Language', Type.Enum([...LANGUAGES])),
-  /** Pages that a sign-in by a provider may end at, byte for byte; https, as `app_url`. */
+  /**
+   * Pages at which a sign-in by a provider may end, compared byte by byte. They must be https, with the exception of
+   * `app_url`.
+   */
   allowed_redirect_uris: Type.Array(
     Type.String({ maxLength: URL_CHARACTERS_MAX, examples: ['https://example.com/signed-in'] }),
     { maxItems: REDIRECT_URIS_MAX, uniqueItems: true },
@@ -158,7 +162,7 @@ const plain = {
   ),
 };
 
-/** What is shown was checked when it was set; events of before may hold other words. */
+/** The response has no patterns: values were checked when they were set, and older events may have others. */
 export const settingsFields = {
   auth_methods: Type.Array(Type.String()),
   mfa_policy: plain.mfa_policy,
@@ -187,7 +191,7 @@ const change = <Fields extends Parameters<typeof closed>[0]>(name: string, field
 
 export const brandingChange = change('BrandingChange', branding);
 
-/** Settings that are not named stay as they are. */
+/** Settings that are missing stay unchanged. */
 export const SettingsChange = named(
   'TenantSettingsChange',
   Type.Object(
@@ -233,8 +237,8 @@ export const shownSettings = ({
 });
 
 /**
- * What a client needs to show a user their account. The rest says how the tenant is run and where its mail and
- * sign-ins lead, and is for administrators.
+ * The settings that a client needs to show users their account. The others concern the tenant's operation and are only
+ * for administrators.
  */
 const CLIENT_SETTINGS = [
   'auth_methods',
@@ -258,7 +262,7 @@ const pick = <Value extends object, Name extends keyof Value>(
 ): Pick<Value, Name> =>
   Object.fromEntries(names.map((name) => [name, value[name]])) as Pick<Value, Name>;
 
-/** Only what is set, for whoever has not signed in. */
+/** Returns only what is set, for people who have not signed in. */
 export const shownBranding = (branding: Branding): { [name: string]: string } =>
   Object.fromEntries(
     Object.entries(branding).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),

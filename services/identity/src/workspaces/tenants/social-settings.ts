@@ -1,6 +1,6 @@
 /**
- * With which applications of Google, GitHub and Microsoft a tenant's users sign in. The secrets of those
- * applications are written, never shown; they stand encrypted in events of their own.
+ * The applications of Google, GitHub and Microsoft with which a tenant's users sign in. Their secrets can be written
+ * but not read. They are stored encrypted in separate events.
  */
 import { exactText, named } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
@@ -16,14 +16,14 @@ export type SocialProvider = (typeof SOCIAL_PROVIDERS)[number];
 
 export type SocialClient = {
   readonly client_id: string;
-  /** Where the provider is, if not at its own address; in development alone. */
+  /** The provider's address if it is not its own. Allowed in development only. */
   readonly endpoint: string | null;
-  /** For Microsoft: ids of the directories whose people may sign in. */
+  /** For Microsoft: the ids of the directories whose users may sign in. */
   readonly tenants?: readonly string[];
 };
 export type SocialSettings = { readonly [Provider in SocialProvider]: SocialClient | null };
 
-/** By the name of a setting, `social.google`. */
+/** Secrets by the name of their setting, such as `social.google`. */
 export type TenantSecrets = { readonly [name: string]: Sealed };
 export const secretName = (provider: SocialProvider): string => `social.${provider}`;
 
@@ -56,7 +56,7 @@ const tenants = Type.Array(
 );
 const written = {
   ...client,
-  /** Not named: it stays. */
+  /** If it is missing, the current secret stays. */
   client_secret: Type.Optional(
     Type.String({
       minLength: 1,
@@ -69,7 +69,7 @@ const written = {
 };
 const shown = { ...client, endpoint, has_secret: Type.Boolean() };
 
-/** Null: nobody signs in by it. */
+/** Null disables the provider. */
 const change = {
   google: nullable(named('SocialClientChange', closed(written))),
   github: nullable(named('SocialClientChange', closed(written))),
@@ -88,7 +88,7 @@ export const SocialShape = named(
 
 export type SocialWritten = Static<typeof SocialChange>;
 
-/** The settings, and the secrets that are written with them; undefined: one that is not allowed. */
+/** Returns the settings and the secrets to write with them, or undefined if one is not allowed. */
 export function readSocial(
   written: SocialWritten,
   env: Environment,
@@ -139,7 +139,7 @@ export const shownSocial = (
   };
 };
 
-/** The application, with its secret, of a provider by which the tenant's users may sign in. */
+/** The application and its secret, for a provider by which the tenant's users may sign in. */
 export function socialClient(
   tenant: {
     readonly settings: {

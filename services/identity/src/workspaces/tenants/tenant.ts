@@ -7,36 +7,39 @@ import type { Environment } from './environment.ts';
 import type { SocialSettings, TenantSecrets } from './social-settings.ts';
 
 /**
- * What happens if the same client presents a refresh token that it used a moment ago: it is refused and the
- * family lives on; the family ends; it is answered again.
+ * What happens when a client presents a refresh token that it used a moment ago. `leeway`: the token is refused and the
+ * family stays alive. `strict`: the family ends. `idempotent`: the response is sent again.
  */
 export type RefreshMode = 'leeway' | 'strict' | 'idempotent';
 
 export type PasswordPolicy = {
-  /** Code points. */
+  /** The minimum number of code points. */
   readonly min: number;
   /** Whether one of the 10,000 most common passwords may be chosen. */
   readonly common: 'allow' | 'refuse';
-  /** The least estimate, 1 to 4; null: none is made. */
+  /** The minimum zxcvbn score from 1 to 4. Null disables the estimate. */
   readonly zxcvbn_score: number | null;
-  /** Whether passwords are refused that are known from leaks. */
+  /** Whether passwords from known leaks are refused. */
   readonly breach_check: boolean;
-  /** So many of the last passwords, the current one included, are not set again. */
+  /** How many of the last passwords, including the current one, may not be set again. */
   readonly history: number;
 };
 
-/** Sign-in codes: eight characters that identify their mailbox; or six digits, which do not. */
+/** The format of sign-in codes: eight characters that identify their mailbox, or six digits, which do not. */
 export type OtpFormat = 'base32' | 'digits6';
 
-/** Who may create an account: anybody; those whom an administrator invited or created; only the latter. */
+/**
+ * Who may create an account: anybody; people whom an administrator invited or created; only people whom an
+ * administrator created.
+ */
 export const REGISTRATION_MODES = ['open', 'invited', 'closed'] as const;
 export type RegistrationSettings = {
   readonly mode: (typeof REGISTRATION_MODES)[number];
-  /** Null: uniform exactly if verification is required. */
+  /** Null means uniform if and only if verification is required. */
   readonly uniform_response: boolean | null;
 };
 
-/** What hosted pages, mails and clients show of the tenant; null: nothing of it. */
+/** What hosted pages, mails and clients show of the tenant. Null fields are not shown. */
 export type Branding = {
   readonly logo_url: string | null;
   readonly icon_url: string | null;
@@ -67,34 +70,34 @@ export type TenantSettingsChange = Partial<Omit<TenantSettings, WithFields | 'ag
 /** Whom agents ask for access that they lack, and for how long they get it at most. */
 type AgentAccess = { readonly approver: ApproverSet; readonly max_seconds: number };
 
-/** A stream contains only what was set; the rest is {@link TENANT_DEFAULTS}. */
+/** A stream contains only the settings that were set. The others are {@link TENANT_DEFAULTS}. */
 export type TenantSettings = {
   readonly auth_methods: readonly string[];
   readonly mfa_policy: 'disabled' | 'optional' | 'required';
   readonly email_verification_required: boolean;
-  /** Role slugs in addition to the built-in ones. */
+  /** Slugs of roles in addition to the built-in ones. */
   readonly roles: readonly string[];
   readonly password_policy: PasswordPolicy;
   readonly app_url: string | null;
-  /** The language of mails and pages, where whoever reads them asks for none that there is. */
+  /** The language of mails and pages for readers who request no supported language. */
   readonly language: Language;
-  /** Seconds: after which every session ends; how long a sign-in at the hosted pages lasts. */
+  /** Seconds: the time after which every session ends, and the lifetime of a browser sign-in. */
   readonly session: { readonly absolute_ttl: number; readonly browser_ttl_seconds: number };
   readonly refresh: { readonly mode: RefreshMode; readonly leeway_seconds: number };
   readonly otp: { readonly format: OtpFormat };
   readonly registration: RegistrationSettings;
-  /** Whether clients may describe themselves by a document of theirs; null: in development alone. */
+  /** Whether clients may describe themselves by a document. Null means in development only. */
   readonly oauth: { readonly cimd_enabled: boolean | null };
-  /** Passkeys: their domain, and the pages that may ask for them; null, none: those of `app_url`. */
+  /** Passkeys: their domain, and the pages that may use them. Null or empty means those of `app_url`. */
   readonly webauthn: { readonly rp_id: string | null; readonly origins: readonly string[] };
   readonly social: SocialSettings;
-  /** Pages that a browser may be sent to with what a sign-in elsewhere came to; compared byte by byte. */
+  /** Pages to which a browser may be redirected after a sign-in by a provider, compared byte by byte. */
   readonly allowed_redirect_uris: readonly string[];
-  /** For mail to its users: the name of the sender, and who gets the answers; null: the deployment's. */
+  /** The sender name and reply address of mail to its users. Null means the deployment's. */
   readonly email: { readonly from_name: string | null; readonly reply_to: string | null };
   readonly approval_channels: readonly string[];
   readonly branding: Branding;
-  /** Whether people may have their own account deleted, and how many days they can take it back. */
+  /** Whether people may delete their own account, and how many days they can cancel that. */
   readonly account_deletion: { readonly allowed: boolean; readonly wait_days: number };
   /** Null: agents may not ask for access. */
   readonly agent_access: AgentAccess | null;
@@ -153,9 +156,9 @@ export type TenantFacts = {
 export type Tenant =
   | { readonly status: 'none' }
   | ({ readonly status: 'active' | 'deleted' } & TenantFacts)
-  /** Nobody signs in any more; what it holds is deleted at that time. */
+  /** Nobody can sign in any more. The tenant's data is deleted at that time. */
   | ({ readonly status: 'closed'; readonly shredAt: string } & TenantFacts);
-/** The tenant is out of use at once, and deleted later. */
+/** The tenant cannot be used from now on, and is deleted later. */
 export type TenantClosed = Extract<TenantEvent, { type: 'TenantClosed' }>;
 export type TenantDeleted = Extract<TenantEvent, { type: 'TenantDeleted' }>;
 
@@ -172,7 +175,7 @@ export type TenantEvent =
         readonly display_name: string;
         readonly environment: Environment;
         readonly created_at: string;
-        /** A hash of the request that created it, for a repeat under the same Idempotency-Key. */
+        /** A hash of the creating request, to recognise a repeat under the same Idempotency-Key. */
         readonly request_hash?: string | null;
       };
     }
@@ -196,9 +199,9 @@ export type TenantEvent =
       readonly concerns?: 'relay';
       readonly data: {
         readonly id: string;
-        /** The name of the setting. */
+        /** The name of the setting that the secret belongs to. */
         readonly name: string;
-        /** Null: removed. */
+        /** Null removes the secret. */
         readonly value: Sealed | null;
       };
     }

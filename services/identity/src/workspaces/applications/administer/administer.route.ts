@@ -127,7 +127,7 @@ export const createApplicationRoute = (needs: Dependencies): Endpoint =>
       if (!decided.accepted || decided.repeated) {
         const reused = reusedKey(ownHash, state.requestHash);
         if (reused !== undefined) return reused;
-        // Its secret was shown once, and cannot be shown again.
+        // The secret was shown once and cannot be shown again.
         return state.secret === null
           ? { ok: shownApplication(tenantId, state) }
           : alreadyCreated(id);
@@ -305,7 +305,7 @@ export const publishableKeyFor = (
   random: ServiceDependencies['random'],
 ): string => issuePublishableKey(environment === 'production' ? 'live' : 'test', random);
 
-/** A client that authenticates by a key of its own can still be given a secret when it has none left. */
+/** A client that authenticates by its own key can still get a secret if it has none. */
 const newSecret = (
   { random }: Pick<Dependencies, 'random'>,
   { type }: Pick<ApplicationFacts, 'type'>,

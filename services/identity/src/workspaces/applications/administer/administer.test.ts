@@ -182,7 +182,7 @@ describe('an application', () => {
       ['web', undefined],
       ['m2m', 'invalid_request'],
     ]);
-    // Nothing that it could begin with.
+    // The application has no grant with which a session can start.
     expect(faultOf('native', { grant_types: ['refresh_token'] })).toBe('invalid_request');
   });
 

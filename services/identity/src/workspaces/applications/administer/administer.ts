@@ -1,6 +1,6 @@
 /**
- * What administrators decide about an application: that it exists, what it may ask for, its keys, and its
- * end. The rules of its type hold for what it becomes, not only for what a request names.
+ * The administrators' decisions about an application: creating it, its permissions, its keys, and deleting it. The
+ * rules of its type apply to the resulting application, not only to the fields of a request.
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { type UrlRule, validateUrl } from '@cardea/http';
@@ -30,7 +30,7 @@ import { checkRedirectUri, type RedirectRule } from '../redirect-uri.ts';
 export type FaultCode = 'invalid_redirect_uri' | 'invalid_scope' | 'invalid_request';
 export type ApplicationFault = {
   readonly code: FaultCode;
-  /** The first value that breaks a rule, by the dotted path of its field. */
+  /** The first value that breaks a rule, named by the dotted path of its field. */
   readonly fault: {
     readonly field: string;
     readonly rule:
@@ -48,14 +48,14 @@ export type ApplicationFault = {
 };
 
 export type ByAdministrator = {
-  /** Whether nobody of the tenant is above the caller: only then an application may act for whoever signs in. */
+  /** Whether nobody in the tenant has a higher rank than the caller. Only then may an application act for any user. */
   readonly isHighest: boolean;
   readonly machines: MachineRights;
 };
-/** `not_owner`: what it would do to a machine with a role or a scope takes an owner in person. */
+/** `not_owner`: changing a machine that has a role or a scope requires an owner in person. */
 type Forbidden = 'forbidden' | 'not_owner';
 
-/** Only the tenant's own applications may act as the whole account of their user. */
+/** Only the tenant's own applications may have the scope for their user's whole account. */
 const ACCOUNT = 'account';
 const ROLES = 'roles';
 
@@ -66,7 +66,7 @@ export const defaultGrantTypes = (type: ApplicationType): readonly GrantType[] =
 
 const DEVICE = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** Without one of `begin` it never gets a token. */
+/** The grants of a type. Without one of `begin` an application could never get a token. */
 function possibleGrants(type: ApplicationType): {
   readonly begin: readonly GrantType[];
   readonly further: readonly GrantType[];
@@ -82,7 +82,7 @@ function possibleGrants(type: ApplicationType): {
   }
 }
 
-/** Whether it acts for people, or learns of them, beyond what their consent alone can give. */
+/** Whether it acts for users, or reads their data, beyond what their consent alone can permit. */
 export const actsForUsers = ({
   first_party,
   scopes,
@@ -92,10 +92,10 @@ export const actsForUsers = ({
 
 type Checked = Omit<ApplicationFields, 'name' | 'branding'>;
 
-/** What the deployment's settings let applications name. */
+/** The deployment's settings that limit an application's fields. */
 export type Deployment = {
   readonly isDevelopment: boolean;
-  /** Exact origins inside of the operator's network that notices may be sent to. */
+  /** Exact origins in the operator's network to which notices may be sent. */
   readonly privateOrigins: readonly string[];
 };
 export const deploymentOf = ({
@@ -106,7 +106,7 @@ export const deploymentOf = ({
   privateOrigins,
 });
 
-/** Why an application of this type cannot be so; undefined where it can. */
+/** Why an application of this type cannot have these fields. Undefined if they are allowed. */
 export function applicationFault(
   type: ApplicationType,
   fields: Checked,
@@ -132,7 +132,7 @@ export function applicationFault(
   if (fields.jwks.length > 0 && !isConfidential(type)) {
     return { code: 'invalid_request', fault: { field: 'jwks', rule: 'confidential_only' } };
   }
-  // A public client has nothing else that ties a code to who asked for it.
+  // Only PKCE ties a public client's code to the requester.
   if (!fields.require_pkce && type !== 'web') {
     return { code: 'invalid_request', fault: { field: 'require_pkce', rule: 'web_only' } };
   }
@@ -141,7 +141,7 @@ export function applicationFault(
   return keyFault(fields.jwks);
 }
 
-/** The first key that could verify nothing. */
+/** The first key that could not verify anything. */
 function keyFault(jwks: Checked['jwks']): ApplicationFault | undefined {
   for (const [at, jwk] of jwks.entries()) {
     const rule = clientKeyRule(jwk);
@@ -151,7 +151,7 @@ function keyFault(jwks: Checked['jwks']): ApplicationFault | undefined {
   return undefined;
 }
 
-/** The first URI or origin that an application of this type cannot use. */
+/** The first URI or origin that an application of this type may not have. */
 function addressFault(
   type: ApplicationType,
   { redirect_uris, post_logout_redirect_uris, allowed_origins }: Checked,
@@ -174,8 +174,8 @@ function addressFault(
 }
 
 /**
- * Cardea itself posts to this address, so what counts is the environment of the deployment alone: an application
- * of a production deployment opens no loopback by calling itself a development one.
+ * Cardea itself posts to this address, so only the deployment's environment counts. An application cannot allow
+ * loopback addresses in a production deployment by declaring itself a development one.
  */
 function logoutUriFault(
   { backchannel_logout_uri: uri }: Checked,
@@ -207,7 +207,7 @@ export function createApplication(
 }
 
 export type ChangeApplication = ByAdministrator & {
-  /** Tokens issued before this time end with it, Unix seconds. */
+  /** Unix seconds: tokens issued before this time end with the change. */
   readonly tokensBefore: number;
   readonly fields: Partial<ApplicationFields>;
   readonly deployment: Deployment;
@@ -219,7 +219,8 @@ export function changeApplication(
 ): Decision<ApplicationEvent, 'not_found' | Forbidden | FaultCode> {
   if (application.status !== 'active') return refuse('not_found');
   const after = { ...application, ...fields };
-  // What it could do before counts as well: its redirect URIs, origins and keys receive what people granted it.
+  // The previous permissions count as well, because the redirect URIs, origins and keys receive what people granted
+  // before.
   if ((actsForUsers(application) || actsForUsers(after)) && !isHighest) {
     return refuse('forbidden');
   }
@@ -242,7 +243,7 @@ export function changeApplication(
 const laterOf = (tokensBefore: number, application: ExistingApplication): number =>
   Math.max(tokensBefore, application.tokensBefore);
 
-/** For an append that took longer than the time before which it ended tokens. */
+/** Revokes tokens again after an append that took longer than the revocation time allows. */
 export function endMachineTokens(
   tokensBefore: number,
   application: Application,
@@ -283,7 +284,7 @@ export type RotateClientSecret = Pick<ChangeApplication, 'tokensBefore'> &
     readonly now: Date;
   };
 
-/** An application without a secret gets none: a public client has nowhere to keep it. */
+/** Rotates the secret. An application without a secret gets none, because a public client cannot store it safely. */
 export function rotateClientSecret(
   { isHighest, machines, tokensBefore, ...of }: RotateClientSecret,
   application: Application,
@@ -294,7 +295,7 @@ export function rotateClientSecret(
   if (application.secret === null) return refuse('no_client_secret');
   const rotated = rotatedSecret(application.secret, of);
   const data = { id: application.id, ...rotated };
-  // Where the old secret still counts for a while, so does what was got with it.
+  // If the old secret stays valid for a while, tokens obtained with it do too.
   const ends = isMachineType(application.type) && of.graceSeconds === 0;
   return accept({
     type: 'ClientSecretRotated',

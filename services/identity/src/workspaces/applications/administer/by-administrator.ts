@@ -1,4 +1,4 @@
-/** What the caller of a request may do with applications, and what it is told where that is too little. */
+/** The caller's rights over applications, and the refusal if they do not suffice. */
 import type { MachineScope } from '@cardea/contracts';
 import type { Request } from '@cardea/http';
 import { administratorOf, isHighestIn, rankOf } from '../../../ranks/ranks.ts';
@@ -7,7 +7,8 @@ import { isMachineRole, isMachineScopeIn } from '../machine-power.ts';
 import type { ByAdministrator } from './administer.ts';
 
 export function byAdministrator({ principal, tenantId }: AsAdministrator): ByAdministrator {
-  // What acts for people, and what makes machines act, is for a person to change, whatever roles a machine has.
+  // Only a person may change applications that act for users or machines that act for themselves. A machine may not,
+  // whatever its roles.
   if (principal?.kind !== 'user') return { isHighest: false, machines: 'none' };
   const administrator = administratorOf(principal);
   return {
@@ -33,7 +34,7 @@ export function refusedFor<Reason extends string>(reason: Reason) {
   return { refused: reason as Exclude<Reason, 'forbidden' | 'not_owner'> };
 }
 
-/** A role that no machine of the tenant can have, or a scope. */
+/** The first role or scope that no machine of the tenant can have. */
 export function unusablePower(
   tenant: TenantFacts,
   {

@@ -1,4 +1,4 @@
-/** Ends what a machine's tokens of before still could, where the append that ends them took long. */
+/** Revokes a machine's tokens again, if the append that revoked them took too long. */
 import type { Command } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';

@@ -1,4 +1,4 @@
-/** Renews the publishable key or the client secret of an application; the old one may be taken for a while. */
+/** Rotates the publishable key or the client secret of an application. The old one may stay valid for a while. */
 import { issueClientSecret } from '@cardea/crypto';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

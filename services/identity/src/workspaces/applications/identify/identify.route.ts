@@ -1,4 +1,4 @@
-/** What a client may show before anybody has signed in, found by its publishable key. */
+/** Returns what a client may show before anybody has signed in, found by its publishable key. */
 import { named } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
@@ -14,7 +14,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'limits'> &
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
-/** Sign-in methods that this release has, beside those of providers; a tenant may have allowed others for later. */
+/** Sign-in methods of this release, besides providers. A tenant may have allowed others in advance. */
 const METHODS_BUILT: ReadonlySet<string> = new Set(['password', 'passkeys', 'magic_link', 'otp']);
 
 export const identifyRoute = (needs: Dependencies): Endpoint =>

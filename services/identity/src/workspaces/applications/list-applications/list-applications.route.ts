@@ -1,4 +1,4 @@
-/** The tenant's applications with their publishable keys. */
+/** Lists the tenant's applications with their publishable keys. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

@@ -1,4 +1,4 @@
-/** The scopes that a machine can have, for owners who choose among them. */
+/** Lists the scopes that a machine can have, for owners who choose among them. */
 import { MACHINE_SCOPES } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';

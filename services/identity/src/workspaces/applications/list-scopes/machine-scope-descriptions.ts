@@ -1,6 +1,6 @@
 /**
- * What each scope of a machine lets its holder reach, also in several steps, because owners choose scopes by it.
- * Where an endpoint asks people for a role, the machine needs the role as well as the scope.
+ * Describes what each scope lets a machine reach, also in several steps, because owners choose scopes by it. If an
+ * endpoint requires a role of people, a machine needs that role as well as the scope.
  */
 import type { MachineScope } from '@cardea/contracts';
 

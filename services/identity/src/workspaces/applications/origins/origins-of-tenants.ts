@@ -1,4 +1,4 @@
-/** Every origin that an application of any tenant allows: all processes keep a copy of this list. */
+/** Every origin that an application of any tenant allows. All processes cache this list. */
 import type { Peers, ServiceDependencies } from '@cardea/service';
 
 type Row = { readonly origin: string; readonly tenants: readonly string[] };

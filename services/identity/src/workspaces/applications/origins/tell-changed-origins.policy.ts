@@ -4,7 +4,7 @@ import { ORIGINS_CHANGED, policy, type ServiceDependencies } from '@cardea/servi
 import type { TenantEvent } from '../../tenants/tenant.ts';
 import type { ApplicationEvent } from '../application.ts';
 
-/** Whoever is told reads the table; if that is not there yet, they read it again by themselves. */
+/** How long to wait for the table, which notified processes read. If it lags, they read it again on their own. */
 const TABLE_WAIT_MS = 5_000;
 
 export const tellChangedOrigins = ({

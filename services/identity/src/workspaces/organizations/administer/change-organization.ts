@@ -1,4 +1,4 @@
-/** What an owner can change about the organization; the retention of its audit log has bounds. */
+/** What an owner can change about the organization. The retention of its audit log has limits. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Organization, OrganizationEvent } from '../organization.ts';
 
@@ -7,7 +7,7 @@ const AUDIT_RETENTION_DAYS_MAX = 365;
 
 export type ChangeOrganization = {
   readonly name?: string | undefined;
-  /** A value beyond the bounds is set to the bound. */
+  /** A value outside the limits is set to the nearest limit. */
   readonly auditRetentionDays?: number | undefined;
 };
 

@@ -97,7 +97,7 @@ export const updateOrganizationRoute = (
       if (body.name !== undefined && name === undefined) return badField('name');
       const tenant = await needs.workspaces.tenant(tenantId);
       if (tenant === undefined) return { refused: 'not_found' };
-      // An organization's own events are recorded under the tenant that it was created with.
+      // Events of an organization are recorded under the tenant that was created with it.
       const command = await needs.command(request, { tenantId: tenant.homeTenantId });
       const change = { name, auditRetentionDays: body.settings?.audit_retention_days };
       const decided = await needs.streams.decideOn(

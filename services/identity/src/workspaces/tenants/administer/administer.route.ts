@@ -88,7 +88,7 @@ export const updateTenantRoute = (needs: Dependencies): Endpoint =>
       if (refused !== undefined) return { refused };
       const tenant = await ownTenant(needs, tenantId, params.id);
       if (tenant === undefined) return { refused: 'not_found' };
-      // They decide how everybody of the tenant signs in, also who stands above an owner.
+      // These settings decide how everybody in the tenant signs in, including users with a higher rank than an owner.
       if (!isHighestIn(tenant.id, administratorOf(principal))) return { refused: 'forbidden' };
       const name = body.name === undefined ? undefined : companyName(body.name);
       const shownAs = body.display_name === undefined ? undefined : companyName(body.display_name);
@@ -118,7 +118,7 @@ export const updateTenantRoute = (needs: Dependencies): Endpoint =>
     },
   );
 
-/** A machine reads and changes the tenant that it belongs to, and nothing of the deployment's own. */
+/** A machine reads and changes only its own tenant, and nothing in the deployment's own tenant. */
 function refusedMachine(
   principal: Principal | undefined,
   id: string,
@@ -134,7 +134,7 @@ async function sealedSecrets(
   secrets: { readonly [name: string]: string },
 ) {
   const sealed = Object.entries(secrets).map(async ([name, secret]) => {
-    // The tenant is in use, so its key is never erased meanwhile.
+    // The tenant is in use, so its key is not erased at this time.
     const value = neverErased(await sealer.seal(tenantId, tenantField(tenantId, name), secret));
     return [name, value] as const;
   });

@@ -16,7 +16,7 @@ const created: TenantEvent = {
     created_at: '2026-01-01T00:00:00.000Z',
   },
 };
-/** As it could be recorded before common passwords were checked. */
+/** An event from before common passwords were checked. */
 const longer: TenantEvent = {
   type: 'TenantSettingsChanged',
   data: { id: 't1', settings: { password_policy: { min: 12 } } },

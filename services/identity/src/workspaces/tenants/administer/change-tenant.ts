@@ -1,4 +1,6 @@
-/** An owner changes a tenant and its settings; what is not named stays, and an equal value is no change. */
+/**
+ * An owner changes a tenant and its settings. Fields that are missing stay unchanged, and an equal value is no change.
+ */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Environment } from '../environment.ts';
@@ -10,7 +12,7 @@ export type ChangeTenant = {
   readonly display_name?: string;
   readonly environment?: Environment;
   readonly settings: TenantSettingsChange;
-  /** By the names of their settings. */
+  /** Encrypted secrets by the names of their settings. */
   readonly secrets?: { readonly [name: string]: Sealed };
 };
 
@@ -39,7 +41,7 @@ export function changeTenant(
   return accept(...events);
 }
 
-/** A setting of several fields keeps those that are not named. */
+/** A setting of several fields keeps those that the change does not name. */
 function mergedSettings(
   before: TenantSettings,
   change: TenantSettingsChange,
@@ -51,7 +53,7 @@ function mergedSettings(
   return Object.fromEntries(all);
 }
 
-/** Undefined if nothing is left. */
+/** Returns undefined if nothing is left. */
 function onlyChanged<Change extends object>(change: Change, before: object): Change | undefined {
   const own = before as { readonly [name: string]: unknown };
   const left = Object.entries(change).filter(

@@ -1,4 +1,4 @@
-/** The settings that an owner asks for, where a schema cannot say what is allowed. */
+/** Checks settings for rules that a schema cannot express. */
 import { badField } from '../../../http/answers.ts';
 import type { Environment } from '../environment.ts';
 import { isPage, pageUrl } from '../page-url.ts';

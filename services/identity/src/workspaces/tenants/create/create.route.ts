@@ -12,7 +12,7 @@ import { newTenant } from './create.ts';
 
 /** Invites the first administrator; the address is checked before anything is created. */
 export type InviteAdministrator = {
-  /** Undefined if it is not an address. */
+  /** Returns undefined if the text is no address. */
   readonly addressOf: (email: string) => string | undefined;
   readonly invite: (
     request: Request<unknown, unknown, unknown>,

@@ -1,4 +1,4 @@
-/** The form of a tenant that an owner creates. */
+/** Reads and validates the tenant that an owner creates. */
 import { badField } from '../../../http/answers.ts';
 import { companyName, isSlug, slugOf } from '../../workspaces.ts';
 
@@ -12,7 +12,7 @@ export type NewTenant = {
   readonly name: string;
   readonly displayName: string;
   readonly slug: string;
-  /** The owner chose the slug, so no other will do. */
+  /** Whether the owner chose the slug, so no other may be used. */
   readonly isChosen: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** Deletes, within the hour, tenants that were closed 30 days ago. */
+/** Deletes tenants that were closed 30 days ago, with at most an hour's delay. */
 import { type Loop, type ServiceDependencies, sweeping } from '@cardea/service';
 import { tenants } from '../tenant.ts';
 import { DELETED_WITHIN_MS, deleteTenant } from './delete.ts';

@@ -1,4 +1,4 @@
-/** Closes a tenant of the organization, which is deleted 30 days later. */
+/** Closes a tenant of the organization. It is deleted 30 days later. */
 import { named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

@@ -1,15 +1,15 @@
 /**
- * An owner closes a tenant: nobody signs in from then on, and no token or key of it is taken. It is deleted
- * with all that it holds 30 days later. The tenant that the organization was founded with stays.
+ * An owner closes a tenant: from then on nobody can sign in, and none of its tokens and keys is accepted. It is deleted
+ * with all of its data 30 days later. The organization's first tenant cannot be closed.
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Tenant, TenantEvent } from '../tenant.ts';
 
 const SHREDDED_AFTER_MS = 30 * 24 * 3600_000;
-/** Closed tenants whose time has come are looked for this often. */
+/** The interval at which closed tenants that are due are searched. */
 export const DELETED_WITHIN_MS = 3_600_000;
 
-/** When the slug of a closed tenant can be used again: it is released with the deletion. */
+/** When the slug of a closed tenant becomes available again, which is after its deletion. */
 export const slugFreeAt = (shredAt: string): string =>
   new Date(new Date(shredAt).getTime() + DELETED_WITHIN_MS).toISOString();
 
@@ -26,7 +26,7 @@ export function closeTenant(
   });
 }
 
-/** Decides nothing where it is too early or done already. */
+/** Decides nothing if it is too early or the tenant is deleted already. */
 export function deleteTenant(now: Date, tenant: Tenant): Decision<TenantEvent, never> {
   if (tenant.status !== 'closed' || now < new Date(tenant.shredAt)) return accept();
   return accept({ type: 'TenantDeleted', data: { id: tenant.id, deleted_at: now.toISOString() } });

@@ -1,6 +1,6 @@
 /**
- * After a tenant was deleted: its slug is free again, and every key is erased under which its log says
- * anything of persons. The keys of addresses and user agents run out by themselves, with the audit log.
+ * After a tenant was deleted: releases its slug, and erases every key that encrypts personal data in its log. The keys
+ * of IP addresses and user agents expire on their own with the audit log.
  */
 import type { Command } from '@cardea/event-store';
 import { policy, type ServiceDependencies } from '@cardea/service';

@@ -1,4 +1,4 @@
-/** The tenants of the organization, oldest first. */
+/** Lists the tenants of the organization, oldest first. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
@@ -32,7 +32,7 @@ export const listTenantsRoute = (needs: Dependencies): Endpoint =>
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
       const own = await needs.workspaces.tenant(tenantId);
       if (own === undefined) return { refused: 'not_found' };
-      // Across the tenants of one organization, so it names the organization instead of a tenant.
+      // The query spans the tenants of one organization, so it filters by the organization instead of a tenant.
       const where = 'organization_id = $1 AND deleted_at IS NULL';
       const { system } = needs.database;
       const counted = await system.query<{ total: number }>(

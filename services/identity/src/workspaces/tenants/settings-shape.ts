@@ -149,8 +149,8 @@ const plain = {
   /** The language of mails and pages for readers who request no supported language. */
   language: named('Language', Type.Enum([...LANGUAGES])),
   /**
-   * Pages at which a sign-in by a provider may end, compared byte by byte. They must be https, with the exception of
-   * `app_url`.
+   * Pages at which a sign-in by a provider may end, compared byte by byte. They must be https, or http at a loopback
+   * address in development.
    */
   allowed_redirect_uris: Type.Array(
     Type.String({ maxLength: URL_CHARACTERS_MAX, examples: ['https://example.com/signed-in'] }),

@@ -1,4 +1,4 @@
-/** The approval service: agents send requests, users decide them, each once. */
+/** The approval service: agents send requests, and users decide each request once. */
 import type { MailTransport } from '@cardea/mail';
 import {
   type Service,
@@ -22,7 +22,7 @@ export type Options = {
   readonly withoutSweeper?: true;
   readonly pollWaitMs?: number;
   readonly mail?: MailTransport;
-  /** Names and connections of the programs that channels lead to. */
+  /** Replaces name resolution and connections for channels. */
   readonly channelNetwork?: ChannelsDependencies['network'];
 };
 

@@ -1,7 +1,4 @@
-/**
- * Approval alone on a real database, with a clock that can be moved and users from published identity
- * events.
- */
+/** Runs approval alone on a real database, with a clock that tests set and users from published identity events. */
 import { approvalWith } from '@cardea/approval';
 import type { ConsumeApproval, OpenApproval } from '@cardea/contracts';
 import type { RecordedEvent } from '@cardea/event-store';
@@ -41,7 +38,7 @@ export type Vend = Partial<OpenApproval> & { readonly digest: string };
 
 export type ApprovalFixture = ServiceFixture & {
   readonly clock: MovableClock;
-  /** A tenant with user `ann`, user `bob` and ann's agent `bot`, known to the service. */
+  /** Creates a tenant with user `ann`, user `bob` and ann's agent `bot`, and tells the service about them. */
   people(name: string): Promise<Tenant>;
   open(tenantId: string, vend: Vend): Promise<Outcome>;
   consume(id: string, use: Omit<ConsumeApproval, 'id'>): Promise<Outcome>;
@@ -54,7 +51,7 @@ export type Tenant = {
   readonly ann: RestDriver;
   readonly bob: RestDriver;
   readonly admin: RestDriver;
-  /** The agent on behalf of ann. */
+  /** Calls of the agent on behalf of ann. */
   readonly bot: RestDriver;
 };
 

@@ -152,7 +152,7 @@ describe('a person who is asked', () => {
     const at = { connectionString: database.url, schema: 'approval' };
     const live = { ...at, store, open: sealer.open, log };
     const sent = mails.length;
-    // Requests of other tests may run out meanwhile.
+    // Requests of other tests may expire at the same time.
     await untilTrue(async () => {
       const before = await rows();
       await rebuildProjection({ ...live, projection: requestsTable(() => {}) });

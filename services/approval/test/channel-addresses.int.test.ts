@@ -1,4 +1,4 @@
-/** No channel reaches an address inside of the operator's network, whatever its name resolves to. */
+/** No channel connects to an address in the operator's network, whatever its name resolves to. */
 
 import { ConnectFailed, type Dial } from '@cardea/http';
 import { testDatabase, untilTrue } from '@cardea/testing';

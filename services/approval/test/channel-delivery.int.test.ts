@@ -1,4 +1,4 @@
-/** What channels are told, when again, and when no more: against receivers on loopback. */
+/** Messages to channels, their retries and their end, against receivers on loopback. */
 import { testDatabase, untilTrue, type WebhookSink, webhookSink } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

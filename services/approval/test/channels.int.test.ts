@@ -1,4 +1,6 @@
-/** Channels over REST: who makes and sees which, what no answer, event or row shows, and what ends them. */
+/**
+ * Channels over REST: who creates and sees which, what no response, event or row may contain, and what deletes them.
+ */
 import { randomUUID } from 'node:crypto';
 import { rebuildProjection } from '@cardea/read-models';
 import { testDatabase, untilTrue } from '@cardea/testing';

@@ -1,4 +1,4 @@
-/** Binding codes have four digits; who guesses at them is blocked for growing times, and told by mail. */
+/** Binding codes have four digits. A person who guesses at them is blocked for growing times and notified by mail. */
 import type { Mail } from '@cardea/mail';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import {
 
 const database = testDatabase();
 const mails: Mail[] = [];
-/** Two replicas; the first one's clock is that of its mailer, where it is the leader. */
+/** Two replicas. The mailer of the first one uses that replica's clock while it is the leader. */
 let both: readonly [ApprovalFixture, ApprovalFixture];
 beforeAll(async () => {
   const mail = { send: async (sent: Mail) => void mails.push(sent), close: () => {} };
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const REQUESTS = '/api/v1/ciba/requests';
 const GUESSES = 3;
-/** More than it takes until codes are blocked. */
+/** More requests than wrong guesses need until codes are blocked. */
 const REQUESTS_MAX = 10;
 const BLOCKED_SUBJECT = {
   en: 'Approving by code is blocked for a while',
@@ -34,7 +34,7 @@ const BLOCKED_SUBJECT = {
 
 const userOf = (tenant: string): string => `approver-of-${tenant}`;
 
-/** Somebody of their own at both replicas, in a tenant whose requests are told by these channels. */
+/** Creates a user at both replicas, in a tenant whose requests are sent over these channels. */
 async function approver(name: string, channels: readonly string[], language = 'en') {
   const [first, second] = both;
   const { id } = await first.people(name);
@@ -71,7 +71,7 @@ type Rest = Tenant['ann'];
 /** Opens a request, and guesses at its code as often as it allows. */
 async function guessAll(tenant: string, approvers: readonly [Rest, Rest]) {
   made += 1;
-  // Three denials would mute one agent for an hour.
+  // Three denials would mute one agent for an hour, so each request has a new agent.
   const opened = await both[0].open(tenant, {
     ...{ digest: `guessing ${made}`, number_match: true, agent_id: `bot ${made}` },
     user_id: userOf(tenant),
@@ -88,7 +88,7 @@ async function guessAll(tenant: string, approvers: readonly [Rest, Rest]) {
   return { seen, approve: () => approvers[0].post(path, { binding_code: right }) };
 }
 
-/** Guesses until codes are refused unseen. */
+/** Guesses until codes are refused without being compared. */
 async function guessUntilBlocked(tenant: string, approvers: readonly [Rest, Rest]) {
   const codes: (string | undefined)[] = [];
   for (let requests = 0; requests < REQUESTS_MAX; requests += 1) {
@@ -134,7 +134,7 @@ describe('an approver who does not know the codes', () => {
     const before = await noticesCounted('codes_blocked', 'sent');
     await guessUntilBlocked(id, approvers);
     await untilTrue(async () => told().length === 1 && (await jobsOf(id)) === 0);
-    // What is refused while they are blocked is told no more.
+    // Attempts that are refused during the block cause no further mail.
     await guessAll(id, approvers);
     await unlock(id);
     await untilTrue(
@@ -147,7 +147,7 @@ describe('an approver who does not know the codes', () => {
     const [mail] = told() as [Mail];
     expect(mail.to).toBe(`${userOf(id)}@example.com`);
     expect(mail.text).toMatch(/^Gesperrt bis: \d{4}-\d\d-\d\d \d\d:\d\d UTC$/m);
-    // No code, and nothing of a request.
+    // The mail contains no code and nothing about a request.
     expect(mail.text.replaceAll(/\d{4}-\d\d-\d\d/g, '')).not.toMatch(/\d{4}|bot|github|nope/i);
   });
 
@@ -155,7 +155,7 @@ describe('an approver who does not know the codes', () => {
     const { id, approvers } = await approver('mailed', ['email']);
     const told = () => mails.filter(({ subject }) => subject === BLOCKED_SUBJECT.en);
     const before = told().length;
-    // Seven requests, of which each is mailed.
+    // Makes seven requests, each of which is mailed.
     await guessUntilBlocked(id, approvers);
     await untilTrue(async () => (await jobsOf(id)) > 0);
     await untilTrue(async () => {

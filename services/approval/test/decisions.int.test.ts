@@ -1,4 +1,4 @@
-/** Requests over HTTP: created, read, decided once. */
+/** Requests over HTTP: created, read, and decided once. */
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApprovalFixture, approvalFixture, wanted } from './approval-fixture.ts';
@@ -76,7 +76,7 @@ describe('a request for a decision', () => {
   it('approval 2 is decided once, however many decide at once', async () => {
     const { ann, bot, id: tenant } = await fixture.people('two');
     const { body } = await bot.post(REQUESTS, wanted());
-    // A decision that fails on contention on a busy machine has decided nothing, and is sent again.
+    // On a busy machine a decision may fail because of contention. It has then decided nothing and is sent again.
     const decide = async (verb: 'approve' | 'deny') => {
       for (;;) {
         const answer = await ann.post(`${REQUESTS}/${body.id}/${verb}`);
@@ -151,7 +151,7 @@ describe('a request for a decision', () => {
     );
     expect(refused).toHaveLength(4);
     expect(codeOf(await bot.post(`${REQUESTS}/unknown/approve`))).toBe('401 user_session_required');
-    // A refusal is answered after a quarter of a second at most, whether or not it was recorded by then.
+    // A refusal is answered after at most a quarter of a second, whether or not it was recorded by then.
     const denials = await untilTrue(async () => {
       const denied = (await fixture.eventsOf(tenant)).filter(({ type }) => type === 'ActionDenied');
       return denied.length >= 3 ? denied : undefined;

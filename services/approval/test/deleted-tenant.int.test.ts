@@ -1,4 +1,4 @@
-/** Identity has deleted a tenant: its requests and the copies of its people go, and every key. */
+/** After identity has deleted a tenant, its requests, the copies of its users and every key are deleted too. */
 import { rebuildProjection } from '@cardea/read-models';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';

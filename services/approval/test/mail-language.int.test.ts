@@ -1,4 +1,4 @@
-/** Mails about requests have the language of the user, and where they chose none that of the tenant. */
+/** Mails about requests are in the user's language, or in the tenant's if the user chose none. */
 import type { Mail } from '@cardea/mail';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ afterAll(async () => {
   await fixture?.stop();
 });
 
-/** Identity's event about a tenant; one of before names no language. */
+/** Publishes identity's event about a tenant. An older event names no language. */
 async function tellTenant(id: string, channels: readonly string[], said: object): Promise<void> {
   await fixture.publish({
     source: 'identity',
@@ -83,7 +83,7 @@ it("is that of the user, and the tenant's where they choose none or none that is
     'Deploy Bot bittet um eine Freigabe',
   ];
   expect(await tell({ locale: 'de-AT' })).toBe(german);
-  // As events of before are, which say nothing of it.
+  // Older events do not contain the field.
   expect(await tell({})).toBe(german);
   expect(await tell({ locale: 'fr' })).toBe(english);
   await tellTenant(id, ['email', 'webhook'], { language: 'de' });

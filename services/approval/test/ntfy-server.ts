@@ -1,6 +1,6 @@
 /**
- * A server of ntfy as its pages describe it (https://docs.ntfy.sh/publish/#publish-as-json and
- * https://docs.ntfy.sh/subscribe/api/, read 2026-11-27), and a subscriber that knows nothing of who publishes.
+ * An ntfy server according to its documentation (https://docs.ntfy.sh/publish/#publish-as-json and
+ * https://docs.ntfy.sh/subscribe/api/, read 2026-11-27), and a subscriber that is independent of the publisher.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ export type NtfyMessage = {
 
 export type NtfyServer = {
   readonly url: string;
-  /** A topic that is protected takes and gives nothing without its token. */
+  /** Requires this token for publishing to and reading from the topic. */
   protect(topic: string, token: string): void;
   close(): Promise<void>;
 };
@@ -72,7 +72,7 @@ export async function ntfyServer(): Promise<NtfyServer> {
   };
 }
 
-/** Follows a topic by its JSON stream; resolves when the server has confirmed the subscription. */
+/** Subscribes to a topic's JSON stream. Resolves when the server has confirmed the subscription. */
 export async function subscribe(
   url: string,
   token?: string,

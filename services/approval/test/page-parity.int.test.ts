@@ -20,13 +20,13 @@ type Person = 'ann' | 'bob';
 type Case = {
   readonly what: string;
   readonly form: 'approve' | 'deny';
-  /** As it is typed, and as a client sends it. */
+  /** The input as a form field, and as a JSON body. */
   readonly typed?: { readonly [field: string]: string };
   readonly body?: (typed: { readonly [field: string]: string }) => object;
   readonly by?: Person;
   readonly claims?: object;
   readonly vend?: object;
-  /** Comes between the request and the decision. */
+  /** Runs between the request and the decision. */
   readonly before?: (tenant: Tenant, id: string) => Promise<unknown>;
   readonly status: number;
 };
@@ -110,10 +110,12 @@ async function asked(name: string, { vend }: Case): Promise<{ tenant: Tenant; id
 const bearerOf = (tenant: Tenant, { by = 'ann', claims = {} }: Case): string =>
   fixture.tokens.user({ tenantId: tenant.id, id: by, claims });
 
-/** Types of the events and what they say of the decision; notices and policies follow in their own time. */
+/**
+ * Types of the events and their data about the decision. Notices and policies are left out, since they follow later.
+ */
 async function eventsOf(tenant: Tenant): Promise<readonly string[]> {
   const events = await fixture.eventsOf(tenant.id);
-  // An overdue request is expired by whoever meets it first, a notice as well.
+  // The first process that meets an overdue request expires it; that may also be the notifier.
   const own = events.filter(
     ({ type, metadata }) => metadata.actor.type !== 'system' && type !== 'ApprovalExpired',
   );

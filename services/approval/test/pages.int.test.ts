@@ -1,4 +1,4 @@
-/** The pages at which people decide, as a browser without a script sees them. */
+/** The pages on which people decide, in a browser without JavaScript. */
 import { type PageCookie, pageCookies } from '@cardea/pages';
 import { PeerUnavailable } from '@cardea/service';
 import { testDatabase } from '@cardea/testing';
@@ -7,7 +7,7 @@ import { type ApprovalFixture, approvalFixture, type Tenant, wanted } from './ap
 
 const database = testDatabase();
 let fixture: ApprovalFixture;
-/** What identity says of a token that ends: by its text, where it goes on. */
+/** Identity's new token for each token that expires while its sign-in continues. */
 const renewed = new Map<string, string>();
 let isIdentityAway = false;
 
@@ -38,7 +38,7 @@ const HALF_AN_HOUR_MS = 1_800_000;
 const cookies = () => pageCookies(fixture.host.needsOf('approval').pageKeys, fixture.settings);
 const origin = () => new URL(fixture.settings.PUBLIC_URL).origin;
 
-/** A browser at which somebody has signed in. */
+/** A browser with a signed-in user. */
 function browser(token: string) {
   const cookie: PageCookie = cookies().begun(token);
   let header = cookies().written(cookie).split(';')[0] ?? '';
@@ -57,7 +57,7 @@ function browser(token: string) {
   };
   return {
     get: (path: string) => ask(path),
-    /** Sends a form as the page shows it, with what was typed. */
+    /** Submits a form of a page with the typed values. */
     press: async (path: string, form: string, typed: { [field: string]: string } = {}) => {
       const { text } = await ask(path);
       return ask(path, formOf({ form, form_token: tokenIn(text), ...typed }, origin()));
@@ -73,7 +73,7 @@ const formOf = (fields: { [field: string]: string }, from: string): RequestInit 
   body: new URLSearchParams(fields),
 });
 
-/** Both forms of a page have the same. */
+/** Both forms of a page have the same token. */
 const tokenIn = (page: string): string =>
   /name="form" value="deny"><input type="hidden" name="form_token" value="([^"]+)"/.exec(
     page,
@@ -202,7 +202,7 @@ describe('people 8 an approval that wants a recent sign-in', () => {
     const before = ann.header();
     const right = await ann.press(path, 'approve', { binding_code, proof_password: 'right' });
     expect([right.status, await status()]).toEqual([303, 'approved']);
-    // The browser holds the token that shows it.
+    // The browser now has a token with the recent confirmation.
     expect(ann.header()).not.toBe(before);
   });
 });
@@ -339,7 +339,7 @@ describe('a token that ends under an open page', () => {
     const pressed = await ann.ask(path, formOf({ form: 'approve', form_token: token }, origin()));
     expect(pressed.status).toBe(401);
     expect(pressed.text).toContain('Nothing was done.');
-    // What was typed waits in the page, and goes on after a sign-in in another window.
+    // The typed values stay in the page, and are submitted after a sign-in in another window.
     expect(pressed.text).toContain('<input type="hidden" name="form" value="approve">');
     const other = annOf(tenant);
     const typed = { form: 'deny', form_token: token, reason: 'not today' };

@@ -1,4 +1,4 @@
-/** Polls for a decision: how often, and how many at once. */
+/** Polling for a decision: rate limits, and the number of concurrent polls. */
 import { randomBytes } from 'node:crypto';
 import { metrics } from '@cardea/runtime';
 import {
@@ -76,7 +76,7 @@ describe('the pace of the poll route', () => {
       { what: 'a token has come back' },
     );
     const waitedMs = performance.now() - emptyMs;
-    // A fixed window would allow nothing for half a minute, and then twelve at once.
+    // A fixed window would allow nothing for half a minute, and then twelve polls at once.
     expect(waitedMs).toBeLessThan((PACE.capacity / 2) * PACE.refillMs);
     expect(more).toBeLessThan(PACE.capacity / 2);
     const other = await one.open(tenantId, { digest: 'e' });
@@ -113,14 +113,14 @@ describe('long polls', () => {
     };
     const admins = Array.from({ length: SHARE / POLLS_PER_PRINCIPAL_MAX }, (_, at) => admin(at));
     const leave = new AbortController();
-    // On a busy machine opening all polls may take longer than one poll waits.
+    // On a busy machine it may take longer to open all polls than one poll waits.
     const keepOpen = async (each: RestDriver) => {
       while (!leave.signal.aborted) await each.get(path, leave);
     };
     const open = admins.flatMap((each) =>
       Array.from({ length: POLLS_PER_PRINCIPAL_MAX }, () => keepOpen(each)),
     );
-    for (const each of open) each.catch(() => undefined); // checked below, once all are closed
+    for (const each of open) each.catch(() => undefined); // The results are checked below, after all polls are closed.
     await untilPolled(SHARE);
     const surplus = await admin(SHARE).get(path);
     expect([surplus.status, surplus.code]).toEqual([429, 'too_many_polls']);

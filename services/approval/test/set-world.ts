@@ -1,14 +1,17 @@
-/** Who holds what, as authz and identity answer it in tests of sets of approvers; both count their calls. */
+/**
+ * Fake answers of authz and identity about who holds which role or relation, for tests of approver sets. Both count
+ * their calls.
+ */
 import type { Person } from '@cardea/contracts';
 import type { Offers } from '@cardea/service';
 
 export type SetWorld = {
   readonly peers: Offers;
-  /** Holders of `team:payments#approver`. */
+  /** The holders of `team:payments#approver`. */
   readonly members: Set<string>;
   readonly people: Map<string, Person>;
   isPublic: boolean;
-  /** Neither authz nor identity answers. */
+  /** Whether authz and identity answer nothing. */
   isSilent: boolean;
   calls: number;
 };

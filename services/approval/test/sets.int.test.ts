@@ -1,4 +1,4 @@
-/** Requests to a set: everyone who holds a role or relation may decide, looked up at each moment. */
+/** Requests to a set: everyone who holds a role or relation may decide. The holders are looked up for each decision. */
 import type { Mail } from '@cardea/mail';
 import { armFailPoints, parseFailPoints } from '@cardea/runtime';
 import { type RestDriver, testDatabase, untilTrue } from '@cardea/testing';
@@ -54,7 +54,10 @@ async function tenantOf(name: string) {
 }
 const approve = (by: RestDriver, id: string) => by.post(`${REQUESTS}/${id}/approve`);
 const deny = (by: RestDriver, id: string) => by.post(`${REQUESTS}/${id}/deny`);
-/** Refusals of known callers are recorded for the audit log, and mail of before may still be; nothing else is written. */
+/**
+ * Refusals of known callers are recorded for the audit log, and mail about earlier requests may still be sent. No other
+ * event is written.
+ */
 const BESIDES: readonly string[] = ['ActionDenied', 'NotificationSent', 'NotificationFailed'];
 const written = async (tenant: string) =>
   (await fixture.eventsOf(tenant)).filter(({ type }) => !BESIDES.includes(type)).length;
@@ -288,7 +291,7 @@ describe('several who have to approve', () => {
     expect(broken.status).toBe(500);
     expect(await written(tenant)).toBe(before);
     expect((await admin.get(`${REQUESTS}/${id}`)).body.status).toBe('pending');
-    // Bob leaves before Cid presses again, so Cid's is the only approval that counts.
+    // Bob leaves the team before Cid decides, so only Cid's approval counts.
     world.members.delete('bob');
     expect((await approve(cid, id)).body).toMatchObject({ approvals: { given: 1, needed: 2 } });
   });

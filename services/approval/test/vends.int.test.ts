@@ -78,7 +78,7 @@ describe('a vend that waits for a person', () => {
 
   it('approval 15 cools down after a denial, and the third within an hour mutes the agent', async () => {
     const { id: tenant } = await fixture.people('fifteen');
-    /** With a new token, because the clock moves on as long as a token lives. */
+    /** The token is new, because the clock has moved on by a token's lifetime. */
     const ann = () =>
       fixture.rest.as({ tenant, bearer: fixture.tokens.user({ tenantId: tenant, id: 'ann' }) });
     const denied = async (digest: string) => {
@@ -165,7 +165,8 @@ describe('a vend that waits for a person', () => {
     expect([data.status, typeof data.use_before]).toEqual(['approved', 'string']);
     const burst = await Promise.all(Array.from({ length: 20 }, () => agent.get(path)));
     const slow = burst.filter(({ code }) => code === 'slow_down');
-    // Twelve at once, two of which were used before; one more is allowed each two and a half seconds.
+    // Twelve are allowed at once, of which two were used before. After that one is allowed every two and a half
+    // seconds.
     expect(slow.length).toBeGreaterThanOrEqual(8);
     expect(slow.length).toBeLessThanOrEqual(10);
     expect(slow[0]?.headers.get('retry-after')).toBe('5');

@@ -1,4 +1,4 @@
-/** Who makes a request, and whether the user who answers is vouched for by the tenant. */
+/** The request shows who made it, and whether the tenant vouches for the user who decides. */
 import { changedKey } from '@cardea/auth';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -56,7 +56,7 @@ describe('S12 a request that asks for a person who is vouched for', () => {
     await fixture.vouch(tenant, 'ann', false);
     const use = { tenant_id: tenant, ...USE };
     expect(await fixture.consume(String(id), use)).toEqual({ outcome: 'user_not_vouched' });
-    // The user was vouched for when they answered, and the request keeps that.
+    // The user was vouched for at the time of the decision, and the request keeps that fact.
     expect((await ann.get(`${REQUESTS}/${id}`)).body.user_vouched).toBe(true);
     await fixture.vouch(tenant, 'ann', true);
     expect((await fixture.consume(String(id), use)).outcome).toBe('consumed');

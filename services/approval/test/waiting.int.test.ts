@@ -1,4 +1,4 @@
-/** Agents wait for users, and others are notified of the decision. */
+/** Agents wait for users, and webhooks and mails report the decision. */
 import { metrics } from '@cardea/runtime';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ afterAll(async () => {
 });
 
 const REQUESTS = '/api/v1/ciba/requests';
-/** Far fewer than can be answered in the second after which a poll reads again by itself. */
+/** Far fewer requests than can be answered in the second after which a poll reads again on its own. */
 const REQUESTS_MEANWHILE_MAX = 20;
 
 const untilPolled = (count: number) =>
@@ -33,7 +33,7 @@ describe('whoever waits for a person', () => {
     });
     await untilPolled(1);
     await ann.post(`${REQUESTS}/${body.id}/approve`);
-    // Counted rather than timed: a busy machine is slow at both.
+    // Requests are counted rather than timed, because a busy machine slows both.
     let meanwhile = 0;
     for (; !isAnswered; meanwhile += 1) await ann.get(`${REQUESTS}/${body.id}`);
     expect(meanwhile).toBeLessThan(REQUESTS_MEANWHILE_MAX);

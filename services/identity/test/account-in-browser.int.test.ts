@@ -10,7 +10,7 @@ import { expectFaultless, tabOrder } from './page-checks.ts';
 
 const TWO_MINUTES = 120_000;
 const STEP_UP_MS = 600_000;
-/** A folder for pictures, where somebody wants to look at them. */
+/** If set, the folder to which screenshots are written. */
 const PICTURES = process.env['PAGE_PICTURES'];
 
 const PAGES = [
@@ -34,7 +34,7 @@ const SIZES: readonly (readonly [string, BrowserContextOptions])[] = [
   ['phone dark German', { ...PHONE, viewport: { width: 360, height: 740 } }],
   ['desktop light English', { viewport: { width: 1_280, height: 900 }, locale: 'en-US' }],
   ['320 px', { viewport: { width: 320, height: 640 }, locale: 'en-US' }],
-  // As many pixels of CSS as a window of 1,280 has at 200 %.
+  // The CSS pixels of a window of 1,280 pixels at 200 %.
   ['200 percent', { viewport: { width: 640, height: 450 }, deviceScaleFactor: 2, locale: 'de-DE' }],
 ];
 

@@ -1,4 +1,4 @@
-/** A browser at the pages of somebody's own account, which sends their forms as they are shown. */
+/** A browser on the pages of a person's own account. It submits forms as the pages show them. */
 import { expect } from 'vitest';
 import { type Account, PASSWORD } from './identity-fixture.ts';
 import { type Browser, browser, type OAuthFixture } from './oauth-fixture.ts';
@@ -6,7 +6,7 @@ import { type Browser, browser, type OAuthFixture } from './oauth-fixture.ts';
 type Values = { readonly [field: string]: string };
 export type Answer = Awaited<ReturnType<Browser['get']>>;
 
-/** Signs in at the hosted pages, and comes back to the account. */
+/** Signs in at the hosted pages and returns to the account. */
 export async function signedIn(
   fixture: OAuthFixture,
   account: Pick<Account, 'email' | 'tenantId'>,
@@ -28,7 +28,7 @@ export async function signedIn(
 
 export function pagesOf(page: Browser) {
   const get = (path: string) => page.get(path);
-  /** Sends a form of a page that is shown. */
+  /** Submits a form of the given page. */
   const send = (shown: Pick<Answer, 'text'>, of: Press) => {
     const found = formIn(shown.text, of);
     if (found === undefined) throw new Error(`no form ${of.form} is shown:\n${shown.text}`);
@@ -38,14 +38,14 @@ export function pagesOf(page: Browser) {
     page,
     get,
     send,
-    /** Opens the page and sends one of its forms. */
+    /** Opens the page and submits one of its forms. */
     press: async (path: string, of: Press) => send(await get(path), of),
   };
 }
 
 export type Press = {
   readonly form: string;
-  /** The form about this object. */
+  /** Chooses the form about this object. */
   readonly params?: Values;
   readonly typed?: Values;
 };
@@ -58,7 +58,7 @@ const unescaped = (text: string): string =>
     .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&');
 
-/** What a browser would send of a form: its fields as they are filled in. */
+/** The fields of a form as a browser would submit them. */
 export function formIn(
   text: string,
   { form, params = {} }: Press,

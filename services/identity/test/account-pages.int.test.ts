@@ -1,4 +1,4 @@
-/** The pages of a person's own account, as a browser without a script sees them. */
+/** The pages of a person's own account, in a browser without JavaScript. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { formIn, signedIn } from './account-pages-fixture.ts';
 import { type Account, PASSWORD } from './identity-fixture.ts';
@@ -71,7 +71,7 @@ describe('the profile', () => {
     const bob = await newcomer();
     const { get, send } = await signedIn(fixture, bob);
     const shown = await get(PATH);
-    // Somebody else changes another field meanwhile: it stays.
+    // Another client changes another field in between, which must stay.
     await fixture.as(bob).patch(REST, { locale: 'de' });
     const pressed = await send(shown, { form: 'profile', typed: { display_name: ' Bob B. ' } });
     expect([pressed.status, pressed.location]).toEqual([303, `${PATH}?done=profile`]);
@@ -306,7 +306,7 @@ describe('people 8 a sign-in that is too old', () => {
     const done = await send(wrong, { form: 'enrol_totp', typed: { proof_password: PASSWORD } });
     expect(done.status).toBe(200);
     expect(done.text).toContain('class="secret"');
-    // The browser has the token that shows it: the next form asks for nothing.
+    // The browser now has a token with the recent confirmation, so the next form does not ask again.
     const next = await get(`${PATH}?form=enrol_totp`);
     expect(next.text).not.toContain('Confirm that it is you');
   });

@@ -14,7 +14,7 @@ const STEP_UP_MS = 600_000;
 const SERVICES = [{ service_name: 'warehouse', fields: ['username'] }];
 
 type Values = { readonly [name: string]: string };
-/** One deed of one person, as it is typed and as a client sends it. */
+/** One action of a person, as form fields and as a client's JSON. */
 type Deed = { readonly params?: Values; readonly typed?: Values; readonly body?: object };
 type Row = {
   readonly page: string;
@@ -290,7 +290,7 @@ async function somebody({ isUnverified }: Row) {
   return { account, browser, rest: fixture.rest.as({ tenant: admin.tenantId, bearer }) };
 }
 
-/** What it left in the log by the person: types, and of refusals what was refused and why. */
+/** The events that the person caused: their types and, for refusals, what was refused and why. */
 async function eventsOf(userId: string, position: bigint): Promise<readonly string[]> {
   const events = await fixture.eventsSince(position);
   const own = events.filter(

@@ -1,6 +1,6 @@
 /**
- * Forms of redirect URIs and of browser origins, with what becomes of each: per kind of client the kind of the
- * address, or the rule that it breaks.
+ * Forms of redirect URIs and browser origins with their outcomes: for each kind of client the kind of the address, or
+ * the rule that it breaks.
  */
 import type { OriginRule } from '@cardea/runtime';
 import type {
@@ -18,7 +18,10 @@ export const COLUMNS: { readonly [column in Column]: RedirectClient } = {
 };
 
 type Outcome = RedirectKind | RedirectRule;
-/** One outcome for every client, or those of pages, of pages in development, and of native ones and documents. */
+/**
+ * One outcome for every client; or separate ones for pages, for pages in development, and for native applications and
+ * documents.
+ */
 type RedirectForm =
   | readonly [uri: string, Outcome]
   | readonly [uri: string, Outcome, Outcome, Outcome];
@@ -125,7 +128,7 @@ export const REDIRECT_ROWS: readonly RedirectRow[] = FORMS.flatMap(
 const KINDS: ReadonlySet<string> = new Set(['https', 'loopback', 'development', 'private_use']);
 export const isTaken = ({ outcome }: RedirectRow): boolean => KINDS.has(outcome);
 
-/** Origins, with the outcome for a page, a page in development and a native application. */
+/** Origins, each with the outcomes for a page, a page in development and a native application. */
 export const ORIGIN_ROWS: readonly (readonly [
   origin: string,
   page: OriginRule | 'allowed',

@@ -17,7 +17,7 @@ const keyMiss =
   (ip) =>
     fixture.rest.get('/api/v1/admin/users', { ...from(ip), bearer: key });
 
-/** Each limit by address, how often it lets one network through, and how to reach it. */
+/** Each limit by address, the number of attempts that one network may make, and how to make one. */
 const LIMITED: readonly { readonly what: string; readonly limit: number; readonly attempt: Try }[] =
   [
     {
@@ -81,7 +81,10 @@ const LIMITED: readonly { readonly what: string; readonly limit: number; readonl
     { what: 'wrong agent keys', limit: 60, attempt: (ip) => keyMiss('agk_live_no')(ip, 0) },
   ];
 
-/** One try after another, each from the next address; counts those processed and those refused. */
+/**
+ * Makes attempts one after another, each from the next address. Counts those that were processed and those that were
+ * refused.
+ */
 async function tried(attempt: Try, addresses: readonly string[]) {
   let judged = 0;
   let limited = 0;
@@ -97,7 +100,7 @@ const hosts = (network: string, count: number) =>
   Array.from({ length: count }, (_, number) => `${network}:0:0:${(number + 1).toString(16)}:1`);
 
 let networks = 0;
-/** A /48 that no other test has used. */
+/** A /48 network that no other test has used. */
 const freshNetwork = () => {
   networks += 1;
   return `2001:db8:${networks.toString(16)}`;

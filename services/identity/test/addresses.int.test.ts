@@ -1,4 +1,4 @@
-/** An address that is written through one endpoint is found through all, however its text looks. */
+/** An address that was written through one endpoint is found through all others, in every equivalent form. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Account, identityOfFile, PASSWORD } from './identity-fixture.ts';
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
   bob = await fixture.register(admin.tenantId);
 });
 
-/** Each endpoint that reads an address; what it answers for one that somebody has. */
+/** Each endpoint that reads an address, with its response for an address that has an account. */
 const READERS: { readonly [name: string]: (email: string) => Promise<string> } = {
   log_in: async (email) => told(await post('login', { email, password: PASSWORD })),
   register: async (email) => told(await post('register', { email, password: PASSWORD })),
@@ -70,7 +70,7 @@ describe.each(Object.keys(READERS))('an address that %s reads [identity-19]', (n
 
   it('is the account that has it, in each form that means the same', async () => {
     for (const at of around(bob.email).keys()) {
-      // A new account for each form: some of what is read sends mail, of which an address gets little.
+      // Each form uses a new account, because some endpoints send mail, which is limited per address.
       const { email: own } = await fixture.register(admin.tenantId);
       await read(own);
       const email = around(own)[at] ?? '';
@@ -86,7 +86,7 @@ describe.each(Object.keys(READERS))('an address that %s reads [identity-19]', (n
   });
 });
 
-/** Where an address is looked for, so that one that nobody could have finds nobody. */
+/** Endpoints that search for an address. An invalid address finds no user. */
 const FINDERS: { readonly [name: string]: (email: string) => Promise<number | undefined> } = {
   '?email=': (email) => found({ email }),
   '?q=': (q) => found({ q }),

@@ -1,4 +1,4 @@
-/** What administrators do for and with accounts: import, unlock, reset, end sessions, impersonate. */
+/** What administrators do with accounts: import, unlock, reset, end sessions, impersonate. */
 import { untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { claimsOf, identityOfFile, PASSWORD } from './identity-fixture.ts';

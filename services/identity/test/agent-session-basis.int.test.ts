@@ -21,7 +21,7 @@ const database = testDatabase();
 let fixture: IdentityFixture;
 let ann: Account;
 let agent: { readonly id: string; readonly as: RestDriver };
-/** Awaited before an event of this type is appended: simulates a process that stalls there. */
+/** Awaited before an event of this type is appended, to simulate a process that stalls there. */
 let beforeAppend: { readonly type: string; readonly hold: () => Promise<unknown> } | undefined;
 
 beforeAll(async () => {
@@ -68,7 +68,7 @@ const reasonOf = async (id: string) => {
   return state.status === 'none' ? undefined : state.reason;
 };
 
-/** As sign-ins without a session issue one. */
+/** Issues a token as sign-ins without a session do. */
 async function tokenWithoutSession({ tenantId, userId, email }: Account): Promise<string> {
   const needs = fixture.host.needsOf('identity');
   const { signingKeys, accounts, workspaces, sessions } = identityModules(needs, {
@@ -159,7 +159,7 @@ describe('what an agent session on behalf of a user rests on', () => {
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    // Neither in a revocation list nor ended: as on a replica that was not notified.
+    // The session is neither in a revocation list nor ended, as on a replica that was not notified.
     const { add, isRevoked } = needs.revocations;
     Object.assign(needs.revocations, { add: async () => undefined, isRevoked: () => false });
     beforeAppend = { type: 'AgentSessionEnded', hold: () => held };

@@ -1,4 +1,4 @@
-/** Agents and their keys in one tenant, added to identity's fixture. */
+/** Extends identity's fixture by agents and their keys in one tenant. */
 import { type RestDriver, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type Account, type IdentityFixture, identityFixture } from './identity-fixture.ts';
@@ -14,7 +14,7 @@ export type TestAgent = {
   readonly as: RestDriver;
 };
 
-/** Starts before the tests of a file and stops after them. */
+/** Starts the fixture before the tests of a file and stops it after them. */
 export function agentsAndKeysFixture() {
   const database = testDatabase();
   let fixture: IdentityFixture;

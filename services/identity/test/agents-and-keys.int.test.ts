@@ -269,7 +269,7 @@ describe('an agent', () => {
       'delegation.granted',
       'delegation.withdrawn',
     ];
-    // The end of a session is published by a policy, later than its cause.
+    // A policy publishes the end of a session, after its cause.
     await untilTrue(
       async () => {
         const now = await told();

@@ -1,7 +1,4 @@
-/**
- * What clients receive about accounts, field by field: shapes, error codes, repeats, and what must not be
- * cached.
- */
+/** Tests responses about accounts field by field: shapes, error codes, repeats, and caching. */
 import { describe, expect, it } from 'vitest';
 import { identityOfFile, PASSWORD } from './identity-fixture.ts';
 

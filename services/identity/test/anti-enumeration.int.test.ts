@@ -5,7 +5,7 @@ const { fixture, admin } = identityOfFile();
 
 type Cost = { answer: string; hashes: number; appends: number };
 
-/** What a call answers and what it costs; mail is sent after the answer and is not counted. */
+/** The response and the cost of a call. Mail is sent after the response and is not counted. */
 async function costOf(call: () => ReturnType<IdentityFixture['logIn']>): Promise<Cost> {
   await quiet();
   const [hashes, position] = [fixture.hashes(), await fixture.head()];
@@ -71,7 +71,7 @@ describe('whoever asks about an address', () => {
       );
     const fresh = await costOf(register('fresh@example.com'));
     const taken = await costOf(register(known.email));
-    // A new user makes two events in one append: registered, password set.
+    // A new user makes two events in one append: registered and password set.
     expect(taken).toMatchObject({ hashes: fresh.hashes, appends: fresh.appends - 1 });
     const again = await fixture.rest.post(
       '/api/v1/auth/register',

@@ -1,4 +1,4 @@
-/** Two replicas: what an administrator changes at one is what applications get from the other at once. */
+/** What an administrator changes at one replica takes effect at once for applications at the other. */
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { application, authorized, token } from './oauth-fixture.ts';

@@ -1,4 +1,4 @@
-/** The claims that an administrator gives an application: who gets them, where, and with whose consent. */
+/** The claims that an administrator defines for an application: who gets them, where, and with whose consent. */
 import { decodeJwt } from 'jose';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { allow, DEVICE_GRANT, poll, requestDevice } from './device-fixture.ts';
@@ -80,7 +80,7 @@ describe('standards 8 claims of an application', () => {
     const first = await authorized(fixture, { client, account: bob });
     expect(decodeJwt(first.id_token)).toMatchObject(all);
     expect(await userinfo(first.access_token)).toMatchObject(all);
-    // Cardea's own API reads none of them.
+    // A token for Cardea's own API contains none of them.
     expect(namesOf(claimsOf(first.access_token))).toEqual([]);
     const again = await refresh(client, first.refresh_token);
     expect(decodeJwt(again.body.id_token)).toMatchObject(all);
@@ -123,7 +123,7 @@ describe('standards 8 claims of an application', () => {
     const client = await application(fixture, admin);
     const first = await authorized(fixture, { client, account: bob });
     await changed(client, { claims: [CLAIMS[0]] });
-    // Who had allowed the scope has not allowed this.
+    // A consent to the scope does not include the new claim.
     expect(namesOf(await userinfo(first.access_token))).toEqual([]);
     const silent = async () =>
       (await first.page.get(authorize(client, { prompt: 'none' }))).location;
@@ -133,7 +133,7 @@ describe('standards 8 claims of an application', () => {
     const { body } = await fixture.as(bob).get('/api/v1/auth/consents');
     expect(body.consents).toMatchObject([{ client_id: client.client_id, claims: ['plan'] }]);
     expect(await silent()).toContain('code=');
-    // A consent is no licence for whatever the name comes to mean.
+    // A consent does not cover a new meaning of the same claim name.
     await changed(client, { claims: [{ ...CLAIMS[0], from: 'private_metadata.crm' }] });
     expect(namesOf(await userinfo(second.access_token))).toEqual([]);
     const refreshed = await refresh(client, second.refresh_token);
@@ -183,7 +183,7 @@ describe('standards 8 claims of an application', () => {
     const client = await application(fixture, admin, { claims: [CLAIMS[0]] });
     const { page, path } = await consentView(client);
     await changed(client, { claims: [CLAIMS[0], CLAIMS[1]] });
-    // The flow ends with the change: nothing of it is allowed, and all is shown again.
+    // The change voids the open flow. Nothing of it was allowed, and the consent page is shown again.
     const done = await page.post(`${path}/consent`);
     expect([done.status, done.body.error]).toEqual([404, 'interaction_not_found']);
     const back = await page.get(authorize(client));

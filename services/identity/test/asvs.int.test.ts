@@ -1,4 +1,4 @@
-/** Requirements of OWASP ASVS that no other test happens to hold: `docs/security/asvs.md`. */
+/** Requirements of OWASP ASVS that no other test covers: `docs/security/asvs.md`. */
 import { describe, expect, it, vi } from 'vitest';
 import { AUTH, body, contractFixture, NEW_PASSWORD } from './contract-fixture.ts';
 import { claimsOf, PASSWORD } from './identity-fixture.ts';
@@ -101,7 +101,7 @@ describe('the authorization server', () => {
     const { verifier, challenge } = pkce();
     const url = authorizeUrl(client, { code_challenge: challenge });
     const back = await signIn(browser(fixture), url, { account });
-    // The library looks at no clock but the machine's.
+    // The library reads only the system clock.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + CODE_MS + 1_000 });
     try {
       const answer = await token(fixture, {

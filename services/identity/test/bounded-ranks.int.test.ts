@@ -1,4 +1,4 @@
-/** Nobody gets above their own rank by what they may do within it. */
+/** Nobody can raise their own rank through actions that their rank allows. */
 import { BOOTSTRAP_TENANT_ID } from '@cardea/contracts';
 import type { RestAnswer } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';

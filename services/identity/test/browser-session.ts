@@ -1,4 +1,4 @@
-/** A sign-in at the hosted pages, as its events carry it. */
+/** The facts of a browser sign-in as its events contain them. */
 import type { SessionFacts } from '../src/sessions/session.ts';
 
 const sealed = { subject: 'user:ann', box: 'box' };

@@ -1,4 +1,4 @@
-/** A real browser at the hosted pages: Debian's Chromium, with an authenticator of its own. */
+/** A real browser on the hosted pages: Debian's Chromium with a virtual authenticator. */
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,20 +17,20 @@ import {
 
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Undefined where none is installed. */
+/** Undefined if Chromium is not installed. */
 export const CHROMIUM = [process.env['CHROMIUM_BINARY'] ?? '', ...PATHS].find(existsSync);
 
-/** Where applications are; the fixture answers there. */
+/** The callback of applications. The fixture answers it. */
 export const CALLBACK = 'http://127.0.0.1:65529/callback';
-/** Another origin than both, but of the issuer's site: its cookies go along. */
+/** Another origin than both, but of the issuer's site, so the issuer's cookies are sent along. */
 export const FOREIGN = 'http://localhost:65528';
-/** A name, as passkeys are for names alone; and of this machine, as they need https anywhere else. */
+/** A host name, because passkeys require one; and the loopback name, because other hosts require https. */
 export const ISSUER = 'http://localhost:65530';
 
-/** A name that is not of this machine: over plain HTTP a browser sends no `Sec-Fetch-Site` there. */
+/** A host name that is not loopback. Over plain HTTP browsers send no `Sec-Fetch-Site` to it. */
 export const PLAIN_ISSUER = 'http://id.example.test:65527';
 
-/** Where an application at `CALLBACK` sends a browser to sign in. */
+/** The URL to which an application at `CALLBACK` redirects a browser to sign in. */
 export const signInUrl = (
   client: TestClient,
   more: { [name: string]: string } = {},
@@ -40,12 +40,12 @@ export const signInUrl = (
   authorizeUrl(client, { code_challenge: pkce().challenge, redirect_uri: CALLBACK, ...more });
 
 export type ChromiumFixture = {
-  /** A browser profile of its own. */
+  /** Opens a page in a new browser profile. */
   readonly open: (options?: BrowserContextOptions) => Promise<Page>;
   readonly stop: () => Promise<void>;
 };
 
-/** `baseUrl` answers for the issuer. */
+/** `baseUrl` is where requests to the issuer are sent. */
 export async function chromiumFixture(baseUrl: string): Promise<ChromiumFixture> {
   const application = createServer((_request, response) => {
     response.writeHead(200, { 'Content-Type': 'text/html' }).end('<title>application</title>');
@@ -74,7 +74,9 @@ export async function chromiumFixture(baseUrl: string): Promise<ChromiumFixture>
 
 const START_MS = 120_000;
 
-/** An instance with a first-party application, a browser at its hosted pages, and who administers it, for a test file. */
+/**
+ * Starts identity with a first-party application, a browser on its hosted pages and an administrator, for a test file.
+ */
 export function hostedOfFile(issuer = ISSUER) {
   const database = testDatabase();
   let fixture: OAuthFixture;
@@ -107,7 +109,7 @@ export function hostedOfFile(issuer = ISSUER) {
   };
 }
 
-/** A passkey device of the page, which says yes to everything, also to what a page offers without a press of a button. */
+/** Adds a virtual passkey device to the page. It confirms everything, even what a page requests without a click. */
 export async function withAuthenticator(
   page: Page,
 ): Promise<{ isUserVerified(yes: boolean): Promise<void> }> {

@@ -18,7 +18,7 @@ const PAIRS = {
 };
 type Kind = keyof typeof PAIRS;
 const KINDS = Object.keys(PAIRS) as Kind[];
-/** Signatures by the algorithms of RFC 7518 and 9864, with the keys that can make them. */
+/** The signature algorithms of RFC 7518 and 9864, by the kinds of keys that can use them. */
 const SIGNED_BY: { readonly [kind in Kind]: readonly string[] } = {
   'P-256': ['ES256'],
   'P-384': ['ES384'],
@@ -51,7 +51,7 @@ async function call(path: string, client_assertion: string, form: object) {
   return [path, answer.status, text === '' ? undefined : JSON.parse(text).error];
 }
 
-/** What each endpoint says to a client that it has recognised. */
+/** Each endpoint's response to a client that it has recognised. */
 async function answersOf(key: KeyObject, alg: string, clientId: string) {
   const signed = () => assertion(key, alg, clientId);
   const asked = {
@@ -78,7 +78,7 @@ const RECOGNISED = [
   ['revoke', 200, undefined],
 ];
 
-/** Node exports keys of secp256k1 too, which jose does not. */
+/** Node exports keys of secp256k1 too, which jose does not support. */
 const exportedJwk = (key: KeyObject): { [member: string]: string | undefined } => ({
   ...(key.export({ format: 'jwk' }) as { [member: string]: string }),
 });
@@ -108,7 +108,7 @@ describe('a key with which a client authenticates', () => {
           }
         }
       }
-      // With `use: sig` and without: under no name, and under each name of an algorithm of the key.
+      // With and without `use: sig`; without an algorithm, and with each algorithm name of the key.
       const expected: { readonly [each in Kind]?: number } = {
         ...{ 'P-256': 4, Ed25519: 12, 'RSA 2048': 8 },
       };

@@ -1,4 +1,4 @@
-/** What strangers who name a client, and strangers who ask for authorization, use up. */
+/** What requests may use up that only name a client, or that request authorization without a client's proof. */
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../src/http/limits.ts';
 import { application, oauthOfFile, pkce, REDIRECT, type TestClient } from './oauth-fixture.ts';
@@ -14,7 +14,7 @@ const post = (path: string, ip: string, form: { readonly [name: string]: string 
     body: new URLSearchParams(form),
     headers: { 'x-forwarded-for': ip, ...headers },
   });
-/** From three strangers' addresses at once, of a network of their own for each path. */
+/** Sends concurrent requests from three addresses. Each path has a separate network. */
 const strangers = (count: number, path: string, form: { readonly [name: string]: string }) =>
   Promise.all(
     Array.from({ length: count }, (_, at) => post(path, `203.${path.length}.${at % 3}.7`, form)),
@@ -28,7 +28,7 @@ describe('a client that strangers name', () => {
     const { client_id, client_secret } = made;
     const wrong = { grant_type: 'client_credentials', client_id, client_secret: 'wrong' };
     const statuses = await strangers(750, '/oauth2/token', wrong);
-    // The limit by address lets through no more than itself: it is charged before the work.
+    // The limit by address is charged before the work, so no more than that many get through.
     expect(statuses.filter((status) => status === 401)).toHaveLength(3 * 60);
     expect(statuses.filter((status) => status === 429)).toHaveLength(750 - 3 * 60);
     const basic = Buffer.from(`${client_id}:${client_secret}`).toString('base64');

@@ -1,4 +1,4 @@
-/** Table 4.2 of the contract as far as it makes and keeps accounts, and its rules. */
+/** The rows of the contract's table 4.2 that create and manage accounts, and their rules. */
 import { describe, expect, it } from 'vitest';
 import {
   AUTH,
@@ -135,7 +135,7 @@ const ACCOUNTS: Rows = {
 
 playRows('4.2', ACCOUNTS);
 
-// Rules 5 to 7 are rows of their own: keys, introspection and userinfo.
+// Rules 5 to 7 have separate tests: keys, introspection and userinfo.
 describe('identity 1 the rules of 4.2', () => {
   it('1: registering adds to a tenant; sign-up makes one, if the deployment has it on', async () => {
     const bob = await newcomer();
@@ -167,7 +167,7 @@ describe('identity 1 the rules of 4.2', () => {
   });
 
   it('3: nothing logs out but the end of the session', async () => {
-    // The pages have a button of their own, which ends the session.
+    // The pages have a separate button, which ends the session.
     const api = world.fixture.host.endpoints.filter(({ contract }) => contract.isPage !== true);
     const paths = api.map(({ contract }) => contract.path);
     expect(paths.filter((path) => /log-?out|sign-?out/i.test(path))).toEqual([]);

@@ -1,4 +1,4 @@
-/** Somebody who tries the rows of the contract's tables, with everybody whom the rows need. */
+/** Plays the rows of the contract's tables, with every person that the rows need. */
 import { type RestAnswer, type RestDriver, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Account } from './identity-fixture.ts';
@@ -9,7 +9,7 @@ export const AUTH = '/api/v1/auth';
 export const TOKENS = ['access_token', 'expires_in', 'refresh_token', 'user_id'];
 export const NEW_PASSWORD = 'another password of theirs';
 
-/** How each row, named by its call, is played. */
+/** A test for each row, named by the row's call. */
 export type Rows = { readonly [call: string]: () => Promise<void> };
 
 export function playRows(table: string, rows: Rows): void {
@@ -73,7 +73,7 @@ export function contractFixture() {
       const mail = (await fixture.mail(email, /code/)) as unknown as { readonly code: string };
       return { sent, code: mail.code };
     },
-    /** Somebody who has allowed an application to act for them. */
+    /** A person who has granted an application consent. */
     consented: async () => {
       const account = await newcomer();
       const client = await application(fixture, admin, { scopes: ['openid', 'email'] });

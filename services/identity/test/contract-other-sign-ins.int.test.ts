@@ -1,4 +1,4 @@
-/** Table 4.2 of the contract as far as somebody signs in by anything but a password, or asks about tokens. */
+/** The rows of the contract's table 4.2 for signing in without a password and for introspecting tokens. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';

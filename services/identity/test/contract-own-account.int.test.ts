@@ -1,4 +1,4 @@
-/** Table 4.1 of the contract and its rules, as a client meets them. */
+/** Table 4.1 of the contract and its rules, as clients see them. */
 import { describe, expect, it } from 'vitest';
 import {
   AUTH,
@@ -15,7 +15,7 @@ import { claimsOf, PASSWORD } from './identity-fixture.ts';
 const world = contractFixture();
 const { codeFor, consented, newcomer } = world;
 
-/** More than one page of the list holds. */
+/** More sessions than one page of the list contains. */
 const FURTHER_SESSIONS = 1_200;
 const PROFILE = [
   ...['avatar_url', 'created_at', 'display_name', 'email', 'email_verified', 'id', 'locale'],

@@ -1,4 +1,4 @@
-/** The streams of one process in memory, and what it has asked the store since it was asked last. */
+/** The streams of one process in memory, with a list of the store calls since the last query. */
 import { randomUUID } from 'node:crypto';
 import { inMemorySubjectKeys, type Sealer, sealer, wrapKeys } from '@cardea/crypto';
 import { type Command, type Streams, streams } from '@cardea/event-store';
@@ -8,10 +8,10 @@ import { inMemoryEventStore, inMemoryLogs } from '@cardea/testing';
 export const TENANT = 'acme';
 export const clock = fakeClock(new Date(0));
 
-/** Processes with the same logs are replicas. */
+/** Processes with the same logs act as replicas. */
 export function countedStreams(logs = inMemoryLogs()): {
   readonly streams: Streams;
-  /** Such as `read mailbox`. */
+  /** For example `read mailbox`. */
   readonly taken: () => readonly string[];
 } {
   const store = inMemoryEventStore('identity', logs);
@@ -38,7 +38,7 @@ export function countedStreams(logs = inMemoryLogs()): {
   return { streams: own, taken };
 }
 
-/** `read` is told each subject whose key is read from the table. */
+/** `read` is called with each subject whose key is read from the table. */
 export function testSealer(
   read: (subject: string) => void = () => undefined,
   keyTable = inMemorySubjectKeys(),

@@ -115,7 +115,7 @@ describe('pages of the origins that applications allow', () => {
         expect(await allowed('/api/v1/auth/login', OTHER)).toBe(true);
       }
       expect(reads).toBe(0);
-      // The count counts: a change is read once by this process.
+      // This checks that the counter works: a change is read once by this process.
       await application(fixture, eve, { allowed_origins: ['https://late.example.net'] });
       await untilAllowed('https://late.example.net');
       expect(reads).toBeGreaterThan(0);

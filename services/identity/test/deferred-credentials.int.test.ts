@@ -1,6 +1,6 @@
 /**
- * Whatever is used some time after it was issued ends with what it rests on: each kind of deferred
- * credential against each event that ends a part of its basis, and against the events that do not.
+ * A deferred credential ends with its basis. Each kind is tested with every event that ends a part of its basis, and
+ * with the events that do not.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFERRED, type World, world } from './deferred-fixture.ts';
@@ -26,7 +26,7 @@ describe('a deferred credential', () => {
   });
 
   const cases = kinds.flatMap(([name, kind]) => {
-    // Whoever was linked by a provider has proven the address by it.
+    // A person who was linked by a provider has proven the address by that.
     const events = Object.entries(EVENTS).filter(
       ([, of]) => !(of.isUnverified === true && kind.provesAddress === true),
     );

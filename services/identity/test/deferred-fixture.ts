@@ -1,4 +1,4 @@
-/** The kinds of deferred credentials, and what each rests on. */
+/** The kinds of deferred credentials, and the basis of each. */
 import { randomBytes } from 'node:crypto';
 import { untilTrue } from '@cardea/testing';
 import { type Account, PASSWORD } from './identity-fixture.ts';
@@ -18,14 +18,14 @@ import {
 } from './oauth-fixture.ts';
 import { knownAt, PAGE, type SocialFixture, socialFixture } from './social-fixture.ts';
 
-/** `login`: the session in which the person signed in; `browser`: the one of the hosted pages. */
+/** `login`: the session in which the person signed in. `browser`: the session of the hosted pages. */
 export type Part = 'user' | 'browser' | 'login' | 'consent' | 'application';
 
 export type World = {
   readonly fixture: OAuthFixture;
   readonly social: SocialFixture;
   readonly admin: Account;
-  /** Somebody new, signed in; this session makes the changes. */
+  /** A new user who is signed in. This session makes the changes. */
   person(isUnverified?: boolean): Promise<Account>;
   stop(): Promise<void>;
 };
@@ -35,7 +35,7 @@ const SCOPES = ['openid', 'profile', 'email', 'offline_access'];
 const SCOPE = SCOPES.join(' ');
 
 type Signed = { readonly client: TestClient; readonly page: Browser; readonly verifier: string };
-/** What a credential came from, for the events that end it. */
+/** The origin of a credential, for the events that end it. */
 export type Source = { login?: Account; client?: TestClient; browserSid?: string };
 const SOURCES = new WeakMap<Account, Source>();
 export const sourceOf = (person: Account): Source => SOURCES.get(person) ?? {};
@@ -55,7 +55,7 @@ export async function world(fixture: OAuthFixture): Promise<World> {
       return admin;
     },
     person: async (isUnverified = false) => {
-      // The clock runs on between the cases, and making users requires a recent sign-in.
+      // The clock advances between the cases, and creating users requires a recent sign-in.
       admin = await signedIn(fixture, admin);
       const email = `carol.${randomBytes(5).toString('hex')}@example.com`;
       const body = { email, password: PASSWORD, email_verified: !isUnverified };
@@ -112,7 +112,7 @@ export const inTenant = ({ tenantId: tenant }: Account) => ({ tenant });
 type Deferred = {
   readonly provesAddress?: true;
   readonly restsOn: readonly Part[];
-  /** Answers how it is used, and whether that went well. */
+  /** Issues the credential. The result uses it and returns whether that succeeded. */
   readonly issue: (here: World, person: Account) => Promise<() => Promise<boolean>>;
 };
 
@@ -134,7 +134,7 @@ const mailed = (of: {
 
 export const AUTH = '/api/v1/auth';
 
-/** An access token that shows a recent sign-in, used for a call that requires one. */
+/** Uses an access token with a recent `auth_time` in a call that requires one. */
 const stepUpProof = (
   signIn: (here: World, person: Account) => Promise<string>,
   restsOn: readonly Part[] = ['user', 'login'],
@@ -191,7 +191,7 @@ export const DEFERRED: { readonly [kind: string]: Deferred } = {
       const consent = new URL(location, fixture.baseUrl).pathname;
       return async () => {
         const { status, body } = await page.post(`${consent}/consent`);
-        // Sent back to the page, which asks for the sign-in again: nothing was granted.
+        // The page redirects to itself and requires the sign-in again, so nothing was granted.
         return status === 200 && body.redirect_to !== consent;
       };
     },
@@ -248,7 +248,7 @@ export const DEFERRED: { readonly [kind: string]: Deferred } = {
     },
   },
   'refresh token of an application': {
-    // What the application may have is computed at each refresh.
+    // The application's permissions are computed at each refresh.
     restsOn: ['user', 'consent'],
     issue: async (here, person) => {
       const signed = await codeFor(here, person);
@@ -277,7 +277,7 @@ export const DEFERRED: { readonly [kind: string]: Deferred } = {
         const code = /[0-9A-Z]{4}-[0-9A-Z]{4}/.exec(mail.text)?.[0];
         const { text, body } = await fixture.rest.post(`${AUTH}/otp/verify`, { code, email }, at);
         if (body.access_token === undefined) throw new Error(text);
-        // Nothing but its time says whether it came before the end of all sessions.
+        // Only its time tells whether it was issued before the end of all sessions.
         fixture.clock.move(SECOND_MS);
         return body.access_token;
       },

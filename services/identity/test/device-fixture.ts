@@ -1,4 +1,4 @@
-/** A device that asks for tokens, and the person who decides about it in a browser (RFC 8628). */
+/** A device that requests tokens, and the person who decides in a browser (RFC 8628). */
 import { expect } from 'vitest';
 import { type Account, PASSWORD } from './identity-fixture.ts';
 import {
@@ -70,13 +70,13 @@ export const poll = (
 const XSRF = /name="xsrf" value="([^"]+)"/;
 export const xsrfOf = ({ text }: { readonly text: string }): string => XSRF.exec(text)?.[1] ?? '';
 
-/** Types the code; answers the page that shows it to be compared. */
+/** Enters the code and returns the page that shows it for comparison. */
 export async function enter(page: Browser, user_code: string) {
   const shown = await page.get('/oauth2/device');
   return page.form('/oauth2/device', { xsrf: xsrfOf(shown), user_code });
 }
 
-/** Goes on from the page that shows the code, as far as the consent. */
+/** Continues from the page that shows the code to the consent page. */
 export async function confirmed(
   page: Browser,
   shown: { readonly text: string },
@@ -100,7 +100,7 @@ export async function confirmed(
   throw new Error('the sign-in does not end');
 }
 
-/** All of it: types the code, compares it, signs in, allows. */
+/** Performs the whole flow: enters the code, compares it, signs in, consents. */
 export async function allow(
   page: Browser,
   of: { readonly user_code: string; readonly account: Pick<Account, 'email'> },

@@ -1,4 +1,4 @@
-/** A key of a client, what it proves by it (RFC 9449), and the calls that tests make with it. */
+/** A client's key, proofs by it (RFC 9449), and the calls that tests make with them. */
 import { createHash, randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { Account } from './identity-fixture.ts';
@@ -22,7 +22,7 @@ export async function proofKey(alg = 'ES256') {
   return { alg, jwk, privateKey, thumbprint: await calculateJwkThumbprint(jwk) };
 }
 
-/** For a request to the token endpoint, unless the claims say otherwise. */
+/** A proof for the token endpoint, unless the claims name another URL. */
 export const proofBy = (
   { alg, jwk, privateKey }: ProofKey,
   { issuer }: { readonly issuer: string },
@@ -38,7 +38,7 @@ export const proofBy = (
 
 export const hashOf = (token: string) => createHash('sha256').update(token).digest('base64url');
 
-/** The form that exchanges a code of the account at the client. */
+/** The form that redeems a code of the account at the client. */
 export async function codeFor(
   fixture: OAuthParty,
   { client, account }: { readonly client: TestClient; readonly account: Pick<Account, 'email'> },

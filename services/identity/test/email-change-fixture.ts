@@ -1,4 +1,4 @@
-/** What tests of changed addresses share: people, what they ask for, and what became of it. */
+/** What tests of address changes share: users, their requests and the results. */
 import type { RestAnswer } from '@cardea/testing';
 import { type Account, type IdentityFixture, type OfFile, PASSWORD } from './identity-fixture.ts';
 import { mfaTokenOf, show, withTotp } from './mfa-fixture.ts';
@@ -53,7 +53,7 @@ export function emailChangesOf({ fixture, admin: ann }: OfFile<IdentityFixture>)
       const { body } = await fixture.rest.get('/dev/mailbox', { query: { to } });
       return body.messages.map(({ subject }: { subject: string }) => subject);
     },
-    /** Somebody whose second factor is a week old, signed in with it. */
+    /** A user whose second factor is a week old, signed in with it. */
     withOldFactor: async () => {
       const eva = await withTotp(fixture, await newcomer());
       fixture.clock.move(8 * DAY_MS);

@@ -1,4 +1,4 @@
-/** People change their address: both sides prove it by mail, and one person gets it. */
+/** People change their address: both addresses prove it by mail, and only one account gets it. */
 import { armFailPoints, parseFailPoints } from '@cardea/runtime';
 import { untilTrue } from '@cardea/testing';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -41,7 +41,7 @@ describe('identity 28 a person who changes their address', () => {
     expect(statusOf(await press(tokens[0] ?? ''))).toBe('200 proof kept');
     expect((await fixture.logIn(bob)).status).toBe(200);
     expect(statusOf(await press(tokens[1] ?? ''))).toBe('200 email changed');
-    // A prompt replay of either link does nothing.
+    // Using either link again does nothing.
     for (const token of tokens) expect(codeOf(await press(token))).toBe('401 invalid_link');
     expect(await emailOf(bob)).toMatchObject({ email, email_verified: true, change: null });
     expect(codeOf(await fixture.logIn(bob))).toBe('401 invalid_credentials');

@@ -1,4 +1,4 @@
-/** An administrator gives people another address: by rank, at once, and both addresses are told. */
+/** An administrator changes a user's address: limited by rank, at once, with a notice to both addresses. */
 import { armFailPoints, parseFailPoints } from '@cardea/runtime';
 import { untilTrue } from '@cardea/testing';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -111,7 +111,7 @@ describe('identity 30 an administrator who changes an address', () => {
     fixture.clock.move(11 * MINUTE_MS);
     expect(told(await as.patch(pathOf(bob), { email }))).toBe('401 step_up_required');
     expect(await types(bob)).not.toContain('EmailChanged');
-    // Nothing was reserved.
+    // Nothing was reserved, so the address can still be registered.
     expect((await registering(email)).status).toBe(201);
     expect((await fixture.logIn({ ...bob, email })).status).toBe(200);
   });

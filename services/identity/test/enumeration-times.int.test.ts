@@ -1,6 +1,6 @@
 /**
- * Whether somebody who asks about addresses can tell by the time which of them are known. The long form
- * judges the times of 500 pairs by endpoint; the short one only holds that both of a pair get the same.
+ * Whether response times reveal which addresses have accounts. The long form evaluates the times of 500 pairs per
+ * endpoint. The short form only checks that both of a pair get the same response.
  */
 import { mannWhitney, medianOf, type RestAnswer, testForm, untilTrue } from '@cardea/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ const MEDIANS_APART_MAX = 0.05;
 const P_MIN = 0.001;
 const HOUR_MS = 3_600_000;
 const PLAYED_MS_MAX = testForm.long ? 900_000 : 60_000;
-/** As many addresses are known, so that none meets a limit of its own. */
+/** There are as many known addresses, so that none reaches its own limit. */
 const AT_ONCE = 20;
 
 const { fixture, admin } = oauthOfFile({ RATE_LIMIT_FACTOR: '1000000' });
@@ -44,7 +44,7 @@ type Answer = Pick<RestAnswer, 'status' | 'code'>;
 type Call = (email: string) => Promise<Answer>;
 const WRONG = 'a wrong one of theirs';
 
-/** A page of the authorization server, which has just been opened. */
+/** A new page of the authorization server. */
 let page: Browser;
 let path: string;
 const { authorize } = oauthCalls(() => fixture);
@@ -57,7 +57,7 @@ const posted = async (body: object): Promise<Answer> => {
   return { status: answer.status, code: answer.body?.error };
 };
 
-/** Who asks about an address sends this; what comes back says nothing of it. */
+/** The calls with which a caller probes an address. Their responses must not depend on it. */
 const CALLS: { readonly [name: string]: Call } = {
   login: (email) => post('login', { email, password: WRONG }),
   'interaction/login': (email) => posted({ email, password: WRONG }),
@@ -68,7 +68,7 @@ const CALLS: { readonly [name: string]: Call } = {
   'passkeys/options': (email) => post('passkeys/options', { email }),
 };
 
-/** What is sent after an answer must not fall into the time of the next one. */
+/** Waits until what follows one response cannot affect the time of the next. */
 async function settled(): Promise<void> {
   const { database: pool } = fixture.host.needsOf('identity');
   await untilTrue(async () => {

@@ -14,7 +14,7 @@ import {
 const database = testDatabase();
 let fixture: IdentityFixture;
 let admin: Account;
-/** Awaited before a field of the account is encrypted: simulates a process that stalls there. */
+/** Awaited before a field of the account is encrypted, to simulate a process that stalls there. */
 let beforeSealing: ((place: FieldLocation) => Promise<void>) | undefined;
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ afterAll(async () => {
   await fixture?.stop();
 });
 
-/** Makes the call, and deletes and erases the user when it is about to encrypt a field of theirs. */
+/** Makes the call, and deletes and erases the user just before it encrypts one of the user's fields. */
 async function erasedMeanwhile(
   userId: string | undefined,
   field: string,
@@ -74,7 +74,7 @@ async function erase(userId: string): Promise<void> {
   );
 }
 
-/** Everything that a client receives, except for what differs from call to call. */
+/** Everything that a client receives, without values that differ in every call. */
 const bare = ({ status, body }: RestAnswer) => ({
   status,
   error: { ...body.error, request_id: '' },

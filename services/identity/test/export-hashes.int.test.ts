@@ -1,4 +1,4 @@
-/** The owner of a tenant takes its users along with the hashes of their passwords, and brings them elsewhere. */
+/** The owner of a tenant exports its users with their password hashes and imports them elsewhere. */
 import { describe, expect, it } from 'vitest';
 import { type Account, PASSWORD } from './identity-fixture.ts';
 import { application, authorized, oauthOfFile, token } from './oauth-fixture.ts';
@@ -113,7 +113,7 @@ describe('standards 9 an export with password hashes', () => {
       const answer = await exported({ access, tenantId });
       expect(`${answer.status} ${answer.code}`).toBe('403 forbidden');
     }
-    // The same callers may have the export without hashes, as far as they may read users at all.
+    // The same callers may export without hashes, if they may read users.
     for (const bearer of bearers.slice(0, 2)) {
       expect((await fixture.rest.get(EXPORT, { bearer, tenant: tenantId })).status).toBe(200);
     }

@@ -1,11 +1,11 @@
-/** Administrators take all users of their tenant along, as lines of JSON. */
+/** Administrators export all users of their tenant as JSON lines. */
 import { expect, it } from 'vitest';
 import type { Account } from './identity-fixture.ts';
 import { oauthOfFile } from './oauth-fixture.ts';
 
 const { fixture, admin } = oauthOfFile();
 const EXPORT = '/api/v1/admin/users/export';
-/** More than two pages. */
+/** More users than two pages contain. */
 const MANY = 4_200;
 
 const exported = (account: Account) => fixture.as(account).get(EXPORT);
@@ -25,7 +25,7 @@ const ODD_NAMES = [
 ];
 const ODD_ROLES = [['member'], ['a,b', 'c"d', 'e\\f', 'NULL'], [], ['{x}', ' y ']];
 
-/** Rows of users that exist in the table alone; several have the same time of creation. */
+/** Inserts users into the table only. Several have the same time of creation. */
 const fill = (tenantId: string) =>
   fixture.host.needsOf('identity').database.system.query(
     `INSERT INTO identity.users (id, tenant_id, email, email_verified, address_from, display_name, roles, vouched,

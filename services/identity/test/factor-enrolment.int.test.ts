@@ -1,4 +1,4 @@
-/** Second factors of users: enrolled, listed and removed by themselves. */
+/** Users enrol, list and remove their second factors. */
 import { describe, expect, it } from 'vitest';
 import { type Account, identityOfFile } from './identity-fixture.ts';
 import { codeOf, type Enrolled, nextCode, withTotp } from './mfa-fixture.ts';

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BOOTSTRAP_IDS } from '../src/accounts/bootstrap.ts';
 import { type IdentityFixture, identityFixture, PASSWORD } from './identity-fixture.ts';
 
-/** One database, started again and again with the same secrets. */
+/** One database that is started repeatedly with the same secrets. */
 const SECRETS = {
   JWT_SECRET: randomBytes(32).toString('hex'),
   ENCRYPTION_KEY: randomBytes(32).toString('hex'),

@@ -1,4 +1,4 @@
-/** People who are imported with the hashes of other products sign in once by them, and then by ours. */
+/** Users who are imported with other products' hashes sign in once with those, and then with ours. */
 import { readFileSync } from 'node:fs';
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 type Vector = { readonly password: string; readonly hash: unknown; readonly firebase?: unknown };
-/** One hash of each form, of a decomposed password: the hashes themselves are tried in the unit test. */
+/** One hash of each format, for a decomposed password. The unit test verifies the hashes themselves. */
 const people = vectors
   .filter(({ password }: Vector) => password === 'nfd')
   .map(({ password, hash, firebase }: Vector, index: number) => ({

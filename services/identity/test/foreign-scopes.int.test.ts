@@ -1,4 +1,4 @@
-/** requests-oauthlib, which takes a scope in the answer that it did not ask for as an error. */
+/** requests-oauthlib treats a scope in the response that it did not request as an error. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -17,7 +17,7 @@ import {
 const { fixture, admin } = oauthOfFile();
 const ROOT = resolve(import.meta.dirname, '../../..');
 const OWN_PYTHON = join(ROOT, '.cache/python/bin/python');
-/** Where `.ci/run` has installed the libraries, or the machine's own. */
+/** The environment in which `.ci/run` has installed the libraries, or the system's own. */
 const PYTHON = existsSync(OWN_PYTHON) ? OWN_PYTHON : 'python3';
 const SCRIPT = join(import.meta.dirname, 'verifiers/fetch_token.py');
 

@@ -1,4 +1,4 @@
-/** A single-page application with oidc-client-ts, in a real browser: the whole of a session, from sign-in to sign-out. */
+/** A single-page application with oidc-client-ts in a real browser, from sign-in to sign-out. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { untilTrue } from '@cardea/testing';
@@ -23,7 +23,7 @@ type User = {
   readonly profile: { readonly [claim: string]: unknown };
 };
 
-/** Loads the library into the page, as its own script does, and runs `script` with `manager`. */
+/** Loads the library into the page, as the application's own script would, and runs `script` with `manager`. */
 async function withManager<T>(page: Page, client: TestClient, script: string): Promise<T> {
   await page.addScriptTag({ content: library });
   const settings = JSON.stringify({

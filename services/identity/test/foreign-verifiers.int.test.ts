@@ -1,4 +1,4 @@
-/** Tokens for applications, verified by libraries of Python and Go that are not ours, as far as each one can. */
+/** Tokens for applications, verified by Python and Go libraries as far as each supports it. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -11,13 +11,13 @@ import { application, authorized, oauthOfFile } from './oauth-fixture.ts';
 const { fixture, admin } = oauthOfFile();
 const ROOT = resolve(import.meta.dirname, '../../..');
 const OWN_PYTHON = join(ROOT, '.cache/python/bin/python');
-/** Where `.ci/run` has installed the libraries, or the machine's own. */
+/** The environment in which `.ci/run` has installed the libraries, or the system's own. */
 const PYTHON = existsSync(OWN_PYTHON) ? OWN_PYTHON : 'python3';
 const PYTHON_SCRIPT = join(import.meta.dirname, 'verifiers/verify_tokens.py');
 const GO_SOURCE = join(import.meta.dirname, 'verifiers/go-oidc');
 const GO_BINARY = join(ROOT, '.cache/verifiers/go-oidc');
 
-/** Notices come within 2 s on a machine that has time for them. */
+/** Notices arrive within 2 s on an idle machine; a busy one needs longer. */
 const NOTICE_MS_MAX = 30_000;
 const OTHER = '00000000-0000-4000-8000-000000000000';
 
@@ -27,7 +27,7 @@ type Command = readonly [program: string, ...args: string[]];
 type Library = {
   readonly name: string;
   readonly command: Command;
-  /** Ends with 0 where the library is there, or can be made. */
+  /** Exits with 0 if the library is present or can be built. */
   readonly probe: Command;
   readonly verifies: readonly Algorithm[];
 };
@@ -37,7 +37,7 @@ const ofPython = (name: string, module: string, verifies: readonly Algorithm[]):
   command: [PYTHON, '-W', 'ignore', PYTHON_SCRIPT, name],
   probe: [PYTHON, '-c', `import ${module}`],
 });
-/** python-jose has no Edwards curves; Authlib and go-oidc know only the older name of EdDSA. */
+/** python-jose has no Edwards curves. Authlib and go-oidc know only the older name of EdDSA. */
 const LIBRARIES: readonly Library[] = [
   ofPython('joserfc', 'joserfc', ALGORITHMS),
   ofPython('authlib', 'authlib', ['RS256', 'ES256', 'EdDSA']),
@@ -64,7 +64,7 @@ type Verified = {
   readonly error?: string;
 };
 
-/** Not synchronous, since the program may ask the service of this very process. */
+/** Runs asynchronously, since the program may call the service in this process. */
 async function run([program, ...args]: Command, input = '') {
   const child = spawn(program, args, { stdio: 'pipe' });
   const code = new Promise<number | null>((done) => {
@@ -86,14 +86,14 @@ async function verifiedBy(
   return JSON.parse(printed);
 }
 
-/** Another person's, under the same signature. */
+/** Another person's claims with the original signature. */
 function forged(token: string): string {
   const [header, , signature] = token.split('.');
   const payload = JSON.stringify({ ...claimsOf(token), sub: OTHER });
   return [header, Buffer.from(payload).toString('base64url'), signature].join('.');
 }
 
-/** What one application has of a person, from the sign-in to the sign-out. */
+/** The tokens that one application gets for a person between sign-in and sign-out. */
 type Signed = { readonly tokens: { readonly [kind in Kind]: Given }; readonly sid: string };
 const signed = new Map<Algorithm, Signed>();
 const there = new Map<string, Promise<boolean>>();
@@ -130,7 +130,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver?.close());
 
-/** Asked, and for Go built, once for all kinds of token. */
+/** Probed, and for Go built, once for all kinds of tokens. */
 function isThere({ name, probe }: Library): Promise<boolean> {
   const asked = there.get(name) ?? run(probe).then(({ code }) => code === 0);
   there.set(name, asked);
@@ -155,7 +155,7 @@ describe('a token for an application', () => {
       { ...token, audience: 'somebody-else' },
       { ...token, token: forged(token.token) },
     ]);
-    // What an application has from the sign-in must end no session of its own.
+    // A token from the sign-in must not be accepted as a logout token.
     const instead = known.map(({ tokens }) => ({ ...tokens.id_token, kind }));
     const refused = kind === 'logout_token' ? [...wrong, ...instead] : wrong;
     for (const { claims, error } of await verifiedBy(library, refused)) {

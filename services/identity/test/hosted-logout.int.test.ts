@@ -1,4 +1,4 @@
-/** What applications and strangers reach by sending a browser to the logout endpoint. */
+/** What applications and other sites achieve by redirecting a browser to the logout endpoint. */
 import { createHmac } from 'node:crypto';
 import * as openid from 'openid-client';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ const signedIn = (account = ann, client = shop): Promise<Flow> =>
   authorized(fixture, { client, account });
 const ended = (page: Browser, asked: object = {}) =>
   page.get(`${END}?${new URLSearchParams(asked as Record<string, string>)}`);
-/** Whether the browser is still signed in, by what an application is told and by its token. */
+/** Whether the browser is still signed in, according to the application's response and its token. */
 const goesOn = async ({ page, access_token }: Flow, client = shop) => {
   const { location } = await page.get(authorize(client, { prompt: 'none' }));
   const { active } = await introspect(access_token);
@@ -121,7 +121,7 @@ describe('the logout endpoint', () => {
       expect([headers, status]).toEqual([headers, 403]);
       expect(text).toContain('not sent from our own page');
     }
-    // An image or a frame of another site comes without the cookie.
+    // An image or a frame on another site sends no cookie.
     const plain = await fetch(`${fixture.baseUrl}${END}`, { headers: { accept: 'image/*' } });
     expect(plain.status).toBe(200);
     expect((await flow.page.get(END, { accept: 'application/json' })).status).toBe(200);

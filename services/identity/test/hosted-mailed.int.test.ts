@@ -19,7 +19,7 @@ describe.skipIf(CHROMIUM === undefined)('what is mailed from the hosted pages, i
 
   const heading = (page: Page) => page.textContent('h1');
   const arrived = (page: Page) => page.waitForURL(/callback\?code=/);
-  /** How much longer the browser keeps the flow. */
+  /** The remaining lifetime of the flow's cookie. */
   const keptSeconds = async (page: Page) => {
     const cookies = await page.context().cookies(page.url());
     const { expires = 0 } = cookies.find(({ name }) => name === 'cardea_interaction') ?? {};
@@ -37,7 +37,7 @@ describe.skipIf(CHROMIUM === undefined)('what is mailed from the hosted pages, i
       await phone.click('button[value=magic_link]');
       await phone.waitForSelector('#code');
       await expectFaultless(phone);
-      // As long as the link works, and a while to finish.
+      // The flow is kept as long as the link works, plus some minutes.
       expect(await keptSeconds(phone)).toBeGreaterThan(24 * 60);
       const { link, text } = await hosted.fixture.mail(fred.email, /Anmelden/);
       const desk = await hosted.chromium.open(DESK);
@@ -53,14 +53,14 @@ describe.skipIf(CHROMIUM === undefined)('what is mailed from the hosted pages, i
       await phone.fill('#code', (CODE.exec(text)?.[1] ?? '').toLowerCase());
       await submit(phone, 'login');
       await arrived(phone);
-      // The code has used the link up.
+      // The code has consumed the link.
       await phone.goto(link);
       expect(await heading(phone)).toBe('Dieser Link wurde schon benutzt');
       await expectFaultless(phone);
       await desk.reload();
       expect(await heading(desk)).toBe('This link does not work any more');
       expect(await desk.textContent('main')).toContain('It was used before');
-      // The tenant is not known here: our own pages ask for it, unless there is one alone.
+      // The tenant is not known here, so our own pages ask for it, unless there is only one.
       const href = (await desk.getAttribute('a.button.main', 'href')) ?? '';
       expect(href).toBe(`${ISSUER}/account/sign-in?return_to=`);
       await desk.click('a.button.main');
@@ -89,7 +89,7 @@ describe.skipIf(CHROMIUM === undefined)('what is mailed from the hosted pages, i
       expect(await other.textContent('a.button.main')).toBe('Continue to Shop');
       await expectFaultless(other);
       await page.context().clearCookies({ name: 'cardea_session' });
-      // A flow that still waits says it of the link itself.
+      // A pending flow reports that the link itself was used.
       await page.goto(signInUrl(hosted.shop));
       await page.goto(`${page.url()}/link${new URL(link).hash}`);
       await submit(page, 'login');
@@ -132,7 +132,7 @@ describe.skipIf(CHROMIUM === undefined)('what is mailed from the hosted pages, i
       await submit(page, 'verify-email');
       expect(await page.textContent('[role=alert]')).toContain('schon benutzt');
       await expectFaultless(page);
-      // The page that waits lets the person sign in with what they chose.
+      // The waiting page lets the person sign in with the password that they chose.
       await page.click('form[action$="/restart"] button');
       await page.fill('#email', 'hanna@example.com');
       await page.fill('#password', PASSWORD);

@@ -39,7 +39,7 @@ const enterPassword = async (page: Page, { email }: Pick<Account, 'email'>) => {
 const arrived = async (page: Page) => {
   await page.waitForURL(/callback\?code=/);
 };
-/** Whoever enrols a first factor gets codes for the day on which it is lost. */
+/** Enrolling a first factor shows recovery codes, for the case that it is lost. */
 const keepCodes = async (page: Page) => {
   await page.waitForSelector('ul.codes');
   expect(await page.locator('ul.codes li').count()).toBe(10);
@@ -70,7 +70,7 @@ describe.skipIf(CHROMIUM === undefined)('the hosted pages in Chromium', () => {
       await keepCodes(page);
       await arrived(page);
       await page.context().clearCookies();
-      // The browser offers it at the field for the address.
+      // The browser offers the passkey at the address field.
       await page.goto(signInUrl(strictShop));
       await arrived(page);
     },

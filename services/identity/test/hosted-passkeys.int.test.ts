@@ -7,7 +7,7 @@ import { expectFaultless, submit } from './page-checks.ts';
 const STEP_MS = 120_000;
 const PHONE = { viewport: { width: 320, height: 640 } };
 
-/** A person who does not pick what the browser offers; no other request may be made while that waits. */
+/** Simulates a person who does not choose what the browser offers. While that request waits, no other may be made. */
 const PICKED_BY_NOBODY = `
   const get = navigator.credentials.get.bind(navigator.credentials);
   window.offers = [];
@@ -34,7 +34,7 @@ describe.skipIf(CHROMIUM === undefined)('passkeys at the hosted pages in Chromiu
     expect(answer.status, answer.text).toBe(200);
   }, STEP_MS);
 
-  /** A person whose one second factor is a passkey of this page; stops where the recovery codes are shown. */
+  /** A person whose only second factor is a passkey of this page. Stops at the recovery codes. */
   async function withPasskey(page: Page, name: string) {
     const person = await hosted.fixture.register(hosted.admin.tenantId, name);
     await withAuthenticator(page);

@@ -1,6 +1,6 @@
 /**
- * Whatever an application asks for, a person meets each page once and the flow ends; and flows that are open at once in
- * one browser each end in an answer or in a page that says what happened.
+ * For any request of an application, a person sees each page once and the flow ends. Several open flows in one browser
+ * each end in a response or in a page that explains what happened.
  */
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Account, PASSWORD } from './identity-fixture.ts';
@@ -28,11 +28,11 @@ const FLOWS_MS = 240_000;
 
 const urlOf = (client: TestClient, more: { [name: string]: string } = {}) =>
   authorizeUrl(client, { code_challenge: pkce().challenge, ...more });
-/** Where a browser that is sent there ends up. */
+/** The absolute URL of a redirect. */
 const absolute = (at: string) => new URL(at, fixture.issuer).href;
 const isPage = (at: string) => at.includes('/oauth2/interaction/');
 
-/** One page of a person; where the browser is sent then. */
+/** Submits one page as the person, and returns where the browser is redirected. */
 async function answer(page: Browser, at: string, who: Person): Promise<[Step, string]> {
   const { body } = await page.get(at, { accept: 'application/json' });
   const post = async (path: string, form: object) => {
@@ -60,7 +60,7 @@ async function answer(page: Browser, at: string, who: Person): Promise<[Step, st
 
 let registrations = 0;
 
-/** A new account each time, up to the code of its mail. */
+/** Registers a new account up to the code in its mail. */
 async function registered(post: (path: string, form: object) => Promise<string>) {
   registrations += 1;
   const email = `new.${registrations}@example.com`;
@@ -122,7 +122,7 @@ describe('a flow [oauth-30]', () => {
       const who: Person = withSecond ? await withTotp(fixture, bob) : bob;
       const other = await application(fixture, admin, { first_party: true });
       const faults: object[] = [];
-      // Made before time passes: codes of second factors take it.
+      // Created before the clock advances, since codes of second factors need time to pass.
       const clients: TestClient[] = [];
       for (const _case of CASES) clients.push(await application(fixture, admin, { first_party }));
       const startMs = performance.now();

@@ -1,11 +1,11 @@
-/** Where nobody knows which program receives the answer, the tenant's own application is not served unseen. */
+/** If any program could receive the response, even the tenant's own application gets it only after an interaction. */
 import { describe, expect, it } from 'vitest';
 import { PASSWORD } from './identity-fixture.ts';
 import { application, authorizeUrl, browser, oauthOfFile, pkce } from './oauth-fixture.ts';
 
 const { fixture, admin } = oauthOfFile({ RATE_LIMIT_FACTOR: '100000' });
 
-/** A browser in which somebody has signed in to the application already. */
+/** A browser in which a user has already signed in to the application. */
 async function signedIn(redirect_uri: string) {
   const client = await application(fixture, admin, {
     ...{ type: 'native', first_party: true, redirect_uris: [redirect_uri], name: 'Shop CLI' },

@@ -84,7 +84,7 @@ describe.skipIf(CHROMIUM === undefined)('the hosted registration in Chromium', (
       await page.click('button:text("Hide password")');
       expect(await typeOf()).toBe('password');
       await page.click('button:text("Show password")');
-      // Whatever is sent is a password again by then.
+      // By then every posted value is a password again.
       await page.locator('form:has(#password)').evaluate((form) => {
         (form as unknown as EventTarget).addEventListener('submit', (event) => {
           event.preventDefault();

@@ -38,7 +38,7 @@ async function begun(page: Browser, more: { [name: string]: string } = { prompt:
 const register = (page: Browser, at: string, email: string, password = PASSWORD) =>
   page.form(`${at}/register`, { email, password, display_name: '' });
 
-/** Where the application gets its answer. */
+/** Follows the browser to the application's response. */
 async function ended(page: Browser, location: string) {
   const back = await page.get(location);
   return new URL(back.location).searchParams;
@@ -62,7 +62,7 @@ describe('the registration at the hosted pages', () => {
     const proven = await page.form(`${at}/verify-email`, { code: code.toLowerCase() });
     expect(proven.status, proven.text).toBe(303);
     expect((await ended(page, proven.location)).get('code')).toBeTruthy();
-    // The password that was chosen at the page stays, and the address is proven.
+    // The password that was chosen on the page stays, and the address is proven.
     const login = await fixture.logIn({ tenantId: admin.tenantId, email });
     expect(login.body).toMatchObject({ email_verified: true });
     const used = await page.form(`${at}/verify-email`, { code });
@@ -127,7 +127,7 @@ describe('the registration at the hosted pages', () => {
     for (const shown of [{ code: foreign.code }, { token: foreign.token }]) {
       expect((await page.form(`${at}/verify-email`, shown)).status).toBe(401);
     }
-    // Neither was used up.
+    // Neither code nor link was consumed.
     const proven = await page.form(`${at}/verify-email`, { token: own.token });
     expect((await ended(page, proven.location)).get('code')).toBeTruthy();
     const also = await second.form(`${there}/verify-email`, { code: foreign.code });

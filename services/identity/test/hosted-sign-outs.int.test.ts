@@ -1,4 +1,4 @@
-/** How a sign-in at the hosted pages ends in its own browser, and what ends with it. */
+/** How a browser sign-in ends in its own browser, and which sessions end with it. */
 import { untilTrue } from '@cardea/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Account, claimsOf } from './identity-fixture.ts';
@@ -18,7 +18,7 @@ import {
 } from './oauth-fixture.ts';
 
 const { fixture, admin } = oauthOfFile();
-/** Without refresh tokens: its tokens name the session of the browser. */
+/** An application without refresh tokens: its tokens name the browser session. */
 let shop: TestClient;
 let ann: Account;
 beforeAll(async () => {

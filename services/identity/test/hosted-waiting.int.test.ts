@@ -1,4 +1,4 @@
-/** How long the hosted pages wait: for a person some minutes, for a mail as long as what is in it works. */
+/** How long the hosted pages wait: some minutes for a person, and for a mail as long as its secret works. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Account, PASSWORD } from './identity-fixture.ts';
 import {
@@ -24,7 +24,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Moves the date of this process, and so of the server in it. */
+/** Advances the clock of this process, which the server shares. */
 const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
 const begun = async (page: Browser, more: { [name: string]: string } = {}) => {
   const url = authorizeUrl(shop, { code_challenge: pkce().challenge, ...more });
@@ -109,7 +109,7 @@ describe('a hosted page', () => {
     const closed = await page.post(`${at}/login`, { method: 'magic_link', code: right });
     answers.push(closed.body.error);
     expect(answers).toEqual([...Array(5).fill('invalid_code'), 'too_many_attempts']);
-    // It is no code of the API, and no code to sign in by that the tenant may have switched off.
+    // The code is not accepted by the API, and it is not a code to sign in with, which the tenant may have disabled.
     const unbound = { code: right, email: bob.email };
     const api = await fixture.rest.post('/api/v1/auth/otp/verify', unbound, {
       tenant: admin.tenantId,

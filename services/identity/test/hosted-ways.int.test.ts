@@ -1,4 +1,4 @@
-/** Every way to sign in at the authorization server, as programs of the same origin take it: by JSON. */
+/** Every method to sign in at the authorization server, used through JSON by same-origin programs. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   application,
@@ -34,7 +34,7 @@ const begun = async (page: Browser = browser(fixture)) => {
 const goesOn = async (page: Browser, redirectTo: string) =>
   (await page.get(redirectTo)).location.includes('code=');
 
-/** To the provider and back, as far as the page of the authorization server. */
+/** Goes to the provider and back to the page of the authorization server. */
 async function throughGitHub(path: string) {
   const uid = path.split('/').at(-1) ?? '';
   const answer = await social.authorize('github', { tenant_id: admin.tenantId, interaction: uid });
@@ -48,7 +48,7 @@ describe('the hosted sign-in', () => {
   it('names the ways of its tenant that lead anywhere from its pages', async () => {
     const { page, path } = await begun();
     const shown = await page.get(path, JSON_ONLY);
-    // The domain of this tenant's passkeys is another one than the issuer's.
+    // The domain of this tenant's passkeys differs from the issuer's.
     const ways = ['password', 'email_otp', 'magic_link', 'google', 'github'];
     expect(shown.body.methods).toEqual(ways);
   });

@@ -1,4 +1,4 @@
-/** The id_tokens of applications: who signs them, what they say, and where they are refused. */
+/** The id_tokens of applications: their signatures, their claims, and where they are refused. */
 import { createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { signingKeysModule } from '../src/signing-keys/signing-keys.module.ts';
@@ -126,7 +126,7 @@ describe('a hint', () => {
     const ofBob = await hintOf(ours, bob);
     expect(await errorOf(ofBob, silent)).toBe('login_required');
     expect((await asked(ours, ofBob)).location).toContain('/oauth2/interaction/');
-    // Every application of another tenant is another application.
+    // Every application of another tenant counts as another application.
     const foreign = await hintOf(theirs, elsewhere);
     for (const more of [silent, {}]) expect(await errorOf(foreign, more)).toBe('invalid_request');
     expect((await asked(ours, own, { prompt: 'none' })).location).toContain('code=');
@@ -179,7 +179,7 @@ describe('an id_token', () => {
       ].map(async (idToken) => lasting(await verified(client, idToken, 'RS256'))),
     );
     expect(again).toEqual(ofDevice);
-    // Another sign-in, in another session.
+    // Another sign-in has another session.
     const { sid, auth_time: at } = ofDevice ?? {};
     expect(ofDevice).toEqual({ ...ofCode, sid, auth_time: at });
     const info = await fixture.rest.get('/oauth2/userinfo', { bearer: body.access_token });

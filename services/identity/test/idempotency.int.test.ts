@@ -1,4 +1,4 @@
-/** What an Idempotency-Key guarantees, at two replicas and with a clock that is moved by days. */
+/** The guarantees of an Idempotency-Key at two replicas, with a clock that is advanced by days. */
 import { randomBytes } from 'node:crypto';
 import { armFailPoints, parseFailPoints } from '@cardea/runtime';
 import { type RestAnswer, testDatabase } from '@cardea/testing';
@@ -19,7 +19,7 @@ const AGENTS = '/api/v1/agents';
 const database = testDatabase();
 let both: readonly [IdentityFixture, IdentityFixture];
 let admin: Account;
-/** Token of the administrator, signed in at the current time of the clock. */
+/** A token of the administrator, signed in at the current time of the clock. */
 let access: string;
 
 beforeAll(async () => {
@@ -181,14 +181,14 @@ describe('an Idempotency-Key without a credential', () => {
     const key = `the same for everyone, ${what}`;
     const first = await post(`first.${what}@example.com`, key, '198.51.100.1');
     expect(first.body.access_token).toBeDefined();
-    // From elsewhere, and from the same network with another body.
+    // One request comes from elsewhere, the other from the same network with another body.
     const second = await post(`second.${what}@example.com`, key, '203.0.113.1');
     const third = await post(`third.${what}@example.com`, key, '198.51.100.1');
     for (const answer of [second, third]) {
       expect(answer.status).toBe(201);
       expect(answer.body.access_token).toBeDefined();
     }
-    // The same request from elsewhere learns only what any other request learns about a taken address.
+    // The same request from elsewhere learns no more than any request about a taken address.
     const stolen = await post(`first.${what}@example.com`, key, '203.0.113.1');
     expect([stolen.status, stolen.body.user_id]).toEqual([201, '']);
     const again = await post(`first.${what}@example.com`, key, '198.51.100.77');

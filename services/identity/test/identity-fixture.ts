@@ -1,4 +1,4 @@
-/** Identity alone on a real database, with a clock that can be moved and passwords that are counted. */
+/** Runs identity alone on a real database, with a clock that tests set and a counter of password hashes. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ import { type TenantSettingsChange, tenants } from '../src/workspaces/tenants/te
 
 export const PASSWORD = 'correct horse battery';
 
-/** Cheap parameters: tests count hashes, not their time. */
+/** Cheap parameters, because tests count hashes and do not time them. */
 const COST = { memoryKib: 64, time: 1 };
 
 export type MovableClock = Clock & { move(ms: number): void };
@@ -46,21 +46,21 @@ export type Account = {
 
 export type IdentityFixture = ServiceFixture & {
   readonly clock: MovableClock;
-  /** Hashes computed and verified so far. */
+  /** The number of hashes computed and verified so far. */
   readonly hashes: () => number;
   readonly lines: readonly string[];
-  /** A new organization with its administrator. */
+  /** Creates an organization with its administrator. */
   signUp(name?: string): Promise<Account>;
-  /** A member of a tenant. */
+  /** Registers a member of a tenant. */
   register(tenantId: string, name?: string): Promise<Account>;
-  /** The same, and the address is proven by the session in which it was registered. */
+  /** Registers a member and proves the address in the session of the registration. */
   registerVerified(tenantId: string, name?: string): Promise<Account>;
   logIn(account: Pick<Account, 'tenantId' | 'email'>, password?: string): Promise<RestAnswer>;
-  /** The same account with tokens of now, for calls that ask for a recent sign-in. */
+  /** Signs in again, for calls that require a recent sign-in. */
   signInAgain(account: Account): Promise<Account>;
   refresh(token: string): Promise<RestAnswer>;
   as(account: Pick<Account, 'access' | 'tenantId'>): RestDriver;
-  /** The newest mail to an address, waited for; a notice of a change only where it is looked for. */
+  /** Waits for the newest mail to an address. Notices of changes are included only on request. */
   mail(
     to: string,
     about?: RegExp,
@@ -184,10 +184,10 @@ export async function identityFixture(
   return whole;
 }
 
-/** What tests of one file share; nothing is in it before they run. */
+/** What the tests of one file share. It is empty before they run. */
 export type OfFile<Fixture> = { readonly fixture: Fixture; readonly admin: Account };
 
-/** A fixture for all tests of the file, on a database of its own, with the administrator of a tenant. */
+/** Starts a fixture for all tests of the file on a separate database, with the administrator of a tenant. */
 export function ofFile<Fixture extends IdentityFixture>(
   start: (databaseUrl: string) => Promise<Fixture>,
 ): OfFile<Fixture> {
@@ -208,6 +208,6 @@ export const identityOfFile = (
   env: { readonly [name: string]: string } = {},
 ): OfFile<IdentityFixture> => ofFile((databaseUrl) => identityFixture(databaseUrl, env));
 
-/** Claims of a token, unverified. */
+/** The claims of a token, unverified. */
 export const claimsOf = (token: string) =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());

@@ -1,4 +1,4 @@
-/** Applications that print their `client_id` in capitals, as .NET does, and directories of Microsoft likewise. */
+/** Applications that send their `client_id` in capitals, as .NET does, and Microsoft directories that do so. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { askFor, deviceApplication } from './device-fixture.ts';
 import { type Account, claimsOf } from './identity-fixture.ts';
@@ -53,7 +53,7 @@ describe('a client_id in capitals [identity 19]', () => {
       active: true,
       client_id: client.client_id,
     });
-    // Signed in and consented: no page comes, whichever way the id is written.
+    // The person is signed in and has consented, so no page is shown for either spelling of the id.
     for (const written of [client, inCapitals(client)]) {
       const { challenge } = pkce();
       const query = { client_id: written.client_id, prompt: 'none', code_challenge: challenge };

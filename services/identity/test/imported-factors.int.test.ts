@@ -1,4 +1,4 @@
-/** People who are brought from elsewhere keep their authenticator apps; mail comes in the tenant's name. */
+/** Imported users keep their authenticator apps, and mail is sent in the tenant's name. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ describe('an imported person with a TOTP secret', () => {
     const position = await fixture.head();
     expect((await ask()).body).toEqual({ imported: 1, failed: [] });
     const events = (await fixture.eventsSince(position)).map(({ type }) => type);
-    // The mail of before may still have been under way.
+    // Earlier mail may still have been under way.
     expect(events.filter((type) => type !== 'MailSettled')).toEqual([]);
     const token = await mfaTokenOf(fixture, { tenantId: ann.tenantId, email });
     const code = nextCode(fixture, SECRET);

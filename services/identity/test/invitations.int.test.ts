@@ -1,4 +1,4 @@
-/** Invitations: who may send them, what their link opens, and what it opens no longer. */
+/** Invitations: who may send them, what their link allows, and when it stops working. */
 import { untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { type Account, claimsOf, identityOfFile, PASSWORD } from './identity-fixture.ts';

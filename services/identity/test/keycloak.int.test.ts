@@ -1,6 +1,6 @@
 /**
- * Keycloak as an application of Cardea's: its people sign in here, and its sessions end with ours. Played in the long
- * form, since it takes minutes to start.
+ * Keycloak as an application of Cardea: its users sign in here, and its sessions end with ours. It runs in the long
+ * form only, since Keycloak takes minutes to start.
  */
 import { processFixture, testForm, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -48,7 +48,7 @@ describe.runIf(testForm.long)('Keycloak', () => {
   }, START_MS_MAX);
   afterAll(() => keycloak?.stop());
 
-  /** As its console makes it: from our discovery document, and what an administrator types. */
+  /** The configuration that Keycloak's console makes of our discovery document and an administrator's input. */
   async function providerConfig({ client_id, client_secret }: TestClient) {
     const fromUrl = `${fixture.issuer}/.well-known/openid-configuration`;
     const source = { providerId: 'oidc', fromUrl };
@@ -72,7 +72,7 @@ describe.runIf(testForm.long)('Keycloak', () => {
     return `/realms/${REALM}/protocol/openid-connect/auth?${query}`;
   };
 
-  /** Follows its redirects at itself, up to a page or to another's address. */
+  /** Follows Keycloak's redirects to a page or to another host. */
   async function followed(at: Browser, to: string) {
     let answer = await at.get(to);
     for (let step = 0; step < REDIRECTS_MAX; step += 1) {
@@ -83,7 +83,7 @@ describe.runIf(testForm.long)('Keycloak', () => {
     throw new Error('it redirects for ever');
   }
 
-  /** Signs somebody in at an application of Keycloak's, by way of the hosted pages. */
+  /** Signs a user in to an application of Keycloak through the hosted pages. */
   async function signedIn(account: Account) {
     const theirs = browser({ baseUrl: keycloak.url, issuer: keycloak.url });
     const ours = browser(fixture);
@@ -96,7 +96,7 @@ describe.runIf(testForm.long)('Keycloak', () => {
     return { theirs, ours };
   }
 
-  /** The page of a first sign-in: Keycloak wants a family name, which nobody has here. */
+  /** Completes the page of a first sign-in, because Keycloak requires a family name, which no test user has. */
   async function completed(theirs: Browser, page: string) {
     const action = /action="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';
     const given = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** A Keycloak of its own, from the distribution that Maven has: started, administered over its REST API, stopped. */
+/** Starts, administers and stops a Keycloak from the distribution on Maven. */
 import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,19 +13,19 @@ const UNPACK = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:unpack';
 const ARTIFACT = `org.keycloak:keycloak-quarkus-dist:${VERSION}:zip`;
 const run = promisify(execFile);
 const START_MS_MAX = 600_000;
-/** Made up for a program that nobody else reaches. */
+/** An invented password for a program that nobody else can reach. */
 const ADMIN = { username: 'admin', password: 'the-password-of-a-test' };
 
 // biome-ignore lint/suspicious/noExplicitAny: as in the REST driver, tests reach into bodies.
 type Body = any;
 export type Keycloak = {
   readonly url: string;
-  /** Calls the administration below /admin/realms, and throws where that is refused. */
+  /** Calls the administration API below /admin/realms. Throws if the call is refused. */
   readonly admin: (method: string, path: string, body?: object) => Promise<Body>;
   readonly stop: () => Promise<void>;
 };
 
-/** Fetches it once. Answers why it cannot be had; undefined once it is there. */
+/** Downloads it once. Returns why it is unavailable, or undefined if it is present. */
 export async function whyNoKeycloak(): Promise<string | undefined> {
   const java = await run('java', ['-version']).catch(() => undefined);
   if (java === undefined) return `no Java for Keycloak ${VERSION}`;
@@ -43,7 +43,7 @@ export async function whyNoKeycloak(): Promise<string | undefined> {
   }
 }
 
-/** It writes into its own folder, so each gets a copy. */
+/** Keycloak writes into its own folder, so each instance gets a copy. */
 export async function startKeycloak(processes: ProcessFixture): Promise<Keycloak> {
   const home = mkdtempSync(join(tmpdir(), 'cardea-keycloak-'));
   processes.onEnd(() => rmSync(home, { recursive: true, force: true }));
@@ -80,7 +80,7 @@ export async function startKeycloak(processes: ProcessFixture): Promise<Keycloak
       if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
       return text === '' ? undefined : JSON.parse(text);
     },
-    // Its shell hands SIGTERM on to Java, and nothing else.
+    // Its shell forwards only SIGTERM to Java.
     stop: async () => {
       await running.end('SIGTERM');
     },

@@ -1,4 +1,4 @@
-/** Passwords that are known from a leak, and those that the account had before. */
+/** Passwords from known leaks, and the account's previous passwords. */
 import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -81,7 +81,7 @@ describe('a password that is known from a leak', () => {
     expect(told(await change(bob, PASSWORD, LEAKED))).toBe('400 password_breached');
     const { first, again } = await reset(bob, LEAKED);
     expect(told(first)).toBe('400 password_breached');
-    // The link was not used up.
+    // The link was not consumed.
     expect((await again('a fine new password')).status).toBe(200);
     const email = `new.${bob.email}`;
     const made = await fixture.as(owner).post('/api/v1/admin/users', { email, password: LEAKED });
@@ -92,7 +92,7 @@ describe('a password that is known from a leak', () => {
     await setPolicy({ breach_check: true });
     await register(LEAKED);
     expect(asked).toEqual([`/range/${digestOf(LEAKED).slice(0, 5)} true`]);
-    // Padding is no leak.
+    // A padding line is not a leak.
     expect((await register('seen nowhere yet')).status).toBe(201);
   });
 
@@ -124,7 +124,7 @@ describe('a password that the account had before', () => {
     const { first: refused, again } = await reset(bob, first);
     expect(told(refused)).toBe('400 password_reused');
     expect((await again(third)).status).toBe(200);
-    // Three later ones have come since.
+    // Three later passwords have been set since.
     expect((await reset(bob, PASSWORD)).first.status).toBe(200);
   });
 

@@ -1,4 +1,4 @@
-/** How often a logout notice is sent to applications that do not take it, and whom they delay. */
+/** How often a logout notice is sent to applications that do not accept it, and that they delay no others. */
 import { connect } from 'node:net';
 import { ConnectFailed, type Dialer } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
@@ -16,12 +16,12 @@ import {
 
 const database = testDatabase();
 const AFTER_PAUSE_MS = 8_000;
-/** The operator has opened it, and the resolver leads it inside as any other name. */
+/** The operator has allowed this origin, and the resolver resolves it to a private address. */
 const INSIDE = 'https://receiver.internal';
 let fixture: OAuthFixture;
 let admin: Account;
 const receivers: LogoutReceiver[] = [];
-/** Addresses inside that were dialled: nothing is sent there. */
+/** Private addresses that were connected to. Nothing may be sent there. */
 const dialled: string[] = [];
 const dialer: Dialer = async ({ address, port }) => {
   if (address.startsWith('10.')) {

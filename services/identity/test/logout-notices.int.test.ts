@@ -1,4 +1,4 @@
-/** What applications are sent when sessions of their users end, by two replicas that both send. */
+/** Logout notices when sessions end, with two replicas that both send. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, claimsOf, PASSWORD } from './identity-fixture.ts';
@@ -8,13 +8,13 @@ import { oauthReplicasOfFile } from './oauth-replicas-fixture.ts';
 
 const replicas = oauthReplicasOfFile();
 const { refresh } = oauthCalls(() => replicas.one);
-/** Long enough for a second notice of the same end to come, too. */
+/** Long enough for a second notice of the same end to arrive, if there were one. */
 const SETTLE_MS = 700;
 const BY_BROWSER = { first_party: true, grant_types: ['authorization_code'] };
 let receiver: LogoutReceiver;
-/** With refresh tokens, and so with sessions of its own. */
+/** An application with refresh tokens and therefore its own sessions. */
 let shop: TestClient;
-/** Without: its tokens name the sign-in in the browser. */
+/** An application without them. Its tokens name the browser sign-in. */
 let bare: TestClient;
 beforeAll(async () => {
   receiver = await logoutReceiver(() => replicas.one);
@@ -49,7 +49,7 @@ const userPath = ({ ann }: Flow): string => `/api/v1/admin/users/${ann.userId}`;
 const me = ({ ann }: Flow) => replicas.other.as(ann);
 
 const BOTH = ['shop', 'bare'];
-/** How it ends; who is told of one session, and who of the user as a whole. */
+/** The ways in which sessions end; which applications get a notice of one session, and which of the whole user. */
 const ENDS: readonly [
   string,
   'session' | 'user',

@@ -1,4 +1,4 @@
-/** An application's address for logout notices: it verifies what comes by `jose`, and answers as a test says. */
+/** An application's endpoint for logout notices. It verifies each notice with `jose` and responds as the test sets. */
 import { createServer } from 'node:http';
 import { untilTrue } from '@cardea/testing';
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose';
@@ -7,7 +7,7 @@ import type { OAuthFixture } from './oauth-fixture.ts';
 export type Notice = {
   readonly claims: JWTPayload & { readonly sid?: string };
   readonly alg: string;
-  /** As it came. */
+  /** The token as received. */
   readonly token: string;
   readonly atMs: number;
 };
@@ -15,9 +15,9 @@ export type Notice = {
 export type LogoutReceiver = {
   readonly uri: string;
   readonly notices: Notice[];
-  /** What it answers from now on; `hang` answers nothing. */
+  /** The status of further responses. `hang` sends none. */
   answer: number | 'hang';
-  /** The first notice that matches, waited for. */
+  /** Waits for the first notice that matches. */
   readonly notice: (matches: (notice: Notice) => boolean, withinMs?: number) => Promise<Notice>;
   readonly close: () => Promise<void>;
 };

@@ -1,4 +1,7 @@
-/** Machines administer: what they hold, who gives it, and that it ends at once on every replica. */
+/**
+ * Machines administer: their roles and scopes, who gives them, and that a withdrawal takes effect at once on every
+ * replica.
+ */
 import { MACHINE_SCOPES, type MachineScope } from '@cardea/contracts';
 import { describe, expect, it } from 'vitest';
 import { type Account, claimsOf, PASSWORD } from './identity-fixture.ts';
@@ -84,7 +87,7 @@ describe('the token of a machine', () => {
     expect((await ask(asking.access, replicas.bob.access)).body.active).toBe(true);
     expect((await ask(asking.access, stranger.access)).body).toEqual({ active: false });
     expect((await ask(other.access, replicas.bob.access)).status).toBe(403);
-    // A person's token is none that may ask, whatever it says.
+    // A person's token may never introspect, whatever its claims.
     expect((await ask(replicas.admin.access, replicas.bob.access)).status).toBe(401);
   });
 });
@@ -114,7 +117,7 @@ describe('a machine that wants more', () => {
     expect(refused.map(({ status, code }) => `${status} ${code}`)).toEqual(
       refused.map(() => '403 forbidden'),
     );
-    // What holds nothing is an application as any other, and stays one.
+    // A machine without roles and scopes stays an ordinary application.
     const plain = await as.post(APPLICATIONS, fields);
     expect([plain.status, plain.body.machine_scopes]).toEqual([201, []]);
     expect((await as.patch(`${APPLICATIONS}/${plain.body.id}`, raised)).code).toBe('forbidden');

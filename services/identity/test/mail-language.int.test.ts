@@ -1,4 +1,4 @@
-/** Mails in the language of whoever asks for them; where they name none, in that of the tenant. */
+/** Mails are in the requester's language, or in the tenant's if the requester names none. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Account, PASSWORD } from './identity-fixture.ts';
 import { application, browser, oauthCalls, oauthOfFile } from './oauth-fixture.ts';

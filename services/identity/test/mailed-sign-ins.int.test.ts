@@ -1,4 +1,4 @@
-/** Signing in by a mailed link and by a mailed code: an access token each, and no session. */
+/** Signing in by a mailed link and by a mailed code. Each issues an access token and starts no session. */
 import { describe, expect, it } from 'vitest';
 import { type Account, claimsOf, identityOfFile } from './identity-fixture.ts';
 import { tally } from './replicas-fixture.ts';
@@ -16,7 +16,7 @@ const verifyCode = (body: object, tenant = admin.tenantId, headers: Headers = {}
   fixture.rest.post(VERIFY, body, { tenant, headers });
 const verifyLink = (token: string) => fixture.rest.post(`${LINK}/verify`, { token });
 
-/** A member to whom a code was sent, from a network of its own. */
+/** A member to whom a code was sent, from a separate network. */
 async function withCode(tenant = admin.tenantId) {
   const bob = await fixture.register(tenant);
   return { bob, ...(await sendCode(bob.email, tenant)) };

@@ -1,4 +1,4 @@
-/** A user who signs in more often than one may have sessions. */
+/** A user who signs in more often than the limit of sessions allows. */
 import { untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { type Account, claimsOf } from './identity-fixture.ts';
@@ -31,7 +31,7 @@ describe('the sessions of one user [identity-25]', () => {
     expect(sessions).toHaveLength(1_000);
     const ids = new Set(sessions.map(({ id }: { id: string }) => id));
     expect(ids.size).toBe(1_000);
-    // The first is that of the sign-up, then come those that were begun first.
+    // The session of the sign-up ends first, then the oldest others.
     expect(ids.has(claimsOf(bob.access).sid)).toBe(false);
     for (const { access } of began.slice(AT_ONCE * -40)) {
       expect(ids.has(claimsOf(access).sid)).toBe(true);

@@ -1,4 +1,4 @@
-/** People with an authenticator app. */
+/** Users with an authenticator app. */
 import type { RestAnswer } from '@cardea/testing';
 import { Secret, TOTP } from 'otpauth';
 import type { Account, IdentityFixture } from './identity-fixture.ts';
@@ -15,7 +15,7 @@ export type Enrolled = Account & {
   readonly recoveryCodes: readonly string[];
 };
 
-/** The code of the next step, which no earlier call has used. */
+/** The code of the next time step, which no earlier call has used. */
 export function nextCode({ clock }: IdentityFixture, secret: string): string {
   clock.move(STEP_MS);
   return codeOf(secret, clock.now());

@@ -1,4 +1,4 @@
-/** A name that was given up is free at once, or is refused with the time at which it will be. */
+/** A released name is available at once, or is refused with the time at which it will be. */
 import { untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { type Account, identityOfFile, PASSWORD } from './identity-fixture.ts';
@@ -81,7 +81,7 @@ describe('the slug of a tenant [identity-27]', () => {
     expect([told(foreign), foreign.body.error.details]).toEqual(['409 slug_taken', undefined]);
     const listed = (await owner().get(TENANTS)).body.tenants.map(({ id }: { id: string }) => id);
     expect(listed).not.toContain(first.body.id);
-    // A slug that was not chosen is drawn until one is free.
+    // A slug that was not chosen gets random suffixes until one is free.
     const other = await fixture.as(admin).post(TENANTS, { name: slug });
     expect([other.status, other.body.slug]).toEqual([201, expect.stringMatching(`^${slug}-`)]);
   });

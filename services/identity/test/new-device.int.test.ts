@@ -1,4 +1,4 @@
-/** Whoever signs in from elsewhere is told of it by mail, and sees where their sessions are. */
+/** A sign-in from a new device is reported by mail, and the session list shows locations. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -100,12 +100,12 @@ describe('a sign-in from elsewhere', () => {
     for (let device = 0; device < 5; device += 1) {
       const ip = `93.184.${device}.1`;
       await logIn(ben, { agent: agentOf(device), ip });
-      // One that is still waiting would be replaced by the next.
+      // A notice that is still waiting would be replaced by the next one.
       await notices(ben, device + 1);
     }
     const before = await fixture.head();
     await logIn(ben, { agent: IPHONE, ip: '93.184.200.1' });
-    // The mark of a later event says that the policy has passed the sign-in.
+    // The notice of a later event shows that the policy has processed the sign-in.
     const cleo = await newcomer('cleo-away');
     await logIn(cleo, { agent: IPHONE, ip: LONDON });
     await notices(cleo, 1);

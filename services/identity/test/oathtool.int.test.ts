@@ -1,4 +1,4 @@
-/** The codes of an independent implementation of RFC 6238, OATH Toolkit's `oathtool`, are right ones. */
+/** Codes of an independent implementation of RFC 6238, OATH Toolkit's `oathtool`, are accepted. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { readTotpSecret, totpSecret, totpStep } from '../src/adapters/totp.ts';

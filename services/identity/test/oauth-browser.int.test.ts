@@ -1,4 +1,4 @@
-/** Pages of other origins, and of applications on a device, as a real browser meets them. */
+/** Pages of other origins and applications on a device, tested in a real browser. */
 import { testDatabase, untilTrue } from '@cardea/testing';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ const STEP_MS = 120_000;
 const ALLOWED = new URL(CALLBACK).origin;
 const SCHEME = 'com.example.shop:/callback';
 
-/** Runs in the page: a second policy, which counts beside that of its headers. */
+/** Runs in the page and adds a second content security policy to that of the headers. */
 const STRICT = `const policy = document.createElement('meta');
   policy.httpEquiv = 'Content-Security-Policy';
   policy.content = "form-action 'self'";
@@ -33,7 +33,7 @@ const { authorize } = oauthCalls(() => fixture);
 type Answer = { status: number; headers: { [name: string]: string }; text: string };
 type Init = { method?: string; headers?: object; body?: string; credentials?: string };
 
-/** What a script of the page gets to see of an answer; `refused` where the browser gives it nothing. */
+/** The response that a script of the page can read; `refused` if the browser blocks it. */
 const fetched = (page: Page, path: string, init: Init = {}): Promise<Answer | 'refused'> =>
   page.evaluate(`(async () => {
     try {
@@ -88,7 +88,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
       const anonymous = await fetched(page, me);
       expect(anonymous).toMatchObject({ status: 401 });
       expect(anonymous).toHaveProperty('headers.www-authenticate');
-      // No answer ever says that cookies may come along, so the browser keeps such an answer back.
+      // No response allows credentials, so the browser blocks it.
       expect(await fetched(page, me, { headers, credentials: 'include' })).toBe('refused');
 
       const other = await chromium.open();
@@ -159,7 +159,7 @@ describe.skipIf(CHROMIUM === undefined)('in Chromium', () => {
       expect(reached.refused).toEqual([]);
       expect(reached.left).toEqual([expect.stringContaining('code=')]);
 
-      // Under one that does not name its scheme the browser refuses, so the policy counts here.
+      // With a policy that does not list its scheme the browser refuses, which shows that the policy applies.
       const kept = await signedIn(await chromium.open(), STRICT);
       expect(kept.left).toEqual([]);
       expect(kept.refused).not.toEqual([]);

@@ -9,7 +9,7 @@ describe('an application with openid-client', () => {
   it('oauth 1 gets tokens by a code, is told of its user, refreshes, and is shut out by them', async () => {
     const client = await application(fixture, admin);
     const bob = await fixture.register(admin.tenantId);
-    // The issuer is an address that only this test leads to the fixture.
+    // Only this test routes the issuer's address to the fixture.
     const config = await openid.discovery(
       new URL(fixture.issuer),
       client.client_id,

@@ -1,4 +1,4 @@
-/** The pages at which a person enters, compares and allows the code of a device. */
+/** The pages on which a person enters, compares and confirms a device's code. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   allow,
@@ -97,7 +97,7 @@ describe('the pages of a device', () => {
     const { user_code } = await requestDevice(fixture, device);
     const from = (ip: string) => ({ 'x-forwarded-for': ip });
     const [page, stranger, neighbour] = [browser(fixture), '203.0.113.7', '203.0.113.8'];
-    // Each page that asks again comes with a new secret.
+    // Each page that asks again has a new secret.
     let asking = await page.get('/oauth2/device');
     const guess = async (code: string, ip: string) => {
       const form = { xsrf: xsrfOf(asking), user_code: code };
@@ -108,7 +108,7 @@ describe('the pages of a device', () => {
       expect((await guess('BBBB-BBBB', stranger)).status).toBe(400);
     }
     expect((await guess('BBBB-BBBB', stranger)).status).toBe(429);
-    // Whoever is locked out does not learn that a code is right.
+    // A locked-out person does not learn whether a code is right.
     expect((await guess(user_code, stranger)).status).toBe(429);
     expect((await guess(user_code, neighbour)).text).toContain(user_code);
     for (let n = 0; n < 30; n += 1) expect((await guess(user_code, neighbour)).status).toBe(200);
@@ -135,6 +135,6 @@ describe('devices', () => {
   });
 });
 
-/** As some keyboards type Latin letters (U+FF21 is a wide A). */
+/** Wide Latin letters, as some keyboards type them (U+FF21 is a wide A). */
 const wide = (code: string): string =>
   code.replaceAll(/[A-Z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 0xfee0));

@@ -37,7 +37,7 @@ afterEach(() => {
 
 const { refresh } = oauthCalls(() => of.one);
 const pendingAt = { status: 400, body: { error: 'authorization_pending' } };
-/** A poll once it is no longer too early. */
+/** Polls after enough time that it is not too early. */
 const polled = (request: { readonly device_code: string }, client = device, at = of.one) =>
   untilTrue(async () => {
     const answer = await poll(at, client, request);
@@ -53,7 +53,7 @@ describe('a device', () => {
     expect(started).toMatchObject({ expires_in: 600, interval: 5 });
     expect(started.verification_uri).toBe(`${of.one.issuer}/oauth2/device`);
     const { user_code } = started;
-    // Whoever decides does so at another replica.
+    // The person decides at another replica.
     const { prompts, last } = await allow(browser(of.other), { user_code, account: of.bob });
     expect(prompts).toEqual(['login', 'consent']);
     expect(last.text).toContain('Your device is connected');
@@ -74,7 +74,7 @@ describe('a device', () => {
     expect(await poll(of.other, device, request)).toMatchObject({
       ...{ status: 400, body: { error: 'slow_down' } },
     });
-    // Another application that got hold of the code slows nobody down.
+    // Another application that obtained the code cannot slow the device down.
     const foreign = await deviceApplication(of.one, of.admin);
     expect((await polled(request)).body.error).toBe('authorization_pending');
     expect((await poll(of.one, foreign, request)).body.error).toBe('invalid_grant');
@@ -89,7 +89,7 @@ describe('a device', () => {
     const served = answers.filter(({ status }) => status === 200);
     expect(served).toHaveLength(1);
     const others = new Set(answers.filter(({ status }) => status !== 200).map((a) => a.body.error));
-    // On a busy machine the last of them are not early any more, and find the code used up.
+    // On a busy machine the last polls are no longer early and find the code used.
     expect(['slow_down', 'invalid_grant']).toEqual(expect.arrayContaining([...others]));
   });
 
@@ -111,7 +111,7 @@ describe('a device', () => {
     const denied = await page.post(`${path}/abort`);
     expect((await page.get(denied.body.redirect_to)).text).toContain('not given access');
     expect((await polled(second)).body.error).toBe('access_denied');
-    // What was decided once stays.
+    // The first decision stays.
     expect((await enter(page, second.user_code)).text).toContain('used before');
   });
 
@@ -164,7 +164,7 @@ describe('what a device is given', () => {
       const { prompts } = await allow(page, { user_code, account: of.bob });
       expect([round, prompts]).toEqual([round, ['consent']]);
     }
-    // Who acts with their roles has just signed in.
+    // Acting with the user's roles requires a recent sign-in.
     const request = await requestDevice(of.one, ours, 'openid roles');
     const { prompts } = await allow(page, { user_code: request.user_code, account: of.bob });
     expect(prompts).toEqual(['login', 'consent']);

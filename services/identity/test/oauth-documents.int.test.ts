@@ -1,4 +1,4 @@
-/** Clients that describe themselves by a document; the network is one that counts who is connected to. */
+/** Clients that describe themselves by a document. The test's network records its connections. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { Dial, Dialer } from '@cardea/http';
@@ -22,7 +22,7 @@ const CLOSED = 'https://closed.example.com';
 const SCOPE = 'orders:read';
 const PUBLIC = '93.184.215.14';
 
-/** By name; a name with two answers is another one at the second look. */
+/** Addresses by name. A name with two addresses resolves to the second one at the second lookup. */
 const names: { [name: string]: readonly string[] } = {
   'client.example': [PUBLIC],
   'inside.example': ['10.0.0.7'],
@@ -46,7 +46,7 @@ beforeAll(async () => {
     dials.push(dial);
     return new Promise((resolve, reject) => {
       const socket = connect(port, '127.0.0.1', () => resolve(socket));
-      // The server is here; what it is connected to is judged as if it were there.
+      // The server is local, but the address that it was dialled by is checked.
       Object.defineProperty(socket, 'remoteAddress', { value: dial.address });
       socket.on('error', reject);
     });
@@ -80,7 +80,7 @@ afterAll(async () => {
   await fixture?.stop();
 });
 
-/** The last segment of the path says how the answer is wrong. */
+/** The last segment of the path selects the fault of the response. */
 function serve(request: IncomingMessage, response: ServerResponse): void {
   const id = `https://${request.headers.host}${request.url}`;
   fetched.push(id);
@@ -148,13 +148,13 @@ describe('a client that describes itself by a document', () => {
     expect((await introspect(done.access_token)).active).toBe(true);
     const { body: named } = await refresh(client, done.refresh_token, { resource: RESOURCE });
     expect(named.scope).toBe(SCOPE);
-    // RFC 8707 leaves it to the client to name the resource once more.
+    // RFC 8707 allows the client to name the resource again.
     const next = await refresh(client, named.refresh_token);
     expect(next).toMatchObject({ status: 200, body: { scope: SCOPE } });
     expect(claimsOf(next.body.access_token).aud).toBe(RESOURCE);
     const elsewhere = await refresh(client, next.body.refresh_token, { resource: CLOSED });
     expect([elsewhere.status, elsewhere.body.error]).toEqual([400, 'invalid_client']);
-    // One fetch, at the address that the name has.
+    // There was one fetch, at the address that the name resolves to.
     expect(dials.map(({ address: to }) => to)).toEqual([PUBLIC]);
     const rest = fixture.as(bob);
     const { consents } = (await rest.get('/api/v1/auth/consents')).body;
@@ -221,7 +221,7 @@ describe('a client that describes itself by a document', () => {
       expect([resource, answer.status]).toEqual([resource, 400]);
     }
     expect(dials).toEqual([]);
-    // Nor is one that is known let in elsewhere.
+    // A known client is not accepted for another resource either.
     expect((await ask('https://client.example/client')).status).toBe(303);
     const elsewhere = await ask('https://client.example/client', { resource: CLOSED });
     expect([elsewhere.status, elsewhere.location]).toEqual([400, '']);

@@ -1,4 +1,4 @@
-/** Which applications need a proof of their key, and what goes on without the cache (RFC 9449). */
+/** Which applications need a proof of possession, and what works without the cache (RFC 9449). */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { calling, codeFor, type ProofKey, proofBy, proofKey, refreshedBy } from './dpop-fixture.ts';
 import { claimsOf } from './identity-fixture.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
   spa = await application(of.one, of.admin);
 });
 
-/** Tokens by a code, bound to the key. */
+/** Tokens obtained by a code and bound to the key. */
 const boundTo = async (key: ProofKey, client: TestClient = spa) => {
   const form = await codeFor(of.one, { client, account: of.bob });
   const answer = await token(of.one, form, { dpop: await proofBy(key, of.one) });
@@ -33,7 +33,7 @@ describe('an application', () => {
     const key = await proofKey();
     const tokens = await boundTo(key, web);
     expect((await refreshedBy(of.one, web, tokens, undefined)).body.error).toBe('invalid_grant');
-    // A confidential client proves itself, so its refresh tokens go with any of its keys.
+    // A confidential client authenticates, so its refresh tokens can be used with any of its keys.
     const next = await refreshedBy(of.one, web, tokens, await proofKey());
     expect(next.body.token_type).toBe('DPoP');
 

@@ -1,4 +1,4 @@
-/** Tokens that are bound to a key of their client, from two replicas with one cache (RFC 9449). */
+/** Tokens that are bound to a client's key, from two replicas with one cache (RFC 9449). */
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -187,7 +187,7 @@ describe('a token that is bound to a key of its client', () => {
     const form = { grant_type: 'refresh_token', client_id: spa.client_id, refresh_token };
     const repeated = await token(of.other, form, headers);
     expect([repeated.status, repeated.body.error]).toEqual([400, 'invalid_dpop_proof']);
-    // The refresh token was not used up by it.
+    // The refresh token was not consumed by it.
     expect((await token(of.other, form, { dpop: await proofBy(key, of.one) })).status).toBe(200);
   });
 

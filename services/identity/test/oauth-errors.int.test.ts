@@ -1,4 +1,4 @@
-/** What goes wrong in the code flow, in the words of the RFCs, as `oauth4webapi` reads them. */
+/** Errors of the code flow with the RFCs' error codes, as `oauth4webapi` reads them. */
 import * as oauth from 'oauth4webapi';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
@@ -52,7 +52,7 @@ async function exchanged(change: (right: Exchange) => Exchange, meanwhile = () =
     server,
     of,
     oauth.None(),
-    // The answer to the right client, so that another one can send what it holds.
+    // The response to the right client, so that another client can send its contents.
     callback,
     redirectUri,
     said,

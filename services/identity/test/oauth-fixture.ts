@@ -1,4 +1,4 @@
-/** A browser and a client at the authorization server: identity with an issuer that is its own address. */
+/** A browser and a client at the authorization server. Identity's issuer is its own address. */
 import { createHash, randomBytes } from 'node:crypto';
 import { tcpProxy } from '@cardea/testing';
 import * as openid from 'openid-client';
@@ -13,13 +13,13 @@ import {
 } from './identity-fixture.ts';
 
 export type OAuthFixture = IdentityFixture & { readonly issuer: string };
-/** What a flow needs of a running product. */
+/** The parts of a running service that a flow needs. */
 export type OAuthParty = Pick<OAuthFixture, 'as' | 'baseUrl' | 'issuer'>;
 type Somebody = Pick<Account, 'access' | 'email' | 'tenantId'>;
 
 const REDIRECT = 'http://127.0.0.1:9/callback';
 
-/** Requests go to the port of the fixture; the issuer is another address that nobody listens at. */
+/** Requests are sent to the fixture's port. The issuer is another address, at which nothing listens. */
 export async function oauthFixture(
   databaseUrl: string,
   env: { readonly [name: string]: string } = {},
@@ -34,7 +34,7 @@ export async function oauthFixture(
 export const oauthOfFile = (env: { readonly [name: string]: string } = {}): OfFile<OAuthFixture> =>
   ofFile((databaseUrl) => oauthFixture(databaseUrl, env));
 
-/** For clients that cannot be led elsewhere: its issuer is an address at which it is found. */
+/** For clients that need the real address: the issuer is reachable. */
 export async function reachableFixture(databaseUrl: string): Promise<OAuthFixture> {
   const to = { port: 0 };
   const proxy = await tcpProxy(to);
@@ -67,12 +67,12 @@ export async function application(
   return made.body;
 }
 
-/** As browsers ask of a cookie that names its host, and we of each. */
+/** The rules that browsers enforce for `__Host-` cookies, applied to all our cookies. */
 const COOKIE_OVER_TLS = /^(?=.*; secure)(?!__Host-(?!.*; path=\/(;|$)))(?!__Host-.*; domain=)/i;
 
-/** Keeps cookies by path, and follows nothing by itself. */
+/** Keeps cookies by path, and follows no redirect on its own. */
 export function browser({ baseUrl, issuer }: Omit<OAuthParty, 'as'>) {
-  // Named by path, too: each flow has cookies of its own.
+  // The key includes the path, because each flow has its own cookies.
   const jar = new Map<string, { name: string; value: string; path: string }>();
   const call = async (
     method: string,
@@ -155,7 +155,7 @@ export const authorizeUrl = (client: TestClient, more: { [name: string]: string 
 
 const fixtureUrl = 'http://127.0.0.1';
 
-/** Goes through whatever pages come, until the browser is sent back to the application. */
+/** Completes all pages until the browser is redirected to the application. */
 export async function signIn(
   page: Browser,
   to: string,
@@ -163,7 +163,7 @@ export async function signIn(
     readonly account: Pick<Account, 'email'>;
     readonly scopes?: readonly string[];
     readonly password?: string;
-    /** Where the application is, unless it is one of ours. */
+    /** The application's redirect URI, if it is not one of the fixture's. */
     readonly redirect?: string;
   },
 ): Promise<URL> {
@@ -206,7 +206,7 @@ export const token = async (
   return { status: answer.status, body: (await answer.json()) as any };
 };
 
-/** A whole flow, up to its tokens. */
+/** Performs a whole flow and returns its tokens. */
 export async function authorized(
   fixture: OAuthParty,
   of: {
@@ -237,7 +237,7 @@ export async function authorized(
 
 export { REDIRECT };
 
-/** What tests ask again and again of the fixture that stands once they run. */
+/** Calls that tests repeat, bound to the fixture that exists when they run. */
 export const oauthCalls = (fixture: () => OAuthFixture) => ({
   introspect: async (text: string) =>
     (await fixture().rest.post('/oauth2/introspect', { token: text })).body,
@@ -257,13 +257,13 @@ export const oauthCalls = (fixture: () => OAuthFixture) => ({
 });
 
 type Spied = {
-  /** Told each body that is sent. */
+  /** Called with each body that is sent. */
   readonly said?: (body: string) => void;
-  /** Nothing with a body is sent: only what would have been said is wanted. */
+  /** If set, requests with a body are not sent; only `said` is called. */
   readonly isMute?: boolean;
 };
 
-/** The issuer is an address that only this leads to the fixture. */
+/** Routes the issuer's address to the fixture. */
 export const fetchOf =
   ({ baseUrl, issuer }: OAuthFixture, { said, isMute }: Spied = {}) =>
   async (url: string | URL, options?: object): Promise<Response> => {
@@ -273,7 +273,7 @@ export const fetchOf =
     return fetch(String(url).replace(issuer, baseUrl), options as RequestInit);
   };
 
-/** An application with `openid-client`. */
+/** An application that uses `openid-client`. */
 export const clientOf = (
   fixture: OAuthFixture,
   clientId: string,

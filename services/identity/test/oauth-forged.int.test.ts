@@ -1,4 +1,4 @@
-/** What the authorization server gives out, changed by whoever holds it, or made up by somebody else. */
+/** Artifacts of the authorization server that their holder changed or that another party invented are refused. */
 import { generateSigningKey, signer } from '@cardea/auth';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { claimsOf } from './identity-fixture.ts';
@@ -26,7 +26,7 @@ const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('
 const headerOf = (text: string) =>
   JSON.parse(Buffer.from(text.split('.')[0] ?? '', 'base64url').toString());
 
-/** Forms of a genuine token that nobody signed so. */
+/** Variants of a genuine token that were not signed in this form. */
 function forgeries(text: string): { readonly [how: string]: string } {
   const [header = '', payload = '', signature = ''] = text.split('.');
   const claims = claimsOf(text);

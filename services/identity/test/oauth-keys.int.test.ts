@@ -1,4 +1,4 @@
-/** What resource servers with `jose` see of a change of keys. */
+/** How resource servers that use `jose` handle a change of keys. */
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { createRemoteJWKSet, customFetch, type JWTPayload, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -43,7 +43,7 @@ const signedIn = async (): Promise<Account> => {
   return { ...root, access: body.access_token, refresh: body.refresh_token };
 };
 
-/** A token of each class that other services get to see. */
+/** A token of each class that other services receive. */
 async function tokensNow(): Promise<{ readonly [name: string]: string }> {
   const account = await signedIn();
   const rest = fixture.as(account);
@@ -70,7 +70,7 @@ describe('a resource server with jose', () => {
   it('oauth 2 verifies tokens before, during and after a rotation, and none of a removed key', async () => {
     const jwks = createRemoteJWKSet(new URL(`${fixture.issuer}/.well-known/jwks.json`), {
       [customFetch]: fetchOf(fixture) as typeof fetch,
-      // A key that it does not know is looked for at once.
+      // An unknown key is fetched at once.
       cooldownDuration: 0,
     });
     const verify = async (token: string): Promise<JWTPayload> =>
@@ -140,7 +140,7 @@ describe('a resource server with jose', () => {
       const end = async (page: Browser, id_token_hint: string) =>
         (await page.get(`/oauth2/session/end?${new URLSearchParams({ id_token_hint })}`)).text;
       expect(await rotate({})).toBe(200);
-      // It has expired, too, and the sign-in goes on.
+      // The token has expired as well, but the sign-in has not ended.
       fixture.clock.move(IDLE_MS);
       expect(await end(pages[0], hints[0])).toContain('You are signed out');
       fixture.clock.move(-IDLE_MS);

@@ -1,4 +1,4 @@
-/** A stock MCP client at a stock MCP server that believes what Cardea says of a token. */
+/** A stock MCP client and a stock MCP server that relies on Cardea's introspection. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { testDatabase } from '@cardea/testing';
@@ -28,7 +28,7 @@ let mcp: Server;
 let resource: string;
 let client: TestClient;
 
-/** Answers its metadata to everybody, and speaks MCP with whoever has a live token for it. */
+/** Serves its metadata to everybody, and accepts MCP sessions with a live token for it. */
 async function protectedServer(): Promise<Server> {
   const server = createServer(async (request, response) => {
     const own = `http://${request.headers.host}`;
@@ -136,7 +136,7 @@ describe('the MCP SDK', () => {
     expect(answer.content).toEqual([{ type: 'text', text: admin.userId }]);
     await second.own.close();
 
-    // No pass-through: Cardea itself takes none of them.
+    // Tokens are not passed through: Cardea itself accepts none of them.
     const { tenantId: tenant } = admin;
     const refused = await fixture.rest.get('/api/v1/auth/me', { bearer: token, tenant });
     expect(refused.status).toBe(401);
@@ -156,7 +156,7 @@ describe('the MCP SDK', () => {
     const { consents } = (await fixture.as(admin).get('/api/v1/auth/consents')).body;
     await fixture.as(admin).delete(`/api/v1/auth/consents/${consents[0].id}`);
     const second = await connected(provider);
-    // It asks its user again: neither the token nor its refresh token is worth anything.
+    // The client asks its user again, because neither the token nor its refresh token is valid.
     await expect(second.connect()).rejects.toThrow('Unauthorized');
   });
 });

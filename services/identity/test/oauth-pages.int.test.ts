@@ -151,7 +151,7 @@ describe('the pages of the authorization server', () => {
     const policy = login.headers.get('content-security-policy') ?? '';
     expect(policy).toContain("form-action 'self' com.example.app:");
     expect(policy).toContain("frame-ancestors 'none'");
-    // One of its own, which shows the password.
+    // The page has one script of its own, which shows the password.
     expect(login.text.split('<script>')).toHaveLength(2);
     expect(login.text).not.toContain('"><script>');
     const signed = await page.form(`${location}/login`, {

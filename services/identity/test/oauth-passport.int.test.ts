@@ -1,4 +1,4 @@
-/** `passport-oauth2`, as a web application with a server uses it. */
+/** `passport-oauth2` in a server-side web application. */
 import { Strategy } from 'passport-oauth2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimsOf } from './identity-fixture.ts';

@@ -1,4 +1,4 @@
-/** Two replicas of identity at one issuer, with one cache, which a test may take away. */
+/** Two replicas of identity with one issuer and one cache, which a test can stop. */
 import { needRedis, type RedisServer, startRedis, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll } from 'vitest';
 import type { Account } from './identity-fixture.ts';
@@ -14,11 +14,11 @@ export type OAuthReplicas = {
   readonly redis: RedisServer;
   readonly admin: Account;
   readonly bob: Account;
-  /** The settings of another replica. */
+  /** The settings for a further replica. */
   readonly settings: Settings;
 };
 
-/** Call it once, at the top of a file; what it answers is filled before the first test. */
+/** Call it once, at the top of a file. The result is filled before the first test. */
 export function oauthReplicasOfFile(env: { readonly [name: string]: string } = {}): OAuthReplicas {
   needRedis();
   const database = testDatabase();

@@ -34,7 +34,7 @@ beforeAll(async () => {
     ENCRYPTION_KEY: 'c0ffee00'.repeat(8),
     RATE_LIMIT_FACTOR: '100000',
   };
-  // Both find an empty store.
+  // Both start with an empty store.
   [one, other] = await Promise.all([
     oauthFixture(database.url, env),
     oauthFixture(database.url, env),
@@ -200,7 +200,7 @@ const contentsOf = (server: RedisServer): Promise<string> =>
     '0',
   ]);
 
-/** A command in Redis' own protocol; answers what came back until it hung up. */
+/** Sends a command in Redis' protocol and returns everything received until the connection closes. */
 function tell({ port }: RedisServer, command: readonly string[]): Promise<string> {
   const written = [command, ['QUIT']].map(
     (words) =>

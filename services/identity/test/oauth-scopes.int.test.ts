@@ -13,7 +13,7 @@ const endpointsOf = (...scopes: readonly Asked[]) =>
       (contract) => contract.who !== 'anyone' && scopes.includes(applicationScopeOf(contract)),
     );
 
-/** Asks those endpoints with a bearer; answers those that did not refuse it so. */
+/** Calls those endpoints with a bearer token and returns the ones that did not refuse it with an expected code. */
 async function notRefused(
   bearer: string,
   { scopes, expected }: { readonly scopes: readonly Asked[]; readonly expected: readonly string[] },
@@ -29,9 +29,11 @@ async function notRefused(
   return open;
 }
 
-// Endpoints that take no user at all refuse them as such.
+// Endpoints that accept no user refuse users with these codes.
 const REFUSALS = ['403 insufficient_scope', '403 forbidden', '401 invalid_agent_key'];
-/** A person's own account, and of administration what would let an application lend itself more. */
+/**
+ * Paths of a person's own account, and administrative paths through which an application could extend its own rights.
+ */
 const ACCOUNT =
   /^\/api\/v1\/(user\/|me\/|auth\/(consents|step-up|me|resend)|api-keys|admin\/(applications|resource-servers|keys|invitations)|admin\/users\/(import|\{id\}\/(impersonate|reset-))|agents\/\{id\}\/keys|agent\/sessions)/;
 
@@ -79,7 +81,7 @@ describe('a token of an application', () => {
     const { client_id, client_secret } = client;
     const form = { grant_type: 'client_credentials', scope: SCOPE, client_id, client_secret };
     const { body } = await token(fixture, form);
-    // A machine: of another kind than what is taken, or without the scope that a machine needs.
+    // A machine gets a refusal because of its kind, or because it lacks the required scope.
     const of = { scopes: ['account', 'roles'], expected: REFUSALS } as const;
     expect(await notRefused(String(body.access_token), of)).toEqual([]);
   });
@@ -95,7 +97,7 @@ describe('a token of an application', () => {
     });
     const profile = await fixture.rest.get('/api/v1/user/profile', { bearer });
     expect([profile.status, profile.body.id]).toEqual([200, admin.userId]);
-    // Without the scope `roles` it has none of its user's.
+    // Without the scope `roles` the application has none of its user's roles.
     const { tenantId: tenant } = admin;
     const users = await fixture.rest.get('/api/v1/admin/users', { bearer, tenant });
     expect([users.status, users.code]).toEqual([403, 'insufficient_scope']);

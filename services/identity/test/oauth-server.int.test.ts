@@ -44,7 +44,7 @@ describe('the authorization server', () => {
         device_authorization_endpoint: `${fixture.issuer}/oauth2/device_authorization`,
         ...{ backchannel_logout_supported: true, backchannel_logout_session_supported: true },
       });
-      // The library announces what it would do, also where no endpoint of ours does.
+      // Metadata that the library would announce although we serve no such endpoint.
       const more =
         /mtls|registration|(?<!end_|logout_)session_|(?<!backchannel_)logout|backchannel(?!_logout)/;
       expect(Object.keys(answer.body).filter((name) => more.test(name))).toEqual([]);
@@ -57,7 +57,7 @@ describe('the authorization server', () => {
     const [, named = ''] = /resource_metadata="([^"]+)"/.exec(challenge) ?? [];
     const { body } = await fixture.rest.get(new URL(named).pathname);
     const { origin, pathname } = new URL(body.resource);
-    // RFC 9728, 3.1: the well-known part comes between host and path.
+    // RFC 9728, 3.1: the well-known path is inserted between host and path.
     expect(named).toBe(`${origin}/.well-known/oauth-protected-resource${pathname}`);
     expect(body).toMatchObject({ authorization_servers: [fixture.issuer] });
     expect((await fixture.rest.get('/.well-known/oauth-protected-resource')).body).toEqual(body);
@@ -154,7 +154,7 @@ describe('the authorization server', () => {
     expect(answer.status).toBe(303);
     const back = new URL(answer.location);
     expect(`${back.origin}${back.pathname}`).toBe(REDIRECT);
-    // What was asked for as an implicit response is answered in its form.
+    // A request for an implicit response gets its error in the fragment.
     const sent = back.hash === '' ? back.searchParams : new URLSearchParams(back.hash.slice(1));
     expect(sent.get('error')).toBe(error);
     expect(sent.get('state')).toBe('the-state');

@@ -1,4 +1,4 @@
-/** Applications that leave PKCE out, as many that have a secret do, and what it does not open to others. */
+/** Confidential applications that omit PKCE, and that this weakens no other client. */
 import { Strategy } from 'passport-openidconnect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -15,7 +15,7 @@ import {
 } from './oauth-fixture.ts';
 import { type PassportSite, passportSite } from './passport-fixture.ts';
 
-// Its types would bring those of a browser's page into the whole program.
+// Its types would add browser types to the whole program.
 const AUTH_JS: string = '@auth/core';
 
 const { fixture, admin } = oauthOfFile();
@@ -28,7 +28,7 @@ afterAll(() => site?.stop());
 const waived = (more: object = {}) =>
   application(fixture, admin, { type: 'web', first_party: true, require_pkce: false, ...more });
 
-/** Where the browser is sent back to, from an authorization request on. */
+/** Follows an authorization request to the address to which the browser is redirected. */
 async function signedInAt(url: string): Promise<URL> {
   const { pathname, search } = new URL(url);
   const page = browser(fixture);
@@ -164,7 +164,7 @@ describe('the waiver of PKCE', () => {
     expect(Object.fromEntries(new URL(location).searchParams)).toMatchObject({
       ...{ error: 'invalid_request', state: 'the-state', iss: fixture.issuer },
     });
-    // Codes of before the change are void (bounds P3).
+    // Codes from before the change are void (bounds P3).
     const code = back.searchParams.get('code') ?? '';
     expect(await exchanged(web, { code })).toMatchObject(INVALID_GRANT);
   });
@@ -181,7 +181,7 @@ describe('the waiver of PKCE', () => {
     expect(await exchanged(web, { code: await codeOf(sent), ...wrong })).toMatchObject(
       INVALID_GRANT,
     );
-    // Somebody else's code, put in by an attacker who dropped one of the two (RFC 9700, 4.8).
+    // Another person's code, injected by an attacker who dropped one of the two (RFC 9700, 4.8).
     expect(await exchanged(web, { code: await codeOf(sent) })).toMatchObject(INVALID_GRANT);
     const stripped = await codeOf({ code_challenge_method: '' });
     const right = { code_verifier: verifier };

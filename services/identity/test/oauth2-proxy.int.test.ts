@@ -1,6 +1,6 @@
 /**
- * oauth2-proxy in front of an application: somebody signs in through the hosted pages, stays signed in by refresh
- * tokens, and signs out at both. Played in the long form, since Go builds it of its modules.
+ * oauth2-proxy in front of an application: a user signs in through the hosted pages, stays signed in by refresh tokens,
+ * and signs out at both. It runs in the long form only, since Go builds the proxy.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -34,7 +34,7 @@ describe.runIf(testForm.long)('oauth2-proxy', () => {
   let upstream: Server;
   let ann: Account;
   let proxy = '';
-  /** Why there is none. */
+  /** Why the proxy is unavailable. */
   let missing: string | undefined;
 
   beforeAll(async () => {
@@ -73,7 +73,7 @@ describe.runIf(testForm.long)('oauth2-proxy', () => {
   }, BUILD_MS_MAX);
   afterAll(() => upstream?.close());
 
-  /** Somebody's browser, at the application and at the authorization server. */
+  /** One user's browsers, at the application and at the authorization server. */
   const browsers = () => ({
     app: browser({ baseUrl: proxy, issuer: proxy }),
     pages: browser(fixture),
@@ -112,7 +112,7 @@ describe.runIf(testForm.long)('oauth2-proxy', () => {
     expect(await introspect(next)).toMatchObject({ active: true, sub: ann.userId });
 
     const after = new URLSearchParams({ post_logout_redirect_uri: `${proxy}/bye` });
-    // The proxy itself puts the token in place of its name.
+    // The proxy itself replaces the placeholder by the token.
     const end = `${fixture.issuer}/oauth2/session/end?id_token_hint={id_token}&${after}`;
     const out = await app.get(`/oauth2/sign_out?${new URLSearchParams({ rd: end })}`);
     expect([out.status, out.location]).toEqual([302, expect.stringContaining('id_token_hint=ey')]);
@@ -126,7 +126,7 @@ describe.runIf(testForm.long)('oauth2-proxy', () => {
   });
 });
 
-/** Why it cannot be had; undefined once it is there. */
+/** Returns why the proxy is unavailable, or undefined if it is present. */
 async function built(): Promise<string | undefined> {
   try {
     await promisify(execFile)('go', ['install', MODULE], {

@@ -1,6 +1,6 @@
 /**
- * The modules of the OpenID Foundation's conformance suite for a basic provider, played by their names with
- * openid-client over https, by a client without PKCE as the suite's own. `docs/security/oidf.md` has their results.
+ * The modules of the OpenID Foundation's conformance suite for a basic provider, under their names, with openid-client
+ * over https. Like the suite's, the client uses no PKCE. `docs/security/oidf.md` has the results.
  */
 import { untilTrue } from '@cardea/testing';
 import { createRemoteJWKSet, customFetch, jwtVerify } from 'jose';
@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 type Asked = { readonly [parameter: string]: string };
 
-/** An authorization request without PKCE, as a path of the issuer. */
+/** An authorization request without PKCE, as a path at the issuer. */
 function requested(asked: Asked): string {
   const all = { redirect_uri: REDIRECT, scope: 'openid', ...asked };
   const { pathname, search } = openid.buildAuthorizationUrl(config, all);
@@ -54,7 +54,7 @@ async function flow(asked: Asked = {}, page: Browser = browser(fixture), by = co
   return { page, back, tokens, claims: tokens.claims() };
 }
 
-/** Where a browser is sent for a request, without anybody at it. */
+/** Where a browser is redirected without any action of a person. */
 const sentTo = async (page: Browser, asked: Asked): Promise<string> =>
   (await page.get(requested({ state: 'the-state', ...asked }))).location;
 const errorOf = (location: string) => new URL(location).searchParams.get('error');
@@ -143,7 +143,7 @@ const MODULES: { readonly [module: string]: () => Promise<void> } = {
   'oidcc-max-age-1': async () => {
     const { page, claims } = await flow({ max_age: '10000' });
     expect(claims).toHaveProperty('auth_time');
-    // The library reads the clock of the machine, so a second has to pass.
+    // The library reads the system clock, so a second has to pass.
     await untilTrue(async () => (await promptAt(page, { max_age: '1' })) === 'login');
   },
   'oidcc-max-age-10000': async () => {
@@ -213,13 +213,13 @@ async function shows(scope: string, expected: object) {
   expect(info).toMatchObject(expected);
 }
 
-/** The page that a request of a signed-in browser leads to. */
+/** The page that a signed-in browser's request leads to. */
 async function promptAt(page: Browser, asked: Asked): Promise<string | undefined> {
   const shown = await page.get(await sentTo(page, asked), { accept: 'application/json' });
   return shown.body?.prompt;
 }
 
-/** A code that comes a second time is refused, and ends the session of the first. */
+/** A code that is used a second time is refused and ends the session of the first use. */
 async function reusedAfter(ms: number) {
   const { back, tokens } = await flow();
   fixture.clock.move(ms);

@@ -1,6 +1,6 @@
 /**
- * The modules of the OpenID Foundation's conformance suite for logout, played by their names over https.
- * `docs/security/oidf.md` has their results.
+ * The modules of the OpenID Foundation's conformance suite for logout, under their names, over https.
+ * `docs/security/oidf.md` has the results.
  */
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ afterAll(() => receiver?.close());
 
 type Asked = { readonly [parameter: string]: string };
 
-/** A browser that has signed in, and what it is shown or sent to when it asks to sign out. */
+/** A signed-in browser, and the page or redirect that it gets when it requests a sign-out. */
 async function signedIn() {
   const { page, id_token } = await authorized(fixture, { client, account: admin });
   return {
@@ -40,7 +40,7 @@ async function signedIn() {
   };
 }
 
-/** The browser is asked first, or sees an error page; it is sent nowhere, and nobody is signed out. */
+/** The browser shows a question or an error page. It is not redirected, and nobody is signed out. */
 async function asksOrRefuses(asked: Asked, ...statuses: readonly number[]) {
   const { end, isSignedIn } = await signedIn();
   const { status, location } = await end(asked);

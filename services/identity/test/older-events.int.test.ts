@@ -1,4 +1,4 @@
-/** An event recorded before `vouched` existed is read by everybody in today's form. */
+/** Events recorded before `vouched` existed are read in the current form by every consumer. */
 import { readFile } from 'node:fs/promises';
 import type { RecordedEvent } from '@cardea/event-store';
 import { followedIndex } from '@cardea/log-follower';

@@ -1,4 +1,4 @@
-/** People have their own account deleted: later, with a way back, and never the last administrator. */
+/** People delete their own account: after a delay, cancellable, and never the last administrator. */
 import type { Sealed } from '@cardea/crypto';
 import { armFailPoints, parseFailPoints } from '@cardea/runtime';
 import { untilTrue } from '@cardea/testing';

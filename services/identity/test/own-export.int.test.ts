@@ -1,4 +1,4 @@
-/** People take along what identity keeps about them, and nothing that signs anybody in. */
+/** People export what identity stores about them, without anything that could sign somebody in. */
 import { describe, expect, it } from 'vitest';
 import { identityOfFile, PASSWORD } from './identity-fixture.ts';
 import { withTotp } from './mfa-fixture.ts';

@@ -1,4 +1,4 @@
-/** What a page has to be for whoever sees it badly, or uses it without a mouse: asked of Chromium itself. */
+/** Accessibility checks of a page for people with poor sight or without a mouse, run in Chromium. */
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -15,13 +15,13 @@ export async function expectFaultless(page: Page): Promise<void> {
   expect(await faultsOf(page), page.url()).toEqual([]);
 }
 
-/** Presses the main button of the form that is sent to `path`. */
+/** Presses the main button of the form that posts to `path`. */
 export const submit = (page: Page, path: string): Promise<void> =>
   page.click(`form[action$="/${path}"] button.main`);
 
-/** Everything that is wrong with it, in words. */
+/** Returns all faults of the page as text. */
 async function faultsOf(page: Page): Promise<readonly string[]> {
-  // It stays: Chromium takes the page's authenticators away when a session of it ends.
+  // The session stays open, because Chromium removes the page's virtual authenticators when one ends.
   const session = await page.context().newCDPSession(page);
   const { nodes } = (await session.send('Accessibility.getFullAXTree')) as {
     nodes: readonly AxNode[];
@@ -42,22 +42,22 @@ async function faultsOf(page: Page): Promise<readonly string[]> {
   ];
 }
 
-/** Where a page may run none, a parser reads what stands in for them; and axe-core would wait for ever. */
+/** If a page may not run scripts, parsers read the `noscript` content, and axe-core would wait forever. */
 const RUNS_SCRIPTS = `(() => {
   const parsed = document.createElement('div');
   parsed.innerHTML = '<noscript><p></p></noscript>';
   return parsed.querySelector('p') === null;
 })()`;
 
-/** What axe-core finds; all of its rules, those of good practice too. */
+/** Runs axe-core with all of its rules, including best practices. */
 const AXE = `${axe.source};axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
   violations.map(({ id, nodes }) => 'axe ' + id + ': ' + nodes.map(({ html }) => html).join(' ')))`;
 
-/** What is wrong with how it looks: contrast, size of what is pressed, side scroll. */
+/** Visual faults: contrast, size of controls, horizontal scrolling. */
 export const shownFaults = (page: Page): Promise<readonly string[]> =>
   page.evaluate<string[]>(LOOKED_AT);
 
-/** Runs in the page, and so is text: nothing of the browser's types is known here. */
+/** This code runs in the page and is therefore text, since browser types are not available here. */
 const LOOKED_AT = `(() => {
   const TEXT_CONTRAST_MIN = 4.5;
   const TARGET_MIN_PX = 24;
@@ -104,7 +104,7 @@ const TOP_OF_FOCUS = `document.activeElement === null || document.activeElement 
 
 const TABS_MAX = 40;
 
-/** Positions from the top of what the Tab key reaches, in its order, until it leaves the page. */
+/** The vertical positions of the elements that the Tab key reaches, in order, until it leaves the page. */
 export async function tabOrder(page: Page): Promise<readonly number[]> {
   await page.evaluate(FOCUS_NOTHING);
   const tops: number[] = [];

@@ -1,4 +1,4 @@
-/** How people sign in to Cardea's own pages, by HTTP as a browser does it. */
+/** How people sign in to Cardea's own pages, over HTTP as a browser does it. */
 import { formToken, pageCookies } from '@cardea/pages';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Account, claimsOf, PASSWORD } from './identity-fixture.ts';
@@ -15,13 +15,13 @@ beforeAll(async () => {
 const cookies = () => pageCookies(fixture.host.needsOf('identity').pageKeys, fixture.settings);
 const renew = (text: string) =>
   fixture.host.needsOf('identity').peers.identity.pageToken({ token: text });
-/** What the cookie of the pages holds in a browser. */
+/** The contents of the pages' cookie in a browser. */
 function pageOf(page: Browser) {
   const found = [...page.jar.values()].find(({ name }) => name === 'cardea');
   return found === undefined ? undefined : cookies().read({ cookie: `cardea=${found.value}` });
 }
 
-/** Follows the browser from one of our addresses until it is at a page that somebody has to answer. */
+/** Follows the browser from one of our addresses to a page that needs input. */
 async function follow(page: Browser, to: string) {
   let [at, answer] = [to, await page.get(to)];
   for (let step = 0; step < 10 && answer.status === 303; step += 1) {
@@ -59,7 +59,7 @@ describe('people 2 the sign-in to pages', () => {
     expect(await introspect(text)).toMatchObject({ active: true });
     const session = [...page.jar.values()].find(({ name }) => name === 'cardea');
     expect(session?.value).not.toContain('.');
-    // The flow's own cookie is gone.
+    // The flow's own cookie was removed.
     expect([...page.jar.values()].filter(({ name }) => name.startsWith('pages-'))).toEqual([]);
     const listed = await fixture.as(ann).get('/api/v1/auth/consents');
     expect(listed.body).toEqual({ consents: [] });

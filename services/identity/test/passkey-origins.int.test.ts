@@ -1,4 +1,4 @@
-/** Which pages and apps may make and show the passkeys of a tenant. */
+/** Which pages and apps may create and use a tenant's passkeys. */
 import { describe, expect, it } from 'vitest';
 import { type Account, identityOfFile } from './identity-fixture.ts';
 import { softwareAuthenticator } from './software-authenticator.ts';

@@ -84,7 +84,7 @@ describe('a passkey', () => {
   });
 });
 
-/** What browsers, password managers and bridges of apps put in the place of a member that they do not know. */
+/** Values that browsers, password managers and app bridges send for members that they do not know. */
 const ODD = [undefined, null, '', 7, 'text', [null], {}];
 const withMember = (answer: object, path: readonly string[], value: unknown): object => {
   const [name = '', ...rest] = path;

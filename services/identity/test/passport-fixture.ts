@@ -1,14 +1,14 @@
-/** A web application with a strategy of passport: `/login` sends the browser away, `/callback` takes it back. */
+/** A web application with a passport strategy. `/login` redirects the browser; `/callback` completes the sign-in. */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export type PassportSite = {
   readonly home: string;
-  /** Once its address is registered. */
+  /** Call it after the application's address is registered. */
   readonly use: (strategy: Strategy) => void;
   readonly stop: () => void;
 };
-// Its `authenticate` takes the request of express.
+// Its `authenticate` takes an express request.
 type Strategy = object;
 
 export async function passportSite(): Promise<PassportSite> {
@@ -23,7 +23,7 @@ export async function passportSite(): Promise<PassportSite> {
         const said = (status: number, body: unknown) => {
           response.writeHead(status).end(JSON.stringify(body));
         };
-        // As the middleware of passport does it: a copy of the strategy for each request.
+        // Copies the strategy for each request, as the passport middleware does.
         const own = Object.assign(Object.create(strategy), {
           success: (user: object) => said(200, user),
           fail: (challenge: unknown, status = 401) => said(status, challenge),

@@ -18,7 +18,7 @@ const pathOf = ({ tenantId }: Account) => `/api/v1/admin/tenants/${tenantId}`;
 const setPolicy = (of: Account, password_policy: object) =>
   fixture.as(of).patch(pathOf(of), { settings: { password_policy } });
 
-/** Every way to set a new password in a tenant. */
+/** Every method to set a new password in a tenant. */
 const WAYS: readonly {
   readonly way: string;
   readonly set: (of: Account, password: string) => Promise<RestAnswer>;

@@ -4,9 +4,7 @@ import { changePassword, fromNetwork, identityReplicas, tally } from './replicas
 
 const ROUNDS = 20;
 const CALLERS = 50;
-/**
- * As many networks as an address's sign-ins track, each with as many concurrent attempts as are allowed.
- */
+/** As many networks as the sign-ins of an address track. Each makes as many concurrent attempts as are allowed. */
 const NETWORKS = 5;
 
 const replicas = identityReplicas();
@@ -17,7 +15,7 @@ const logInFrom = async (network: number, { tenantId: tenant, email }: Account) 
   expect(answer.status).toBe(200);
 };
 const next = (n: number) => `the new password ${n}`;
-/** Whoever met others too often on a busy machine has changed nothing, and asks again. */
+/** On a busy machine a change may fail because of contention. It has then changed nothing and is sent again. */
 const changed: typeof changePassword = async (...of) => {
   for (;;) {
     const answer = await changePassword(...of);

@@ -121,7 +121,7 @@ describe('passwords', () => {
 });
 
 describe('an account that is closed', () => {
-  // The clock was moved on, and the first token has expired.
+  // The clock was advanced, so the first token has expired.
   beforeAll(async () => {
     admin = await fixture.signUp();
   });
@@ -179,7 +179,7 @@ describe('an account that is closed', () => {
   });
 });
 
-/** Rows of a user in the tables, as text. */
+/** The rows of a user in the tables, as text. */
 async function dump(tables: readonly string[], userId: string): Promise<string> {
   const { database: pool } = fixture.host.needsOf('identity');
   const texts: string[] = [];

@@ -1,4 +1,4 @@
-/** What a user says of themselves beside a name, and what administrators keep about them. */
+/** A user's profile fields, and the metadata that administrators store. */
 import { decodeJwt } from 'jose';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Account, IdentityFixture } from './identity-fixture.ts';
@@ -78,7 +78,7 @@ describe('a profile', () => {
       );
     await ask();
     expect((await fixture.mail(bob.email, /Passwort/)).text).toContain('Diese E-Mail kommt von');
-    // There are no texts in this one.
+    // There are no texts in this language.
     await fixture.as(bob).patch(PROFILE, { locale: 'is' });
     await ask();
     expect((await fixture.mail(bob.email, /password/)).text).toContain('This mail comes from');

@@ -1,4 +1,4 @@
-/** A server of the tests at which published providers are played. */
+/** A test server that imitates the published providers. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';

@@ -1,4 +1,4 @@
-/** The client's address is found in each form in which proxies write it, and stands wherever an address counts. */
+/** The client's address is read from every form in which proxies send it, and is used wherever addresses count. */
 import { contextLocation, type Sealed } from '@cardea/crypto';
 import { describe, expect, it } from 'vitest';
 import { claimsOf, identityOfFile, PASSWORD } from './identity-fixture.ts';
@@ -8,7 +8,7 @@ const { fixture, admin } = identityOfFile({
   TRUSTED_PROXIES: '127.0.0.0/8,10.0.0.0/8,fd00::/8',
 });
 
-/** `X-Forwarded-For` of a client; `n` makes another client of the same form. */
+/** A client's `X-Forwarded-For`. `n` selects another client in the same form. */
 type Form = { readonly name: string; readonly sent: (n: number) => string; readonly ip: Ip };
 type Ip = (n: number) => string;
 const v4: Ip = (n) => `198.51.100.${n}`;

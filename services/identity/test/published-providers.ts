@@ -1,7 +1,7 @@
 /**
- * Google, Microsoft and GitHub as their documents in `published` describe them: the same addresses, metadata,
- * algorithms, claims and answers. They sign everybody in at once, as the person whom a test names. Requests are
- * told apart by path, so they can be played at one server of the tests, or at the published addresses.
+ * Imitates Google, Microsoft and GitHub according to the documents in `published`: the same addresses, metadata,
+ * algorithms, claims and responses. They sign everybody in at once, as the person that a test names. Requests are
+ * distinguished by path, so one test server can imitate all of them, also at the published addresses.
  */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import github from './published/github.json' with { type: 'json' };
@@ -33,7 +33,7 @@ const COMMON = ['common', 'organizations'];
 const KID = 'issuer-key';
 const TOKEN_SECONDS = 3_600;
 
-/** Turns a published address into the one at which it is played. */
+/** Maps a published address to the address of the imitation. */
 type At = (published: string) => string;
 type Issued = {
   readonly issuer: string;
@@ -42,15 +42,15 @@ type Issued = {
 };
 
 export type PublishedIssuers = {
-  /** Who is signed in from now on. */
+  /** The person who is signed in from now on. */
   person: Claims;
-  /** Whether answers of authorization carry the parameter `iss` of RFC 9207. Neither document announces it. */
+  /** Whether authorization responses have the parameter `iss` of RFC 9207. Neither document announces it. */
   sendsIssuer: boolean;
-  /** What stands in the place of the ID tokens that it would issue. */
+  /** Replaces the ID tokens that the provider would issue. */
   forged: ((claims: Claims) => string) | undefined;
-  /** Signs as both issuers do. */
+  /** Signs claims with the key of Google and Microsoft, or with the given key. */
   signed(claims: object, by?: KeyObject): string;
-  /** Undefined where neither Google nor Microsoft has anything. */
+  /** Returns undefined for a path that neither Google nor Microsoft has. */
   answer(played: Played): PlayedAnswer | undefined;
 };
 
@@ -103,7 +103,7 @@ export function publishedIssuers(at: At): PublishedIssuers {
 const atEach = (text: string, at: At): string =>
   text.replace(/https:\/\/[^"]+/g, (published) => at(published));
 
-/** The metadata that has the path among its own. */
+/** Finds the metadata document that contains the path. */
 function documentAt(path: string): { readonly [member: string]: string } | undefined {
   const [, directory = ''] = path.split('/');
   const documents = [google.metadata, microsoftOf(directory)];
@@ -116,13 +116,16 @@ function documentAt(path: string): { readonly [member: string]: string } | undef
 
 const pathOf = (url: string) => (URL.canParse(url) ? new URL(url).pathname : undefined);
 
-/** That of one directory names it; those of several have a template for their issuer, at their own path. */
+/**
+ * Metadata for one directory names that directory as issuer. Metadata for several has an issuer template at its own
+ * path.
+ */
 function microsoftOf(directory: string): typeof microsoft.metadata {
   const text = JSON.stringify(microsoft.metadata).replaceAll('/common/', `/${directory}/`);
   return JSON.parse(COMMON.includes(directory) ? text : text.replaceAll('{tenantid}', directory));
 }
 
-/** What both documents say that a token endpoint checks. */
+/** The checks that both documents require of a token endpoint. */
 function isRight(form: URLSearchParams, asked: URLSearchParams): boolean {
   const client = CLIENTS.find(({ id }) => id === asked.get('client_id'));
   const verifier = createHash('sha256').update(form.get('code_verifier') ?? '');
@@ -153,7 +156,7 @@ function claimsFor({ issuer, person, query }: Issued, accessToken: string, at: A
 
 export type PublishedGitHub = {
   person: GitHubPerson;
-  /** GitHub sends it since April 2026; servers of companies with an older version do not. */
+  /** GitHub sends it since April 2026. GitHub Enterprise servers of older versions do not. */
   sendsIssuer: boolean;
   answer(played: Played): PlayedAnswer;
 };
@@ -175,7 +178,7 @@ export function publishedGitHub(at: At): PublishedGitHub {
       if (path === pathOf(github.token_endpoint)) {
         const asked = codes.get(form.get('code') ?? '');
         codes.delete(form.get('code') ?? '');
-        // Errors of GitHub come with status 200.
+        // GitHub sends errors with status 200.
         if (asked === undefined || !isRight(form, asked)) {
           return { status: 200, json: github.token_error };
         }

@@ -1,4 +1,4 @@
-/** A removed role is ineffective at once, and the last administrator of a tenant keeps theirs. */
+/** The removal of a role takes effect at once, and the last administrator of a tenant keeps theirs. */
 import { accept } from '@cardea/event-store';
 import { type RestAnswer, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ const remove = (fixture: IdentityFixture, by: Account, whom: Account) =>
 const DEMOTED = { roles: ['member'] };
 
 let added = 0;
-/** A user created by another, signed in. */
+/** A user created by another user, and signed in. */
 async function addUser(by: Account, roles: readonly string[]): Promise<Account> {
   added += 1;
   const { tenantId } = by;
@@ -157,7 +157,7 @@ describe('the last administrator', () => {
         const answers = answersOf(
           await Promise.all([take(here(), ann, bob), take(there(), bob, ann)]),
         );
-        // The second of the two no longer has the role that the request needs.
+        // The second administrator no longer has the role that the request needs.
         expect(['409 last_admin', '401 unauthenticated']).toContain(answers[1]);
         expect(answers[0]).toBe('200');
         told += answers[1] === '409 last_admin' ? 1 : 0;

@@ -1,4 +1,4 @@
-/** Somebody registered an address that is not theirs. Its owner takes the account: nothing of before is left. */
+/** A person registered another person's address. When its owner takes the account over, nothing earlier remains. */
 import { untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, PASSWORD } from './identity-fixture.ts';
@@ -20,7 +20,7 @@ const SERVICES = [{ service_name: 'warehouse', fields: ['password'] }];
 const SCOPE = 'openid offline_access';
 const NEW_PASSWORD = 'a password of the owner';
 
-/** A workspace in the name of somebody else, and everything that can be made in it. */
+/** A workspace in another person's name, with everything that can be created in it. */
 async function hijacked() {
   const eve = await fixture.signUp('eve');
   const { tenantId: tenant } = eve;
@@ -51,7 +51,7 @@ type Hijacked = Awaited<ReturnType<typeof hijacked>>;
 const forUser = ({ userId }: Account) => ({ services: SERVICES, user_id: userId });
 
 async function expectNothingLeft({ eve, agent, byKey, api, session, client, app }: Hijacked) {
-  // At once, with the answer that took it.
+  // This ends at once, with the response that took the account over.
   expect((await fixture.as(eve).get('/api/v1/user/profile')).code).toBe('unauthenticated');
   expect((await fixture.refresh(eve.refresh)).code).toBe('invalid_refresh_token');
   expect((await api.get('/api/v1/admin/users')).code).toBe('unauthenticated');
@@ -67,7 +67,7 @@ async function expectNothingLeft({ eve, agent, byKey, api, session, client, app 
   const back = await page.get(authorize(client, { prompt: 'none', scope: SCOPE }));
   expect(back.location).toContain('error=login_required');
 
-  // And event by event, a moment later.
+  // The other objects end event by event, a moment later.
   return async (access: string) => {
     const owner = fixture.as({ tenantId: eve.tenantId, access });
     await untilTrue(async () => (await owner.get('/api/v1/me/delegations')).body.total === 0, {
@@ -87,7 +87,7 @@ async function expectNothingLeft({ eve, agent, byKey, api, session, client, app 
     );
     expect((await owner.get('/api/v1/me/mfa')).body.factors).toEqual([]);
     expect((await owner.get('/api/v1/me/sessions')).body.count).toBeLessThanOrEqual(1);
-    // An agent that is resumed has got nothing back.
+    // Resuming an agent does not restore its access.
     await owner.patch(`/api/v1/agents/${agent.id}`, { status: 'active' });
     const again = await byKey.post('/api/v1/agent/sessions', forUser(eve));
     expect(again.code).toBe('invalid_agent_key');
@@ -98,7 +98,7 @@ async function expectNothingLeft({ eve, agent, byKey, api, session, client, app 
   };
 }
 
-/** By the newest mail with a link to a new password. */
+/** Sets a new password through the newest mailed link. */
 async function ownerAfterReset(account: Account): Promise<string> {
   const { token } = await fixture.mail(account.email, /password/i);
   const body = { token, new_password: NEW_PASSWORD };
@@ -217,7 +217,7 @@ describe('a reset of the password of somebody who had proven their address', () 
     const body = { token, new_password: NEW_PASSWORD };
     expect((await fixture.rest.post('/api/v1/auth/reset-password', body)).status).toBe(200);
     expect((await fixture.refresh(ann.refresh)).code).toBe('invalid_refresh_token');
-    // No access token can be taken back by itself (4.2 rule 4); whoever asks is told that it has ended.
+    // A single access token cannot be revoked (4.2 rule 4), but introspection reports that it has ended.
     expect((await me.get('/api/v1/user/profile')).status).toBe(200);
     expect(await introspect(ann.access)).toEqual({ active: false });
     const api = fixture.rest.as({ bearer: key.body.key, tenant });

@@ -144,7 +144,7 @@ describe('a refresh token that was used a moment ago', () => {
     const { account, sid, next } = await refreshedBy(OWNER);
     const { streams, systemCommand, ids } = replicas.first.host.needsOf('identity');
     const command = systemCommand(account.tenantId, ids.next());
-    // What such a release makes of a session that already has the field.
+    // Writes the event that such a release would write for a session with the field.
     await streams.decideOn(sessions, sid, command, (session) => {
       if (session.status === 'none') throw new Error('the session is there');
       const { status: _status, ...facts } = session;

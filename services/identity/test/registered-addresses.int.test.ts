@@ -1,4 +1,7 @@
-/** What an application registers it can use, byte for byte; what it cannot use is refused when it is registered. */
+/**
+ * An application can use every address that it registers, byte for byte. Unusable addresses are refused at
+ * registration.
+ */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { COLUMNS, type Column, isTaken, ORIGIN_ROWS, REDIRECT_ROWS } from './address-forms.ts';
 import { authorizeUrl, browser, oauthOfFile, pkce, type TestClient } from './oauth-fixture.ts';
@@ -37,7 +40,7 @@ describe.each(Object.keys(ENVIRONMENTS) as Registered[])('addresses of a client:
     const more = { code_challenge: challenge, redirect_uri: uri, prompt: 'none' };
     const { status, location } = await browser(fixture).get(authorizeUrl(client, more));
     expect([status, new URL(location).searchParams.get('error')]).toEqual([303, 'login_required']);
-    // An empty path gets its slash, which every parser adds.
+    // An empty path gets a slash, as in every parser.
     const start = uri.includes('?') || new URL(uri).href === uri ? uri : `${uri}/`;
     expect(location.startsWith(start)).toBe(true);
     expect(location.slice(start.length)).toMatch(/^[?&]?(?:error|state)=/);

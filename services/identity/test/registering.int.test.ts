@@ -158,7 +158,7 @@ describe('registering', () => {
   });
 });
 
-/** `fetch()` says of itself that it is no navigation. */
+/** `fetch()` would declare that the request is no navigation, so `node:http` is used. */
 const navigated = (url: string, headers: OutgoingHttpHeaders) =>
   new Promise<IncomingMessage>((resolve, reject) => {
     get(url, { headers }, (answer) => resolve(answer.resume())).on('error', reject);

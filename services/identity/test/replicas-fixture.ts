@@ -64,7 +64,7 @@ export const refreshAs = (
     { headers: { ...fromNetwork(network, host), 'user-agent': agent } },
   );
 
-/** From a network of its own, so that no limit per network is reached. */
+/** A separate network, so that no limit per network is reached. */
 export const fromNetwork = (n: number, host = 7) => ({
   'x-forwarded-for': `10.${n >> 8}.${n & 255}.${host}`,
 });
@@ -82,7 +82,7 @@ export const changePassword = (
       change.network === undefined ? {} : { headers: fromNetwork(change.network) },
     );
 
-/** How often each answer came, as `401 invalid_credentials`. */
+/** Counts each response, named as `401 invalid_credentials`. */
 export function tally(answers: readonly RestAnswer[]): { readonly [answer: string]: number } {
   const counts: { [answer: string]: number } = {};
   for (const { status, code } of answers) {

@@ -1,4 +1,4 @@
-/** Tenants that demand a second factor of everybody, and administrators who take one away. */
+/** Tenants that require second factors of everybody, and administrators who remove one. */
 import { describe, expect, it } from 'vitest';
 import { type Account, claimsOf, identityOfFile, PASSWORD } from './identity-fixture.ts';
 import { mfaTokenOf, nextCode, show, withTotp } from './mfa-fixture.ts';
@@ -7,7 +7,7 @@ const { fixture } = identityOfFile({ RATE_LIMIT_FACTOR: '1000' });
 
 const CHALLENGE = '/api/v1/auth/mfa/challenge';
 
-/** A tenant with an administrator who has a factor already, and a member without one. */
+/** A tenant whose administrator has a factor already, and a member without one. */
 async function demanding() {
   const boss = await withTotp(fixture, await fixture.signUp());
   const bob = await fixture.register(boss.tenantId);

@@ -1,4 +1,4 @@
-/** Events that end a part of what deferred credentials rest on. */
+/** Events that end a part of the basis of deferred credentials. */
 import { AUTH, inTenant, type Part, sidOf, sourceOf, type World } from './deferred-fixture.ts';
 import { type Account, PASSWORD } from './identity-fixture.ts';
 

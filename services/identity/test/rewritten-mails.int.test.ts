@@ -1,4 +1,4 @@
-/** Mail gateways rewrite anchors and cut what stands after the `#`: what a mail says as text leads on all the same. */
+/** Mail gateways rewrite links and drop the part after `#`. The text of the mail still suffices to continue. */
 import { get, type IncomingMessage } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ const newMember = async () => (await fixture.register(admin.tenantId)).email;
 const mailTo = async (email: string, about: RegExp) =>
   (await fixture.mail(email, about)) as unknown as Mail;
 
-/** Each mail with a link: who asks for it, what its form asks for besides, and what the page says at the end. */
+/** Each mail with a link: how it is requested, the further fields of its page, and the page's final message. */
 const MAILS: readonly {
   readonly what: string;
   readonly ask: () => Promise<Mail>;
@@ -68,7 +68,7 @@ const codeIn = (text: string): string => /paste this code there: (\S+)/.exec(tex
 const unescaped = (html: string): string =>
   html.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)));
 
-/** What a person can copy out of a mail whose anchors lead elsewhere. */
+/** What a person can copy from a mail whose links were rewritten. */
 const COPIED: { readonly [name: string]: (mail: Mail) => string } = {
   'the link of the text': ({ link }) => link,
   'the link with marks around it': ({ link }) => `<${link}>.`,
@@ -104,7 +104,7 @@ describe.each(MAILS)('a mail by which $what [identity-26]', ({ ask, fields, done
 });
 
 const AS_PAGE = { accept: 'text/html', origin: 'http://cardea.test' };
-/** `fetch` would say that a script asks. */
+/** `fetch` would declare that the request comes from a script. */
 async function navigated(url: string): Promise<string> {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     get(url, { headers: AS_PAGE }, resolve).on('error', reject);

@@ -1,4 +1,4 @@
-/** Administrators find users by text inside of their addresses and names. */
+/** Administrators find users by text inside addresses and names. */
 import type { Database } from '@cardea/read-models';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type AdminUser, listUsers } from '../src/accounts/users/administer/admin-users.ts';
@@ -14,7 +14,7 @@ const search = (text: string, more = '') =>
   fixture.as(admin).get(`${USERS}?search=${encodeURIComponent(text)}${more}`);
 const database = () => fixture.host.needsOf('identity').database;
 
-/** Rows of users that exist in the table alone: what is tried is the table. */
+/** Inserts users into the table only, because only the table is tested. */
 const fill = (tenantId: string, first: number) =>
   database().system.query(
     `INSERT INTO identity.users (id, tenant_id, email, email_verified, address_from, display_name, roles, vouched,

@@ -1,4 +1,4 @@
-/** What one holds in one's hand counts once, on whichever replica it is shown. */
+/** A second factor counts once, whichever replica verifies it. */
 import { describe, expect, it } from 'vitest';
 import { codeOf, mfaTokenOf, STEP_MS, VERIFY, withTotp } from './mfa-fixture.ts';
 import { fromNetwork, identityReplicas, tally } from './replicas-fixture.ts';
@@ -11,7 +11,7 @@ async function enrolled() {
   const { first, second } = replicas;
   const boss = await first.signUp();
   const bob = await withTotp(first, await first.register(boss.tenantId));
-  // Clocks of replicas are level.
+  // Sets the clocks of both replicas to the same time.
   second.clock.move(first.clock.now().getTime() - second.clock.now().getTime());
   return bob;
 }

@@ -1,4 +1,4 @@
-/** What is due before a sign-in counts, what it may enrol, and what is recorded of one that failed. */
+/** What is due before a sign-in counts, what it may enrol, and what is recorded of a failed one. */
 import { describe, expect, it } from 'vitest';
 import { claimsOf, identityOfFile } from './identity-fixture.ts';
 import { mfaTokenOf, nextCode, show, VERIFY, withTotp } from './mfa-fixture.ts';
@@ -105,7 +105,7 @@ describe('a deleted user', () => {
     expect((await signUp()).body).not.toHaveProperty('access_token');
     const entered = (await fixture.logIn({ tenantId, email })).body;
     const owner = fixture.as({ tenantId, access: entered.access_token });
-    // The last administrator cannot go, so another one comes first.
+    // The last administrator cannot leave, so another one is added first.
     const second = {
       email: `two.${email}`,
       roles: ['owner', 'admin'],

@@ -1,4 +1,4 @@
-/** Second factors at a sign-in, and what becomes of it where they are wrong. */
+/** Second factors at a sign-in, and the result of wrong ones. */
 import { describe, expect, it } from 'vitest';
 import { type Account, claimsOf, identityOfFile } from './identity-fixture.ts';
 import { codeOf, type Enrolled, mfaTokenOf, nextCode, show, withTotp } from './mfa-fixture.ts';
@@ -171,7 +171,7 @@ describe('a sign-in with a second factor', () => {
   });
 
   it('asks for it behind a mailed code too, and then leaves a token alone', async () => {
-    // The first proof of an address would take away the factor of an account that others may have prepared.
+    // The first proof of an address would remove the factor, because another person may have prepared the account.
     const bob = await withTotp(fixture, await fixture.registerVerified(admin.tenantId));
     const { tenantId: tenant, email } = bob;
     await fixture.rest.delete('/dev/mailbox');

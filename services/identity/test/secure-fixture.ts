@@ -1,4 +1,4 @@
-/** The authorization server over https, as clients meet it: TLS ends in front of it, and its issuer is that address. */
+/** The authorization server over https. TLS ends in a proxy in front of it, whose address is the issuer. */
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import {
@@ -21,7 +21,7 @@ export async function secureFixture(databaseUrl: string): Promise<OAuthFixture> 
   const server = createServer({ key, cert }, (client) => {
     const inner = connect(port, LOOPBACK);
     open.add(client.once('close', () => open.delete(client)));
-    // Either side notices the other's failure by its end.
+    // If one side fails, the other side is closed.
     client.on('error', () => inner.destroy()).pipe(inner);
     inner.on('error', () => client.destroy()).pipe(client);
   });

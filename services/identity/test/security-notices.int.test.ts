@@ -1,4 +1,4 @@
-/** Whoever owns an account is told by mail of each change to how it is signed in to. */
+/** The owner of an account gets a mail about each change to the ways of signing in. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

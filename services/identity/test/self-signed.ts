@@ -1,6 +1,6 @@
 /**
- * A certificate for 127.0.0.1 that is its own authority (RFC 5280), written byte by byte: no library of ours makes
- * one, and a program that does is not on every machine.
+ * A self-signed certificate for 127.0.0.1 (RFC 5280), encoded byte by byte. None of our libraries makes certificates,
+ * and not every machine has a program that does.
  */
 import { generateKeyPairSync, sign } from 'node:crypto';
 

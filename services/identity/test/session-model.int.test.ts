@@ -11,7 +11,7 @@ const LEEWAY_MS = 10_000;
 const TIMEOUT_MS = 540_000;
 
 const MODES = ['leeway', 'strict', 'idempotent'] as const;
-/** The owner, and thieves elsewhere and with another user agent. */
+/** The owner, and thieves with another network and another user agent. */
 const CLIENTS: readonly Client[] = [
   { network: 1, agent: 'Mozilla/5.0 (of the owner)' },
   { network: 2, agent: 'Mozilla/5.0 (of the owner)' },
@@ -19,7 +19,7 @@ const CLIENTS: readonly Client[] = [
 ];
 
 const replicas = identityReplicas({ JWT_EXPIRY: '24h' });
-/** An administrator of a tenant per mode. */
+/** One administrator per refresh mode, each in a separate tenant. */
 const admins = new Map<RefreshMode, Account>();
 beforeAll(async () => {
   for (const mode of MODES) {
@@ -35,13 +35,13 @@ const adminOf = (mode: RefreshMode): Account => {
   return admin;
 };
 
-/** What must be true of a session, in the simplest form: a list of tokens, of which the last works. */
+/** The model of a session: a list of tokens, of which only the last one works. */
 type ModelSession = {
   tokens: string[];
   access: string;
   alive: boolean;
   rotatedMs: number;
-  /** Who made the last refresh. */
+  /** The client that made the last refresh. */
   refreshedBy: number | undefined;
 };
 type Model = { mode: RefreshMode; sessions: ModelSession[]; enabled: boolean; password: number };
@@ -85,7 +85,7 @@ const refresh = ({ which, age, client, replica }: Refreshing): Command => ({
     if (back > 0) {
       const isLate = nowMs() - session.rotatedMs > LEEWAY_MS;
       const isCallers = session.refreshedBy === client;
-      // From elsewhere it is refused as well, and the family lives.
+      // A token from elsewhere is refused as well, but the family stays alive.
       const isForgiven = model.mode !== 'strict' && back === 1 && !isLate;
       if (isForgiven && isCallers && session.alive && model.mode === 'idempotent') {
         expect(answer.body.refresh_token).toBe(session.tokens.at(-1));
@@ -162,7 +162,7 @@ const setStatus = (enabled: boolean): Command => ({
   run: async (model, { account }) => {
     const status = enabled ? 'active' : 'disabled';
     const path = `/api/v1/admin/users/${account.userId}`;
-    // The clock runs on between the commands, and the call requires a recent sign-in.
+    // The clock advances between the commands, and the call requires a recent sign-in.
     const owner = adminOf(model.mode);
     const { body } = await replicas.first.logIn(owner);
     const admin = replicas.first.as({ ...owner, access: body.access_token });
@@ -212,7 +212,7 @@ const commands = fc.commands(
     index.map(endOthers),
     index.map(changePassword),
     fc.boolean().map(setStatus),
-    // No sum of them comes near the leeway, however long the calls take.
+    // No sum of these is close to the leeway, however long the calls take.
     fc.constantFrom(6_000, 13_000).map(wait),
     fc.constant(list),
   ],

@@ -1,4 +1,4 @@
-/** Signing keys over HTTP at two replicas that are started again on later days. */
+/** Signing keys over HTTP, at two replicas that are restarted on later days. */
 import { identityService } from '@cardea/identity';
 import { systemClock } from '@cardea/runtime';
 import { type ServiceFixture, serviceFixture, testDatabase, untilTrue } from '@cardea/testing';

@@ -1,4 +1,4 @@
-/** The signing keys of two replicas over a year of their schedule, on a clock of the test. */
+/** The signing keys of two replicas over a year of their schedule, with a clock of the test. */
 import { type PublicJwk, tokenVerifier } from '@cardea/auth';
 import { sealer, wrapKeys } from '@cardea/crypto';
 import { postgresEventStore, type RecordedEvent, streams } from '@cardea/event-store';
@@ -26,10 +26,7 @@ const EVENTS_MAX = 500;
 /** Lifetime of a token in seconds: the longest that JWT_EXPIRY allows. */
 const TOKEN_LIFE_S = 24 * 3600;
 const SECRETS = { ENCRYPTION_KEY: secret('ab12'.repeat(16)), ENCRYPTION_KEY_PREVIOUS: undefined };
-/**
- * Where a replica dies: before an append, after it but before the notification, after the erasure of a
- * removed key.
- */
+/** Where a replica dies: before an append, after it but before the notification, after the erasure of a removed key. */
 const DEATHS = ['append.before_commit', 'append.after_commit', 'erase.after_key'] as const;
 
 const database = testDatabase();
@@ -112,7 +109,7 @@ describe('the signing keys over a year', () => {
     const clock = fakeClock(START);
     const { replica, store, db } = deployment(clock);
     let pair = [await replica(), await replica()] as const;
-    // It gets no notifications: it finds new keys, and drops removed ones, by itself.
+    // This verifier gets no notifications. It finds new keys and drops removed ones on its own.
     const untold = verifierOf(() => pair[1], clock);
     const signed: { readonly token: string; readonly atMs: number }[] = [];
     const published: string[][] = [];
@@ -187,7 +184,7 @@ describe('the signing keys over a year', () => {
   });
 });
 
-/** Event types, with the day of each. */
+/** Event types, each with its day. */
 async function history(events: Promise<readonly RecordedEvent[]>) {
   return (await events).map(({ type, time }) => [
     type,

@@ -1,4 +1,4 @@
-/** The signing keys over HTTP, at two replicas with a cache that they share. */
+/** The signing keys over HTTP, at two replicas with a shared cache. */
 import { CacheUnavailable } from '@cardea/runtime';
 import { needRedis, type RedisServer, startRedis, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

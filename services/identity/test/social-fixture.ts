@@ -1,4 +1,4 @@
-/** Browsers that sign in by providers which the tests play. */
+/** Browsers that sign in by imitated providers. */
 import type { Account, IdentityFixture } from './identity-fixture.ts';
 import {
   type GitHubFixture,
@@ -20,17 +20,17 @@ export type CallbackAnswer = {
   readonly body: any;
   readonly code: string | undefined;
   readonly headers: Headers;
-  /** What stands after the `#` of the page that the browser is sent to. */
+  /** The parameters after the `#` of the page to which the browser is redirected. */
   readonly fragment: { readonly [name: string]: string };
 };
 
-/** A sign-in that has begun, in a browser of its own. */
+/** A sign-in that has begun, in a separate browser. */
 export type Begun = { readonly url: URL; readonly cookie: string };
 
 export type SocialFixture = {
   readonly issuer: IssuerFixture;
   readonly github: GitHubFixture;
-  /** Sets the providers up in a tenant, as its owner does. */
+  /** Configures the providers of a tenant as its owner. */
   setUp(owner: Account, settings?: object): Promise<void>;
   authorize(
     provider: SocialProvider,
@@ -42,10 +42,10 @@ export type SocialFixture = {
     redirectUri?: string,
     more?: { readonly [name: string]: string },
   ): Promise<Begun>;
-  /** Lets the provider sign its person in: the URL that it sends the browser back to. */
+  /** Lets the provider sign its person in. Returns the URL to which it redirects the browser. */
   atProvider(url: URL): Promise<URL>;
   callback(back: URL, cookie: string): Promise<CallbackAnswer>;
-  /** All of it. */
+  /** Performs the whole sign-in. */
   signIn(
     provider: SocialProvider,
     tenantId: string,
@@ -55,7 +55,7 @@ export type SocialFixture = {
   stop(): Promise<void>;
 };
 
-/** `publicUrl` is that of the fixture. */
+/** `publicUrl` is the fixture's own. */
 export async function socialFixture(
   fixture: IdentityFixture,
   publicUrl = 'http://cardea.test',
@@ -151,7 +151,7 @@ export const newPerson = () => {
 };
 export type Person = ReturnType<typeof newPerson>;
 
-/** The provider says this of its person, and that the address is theirs. */
+/** Sets the provider's claims about its person, with the address confirmed. */
 export function knownAt(
   { issuer, github }: Pick<SocialFixture, 'issuer' | 'github'>,
   provider: SocialProvider,

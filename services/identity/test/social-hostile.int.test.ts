@@ -1,4 +1,4 @@
-/** What a provider, a browser or somebody between them may try, and what comes of it: no session. */
+/** Attacks by a provider, by a browser or by a third party in between do not create a session. */
 import { generateKeyPairSync } from 'node:crypto';
 import { testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const told = ({ status, code }: { status: number; code: string | undefined }) =>
   `${status} ${code}`;
-/** Sessions and accounts that came of it. */
+/** The sessions and accounts that resulted. */
 async function gained(work: () => Promise<void>): Promise<readonly string[]> {
   const position = await fixture.head();
   await work();

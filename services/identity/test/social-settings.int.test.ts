@@ -1,4 +1,4 @@
-/** The settings by which a tenant lets its users sign in by providers. */
+/** The settings for a tenant's sign-ins by providers. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Account, identityOfFile } from './identity-fixture.ts';
 import { knownAt, newPerson, PAGE, type SocialFixture, socialFixture } from './social-fixture.ts';

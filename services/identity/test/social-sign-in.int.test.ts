@@ -1,4 +1,4 @@
-/** Signing in by Google, GitHub and Microsoft: whom it signs in, and what it leaves. */
+/** Signing in by Google, GitHub and Microsoft: which account it signs in to, and what it records. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Account, claimsOf, identityOfFile } from './identity-fixture.ts';
 import { show, withTotp } from './mfa-fixture.ts';
@@ -37,7 +37,7 @@ const expectSession = ({ status, body }: CallbackAnswer, isNew: boolean) => {
 };
 const adminUser = async (userId: string) =>
   (await fixture.as(ann).get(`/api/v1/admin/users/${userId}`)).body;
-/** Without the mail that tells of a change. */
+/** Event types without the mail that reports a change. */
 const typesSince = async (position: bigint) =>
   (await fixture.eventsSince(position))
     .map(({ type }) => type)
@@ -54,7 +54,7 @@ describe.each(['google', 'github', 'microsoft'] as const)('a sign-in by %s', (pr
       ...{ email: bob.email, email_verified: true, display_name: 'Bob', roles: ['member'] },
       ...{ identities: [provider], vouched: false },
     });
-    // What the provider calls them stays; their address need not.
+    // The provider's id stays the same, even if the address changes.
     known(provider, { ...bob, email: newPerson().email });
     const again = await social.signIn(provider, ann.tenantId);
     expectSession(again, false);
@@ -75,7 +75,7 @@ describe.each(['google', 'github', 'microsoft'] as const)('a sign-in by %s', (pr
       'IdentityLinked',
       'SessionStarted',
     ]);
-    // The password and the sessions of before are theirs.
+    // The earlier password and sessions are still theirs.
     expect((await fixture.logIn(bob)).status).toBe(200);
     expect((await fixture.refresh(bob.refresh)).status).toBe(200);
   });
@@ -211,7 +211,7 @@ describe('a sign-in by a provider', () => {
     await expect
       .poll(() => typesSince(position), { timeout: 10_000 })
       .toEqual(['IdentityUnlinked', 'Released']);
-    // The same account at Google, with another address.
+    // The same Google account with another address.
     known('google', { ...bob, email: newPerson().email });
     const other = await social.signIn('google', ann.tenantId);
     expectSession(other, true);

@@ -1,4 +1,4 @@
-/** Which addresses a provider may vouch for, and what comes of those that it may not. */
+/** Which addresses a provider may vouch for, and the result for others. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Account, identityOfFile } from './identity-fixture.ts';
 import { DIRECTORY, newPerson, type SocialFixture, socialFixture } from './social-fixture.ts';
@@ -19,7 +19,7 @@ beforeEach(async () => {
 
 const told = ({ status, code }: { status: number; code: string | undefined }) =>
   `${status} ${code}`;
-/** Sessions and accounts that came of it. */
+/** The sessions and accounts that resulted. */
 async function gained(work: () => Promise<void>): Promise<readonly string[]> {
   const position = await fixture.head();
   await work();

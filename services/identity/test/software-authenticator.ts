@@ -1,4 +1,4 @@
-/** An authenticator in software (WebAuthn, ES256, no attestation), and what a browser does beside it. */
+/** An authenticator in software (WebAuthn, ES256, no attestation), including the browser's part. */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isoCBOR } from '@simplewebauthn/server/helpers';
 
@@ -6,12 +6,12 @@ type Options = { readonly challenge: string; readonly rp?: { id: string }; reado
 type Creation = Options & { readonly user: { id: string } };
 
 export type Behaviour = {
-  /** The page that asks. */
+  /** The origin of the page. */
   readonly origin?: string;
-  /** Without a PIN, a finger or a face. */
+  /** Omits user verification. */
   readonly unverified?: true;
   readonly counter?: number;
-  /** Synchronized to other devices. */
+  /** Whether the passkey is synchronized to other devices. */
   readonly backedUp?: true;
 };
 
@@ -88,7 +88,7 @@ export function softwareAuthenticator() {
   };
 }
 
-/** COSE: EC2, ES256, P-256, x, y. */
+/** A COSE key: EC2, ES256, P-256, x, y. */
 function coseKey(publicKey: KeyObject): Buffer {
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
   const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'));

@@ -1,4 +1,4 @@
-/** An active user as their stream tells it, without a password or a factor. */
+/** The state of an active user without a password or a factor. */
 import { type ExistingUser, NO_SECOND_FACTORS } from '../src/accounts/accounts.module.ts';
 
 const sealed = { subject: 'user:ann', box: 'box' };

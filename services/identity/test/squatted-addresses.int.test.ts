@@ -1,4 +1,4 @@
-/** Somebody registers an address that is not theirs; whoever proves it is not kept from it. */
+/** A stranger registers a person's address. That does not keep the person who proves the address from using it. */
 import { untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { identityOfFile, PASSWORD } from './identity-fixture.ts';
@@ -8,7 +8,7 @@ const { fixture, admin: ann } = identityOfFile({ RATE_LIMIT_FACTOR: '10000' });
 const MINUTE_MS = 61_000;
 const OWN_PASSWORD = 'a password of the invited';
 const admin = () => fixture.as(ann);
-/** With a sign-in of now. */
+/** Signs in again for a recent sign-in. */
 const again = async () => fixture.as(await fixture.signInAgain(ann));
 const squatted = () => fixture.register(ann.tenantId, 'mallory');
 
@@ -18,7 +18,7 @@ describe('an invitation to a squatted address', () => {
     const { email } = stranger;
     const made = await admin().post('/api/v1/admin/invitations', { email, roles: ['admin'] });
     expect(made.status).toBe(201);
-    // Until it is accepted the stranger has no role of it.
+    // Until the invitation is accepted, the stranger has none of its roles.
     expect((await fixture.logIn(stranger)).status).toBe(200);
     const { token } = await fixture.mail(email, /invited/i);
     const body = { token, password: OWN_PASSWORD };

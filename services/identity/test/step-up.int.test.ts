@@ -1,4 +1,4 @@
-/** Showing a factor once more, for calls that want a recent sign-in. */
+/** Confirming a sign-in by a factor, for calls that require a recent sign-in. */
 import { describe, expect, it } from 'vitest';
 import { type Account, claimsOf, identityOfFile, PASSWORD } from './identity-fixture.ts';
 import { codeOf, mfaTokenOf, nextCode, show, withTotp } from './mfa-fixture.ts';

@@ -1,4 +1,4 @@
-/** Each setting of a tenant is written by its owners, shown, and obeyed. */
+/** The owners of a tenant can write and read each of its settings, and it takes effect. */
 import { untilTrue } from '@cardea/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { TENANT_DEFAULTS } from '../src/workspaces/tenants/tenant.ts';
@@ -10,7 +10,7 @@ beforeEach(async () => {
   ann = await fixture.signUp();
 });
 
-/** Another value than the default of each setting. */
+/** A value that differs from the default, for each setting. */
 const client = { client_id: 'id', client_secret: 'a-secret-of-theirs' };
 const PAGE = 'https://app.example';
 const OTHERS = {
@@ -43,7 +43,7 @@ const OTHERS = {
   account_deletion: { allowed: false, wait_days: 3 },
   agent_access: { approver: { role: 'owner' }, max_seconds: 3_600 },
 };
-/** Each setting by its name, those of a group by both. */
+/** Each setting by its name; settings in a group are named by both. */
 const leaves = (settings: object): { readonly [name: string]: string } =>
   Object.fromEntries(
     Object.entries(settings).flatMap(([name, value]) =>

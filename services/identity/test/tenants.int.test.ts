@@ -1,4 +1,4 @@
-/** Tenants of an organization: created, changed, closed, and deleted with all that they hold. */
+/** Tenants of an organization: created, changed, closed, and deleted with all of their data. */
 import { untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { sweepClosedTenants } from '../src/workspaces/tenants/delete/delete-closed-tenants.ts';

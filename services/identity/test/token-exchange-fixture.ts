@@ -1,4 +1,4 @@
-/** An agent that starts sessions by either endpoint, and what a test compares of them. */
+/** An agent that starts sessions by either endpoint, and comparisons of the results. */
 import type { RecordedEvent } from '@cardea/event-store';
 import { expect } from 'vitest';
 import { type Account, claimsOf } from './identity-fixture.ts';
@@ -15,7 +15,7 @@ export const grantOf = (service_name: string, ...fields: string[]): ServiceGrant
   fields,
 });
 
-/** What an agent is granted, and asks for, unless a test says otherwise. */
+/** The services that an agent is granted and requests by default. */
 export const NAMED_SERVICES = [grantOf('warehouse', 'username', 'password')];
 
 export type ExchangingAgent = {
@@ -23,7 +23,7 @@ export type ExchangingAgent = {
   readonly tenantId: string;
   readonly key: string;
   readonly keyId: string;
-  /** The ids of the application that it belongs to, if any. */
+  /** The ids of the applications that it belongs to, if any. */
   readonly appIds: readonly string[];
 };
 
@@ -56,7 +56,7 @@ export type Form = { readonly [name: string]: string } | readonly (readonly [str
 export const basicOf = (id: string, secret: string) =>
   `Basic ${Buffer.from(`${id}:${encodeURIComponent(secret)}`).toString('base64')}`;
 
-/** Posts a form as it is to the token endpoint. */
+/** Posts a form unchanged to the token endpoint. */
 export async function postToken(
   { baseUrl }: Pick<OAuthFixture, 'baseUrl'>,
   form: Form,
@@ -68,7 +68,7 @@ export async function postToken(
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as any };
 }
 
-/** The parameters of an exchange of a user's access token; an empty scope is left out. */
+/** The parameters for exchanging a user's access token. An empty scope is left out. */
 export const tokenExchangeForm = (subject_token: string, scope = 'service:warehouse') => ({
   grant_type: TOKEN_EXCHANGE_GRANT,
   subject_token,
@@ -86,7 +86,7 @@ export const postTokenExchange = (
 export const scopeOf = (services: readonly ServiceGrant[]): string =>
   services.map(({ service_name }) => `service:${service_name}`).join(' ');
 
-/** Different in each of two sessions that are otherwise the same. */
+/** Claims that differ between two otherwise equal sessions. */
 const VOLATILE = ['id', 'cap_jti', 'jti', 'iat', 'nbf', 'exp', 'asid', 'agent_session_id'];
 const TIMES = ['created_at', 'expires_at', 'at'];
 
@@ -95,16 +95,16 @@ const steady = (data: object) =>
     Object.entries(data).filter(([name]) => ![...VOLATILE, ...TIMES].includes(name)),
   );
 
-/** What the two tokens of a session say. */
+/** The claims of a session's two tokens. */
 export const tokensSay = (agentToken: string, capability: string) => ({
   agent: steady(claimsOf(agentToken)),
   capability: steady(claimsOf(capability)),
 });
 
-/** What is about an agent that asks; other events of the moment are about mail and sign-ins. */
+/** Events about the requesting agent. Other events of that time are about mail and sign-ins. */
 const OF_ASKING = ['ActionDenied', 'AgentSessionStarted', 'ClientAuthFailed'];
 
-/** What other services, the audit log among them, learn of it: everything but ids, times and ciphertexts. */
+/** What other services, including the audit log, learn of it: everything except ids, times and ciphertexts. */
 export const eventsSay = (events: readonly RecordedEvent[]) =>
   events
     .filter(({ type }) => OF_ASKING.includes(type))

@@ -1,4 +1,4 @@
-/** What guesses at the key of an agent use up at the token endpoint. */
+/** What guesses at an agent's key use up at the token endpoint. */
 import { describe, expect, it } from 'vitest';
 import { oauthOfFile } from './oauth-fixture.ts';
 import {
@@ -22,7 +22,7 @@ describe('an agent whose key is guessed', () => {
     const other = await exchangingAgent(fixture, admin);
     const bob = await fixture.register(admin.tenantId);
     const before = await fixture.head();
-    // Keys of their own form, with a right checksum: those of another agent.
+    // Well-formed keys with a right checksum, but of another agent.
     const guess = (at: number, secret: string) =>
       postToken(fixture, tokenExchangeForm(bob.access), {
         ...{ authorization: basicOf(agent.id, secret) },

@@ -1,4 +1,4 @@
-/** Requests for an exchange that no row takes, or that come from nobody who may ask. */
+/** Token exchanges that match no row, or whose client may not request them. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { proofBy, proofKey } from './dpop-fixture.ts';
 import type { Account } from './identity-fixture.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 type Changed = { readonly [name: string]: string | undefined };
-/** A request that would be granted, but for what is changed; undefined leaves the parameter out. */
+/** A request that would be granted, with the given changes. Undefined omits a parameter. */
 const asked = (changed: Changed, headers: { readonly [name: string]: string } = {}) => {
   const form = { ...tokenExchangeForm(bob.access), ...changed };
   const there = Object.entries(form).flatMap(([name, value]) =>
@@ -33,7 +33,7 @@ const asked = (changed: Changed, headers: { readonly [name: string]: string } = 
   );
   return postTokenExchange(fixture, agent, there, headers);
 };
-/** Calls of the account's sessions list would show one that was started after all. */
+/** The account's agent sessions. They would show a session that was started after all. */
 const sessionsOf = async (account: Account) =>
   (await fixture.as(account).get('/api/v1/agent/sessions')).body.data.total as number;
 

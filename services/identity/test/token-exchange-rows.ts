@@ -1,4 +1,6 @@
-/** Sessions that an agent asks for: `POST /agent/sessions` and the token exchange answer each row alike. */
+/**
+ * Requests for agent sessions. `POST /agent/sessions` and the token exchange must give the same result for each row.
+ */
 import * as openid from 'openid-client';
 import { expect } from 'vitest';
 import type { Account } from './identity-fixture.ts';
@@ -20,17 +22,17 @@ export type TokenExchangeWorld = {
 };
 export type TokenExchangeRow = {
   readonly what: string;
-  /** What the agent has been granted; `NAMED_SERVICES` unless stated. */
+  /** The agent's grants; `NAMED_SERVICES` by default. */
   readonly granted?: readonly ServiceGrant[];
   /** Further fields of the agent and of its key. */
   readonly made?: (
     of: OAuthReplicas,
   ) => Promise<{ readonly agent?: object; readonly key?: object }>;
-  /** Happens before either endpoint is asked. */
+  /** Happens before either endpoint is called. */
   readonly given?: (world: TokenExchangeWorld) => Promise<unknown>;
-  /** The subject token; the user's own access token unless stated. */
+  /** The subject token; the user's own access token by default. */
   readonly subject?: (world: TokenExchangeWorld) => Promise<string>;
-  /** What is asked for field by field; the scope names the same services. `NAMED_SERVICES` unless stated. */
+  /** The services to request field by field. The scope names the same services. `NAMED_SERVICES` by default. */
   readonly services?: readonly ServiceGrant[];
 };
 export type RefusedRow = TokenExchangeRow & {
@@ -38,7 +40,7 @@ export type RefusedRow = TokenExchangeRow & {
     readonly status: number;
     readonly code: string;
     readonly error: string;
-    /** What the token endpoint records besides: that a client could not prove itself. */
+    /** A further event that only the token endpoint records: the client could not authenticate. */
     readonly besides?: 'ClientAuthFailed';
   };
 };

@@ -1,4 +1,4 @@
-/** Tokens are exchanged (RFC 8693) at two replicas; `POST /agent/sessions` says what each row has to answer. */
+/** Token exchange (RFC 8693) at two replicas, compared with `POST /agent/sessions` row by row. */
 import { untilTrue } from '@cardea/testing';
 import * as openid from 'openid-client';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ import { GRANTED_ROWS, REFUSED_ROWS, type TokenExchangeRow } from './token-excha
 
 const of = oauthReplicasOfFile();
 
-/** The same world for one endpoint as for the other, and what has happened in the log since. */
+/** A new world with the same state for either endpoint, and the log's events since. */
 async function worldOf(row: TokenExchangeRow) {
   const user = await of.one.register(of.admin.tenantId);
   const services = row.granted ?? NAMED_SERVICES;
@@ -30,7 +30,7 @@ async function worldOf(row: TokenExchangeRow) {
   await row.given?.(world);
   const subject = (await row.subject?.(world)) ?? user.access;
   const before = await of.one.head();
-  /** What is of this world alone is replaced. */
+  /** Replaces values that are unique to this world. */
   const compared = (value: object) => {
     const own = [agent.id, agent.keyId, user.userId, ...sidOf(subject), ...agent.appIds];
     const text = JSON.stringify(value);
@@ -143,7 +143,7 @@ describe('an agent with openid-client', () => {
       ...{ sub: user.userId, act: { sub: agent.id }, roles: [] },
       aud: `${of.one.issuer}/api`,
     });
-    // Whoever got it at one replica reads at the other at once.
+    // The agent that got tokens at one replica can read its session at the other at once.
     const path = `/api/v1/agent/sessions/${tokens['agent_session_id']}`;
     const as = of.other.rest.as({ bearer: tokens.access_token, tenant: agent.tenantId });
     expect((await as.get(path)).body.data).toMatchObject({
@@ -177,7 +177,7 @@ describe('the limits of an agent', () => {
     const limited = await postTokenExchange(of.one, agent, tokenExchangeForm(user.access));
     expect([limited.status, limited.body.error]).toEqual([429, 'temporarily_unavailable']);
     expect(limited.headers.get('retry-after')).toMatch(/^[1-9]/);
-    // Another agent of the tenant goes on.
+    // Another agent of the tenant is not affected.
     const next = await exchangingAgent(of.one, of.admin);
     expect((await postTokenExchange(of.one, next, tokenExchangeForm(user.access))).status).toBe(
       200,

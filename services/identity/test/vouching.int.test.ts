@@ -1,4 +1,4 @@
-/** For whom an administrator vouches, who may register by themselves, and what an API key may not do. */
+/** Who vouches for users, who may register themselves, and what an API key may not do. */
 import { untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { userField } from '../src/streams/encrypted-fields.ts';
@@ -73,7 +73,7 @@ describe('a person', () => {
          WHERE name = 'announce_vouched'`,
       ),
     );
-    // The running policy is at another position; with the next event it restarts from the table's.
+    // The running policy has another position. With the next event it restarts from the table's position.
     await fixture.register(ann.tenantId);
     await untilTrue(
       async () => {
@@ -194,7 +194,7 @@ describe('an API key', () => {
   });
 });
 
-/** As an earlier release recorded them, without `vouched`. */
+/** Records the user as an earlier release did, without `vouched`. */
 async function personOfBefore(via: string, roleGivenBy?: 'admin' | 'system'): Promise<string> {
   const { store, sealer, ids, clock } = fixture.host.needsOf('identity');
   const { tenantId } = ann;

@@ -1,4 +1,4 @@
-/** What waits to be told in channels, and how each channel fares. The live projection of requests fills the queue. */
+/** The queue of channel messages, and the state of each channel. The live projection of requests fills the queue. */
 import type { Sealed } from '@cardea/crypto';
 import { type Database, type Queryable, rowStatements, table } from '@cardea/read-models';
 import { WAITING_PER_CHANNEL_MAX } from '../requests/requests.module.ts';
@@ -9,12 +9,12 @@ type Sql = Pick<Database, 'system'>;
 
 export type ChannelKey = { readonly tenantId: string; readonly id: string };
 
-/** Stands in the place of a request's id for a test message; a channel has one that waits at most. */
+/** The value in the request-id column for a test message. At most one test message per channel waits. */
 export const TEST_JOB = 'test';
 
 /**
- * Channels that have something to tell and may, in turns: the first of each tenant comes before the second of any.
- * Each pair of tenant and channel is found by one look into the primary key, however much waits for it.
+ * Finds channels that have messages and may send now. The first channel of each tenant comes before the second of any.
+ * Each pair of tenant and channel costs one primary-key lookup, however many messages wait for it.
  */
 const DUE_CHANNELS = `
   WITH RECURSIVE waiting (tenant_id, channel_id) AS (
@@ -59,7 +59,7 @@ export type ChannelTarget = {
   readonly enabled: boolean;
 };
 
-/** Undefined: the channel was deleted. */
+/** Returns undefined if the channel was deleted. */
 export async function channelTarget(
   { system }: Sql,
   { tenantId, id }: ChannelKey,
@@ -74,7 +74,7 @@ export async function channelTarget(
 
 export type WaitingJob = { readonly request_id: string; readonly open: boolean };
 
-/** A test comes first, then what was tried least, then the oldest. */
+/** A test message comes first, then messages with the fewest attempts, then the oldest. */
 export async function waitingJobs(
   { system }: Sql,
   { tenantId, id }: ChannelKey,
@@ -100,7 +100,7 @@ export const finishJobs = (
   requestIds: readonly string[],
 ) => system.query(`DELETE FROM approval.channel_jobs WHERE ${OF_JOBS}`, [tenantId, id, requestIds]);
 
-/** They stay, after others that were tried less. */
+/** The messages stay in the queue, after messages with fewer attempts. */
 export const countAttempt = (
   { system }: Sql,
   { tenantId, id }: ChannelKey,
@@ -118,7 +118,7 @@ export const dropJobs = ({ system }: Sql, { tenantId, id }: ChannelKey) =>
     id,
   ]);
 
-/** How many times in a row the channel could not be told; 0 after a message that was taken. */
+/** The number of consecutive failures. It is 0 after an accepted message. */
 export async function failuresOf({ system }: Sql, { tenantId, id }: ChannelKey): Promise<number> {
   const { rows } = await system.query<{ failures: number }>(
     'SELECT failures FROM approval.channel_states WHERE tenant_id = $1 AND channel_id = $2',
@@ -127,7 +127,7 @@ export async function failuresOf({ system }: Sql, { tenantId, id }: ChannelKey):
   return rows[0]?.failures ?? 0;
 }
 
-/** `error` null: the message was taken. A channel that was deleted meanwhile leaves no row. */
+/** If `error` is null, the message was accepted. A channel that was deleted in between gets no row. */
 export const recordAttempt = (
   { system }: Sql,
   { tenantId, id }: ChannelKey,
@@ -167,7 +167,7 @@ export function queueTest(
   return database.asTenantAtOnce(tenantId, statements);
 }
 
-/** Ends the pause after failures; the second between two messages stays. */
+/** Ends the pause after failures. The second between two messages remains. */
 export const tryAtOnce = (sql: Queryable, { tenantId, id }: ChannelKey) =>
   sql.query(
     `UPDATE approval.channel_states

@@ -1,4 +1,4 @@
-/** Channels as their managers see them. */
+/** Reads channels for the people who manage them. */
 import type { Database } from '@cardea/read-models';
 import type { Severity } from '../requests/requests.module.ts';
 import type { ChannelFormat, Manager } from './channel.ts';
@@ -17,7 +17,7 @@ type Row = {
   readonly last_error: string | null;
 };
 
-/** The person's own and, for administrators, those of the tenant. Their limits keep the list short. */
+/** The person's own channels and, for administrators, those of the tenant. Limits keep the list short. */
 export async function managedRows(
   database: Database,
   tenantId: string,
@@ -40,7 +40,7 @@ export async function managedRows(
   }));
 }
 
-/** How many channels a person has, or the tenant. */
+/** The number of channels of a person, or of the tenant. */
 export async function countChannels(
   database: Database,
   tenantId: string,
@@ -54,7 +54,7 @@ export async function countChannels(
   return rows[0]?.count ?? 0;
 }
 
-/** What became of the last message to a channel. */
+/** The outcome of the last message to a channel. */
 export async function lastSent(
   database: Database,
   tenantId: string,

@@ -1,4 +1,4 @@
-/** A channel as clients send and see it, and what its endpoints have in common. */
+/** The schemas of channels, and what their endpoints share. */
 import type { UserPrincipal } from '@cardea/auth';
 import {
   documented,
@@ -42,12 +42,12 @@ export const nameField = documented(
   Type.String({ minLength: 1, maxLength: CHANNEL_NAME_CHARS_MAX }),
   { examples: ['On call'] },
 );
-/** Longer URLs than the limit pass here, so that they get the code that says what is wrong. */
+/** The schema accepts URLs longer than the limit, so that they are refused with the specific error code. */
 export const urlField = documented(Type.String({ maxLength: URL_SENT_CHARS_MAX }), {
   format: 'uri',
   pattern: '^https?://',
 });
-/** Printable, without spaces, since it becomes a header. */
+/** Printable characters without spaces, since the token becomes a header. */
 export const tokenField = Type.String({
   minLength: 1,
   maxLength: CHANNEL_TOKEN_CHARS_MAX,
@@ -119,7 +119,7 @@ export const notFound = (id: string) =>
 
 type Faults = readonly { readonly field: string; readonly rule: string }[];
 
-/** What the schema cannot say of names and tokens. */
+/** Finds faults of names and tokens that the schema cannot express. */
 export function faultsOf(
   {
     name,
@@ -166,7 +166,7 @@ export function readUrl(
 export const invalidUrl = (rule: UrlRule | 'topic') =>
   ({ refused: 'invalid_url', details: [{ field: 'url', rule }] }) as const;
 
-/** An administrator who impersonates a user sees and tests nothing of theirs. */
+/** Returns undefined for an administrator who impersonates a user, so they neither see nor test the user's channels. */
 export async function managerOf(
   dependencies: Pick<ServiceDependencies, 'revocations'> & {
     readonly identityFacts: IdentityFacts;
@@ -178,6 +178,6 @@ export async function managerOf(
   return { userId: principal.id, isAdmin: principal.roles.includes('admin') };
 }
 
-/** A change of the tenant's channels is an administrator's, one of their own a user's. */
+/** The actor of a change: an administrator for the tenant's channels, the user for their own. */
 export const actorOf = (manager: Manager, owner: string | null) =>
   owner === null ? ({ actor: { type: 'admin', id: manager.userId } } as const) : {};

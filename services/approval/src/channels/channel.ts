@@ -1,6 +1,6 @@
 /**
- * A channel: a chat or a phone that is told of requests. Whoever knows its URL can write there, so URL and token
- * are encrypted fields; others see only the origin of the URL.
+ * A channel: a chat or a phone that is notified of requests. Anyone who knows its URL can post there, so URL and token
+ * are encrypted. Readers see only the origin of the URL.
  */
 import type { Sealed } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
@@ -8,7 +8,7 @@ import { type Severity, subjectOf } from '../requests/requests.module.ts';
 
 export const CHANNEL_FORMATS = ['slack', 'teams', 'discord', 'ntfy'] as const;
 export type ChannelFormat = (typeof CHANNEL_FORMATS)[number];
-/** The name in the tenant's setting `approval_channels` that switches the format on. */
+/** The name in the tenant's setting `approval_channels` that enables the format. */
 export type ChannelKind = 'chat' | 'push';
 export const kindOf = (format: ChannelFormat): ChannelKind => (format === 'ntfy' ? 'push' : 'chat');
 
@@ -18,14 +18,14 @@ export type ChannelFacts = {
   readonly url: Sealed;
   readonly token: Sealed | null;
   readonly origin: string;
-  /** The user whose requests are told; null: those of all users of the tenant. */
+  /** The user whose requests are sent to the channel. Null for those of all users in the tenant. */
   readonly recipient: string | null;
-  /** The person whom the channel belongs to; null: the tenant. */
+  /** The person who owns the channel. Null if the tenant owns it. */
   readonly owner: string | null;
   readonly min_severity: Severity;
   readonly enabled: boolean;
   readonly created_at: string;
-  /** Keyed hash of the body that came with an Idempotency-Key. */
+  /** A keyed hash of the body that was sent with an Idempotency-Key. */
   readonly request_hash: string | null;
 };
 export type ExistingChannel = { readonly status: 'standing' } & ChannelFacts;
@@ -34,7 +34,7 @@ export type Channel =
   | { readonly status: 'deleted' }
   | ExistingChannel;
 
-/** What others may learn of a channel. */
+/** The facts about a channel that are published. */
 type PublicFacts = Pick<ChannelFacts, 'format' | 'origin' | 'recipient'>;
 
 export type ChannelCreated = { readonly type: 'ChannelCreated'; readonly data: ChannelFacts };
@@ -45,7 +45,7 @@ export type ChannelChanged = {
 export type ChannelDeleted = { readonly type: 'ChannelDeleted'; readonly data: PublicFacts };
 export type ChannelEvent = ChannelCreated | ChannelChanged | ChannelDeleted;
 
-/** Each event carries the whole channel, so that a stream of many changes is read as fast as a new one. */
+/** Each event contains the whole channel, so a stream of many changes loads as fast as a new one. */
 export const channels: Stream<Channel, ChannelEvent> = {
   noun: 'channel',
   stateCarrying: true,
@@ -70,7 +70,7 @@ export const publicFactsOf = ({ format, origin, recipient }: ChannelFacts): Publ
   recipient,
 });
 
-/** Where an encrypted field of a channel stands; a person's own goes with that person. */
+/** The storage location of an encrypted field. The fields of a person's own channel are erased with that person. */
 export const locationOf = (
   of: { readonly id: string; readonly tenantId: string; readonly owner: string | null },
   field: 'url' | 'token',
@@ -80,10 +80,10 @@ export const locationOf = (
   field,
 });
 
-/** Who changes channels: persons their own, administrators those of the tenant besides. */
+/** The manager of channels. People manage their own; administrators also manage the tenant's. */
 export type Manager = { readonly userId: string; readonly isAdmin: boolean };
 
-/** Undefined for what the manager may not know of. */
+/** Returns undefined if the manager may not see the channel. */
 export function managedBy(channel: Channel, manager: Manager): ExistingChannel | undefined {
   if (channel.status !== 'standing') return undefined;
   const { owner } = channel;

@@ -1,4 +1,4 @@
-/** Channels: chats and phones that are told of requests, besides mail and webhooks. */
+/** Channels: chats and phones that are notified of requests, in addition to mail and webhooks. */
 import { type OutboundDependencies, outbound } from '@cardea/http';
 import { wakeSignal } from '@cardea/runtime';
 import type { Module, ServiceDependencies } from '@cardea/service';
@@ -31,7 +31,7 @@ export type ChannelsDependencies = Pick<
   | 'log'
 > &
   Pick<RequestParts, 'identityFacts' | 'changes'> & {
-    /** Names and connections of tests. */
+    /** Replaces name resolution and connections in tests. */
     readonly network?: Pick<OutboundDependencies, 'dialer' | 'resolver'> | undefined;
   };
 
@@ -49,7 +49,7 @@ export function channelsModule(dependencies: ChannelsDependencies): {
   readonly endpoints: ChannelEndpoints;
   /** Called when there may be messages to send. */
   readonly wake: () => void;
-  /** Deletes the channels that tell of a user's requests alone. */
+  /** Deletes the channels that only serve one user's requests. */
   readonly deleteOf: (tenantId: string, userId: string) => Promise<void>;
 } {
   const { settings, clock, network = {} } = dependencies;

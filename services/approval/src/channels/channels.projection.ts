@@ -1,4 +1,4 @@
-/** Keeps table `channels`: what lists show, and whom the sender tells of a request. */
+/** Maintains table `channels`, which the lists and the sender read. */
 import { orNull, projection, type Statement, table } from '@cardea/read-models';
 import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';
 import { type ChannelEvent, type ChannelFacts, channels } from './channel.ts';
@@ -45,7 +45,7 @@ const rowOf = (event: Event & { readonly data: ChannelFacts }) => ({
   created_at: event.data.created_at,
 });
 
-/** Working state, which no rebuild brings back. */
+/** Tables of delivery state, which a rebuild does not restore. */
 const DELIVERY_TABLES = ['approval.channel_jobs', 'approval.channel_states'] as const;
 
 function deliveryDeleted(events: readonly Event[]): readonly Statement[] {

@@ -1,4 +1,4 @@
-/** What is published of channels: who changed them, and to which origin they lead. */
+/** Publishes changes of channels: who made them, and the origin of the URL. */
 import type { approvalEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import type { ChannelEvent, ChannelFacts } from './channel.ts';

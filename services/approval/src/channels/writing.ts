@@ -1,4 +1,4 @@
-/** What the endpoints of channels work with. */
+/** The dependencies of the channels' endpoints. */
 import type { ServiceDependencies } from '@cardea/service';
 import type { IdentityFacts } from '../requests/requests.module.ts';
 

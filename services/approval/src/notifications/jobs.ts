@@ -1,4 +1,4 @@
-/** The queue of notifications: filled by the live projection, emptied here. */
+/** The queue of notifications. The live projection fills it; this module empties it. */
 import { type Database, dueInTurns } from '@cardea/read-models';
 import type { DeputyNotice } from '../deputies/deputies.module.ts';
 
@@ -9,9 +9,9 @@ export type Job = {
   readonly user_id: string;
   readonly attempts: number;
   readonly run_at: Date;
-  /** `folded`: the user had enough mail this minute and gets one mail about several requests. */
+  /** `folded`: the user reached the mail limit for this minute and gets one mail about several requests. */
   readonly state: 'waiting' | 'folded';
-  /** Set where the mail tells of a block after wrong binding codes; null where it tells of a request. */
+  /** Set if the mail is about a block after wrong binding codes. Null if it is about a request. */
   readonly blocked_until: Date | null;
   /** Set where the mail tells of a deputy. */
   readonly deputyship: DeputyNotice | null;
@@ -37,7 +37,7 @@ export async function dueJobs(
   return (await system.query<Job>(DUE_JOBS, values)).rows;
 }
 
-/** All folded jobs of the same user, this one included. */
+/** All `folded` jobs of the same user, including this one. */
 export async function batchedWith({ system }: Sql, job: Job): Promise<readonly Job[]> {
   const { rows } = await system.query<Job>(
     `SELECT ${JOB_COLUMNS}
@@ -51,7 +51,7 @@ export async function batchedWith({ system }: Sql, job: Job): Promise<readonly J
 export const finish = ({ system }: Sql, job: Job) =>
   system.query(`DELETE FROM approval.notification_jobs WHERE ${OF_JOB}`, keyOf(job));
 
-/** Replaces the job of a set by one of each of these persons, at once, so that nobody is told twice. */
+/** Replaces the job of a set by one job per person in one statement, so that nobody is notified twice. */
 export const spread = ({ system }: Sql, job: Job, userIds: readonly string[]) =>
   system.query(
     `WITH gone AS (DELETE FROM approval.notification_jobs WHERE ${OF_JOB} RETURNING *)

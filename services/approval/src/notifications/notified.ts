@@ -1,7 +1,7 @@
 import { accept, type Decision } from '@cardea/event-store';
 import type { ApprovalRequest, RequestEvent } from '../requests/requests.module.ts';
 
-/** The outcome of a notification is recorded once per channel, in the stream of its request. */
+/** Records the outcome of a notification, once per channel, in the stream of its request. */
 export const notified = (
   event: RequestEvent,
   request: ApprovalRequest,

@@ -1,6 +1,6 @@
 /**
- * Mails users about requests, and about blocks after wrong binding codes. It never delays or fails a request, and
- * sends nothing about one that is over.
+ * Mails users about requests, and about blocks after wrong binding codes. It never delays or fails a request, and sends
+ * no mail about a closed one.
  */
 import type { ApproverSet } from '@cardea/contracts';
 import { type MailText, type MailTransport, outboxLoop } from '@cardea/mail';
@@ -40,7 +40,7 @@ type NotifierDependencies = Pick<
   readonly mail: MailTransport | undefined;
 };
 
-/** `newJobs.wake` is called when there are new notifications to send. */
+/** Call `newJobs.wake` when there are new notifications to send. */
 export const notifier = (needs: NotifierDependencies, newJobs: WakeSignal): Loop =>
   outboxLoop<Job>(
     {
@@ -49,8 +49,7 @@ export const notifier = (needs: NotifierDependencies, newJobs: WakeSignal): Loop
       dueAt: ({ run_at }) => run_at,
       tenantOf: ({ tenant_id }) => tenant_id,
       keyOf: ({ tenant_id, request_id, channel }) => `${tenant_id} ${request_id} ${channel}`,
-      // One user's jobs run one after another, so that the limit counts each; different users' run in
-      // parallel.
+      // One user's jobs run one after another, so that the limit counts each. Jobs of different users run in parallel.
       lineOf: ({ tenant_id, user_id }) => `${tenant_id} ${user_id}`,
       send: (job) => notify(needs, job),
       retryAfterMs: NOTIFY_AGAIN_MS,
@@ -107,7 +106,7 @@ function setOf({ user_id: to }: Job, { facts }: Pending): ApproverSet | undefine
   return escalation.approver;
 }
 
-/** Those who could decide at this moment get a mail each. */
+/** Each person who could decide at this moment gets a mail. */
 async function tellHolders(
   needs: NotifierDependencies,
   job: Job,
@@ -125,7 +124,7 @@ async function tellHolders(
   await spread(needs.database, job, found.holders.slice(0, SET_MAILS_MAX));
 }
 
-/** How long the user gets no more mail; undefined: the next one may be sent. */
+/** The time in ms until the user may get mail again. Undefined if the next mail may be sent now. */
 const overMailLimitMs = ({ counters }: NotifierDependencies, job: Job) =>
   counters.over(`mail:${job.tenant_id}:${job.user_id}`, MAILS_PER_MINUTE_MAX, MINUTE_MS);
 
@@ -167,7 +166,7 @@ async function sendNotice(
   await finish(database, job);
 }
 
-/** The user's row has not arrived yet or has no address; retried like any other failure. */
+/** The user's row has not arrived yet or has no address. The job is retried like any other failure. */
 class AddressUnknown extends Error {
   override readonly name = 'AddressUnknown';
 }

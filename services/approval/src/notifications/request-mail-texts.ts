@@ -1,9 +1,11 @@
-/** What the mails about requests say, in each language. `{agent}` and `{count}` are filled in. */
+/** The texts of mails about requests, in each language. `{agent}` and `{count}` are replaced. */
 import type { Language } from '@cardea/mail';
 import type { Origin, Severity } from '../requests/requests.module.ts';
 
 export type RequestMailTexts = {
-  /** A user must not mistake their own or an administrator's request for one made by an agent. */
+  /**
+   * The sentence about the requester. A user must not mistake their own or an administrator's request for an agent's.
+   */
   readonly asks: { readonly [origin in Origin]: string };
   readonly reason: { readonly [origin in Origin]: string };
   readonly subject: { readonly byAgent: string; readonly inItsName: string };
@@ -28,7 +30,7 @@ export type RequestMailTexts = {
     readonly show: string;
     readonly where: string;
   };
-  /** After too many wrong binding codes. */
+  /** The mail after too many wrong binding codes. */
   readonly blocked: {
     readonly subject: string;
     readonly why: string;

@@ -1,7 +1,7 @@
 /**
- * The mail that notifies a user of a request. Text written by an agent is shown as plain text and labelled
- * as the agent's. Its one link leads to the page of the request, and no link decides: programs that look at mail
- * follow links. It contains no remote image.
+ * The mail that notifies a user of a request. Text from an agent is shown as plain text and labelled as the agent's.
+ * The mail has one link, to the page of the request. Opening the link decides nothing, because mail scanners follow
+ * links. The mail contains no remote image.
  */
 import { type Fact, framedMail, type MailText, untrustedText, utcText } from '@cardea/mail';
 import { cleaned, cut } from '@cardea/runtime';
@@ -18,17 +18,17 @@ export type MailedRequest = {
   readonly absent: string | undefined;
   readonly action: string;
   readonly resource: string | undefined;
-  /** Names of the fields that a vend would release; never a value. */
+  /** Names of the fields that a vend would release, never their values. */
   readonly fields: readonly string[];
   readonly severity: Severity;
   readonly expiresAt: string;
   readonly reason: string | null;
-  /** Who made the request; for a vend, the server composed the reason and quotes the agent in it. */
+  /** Who made the request. For a vend, the server composed the reason, which quotes the agent. */
   readonly origin: Origin;
-  /** The code that user and agent can compare; null if only the agent's side may show it. */
+  /** The code that user and agent can compare. Null if only the agent may show it. */
   readonly code: string | null;
   readonly look: MailLook;
-  /** The page at which it is decided. */
+  /** The page of the request. */
   readonly page: string;
 };
 
@@ -85,7 +85,7 @@ export function mailOfSeveral(
   return framedMail({ subject, why: `${subject} ${end}`, button, end: where }, brand, language);
 }
 
-/** Tells a user that wrong codes have blocked them. It names neither a request nor a code. */
+/** Tells a user that wrong codes have blocked their codes. It names neither a request nor a code. */
 export function mailOfBlock(until: Date, { language, brand }: MailLook): MailText {
   const { subject, why, blockedUntil, end } = REQUEST_MAIL_TEXTS[language].blocked;
   const facts: readonly Fact[] = [[blockedUntil, utcText(until.toISOString())]];

@@ -77,8 +77,8 @@ export const decisionPage = ({ get, poll, approve, deny }: Endpoints) =>
   });
 
 /**
- * An administrator may read a request of somebody else, and decides nothing. Of a set only the endpoint
- * knows who stands in it now, and it refuses everybody else.
+ * Whether the viewer may see the buttons. An administrator may read another user's request but not decide it. For a
+ * set, only the endpoint knows its current members and refuses everybody else.
  */
 function isMine(page: Page): boolean {
   const { request } = page.data;
@@ -167,7 +167,7 @@ function titleOf({ frame, data: { request: data } }: Page): string {
 
 const agentOf = ({ agent_name }: ShownRequest): string => cleaned(agent_name);
 
-/** Every field by its name, none folded; words of an agent are text, and said to be its own. */
+/** Shows every field with its name. Text from an agent is plain text and labelled as the agent's. */
 function factsOf({ frame, data: { request: data } }: Page): Markup {
   const { say } = frame;
   const { binding } = data;
@@ -252,7 +252,7 @@ const spanOf = ({ duration_seconds: seconds }: Access, say: Page['frame']['say']
 const without = ({ binding }: ShownRequest): readonly string[] =>
   binding?.number_match === true ? [] : ['binding_code'];
 
-/** Who else may decide, and how many have to. */
+/** Who else may decide, and how many decisions are needed. */
 function setFacts(
   { approver, approvals, user_id }: ShownRequest,
   say: Page['frame']['say'],

@@ -1,4 +1,4 @@
-/** The page that lists what waits for the person who looks at it. */
+/** The page that lists the open requests of its viewer. */
 import { utcText } from '@cardea/mail';
 import { html, type Markup, pagesOf, read, type Shown, tag } from '@cardea/pages';
 import { cleaned } from '@cardea/runtime';
@@ -8,7 +8,7 @@ import { TEXTS, type TextKey } from './texts.ts';
 
 const { pageOf } = pagesOf(TEXTS);
 
-/** So many of them stand in a part of another page. */
+/** The most rows when the list is part of another page. */
 const PART_ROWS_MAX = 5;
 
 export const listPage = (pending: RequestEndpoints['pending']) =>

@@ -1,4 +1,4 @@
-/** The pages at which people decide: views over this service's own endpoints. */
+/** The pages on which people decide. They call this service's own endpoints. */
 import { pageRoutes } from '@cardea/pages';
 import type { Module, RateLimit, ServiceDependencies } from '@cardea/service';
 import type { ChannelEndpoints } from '../channels/channels.module.ts';

@@ -1,2 +1,2 @@
-/** What the pages of this service have in common. */
+/** Parts that this service's pages share. */
 export const SEVERITY_TONES = { low: 'info', medium: 'info', high: 'warn' } as const;

@@ -1,6 +1,6 @@
 /**
- * The script of an open request: counts down, said aloud at 60, 30 and 10 seconds, and loads the page again once the
- * request was decided elsewhere.
+ * The script of an open request. It counts down, announces 60, 30 and 10 seconds to screen readers, and reloads the
+ * page after the request was decided elsewhere.
  */
 export const WATCH_SCRIPT = `
 const clock = document.querySelector('[data-left-ms]');

@@ -1,4 +1,4 @@
-/** The texts of the pages at which people decide, in each language. */
+/** The texts of the pages on which people decide, in each language. */
 import { catalogue } from '@cardea/pages';
 
 const EN = {

@@ -12,8 +12,8 @@ export type ChannelChange = Partial<
 >;
 
 /**
- * Says what is another now; a URL or a token that is sent counts as another one. A new URL takes a new token, so
- * that the old one is sent to no other server.
+ * Returns the channel with its changes. A URL or token in the request counts as changed. A new URL requires a new
+ * token, so that the old token is not sent to another server.
  */
 export function changeChannel(
   channel: Channel,

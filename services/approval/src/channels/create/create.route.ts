@@ -135,7 +135,7 @@ async function make(
   return { ok, wrote: decided.position };
 }
 
-/** An administrator's channel tells the requests of everybody unless stated otherwise. */
+/** The recipient. An administrator's channel gets everybody's requests unless the body names a recipient. */
 function recipientOf(
   recipient: Static<typeof RecipientShape> | undefined,
   { userId, isAdmin }: Manager,

@@ -1,7 +1,7 @@
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Channel, ChannelCreated, ChannelFacts } from '../channel.ts';
 
-/** A repeat under the same key finds the channel that the first one made. */
+/** Creates the channel. A repeat under the same key finds the channel that the first request created. */
 export const createChannel = (
   channel: Channel,
   facts: ChannelFacts,

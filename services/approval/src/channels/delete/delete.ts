@@ -16,7 +16,7 @@ export function deleteChannel(
   return accept({ type: 'ChannelDeleted', data: publicFactsOf(existing) });
 }
 
-/** For whom the channel told no longer exists. */
+/** Deletes the channel because its recipient no longer exists. */
 export const deleteWithRecipient = (channel: Channel): Decision<ChannelDeleted, never> =>
   channel.status === 'standing'
     ? accept({ type: 'ChannelDeleted', data: publicFactsOf(channel) })

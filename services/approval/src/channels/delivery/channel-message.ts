@@ -1,6 +1,7 @@
 /**
- * What a channel is told: who asks, for what, who decides until when, and where. No reason, no code, no value, no
- * button that decides. Words of others are cleaned and cut here, and made inert by each format.
+ * The content of a channel message: the requester, the action, who decides until when, and the link. It contains no
+ * reason, no code, no value and no button that decides. Text from agents and users is cleaned and truncated here, and
+ * escaped by each format.
  */
 import { type Language, utcText } from '@cardea/mail';
 import { cleaned, cut } from '@cardea/runtime';
@@ -12,7 +13,7 @@ const VALUE_CHARS_MAX = 200;
 const FIELDS_CHARS_MAX = 600;
 
 export type ChannelMessage = {
-  /** Words of ours alone: some programs read marks and mentions in it. */
+  /** Contains only our own text, because some programs interpret markup and mentions in it. */
   readonly summary: string;
   /** May contain the name of an agent. */
   readonly title: string;

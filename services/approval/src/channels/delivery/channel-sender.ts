@@ -1,6 +1,6 @@
 /**
- * Tells channels of requests. One message at a time to each channel, a second apart; four at a time of each tenant,
- * in turns between tenants, so that a chat server that does not answer delays nobody else.
+ * Sends messages about requests to channels: one at a time per channel, a second apart, and four at a time per tenant,
+ * with turns between tenants. So an unresponsive chat server delays no other channel.
  */
 import type { Outbound } from '@cardea/http';
 import type { WakeSignal } from '@cardea/runtime';
@@ -13,7 +13,7 @@ export type SenderDependencies = Omit<TellDependencies, 'outbound'> & {
   readonly outbound: Pick<Outbound, 'send'>;
 };
 
-/** By id of the channel. */
+/** The sends under way, by channel id. */
 type Busy = Map<string, { readonly tenantId: string; readonly send: Promise<void> }>;
 
 export const channelSender = (dependencies: SenderDependencies, newJobs: WakeSignal): Loop => ({
@@ -45,7 +45,7 @@ export const channelSender = (dependencies: SenderDependencies, newJobs: WakeSig
   },
 });
 
-/** Those that may begin now, no more of a tenant than it has left. */
+/** The channels that may send now, within each tenant's remaining concurrency. */
 async function nextChannels(
   { database, clock }: SenderDependencies,
   busy: Busy,

@@ -1,10 +1,10 @@
-/** What channels are told, in each language. `{agent}` and `{count}` are filled in. */
+/** The texts of channel messages, in each language. `{agent}` and `{count}` are replaced. */
 import type { Language } from '@cardea/mail';
 import type { Origin, Severity } from '../../requests/requests.module.ts';
 
 type ChannelTexts = {
   readonly summary: string;
-  /** A user's or an administrator's request must not be mistaken for one made by an agent. */
+  /** The sentence about the requester. A user's or an administrator's request must not look like an agent's. */
   readonly asks: { readonly [origin in Origin]: string };
   readonly severities: { readonly [severity in Severity]: string };
   readonly action: string;

@@ -1,4 +1,4 @@
-/** One message to one channel: about a test, a request, or all requests that wait if they are many. */
+/** Sends one message to one channel: a test, one request, or a summary if many requests wait. */
 import { accept } from '@cardea/event-store';
 import type { Outbound } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
@@ -54,7 +54,7 @@ const COUNTED_AS: { readonly [kind in Outcome['kind']]: string } = {
 /** What is sent, and the jobs that it settles. */
 type Telling = { readonly message: ChannelMessage; readonly jobs: readonly string[] };
 
-/** Never throws: whatever goes wrong with one channel is that channel's. */
+/** Never throws. The failure of one channel does not affect others. */
 export async function tellChannel(
   dependencies: TellDependencies,
   channel: ChannelKey,
@@ -69,7 +69,7 @@ export async function tellChannel(
       { ...logged, error: error instanceof Error ? error.name : 'unknown' },
       'channel failed',
     );
-    // Where the database is away, the queue is as it was, and is read again.
+    // If the database is unavailable, the queue is unchanged and is read again.
     await putOff(dependencies, channel, 'internal').catch(() => {});
   }
 }
@@ -85,17 +85,17 @@ async function tell(
   const telling = await nextTelling(dependencies, channel, target);
   if (telling === undefined) return;
   const credentials = await credentialsOf(dependencies, channel, target);
-  // The key went with the person; the channel's deletion follows.
+  // The key was erased with the person. The channel is deleted next.
   if (credentials === undefined) return void (await dropJobs(database, channel));
   const answer = await dependencies.outbound.send(
     requestTo(target.format, telling.message, credentials),
   );
-  // What was cut off by the end of the process is tried again by the next one.
+  // A message that the shutdown interrupted is tried again by the next process.
   if (signal.aborted && answer.status === 0) return;
   await settle(dependencies, channel, { target, telling, outcome: outcomeOf(answer) });
 }
 
-/** Removes what needs no telling any more; undefined: nothing is left. */
+/** Drops jobs that need no message any more. Returns undefined if none is left. */
 async function nextTelling(
   dependencies: TellDependencies,
   channel: ChannelKey,
@@ -167,7 +167,7 @@ async function settle(
     outcome: COUNTED_AS[outcome.kind],
   });
   if (outcome.kind === 'later') {
-    // A test is for the person who waits for its outcome: it is not tried again.
+    // A person waits for the outcome of a test message, so it is not tried again.
     if (isTest) await finishJobs(database, channel, telling.jobs);
     else await countAttempt(database, channel, telling.jobs);
     return putOff(dependencies, channel, outcome.error, outcome.afterMs);

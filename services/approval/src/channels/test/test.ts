@@ -1,7 +1,10 @@
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { type Channel, type Manager, managedBy } from '../channel.ts';
 
-/** A test changes nothing, so nothing is recorded; it is for whom may change the channel, also while it is disabled. */
+/**
+ * A test message changes nothing, so no event is recorded. Whoever may change the channel may test it, even while it is
+ * disabled.
+ */
 export const testChannel = (
   channel: Channel,
   manager: Manager,

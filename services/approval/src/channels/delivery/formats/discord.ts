@@ -1,5 +1,5 @@
 /**
- * Discord's webhooks: one embed. Every mark of Discord's Markdown is escaped, and no mention is looked for.
+ * Discord webhooks: one embed per message. All Markdown characters are escaped, and mentions are disabled.
  * https://docs.discord.com/developers/resources/webhook#execute-webhook
  */
 import type { ChannelMessage } from '../channel-message.ts';
@@ -10,7 +10,7 @@ const VALUE_CHARS_MAX = 1_024;
 const PUNCTUATION = /[!-/:-@[-`{-~]/g;
 const escaped = (text: string) => text.replaceAll(PUNCTUATION, '\\$&');
 
-/** Escaped after it was cut, in as many characters as Discord takes; no escape is cut in two. */
+/** Truncates and then escapes the text to the length that Discord accepts, without cutting an escape sequence. */
 function escapedWithin(text: string, charsMax: number): string {
   let whole = '';
   for (const character of text) {

@@ -1,6 +1,6 @@
 /**
- * What each vendor publishes, from the pages and at the date that its fixture names; and, a second time, the vendors'
- * own types and parser.
+ * Compares messages with each vendor's documentation, from the page and date that its fixture names, and with the
+ * vendors' own types and parser.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -21,7 +21,7 @@ import { ntfyBody } from './ntfy.ts';
 import { slackBody } from './slack.ts';
 import { teamsBody } from './teams.ts';
 
-// The package's modules name each other without extensions, which Node takes for its bundle alone.
+// The package's modules import each other without extensions, which Node accepts only in the bundle.
 const { AdaptiveCard, RichTextBlock, OpenUrlAction, SerializationContext, TextRun, Versions } =
   createRequire(import.meta.url)('adaptivecards/dist/adaptivecards.js') as typeof AdaptiveCards;
 
@@ -135,7 +135,7 @@ describe('approval 32 Slack', () => {
   it('gets blocks of the forms that it publishes, within its limits', () => {
     for (const message of messages()) {
       const { blocks } = slackBody(message);
-      // The vendor's own types say the same: this does not compile otherwise.
+      // This also compiles against the vendor's own types.
       const typed: readonly (HeaderBlock | SectionBlock | ActionsBlock)[] = blocks;
       const published = (SLACK['example'] as { blocks: readonly { type: string }[] }).blocks;
       expect(published.map(({ type }) => type)).toEqual(
@@ -269,7 +269,7 @@ describe('approval 32 an answer', () => {
     ({ status, headers = {}, body, outcome, afterMs }) => {
       const read = outcomeOf({ status, headers, body: Buffer.from(body) });
       expect(read).toMatchObject({ kind: outcome, ...(afterMs === undefined ? {} : { afterMs }) });
-      // Nothing of a stranger's answer is kept.
+      // Nothing of the receiver's response is kept.
       expect(body === '' || !JSON.stringify(read).includes(body)).toBe(true);
     },
   );

@@ -1,4 +1,4 @@
-/** A message as the program behind a channel takes it, and what its answer means. */
+/** Formats a message for the program that receives it, and interprets the response. */
 import type { OutboundAnswer, OutboundRequest } from '@cardea/http';
 import type { ChannelFormat } from '../../channel.ts';
 import { RETRY_AFTER_MAX_MS } from '../../limits.ts';
@@ -41,14 +41,14 @@ export function requestTo(
 
 export type Outcome =
   | { readonly kind: 'taken' }
-  /** The same message would be refused again. */
+  /** The same message would be refused again, so it is dropped. */
   | { readonly kind: 'rejected'; readonly error: string }
   | { readonly kind: 'later'; readonly error: string; readonly afterMs?: number };
 
-/** Statuses after which the same message may be taken later. */
+/** Statuses after which the same message may be accepted later. */
 const LATER: readonly number[] = [408, 425, 429];
 
-/** Nothing of the answer's text is kept: it is a stranger's. */
+/** Interprets the response. Nothing of its text is kept, since it comes from a third party. */
 export function outcomeOf(
   answer: Pick<OutboundAnswer, 'status' | 'error' | 'headers' | 'body'>,
 ): Outcome {
@@ -61,7 +61,7 @@ export function outcomeOf(
   return { kind: 'later', error, ...(afterMs === undefined ? {} : { afterMs }) };
 }
 
-/** Seconds in the header or, at Discord, more exactly in the body. */
+/** The delay is in seconds in the header; Discord's body has it more exactly. */
 function retryAfterMs({
   headers,
   body,
@@ -77,6 +77,6 @@ function inBody(body: Buffer): number | undefined {
     const { retry_after: seconds } = JSON.parse(body.toString('utf8')) as { retry_after?: unknown };
     return typeof seconds === 'number' ? seconds : undefined;
   } catch {
-    return undefined; // no JSON
+    return undefined; // The body is not JSON.
   }
 }

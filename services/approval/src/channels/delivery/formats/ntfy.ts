@@ -1,6 +1,7 @@
 /**
- * ntfy: JSON to the root of its server, with the topic of the channel's URL. Nothing is read as Markdown unless a
- * message says so; a message above 4,096 bytes would become a file. https://docs.ntfy.sh/publish/#publish-as-json
+ * ntfy: JSON to the root of the server, with the topic from the channel's URL. Text is not read as Markdown unless the
+ * message says so. ntfy would turn a message above 4,096 bytes into a file.
+ * https://docs.ntfy.sh/publish/#publish-as-json
  */
 import type { Severity } from '../../../requests/requests.module.ts';
 import type { ChannelMessage } from '../channel-message.ts';
@@ -8,7 +9,7 @@ import type { ChannelMessage } from '../channel-message.ts';
 const PRIORITIES: { readonly [severity in Severity]: number } = { low: 2, medium: 3, high: 4 };
 const MESSAGE_BYTES_MAX = 4_000;
 
-/** Whole lines are left out from the end; texts are cut before, so that hardly any message is that long. */
+/** Drops whole lines from the end. Texts are truncated earlier, so this is rarely needed. */
 function within(lines: readonly string[]): string {
   const fits = [...lines];
   while (Buffer.byteLength(fits.join('\n')) > MESSAGE_BYTES_MAX) fits.pop();

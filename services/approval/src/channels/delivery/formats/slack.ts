@@ -1,10 +1,10 @@
 /**
- * Slack's incoming webhooks. Words of others stand in `plain_text` alone: in `mrkdwn`, which `text` is as well, they
- * could mention and link. https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
+ * Slack's incoming webhooks. Text from users and agents appears only as `plain_text`. In `mrkdwn`, which `text` is too,
+ * it could mention people and contain links. https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  */
 import type { ChannelMessage } from '../channel-message.ts';
 
-/** Slack refuses a header block that is longer. */
+/** Slack refuses longer header blocks. */
 const HEADER_CHARS_MAX = 150;
 
 const plain = (text: string) => ({ type: 'plain_text' as const, text, emoji: false });

@@ -1,6 +1,6 @@
 /**
- * The webhook of a workflow of Microsoft Teams: a message with one Adaptive Card. Words of others stand in text
- * runs, since text blocks and facts read Markdown.
+ * The webhook of a Microsoft Teams workflow: a message with one Adaptive Card. Text from users and agents is in text
+ * runs, because text blocks and facts interpret Markdown.
  * https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
  */
 import type { ChannelMessage } from '../channel-message.ts';
@@ -10,7 +10,7 @@ const run = (
   style: { readonly size?: 'large'; readonly weight?: 'bolder' } = {},
 ) => ({
   type: 'TextRun' as const,
-  // Cards replace {{DATE(…)}} in every text.
+  // Cards replace {{DATE(…)}} in every text, so double braces are separated.
   text: text.replaceAll('{{', '{ {'),
   ...style,
 });

@@ -1,4 +1,4 @@
-/** The audit log: every published event as a row that can be listed and exported, and never changed. */
+/** The audit log. Every published event becomes a row that can be listed and exported but never changed. */
 
 import { geoIp } from '@cardea/runtime';
 import type { ServiceDefinition } from '@cardea/service';

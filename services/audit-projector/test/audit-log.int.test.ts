@@ -15,7 +15,7 @@ afterAll(async () => {
 const PATH = '/api/v1/audit/events';
 let tenants = 0;
 
-/** A tenant of its own, with its admin and a way to make things happen in it. */
+/** A new tenant with its admin, and functions that cause events in it. */
 function workspace() {
   tenants += 1;
   const tenantId = `tenant-${tenants}`;
@@ -170,7 +170,7 @@ describe('the audit log', () => {
 
   it('audit 5 exports the rows of the list as CSV, and records that it did', async () => {
     const { rest, verified } = workspace();
-    // Those of one millisecond have no order.
+    // Rows of the same millisecond have no defined order.
     await verified('=cmd()', new Date('2026-01-01T00:00:01Z'));
     await verified('u2', new Date('2026-01-01T00:00:02Z'));
     const csv = await rest.get(`${PATH}.csv`);
@@ -195,7 +195,7 @@ describe('the audit log', () => {
       const answer = await fixture.rest.get(PATH, { bearer, tenant: tenantId });
       expect([answer.status, answer.code]).toEqual([403, 'forbidden']);
     }
-    // A refusal is answered a quarter of a second later at most, recorded by then or not.
+    // A refusal is answered after at most a quarter of a second, whether or not it was recorded by then.
     const body = await untilTrue(async () => {
       const { body: list } = await rest.get(PATH, { query: { type: 'admin.denied' } });
       return list.count >= 3 && list;

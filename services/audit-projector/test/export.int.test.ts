@@ -9,7 +9,7 @@ const database = testDatabase();
 let fixture: ServiceFixture;
 let sql: Client;
 const logged: string[] = [];
-/** The time that an export may take; the test of that limit shortens it. */
+/** The time that an export may take. The test of that limit shortens it. */
 let exportMs: number | undefined;
 const FIVE_MINUTES_MS = 5 * 60_000;
 const clock: Clock = {
@@ -55,7 +55,7 @@ const AGENTS = ['a,b', 'a"b', 'a\nb', 'a\r\nb', 'zoë 🦊', 'plain', null];
 const FORMULAS = ['=x', '+x', '-x', '@x', '\tx', '\rx', '\nx', '＝x', '＋x', '－x', '＠x'];
 let tenants = 0;
 
-/** A tenant of its own with so many rows, several of each millisecond. */
+/** A new tenant with this number of rows, several of them in each millisecond. */
 async function tenantWith(rows: number, longText = '') {
   tenants += 1;
   const tenantId = `tenant-${tenants}`;
@@ -73,7 +73,7 @@ async function tenantWith(rows: number, longText = '') {
   return { tenantId, bearer, rest: fixture.rest.as({ bearer, tenant: tenantId }) };
 }
 
-/** RFC 4180, written without a look at what made the file. */
+/** Parses RFC 4180, independently of the code that wrote the file. */
 function parsed(csv: string): string[][] {
   const rows: string[][] = [];
   const cell = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/gy;
@@ -177,7 +177,7 @@ describe('audit 5 the export', () => {
   });
 });
 
-/** Resolves with the first bytes of an export; nothing more is read. */
+/** Resolves with the first bytes of an export and reads no more. */
 const beginExport = (of: { tenantId: string; bearer: string }): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${of.bearer}`, 'x-service-tenant': of.tenantId };
@@ -189,7 +189,7 @@ const beginExport = (of: { tenantId: string; bearer: string }): Promise<Incoming
     asked.end();
   });
 
-/** Until a count has not moved for half a second. */
+/** Waits until a count has not changed for half a second. */
 async function untilStill(count: () => number): Promise<void> {
   let last = -1;
   while (last !== count()) {

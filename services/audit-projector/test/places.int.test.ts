@@ -1,4 +1,4 @@
-/** Rows show where an address was, by the operator's database; nothing else depends on it. */
+/** Rows show the location of an address according to the operator's database. Nothing else depends on it. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ afterAll(async () => {
 
 const database = testDatabase();
 
-/** The rows of a tenant of its own, in which somebody signed out from each address. */
+/** Rows of a new tenant, in which a person signed out from each address. */
 async function rowsOf(tenantId: string, path: string, addresses: readonly (string | null)[]) {
   const fixture = await serviceFixture({
     databaseUrl: database.url,

@@ -66,7 +66,7 @@ const removals = async (tenantId: string) => {
   return body.events as readonly { readonly details: object; readonly actor_type: string }[];
 };
 
-/** What identity says of an organization, under the tenant that it was made with. */
+/** Identity's event about an organization, under the tenant that was created with it. */
 const organization = (tenantId: string, days: number) =>
   fixture.publish({
     source: 'identity',
@@ -141,7 +141,7 @@ describe('audit 13 the clean-up of the audit log', () => {
           details: { before: daysAgo(kept).toISOString(), rows: 3 },
         },
       ]);
-      // Nothing is old any more.
+      // No row exceeds a retention any more.
       await run();
       expect(await removals(tenantId)).toHaveLength(1);
     },

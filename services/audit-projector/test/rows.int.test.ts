@@ -1,4 +1,4 @@
-/** What a row holds of an event's metadata, and what happens when an event arrives again. */
+/** What a row contains of an event's metadata, and what happens when an event arrives again. */
 import { auditService } from '@cardea/audit-projector';
 import { BOOTSTRAP_TENANT_ID } from '@cardea/contracts';
 import { type ServiceFixture, serviceFixture, testDatabase, untilTrue } from '@cardea/testing';

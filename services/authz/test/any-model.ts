@@ -1,4 +1,4 @@
-/** Models and tuples that property tests draw, and short forms of theirs. */
+/** Generators of models and tuples for property tests, and short notations of them. */
 import fc from 'fast-check';
 import { newModelIndex } from '../src/engine/model-index.ts';
 import type { TupleIndex } from '../src/engine/tuple-index.ts';
@@ -29,7 +29,7 @@ const rule: fc.Arbitrary<Rule> = fc.record({
   ),
   exclude: fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: terms(1) }),
 });
-/** `up` leads to other objects; the rest is drawn. */
+/** `up` leads to other objects. The other rules are generated. */
 const own = fc.record({ r: rule, s: rule, t: rule, up: fc.constant({ direct: ['group', 'doc'] }) });
 export const anyModel: fc.Arbitrary<Types> = fc
   .record({ group: own, doc: own })
@@ -56,7 +56,7 @@ export const anyTuple: fc.Arbitrary<ModelTuple> = fc.record({
   object_type: fc.constantFrom('group', 'doc'),
   object_id: fc.constantFrom(...IDS),
 });
-/** All of a type and single ones of it, joined by conditions: what lists of users have to tell apart. */
+/** Usersets of whole types and single subjects, combined by conditions, which lists of users have to distinguish. */
 const joined: fc.Arbitrary<Rule> = fc.record({
   direct: fc.subarray(['user', 'user:*', 'group#r'], { minLength: 1 }),
   intersect: terms(2),

@@ -1,4 +1,4 @@
-/** Questions about an earlier moment: `docs/design/authz.md`, Questions about an earlier moment. */
+/** Questions about an earlier time: `docs/design/authz.md`, Questions about an earlier moment. */
 import { authzService } from '@cardea/authz';
 import { type Clock, systemClock } from '@cardea/runtime';
 import {
@@ -18,7 +18,7 @@ import { naiveIndex } from './naive-index.ts';
 const CHANGES = 60;
 /** How far the wall clock of the process jumps between two changes. */
 const JUMP_MS = { back: 1_500, on: 2_000 };
-/** Tokens live longer. */
+/** Shorter than the lifetime of tokens. */
 const MINUTES_MS = 600_000;
 const PATH = '/api/v1/fga';
 
@@ -68,7 +68,7 @@ describe('authz 23 as_of', () => {
       true,
     );
 
-    /** What stood before the first event that is later than the moment. */
+    /** The state before the first event that is later than the given time. */
     const replayed = (moment: Date): TupleIndex => {
       const index = naiveIndex();
       for (const { time, type, data } of events) {
@@ -111,7 +111,7 @@ describe('authz 23 as_of', () => {
     const { body: written } = await fga.write('user:ann viewer document:d');
     await fga.write('agent:bot viewer document:d');
     const then = now();
-    // What happens within the same millisecond has happened at it.
+    // Events in the same millisecond count as at that time, so this waits.
     await clock.sleep(2);
     await fga.delete('user:ann viewer document:d');
     const asked = { ...tuple('user:ann viewer document:d'), ...atMoment(then) };

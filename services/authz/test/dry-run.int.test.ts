@@ -1,4 +1,4 @@
-/** What a batch of changes would change: `docs/design/authz.md`, Dry run. */
+/** Dry runs of a batch: `docs/design/authz.md`, Dry run. */
 import { authzService } from '@cardea/authz';
 import { type ServiceFixture, serviceFixture, testDatabase } from '@cardea/testing';
 import fc from 'fast-check';
@@ -24,7 +24,7 @@ const dryRun = (fga: FgaClient, body: object) => fga.rest.post(PATH, body);
 const write = (fga: FgaClient, body: object) => fga.rest.post('/api/v1/fga/tuples/batch', body);
 const text = (value: unknown): string => JSON.stringify(value);
 
-/** Every check over nodes that some tuple names, which is answered otherwise after the changes. */
+/** Every check over nodes that some tuple names whose answer differs after the changes. */
 function flipsOf(tuples: readonly Fields[], writes: readonly Fields[], deletes: readonly Fields[]) {
   const [before, after] = [naiveIndex(), naiveIndex()];
   for (const each of tuples) for (const index of [before, after]) index.write(each as never);
@@ -89,7 +89,7 @@ describe('authz 23 dry run', () => {
         async (tuples, changed, split) => {
           const fga = adminOf(fixture, `dry-${count++}`);
           await write(fga, { writes: tuples });
-          // Some of those that exist are deleted, so that deletes have an effect.
+          // Some existing tuples are deleted, so that deletes have an effect.
           const isGone = new Set(tuples.slice(0, split).map(text));
           const deletes = tuples.slice(0, split);
           const writes = changed.filter((fields) => !isGone.has(text(fields)));

@@ -1,4 +1,4 @@
-/** Short forms of the requests that this service's tests send over HTTP. */
+/** Short notations of the requests that this service's tests send over HTTP. */
 import type { RestAnswer, RestDriver, ServiceFixture } from '@cardea/testing';
 
 export type Fields = {
@@ -9,7 +9,7 @@ export type Fields = {
   object_id: string;
 };
 
-/** `user:ann viewer document:d` as five fields. */
+/** Parses `user:ann viewer document:d` into five fields. */
 export function tuple(text: string): Fields {
   const [subject = '', relation = '', object = ''] = text.split(' ');
   const [user_type = '', user_id = ''] = subject.split(':');
@@ -31,7 +31,7 @@ export type FgaClient = {
 const PATH = '/api/v1/fga/tuples';
 const fieldsOf = (fields: Fields | string) => (typeof fields === 'string' ? tuple(fields) : fields);
 
-/** `user:ann viewer document`: a check without its object's id. */
+/** Parses `user:ann viewer document`: a check without its object's id. */
 function question(text: string) {
   const { object_id: _, ...rest } = tuple(`${text}:`);
   return rest;
@@ -62,7 +62,7 @@ export const adminOf = (fixture: ServiceFixture, tenantId: string): FgaClient =>
     }),
   );
 
-/** Runs the jobs in this many lanes, so that a test does not open a thousand sockets. */
+/** Runs the jobs in this number of lanes, so that a test does not open a thousand sockets. */
 export async function inLanes<T>(
   lanes: number,
   items: readonly T[],

@@ -14,7 +14,9 @@ import { adminOf, type FgaClient, inLanes } from './fga-client.ts';
 
 const SECRETS = { JWT_SECRET: 'j'.repeat(40), ENCRYPTION_KEY: 'e0'.repeat(32) };
 const KINDS = ['Postgres', 'EventStoreDB'] as const;
-/** Pairs of write and read. The fake EventStoreDB is slow itself, and the rule is above the store. */
+/**
+ * Pairs of write and read per store. The fake EventStoreDB is slow, and the tested rule does not depend on the store.
+ */
 const PAIRS = { Postgres: 1_000, EventStoreDB: 200 };
 const SLOW_PAIRS = 8;
 const SLOW_MS = 1_000;
@@ -40,7 +42,7 @@ let writer: ServiceFixture;
 let other: ServiceFixture;
 let standIn: FakeEventStore | undefined;
 
-/** Two replicas with their log in this store. */
+/** Starts two replicas with their log in this store. */
 async function startOn(kind: (typeof KINDS)[number], databaseUrl: string): Promise<void> {
   if (kind === 'EventStoreDB') standIn = await startFakeEventStore();
   const env = standIn === undefined ? SECRETS : { ...SECRETS, EVENTSTORE_URL: standIn.url };
@@ -56,10 +58,10 @@ async function stopAll(): Promise<void> {
   await standIn?.stop();
 }
 
-/** How often a check is asked again that a busy service refused. */
+/** How often a check that a busy service refused is sent again. */
 const ASKED_AGAIN_MAX = 10;
 
-/** A 503 is no answer from before: it is asked again. */
+/** A 503 is no outdated answer, so the check is sent again. */
 async function answerOf(fga: FgaClient, name: string): Promise<boolean> {
   for (let again = 0; again < ASKED_AGAIN_MAX; again++) {
     const { status, body } = await fga.check(name);
@@ -69,7 +71,7 @@ async function answerOf(fga: FgaClient, name: string): Promise<boolean> {
   throw new Error(`no answer in ${ASKED_AGAIN_MAX} attempts`);
 }
 
-/** Writes, checks, deletes, checks: counts the checks with an outdated answer. */
+/** Writes, checks, deletes and checks again. Returns the number of outdated answers. */
 async function staleOf(fga: FgaClient, pairs: number, lanes: number): Promise<number> {
   let stale = 0;
   const names = Array.from({ length: pairs / 2 }, (_, at) => `user:ann viewer document:${at}`);

@@ -1,4 +1,4 @@
-/** What OpenFGA's users look for beside check, filter and lists: `docs/design/authz.md`, Further questions. */
+/** Questions that OpenFGA's users expect besides check, filter and lists: `docs/design/authz.md`, Further questions. */
 import { authzService } from '@cardea/authz';
 import { type ServiceFixture, serviceFixture, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What one tenant's model, tuples and questions may cost the others: nothing that they notice. */
+/** One tenant's model, tuples and questions must not noticeably slow down other tenants. */
 import { authzService } from '@cardea/authz';
 import { type ServiceFixture, serviceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { adminOf, type FgaClient, type Fields, tuple } from './fga-client.ts';
 const MODEL = '/api/v1/fga/model';
 const BATCH = '/api/v1/fga/tuples/batch';
 const BATCH_TUPLES = 100;
-/** Folders in a row, each the parent of both its neighbours: the square of it is above the budget. */
+/** Folders in a row, each the parent of both its neighbours. The square of the number is above the budget. */
 const FOLDERS = 1_000;
 const AGAIN_MAX = 20;
 const AGAIN_MS = 1_000;
@@ -15,7 +15,7 @@ const HOSTILE_CHECKS = 8;
 const OTHER_CHECKS = 20;
 const DRY_RUNS = 60;
 
-/** All folders depend on each other, and no short cut leads past the second condition. */
+/** All folders depend on each other, and no shortcut avoids the second condition. */
 const RING = {
   user: {},
   folder: {
@@ -45,7 +45,7 @@ beforeAll(async () => {
   const texts = ['user:ann viewer folder:0'];
   for (let at = 0; at < FOLDERS; at++) {
     texts.push(`user:* live folder:${at}`);
-    // The neighbour above first: a walk from the lowest goes to the end before it comes back.
+    // The neighbour above comes first, so a walk from the lowest folder reaches the end before it returns.
     if (at + 1 < FOLDERS) texts.push(`folder:${at + 1} parent folder:${at}`);
     if (at > 0) texts.push(`folder:${at - 1} parent folder:${at}`);
   }
@@ -63,7 +63,7 @@ async function writeAll({ rest }: FgaClient, tuples: readonly Fields[]): Promise
 
 const checkIn = (fga: FgaClient, text: string) => fga.rest.post('/api/v1/fga/check', tuple(text));
 
-/** On a busy machine the queue of checks may be full; a refused client repeats its request. */
+/** On a busy machine the queue of checks may be full. A refused client repeats its request. */
 async function onceThereIsRoom(ask: () => ReturnType<typeof checkIn>) {
   for (let again = AGAIN_MAX; again > 0; again--) {
     const answer = await ask();
@@ -85,7 +85,7 @@ describe('authz 4 a tenant whose model is hostile', () => {
       const { status, body } = await checkIn(other, 'user:ann viewer document:d');
       expect([status, body.allowed]).toEqual([200, true]);
     }
-    // All of the others' checks were answered before the last of these.
+    // All checks of the other tenants were answered before the last of these.
     expect(open).toBeGreaterThan(0);
     for (const { status, code, headers } of await Promise.all(asked)) {
       expect([status, code]).toEqual([503, 'evaluation_budget_exceeded']);
@@ -112,7 +112,7 @@ describe('authz 23 dry runs', () => {
   });
 });
 
-/** So many relations, each a union of the one before, and so many objects that have them. */
+/** Creates this number of relations, each a union of the one before, and objects that have them. */
 async function chained(tenant: string, relations: number, objects: number): Promise<FgaClient> {
   const fga = adminOf(fixture, tenant);
   const rules: { [relation: string]: object } = { r0: { direct: ['user'] } };

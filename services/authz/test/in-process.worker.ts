@@ -1,7 +1,6 @@
 /**
- * The engines in a process of their own, without HTTP, on the reference set: measures what the benchmark's
- * process asks for. The table is filled by statements, because a million events would take longer than all
- * that is measured.
+ * Runs the engines in a separate process without HTTP, on the reference set, and measures what the benchmark's process
+ * requests. The table is filled by statements, because a million events would take longer than all measurements.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +45,7 @@ const objectIds = questions.slice(0, OBJECTS).map(({ object_id }) => object_id);
 let at = 0;
 const next = () => questions[at++ % QUESTIONS] as (typeof questions)[number];
 
-/** Each does so many operations, and says how many. */
+/** Each function performs a number of operations and returns that number. */
 const work: { readonly [name: string]: () => number | Promise<number> } = {
   allows: () => repeated(CHECKS_AT_ONCE, () => finished(index.allows(next()))),
   check: () => repeated(CHECKS_AT_ONCE, () => finished(index.check(next()))),
@@ -95,12 +94,12 @@ async function measured(operation: () => number | Promise<number>, seconds: numb
   };
 }
 
-/** As a request has it: every string flat and its own. */
+/** A flat copy of every string, as in a request. */
 function plain<T>(value: T): T {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** With all that walks keep. */
+/** An index with everything that walks cache. */
 function filledIndex() {
   const before = used();
   const index = newTupleIndex();
@@ -117,7 +116,7 @@ function used(): number {
   return heapUsed + external;
 }
 
-/** Tuples per second: by the table, and by a file. */
+/** Tuples loaded per second, from the table and from a file. */
 async function loadRates() {
   const fromTable = await timed(() => loadTuples(database, TENANT));
   const folder = mkdtempSync(join(tmpdir(), 'cardea-bench-'));

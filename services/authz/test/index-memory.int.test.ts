@@ -6,7 +6,7 @@ import { finished, newTupleIndex } from '../src/engine/tuple-index.ts';
 import type { Fields } from '../src/relations/relation.ts';
 
 const SMALLER = 10;
-/** Enough to come to nearly every folder and group. */
+/** Enough to reach nearly every folder and group. */
 const QUESTIONS = 20_000;
 const BYTES_PER_TUPLE_MAX = 130;
 const BYTES_PER_TENANT_MAX = 8 * 1024;
@@ -15,7 +15,7 @@ const TENANTS = 200;
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
 
-/** Bytes that stay after `make`, with what it returned. */
+/** The bytes that remain allocated after `make`, and its result. */
 function kept<T>(make: () => T): { readonly value: T; readonly bytes: number } {
   const before = used();
   const value = make();

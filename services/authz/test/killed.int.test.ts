@@ -14,7 +14,7 @@ const WRITERS = 8;
 /** Answers that arrive before the process is killed. */
 const ANSWERS_BEFORE_KILL = 60;
 
-/** A killed process does not remove its temporary folder; it is created in here. */
+/** A killed process does not remove its temporary folder, so it is created inside this one. */
 const folder = mkdtempSync(join(tmpdir(), 'cardea-killed-'));
 let child: ChildProcess | undefined;
 let gone: Promise<unknown> = Promise.resolve();
@@ -40,8 +40,7 @@ async function start(): Promise<FgaClient> {
 describe('a process that is killed under load', () => {
   it('authz 18 has lost no change that it acknowledged', { timeout: 180_000 }, async () => {
     /**
-     * The state of each document after its last answered change; unanswered ones may or may not have been
-     * applied.
+     * The state of each document after its last answered change. Unanswered changes may or may not have been applied.
      */
     const acknowledged = new Map<string, 'write' | 'delete'>();
     for (let kill = 0; kill < KILLS; kill++) {
@@ -63,7 +62,7 @@ describe('a process that is killed under load', () => {
 
     const fga = await start();
     expect(acknowledged.size).toBeGreaterThan(KILLS * WRITERS);
-    // After a restart the table follows the log, the end of which a check has read.
+    // After a restart the table follows the log, whose end a check has read.
     const { headers } = await fga.check('user:ann viewer document:0-0-0');
     const token = headers.get('x-service-consistency') ?? '';
     const { body } = await untilTrue(async () => {

@@ -1,4 +1,4 @@
-/** The service in a process that a test may kill: prints its address and credentials. */
+/** Runs the service in a process that a test may kill. Prints its address and credentials. */
 import { authzService } from '@cardea/authz';
 import { serviceFixture } from '@cardea/testing';
 

@@ -1,4 +1,4 @@
-/** Tenants with a model of their own: `docs/design/authz.md`, A tenant's own model. */
+/** Tenants with their own model: `docs/design/authz.md`, A tenant's own model. */
 import { authzService } from '@cardea/authz';
 import { type ServiceFixture, serviceFixture, testDatabase } from '@cardea/testing';
 import fc from 'fast-check';

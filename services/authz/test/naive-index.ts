@@ -4,8 +4,8 @@ import type { Checked, Explained, Question, TupleIndex, Walk } from '../src/engi
 import type { Fields, Relation } from '../src/relations/relation.ts';
 
 /**
- * The semantics of `docs/design/authz.md`, "What a check means", as plain loops over an array, without
- * regard to speed: it tries every path. Only tests use it, to compare the index's answers with.
+ * The semantics of `docs/design/authz.md`, "What a check means", as plain loops over an array. It tries every path and
+ * ignores speed. Only tests use it, to compare the index's answers.
  */
 
 const IMPLIED_BY: Record<string, readonly Relation[]> = {
@@ -19,7 +19,7 @@ const STRENGTH: readonly Relation[] = ['editor', 'viewer', 'can_write', 'can_rea
 
 type Tuple = Fields & { readonly age: number };
 type Node = { readonly type: string; readonly id: string };
-/** A path through tuples; `keys` order equal paths: a node's own tuple before its wildcard's, then age. */
+/** A path through tuples. `keys` order equal paths: a node's own tuple before its wildcard's, then age. */
 type Way = {
   readonly end: Node;
   readonly tuples: readonly Tuple[];

@@ -1,6 +1,6 @@
 /**
- * What a model means (`docs/design/authz.md`, A tenant's own model) as plain loops over all objects and
- * relations, without regard to speed. Only tests use it, to compare the evaluator's answers with.
+ * The semantics of a model (`docs/design/authz.md`, A tenant's own model) as plain loops over all objects and
+ * relations. It ignores speed. Only tests use it, to compare the evaluator's answers.
  */
 import type { Rule, Term, Types } from '../src/relations/rules.ts';
 
@@ -15,7 +15,7 @@ type Goal = { readonly type: string; readonly id: string; readonly relation: str
 
 const same = (a: object, b: object): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** All that the principal is allowed, given the tuples: stratum after stratum, each until nothing is added. */
+/** Everything that the principal is allowed, computed stratum by stratum, each until nothing is added. */
 export function naiveAnswers(
   types: Types,
   tuples: readonly ModelTuple[],
@@ -93,7 +93,10 @@ export function naiveAnswers(
   }
 }
 
-/** A relation lies above all that it excludes. Ends because no relation reaches itself through an exclusion. */
+/**
+ * The stratum of each relation, which is above all relations that it excludes. It terminates because no relation
+ * reaches itself through an exclusion.
+ */
 function strataOf(types: Types): Map<string, number> {
   const strata = new Map<string, number>();
   for (const [type, { relations = {} }] of Object.entries(types)) {

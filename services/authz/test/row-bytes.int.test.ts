@@ -1,4 +1,4 @@
-/** What a question reads of the table is bounded in bytes as well as in rows. */
+/** A question's reads from the table are limited in bytes as well as in rows. */
 import { authzService } from '@cardea/authz';
 import { type ServiceFixture, serviceFixture, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';

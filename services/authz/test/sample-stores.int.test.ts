@@ -31,7 +31,7 @@ afterAll(async () => {
   await table?.stop();
 });
 
-/** `team:core#member` is one of type `team#member`. */
+/** `team:core#member` is the subject of type `team#member`. */
 function subjectOf(user: string) {
   const [type = '', rest = ''] = user.split(/:(.*)/s);
   const [id = '', relation] = rest.split('#');
@@ -130,7 +130,7 @@ describe('authz 23 a model that OpenFGA shows as a sample', () => {
     '%s answers as it says',
     async (name, store) => {
       const types = importedOf(store);
-      // Conditions are refused, and refused is what uses them.
+      // Models with conditions are refused, and only those.
       expect([name, types === undefined]).toEqual([name, /^\s*condition /m.test(store.model)]);
       if (types === undefined) return;
       let count = 0;

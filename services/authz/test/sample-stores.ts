@@ -1,4 +1,4 @@
-/** OpenFGA's public sample stores, fetched once into the cache of the repository; none of it is committed. */
+/** OpenFGA's public sample stores, downloaded once into the repository's cache folder. None of them is committed. */
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,
@@ -49,7 +49,7 @@ export type SampleStore = {
   readonly tests: readonly StoreTest[];
 };
 
-/** Why there are none, or all whose model is one file. */
+/** All stores whose model is one file, or why there are none. */
 export async function sampleStores(): Promise<
   readonly SampleStore[] | { readonly missing: string }
 > {
@@ -77,7 +77,7 @@ async function fetchStores(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Several files make one model in the modular samples, which the importer does not take. */
+/** Modular samples consist of several files, which the importer does not support. */
 function storeIn(path: string): SampleStore[] {
   const store = parse(readFileSync(path, 'utf8'));
   const beside = (file: string): string => readFileSync(join(dirname(path), file), 'utf8');

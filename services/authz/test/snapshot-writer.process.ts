@@ -1,4 +1,4 @@
-/** Is killed while it writes a snapshot over the one that is there. */
+/** A process that is killed while it overwrites a snapshot. */
 import { armFailPoints, parseFailPoints } from '@cardea/runtime';
 import { snapshotFiles } from '../src/adapters/snapshot-files.ts';
 import { newTupleIndex } from '../src/engine/tuple-index.ts';

@@ -173,7 +173,7 @@ describe('a tenant of many tuples', () => {
   for (let at = 0; at <= 50_000; at++) many.write(grant(`user-${at}`, 'viewer', `document-${at}`));
   many.write(asked);
 
-  /** A process: its log is at a position, its table has the tuples. */
+  /** The state of a process: its log is at a position, and its table has the tuples. */
   function world({ head = 100n, parked = new Set<string>() } = {}) {
     let nowMs = 0;
     let tableReads = 0;

@@ -1,4 +1,4 @@
-/** Answers from the table, where no index is in memory, are those of the index and of the naive loops. */
+/** Answers from the table equal those of the index and of the naive loops. */
 import { readFileSync } from 'node:fs';
 import { authzService } from '@cardea/authz';
 import { type ServiceFixture, serviceFixture, testDatabase } from '@cardea/testing';
@@ -20,7 +20,7 @@ const cases: Case[] = JSON.parse(
 
 const database = testDatabase();
 let fixture: ServiceFixture;
-/** The same tuples, answered from memory. */
+/** A service with the same tuples that answers from memory. */
 let memory: ServiceFixture;
 beforeAll(async () => {
   const options = { databaseUrl: database.url, definitions: [authzService] };
@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 const BATCH_MAX = 100;
-/** Returns the token with which another process answers from after the last of them. */
+/** Writes all tuples. Returns a token with which another process answers no older than the last of them. */
 async function writeAll(fga: FgaClient, all: readonly Fields[]): Promise<string> {
   let token = '';
   const writes = [...new Map(all.map((fields) => [JSON.stringify(fields), fields])).values()];
@@ -47,7 +47,7 @@ async function writeAll(fga: FgaClient, all: readonly Fields[]): Promise<string>
   return token;
 }
 
-/** Every question that there is, by both engines and by the naive loops. */
+/** Asks every possible question to both engines and to the naive loops. */
 async function compareAll(
   { rest }: FgaClient,
   oracle: TupleIndex,
@@ -86,7 +86,7 @@ async function compareAll(
 }
 
 type Explanation = { readonly path?: readonly Question[]; readonly held?: readonly Question[] };
-/** Without the ids and times of its tuples, which only the table has. */
+/** Removes the ids and times of tuples, which only the table has. */
 const plain = ({ path, held, ...checked }: Explanation) => ({
   ...checked,
   ...(path && { path: path.map(fieldsOf) }),

@@ -12,7 +12,7 @@ afterAll(async () => {
   await fixture?.stop();
 });
 
-/** Events of the authz log of one tenant, oldest first. */
+/** The events of one tenant in the authz log, oldest first. */
 async function eventsOf(tenantId: string) {
   const { store } = fixture.host.needsOf('authz');
   const events = await store.readLog('authz', 0n, 100_000);

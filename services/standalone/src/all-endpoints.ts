@@ -1,11 +1,11 @@
-/** All endpoints of the product by service, read from the code alone, without a running server. */
+/** Lists all endpoints of the product by service, from the code alone and without a running server. */
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { logger, readSettings } from '@cardea/runtime';
 import { type ListedEndpoints, listEndpoints } from '@cardea/service';
 import { services } from './services.ts';
 
-/** Never connected to. */
+/** This address is never connected to. */
 const NOWHERE = 'postgres://nobody:nothing@127.0.0.1:1/nothing';
 const SECRET_BYTES = 32;
 

@@ -18,8 +18,8 @@ const OWNER_ONLY_FILE = 0o600;
 const ADMIN_EMAIL = 'admin@cardea.local';
 
 /**
- * The values are generated at the first start and read at every later one. Values of the environment take
- * precedence and are not written.
+ * Values that are generated at the first start and read at later ones. Values of the environment take precedence and
+ * are not written.
  */
 export type Generated = {
   readonly JWT_SECRET: string;
@@ -45,7 +45,7 @@ export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
 }
 
-/** The folder cannot be made, or nothing can be written into it. */
+/** The folder cannot be created or written to. */
 export class FolderNotUsable extends Error {
   override readonly name = 'FolderNotUsable';
 }
@@ -91,7 +91,7 @@ function opened(where: { readonly path: string } | 'temporary'): DataFolder {
   };
 }
 
-/** Fails while the holder is alive; a lock that a killed process left is taken over. */
+/** Fails while the owner of the lock is alive. A lock that a killed process left is taken over. */
 function takeLock(path: string): string {
   const lock = join(path, 'run.lock');
   try {
@@ -118,7 +118,7 @@ function isAlive(pid: number): boolean {
   return isOurs(pid);
 }
 
-/** After a reboot another process may have the number; /proc tells, if there is one. */
+/** After a reboot another process may have the same pid. /proc tells, if it exists. */
 function isOurs(pid: number): boolean {
   try {
     return /standalone|cluster/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
@@ -137,7 +137,7 @@ function secretsOf(path: string): Generated {
     ADMIN_EMAIL,
     ADMIN_PASSWORD: randomBytes(12).toString('base64url'),
   };
-  // Renamed into place, so that a crash leaves no half-written file for the next start.
+  // Renamed after writing, so that a crash leaves no incomplete file.
   const draft = `${file}.new`;
   writeFileSync(draft, `${JSON.stringify(generated, null, 2)}\n`, { mode: OWNER_ONLY_FILE });
   renameSync(draft, file);

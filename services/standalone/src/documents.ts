@@ -1,6 +1,6 @@
 /**
- * Writes the documents that are generated from the contracts: `node src/documents.ts <folder>`. Used by the
- * build of the gateway's image, and for releases.
+ * Writes the documents that are generated from the contracts: `node src/documents.ts <folder>`. The build of the
+ * gateway's image and releases use it.
  */
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * A mail server that delivers nothing: the mail it receives is shown on a page, as in the development
- * mailbox of a single process. For deployments of many processes, where all mail must end up in one place.
+ * A mail server that delivers nothing. It shows received mail on a page, as the development mailbox of a single process
+ * does. It is for deployments of many processes, in which all mail must end up in one place.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -20,7 +20,7 @@ const TOO_LARGE = 552;
 const FROM = 'mailbox@cardea.local';
 
 export type MailboxOptions = {
-  /** 0 picks a free port, here and below. */
+  /** 0 selects a free port, here and below. */
   readonly smtpPort: number;
   readonly port: number;
   readonly host: string;
@@ -65,7 +65,7 @@ export async function startMailbox(options: MailboxOptions): Promise<Mailbox> {
     trustedProxies: [],
     port: options.port,
     hosts: [host],
-    // The user who starts a mailbox chooses the address on which it listens.
+    // The user who starts a mailbox chooses its listen address.
     sharesLoopbackOnly: true,
   });
   const stop = async (): Promise<void> => {
@@ -85,7 +85,7 @@ export async function startMailbox(options: MailboxOptions): Promise<Mailbox> {
 
 const NOBODY = { bad: 'invalid' } as const;
 
-/** Reports that the process answers; it has neither database nor cache. */
+/** Reports that the process answers. It has neither database nor cache. */
 const healthOf = (version: string) =>
   healthEndpoints({
     version,
@@ -126,7 +126,7 @@ function smtpServer(
   return server;
 }
 
-/** With the code that tells the sender not to retry. */
+/** Includes the reply code that tells the sender not to retry. */
 const refusal = (message: string, responseCode: number): Error =>
   Object.assign(new Error(message), { responseCode });
 
@@ -140,7 +140,7 @@ function listening(server: SMTPServer, port: number, host: string): Promise<numb
   });
 }
 
-/** The first link in a mail: what most readers of the page look for. */
+/** The first link in a mail, which most readers of the page look for. */
 const linkIn = (text: string): string | null => /https?:\/\/\S+/.exec(text)?.[0] ?? null;
 const codeIn = (text: string): string | null =>
   /^(?:.*:)?\s*(\d{6}|[0-9A-Z]{4}-[0-9A-Z]{4})\s*$/m.exec(text)?.[1] ?? null;

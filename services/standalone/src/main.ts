@@ -1,6 +1,6 @@
 /**
- * `npm start`: everything in one process. The only file here that touches `process.env`. The server's code
- * is loaded after the settings were checked, so that a wrong setting is reported at once.
+ * `npm start`: everything in one process. Only this file reads `process.env`. The server's code is loaded after the
+ * settings were checked, so that a wrong setting is reported at once.
  */
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { availableParallelism } from 'node:os';
@@ -59,7 +59,7 @@ async function start(given: Options): Promise<void> {
   if (refused !== undefined) fail(refused, EXIT_CONFIGURATION);
 }
 
-/** Values that the environment lacks come from the folder; true if the admin's password does. */
+/** Fills in values that the environment lacks from the folder. Returns true if that includes the admin's password. */
 function fillIn(env: NodeJS.ProcessEnv, generated: Generated): boolean {
   for (const name of ['JWT_SECRET', 'ENCRYPTION_KEY'] as const) {
     if (!env[name] && !env[`${name}_FILE`]) env[name] = generated[name];
@@ -71,11 +71,11 @@ function fillIn(env: NodeJS.ProcessEnv, generated: Generated): boolean {
   return true;
 }
 
-/** A temporary instance must not collide with another one: it uses free ports, unless they are named. */
+/** A temporary instance must not collide with another one, so it uses free ports unless ports are named. */
 async function choosePorts(env: NodeJS.ProcessEnv, { port, temp }: Options): Promise<void> {
   if (port !== undefined) env['PORT'] = String(port);
   if (!temp) return;
-  // Each port is kept open until all are found, so that they differ.
+  // Each port stays open until all are found, so that they differ.
   const held: Server[] = [];
   for (const name of ['PORT', 'MANAGEMENT_PORT']) {
     if (env[name]) continue;

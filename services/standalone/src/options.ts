@@ -1,11 +1,11 @@
 /** The flags of `npm start`. */
 export type Options = {
-  /** Data folder; undefined: `CARDEA_DATA`, else `.cardea`. */
+  /** The data folder. The default is `CARDEA_DATA`, then `.cardea`. */
   readonly data: string | undefined;
-  /** The folder is removed at the end; ports are free ones unless named. */
+  /** Whether the folder is removed at the end. Free ports are used unless ports are named. */
   readonly temp: boolean;
   readonly port: number | undefined;
-  /** Mailbox and banner as on loopback, even if other machines can connect. */
+  /** Whether mailbox and banner work as on loopback even if other machines can connect. */
   readonly shareDevMailbox: boolean;
   readonly help: boolean;
 };

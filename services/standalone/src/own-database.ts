@@ -1,4 +1,4 @@
-/** The PostgreSQL of a standalone instance: started with it, restarted when it dies, stopped last. */
+/** The PostgreSQL of a standalone instance. It is started first, restarted if it dies, and stopped last. */
 import { join } from 'node:path';
 import { type LocalPostgres, startLocalPostgres } from '@cardea/local-postgres';
 import { type Logger, type Secret, secret } from '@cardea/runtime';
@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 1000;
 
 export type OwnDatabase = {
   readonly url: Secret;
-  /** Where its files lie. */
+  /** The folder of its files. */
   readonly folder: string;
   /** Synchronous, because it runs while the process exits. */
   stop(): void;
@@ -27,7 +27,7 @@ export async function ownDatabase(folder: DataFolder, log: Logger): Promise<OwnD
   let postgres = await start();
   let starting = false;
 
-  /** The port is kept, so the URL is still valid for the new server. */
+  /** The port is kept, so the URL stays valid for the new server. */
   const look = async (): Promise<void> => {
     if (starting || isAlive(postgres.pid)) return;
     starting = true;
@@ -58,7 +58,7 @@ export async function ownDatabase(folder: DataFolder, log: Logger): Promise<OwnD
   return { url: secret(postgres.connectionString(DATABASE)), folder: place, stop };
 }
 
-/** URL of one that runs already. */
+/** The URL of a server that is already running. */
 export const ownDatabaseUrl = (port: number, password: string): string =>
   `postgres://postgres:${encodeURIComponent(password)}@${HOST}:${port}/${DATABASE}`;
 

@@ -7,7 +7,7 @@ import type { ServiceDefinition } from '@cardea/service';
 import { vaultService } from '@cardea/vault';
 import { webhooksService } from '@cardea/webhook-dispatcher';
 
-/** Identity first: it creates the keys that all others verify tokens with. */
+/** Identity comes first, because it creates the keys with which all others verify tokens. */
 export const services: readonly ServiceDefinition[] = [
   identityService,
   authzService,

@@ -1,4 +1,4 @@
-/** From valid settings to a serving instance and its banner. */
+/** Starts an instance from valid settings and prints its banner. */
 import { UnknownWrapKey } from '@cardea/crypto';
 import { PortTaken } from '@cardea/http';
 import { LocalPostgresError } from '@cardea/local-postgres';
@@ -22,17 +22,17 @@ export type Serving = {
   readonly folder: DataFolder;
   readonly settings: Settings;
   readonly version: string;
-  /** The administrator's password was generated with the folder. */
+  /** Whether the administrator's password was generated with the folder. */
   readonly ownPassword: boolean;
   /** `--share-dev-mailbox`. */
   readonly sharesDevelopment: boolean;
-  /** Called with the function that stops our own PostgreSQL: last of all, and also if the start fails. */
+  /** Called with the function that stops our own PostgreSQL. That function is called last, even if the start fails. */
   readonly onDatabase: (stop: () => void) => void;
   readonly print: (text: string) => void;
   readonly exit: (code: number) => void;
 };
 
-/** Returns what in the configuration prevents the start; undefined if it serves. */
+/** Returns the configuration fault that prevents the start, or undefined if the instance serves. */
 export async function serveFrom(serving: Serving): Promise<string | undefined> {
   try {
     await serve(serving);

@@ -1,6 +1,6 @@
 /**
- * Cardea in one process: all six services behind one port, on a PostgreSQL of our own unless
- * DATABASE_URL names another.
+ * Cardea in one process: all six services on one port. It starts its own PostgreSQL unless DATABASE_URL names another
+ * one.
  */
 import type { RootLogger, Settings } from '@cardea/runtime';
 import { type Host, infrastructure, migrateServices, startHost } from '@cardea/service';

@@ -103,7 +103,7 @@ async function contentOf(url: string): Promise<{ readonly [table: string]: strin
   await client.end();
   return content;
 }
-/** When a row was written is nobody's state; positions are compared by what they do. */
+/** Tables that differ legitimately: times of writing, and positions, which are compared by their effect. */
 const NOT_COMPARED = /schema_migrations|_checkpoints|consumer_positions/;
 
 describe('O11 a backup', () => {

@@ -1,4 +1,4 @@
-/** The command line in this process, on a database and a data folder of the test. */
+/** Runs the command line in this process, on a database and a data folder of the test. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export const SECRETS = {
 /** Password hashing at the lowest cost. */
 export const CHEAP = { ARGON2_MEMORY: '64', ARGON2_TIME: '1' };
 
-/** The deployment that the command line works on: all services in this process, with the same secrets. */
+/** The deployment on which the command line works: all services in this process, with the same secrets. */
 export const running = (databaseUrl: string): Promise<ServiceFixture> => {
   const { JWT_SECRET, ENCRYPTION_KEY } = SECRETS;
   const env = { JWT_SECRET, ENCRYPTION_KEY, ...CHEAP };
@@ -32,7 +32,7 @@ export type CardeaFixture = {
   /** Everything that was printed so far. */
   readonly printed: string[];
   run(line: string, env?: { [name: string]: string }, stop?: 'once it has spoken'): Promise<Ran>;
-  /** With our data folder. */
+  /** Runs a line with our data folder. */
   here(line: string, stop?: 'once it has spoken'): Promise<Ran>;
   inJson(
     line: string,
@@ -83,7 +83,7 @@ export function cardeaFixture(databaseUrl: () => string): CardeaFixture {
   };
 }
 
-/** The example that the help shows, with other values where it names what is none of this test's. */
+/** The example that the help shows, with this test's values in place of placeholders. */
 export function exampleOf(name: string, values: { readonly [option: string]: string }): string {
   const { example = '' } = commands.find((command) => command.name === name) ?? {};
   return Object.entries(values).reduce(

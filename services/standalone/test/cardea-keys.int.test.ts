@@ -1,10 +1,10 @@
-/** The signing keys of tokens, changed by the command line while a process serves. */
+/** The command line changes the keys that sign tokens while a process serves. */
 import { type ServiceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cardeaFixture, running } from './cardea-fixture.ts';
 
-/** Well below the 30 s after which the key ring, and the 60 s after which a token, is checked anyway. */
+/** Well below the 30 s after which the key ring is read anyway, and the 60 s after which a token is verified again. */
 const NOTICE_MS_MAX = 20_000;
 
 const database = testDatabase();
@@ -19,7 +19,7 @@ afterAll(async () => {
   remove();
 });
 
-/** How many of these keys the deployment's secrets can still decrypt. */
+/** The number of these keys that the deployment's secrets can still decrypt. */
 async function readableHalves(kids: readonly string[]): Promise<number> {
   const client = new Client({ connectionString: database.url });
   await client.connect();

@@ -1,4 +1,4 @@
-/** The commands that make and hand out logins of single services, on real servers. */
+/** The commands that create and print logins of single services, on real servers. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVICE_NAMES } from '@cardea/contracts';

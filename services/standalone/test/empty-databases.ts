@@ -1,4 +1,4 @@
-/** Databases without anything in them, on the server of the test's own one. */
+/** Creates empty databases on the server of the test's own database. */
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 

@@ -1,6 +1,6 @@
 /**
- * A member changes their profile more often than a stream can be read at once: this blocks the events of no
- * other user, and each hour has a limit.
+ * A member changes their profile more often than a stream can be read at once. This blocks no other user's events, and
+ * each hour has a limit.
  */
 import { systemClock } from '@cardea/runtime';
 import { services } from '@cardea/standalone';

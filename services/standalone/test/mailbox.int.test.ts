@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => mailbox.stop());
 
-/** Speaks SMTP line by line; returns the code of each reply. */
+/** Sends SMTP lines and returns the code of each reply. */
 async function speak(lines: readonly string[]): Promise<readonly number[]> {
   const socket = connect(mailbox.smtpPort, HOST);
   const codes: number[] = [];

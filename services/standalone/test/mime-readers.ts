@@ -1,4 +1,4 @@
-/** Reads mail files by MIME readers of others: `postal-mime`, and the standard library of Python. */
+/** Reads mail files with third-party MIME parsers: `postal-mime`, and Python's standard library. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * Tests programs between a process and PostgreSQL: the real PgBouncer is refused at the start, a proxy is
- * not.
- */
+/** Programs between a process and PostgreSQL: the real PgBouncer is refused at the start, a proxy is not. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -38,7 +35,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Its address, once it takes connections. */
+/** Starts it and returns its address when it accepts connections. */
 async function pgBouncer(...lines: readonly string[]): Promise<string> {
   const url = new URL(database.url);
   const name = url.pathname.slice(1);
@@ -54,7 +51,7 @@ async function pgBouncer(...lines: readonly string[]): Promise<string> {
     ...lines,
   ];
   writeFileSync(file, `${settings.join('\n')}\n`, { mode: 0o644 });
-  // It does not run as root.
+  // PgBouncer does not run as root.
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
   pooler = spawn('pgbouncer', [...user, file], { stdio: 'ignore' });
   await untilTrue(

@@ -19,7 +19,7 @@ afterEach(() => {
   for (const close of open.splice(0)) close();
 });
 
-/** Answers one reply after the other, the last one for ever; `null` breaks the connection. */
+/** An API that sends the given replies in order and repeats the last one. `null` closes the connection. */
 async function api(...replies: readonly (Reply | null)[]) {
   const asked: Asked[] = [];
   const server = createServer(async (request, response) => {

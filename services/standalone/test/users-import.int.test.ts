@@ -1,4 +1,4 @@
-/** `cardea users import`: the users of other products, with hashes that their own libraries have made. */
+/** `cardea users import`: users of other products, with hashes that those products' libraries made. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ type Vector = {
 const { passwords, vectors } = JSON.parse(
   readFileSync(new URL('../../identity/test/data/foreign-hashes.json', import.meta.url), 'utf8'),
 ) as { readonly passwords: { readonly [name: string]: string }; readonly vectors: Vector[] };
-/** What was typed, for those that are shared between the unit test of hashes and this one. */
+/** The password of a hash that the unit test of hashes uses as well. */
 const by = (tool: string) =>
   vectors.filter(
     (vector) =>
@@ -44,7 +44,7 @@ async function signUp() {
   });
   return { access: body.access_token as string, tenantId: body.tenant_id as string };
 }
-/** As the environment names it. */
+/** The machine's credentials as environment variables. */
 async function machineOf(account: typeof owner) {
   const { body } = await as(account).post('/api/v1/admin/applications', {
     ...{ name: 'Import', type: 'm2m', machine_scopes: ['users:write'] },
@@ -80,7 +80,7 @@ afterAll(async () => {
   remove();
 });
 
-/** A file of the product, and whom it lets sign in by which password. */
+/** A file of each product, and which user can sign in with which password. */
 const products: readonly {
   readonly from: string;
   readonly people: readonly Vector[];
@@ -147,7 +147,7 @@ const products: readonly {
   },
 ];
 
-/** Whom `django/README.md` tells of. */
+/** The users that `django/README.md` lists. */
 const DUMPED = [
   { email: 'grace@example.com', password: 'correct horse battery', display_name: 'Grace Hopper' },
   { email: 'alan@example.com', password: 'Grüße vom Schloß 42', display_name: 'Alan Turing' },
@@ -158,7 +158,7 @@ const DUMPED = [
   { email: 'ada@example.com', password: 'the analytical engine', display_name: 'Ada Lovelace' },
 ];
 
-/** Whom `keycloak/README.md` tells of: Argon2id, PBKDF2 with SHA-512 and with SHA-256. */
+/** The users that `keycloak/README.md` lists: Argon2id, PBKDF2 with SHA-512 and with SHA-256. */
 const EXPORTED = [
   {
     ...{ email: 'grace@example.com', password: 'correct horse battery' },
@@ -217,7 +217,7 @@ describe('standards 9 the users of another product', () => {
     const to = await signUp();
     const { said, last } = await imported(`--from django ${path} --apply`, await machineOf(to));
     expect(last).toMatchObject({ ok: true, users: 7, imported: 5, refused: 2 });
-    // Django writes one line.
+    // Django writes a single line.
     expect(said).toEqual([
       { line: 1, user: 6, code: 'disabled' },
       { line: 1, user: 7, code: 'no_address' },
@@ -245,7 +245,7 @@ describe('standards 9 the users of another product', () => {
     const to = await signUp();
     const line = `--from ndjson ${file('users.ndjson', exported.text)}`;
     const { last, said } = await imported(`${line} --apply`, await machineOf(to));
-    // A machine gives no role but member, so the owner stays where they are.
+    // A machine gives no role but member, so the owner is not imported.
     expect(last).toMatchObject({ ok: true, users: 3, imported: 2, refused: 1 });
     expect(said).toEqual([{ line: 3, user: 3, code: 'forbidden' }]);
     for (const { email } of users) {

@@ -1,7 +1,7 @@
 /**
- * A process may use its cached values of a tenant for one epoch, which is a random value in the shared cache.
- * A change of services, policies or grants replaces that value before it is answered, so everything that was
- * cached earlier is read again.
+ * A process may use its cached values of a tenant for one epoch, which is a random value in the shared cache. A change
+ * of services, policies or grants replaces that value before it is answered, so everything that was cached earlier is
+ * read again.
  */
 import {
   type Cache,
@@ -13,15 +13,15 @@ import {
 } from '@cardea/runtime';
 
 export interface Epochs {
-  /** Throws CacheUnavailable if processes may go on using what they cached before. */
+  /** Throws CacheUnavailable if processes may continue to use what they cached before. */
   changed(tenantId: string): Promise<void>;
-  /** The same, for a change that its own request has announced before. Waits for nothing. */
+  /** Like `changed`, for a change that its own request has announced before. Does not wait. */
   changedBefore(tenantId: string): void;
-  /** For a tenant that has no epoch yet; used from the next request on. */
+  /** Creates the epoch of a tenant that has none. It is used from the next request on. */
   begin(tenantId: string): Promise<void>;
 }
 
-/** Without a value nothing of the tenant is cached, so an unused value may expire. */
+/** Lifetime of the value. Without a value nothing of the tenant is cached, so an unused value may expire. */
 export const EPOCH_MS = 600_000;
 
 export const epochKey = (tenantId: string): string => `vault:epoch:${tenantId}`;
@@ -50,12 +50,12 @@ const unlessAway = (error: unknown): void => {
 const CACHED_MS = 5_000;
 const CACHED_ENTRIES_MAX = 10_000;
 
-/** Values of one kind, each with the epoch that was read before the value was loaded. */
+/** A cache of values of one kind, each with the epoch that was read before the value was loaded. */
 export interface EpochCache<T> {
   get(key: string, epoch: string | undefined): T | undefined;
-  /** `tookMs`: since the value began to be loaded. */
+  /** `tookMs` is the time since the loading of the value began. */
   put(key: string, epoch: string | undefined, value: T, tookMs?: number): void;
-  /** The cached value, or else the result of `load`. */
+  /** Returns the cached value, or else the result of `load`. */
   through(key: string, epoch: string | undefined, load: () => Promise<T>): Promise<T>;
   drop(key: string): void;
   clear(): void;

@@ -1,6 +1,6 @@
 /**
- * A fake approval service as vault sees it (`docs/design/approval.md`, Commands for vault): requests in
- * memory, each with one digest and consumed by one grant. It has no queues and sends no mail.
+ * A fake approval service as vault sees it (`docs/design/approval.md`, Commands for vault): requests in memory, each
+ * with one digest and consumed by one grant. It has no queues and sends no mail.
  */
 import {
   approvalCalls,
@@ -27,7 +27,7 @@ export type ApprovalPeer = {
   readonly peer: Peers['approval'];
   readonly opened: OpenApproval[];
   decide(id: string, status: 'approved' | 'denied' | 'expired', useBefore?: Date): void;
-  /** The answer of the next calls: any answer that the contract allows, or a function that throws. */
+  /** Replaces the response of the next calls: any response that the contract allows, or a function that throws. */
   instead: (() => object) | undefined;
   calls: number;
 };

@@ -45,7 +45,7 @@ export type VaultFixture = ServiceFixture & {
   /** A client with the rights of the tenant's admin. */
   admin(tenantId: string): RestDriver;
   session(of: NewSession): Session;
-  /** Registers a service `db` (or another) with fields `user`, `password`, `extra` and sets the first two. */
+  /** Registers a service (`db` by default) with fields `user`, `password`, `extra` and sets the first two. */
   keep(tenantId: string, name?: string): Promise<void>;
   put(tenantId: string, fields: object, more?: object): Promise<RestAnswer>;
   /** Publishes identity's event that an administrator vouches for these users, or no longer does. */
@@ -115,7 +115,7 @@ export async function vaultFixture(
   };
 }
 
-/** Without `vouched`: an event from before users were vouched for. */
+/** Without `vouched` it is an event from before users were vouched for. */
 export const userUpdated = (
   tenantId: string,
   {

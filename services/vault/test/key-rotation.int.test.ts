@@ -1,4 +1,4 @@
-/** The keys of tenants' secrets, replaced on order, by age and by use, while secrets are vended. */
+/** The keys of tenants' secrets are replaced on command, by age and by use, while secrets are vended. */
 import { type Clock, systemClock } from '@cardea/runtime';
 import { testDatabase } from '@cardea/testing';
 import { vaultOperations } from '@cardea/vault';
@@ -44,7 +44,7 @@ const keysOf = (tenantId: string) =>
     'SELECT dek_version, state FROM vault.tenant_keys WHERE tenant_id = $1 ORDER BY 1',
     tenantId,
   );
-/** As the autovacuum does from time to time. */
+/** Runs ANALYZE, as autovacuum does from time to time. */
 async function analyzed(): Promise<void> {
   const owner = new Client({ connectionString: database.url });
   await owner.connect();
@@ -87,7 +87,7 @@ describe("the key of a tenant's secrets", () => {
     const tenantId = newTenant();
     await other.keep(tenantId);
     await operations().rotateKey(tenantId);
-    // This replica still uses the key that it has cached.
+    // This replica still uses its cached key.
     expect((await other.put(tenantId, { extra: 'late' })).status).toBe(200);
     expect(await versionsOf(tenantId)).toEqual([1, 2]);
     await rotateOnce(vault());

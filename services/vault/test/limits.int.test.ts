@@ -1,4 +1,4 @@
-/** How often a session may vend and refresh, and what is recorded of refusals. */
+/** How often a session may vend and refresh, and which refusals are recorded. */
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newTenant, type VaultFixture, vaultFixture } from './fixture.ts';
@@ -58,7 +58,7 @@ describe('vending too often', () => {
     const session = fixture.session({ tenantId });
     await session.vend({ service_name: 'a name that was sent' });
     await session.vend({ fields: ['password', 'a field that was sent'] });
-    // A refusal is answered after a quarter of a second at most, whether or not it was recorded by then.
+    // A refusal is answered after at most a quarter of a second, whether or not it was recorded by then.
     const refused = await untilTrue(async () => {
       const all = (await fixture.eventsOf(tenantId)).filter(({ type }) => type === 'VendRefused');
       return all.length >= 2 ? all : undefined;

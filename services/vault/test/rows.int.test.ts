@@ -21,7 +21,7 @@ afterAll(async () => {
   await rig?.stop();
 });
 
-/** A vend as it is sent; each check that is to fail changes something of it. */
+/** The requests of a vend. A test changes the part that should fail. */
 type Attempt = {
   tenantId: string;
   session: Session;
@@ -186,7 +186,7 @@ describe('the rows of a vend', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  // Applied in this order; the earlier check decides the answer.
+  // The checks are made in this order, and the first that fails determines the response.
   it.each([
     ['1', '2'],
     ['1', '3'],

@@ -226,7 +226,7 @@ describe('secrets', () => {
     const deleted = { id: tenantId, deleted_at: at };
     await fixture.publish({ ...of, type: 'tenant.deleted', data: deleted });
     await fixture.publish({ ...of, type: 'agent_session.ended', data: ended });
-    // Later records of their lane are applied after them.
+    // Later records of the same lane are applied after them.
     const renewed = { ...sessionData({ ...session, sessionId: 'other' }), user_id: null };
     await fixture.publish({ ...of, type: 'agent_session.renewed', data: renewed });
     await heard(fixture, 'agent_sessions', `tenant_id = $1 AND session_id = 'other'`, [tenantId]);

@@ -1,4 +1,4 @@
-/** A change of a session counts at the next vend, also at its first one, which reads no row. */
+/** A change of a session takes effect at the next vend, even at the first one, which reads no row. */
 import { CHANGES_FLOOR, changedKey } from '@cardea/auth';
 import type { CurrentFacts } from '@cardea/contracts';
 import { testDatabase } from '@cardea/testing';

@@ -76,7 +76,7 @@ const agentOwnedBy = async (tenantId: string, agentId: string, owner: string | n
     event.position,
   ]);
 };
-/** As identity does before it answers; its event has not arrived over the bus yet. */
+/** Withdraws the vouch as identity does before it answers. Identity's event has not arrived over the bus yet. */
 async function withdrawAtIdentity(tenantId: string, userId: string): Promise<void> {
   await fixture.shared.cache.raise(changedKey('user', userId), 2n ** 62n, 60_000);
   await fixture.shared.cache.set(authorityKey(tenantId), randomUUID());

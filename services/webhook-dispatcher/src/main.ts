@@ -1,4 +1,4 @@
-/** The webhook dispatcher as a process of its own. The only file here that touches `process.env`. */
+/** Runs the webhook dispatcher as a separate process. Only this file reads `process.env`. */
 import { hookImports, refuseBadSettings } from '@cardea/runtime';
 import packageJson from '../package.json' with { type: 'json' };
 

@@ -1,4 +1,4 @@
-/** The webhook dispatcher: sends events to addresses of the tenants' own choice, signed and at least once. */
+/** The webhook dispatcher sends events to addresses that tenants choose, signed and at least once. */
 import { type ServiceDefinition, type ServiceDependencies, serviceOf } from '@cardea/service';
 import {
   deliveriesModule,
@@ -18,7 +18,7 @@ export const webhooksService: ServiceDefinition = {
   },
 };
 
-/** The service for the command line. No loop runs there: the running service sends what is scheduled. */
+/** The service for the command line. It runs no loop: the running service sends what is scheduled. */
 export const webhooksOperations = (needs: ServiceDependencies): { readonly replay: Replay } => ({
   replay: replayOf(needs),
 });

@@ -1,9 +1,9 @@
-/** A crowd of failing webhooks hides none of the others that are to be disabled. */
+/** Many failing webhooks do not hide others that are to be disabled. */
 import { type ServiceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { adminOf, makeWebhook, ROOT, startWebhookFixture } from './webhook-fixture.ts';
 
-/** Two pages of the sweep, and one. */
+/** Two pages of the sweep, plus one. */
 const CROWD = 1_001;
 const DAY_MS = 86_400_000;
 
@@ -17,7 +17,10 @@ afterAll(() => fixture?.stop());
 
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
 
-/** Given up for longer than the one in question, and no sweep gets rid of them: their streams are empty. */
+/**
+ * These webhooks have been given up for longer than the tested one. No sweep can disable them, because their streams
+ * are empty.
+ */
 async function insertCrowd(): Promise<void> {
   const { system } = fixture.shared.database;
   await system.query(

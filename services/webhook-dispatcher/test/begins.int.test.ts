@@ -16,7 +16,7 @@ const TWO_MINUTES_MS = 120_000;
 let fixture: ServiceFixture;
 let sink: WebhookSink;
 
-/** Stands in identity's log; answers its position. */
+/** Appends an event to identity's log and returns its position. */
 async function recorded(): Promise<bigint> {
   const [outcome] = await fixture.shared.storeFor('identity').append([
     {

@@ -1,4 +1,4 @@
-/** Identity has deleted a tenant: its webhooks go, with all that was sent to them and every key. */
+/** After identity has deleted a tenant, its webhooks, their deliveries and every key are deleted too. */
 import { rebuildProjection } from '@cardea/read-models';
 import {
   type ServiceFixture,

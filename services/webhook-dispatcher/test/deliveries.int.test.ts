@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const DELIVERIES = `${ROOT}/deliveries`;
 
-/** All that was published has become deliveries, and each of them a row of the list. */
+/** Waits until every published event has become a delivery with a row in the list. */
 async function untilAllIsSent(tenantId: string): Promise<void> {
   const topics = [topicOf('identity')];
   const subscriber = fixture.shared.subscriberFor('webhooks');

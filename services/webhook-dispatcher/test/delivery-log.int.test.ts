@@ -18,7 +18,7 @@ let fixture: ServiceFixture;
 let sink: WebhookSink;
 beforeAll(async () => {
   sink = await webhookSink();
-  // A delivery that fails here is not retried while the test reads the log.
+  // Long delays, so that a failed delivery is not retried while the test reads the log.
   const env = { WEBHOOK_RETRY_DELAYS: '1h,1h,1h,1h,1h' };
   fixture = await startWebhookFixture({ databaseUrl: database.url, env });
 });
@@ -119,7 +119,7 @@ describe('the delivery log', () => {
     const { store, sealer, positions } = fixture.host.needsOf('webhooks');
     const tables = [webhooksTable, deliveriesTable(() => {}), healthTable(() => {})];
     const names = tables.map(({ name }) => name);
-    // The deleted one's deliveries are cancelled after its deletion.
+    // A policy cancels the deleted webhook's deliveries after the deletion.
     await untilTrue(async () => {
       const { rowCount } = await fixture.shared.database.system.query(
         'SELECT 1 FROM webhooks.queue WHERE webhook_id = $1',
@@ -146,7 +146,7 @@ describe('the delivery log', () => {
   });
 });
 
-/** All rows but their working state. */
+/** All rows without their working state. */
 async function dump(of: ServiceFixture) {
   const { system } = of.shared.database;
   const tables = ['webhooks', 'deliveries', 'queue', 'attempts', 'health'];

@@ -45,7 +45,7 @@ describe('receivers that fail', () => {
       ['closed', closed.url, 'connect_error'],
       ['resetting', `http://127.0.0.1:${portOf(resetting)}/`, 'reset'],
       ['bad-tls', `https://127.0.0.1:${new URL(sink.url).port}/`, 'tls_error'],
-      // Too long a label to be asked for, so that no server of names takes part.
+      // The label is too long for a DNS query, so no name server is involved.
       ['unknown-name', `https://${'x'.repeat(64)}.invalid/`, 'dns_error'],
     ] as const) {
       expect(await tested(name, url)).toMatchObject({ status_code: 0, success: false, error });
@@ -68,12 +68,12 @@ describe('receivers that fail', () => {
       path === '/hanging' ? new Promise(() => undefined) : { status: 200 },
     );
     await makeWebhook(admin, `${sink.url}/hanging`);
-    // It has another origin: connections to one origin are shared.
+    // The URL has another origin, because connections to one origin are shared.
     const port = new URL(sink.url).port;
     await makeWebhook(admin, `http://localhost:${port}/healthy`);
     for (let at = 0; at < 30; at++) await fixture.publish(userCreated('hanging'));
     const came = (of: string) => sink.received.filter(({ path }) => path === of).length;
-    // One webhook has at most eight deliveries under way: others begin when the first are given up.
+    // One webhook has at most eight deliveries under way. Others start when the first are given up.
     let mostBefore = 0;
     await untilTrue(() => {
       if (came('/healthy') < 30) mostBefore = came('/hanging');
@@ -100,9 +100,9 @@ describe('receivers that fail', () => {
     const row = await untilTrue(
       async () => (await admin.get(DELIVERIES, { query })).body.deliveries[0],
     );
-    // Asked of the tables, for each retry that comes too early is one more delivery to wait for. The key, for
-    // the receiver may be told before the deletion is noted; the note, for it goes once no process of ours
-    // uses the key.
+    // Reads the tables, because each retry that is too early adds a delivery to wait for. It waits for the key, since
+    // the receiver may be notified before the deletion is recorded, and for the note, which is removed when none of our
+    // processes uses the key.
     const { system } = fixture.shared.database;
     const erased = `SELECT FROM webhooks.subject_keys WHERE subject_id = 'user:leaver' AND wrapped IS NULL
       AND NOT EXISTS (SELECT FROM webhooks.erasures)`;

@@ -25,7 +25,7 @@ afterAll(() => database?.close());
 type Backlog = {
   readonly tenantId: string;
   readonly webhooks: number;
-  /** How many rows each webhook has. */
+  /** The number of rows of each webhook. */
   readonly rows: number;
   readonly dueSinceMs?: number;
   readonly ready?: boolean;
@@ -108,7 +108,7 @@ describe('a claim', () => {
   it('passes on from 256 tenants of whom nothing may be claimed', async () => {
     for (let at = 0; at < 260; at++) await put({ tenantId: `t-${at}`, webhooks: 1, rows: 9 });
     const rounds = new Rounds();
-    // Every webhook is as wide as it may be.
+    // Every webhook has its maximum width.
     let taken = 0;
     for (let more = 1; more > 0; taken += more) more = (await claim({ rounds })).claimed.length;
     expect(taken).toBe(260 * WIDTH);

@@ -43,7 +43,7 @@ const SECOND = 1_000;
 const PASSING_MS = 10;
 const DELAYS_MS = [30, 120, 600, 1_800, 7_200].map((seconds) => seconds * SECOND);
 const LATEST = 1.02;
-/** The dispatcher looks at the clock this often, whatever is due when. */
+/** The dispatcher reads the clock at least this often. */
 const REST_MS = 10 * SECOND;
 
 const rowsOf = async (tenantId: string, webhookId: string) => {
@@ -55,19 +55,19 @@ const rowsOf = async (tenantId: string, webhookId: string) => {
 const cameTo = (path: string) => sink.received.filter((request) => request.path === path);
 
 let moved: Promise<void> = Promise.resolve();
-/** One move of the clock at a time. */
+/** Only one advance of the clock runs at a time. */
 function advance(ms: number): Promise<void> {
   moved = moved.then(() => clock.advance(ms));
   return moved;
 }
 
-/** Sleepers sleep on by their own time; one rest later all of them have looked at the wall clock. */
+/** Sleeping loops continue with their own time. After one rest all of them have read the wall clock. */
 async function later(ms: number) {
   clock.setWall(new Date(clock.now().getTime() + ms));
   await advance(REST_MS);
 }
 
-/** Moves the clock past the next attempt, and waits until it is to be read. */
+/** Advances the clock past the next attempt, and waits until that attempt can be read. */
 async function afterDelay(tenantId: string, webhookId: string, delayMs: number, rows: number) {
   await later(delayMs * LATEST + SECOND);
   return await untilTrue(
@@ -79,7 +79,7 @@ async function afterDelay(tenantId: string, webhookId: string, delayMs: number, 
   );
 }
 
-/** A delivery that is not in the queue is never sent. */
+/** Waits until the queue has no deliveries of the webhook, so that none will be sent. */
 const untilNothingWaits = (webhookId: string) =>
   untilTrue(async () => {
     const { rowCount } = await fixture.shared.database.system.query(
@@ -89,7 +89,7 @@ const untilNothingWaits = (webhookId: string) =>
     return rowCount === 0;
   });
 
-/** By a test of the webhook, which is tried like any event. */
+/** Schedules a test of the webhook, which is retried like any event. */
 async function failing(tenantId: string, path: string, status = 500) {
   const answers = new Map<string, number>([[path, status]]);
   sink.answerWith((request) => ({ status: answers.get(request.path) ?? 200 }));
@@ -105,7 +105,7 @@ describe('the schedule of attempts', () => {
     let rows = await rowsOf(tenantId, id);
     for (const [index, delayMs] of DELAYS_MS.entries()) {
       expect(rows[0]).toMatchObject({ attempt: index + 1, status_code: 500, final: false });
-      // Not a millisecond early, and two in a hundred late at the most.
+      // Never early, and at most 2 % late.
       const waitMs = Date.parse(rows[0].next_attempt_at) - Date.parse(rows[0].attempted_at);
       expect(waitMs).toBeGreaterThanOrEqual(delayMs);
       expect(waitMs).toBeLessThanOrEqual(delayMs * LATEST + SECOND);
@@ -183,7 +183,7 @@ describe('the schedule of attempts', () => {
     });
     await untilNothingWaits(id);
     expect(cameTo(path)).toHaveLength(2);
-    // One that has arrived may be sent again all the same.
+    // A successful delivery may be sent again all the same.
     const again = await adminOf(fixture, tenantId).post(`${DELIVERIES}/${rows[0].id}/retry`);
     expect(again.status).toBe(202);
     expect(cameTo(path)).toHaveLength(3);

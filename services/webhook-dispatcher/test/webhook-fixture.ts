@@ -1,4 +1,4 @@
-/** A tenant's admin before the webhook dispatcher, and a receiver of their own. */
+/** A tenant's admin as a client of the webhook dispatcher, and a receiver for that tenant. */
 import { createHmac } from 'node:crypto';
 import {
   type FixtureOptions,
@@ -15,7 +15,7 @@ export const startWebhookFixture = (
   options: Omit<FixtureOptions, 'definitions'>,
 ): Promise<ServiceFixture> => serviceFixture({ ...options, definitions: [webhooksService] });
 
-/** A fresh token each time it is asked for, for the clock of a test may run for hours. */
+/** Issues a new token for each call, because the clock of a test may run for hours. */
 export const adminOf = (fixture: ServiceFixture, tenantId: string): RestDriver =>
   fixture.rest.as({
     tenant: tenantId,
@@ -34,13 +34,13 @@ export async function makeWebhook(
   return body;
 }
 
-/** As a receiver checks it. */
+/** Verifies a signature as a receiver does. */
 export const isSigned = ({ headers, body }: Received, secret: string): boolean =>
   headers['x-service-signature'] ===
   `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
 let users = 0;
-/** What identity publishes of a new account. */
+/** The event that identity publishes for a new account. */
 export function userCreated(
   tenantId: string,
   more: { readonly id?: string; readonly display_name?: string } = {},
@@ -72,7 +72,7 @@ export type Published = {
   readonly data: { readonly [field: string]: unknown };
 };
 
-/** What lies on the topic of webhooks of one tenant, by type. */
+/** Events of one tenant on the topic of webhooks, by type. */
 export async function publishedOf(
   fixture: ServiceFixture,
   tenantId: string,

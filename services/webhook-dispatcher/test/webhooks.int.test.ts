@@ -31,7 +31,7 @@ afterAll(async () => {
 const DELIVERIES = `${ROOT}/deliveries`;
 const EVENTS = ['user.created'];
 
-/** The answer without the part that is its own: the id of its request. */
+/** The response without its request id, which always differs. */
 const alike = ({ status, body }: { status: number; body: { error: object } }) => ({
   status,
   error: { ...body.error, request_id: '' },

@@ -1,6 +1,6 @@
 /**
- * Lines of the export (RFC 4180, CRLF). A cell that a spreadsheet would take for a formula gets a
- * leading apostrophe.
+ * Writes the lines of an export (RFC 4180, CRLF). A cell that a spreadsheet would treat as a formula gets a leading
+ * apostrophe.
  */
 import { stringify } from 'csv-stringify/sync';
 
@@ -19,7 +19,7 @@ export const CSV_COLUMNS = [
   'source_user_agent',
 ] as const;
 
-/** Null where a cell is empty. */
+/** Null for an empty cell. */
 export type CsvRow = { readonly [column in (typeof CSV_COLUMNS)[number]]: string | null };
 
 export const CSV_HEADER = `${CSV_COLUMNS.join(',')}\r\n`;

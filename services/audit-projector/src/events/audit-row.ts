@@ -1,4 +1,4 @@
-/** The fields of an audit row that the type of its event decides (`docs/contract.md` 2.12). */
+/** The fields of an audit row that depend on the type of its event (`docs/contract.md` 2.12). */
 import type { EventContext, IntegrationEvent } from '@cardea/contracts';
 
 export type Category =
@@ -20,27 +20,27 @@ export type Services = { readonly service_name: string; readonly fields: readonl
 export type Details = { readonly [name: string]: DetailValue | undefined };
 
 export type Mapped = {
-  /** Public and never changed once released, e.g. `login.success`. */
+  /** The public name, e.g. `login.success`. It never changes after a release. */
   readonly type: string;
   readonly action: string;
   readonly result?: Result;
   readonly target: { readonly type: string; readonly id: string | null };
   readonly details?: Details;
-  /** Where it differs from the rule's own. */
+  /** Set if it differs from the rule's own category. */
   readonly category?: Category;
 };
 
-/** An event of one type as its rule sees it. */
+/** An event of one type, as the input of its rule. */
 export type Happened<Data> = Omit<IntegrationEvent, 'data'> & {
   readonly data: Data & { readonly context: EventContext };
 };
 
-/** The rules that turn events of one type into rows; `skip` says why some do not become rows. */
+/** Rules that turn events of one type into rows. `skip` states why some events get no row. */
 export type Rule<Data> =
   | { readonly category: Category; readonly says: (event: Happened<Data>) => Mapped | Skip }
   | Skip;
 export type Skip = { readonly skip: string };
 
-/** True when the actor was an admin, by role or in the name of the service. */
+/** Whether the actor was an administrator, by role or in the name of the service. */
 export const byAdmin = (event: { readonly actor: { readonly type: string } }): boolean =>
   event.actor.type === 'admin';

@@ -1,12 +1,12 @@
 /**
- * Cuts the details of an event to the size of a row by a fixed rule, so that no event is too large for the
- * audit log and a rebuild gives the same rows. `omitted` counts the missing items of lists.
+ * Truncates the details of an event to the size of a row by a fixed rule. Thus no event is too large for the audit log,
+ * and a rebuild gives the same rows. `omitted` counts the missing items of lists.
  */
 import type { Details, DetailValue } from './audit-row.ts';
 
 const DETAIL_CHARS_MAX = 1024;
 export const DETAILS_BYTES_MAX = 8 * 1024;
-/** Room for `omitted` and its number. */
+/** The size of `omitted` and its number. */
 const OMITTED_BYTES = 32;
 const LIST_BYTES = '[]'.length;
 
@@ -26,7 +26,9 @@ export function withinRow(details: Details): Details {
   return cut;
 }
 
-/** The table has an index over targets, which takes no text of more than 2,704 bytes. */
+/**
+ * The maximum size of a target. The table has an index over targets, and an index accepts texts of at most 2,704 bytes.
+ */
 const TARGET_BYTES_MAX = 2_048;
 const BYTES_PER_CHAR_MAX = 3;
 
@@ -35,7 +37,7 @@ export const targetWithinIndex = (id: string | null): string | null =>
     ? id
     : shortened(id, Math.floor(TARGET_BYTES_MAX / BYTES_PER_CHAR_MAX));
 
-/** Takes items from the end of the longest list, then of the next one, until all fits. */
+/** Removes items from the end of the longest list, then of the next longest, until the details fit. */
 function cutLists(details: Known, bytesMax: number): number {
   let omitted = 0;
   let bytes = bytesOf(details);
@@ -88,7 +90,7 @@ function longest(details: Known, isMeant: (value: DetailValue) => boolean): stri
   return sizes.toSorted((a, b) => b.bytes - a.bytes)[0]?.name;
 }
 
-/** Half a surrogate pair is no text that a database takes. */
+/** Cuts the text without splitting a surrogate pair, since databases refuse half a pair. */
 const shortened = (text: string, charsMax: number): string =>
   text.slice(0, charsMax).toWellFormed();
 

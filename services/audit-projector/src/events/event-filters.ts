@@ -1,4 +1,4 @@
-/** Which rows a list or an export asks for: the filters of `docs/contract.md` 4.7, and those that were added. */
+/** The filters of a list or an export: those of `docs/contract.md` 4.7, and later ones. */
 
 import type { Cursor } from '@cardea/contracts';
 import { exactText, instantOf, named } from '@cardea/contracts';
@@ -18,7 +18,7 @@ const CATEGORIES = [
 const RESULTS = ['success', 'failure', 'denied'] as const;
 const ACTOR_TYPES = ['user', 'agent', 'system', 'admin'] as const;
 const TYPE_CHARS_MAX = 100;
-/** The longest id of a client, which can be an address. */
+/** The maximum length of a client id, which can be an address. */
 const ID_CHARS_MAX = 2_048;
 const TIME_CHARS_MAX = 40;
 
@@ -44,7 +44,7 @@ export const filterQuery = {
 const FilterQuery = Type.Object(filterQuery);
 export type FilterQuery = Static<typeof FilterQuery>;
 
-/** A query that was understood: `from` and `to` are instants. */
+/** A validated query. `from` and `to` are instants. */
 export type Filters = {
   readonly tenantId: string;
   readonly appId: string | undefined;
@@ -89,7 +89,7 @@ export function readFilters(
   return { ...of, from, to, equal: others, targetIds };
 }
 
-/** `SELECT columns … ORDER BY ts DESC, id DESC`, the newest first. */
+/** Builds `SELECT columns … ORDER BY ts DESC, id DESC`, newest first. */
 export function select(
   columns: readonly string[],
   { tenantId, appId, from, to, equal, targetIds }: Filters,

@@ -1,4 +1,4 @@
-/** An event of the audit log as clients see it (`docs/contract.md` 2.12), and as its table has it. */
+/** An event of the audit log as clients see it (`docs/contract.md` 2.12), and as its table stores it. */
 import { named, Time } from '@cardea/contracts';
 import Type, { type Static } from 'typebox';
 import { ActorType, Category, Result } from './event-filters.ts';
@@ -32,7 +32,7 @@ export type AuditEvent = Static<typeof AuditEvent>;
 
 export const COLUMNS = Object.keys(AuditEvent.properties).map((name) => {
   if (name === 'timestamp') return 'ts AS "timestamp"';
-  // The driver would parse it only for us to print it again.
+  // The driver would parse the JSON only for it to be printed again, so it is read as text.
   return name;
 });
 

@@ -1,7 +1,7 @@
 /**
- * The progress of ingest, as this replica knows it. Each batch publishes its offsets to all replicas after
- * its commit. A request that waits for offsets reads the tables only if no notice came, and holds no
- * connection while it waits.
+ * The progress of ingest that this replica knows of. Each batch publishes its offsets to all replicas after its commit.
+ * A request that waits for offsets reads the tables only if no notice arrives, and occupies no connection while it
+ * waits.
  */
 import { hasPassed, type PartitionEnds } from '@cardea/event-bus';
 import { CacheUnavailable } from '@cardea/runtime';
@@ -12,13 +12,13 @@ import { shared } from './shared.ts';
 const CHANNEL = 'audit:ingested';
 const LOOK_MS = 250;
 
-/** Last applied offset by partition. */
+/** The last applied offset of each partition. */
 type Offsets = ReadonlyMap<string, bigint>;
 
 export type IngestProgress = {
   /** Publishes offsets to all replicas after a commit. */
   readonly tell: (offsets: Offsets) => void;
-  /** Waits until ingest has applied everything before these ends; gives up when `inTime` says so. */
+  /** Waits until ingest has applied everything before these ends. Gives up when `inTime` returns false. */
   readonly untilPassed: (ends: readonly PartitionEnds[], inTime: () => boolean) => Promise<void>;
   readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -45,7 +45,7 @@ export function ingestProgress({ bus, cache, clock }: Dependencies): IngestProgr
     raise(await bus.applied(INGEST, TOPICS));
     hasLooked = true;
   });
-  /** True when something moved, false when nothing did for so long. */
+  /** Resolves with true when an offset moved, and with false after this time without a move. */
   const moved = (ms: number): Promise<boolean> =>
     new Promise((resolve) => {
       const end = (isMoved: boolean) => () => {
@@ -64,7 +64,7 @@ export function ingestProgress({ bus, cache, clock }: Dependencies): IngestProgr
       cache.publish(CHANNEL, print(offsets)).catch(unlessAway);
     },
     untilPassed: async (ends, inTime) => {
-      // No notice covers what was applied before this process started.
+      // No notice covers events that were applied before this process started.
       if (!hasLooked) await look();
       while (!hasPassed(ends, known) && inTime()) {
         const isTold = await moved(LOOK_MS);
@@ -89,7 +89,7 @@ const read = (message: string): Offsets =>
     ]),
   );
 
-/** The waiter then reads the tables itself. */
+/** The waiter reads the tables itself then. */
 function unlessAway(error: unknown): void {
   if (!(error instanceof CacheUnavailable)) throw error;
 }

@@ -1,6 +1,6 @@
 /**
- * Turns every published event into a row, in the transaction that also stores the offsets of the topics, so a
- * record that arrives twice is one row.
+ * Turns every published event into a row. The same transaction stores the offsets of the topics, so a record that
+ * arrives twice leads to one row.
  */
 import { type IntegrationEvent, SERVICE_NAMES, topicOf } from '@cardea/contracts';
 import { batchConsumer, type Consumer } from '@cardea/event-bus';
@@ -9,7 +9,7 @@ import { type GeoIp, type Logger, metrics } from '@cardea/runtime';
 import { notesOfRetention } from '../retention/retention-days.ts';
 import { type AuditRow, rowOf } from './mapping.ts';
 
-/** The consumer's group, under which its positions are stored. */
+/** The consumer's group id, under which its positions are stored. */
 export const INGEST = 'audit';
 export const TOPICS = SERVICE_NAMES.map(topicOf);
 
@@ -25,7 +25,7 @@ export function ingest({ onMoved, database, log, geoIp }: Dependencies) {
     const missing = [...new Set(rows.map(dayOf))].filter((day) => !madeDays.has(day));
     return missing.length === 0 ? [] : [{ ...MAKE_DAYS, values: [missing] }];
   };
-  // Every event has its rule (`mapping.ts`), and one that has none parks its stream.
+  // Every event type has a rule (`mapping.ts`). An event without a rule parks its stream.
   return batchConsumer(
     { name: INGEST, everyEventOf: TOPICS },
     {
@@ -34,7 +34,7 @@ export function ingest({ onMoved, database, log, geoIp }: Dependencies) {
         const inserting = rows.length === 0 ? [] : [{ ...INSERT, values: [located(rows, geoIp)] }];
         return [...makingDays(rows), ...notesOfRetention(events), ...inserting];
       },
-      // Called only after the commit, because the rows of a failed transaction do not exist.
+      // Called only after the commit, because rows of a failed transaction do not exist.
       onCommitted: async (events, answers) => {
         const rows = rowsOf(events);
         for (const row of rows) seen(madeDays, dayOf(row));
@@ -49,7 +49,7 @@ export function ingest({ onMoved, database, log, geoIp }: Dependencies) {
 const rowsOf = (events: readonly IntegrationEvent[]): readonly AuditRow[] =>
   events.map(rowOf).filter((row) => row !== undefined);
 
-/** The rows with their places, which depend on the database of today and so are no part of what happened. */
+/** Adds locations to the rows. A location depends on the current database, so it is not part of the event. */
 const located = (rows: readonly AuditRow[], geoIp: GeoIp): string =>
   JSON.stringify(
     rows.map((row) => {
@@ -69,7 +69,7 @@ function seen(days: Set<string>, day: string): void {
   days.add(day);
 }
 
-/** Name and type of each column that a row fills; the first three are the key. */
+/** Names and types of the columns that a row fills. The first three are the key. */
 const KEY = ['tenant_id text', 'ts timestamptz', 'id uuid'];
 const CONTENT = [
   'app_id text',
@@ -87,7 +87,7 @@ const CONTENT = [
   'details jsonb',
   'request_id text',
 ];
-/** Derived, and so not compared. */
+/** These columns are derived, so they are not compared. */
 const PLACE = ['source_geo_city text', 'source_geo_country text'];
 const namesOf = (columns: readonly string[], prefix = ''): string =>
   columns.map((column) => `${prefix}${column.split(' ')[0]}`).join(', ');
@@ -104,7 +104,7 @@ const INSERT = {
     SELECT ${namesOf([...KEY, ...CONTENT, ...PLACE])} FROM ${ROWS}
     ON CONFLICT DO NOTHING`,
 };
-/** Rows whose key is taken by one with another content. */
+/** Finds rows whose key exists already with other contents. */
 const UNEQUAL = {
   name: 'audit_unequal_events',
   text: `
@@ -112,10 +112,7 @@ const UNEQUAL = {
     WHERE (${namesOf(CONTENT, 'kept.')}) IS DISTINCT FROM (${namesOf(CONTENT, 'brought.')})`,
 };
 
-/**
- * The first row of an id stays. A second one with other contents raises an alarm, because one of them is
- * wrong.
- */
+/** The first row of an id stays. A second one with other contents raises an alarm, because one of the two is wrong. */
 async function compare(
   rows: readonly AuditRow[],
   { database, log }: Pick<Dependencies, 'database' | 'log'>,
@@ -130,7 +127,7 @@ async function compare(
       'an audit row came a second time with another content; the first one stands',
     );
   } catch {
-    // The database says itself that it is away; the rows are committed already.
+    // The database reports its own outage; the rows are committed already.
     log.error(
       { count: rows.length, id: rows[0]?.id },
       'audit rows that came a second time could not be compared with the first ones',

@@ -1,7 +1,7 @@
 /**
- * A client sees its own writes: before a first page or an export is read, the request waits until every log
- * is relayed up to its end at the request, and then until ingest has passed the ends that the topics had by
- * then. Those ends are read once, because they move with every write.
+ * Lets clients see their own writes. Before a first page or an export is read, the request waits until every log is
+ * relayed up to its end at the time of the request, and then until ingest has passed the topics' ends of that time.
+ * These ends are read once, because they move with every write.
  */
 import { SERVICE_NAMES } from '@cardea/contracts';
 import { relayPositionKey } from '@cardea/event-bus';
@@ -13,7 +13,7 @@ import { shared } from './shared.ts';
 
 const WAIT_MS = 1000;
 const RELAY_LOOK_MS = 15;
-/** The usual time of a relay, used where the cache does not have its position. */
+/** The usual delay of a relay, used if the cache does not have its position. */
 const RELAY_MS = 300;
 
 type Dependencies = Pick<ServiceDependencies, 'clock'> & {
@@ -23,13 +23,13 @@ type Dependencies = Pick<ServiceDependencies, 'clock'> & {
   readonly progress: Pick<IngestProgress, 'untilPassed'>;
 };
 
-/** Returns after a second at the latest; the page then shows what has been ingested. */
+/** Resolves after at most a second. The page then shows what was ingested by that time. */
 export type UntilLevel = () => Promise<void>;
 
 export function untilLevel({ store, bus, cache, clock, progress }: Dependencies): UntilLevel {
   const readHeads = shared(() =>
     Promise.all(
-      // A log that is out of reach is not waited for.
+      // An unreachable log is not waited for.
       SERVICE_NAMES.map((log) => store.head(log).catch(() => 0n)),
     ),
   );
@@ -55,7 +55,7 @@ export function untilLevel({ store, bus, cache, clock, progress }: Dependencies)
   return async () => {
     const waited = new AbortController();
     const inTime = (): boolean => !waited.signal.aborted;
-    // If the topics cannot be reached, the page shows what was ingested before.
+    // If the topics cannot be reached, the page shows what was ingested so far.
     const isLevel = level(inTime).catch(() => undefined);
     await Promise.race([isLevel, clock.sleep(WAIT_MS, waited.signal)]);
     waited.abort();

@@ -1,6 +1,6 @@
 /**
- * Maps a published event to an audit row by one rule per source and type. A type without a rule does not
- * compile. A type that a newer service sends is parked, so that nothing is skipped silently.
+ * Maps a published event to an audit row by one rule per source and type. A missing rule is a compile error. An event
+ * of a type that only a newer service knows is parked, so that nothing is skipped silently.
  */
 import {
   BOOTSTRAP_TENANT_ID,
@@ -54,7 +54,7 @@ export const RULES = {
   };
 };
 
-/** An event that no rule knows: its stream is parked. */
+/** No rule knows the event, so its stream is parked. */
 export class NotMappable extends Error {
   override readonly name = 'NotMappable';
   readonly code: string;
@@ -64,7 +64,7 @@ export class NotMappable extends Error {
   }
 }
 
-/** The row of an event; undefined where its rule skips it. */
+/** Returns the row of an event, or undefined if its rule skips it. */
 export function rowOf(event: IntegrationEvent): AuditRow | undefined {
   const rules: { readonly [type: string]: Rule<never> | undefined } = RULES[event.source];
   const rule = rules[event.type];
@@ -97,6 +97,9 @@ export function rowOf(event: IntegrationEvent): AuditRow | undefined {
   };
 }
 
-/** What happens to the deployment as a whole, a system administrator reads in the first tenant's log. */
+/**
+ * The tenant of the row. Events of the deployment as a whole appear in the first tenant's log, which a system
+ * administrator reads.
+ */
 const tenantOf = ({ tenantId }: IntegrationEvent): string =>
   tenantId === DEPLOYMENT_TENANT ? BOOTSTRAP_TENANT_ID : tenantId;

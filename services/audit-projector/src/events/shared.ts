@@ -1,6 +1,6 @@
 /**
- * Shares one read between all callers that ask while another read is under way. It starts after each of them
- * asked, so no answer is older than its question.
+ * Shares one read between all callers that arrive while another read is under way. It starts after each of them called,
+ * so no result is older than its call.
  */
 export function shared<T>(read: () => Promise<T>): () => Promise<T> {
   let running: Promise<unknown> = Promise.resolve();

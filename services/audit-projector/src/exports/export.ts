@@ -1,4 +1,4 @@
-/** Someone exported a part of the audit log: how many rows, and by which filters. */
+/** An export of a part of the audit log: its number of rows and the names of its filters. */
 import type { Stream } from '@cardea/event-store';
 
 export type ExportMade = {

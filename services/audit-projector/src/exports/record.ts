@@ -1,7 +1,7 @@
 import { accept, type Command, type Streams } from '@cardea/event-store';
 import { type ExportMade, exports } from './export.ts';
 
-/** An export has a stream of its own, named by its command. */
+/** Each export has its own stream, named by its command. */
 export async function recordExport(
   streams: Streams,
   command: Command,

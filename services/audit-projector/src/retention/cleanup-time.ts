@@ -1,4 +1,4 @@
-/** Computes when the daily clean-up runs: once a day from 03:00 UTC on, up to an hour later. */
+/** Computes when the daily clean-up runs: once a day, within an hour from 03:00 UTC. */
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -8,7 +8,7 @@ export const CLEANUP_DELAY_MS_MAX = HOUR_MS;
 /** A UTC date, `2026-01-31`. */
 export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
-/** A night without a running process is made up for. */
+/** Whether the clean-up is due. A night in which no process ran is made up for. */
 export function isCleanupDue(of: {
   readonly now: Date;
   readonly lastDay: string;
@@ -21,10 +21,10 @@ export function isCleanupDue(of: {
 const DAYS_DEFAULT = 90;
 const DAYS_MIN = 7;
 const DAYS_MAX = 365;
-/** No tenant keeps rows for longer, so whole partitions can be dropped. */
+/** No tenant keeps rows longer than this, so older partitions can be dropped as a whole. */
 export const PARTITION_DAYS = DAYS_MAX + 1;
 
-/** Rows before this moment are older than their tenant's retention. */
+/** Rows before this time exceed their tenant's retention. */
 export function keptSince(now: Date, days: number | null): Date {
   const kept = Math.min(DAYS_MAX, Math.max(DAYS_MIN, days ?? DAYS_DEFAULT));
   return daysBefore(now, kept);
@@ -33,5 +33,5 @@ export function keptSince(now: Date, days: number | null): Date {
 export const daysBefore = (now: Date, days: number): Date =>
   new Date(now.getTime() - days * DAY_MS);
 
-/** No tenant's rows are old enough after it. */
+/** No tenant's rows after this time exceed a retention. */
 export const earliestKeptSince = (now: Date): Date => daysBefore(now, DAYS_MIN);

@@ -1,7 +1,7 @@
 /**
- * The daily clean-up. It removes rows that are older than their tenant's retention, in chunks, in a role that
- * may do nothing else. The removed rows are counted in the same transaction and published afterwards, so a
- * crash between the two loses no count.
+ * The daily clean-up. It removes rows that are older than their tenant's retention in chunks, with a database role that
+ * may do nothing else. The removed rows are counted in the same transaction and published afterwards, so a crash in
+ * between loses no count.
  */
 import type { ServiceDependencies } from '@cardea/service';
 import { daysBefore, earliestKeptSince, keptSince, PARTITION_DAYS } from './cleanup-time.ts';
@@ -9,7 +9,7 @@ import { applyRetention, retentions } from './retention.ts';
 import { retentionDaysOf } from './retention-days.ts';
 
 const CHUNK_ROWS_MAX = 10_000;
-/** The pause lets ingest and readers run in between. */
+/** The pause between chunks, in which ingest and readers can run. */
 const CHUNK_PAUSE_MS = 100;
 
 export type CleanupDependencies = Pick<
@@ -18,7 +18,7 @@ export type CleanupDependencies = Pick<
 >;
 type Turn = { readonly signal: AbortSignal; readonly tick: () => void };
 
-/** Stops early when the signal aborts; returns whether it finished. */
+/** Stops early when the signal aborts. Returns whether it finished. */
 export async function removeOldRows(
   needs: CleanupDependencies,
   now: Date,
@@ -68,7 +68,7 @@ async function removeOfTenant(
   }
 }
 
-/** The last row of the chunk; none if fewer rows are left than a chunk holds. */
+/** Finds the last row of the chunk. Returns none if fewer rows remain than a chunk has. */
 const CHUNK_END = `
   SELECT ts, id FROM audit.events WHERE tenant_id = $1 AND ts < $2
   ORDER BY ts, id OFFSET $3 LIMIT 1`;
@@ -107,7 +107,7 @@ function removeChunk(
 
 type Removed = { readonly tenant_id: string; readonly before: Date; readonly rows: string };
 
-/** Publishes how many rows this run removed, also if the run was aborted. */
+/** Publishes how many rows this run removed, even if the run was aborted. */
 async function tellRemoved({
   database,
   streams,

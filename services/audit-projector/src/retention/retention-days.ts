@@ -1,12 +1,12 @@
-/** How long each tenant keeps its rows, as its organization wants it; in table `audit.retention`. */
+/** Table `audit.retention`: how long each tenant keeps its rows, as set by its organization. */
 import { type IntegrationEvent, identityEvents } from '@cardea/contracts';
 import { orNull, type Queryable, rowStatements, type Statement, table } from '@cardea/read-models';
 
 type Fact = { readonly organizationId: string; readonly days: number | null };
 
 /**
- * The retention that an event names for a tenant. That of an organization is stored under the tenant with
- * which it was created.
+ * The retention that an event states for a tenant. An organization's retention is stored under the tenant that was
+ * created with it.
  */
 function factOf(event: IntegrationEvent): Fact | undefined {
   const organization =
@@ -45,7 +45,7 @@ const DAYS = {
          WHERE own.tenant_id = $1 AND home.days IS NOT NULL`,
 };
 
-/** Null where it was never set. */
+/** Null if it was never set. */
 export async function retentionDaysOf(sql: Queryable, tenantId: string): Promise<number | null> {
   const { rows } = await sql.query<{ days: number }>(DAYS, [tenantId]);
   return rows[0]?.days ?? null;

@@ -1,4 +1,4 @@
-/** The stream of what was removed from a tenant's log because it was older than the tenant's retention. */
+/** The stream of removals from a tenant's log because of its retention. */
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 
 export type Retention = { readonly before: string } | null;
@@ -6,7 +6,7 @@ export type Retention = { readonly before: string } | null;
 export type RetentionApplied = {
   readonly type: 'RetentionApplied';
   readonly data: {
-    /** Rows of an earlier time are gone. */
+    /** Rows before this time were removed. */
     readonly before: string;
     readonly rows: number;
   };
@@ -19,7 +19,7 @@ export const retentions: Stream<Retention, RetentionApplied> = {
   evolve: (_before, { data }) => ({ before: data.before }),
 };
 
-/** A removal is published once, also where publishing was interrupted and begins again. */
+/** A removal is published once, even if publishing was interrupted and starts again. */
 export const applyRetention = (
   removed: RetentionApplied['data'],
   last: Retention,

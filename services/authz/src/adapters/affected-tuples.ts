@@ -1,6 +1,6 @@
 /**
- * Reads what a batch of changes can matter to: the principals and objects for which an answer may change, and
- * the tuples that decide about them. One statement, and so one state of the table.
+ * Reads everything that a batch of changes can affect: the principals and objects for which an answer may change, and
+ * the tuples that decide about them. It is one statement and therefore sees one state of the table.
  */
 import type { Database } from '@cardea/read-models';
 import type { Node } from '../engine/dry-run.ts';
@@ -9,15 +9,15 @@ import type { Types } from '../relations/rules.ts';
 import { type RowsQuery, rowsOfModel, type Source } from './rows-of-model.ts';
 import { nodeKey } from './tuple-key.ts';
 
-/** How many principals, or objects, are looked at; others are left out. */
+/** The most principals, and the most objects, that are considered. Others are left out. */
 const NODES_MAX = 50_000;
 
 export type Affected = {
   readonly principals: readonly Node[];
   readonly objects: readonly Node[];
-  /** Returns them in the order of their age. */
+  /** The tuples, oldest first. */
   readonly tuples: readonly Fields[];
-  /** There are more principals or objects. */
+  /** Whether there are more principals or objects. */
   readonly isCut: boolean;
   /** The tenant's own model, if it has one. */
   readonly types: Types | undefined;
@@ -33,17 +33,16 @@ type Row = {
   readonly object_id: string;
 };
 
-/** The key of (type, "*"), as `nodeKey` makes it: types hold nothing that the two print differently. */
+/** The key of (type, "*"), as `nodeKey` computes it. Types contain no characters that the two print differently. */
 const wildcardOf = (type: string): string =>
   `encode(substr(sha256(convert_to('[' || to_json(${type}) || ',"*"]', 'UTF8')), 1, 16), 'hex')::uuid`;
 
 /**
- * $2-$4: key, type and id of the changed tuples' subjects; $5-$7: of their objects.
- *
- * A principal is affected if it is one of the subjects, a member below one, or acts through a grant above
- * the subject of a parent tuple; an object, if it is one of the objects, below one, or granted to a group
- * above the object of a member tuple. The objects are principals too, whom a wildcard may stand for.
- * Whatever path uses several changes begins and ends in such a node.
+ * $2-$4 are key, type and id of the changed tuples' subjects; $5-$7 those of their objects. A principal is affected if
+ * it is one of the subjects, a direct or indirect member of one, or acts through a grant above the subject of a parent
+ * tuple. An object is affected if it is one of the objects, below one, or granted to a group above the object of a
+ * member tuple. Objects count as principals too, which a wildcard may represent. Every path with several changes begins
+ * and ends in such a node.
  */
 const AFFECTED = `
   WITH RECURSIVE subjects(k, type, id) AS (
@@ -120,7 +119,7 @@ const AFFECTED = `
     SELECT 'tuple', relation, user_type, user_id, object_type, object_id, position FROM found
   ) AS every`;
 
-/** Rules of a tenant's own may lead from anything to anything. */
+/** The rules of a tenant's own model may connect any two nodes, so all tuples are read. */
 const EVERYTHING = `
   SELECT 'tuple' AS kind, relation, own_relation, user_type, user_id, object_type, object_id, position
   FROM authz.tuples WHERE tenant_id = $1`;
@@ -135,7 +134,7 @@ const COLUMNS = [
   'object_id',
 ];
 
-/** All of the tenant where no changes are named, or where a model of its own decides. */
+/** Reads all tuples of the tenant if no changes are named, or if it has its own model. */
 export async function readAffected(
   database: Database,
   source: Source,

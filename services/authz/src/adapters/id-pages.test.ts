@@ -7,7 +7,7 @@ import { writeInPieces } from './id-pages.ts';
 const ids = Array.from({ length: 30_000 }, (_, at) => `id-${at}`);
 const of = { name: 'object_ids', rest: { total: ids.length }, headers: {} };
 
-/** A client that takes less at once than one piece. */
+/** A client that reads less at once than one piece. */
 function slowResponse() {
   const stream = new PassThrough({ highWaterMark: 1024 });
   return Object.assign(stream, { writeHead: () => stream }) as unknown as ServerResponse &

@@ -1,4 +1,4 @@
-/** Pages of long lists of ids, which are written in pieces at the client's pace. */
+/** Writes pages of long id lists in pieces, as fast as the client reads. */
 import type { ServerResponse } from 'node:http';
 import Type from 'typebox';
 
@@ -19,7 +19,7 @@ export function idPageOf(
   return ids.slice(offset, Math.min(ids.length, offset + limit));
 }
 
-/** True for a page that is not to stand in memory twice as one text. */
+/** Whether the page is too long to be kept in memory a second time as text. */
 export const isLong = (page: readonly string[]): boolean => page.length > WHOLE_IDS_MAX;
 
 /** Returns the body: the list under `name`, then the other fields. */
@@ -39,7 +39,7 @@ export async function writeInPieces(
   response.end(`],${JSON.stringify(of.rest).slice(1)}`);
 }
 
-/** Leaves no listener behind: a long list waits hundreds of times. */
+/** Removes its listeners, because a long list waits hundreds of times. */
 const drainedOrClosed = (response: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     const done = () => {

@@ -1,30 +1,33 @@
 /**
- * Table `replicas`: each replica that answers from memory keeps a row of its own, which writers read. Every
- * call is one statement and its own transaction, so that a process that stops in between holds no lock.
+ * Table `replicas`: each replica that answers from memory maintains one row, which writers read. Every call is one
+ * statement in its own transaction, so a process that stops in between holds no lock.
  */
 import type { Database } from '@cardea/read-models';
 
-/** NOTIFY with `<replica id> <applied>`. */
+/** The channel of notifications `<replica id> <applied>`. */
 export const REPLICAS_CHANNEL = 'cardea_authz_replicas';
 
 export type ReplicaRow = {
   readonly id: string;
-  /** Changes with each renewal and with nothing else. */
+  /** Changes with each renewal, and only then. */
   readonly counter: string;
   readonly applied: bigint;
-  /** Will not be renewed any more. */
+  /** Whether it cannot be renewed any more. */
   readonly fenced: boolean;
 };
 
 export interface ReplicaTable {
   /** Replaces the row of an earlier registration of the same process. */
   register(id: string, applied: bigint, replaced: string | undefined): Promise<void>;
-  /** False if the row is fenced or gone. Committed to disk, since a lease rests on the counter. */
+  /** Returns false if the row is fenced or missing. The commit is durable, since a lease depends on the counter. */
   renew(id: string, applied: bigint): Promise<boolean>;
-  /** Tells writers of progress; false as above. What a crash of the database forgets is only said again. */
+  /**
+   * Tells writers the progress. Returns false like `renew`. The commit is not durable, because progress that a crash
+   * loses is reported again.
+   */
   report(id: string, applied: bigint): Promise<boolean>;
   rows(): Promise<readonly ReplicaRow[]>;
-  /** From the answer on none of them is renewed. */
+  /** After this call none of the rows can be renewed. */
   fence(ids: readonly string[]): Promise<void>;
   /** Removes a row unless it was renewed since that counter. */
   remove(id: string, counter?: string): Promise<void>;
@@ -91,7 +94,7 @@ export function replicaTable({ system }: Pick<Database, 'system'>): ReplicaTable
   };
 }
 
-/** Undefined for what another version of the program may send. */
+/** Undefined for a payload of an unknown form, which another version of the program may send. */
 export function readNotice(payload: string): Pick<ReplicaRow, 'id' | 'applied'> | undefined {
   const [, id, applied] = /^([0-9a-f-]{36}) (\d+)$/.exec(payload) ?? [];
   return id === undefined || applied === undefined ? undefined : { id, applied: BigInt(applied) };

@@ -7,7 +7,7 @@ import { ModelChanged, rowsOfModel } from './rows-of-model.ts';
 const QUERY = { text: 'SELECT 1', columns: ['relation'], order: 'relation', values: [] };
 const source = { tenantId: 't', work: new Work('t') };
 
-/** A table whose model moves on, by so many versions, between each look at it and the reading of the rows. */
+/** A table whose model changes by this many versions between each version check and the reading of the rows. */
 function movingTable(moves: number[]) {
   let version = 1;
   const typesOf = (of: number): Types => ({ [`v${of}`]: {} });

@@ -1,30 +1,30 @@
 /**
- * Reads rows of a tenant's tuples together with the model that decides about them: both from one snapshot of
- * the tables, since a model and tuples of different moments would answer what was never true.
+ * Reads rows of a tenant's tuples together with the model that interprets them, from one snapshot of the tables. A
+ * model and tuples of different times would give answers that were never true.
  */
 import { type Database, DatabaseUnavailable } from '@cardea/read-models';
 import { EvaluationBudgetExceeded } from '../engine/tuple-index.ts';
 import type { Work } from '../engine/work.ts';
 import type { Types } from '../relations/rules.ts';
 
-/** A question that would read more tuples than these is not answered from the table. */
+/** The most tuples that a question may read from the table. */
 const ROWS_MAX = 200_000;
-/** And of no larger ones, as the database holds them; an object in memory takes several times as much. */
+/** The most bytes of those tuples in the database. Objects in memory take several times as much. */
 const ROWS_MAX_BYTES = 64 * 1024 * 1024;
 const STATEMENT_MAX_MS = 2_000;
 const QUERY_CANCELED = '57014';
-/** Models that are published while the rows are read; more follow each other only by intent. */
+/** How often reading starts again after a new model was published. More models in that time would be deliberate. */
 const READS_MAX = 3;
 
-/** A tenant's tuples, of now or of an earlier moment, and what reading them may cost. */
+/** A tenant's tuples, current or of an earlier time, and the limits on reading them. */
 export type Source = {
   readonly tenantId: string;
   readonly work: Work;
   readonly asOf?: Date | undefined;
-  /** Less than usual: for tests. */
+  /** A lower limit, for tests. */
   readonly rowsMaxBytes?: number;
 };
-/** Rows of (`relation`, …) by columns; $1 is the tenant. */
+/** A query for rows of (`relation`, …). $1 is the tenant. */
 export type RowsQuery = {
   readonly text: string;
   readonly columns: readonly string[];
@@ -39,7 +39,10 @@ export class ModelChanged extends Error {
   override readonly name = 'ModelChanged';
 }
 
-/** `queryFor` is asked for the rows that matter by the model, undefined where the tenant has none of its own. */
+/**
+ * `queryFor` returns the query of the rows that matter under the model. Its argument is undefined if the tenant has no
+ * own model.
+ */
 export async function rowsOfModel<R extends object>(
   database: Database,
   source: Source,
@@ -66,8 +69,8 @@ async function modelOf(database: Database, { tenantId, asOf }: Source): Promise<
 }
 
 /**
- * The rows and the model's version in one statement, and so in one snapshot. What takes too long or is too
- * much is a question that is too large; the database says so before it sends the rows.
+ * Reads the rows and the model's version in one statement and therefore one snapshot. If it takes too long or returns
+ * too much, the question counts as too large; the database refuses before it sends the rows.
  */
 async function rowsWithVersion<R extends object>(
   database: Database,
@@ -95,7 +98,7 @@ async function rowsWithVersion<R extends object>(
   const answers = await database
     .asTenantAtOnce<[object, object, Row]>(tenantId, [
       { text: `SET LOCAL statement_timeout = ${STATEMENT_MAX_MS}` },
-      // Estimates of recursive queries are so high that each of them would be compiled.
+      // PostgreSQL overestimates recursive queries so much that it would compile each one, so JIT is off.
       { text: 'SET LOCAL jit = off' },
       statement,
     ])

@@ -1,7 +1,6 @@
 /**
- * Indexes as files: the raw arrays after a head that says whose they are, with an HMAC over all of it. A file
- * is whole or it is not there; one that is torn, forged, of another deployment or of another release is
- * removed, and the index is read from the table as if there had been none.
+ * Saves indexes as files: the raw arrays after a header, with an HMAC over both. A file is either complete or absent. A
+ * file that is damaged, forged, or of another deployment or release is deleted, and the index is read from the table.
  */
 import { createHash, createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
@@ -11,13 +10,13 @@ import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { SavedGraph } from '../engine/tuple-index.ts';
 
-/** Raise it with each change of what the arrays mean. */
+/** Increase it whenever the meaning of the arrays changes. */
 const FORMAT = 5;
-/** Read as written only on a machine of the same byte order. */
+/** The arrays can be read only on a machine with the same byte order. */
 const MAGIC = Uint32Array.of(0x44524143, 0x31414549, FORMAT, 0x01020304);
 const HMAC_BYTES = 32;
 const HEAD_BYTES_MAX = 16 * 1024 * 1024;
-/** Written, read and hashed between two turns of the event loop. */
+/** The size of a piece that is written, read or hashed between two turns of the event loop. */
 const PIECE_BYTES = 1024 * 1024;
 const SUFFIX = '.tuples';
 const TEMPORARY = '.tmp';
@@ -30,12 +29,15 @@ export type Snapshot = { readonly position: bigint; readonly saved: SavedGraph }
 export type Basis = string;
 
 export type SnapshotFiles = {
-  /** False if `isCurrent` became false meanwhile; then nothing is written. Throws if the folder does not take it. */
+  /**
+   * Returns false if `isCurrent` became false before the end; then nothing is written. Throws if the folder is not
+   * writable.
+   */
   write(tenantId: string, snapshot: Snapshot, of: Writing): Promise<boolean>;
-  /** Undefined if there is none, or none to be trusted. */
+  /** Returns undefined if there is no file, or none that can be trusted. */
   read(tenantId: string, basis: Basis): Promise<Snapshot | undefined>;
   remove(tenantId: string): Promise<void>;
-  /** Removes what a process that was killed while writing has left. */
+  /** Removes files that a killed process left incomplete. */
   tidy(): Promise<void>;
 };
 type Writing = { readonly basis: Basis; readonly isCurrent: () => boolean };
@@ -149,7 +151,7 @@ async function readAll(
   const expected = hmac.digest();
   const found = Buffer.alloc(HMAC_BYTES);
   if (!(await filled(file, found)) || !timingSafeEqual(expected, found)) return undefined;
-  // Only what this deployment has written itself gets here.
+  // Only files that this deployment wrote pass the HMAC check, so the type is right.
   const state = head.state as SavedGraph['state'];
   return { position: BigInt(head.position), saved: { state, words } };
 }
@@ -163,7 +165,7 @@ function headOf(text: Buffer) {
   }
 }
 
-/** False if the file ends before. One piece is read while the one before it is hashed. */
+/** Returns false if the file ends early. One piece is read while the previous one is hashed. */
 async function filled(file: FileHandle, into: Uint8Array, hmac?: Hmac): Promise<boolean> {
   const read = (from: number) => file.read(into, from, Math.min(PIECE_BYTES, into.length - from));
   let reading = into.length > 0 ? read(0) : undefined;

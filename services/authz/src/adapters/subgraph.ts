@@ -1,6 +1,6 @@
 /**
- * Reads from the table those tuples of a tenant that can matter to a question, in the order of their age. An
- * index of them answers it as the index of all tuples would.
+ * Reads the tuples of a tenant that can affect the answer to a question from the table, oldest first. An index of them
+ * gives the same answer as an index of all tuples.
  */
 import type { Database } from '@cardea/read-models';
 import type { Slices } from '../engine/in-slices.ts';
@@ -33,7 +33,7 @@ type Row = {
 };
 const COLUMNS = ['relation', 'own_relation', 'user_type', 'user_id', 'object_type', 'object_id'];
 type Query = { readonly text: (tuples: string) => string; readonly values: readonly unknown[] };
-/** The tuples of now; or those of a moment, which is the parameter. Without those of the streams that are parked. */
+/** The current tuples, or those of the time in the parameter, without tuples of parked streams. */
 const NOW = 'authz.tuples';
 const at = (moment: string, parked: string): string =>
   `(SELECT * FROM authz.tuple_spans WHERE from_at <= ${moment}::timestamptz
@@ -51,7 +51,7 @@ const memberships = (tuples: string) => `
   SELECT t.* FROM p JOIN ${tuples} t
     ON t.tenant_id = $1 AND t.subject_key = p.k AND t.relation = 5`;
 
-/** $3: the keys of the objects. An object with a million grants is probed, not scanned. */
+/** $3 are the keys of the objects. An object with a million grants is probed, not scanned. */
 const checks = (tuples: string) => `
   WITH RECURSIVE ${principals(tuples)},
   a(k) AS (
@@ -67,7 +67,7 @@ const checks = (tuples: string) => `
     SELECT * FROM ${tuples} t WHERE t.tenant_id = $1 AND t.object_key = a.k
       AND t.relation = ANY('{0,1,2,3,4}') AND t.subject_key = p.k) t`;
 
-/** $3: the relations that a grant may have; $4: those that lead from an object to others. */
+/** $3 are the relations that a grant may have; $4 those that lead from an object to others. */
 const objects = (tuples: string) => `
   WITH RECURSIVE ${principals(tuples)},
   o(k) AS (
@@ -85,9 +85,8 @@ const objects = (tuples: string) => `
     ON t.tenant_id = $1 AND t.subject_key = o.k AND t.relation = ANY($4::int[])`;
 
 /**
- * $2: the object's key; $3: the relations that a grant may have; $4: those that lead to objects above; $5:
- * those that lead from a group to its members; $6: the type that is asked for, whose wildcard is told and
- * not followed.
+ * $2 is the object's key; $3 the relations that a grant may have; $4 those that lead to objects above; $5 those that
+ * lead from a group to its members; $6 the requested type, whose wildcard is returned but not followed.
  */
 const users = (tuples: string) => `
   WITH RECURSIVE a(k) AS (
@@ -117,7 +116,7 @@ const users = (tuples: string) => `
 const MEMBER = [numberOf.member];
 const PARENT = [numberOf.parent];
 
-/** The numbers of the relations that satisfy the one asked. */
+/** The numbers of the relations that satisfy the requested one. */
 const granting = (relation: Relation): readonly number[] =>
   RELATIONS.map((each) => numberOf[each]).filter(
     (number) => (satisfying[relation] & (1 << number)) !== 0,
@@ -131,7 +130,7 @@ const keysOf = (principals: readonly Principal[]): readonly string[] =>
   ]);
 
 export type Subgraphs = {
-  /** For checks of any of the principals on any of the objects. */
+  /** The query for checks of any of the principals on any of the objects. */
   readonly ofChecks: (
     source: Source,
     principals: readonly Principal[],
@@ -187,7 +186,7 @@ export function subgraphs(database: Database, inSlices: Slices): Subgraphs {
   };
 }
 
-/** Keys of the tuples whose history cannot be told, because an event of theirs could not be applied. */
+/** Keys of the tuples whose history is unknown, because one of their events could not be applied. */
 async function parkedTuples({ system }: Database): Promise<readonly string[]> {
   const { rows } = await system.query<{ hex: string }>(
     `SELECT DISTINCT substr(stream_id, length('tuple-') + 1) AS hex FROM authz.parked_events
@@ -196,7 +195,7 @@ async function parkedTuples({ system }: Database): Promise<readonly string[]> {
   return rows.map(({ hex }) => hex);
 }
 
-/** Rules of a tenant's own may lead from anything to anything. */
+/** The rules of a tenant's own model may connect any two nodes, so all tuples are read. */
 const EVERYTHING: Query = {
   text: (tuples) => `SELECT t.* FROM ${tuples} t WHERE t.tenant_id = $1`,
   values: [],

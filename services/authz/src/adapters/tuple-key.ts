@@ -1,12 +1,10 @@
-/**
- * Hashes that identify a tuple and its two ends in streams and tables: short, whatever length the ids have.
- */
+/** Hashes that identify a tuple and its two ends in streams and tables. They are short, however long the ids are. */
 import { hash } from 'node:crypto';
 import { type Fields, WILDCARD } from '../relations/relation.ts';
 
 const KEY_BYTES = 16;
 
-/** Id of the tuple's stream, in hex: SHA-256 of tenant and fields. */
+/** The id of the tuple's stream, in hex: SHA-256 of tenant and fields. */
 export const tupleKey = (tenantId: string, fields: Fields): string =>
   hash(
     'sha256',
@@ -23,7 +21,7 @@ export const tupleKey = (tenantId: string, fields: Fields): string =>
 const KEPT_WILDCARDS_MAX = 1_000;
 const wildcardKeys = new Map<string, string>();
 
-/** Key of all objects of a type: every tuple has it, and few types are in use. */
+/** The key of all objects of a type. It is computed for every tuple but has few values, so it is cached. */
 export function wildcardKey(type: string): string {
   const known = wildcardKeys.get(type);
   if (known !== undefined) return known;
@@ -33,7 +31,7 @@ export function wildcardKey(type: string): string {
   return key;
 }
 
-/** Key of a principal or object, in the form that a UUID column stores. */
+/** The key of a principal or object, in the form that a UUID column stores. */
 export function nodeKey(type: string, id: string): string {
   const hex = hash('sha256', JSON.stringify([type, id])).slice(0, 2 * KEY_BYTES);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

@@ -8,7 +8,7 @@ import type { Types } from '../relations/rules.ts';
 
 const SLICE_ROWS = 2_000;
 
-/** Everything on which an index depends besides the log up to its position. */
+/** Everything that determines an index besides the log up to its position. */
 export type IndexBasis = { readonly text: string; readonly parked: ReadonlySet<string> };
 
 type Row = {
@@ -16,7 +16,7 @@ type Row = {
   /** Null if the tenant has no tuple. */
   readonly relation: number | null;
   readonly own_relation: string | null;
-  /** Version of the tenant's own model, if it has one. */
+  /** The version of the tenant's own model, if it has one. */
   readonly model: number | null;
   readonly user_type: string;
   readonly user_id: string;
@@ -24,7 +24,7 @@ type Row = {
   readonly object_id: string;
 };
 
-/** A cursor sees the rows as they were when it was declared, however long the reading takes. */
+/** A cursor sees the rows as of its declaration, however long the reading takes. */
 const DECLARE = `DECLARE tenant_tuples NO SCROLL CURSOR FOR
   SELECT c.position AS checkpoint, t.relation, t.own_relation,
     (SELECT max(m.version) FROM authz.models m WHERE m.tenant_id = $1) AS model, t.user_type, t.user_id, t.object_type, t.object_id
@@ -34,19 +34,19 @@ const DECLARE = `DECLARE tenant_tuples NO SCROLL CURSOR FOR
 export function loadTuples(database: Database, tenantId: string): Promise<LoadedTuples> {
   return database.asSystem(
     async (sql) => {
-      // Read before the cursor: a stream that is parked in between costs a second load, never an outdated
-      // grant.
+      // The parked streams are read before the cursor. A stream that is parked in between causes a second load, never
+      // an outdated grant.
       const parked = await parkedStreams(sql);
       await sql.query(DECLARE, [tenantId]);
       let index: TupleIndex | undefined;
-      // The same in every row.
+      // The position is the same in every row.
       let position: bigint | undefined;
       const fetch = () => sql.query<Row>(`FETCH ${SLICE_ROWS} FROM tenant_tuples`);
       let fetched = fetch();
       for (;;) {
         const { rows } = await fetched;
         index ??= indexFor(await typesOf(sql, tenantId, rows[0]?.model));
-        // PostgreSQL reads the next rows while these are taken.
+        // PostgreSQL reads the next rows while these are processed.
         if (rows.length === SLICE_ROWS) fetched = fetch();
         position ??= BigInt(rows[0]?.checkpoint ?? 0);
         for (const row of rows) {
@@ -62,7 +62,7 @@ export function loadTuples(database: Database, tenantId: string): Promise<Loaded
   );
 }
 
-/** A version stays as it is, so that it may be read later than the rows. */
+/** A version never changes, so it may be read later than the rows. */
 async function typesOf(
   sql: Transaction,
   tenantId: string,
@@ -76,7 +76,7 @@ async function typesOf(
   return rows[0]?.types;
 }
 
-/** How many tuples the tenant has, about, and whether a model of its own decides about them. */
+/** An estimate of the tenant's number of tuples, and whether it has its own model. */
 export async function sizeOf(database: Database, tenantId: string): Promise<TenantSize> {
   const { rows } = await database.tenant(tenantId).query<{ count: string; model: boolean }>(
     `SELECT coalesce(sum(n), 0) AS count,
@@ -110,7 +110,7 @@ export async function indexBasis(database: Database): Promise<IndexBasis> {
 }
 
 /**
- * Changes whenever rows change by something other than the log: a stream was parked or released, or the
+ * A value that changes whenever rows change by something other than the log: a stream was parked or released, or the
  * table was rebuilt.
  */
 export async function tableGeneration(database: Database): Promise<string> {

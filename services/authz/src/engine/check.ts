@@ -12,23 +12,26 @@ import { NOT_COPIED } from './inner-lists.ts';
 import type { NodeTuple, TupleGraph } from './tuple-graph.ts';
 import { GRANTS, IN_GRANT, IN_MEMBER, isOfSeveral, numberIn, relationIn } from './tuple-lists.ts';
 
-/** A grant that connects the two ends; where it is denied, the strongest one that was not enough. */
+/** A grant that connects the two ends. If denied, the strongest grant that was insufficient. */
 export type Found = { readonly allowed: boolean; readonly grant?: Grant };
 
 const DENIED: Found = { allowed: false };
 
-/** Strength of an insufficient grant, by relation number: editor, viewer, can_write, can_read. */
+/** The strength of insufficient grants, by relation number: editor, viewer, can_write, can_read. */
 const WEAKNESS = [0, 1, 2, 4, 3] as const;
 
 /** A tuple that a path may use, and how many tuples the path has. */
 export type Grant = NodeTuple & {
-  /** Slots of the two closures that it connects: of the principal and, for relations that flow, of the ancestor. */
+  /**
+   * Positions in the two closures that it connects: of the principal and, for relations that are inherited, of the
+   * ancestor.
+   */
   readonly principal: number;
   readonly ancestor: number;
   readonly length: number;
 };
 
-/** With more grants than this on one object it is cheaper to look each principal up. */
+/** If one object has more grants than this, looking each principal up is cheaper. */
 export const walkMax = (principals: number): number => Math.min(4 * principals + 8, PAUSE_RECORDS);
 
 type Run<T> = {
@@ -36,15 +39,15 @@ type Run<T> = {
   readonly scratch: Scratch;
   readonly budget: Budget;
   /**
-   * Turns the strength that was found into the answer. It is inlined here, because a generator around another
-   * costs a tenth of a check.
+   * Turns the result into the answer. It is called here because a generator around another one makes a check 10 %
+   * slower.
    */
   readonly answer: (found: Found) => T;
 };
 
 /**
- * Whether the subject has the relation to the object, and the shortest, oldest path that gives it. The slots
- * of what was found are those of `scratch` until its next use.
+ * Whether the subject has the relation to the object, and the shortest, oldest path that grants it. The positions in
+ * the result refer to `scratch` and are valid until its next use.
  */
 export function check<T>(run: Run<T>, fields: Fields): Walk<T> {
   switch (fields.relation) {
@@ -89,7 +92,7 @@ function* checkFlowing<T>(run: Run<T>, fields: Fields): Walk<T> {
   return run.answer(search.found());
 }
 
-/** Finds the preferred grant, and the best of those that are not enough. */
+/** Searches the preferred grant, and the best insufficient one. */
 class GrantSearch {
   best: Grant | undefined;
   #nearMiss: Grant | undefined;
@@ -111,8 +114,8 @@ class GrantSearch {
   }
 
   /**
-   * Walks the grants on the ancestor at `at`. Where there are so many that it is cheaper to look each
-   * principal up, the answer is 0, from where `lookUp` goes on.
+   * Walks the grants on the ancestor at `at`. If there are so many that looking each principal up is cheaper, it
+   * returns 0, the position from which `lookUp` continues.
    */
   walk(): number {
     const { principals, ancestors } = this.#scratch;
@@ -154,7 +157,7 @@ class GrantSearch {
     return principals.grantingCount;
   }
 
-  /** Looks up the grants of some principals on the ancestor at `at`; returns from which one to go on. */
+  /** Looks up the grants of some principals on the ancestor at `at`. Returns the position to continue from. */
   lookUp(from: number): number {
     const { principals, ancestors } = this.#scratch;
     const { records } = this.#graph;
@@ -194,7 +197,7 @@ class GrantSearch {
 
 const weaknessOf = (relation: number): number => WEAKNESS[relation] as number;
 
-/** Fewer tuples first, then the older grant. */
+/** Prefers fewer tuples, then the older grant. */
 function isPreferred(graph: TupleGraph, grant: Grant, before: Grant): boolean {
   if (grant.length !== before.length) return grant.length < before.length;
   return graph.sequenceOf(grant) < graph.sequenceOf(before);
@@ -210,10 +213,7 @@ function* checkMember<T>({ graph, scratch, budget, answer }: Run<T>, fields: Fie
   return answer(best === undefined ? DENIED : { allowed: true, grant: best });
 }
 
-/**
- * Returns the tuple, of those that make one of the principals a member of the group, that comes first in
- * order of preference.
- */
+/** Of the tuples that make one of the principals a member of the group, returns the preferred one. */
 export function* membershipIn(
   graph: TupleGraph,
   of: { readonly group: number; readonly principals: Principals; readonly budget: Budget },
@@ -237,7 +237,7 @@ export function* membershipIn(
     if (slot >= 0) consider(slot);
     if (record === newest) return best;
   }
-  // So many members that it is cheaper to look each principal up.
+  // There are so many members that looking each principal up is cheaper.
   for (let slot = 0; newest !== 0 && slot < principals.count; slot++) {
     budget.spend();
     const subject = principals.nodes[slot] as number;
@@ -247,7 +247,7 @@ export function* membershipIn(
   return best;
 }
 
-/** Only the stored tuple itself: no groups, no wildcard, no intermediate steps. */
+/** Looks only for the stored tuple itself, without groups, wildcards or intermediate steps. */
 // biome-ignore lint/correctness/useYield: one look-up; the others pause.
 function* checkParent<T>({ graph, answer }: Run<T>, fields: Fields): Walk<T> {
   const { subject, object } = graph.nodes.ends(fields);
@@ -259,8 +259,8 @@ function* checkParent<T>({ graph, answer }: Run<T>, fields: Fields): Walk<T> {
 }
 
 /**
- * The path of an allowed check: member tuples from the principal up, the grant, then parent tuples down to the
- * object. All of it is known from the walk: the tuples' own records may be far away in memory.
+ * The path of an allowed check: member tuples from the principal up, the grant, then parent tuples down to the object.
+ * The walk knows all of it, so the tuples' own records, which may not be in the processor's cache, are not read.
  */
 export function pathOf({ principals, ancestors }: Scratch, grant: Grant): readonly NodeTuple[] {
   const path: NodeTuple[] = [];

@@ -15,32 +15,35 @@ import {
 const FIRST_SIZE = 64;
 const STAMP_MAX = 0xffffffff;
 
-/** Instead of a slot. */
+/** Returned instead of a slot. */
 export const NOT_REACHED = -1;
-/** So many nodes lie side by side, and are searched faster than one mark is read from cold memory. */
+/**
+ * The largest set that is searched linearly. Searching adjacent entries is faster than one memory access outside the
+ * cache.
+ */
 const SEARCHED_MAX = 16;
 
 /**
- * A set of nodes in the order in which a breadth-first walk reached them, with the path to each. A small set is
- * searched. In a larger one each node has a mark, `base + slot`; raising the base invalidates all marks at once,
- * so nothing is cleared between runs.
+ * A set of nodes in breadth-first order, with the path to each. A small set is searched linearly. In a larger set each
+ * node has an entry `base + slot`; raising the base invalidates all entries at once, so nothing is cleared between
+ * runs.
  */
 export class Closure {
   count = 0;
   nodes = new Uint32Array(FIRST_SIZE);
-  /** Slot that the walk came from, plus one; 0 for the start. */
+  /** The slot from which each node was reached, plus one; 0 for the start. */
   from = new Uint32Array(FIRST_SIZE);
-  /** Tuples between the start and the node. */
+  /** The number of tuples between the start and the node. */
   distance = new Uint32Array(FIRST_SIZE);
-  /** The slot whose list is being followed, and the last record of that list looked at; 0 before the first. */
+  /** The slot whose list is being followed, and the last record of that list that was read; 0 before the first. */
   at = 0;
   lastRecord = 0;
-  /** Marks the members of a set that is larger than what is searched. */
+  /** The entries of a set that is too large to be searched linearly. */
   #marks = new Uint32Array(FIRST_SIZE);
   #base = 1;
   #nodesMax = 0;
 
-  /** Empties it, for a graph of so many nodes. */
+  /** Clears the set, for a graph with this number of nodes. */
   begin(nodes: number): void {
     this.#base += this.count;
     this.count = 0;
@@ -53,7 +56,7 @@ export class Closure {
     }
   }
 
-  /** The node's slot; below 0 if it is not in the set. */
+  /** The node's slot; negative if it is not in the set. */
   slotOf(node: number): number {
     if (this.count > SEARCHED_MAX) return (this.#marks[node] as number) - this.#base;
     let slot = this.count - 1;
@@ -61,7 +64,7 @@ export class Closure {
     return slot;
   }
 
-  /** True where the walk came to the slot over tuples: others will come to its node, too. */
+  /** Whether the slot was reached over tuples. Other walks will reach its node, too. */
   isInner(): boolean {
     return this.from[this.at] !== 0;
   }
@@ -70,12 +73,12 @@ export class Closure {
     return this.slotOf(node) >= 0;
   }
 
-  /** The slot that the walk came from; below 0 for the start. */
+  /** The slot from which it was reached; negative for the start. */
   before(slot: number): number {
     return (this.from[slot] as number) - 1;
   }
 
-  /** False for the start, and for a wildcard, which comes with the node before it. */
+  /** False for the start, and for a wildcard, which is added together with the node before it. */
   isOverTuple(slot: number): boolean {
     const before = this.before(slot);
     return before >= 0 && this.distance[before] !== this.distance[slot];
@@ -103,9 +106,9 @@ export class Closure {
   }
 }
 
-/** P(s), and which of it any grant names. */
+/** P(s), and which of its nodes are the subject of a grant. */
 export class Principals extends Closure {
-  /** Slots of principals that any grant names, in order. */
+  /** Slots of principals that are the subject of a grant, in order. */
   granting = new Uint32Array(FIRST_SIZE);
   grantingCount = 0;
 
@@ -118,7 +121,7 @@ export class Principals extends Closure {
     this.startAt(graph, nodes.find(user_type, user_id), nodes.wildcardOf(user_type));
   }
 
-  /** `start` is 0 where no tuple names the principal, `wild` where none names the wildcard of its type. */
+  /** `start` is 0 if no tuple names the principal; `wild` is 0 if none names the wildcard of its type. */
   startAt(graph: TupleGraph, start: number, wild: number): void {
     this.begin(graph.nodes.size);
     this.grantingCount = 0;
@@ -127,7 +130,7 @@ export class Principals extends Closure {
     this.add(wild, this.count, 0);
   }
 
-  /** The node that a membership leads to, and directly after it the wildcard of its type. */
+  /** Adds the node that a membership leads to, and directly after it the wildcard of its type. */
   enter(graph: TupleGraph, node: number): void {
     if (this.has(node)) return;
     const distance = (this.distance[this.at] as number) + 1;
@@ -137,7 +140,7 @@ export class Principals extends Closure {
     this.add(wild, this.count, distance);
   }
 
-  /** A grant names the principal at `at`. */
+  /** Records that a grant names the principal at `at`. */
   addGranting(): void {
     if (this.grantingCount >= this.granting.length) {
       this.granting = grown(this.granting, this.grantingCount + 1);
@@ -146,11 +149,11 @@ export class Principals extends Closure {
   }
 }
 
-/** Walks that never pause share one of these; a walk that pauses has its own. */
+/** Buffers of a walk. Walks that never pause share one; a walk that pauses has its own. */
 export type Scratch = {
   readonly principals: Principals;
   readonly ancestors: Closure;
-  /** Nodes known to lead to no grant, for the rest of a request. */
+  /** Nodes that are known to lead to no grant, for the rest of a request. */
   readonly fruitless: Closure;
 };
 
@@ -161,9 +164,9 @@ export const newScratch = (): Scratch => ({
 });
 
 /**
- * P(s): the principal, every group that it is in at any depth, and the wildcard of each type among them,
- * which follows directly after the first node of its type, at the same distance. Follows memberships from
- * `into.start` on; false where it has to be called again after a pause.
+ * Computes P(s): the principal, every group that it is in at any depth, and the wildcard of each type among them. A
+ * wildcard follows directly after the first node of its type, at the same distance. Follows memberships from
+ * `into.start` on. Returns false if it has to be called again after a pause.
  */
 export function followMemberships(graph: TupleGraph, into: Principals, budget: Budget): boolean {
   const { inner } = graph;
@@ -187,11 +190,11 @@ export function followMemberships(graph: TupleGraph, into: Principals, budget: B
   return true;
 }
 
-/** The copy of the lists of the node at `into.at`, where walks may meet that node again. */
+/** The copied lists of the node at `into.at`, if other walks may reach that node. */
 export const copyAt = ({ inner }: TupleGraph, into: Closure): number =>
   into.isInner() ? inner.of(into.nodes[into.at] as number) : NO_COPY;
 
-/** Apart from {@link addListedParents}: one walk for both made a check a tenth slower. */
+/** Separate from {@link addListedParents}, because one walk for both made a check 10 % slower. */
 function followList(graph: TupleGraph, into: Principals, budget: Budget): boolean {
   const node = into.nodes[into.at] as number;
   const head = graph.head(node, OUT_MEMBER);
@@ -217,8 +220,8 @@ function followList(graph: TupleGraph, into: Principals, budget: Budget): boolea
 }
 
 /**
- * Adds the parents of the node at `into.at` to A(o), the oldest first, and goes to the next slot; false where
- * it has to be called again after a pause.
+ * Adds the parents of the node at `into.at` to A(o), oldest first, and moves to the next slot. Returns false if it has
+ * to be called again after a pause.
  */
 export function addParents(graph: TupleGraph, into: Closure, budget: Budget): boolean {
   const { inner } = graph;

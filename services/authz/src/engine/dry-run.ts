@@ -1,11 +1,11 @@
-/** What would change if a batch of tuples were written and deleted: each check that would be answered otherwise. */
+/** Computes what a batch of writes and deletes would change: each check whose answer would differ. */
 
 import type { Batch, Fields, Relation } from '../relations/relation.ts';
 import type { Types } from '../relations/rules.ts';
 import { relationsIn, UnknownRelation } from './model-index.ts';
 import { EvaluationBudgetExceeded, type Run, type TupleIndex, type Walk } from './tuple-index.ts';
 
-/** Checks that are evaluated before and after; with more, or past the budget, the answer is not complete. */
+/** Checks that are evaluated before and after. Beyond this number, or beyond the budget, the result is incomplete. */
 const EVALUATIONS_MAX = 1_000_000;
 /** Objects between two pauses. */
 const SLICE_OBJECTS = 512;
@@ -14,7 +14,7 @@ export type Node = { readonly type: string; readonly id: string };
 export type Flip = Fields & { readonly from: boolean; readonly to: boolean };
 
 export type DryRun = {
-  /** The number of results that the request asks for. */
+  /** The results, up to the number that the request asks for. */
   readonly flips: readonly Flip[];
   readonly total: number;
   /** False if there may be more than `total`. */
@@ -25,22 +25,22 @@ export type DryRun = {
 
 export type DryRunQuestion = {
   readonly batch: Batch;
-  /** Types of a model that would be published; undefined for the model of now. */
+  /** Types of a model to publish. Undefined for the current model. */
   readonly types?: Types;
-  /** All that there are, before or after, if undefined. */
+  /** The relations to compare. Undefined for all that exist before or after. */
   readonly relations: readonly Relation[] | undefined;
   readonly limit: number;
 };
 
 type World = {
   readonly before: TupleIndex;
-  /** The same tuples in the same order, to which the batch is applied. */
+  /** An index of the same tuples in the same order, to which the batch is applied. */
   readonly after: TupleIndex;
   readonly principals: readonly Node[];
   readonly objects: readonly Node[];
 };
 
-/** By principal, relation and object, in the order in which they are given. Pauses between slices. */
+/** Evaluates by principal, relation and object, in the given order. Pauses between slices. */
 export function* dryRun(
   { before, after, principals, objects }: World,
   { batch, relations: asked, limit }: DryRunQuestion,
@@ -108,7 +108,7 @@ function* questionsOf(
   }
 }
 
-/** Objects of one type, as a filter takes them. */
+/** Slices of objects of one type, in the form that a filter needs. */
 function slicesOf(objects: readonly Node[]) {
   const byType = Map.groupBy(objects, ({ type }) => type);
   return [...byType].flatMap(([object_type, nodes]) =>

@@ -1,4 +1,7 @@
-/** Walks of all tenants on one thread: short ones at once, long ones in turn, in slices and in rounds. */
+/**
+ * Runs the walks of all tenants on one thread. Short walks run at once; long ones run in slices, in turns between
+ * tenants.
+ */
 import type { Clock, FairQueueForm } from '@cardea/runtime';
 import { newScratch } from './closure.ts';
 import { atOnce, type Slices, slices } from './in-slices.ts';
@@ -6,9 +9,7 @@ import type { Run, Walk } from './tuple-index.ts';
 import { type Turns, turns } from './turns.ts';
 import type { Work } from './work.ts';
 
-/**
- * Walks that take longer than a slice; each keeps what it has found in memory. A single tenant has one of them.
- */
+/** Walks that take longer than a slice. Each keeps its results in memory. One tenant has at most one of them. */
 const LONG_WALKS: FairQueueForm = {
   places: 4,
   perFreePlace: 1 / 3,
@@ -16,7 +17,7 @@ const LONG_WALKS: FairQueueForm = {
   waitMaxMs: 10_000,
 };
 
-/** Too many questions wait already, or this one has waited too long. */
+/** Too many questions are waiting, or this one has waited too long. */
 export class Overloaded extends Error {
   override readonly name = 'Overloaded';
 }
@@ -35,7 +36,7 @@ export const evaluationsOf = (
   return { slices: slices(monotonicMs), longWalks: turns(form, clock), monotonicMs };
 };
 
-/** Walks over an unchanged index; `start` is called again if the first walk was a long one. */
+/** Runs a walk over an unchanged index. `start` is called again if the first walk turned out to be long. */
 export async function evaluate<T>(
   { slices: inSlices, longWalks, monotonicMs }: Evaluations,
   work: Work,

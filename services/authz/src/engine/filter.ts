@@ -15,7 +15,7 @@ type Run = {
   readonly accepted: number;
 };
 
-/** Tells for each object whether a check would allow it. Results for one object are reused for the next. */
+/** Returns for each object whether a check would allow it. Intermediate results are reused for the next object. */
 export function* filter(
   run: Omit<Run, 'accepted'>,
   question: Question,
@@ -66,7 +66,10 @@ function decider(run: Run, question: Question): (object: number) => Walk<boolean
   }
 }
 
-/** Every node that the closure reached over a tuple has a member in it; only its start is uncertain. */
+/**
+ * Whether the group has a member in the closure. Every node that was reached over a tuple has one; only the start is
+ * uncertain.
+ */
 function* hasMember({ graph, scratch, budget }: Run, group: number): Walk<boolean> {
   const { principals } = scratch;
   const slot = principals.slotOf(group);
@@ -75,7 +78,7 @@ function* hasMember({ graph, scratch, budget }: Run, group: number): Walk<boolea
   return (yield* membershipIn(graph, { group, principals, budget })) !== undefined;
 }
 
-/** Climbs from the object until an ancestor has a grant; all nodes of a fruitless climb are remembered. */
+/** Climbs from the object until an ancestor has a grant. All nodes of a climb without result are cached. */
 function* isReached(run: Run, object: number): Walk<boolean> {
   const { graph, budget } = run;
   const { principals, ancestors, fruitless } = run.scratch;
@@ -100,7 +103,7 @@ function* isReached(run: Run, object: number): Walk<boolean> {
   return false;
 }
 
-/** Whether the object has a grant for one of the principals; undefined if it has too many to be walked. */
+/** Whether the object has a grant for one of the principals. Undefined if it has too many grants to walk. */
 function walkGrants(run: Run, object: number): boolean | undefined {
   const { graph, scratch, budget } = run;
   const head = graph.head(object, IN_GRANT);

@@ -10,7 +10,7 @@ import { keyOf, type ModelWorld, type Subject } from './model-world.ts';
 
 export type Rules = {
   readonly of: (type: string, relation: string) => CompiledRule | undefined;
-  /** All names of relations. */
+  /** All relation names of the model. */
   readonly relations: ReadonlySet<string>;
 };
 type CompiledRule = Rule & { readonly entries: ReadonlySet<string>; readonly isUnion: boolean };
@@ -32,11 +32,11 @@ export type Goal = {
   readonly type: string;
   readonly id: string;
   readonly relation: string;
-  /** Allowed not only because tuples name all of the principal's type. */
+  /** Whether it is allowed for a reason other than a wildcard of the principal's type. */
   readonly withoutWildcard: boolean;
-  /** The tuple through which the goal above depends on it; none where both are about one object. */
+  /** The tuple through which the goal above depends on it. Undefined if both are about one object. */
   readonly over?: Fields;
-  /** That tuple names whoever has this goal's relation, not the object. */
+  /** The tuple names a userset (those who have this goal's relation), not the object. */
   readonly isUserset?: true;
 };
 export const goalKey = ({ type, id, relation, withoutWildcard }: Goal): string =>
@@ -54,11 +54,11 @@ export type Given = { readonly world: ModelWorld; readonly rules: Rules; readonl
 
 export type Parts = Groups & {
   readonly isUnion: boolean;
-  /** All goals that this one depends on. */
+  /** All goals on which this one depends. */
   readonly all: readonly Goal[];
 };
 
-/** Depends on nothing, and is not allowed. */
+/** The dependencies of a goal that has none and is denied. */
 export const NOTHING: Parts = {
   isUnion: true,
   isDirect: false,
@@ -95,7 +95,7 @@ export function* goalParts({ world, rules, user }: Given, goal: Goal, budget: Bu
   for (const term of rule.union ?? []) base.push(...(yield* goalsOf(term, withoutWildcard)));
   const isDirect = isNamed(world, rule, { goal, user });
   if (withoutWildcard && !rule.isUnion) {
-    // One of the conditions is enough that is met without the wildcard, if all of them are met at all.
+    // If all conditions are met, it suffices that one of them is met without the wildcard.
     for (const term of rule.intersect ?? []) base.push(...(yield* goalsOf(term, true)));
     budget.keep();
     const whole: Goal = { type, id, relation, withoutWildcard: false };
@@ -115,7 +115,7 @@ const partsOf = (groups: Groups): Parts => ({
   all: [...groups.base, ...groups.intersect.flat(), ...groups.exclude],
 });
 
-/** A principal of the form `group#member` is a member of that group. */
+/** A principal of the form `group#member` is a member of that group by definition. */
 const isItself = (user: Subject, { type, id, relation }: Goal): boolean =>
   user.type === `${type}#${relation}` && user.id === id;
 
@@ -127,7 +127,7 @@ const tupleOf = ({ type, id }: Goal, relation: string, subject: Subject): Fields
   object_id: id,
 });
 
-/** A tuple names the principal, or all of its type. */
+/** Whether a tuple names the principal, or all of its type. */
 function isNamed(
   world: ModelWorld,
   { entries, of }: CompiledRule,
@@ -143,7 +143,7 @@ function isNamed(
   );
 }
 
-/** The tuple by which a goal is direct; none where the principal is who has the relation by definition. */
+/** The tuple that allows a goal directly. Undefined if the principal has the relation by definition. */
 export function directTuple({ world, rules, user }: Given, goal: Goal): Fields | undefined {
   const rule = rules.of(goal.type, goal.relation);
   if (rule === undefined || isItself(user, goal)) return undefined;

@@ -3,20 +3,20 @@ import { grown } from './growing.ts';
 const FIRST_WORDS = 16;
 export const WORD_BYTES = 4;
 const FIRST_TEXT_WORDS = 256;
-/** UTF-8 bytes that a UTF-16 unit may need. */
+/** UTF-8 bytes that one UTF-16 unit may need. */
 const UNIT_BYTES_MAX = 3;
 
 const LAST_ROUNDS = 3;
-/** Words of an encoded id before its text: the number of its type, and the text's length in bytes. */
+/** The words of an encoded id before its text: the number of its type, and the text's length in bytes. */
 export const TEXT_AT = 2;
 
 /**
- * An id to search for: the number of its type (0), the text's length in bytes (1), and its UTF-8, filled with
- * zeros. The buffer is reused; each id that is needed at the same time has a buffer of its own.
+ * An id to search for: the number of its type (0), the text's length in bytes (1), and its UTF-8, padded with zeros.
+ * The buffer is reused. Ids that are needed at the same time have separate buffers.
  */
 export class EncodedId {
   words = new Uint32Array(FIRST_TEXT_WORDS);
-  /** Words in use. */
+  /** The number of words in use. */
   end = TEXT_AT;
   #bytes = bytesOf(this.words);
 
@@ -24,7 +24,7 @@ export class EncodedId {
     return this.words[0] as number;
   }
 
-  /** Bytes of the text. */
+  /** The length of the text in bytes. */
   get length(): number {
     return this.words[1] as number;
   }
@@ -47,8 +47,8 @@ export class EncodedId {
   }
 
   /**
-   * HalfSipHash-1-3 under a secret seed. Tenants choose their ids: without the seed one could find any number
-   * of ids of one hash, and each look-up would walk through them.
+   * HalfSipHash-1-3 with a secret seed. Tenants choose their ids. Without the seed they could construct any number of
+   * ids with one hash, and each lookup would walk through them.
    */
   hash([first, second]: Seed): number {
     const { words, end } = this;
@@ -79,20 +79,20 @@ export class EncodedId {
 /** Two random words. */
 export type Seed = readonly [number, number];
 
-/** A part of an index as it is saved: its numbers, and its words up to the last that is in use. */
+/** A part of a saved index: its numbers, and its words up to the last one in use. */
 export type Saved<State> = { readonly state: State; readonly words: readonly Uint32Array[] };
 
 type ArenaState = { readonly used: number; readonly left: readonly (number | null)[] };
 
 /**
- * Texts as UTF-8, each after its length, all beginning at whole words: so a text's place is one number, and what
- * a removed text leaves is taken by the next of as many words.
+ * Stores texts as UTF-8, each after its length and aligned to whole words. A text's location is thus one number, and
+ * the space of a removed text is reused by the next text with as many words.
  */
 export class IdArena {
   #words: Uint32Array;
-  /** Word 0 is no place. */
+  /** Word 0 is not a location. */
   #used: number;
-  /** By number of words the place that was left last, where its own first word leads to the one before. */
+  /** For each number of words the last freed location. Its first word links to the one freed before. */
   readonly #left: number[];
 
   constructor(saved?: Saved<ArenaState>) {
@@ -106,7 +106,7 @@ export class IdArena {
     return { state, words: [this.#words.subarray(0, this.#used)] };
   }
 
-  /** Returns the place of the new text. */
+  /** Adds the text and returns its location. */
   add({ words, end, length }: EncodedId): number {
     const place = this.#take(end - TEXT_AT + 1);
     this.#words[place] = length;
@@ -116,7 +116,7 @@ export class IdArena {
     return place;
   }
 
-  /** True if the text stands at the place. */
+  /** Whether this text is stored at the location. */
   holds(place: number, { words, end, length }: EncodedId): boolean {
     if (this.#words[place] !== length) return false;
     for (let at = TEXT_AT; at < end; at++) {

@@ -5,7 +5,7 @@ import { ClientGone, COMPUTING_MAX_MS, Work } from './work.ts';
 
 const STEP_MS = 1;
 
-/** A clock that only walks move, and walks that note when they were given time. */
+/** A clock that only walks advance, and walks that record when they ran. */
 function fixture() {
   let nowMs = 0;
   const now = () => nowMs;

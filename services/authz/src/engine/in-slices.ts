@@ -1,17 +1,17 @@
 /**
- * Runs walks in slices between other requests: one slice per turn of the event loop, in rounds between
- * tenants, until the request's computing time is over or its client is gone.
+ * Runs walks in slices between other requests: one slice per turn of the event loop, in turns between tenants, until
+ * the request's computing time is used up or its client has disconnected.
  */
 import { EvaluationBudgetExceeded, type Walk } from './budget.ts';
 import { Rounds } from './rounds.ts';
 import type { Work } from './work.ts';
 
-/** Longest time for which a walk may block other requests; a walk looks at the clock when it pauses. */
+/** The longest time for which a walk may block other requests. A walk reads the clock when it pauses. */
 const SLICE_MS = 5;
-/** Pauses after which a walk is no longer a short one: some 20,000 records were looked at. */
+/** The number of pauses after which a walk counts as long. It has read about 20,000 records by then. */
 const PAUSES_AT_ONCE = 10;
 
-/** Runs a walk to its end at once; undefined if that would take long. */
+/** Runs a walk to its end at once. Returns undefined if that would take long. */
 export function atOnce<T>(
   walk: Walk<T>,
   monotonicMs: () => number,
@@ -20,14 +20,14 @@ export function atOnce<T>(
   for (let pauses = 0; pauses < PAUSES_AT_ONCE; pauses++) {
     const step = walk.next();
     if (step.done) return step;
-    // Most walks never pause, so the clock is read at the first pause.
+    // Most walks never pause, so the clock is first read at the first pause.
     if (pauses === 0) endMs = monotonicMs() + SLICE_MS;
     else if (monotonicMs() >= endMs) return undefined;
   }
   return undefined;
 }
 
-/** Runs a walk to its end; undefined if it may not go on. */
+/** Runs a walk to its end. Returns undefined if it may not continue. */
 export interface Slices {
   <T>(work: Work, walk: Walk<T>): Promise<T>;
   <T>(work: Work, walk: Walk<T>, mayGoOn: () => boolean): Promise<T | undefined>;
@@ -35,11 +35,11 @@ export interface Slices {
 
 type Running = {
   readonly work: Work;
-  /** Runs one slice; false once there is no further one. */
+  /** Runs one slice. Returns false if there is no further one. */
   readonly step: () => boolean;
 };
 
-/** The computing time of this thread: on a busy machine a slice takes longer than it computes. */
+/** The computing time of this thread. On a busy machine a slice takes longer than it computes. */
 const threadCpuMs = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
@@ -76,7 +76,10 @@ export function slices(monotonicMs: () => number, cpuMs = threadCpuMs): Slices {
     });
 }
 
-/** Undefined if the walk needs another slice. A walk whose time is over is told so, and may still answer in part. */
+/**
+ * Returns undefined if the walk needs another slice. A walk whose time is used up gets an exception and may still
+ * return a partial answer.
+ */
 function slice<T>(
   work: Work,
   walk: Walk<T>,

@@ -25,7 +25,7 @@ const anyOf = (
     .tuple(fc.constantFrom(...subjects), fc.constantFrom(...relations), fc.constantFrom(...objects))
     .map((parts) => fieldsOf(...parts));
 
-/** Few nodes, most of which walks come to from others, so that changes meet what was copied for a question. */
+/** Few nodes, most of which are reached from others, so that changes affect lists that were copied for a question. */
 const anyTuple = fc.oneof(
   anyOf(principals, ['member'], groups.slice(0, 3)),
   anyOf(folders, ['parent'], [...folders, 'document:1']),

@@ -12,9 +12,9 @@ import {
   withRelation,
 } from './tuple-lists.ts';
 
-/** Longer lists are not copied: to follow one costs little more a tuple than its copy. */
+/** Longer lists are not copied, because following them costs little more per tuple than the copy. */
 const COPIED_MAX = 16;
-/** A copy begins with how many tuples follow of each list, and whether the node is the subject of any grant. */
+/** The first word of a copy has the number of tuples of each list, and whether the node is the subject of a grant. */
 const COUNT_BITS = 5;
 const COUNT_MASK = 0b11111;
 const HOLDS_GRANT = 1 << (3 * COUNT_BITS);
@@ -22,23 +22,23 @@ const HOLDS_GRANT = 1 << (3 * COUNT_BITS);
 export const NOT_COPIED = COUNT_MASK;
 
 const FIRST_WORDS = 64;
-/** The number of words that copies may take, by the number of tuples; small indexes may take this minimum. */
+/** The words that copies may use, per tuple. Small indexes may use this minimum. */
 const WORDS_PER_TUPLE_MAX = 1;
 const WORDS_MIN = 1_024;
 
-/** A place that says of every list that it was not copied. */
+/** The location of a copy that contains none of the lists. */
 export const NO_COPY = 0;
 const NOTHING_COPIED = HOLDS_GRANT - 1;
 
 /**
- * Copies of those lists that walks upward follow from groups and folders: many walks meet the same few of these,
- * and a copy takes a fifth of the memory that its node and its records lie in, so that it stays in the
- * processor's caches. A copy is made when a walk meets the node, and dropped when one of its lists changes.
+ * Copies of the lists that upward walks follow from groups and folders. Many walks reach the same few nodes, and a copy
+ * takes a fifth of the memory of a node and its records, so it stays in the processor's caches. A copy is made when a
+ * walk reaches the node and dropped when one of its lists changes.
  */
 export class InnerLists {
   readonly #nodes: Nodes;
   readonly #records: Records;
-  /** By node the place of its copy, or {@link NO_COPY}. */
+  /** The location of each node's copy, or {@link NO_COPY}. */
   #places = new Uint32Array(0);
   #words = Uint32Array.of(NOTHING_COPIED);
   #used = 1;
@@ -48,7 +48,7 @@ export class InnerLists {
     this.#records = records;
   }
 
-  /** The place of the node's copy, right until the next call. */
+  /** The location of the node's copy, valid until the next call. */
   of(node: number): number {
     const place = node < this.#places.length ? (this.#places[node] as number) : NO_COPY;
     return place === NO_COPY ? this.#copy(node) : place;
@@ -58,12 +58,12 @@ export class InnerLists {
     return ((this.#words[place] as number) & HOLDS_GRANT) !== 0;
   }
 
-  /** How many tuples of the list there are, or {@link NOT_COPIED}. */
+  /** The number of tuples in the list, or {@link NOT_COPIED}. */
   count(place: number, list: number): number {
     return ((this.#words[place] as number) >>> (list * COUNT_BITS)) & COUNT_MASK;
   }
 
-  /** Where the list's tuples begin. */
+  /** The position of the list's first tuple. */
   start(place: number, list: number): number {
     let at = place + 1;
     for (let before = 0; before < list; before++) {
@@ -82,7 +82,7 @@ export class InnerLists {
     return relationIn(this.#words[at] as number);
   }
 
-  /** A tuple was added to the node's list, or removed from it. */
+  /** Call it when a tuple was added to the node's list, or removed from it. */
   changed(node: number, list: number): void {
     if (list !== OUT_PARENT && list !== IN_MEMBER && node < this.#places.length)
       this.#places[node] = NO_COPY;
@@ -92,7 +92,7 @@ export class InnerLists {
     const place = this.#take(1 + UPWARD.length * COPIED_MAX);
     let counts = this.#nodes.head(node, OUT_GRANT) === 0 ? 0 : HOLDS_GRANT;
     this.#used = place + 1;
-    // In this order they follow each other.
+    // The lists are stored in this order.
     for (const [at, list] of UPWARD.entries())
       counts |= this.#copyList(node, list) << (at * COUNT_BITS);
     this.#words[place] = counts;
@@ -101,7 +101,7 @@ export class InnerLists {
     return place;
   }
 
-  /** After what is used; returns the count. */
+  /** Appends a copy of the list and returns the number of tuples. */
   #copyList(node: number, list: number): number {
     const head = this.#nodes.head(node, list);
     if (head === 0) return 0;
@@ -125,10 +125,7 @@ export class InnerLists {
     return NOT_COPIED;
   }
 
-  /**
-   * If they would take too much memory, all are dropped, including the rest of those that were dropped
-   * before.
-   */
+  /** If the copies would use too much memory, all are dropped, including the space of copies dropped earlier. */
   #take(size: number): number {
     const max = Math.max(WORDS_MIN, this.#records.count * WORDS_PER_TUPLE_MAX);
     if (this.#used + size > max) {

@@ -7,8 +7,8 @@ import type { TupleGraph } from './tuple-graph.ts';
 import { OUT_GRANT, OUT_MEMBER, OUT_PARENT } from './tuple-lists.ts';
 
 /**
- * Every id of the type for which a check would be allowed, once, ascending by UTF-8 bytes. Pauses at each
- * `yield`; the graph must not change until it is done.
+ * Yields every id of the type for which a check would be allowed, once, ascending by UTF-8 bytes. It pauses at each
+ * `yield`. The graph must not change until it is done.
  */
 export function* listObjects(
   graph: TupleGraph,

@@ -11,7 +11,7 @@ export type UsersQuestion = Omit<Fields, 'user_id'>;
 export type ListedUsers = {
   /** Ids that some tuple names and that are allowed by a path without the wildcard of their own type. */
   readonly ids: readonly string[];
-  /** Every id of the type is allowed. */
+  /** Whether every id of the type is allowed. */
   readonly wildcard: boolean;
 };
 
@@ -19,14 +19,14 @@ type Search = {
   readonly graph: TupleGraph;
   readonly question: UsersQuestion;
   readonly budget: Budget;
-  /** Principals that are allowed, in the order in which the walk met them. */
+  /** The allowed principals, in the order in which the walk reached them. */
   readonly allowed: Closure;
   readonly ancestors: Closure;
 };
 
 /**
- * Every principal of the type for which a check would be allowed: from the object back to whoever holds a
- * grant, and from groups to their members.
+ * Finds every principal of the type for which a check would be allowed: it walks from the object back to the subjects
+ * of grants, and from groups to their members.
  */
 export function* listUsers(
   graph: TupleGraph,
@@ -38,7 +38,7 @@ export function* listUsers(
   const search: Search = { graph, question, budget, allowed, ancestors };
   const object = graph.nodes.find(question.object_type, question.object_id);
   if (object !== 0) yield* addHolders(search, object);
-  // A parent is exactly what was stored: no groups, no wildcards.
+  // `parent` only matches stored tuples, without groups and wildcards.
   if (question.relation !== 'parent') yield* addMembers(search);
 
   const type = graph.nodes.typeNamed(question.user_type);
@@ -54,7 +54,7 @@ export function* listUsers(
   return { ids: yield* sortedByBytes(ids), wildcard: wild !== 0 && allowed.has(wild) };
 }
 
-/** The subjects of the tuples that grant the relation on the object itself or, where it flows, above it. */
+/** Adds the subjects of the tuples that grant the relation on the object itself or, if it is inherited, above it. */
 function* addHolders(search: Search, object: number): Walk<void> {
   const { graph, question, budget, ancestors } = search;
   const { relation } = question;
@@ -71,7 +71,7 @@ function* addHolders(search: Search, object: number): Walk<void> {
   }
 }
 
-/** Every member of an allowed group is allowed, and so is every id of an allowed wildcard's type. */
+/** Every member of an allowed group is allowed, as is every id of an allowed wildcard's type. */
 function* addMembers(search: Search): Walk<void> {
   const { graph, question, allowed } = search;
   for (let slot = 0; slot < allowed.count; slot++) {
@@ -86,7 +86,7 @@ function* addMembers(search: Search): Walk<void> {
   }
 }
 
-/** Looks through all nodes, many of which cost as much as one record that is followed. */
+/** Scans all nodes. Many of them cost as much as one record that is followed. */
 function* addAllOfType({ graph, budget, allowed }: Search, name: string): Walk<void> {
   const type = graph.nodes.typeNamed(name);
   for (let node = 1; node < graph.nodes.size; node++) {

@@ -1,7 +1,7 @@
 /**
- * Decides whether a principal has a relation to an object by a tenant's own model: the least set of answers
- * that agrees with its rules. Answers that depend on each other are found together, by Tarjan's algorithm
- * with a stack of its own, since tuples nest deeper than calls may.
+ * Decides whether a principal has a relation to an object by a tenant's own model: the least fixed point of its rules.
+ * Mutually dependent answers are found together by Tarjan's algorithm. It has an explicit stack, since tuples nest
+ * deeper than calls may.
  */
 import type { Fields } from '../relations/relation.ts';
 import type { Budget, Walk } from './budget.ts';
@@ -18,17 +18,17 @@ import {
 /** Steps between two pauses. */
 const SLICE_STEPS = 1_024;
 
-/** Above this many goals, results are not kept for the next question. */
+/** Above this number of goals, results are not kept for the next question. */
 const KEPT_GOALS_MAX = 20_000;
 
-/** Answers of one principal; what was found once is kept for the next question, as far as there is room. */
+/** The answers for one principal. Results are kept for the next question if there is room. */
 export class Goals {
   readonly #given: Given;
   readonly #budget: Budget;
   readonly #explains: boolean;
   readonly #nodes = new Map<string, GoalNode>();
   readonly #stack: GoalNode[] = [];
-  /** What others keep within the same budget. */
+  /** Goals that others keep within the same budget. */
   readonly #liveBefore: number;
   #count = 0;
   #steps = 0;
@@ -48,7 +48,7 @@ export class Goals {
     return root.allowed;
   }
 
-  /** Called at the end of every walk, also of one that failed. */
+  /** Called at the end of every walk, including failed ones. */
   forget(): void {
     this.#nodes.clear();
     this.#stack.length = 0;
@@ -108,11 +108,11 @@ export class Goals {
     this.#stack.push(node);
   }
 
-  /** Once everything that a group of goals depends on is done, the group is evaluated as a whole. */
+  /** When all dependencies of a group of goals are decided, the group is evaluated as a whole. */
   *#leave(node: GoalNode): Walk<void> {
     if (node.low !== node.index) return;
     const start = this.#stack.lastIndexOf(node);
-    // Last met first: most of what a goal rests on was met after it.
+    // The last goal reached comes first, because most dependencies of a goal were reached after it.
     const group = this.#stack.splice(start).reverse();
     for (let changed = true; changed; ) {
       changed = false;
@@ -147,11 +147,11 @@ export class Goals {
 
 class GoalNode {
   parts: Parts;
-  /** The number of the goal in the order of the walk; -1 before the walk. */
+  /** The goal's number in the order of the walk; -1 before the walk. */
   index = -1;
   low = -1;
   next = 0;
-  /** The how manieth that was found to be allowed; undefined while it is not. */
+  /** The position in the order in which goals were found to be allowed. Undefined while it is not allowed. */
   order: number | undefined;
   isDone = false;
   #isKnownTrue: boolean;
@@ -165,7 +165,7 @@ class GoalNode {
     return this.order !== undefined;
   }
 
-  /** Nothing else can change it. */
+  /** No other goal can change the result. */
   get isKnownTrue(): boolean {
     return this.#isKnownTrue;
   }
@@ -184,8 +184,7 @@ class GoalNode {
 }
 
 /**
- * The dependencies of an allowed goal: a tuple that names the principal, or another goal; and everything that
- * has to hold as well.
+ * The dependencies of an allowed goal: a tuple that names the principal, or another goal; and all further conditions.
  */
 export type Grounds = {
   readonly direct: Fields | undefined;

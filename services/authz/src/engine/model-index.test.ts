@@ -19,7 +19,7 @@ import { newModelIndex } from './model-index.ts';
 import { finished, type Question, type TupleIndex, type UsersQuestion } from './tuple-index.ts';
 
 const DEEP = 10_000;
-/** Relations of which each is a union of the one before; and the objects that have them. */
+/** Relations that are each a union of the one before, and objects that have them. */
 const CHAINED = 450;
 const OBJECTS = 300;
 const allows = (index: TupleIndex, text: string): boolean =>
@@ -197,7 +197,7 @@ describe('the evaluator of models', () => {
     const run = index.run();
     const check = (text: string) => finished(index.check(fieldsOf(tuple(text)), run));
     expect(() => check('user:ann viewer folder:0')).toThrow(EvaluationBudgetExceeded);
-    // What was too large leaves its room to the next question of the request.
+    // A question that was too large releases its memory for the next question of the request.
     expect(check('user:ann viewer folder:800').allowed).toBe(true);
   });
 
@@ -218,7 +218,7 @@ describe('the evaluator of models', () => {
     }
     expect(listed.length).toBe(OBJECTS);
     expect(liveMost).toBeGreaterThan(0);
-    // What is kept for the next object, and what one object needs.
+    // What is kept for the next object, plus what one object needs.
     expect(liveMost).toBeLessThan(20_000 + 2 * CHAINED + 2);
     expect(run.budget.live).toBe(0);
   });

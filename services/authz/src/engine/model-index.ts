@@ -1,4 +1,4 @@
-/** Answers by a tenant's own model, as the index of tuples answers by the seven relations. */
+/** Answers by a tenant's own model, with the same interface as the index for the seven built-in relations. */
 
 import type { Fields } from '../relations/relation.ts';
 import { RELATIONS, type Relation, WILDCARD } from '../relations/relation.ts';
@@ -20,7 +20,7 @@ import {
   type UsersQuestion,
 } from './tuple-index.ts';
 
-/** Goals are kept per question; this is for those who ask for a run. */
+/** Goals are kept per question. This empty value is for callers that request a run. */
 const NO_SCRATCH = newScratch();
 
 /** Ids between two pauses. */
@@ -28,14 +28,14 @@ const SLICE_IDS = 64;
 
 export type ModelIndex = TupleIndex & { readonly rules: Rules };
 
-/** By the tenant's own model, if it has one. */
+/** An index for the tenant's own model, if it has one. */
 export const indexFor = (types: Types | undefined): TupleIndex =>
   types === undefined ? newTupleIndex() : newModelIndex(types);
 
-/** The question names a relation that there is not: neither one of the seven nor one of the model. */
+/** The question names an unknown relation: neither one of the seven nor one of the model. */
 export class UnknownRelation extends Error {
   override readonly name = 'UnknownRelation';
-  /** The number of the question; 0 if there is only one. */
+  /** The index of the question; 0 if there is only one. */
   readonly at: number;
 
   constructor(at = 0) {
@@ -122,7 +122,7 @@ export function newModelIndex(
     *listObjects({ object_type, relation, ...asked }, { budget } = listRun()) {
       const user = userOf(asked);
       const candidates = new Set(world.idsOf(object_type));
-      // Who are members of a group are so by themselves, whether or not a tuple is about it.
+      // A userset of a group is a member by definition, even if no tuple names it.
       if (partsOf(user.type).type === object_type) candidates.add(user.id);
       const found = withGoals({ user, budget }, (goals) =>
         those(candidates, (id) => goals.allows(object_type, id, relation)),
@@ -137,7 +137,7 @@ export function newModelIndex(
 type Asker = { readonly user: Subject; readonly budget: Budget; readonly explains?: boolean };
 type WithGoals = <T>(asker: Asker, answer: (goals: Goals) => Walk<T>) => Walk<T>;
 
-/** Returns the memory of a principal's answers, also when the question was too large. */
+/** Returns the memory of a principal's answers, even if the question was too large. */
 const goalsOf = (world: ModelWorld, rules: Rules): WithGoals =>
   function* withGoals({ user, budget, explains }, answer) {
     const goals = new Goals({ world, rules, user }, budget, explains);
@@ -169,7 +169,7 @@ function* listUsers(
     if (isMeant && subject.type === type && subject.id !== WILDCARD) candidates.add(subject.id);
   }
   const wildcard = yield* isAllowed(WILDCARD, false);
-  // If the wildcard allows no user, every allowed user has to be listed.
+  // If the wildcard does not allow any user, every allowed user has to be listed.
   const ids = yield* those(candidates, (id) => isAllowed(id, wildcard));
   return { ids: yield* sortedByBytes(ids), wildcard };
 }

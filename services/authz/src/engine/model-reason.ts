@@ -1,6 +1,6 @@
 /**
- * Why a model allows something: the tuples from the principal up to the object. Where several would do, those
- * are named that were found first; tuples of one object are looked at from the oldest on.
+ * Explains why a model allows something: the tuples from the principal up to the object. If several paths exist, the
+ * first one found is named. Tuples of one object are tried oldest first.
  */
 import type { Fields } from '../relations/relation.ts';
 import type { Budget, Walk } from './budget.ts';
@@ -8,7 +8,7 @@ import { type Goal, goalKey } from './goal-parts.ts';
 import type { Goals, Grounds } from './model-goals.ts';
 import { impliedBy, shortened, wordFields } from './reason.ts';
 
-/** Paths that a reason prints: each relation that has to allow it as well has one of its own. */
+/** The most paths in a reason. Each further required relation has its own path. */
 const PATHS_MAX = 8;
 
 type Path = {
@@ -17,12 +17,12 @@ type Path = {
   readonly granted: string;
 };
 export type ModelReason = {
-  /** Undefined where the principal has the relation by what it is, as `group#member` of its group. */
+  /** Undefined if the principal has the relation by definition, as `group#member` has for its group. */
   readonly reason: string | undefined;
   readonly path: readonly Fields[];
 };
 
-/** Why a goal is allowed; `pathsMax` cuts the path to what the reason prints. */
+/** Returns why a goal is allowed. `pathsMax` limits the paths to those that the reason prints. */
 export function* reasonOf(
   goals: Goals,
   asked: Goal,
@@ -46,13 +46,13 @@ export function* reasonOf(
   };
 }
 
-/** Walks from the object down to the principal; conditions that must hold too are passed to `beside`. */
+/** Walks from the object down to the principal. Further conditions are passed to `beside`. */
 function* pathTo(
   goals: Goals,
   end: Goal,
   { budget, beside }: { readonly budget: Budget; readonly beside: (goal: Goal) => void },
 ): Walk<Path> {
-  // A condition on another object holds for this one through the tuple between the two.
+  // A condition on another object applies to this one through the tuple between the two.
   const tuples: Fields[] = end.over === undefined ? [] : [end.over];
   let asked = end.relation;
   let granted: string | undefined;
@@ -74,7 +74,7 @@ function* pathTo(
 }
 
 function wordPath({ tuples, asked, granted }: Path): string {
-  // `viewer.1` is a part of `viewer`, which an importer had to name.
+  // `viewer.1` is a part of `viewer` that an importer had to name.
   const isPart = granted.startsWith(`${asked}.`);
   return `${shortened(tuples, wordFields)}${isPart ? '' : impliedBy(granted, asked)}`;
 }

@@ -56,7 +56,7 @@ describe('the users of a model', () => {
             if (!allowed) expect({ asked, isListed }).toEqual({ asked, isListed: false });
             if (allowed)
               expect({ asked, isShown: isListed || wildcard }).toMatchObject({ isShown: true });
-            // Where nothing is excluded the wildcard speaks for everybody.
+            // If nothing is excluded, the wildcard represents everybody.
             if (wildcard && !hasExclusion(types))
               expect({ asked, allowed }).toMatchObject({ allowed: true });
           }

@@ -1,6 +1,6 @@
 /**
- * The tuples of a tenant that has its own model, by object and relation. A subject is a principal, all of a
- * type (`*`), or whoever has a relation to another object (type `group#member`).
+ * The tuples of a tenant that has its own model, by object and relation. A subject is a principal, all of a type (`*`),
+ * or a userset: those who have a relation to another object (type `group#member`).
  */
 
 import type { Fields } from '../relations/relation.ts';
@@ -18,11 +18,11 @@ type Relations = Map<string, Subjects>;
 
 const NO_SUBJECTS: Subjects = { plain: new Map(), usersets: new Map() };
 
-/** Types hold no control characters. */
+/** Types contain no control characters, so the key is unambiguous. */
 export const keyOf = (type: string, id: string): string => `${type}\u0000${id}`;
 
 export class ModelWorld {
-  /** Relations of each object, by type and id. */
+  /** The relations of each object, by type and id. */
   readonly #objects = new Map<string, Map<string, Relations>>();
   #size = 0;
 
@@ -63,7 +63,7 @@ export class ModelWorld {
     return this.#objects.get(type)?.get(id)?.get(relation) ?? NO_SUBJECTS;
   }
 
-  /** Ids of the objects of a type that tuples are about. */
+  /** The ids of all objects of a type that tuples name. */
   idsOf(type: string): Iterable<string> {
     return this.#objects.get(type)?.keys() ?? [];
   }

@@ -1,11 +1,11 @@
-/** Words of a slot: the hash, and the node; 0 is a gap. */
+/** The words of a slot: the hash and the node. 0 is an empty slot. */
 const SLOT_WORDS = 2;
 const FIRST_SIZE = 32;
 const LOAD_MAX = 0.7;
 
 /**
- * Nodes by the hash of type and id, by open addressing: a node lies between its hash and the next gap. Each hash
- * stands beside its node, so that a search looks at no other node's memory.
+ * Finds nodes by the hash of type and id, with open addressing: a node is stored between its hash's slot and the next
+ * empty slot. Each hash is stored beside its node, so a search does not access other nodes' memory.
  */
 export class NodeHashes {
   words: Uint32Array;
@@ -16,7 +16,7 @@ export class NodeHashes {
     this.#mask = words.length - 1;
   }
 
-  /** Where a search for the hash begins. */
+  /** The slot at which a search for the hash begins. */
   first(hash: number): number {
     return (hash * SLOT_WORDS) & this.#mask;
   }
@@ -29,18 +29,18 @@ export class NodeHashes {
     return this.words[at] as number;
   }
 
-  /** 0 in a gap. */
+  /** Returns 0 for an empty slot. */
   nodeAt(at: number): number {
     return this.words[at + 1] as number;
   }
 
-  /** `count` is how many there are with it. */
+  /** `count` is the number of nodes including this one. */
   add(hash: number, node: number, count: number): void {
     if (count * SLOT_WORDS > this.words.length * LOAD_MAX) this.#grow();
     this.#place(hash, node);
   }
 
-  /** Moves those that stand after it towards their hashes, so that no gap is left before any of them. */
+  /** Moves the following entries towards their hashes' slots, so that no empty slot remains before any of them. */
   remove(hash: number, node: number): void {
     const { words } = this;
     const mask = this.#mask;

@@ -4,7 +4,7 @@ import { NodeHashes } from './node-hashes.ts';
 import { NodeTable, type NodeTableState } from './node-table.ts';
 import { isPlain, shownId, shownPart } from './shown-names.ts';
 
-/** For the thread: what they contain is only needed until an id was found or added. */
+/** Shared by the thread. Their contents are only needed until an id was found or added. */
 const FIRST = new EncodedId();
 const SECOND = new EncodedId();
 
@@ -28,16 +28,16 @@ export type NodesState = {
 };
 
 /**
- * Assigns a small number to every (type, id) that a tuple names, so that walks compare integers. 0 is no
- * node and no type. A number is free again when the last tuple that names it is removed.
+ * Assigns a small number to every (type, id) that a tuple names, so that walks compare integers. 0 is neither a node
+ * nor a type. A number becomes free when the last tuple that names it is removed.
  */
 export class Nodes {
   readonly #seed: Seed;
   readonly #types: Map<string, number>;
   readonly #typeNames: string[];
-  /** As reasons show them. */
+  /** The type names in the form that reasons show. */
   readonly #shownTypes: string[];
-  /** By type, its nodes, and the node of (type, "*"); 0 if no tuple names it. */
+  /** For each type, its nodes, and the node of (type, "*"), which is 0 if no tuple names it. */
   readonly #nodesOfType: number[];
   readonly #wild: number[];
   readonly #freeTypes: number[];
@@ -48,7 +48,7 @@ export class Nodes {
   #last: number;
   #firstFree: number;
   #count: number;
-  /** Receives the values that were read ahead; otherwise the compiler would drop the reads. */
+  /** Receives the values that were read ahead. Otherwise the compiler would remove the reads. */
   ahead = 0;
 
   constructor(seed: Seed, saved?: Saved<NodesState>) {
@@ -86,7 +86,7 @@ export class Nodes {
     };
   }
 
-  /** One more than the highest number in use: how long an array by node must be. */
+  /** One more than the highest number in use, which is the required length of an array by node. */
   get size(): number {
     return this.#last + 1;
   }
@@ -103,8 +103,8 @@ export class Nodes {
   }
 
   /**
-   * Both ends of a question, 0 where no tuple names one. Their hashes first: then the processor waits for the
-   * memory of both at once.
+   * Finds both ends of a question; 0 for an end that no tuple names. Both hashes are computed first, so that the
+   * processor loads the memory for both at once.
    */
   ends(fields: EndFields): Ends {
     const subjectType = this.typeNamed(fields.user_type);
@@ -121,7 +121,7 @@ export class Nodes {
     };
   }
 
-  /** The first record of one of its lists, which are the graph's. */
+  /** The first record of one of the node's lists in the graph. */
   head(node: number, list: number): number {
     return this.#words.head(node, list);
   }
@@ -130,12 +130,12 @@ export class Nodes {
     this.#words.setHead(node, list, head);
   }
 
-  /** Node of (type, "*"), 0 if there is none. */
+  /** The node of (type, "*"); 0 if there is none. */
   wildcardOf(type: string): number {
     return this.#wild[this.typeNamed(type)] as number;
   }
 
-  /** Node of the wildcard of a node's own type. */
+  /** The node of the wildcard of a node's own type. */
   wildcardBeside(node: number): number {
     return this.#wildcards === 0 ? 0 : (this.#wild[this.#words.typeOf(node)] as number);
   }
@@ -148,7 +148,7 @@ export class Nodes {
     return this.#words.idOf(node);
   }
 
-  /** As reasons show it; the id where the caller has it already. */
+  /** The name in the form that reasons show. Callers may pass the id if they have it already. */
   nameOf(node: number, id = this.idOf(node)): string {
     const type = this.#shownTypes[this.#words.typeOf(node)] as string;
     return `${type}:${this.#words.isPlain(node) ? id : shownId(id)}`;
@@ -158,12 +158,12 @@ export class Nodes {
     return this.#words.typeOf(node) === type;
   }
 
-  /** 0 if no tuple names it. */
+  /** Returns 0 if no tuple names the type. */
   typeNamed(name: string): number {
     return this.#types.get(name) ?? 0;
   }
 
-  /** The node's number, assigned if needed. */
+  /** Returns the node's number and assigns one if needed. */
   use(type: string, id: string): number {
     const number = this.#types.get(type) ?? this.#newType(type);
     FIRST.set(number, id);
@@ -178,7 +178,7 @@ export class Nodes {
     return added;
   }
 
-  /** No tuple names it any more. */
+  /** Call it when no tuple names the node any more. */
   release(node: number): void {
     const type = this.#words.typeOf(node);
     FIRST.set(type, this.#words.idOf(node));
@@ -206,7 +206,7 @@ export class Nodes {
     }
   }
 
-  /** Touches where a look-up will most likely end. */
+  /** Touches the memory at which a lookup will most likely end. */
   #lineAt(hash: number): number {
     return this.#words.head(this.#slots.nodeAt(this.#slots.first(hash)), 0);
   }

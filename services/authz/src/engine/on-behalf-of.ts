@@ -1,6 +1,6 @@
 /**
- * Questions of a principal who acts for another: allowed is only what both are allowed, never what one of
- * them is. In answers the one who acts comes first.
+ * Questions of a principal who acts for another one: only what both are allowed is allowed. In results the acting
+ * principal comes first.
  */
 import type { Fields } from '../relations/relation.ts';
 import { expectRelation } from './model-index.ts';
@@ -24,7 +24,7 @@ export type CheckRequest = Fields & OnBehalfOf;
 export type ObjectsRequest = Question & OnBehalfOf;
 export type FilterRequest = ObjectsRequest & { readonly object_ids: readonly string[] };
 
-/** The question as each of the principals would ask it. */
+/** The question for each of the two principals. */
 export function eachOf<Q extends Principal>({ on_behalf_of, ...own }: Q & OnBehalfOf) {
   return on_behalf_of === undefined ? [own] : [own, { ...own, ...on_behalf_of }];
 }
@@ -44,7 +44,7 @@ function* checkBoth(
   return reason === undefined ? { allowed } : { allowed, reason };
 }
 
-/** Within one budget; those that none of it was left for are undefined. */
+/** Checks within one budget. Results that the budget did not suffice for are undefined. */
 export function* checkEach(
   index: TupleIndex,
   asked: readonly CheckRequest[],
@@ -85,7 +85,7 @@ function* together(
   };
 }
 
-/** Says which of the two it is that lacks the relation. */
+/** States which of the two lacks the relation. */
 const deniedTo = ({ user_type, user_id }: Principal, denied: Explained): Explained =>
   denied.reason === undefined
     ? denied

@@ -2,15 +2,13 @@ import { type Fields, RELATIONS, type Relation } from '../relations/relation.ts'
 import { shownName } from './shown-names.ts';
 import type { NodeTuple, TupleGraph } from './tuple-graph.ts';
 
-/** Longer paths show this many tuples at either end. */
+/** The number of tuples at either end that a longer path shows. */
 const PATH_TUPLES_MAX = 16;
 const PATH_ENDS = 8;
 
 type WordedPath = { readonly path: readonly NodeTuple[]; readonly grant: NodeTuple };
 
-/**
- * The path, tuple by tuple as stored, with the implied relation in brackets if it is not the requested one.
- */
+/** The path, tuple by tuple as stored. If the implied relation is not the requested one, it follows in brackets. */
 export function wordPath(graph: TupleGraph, { path, grant }: WordedPath, asked: Fields): string {
   const names = namesIn(graph, path, asked);
   const words = shortened(path, ({ subject, relation, object }) => {
@@ -20,7 +18,10 @@ export function wordPath(graph: TupleGraph, { path, grant }: WordedPath, asked: 
   return `${words}${impliedBy(relationName(grant), asked.relation)}`;
 }
 
-/** Names of a path's nodes. Its ends are as asked; the others come twice, one after the other. */
+/**
+ * The names of a path's nodes. Its ends are named as in the question. Each other node is the end of two adjacent
+ * tuples.
+ */
 function namesIn(
   { nodes }: TupleGraph,
   path: readonly NodeTuple[],
@@ -61,7 +62,7 @@ export function shortened<T>(path: readonly T[], word: (tuple: T) => string): st
 export const impliedBy = (granted: string, asked: string): string =>
   granted === asked ? '' : ` (${granted} implies ${asked})`;
 
-/** The strongest relation that the principal does have, where it was not enough. */
+/** The strongest relation that the principal does have, if it was insufficient. */
 export function wordNearMiss({ nodes }: TupleGraph, held: NodeTuple, asked: Fields): string {
   const ends = nodes.ends(asked);
   const via = held.subject === ends.subject ? '' : ` via ${nodes.nameOf(held.subject)}`;

@@ -3,18 +3,18 @@ import type { Saved } from './id-arena.ts';
 import { isOut, numberIn, relationIn, withRelation } from './tuple-lists.ts';
 
 /**
- * Words of a record. Together they fill half a cache line, because a walk that follows a list needs both ends
- * and the next one at once.
+ * The words of a record. Together they fill half a cache line, because a walk that follows a list needs both ends and
+ * the next record at once.
  */
 const SUBJECT = 0;
-/** With the relation in the lowest bits. */
+/** The relation is in the lowest bits. */
 const OBJECT = 1;
-/** Neighbours in the list of the subject, and of the object. */
+/** The neighbours in the subject's list and in the object's list. */
 export const NEXT_OUT = 2;
 export const PREVIOUS_OUT = 3;
 export const NEXT_IN = 4;
 export const PREVIOUS_IN = 5;
-/** The next record of the same bucket; of a free one the next that is free. */
+/** The next record of the same bucket. In a free record, the next free one. */
 const NEXT_IN_BUCKET = 6;
 const SEQUENCE = 7;
 const WORDS = 8;
@@ -29,8 +29,8 @@ export type RecordsState = {
 };
 
 /**
- * Tuples as numbers from 1 on, each with both ends, its relation, its age and its place in two lists; found
- * by their pair of nodes through a hash table with a chain per bucket.
+ * Tuples as numbers from 1, each with both ends, its relation, its age and its position in two lists. They are found by
+ * their pair of nodes in a hash table with a chain per bucket.
  */
 export class Records {
   #words: Uint32Array;
@@ -67,17 +67,17 @@ export class Records {
     return this.#count;
   }
 
-  /** The highest number that was in use. */
+  /** The highest number that was ever in use. */
   get last(): number {
     return this.#last;
   }
 
-  /** The age of the youngest. */
+  /** The age of the youngest record. */
   get lastSequence(): number {
     return this.#lastSequence;
   }
 
-  /** 0 if the record is free. */
+  /** Returns 0 if the record is free. */
   subjectOf(record: number): number {
     return this.#words[record * WORDS + SUBJECT] as number;
   }
@@ -90,7 +90,7 @@ export class Records {
     return relationIn(this.#words[record * WORDS + OBJECT] as number);
   }
 
-  /** Compares ages across lists, because numbers are used again. */
+  /** The age, which is comparable across lists. Record numbers are not, because they are reused. */
   sequenceOf(record: number): number {
     return this.#words[record * WORDS + SEQUENCE] as number;
   }
@@ -103,12 +103,12 @@ export class Records {
     return this.#words[record * WORDS + NEXT_IN] as number;
   }
 
-  /** The next record of a list, the oldest after the newest. */
+  /** The next record of a list. After the newest one comes the oldest. */
   nextOf(record: number, list: number): number {
     return isOut(list) ? this.nextOut(record) : this.nextIn(record);
   }
 
-  /** The node that a record of a list leads to from the list's own. */
+  /** The other end of the tuple, seen from the node that owns the list. */
   otherEndOf(record: number, list: number): number {
     return isOut(list) ? this.objectOf(record) : this.subjectOf(record);
   }
@@ -121,13 +121,13 @@ export class Records {
     this.#words[record * WORDS + word] = value;
   }
 
-  /** The first record of a pair, 0 if it has none. */
+  /** The first record of a pair; 0 if it has none. */
   firstOfPair(subject: number, object: number): number {
     const bucket = this.#hashOf(subject, object) & (this.#buckets.length - 1);
     return this.#ofPair(this.#buckets[bucket] as number, subject, object);
   }
 
-  /** The next record of the same pair, 0 after the last. */
+  /** The next record of the same pair; 0 after the last. */
   nextOfPair(record: number): number {
     const next = this.#words[record * WORDS + NEXT_IN_BUCKET] as number;
     return this.#ofPair(next, this.subjectOf(record), this.objectOf(record));
@@ -173,7 +173,7 @@ export class Records {
     return 0;
   }
 
-  /** Seeded, because tenants choose their pairs. */
+  /** The hash is seeded, because tenants choose their pairs. */
   #hashOf(subject: number, object: number): number {
     let hash = Math.imul(subject ^ this.#seed, 0x9e3779b1);
     hash = Math.imul((hash ^ (hash >>> 15)) + object, 0x85ebca6b);

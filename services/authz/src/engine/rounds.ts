@@ -1,6 +1,6 @@
-/** Things that wait, by tenant: taken in rounds, so that a tenant with many delays no other. */
+/** A queue with one line per tenant, served in turns, so that a tenant with many entries does not delay others. */
 export class Rounds<T> {
-  /** The tenant that was taken from last is the last one. */
+  /** Lines in the order of their turns. The tenant that was served last is at the end. */
   readonly #waiting = new Map<string, T[]>();
   #count = 0;
 
@@ -28,7 +28,7 @@ export class Rounds<T> {
     if (own.length === 0) this.#waiting.delete(tenantId);
   }
 
-  /** The oldest one of the tenant that has waited longest for its round, among those that may be taken. */
+  /** Takes the oldest entry of the tenant that has waited longest for its turn, among the permitted tenants. */
   take(mayBeTaken: (tenantId: string) => boolean = () => true): T | undefined {
     for (const [tenantId, own] of this.#waiting) {
       if (!mayBeTaken(tenantId)) continue;

@@ -1,11 +1,11 @@
-/** Strings sorted at once by the platform's own sort, between two pauses. */
+/** The number of strings that the platform's own sort handles between two pauses. */
 const RUN = 4_096;
 
 const SURROGATE = /[\ud800-\udfff]/;
 
 /**
- * The strings ascending by their UTF-8 bytes. UTF-16 order differs only for characters above U+FFFF, which
- * it puts before U+E000. Pauses at each `yield`: short runs are sorted, then merged.
+ * Sorts strings by their UTF-8 bytes. UTF-16 order differs only for characters above U+FFFF, which it places before
+ * U+E000. It pauses at each `yield`: short runs are sorted and then merged.
  */
 export function* sortedByBytes(strings: readonly string[]): Generator<void, string[]> {
   const isAstral = strings.some((text) => SURROGATE.test(text));
@@ -40,7 +40,7 @@ function* merge(left: readonly string[], right: readonly string[]): Generator<vo
   return merged;
 }
 
-/** One character per byte, so that comparing characters compares bytes. */
+/** Returns a string with one character per byte, so that comparing characters compares bytes. */
 function toBytes(text: string): string {
   return String.fromCharCode(...new TextEncoder().encode(text));
 }

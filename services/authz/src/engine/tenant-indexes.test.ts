@@ -8,7 +8,7 @@ import { finished, newTupleIndex } from './tuple-index.ts';
 
 type Step = 'write' | 'delete' | 'poison' | 'follow' | 'project' | 'ask' | 'forget';
 
-/** A log of one tenant, a table and a follower that lag, and the indexes between them. */
+/** A log of one tenant, a table and a follower that lag, and the indexes that depend on them. */
 function world() {
   const log: { change: Change; event: RecordedEvent }[] = [];
   let followed = 0;
@@ -17,9 +17,9 @@ function world() {
     changeOf: (event) => log[Number(event.position) - 1]?.change ?? { kind: 'nothing' },
     sizeOf: async () => ({ tuples: log.length, hasModel: false }),
     load: async (_tenant, atLeast) => {
-      if (BigInt(projected) < atLeast) projected = Number(atLeast); // the loader waits for the table
+      if (BigInt(projected) < atLeast) projected = Number(atLeast); // The loader waits for the table.
       const read = table();
-      await turns(); // a table is read over many turns, while events are appended
+      await turns(); // A table is read over many turns of the event loop, while events are appended.
       return read;
     },
     eventsBetween: async function* (after, through) {
@@ -66,7 +66,10 @@ function world() {
     project: () => {
       projected = Math.min(projected + 3, log.length);
     },
-    /** What a correct answer may reflect now: the log up to the follower, or further if the table was. */
+    /**
+     * What a correct answer may reflect now: the log up to the follower's position, or up to the table's if that is
+     * further.
+     */
     allowed: () => {
       const states: string[] = [];
       for (let at = followed; at <= Math.max(followed, projected); at++) {
@@ -120,7 +123,7 @@ describe('the index of a tenant', () => {
             asked.push(
               indexes.get('t').then(
                 () => {
-                  // A waiting request looks the index up again, because it may have been evicted by now.
+                  // A waiting request looks the index up again, because it may have been evicted in between.
                   const index = indexes.loaded('t')?.index;
                   if (index !== undefined) expect(allowed()).toContain(idsIn(index));
                 },

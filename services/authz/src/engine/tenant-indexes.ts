@@ -3,25 +3,25 @@ import { NotCaughtUp } from '@cardea/log-follower';
 import type { Fields } from '../relations/relation.ts';
 import type { TupleIndex } from './tuple-index.ts';
 
-/** The change that an event of the log makes in an index. */
+/** The change that an event of the log causes in an index. */
 export type Change =
   | { readonly kind: 'write' | 'delete'; readonly tuple: Fields }
   | { readonly kind: 'nothing' }
-  /** The projection will park its stream, which removes the tuple. */
+  /** The projection will park the event's stream, which removes the tuple. */
   | { readonly kind: 'unreadable' };
 
-/** A tenant's tuples as the table has them. */
+/** A tenant's tuples as of the table. */
 export type LoadedTuples = {
   readonly index: TupleIndex;
   /** The position that the table has reached. */
   readonly position: bigint;
-  /** Streams that the projection does not apply at present; their events change nothing. */
+  /** Streams that the projection currently does not apply. Their events change nothing. */
   readonly parked: ReadonlySet<string>;
-  /** It was read from a file, which has all of it. */
+  /** Whether it was read from a file, which is complete. */
   readonly isSaved?: boolean;
 };
 
-/** What its index would hold, about. */
+/** An estimate of an index's contents. */
 export type TenantSize = { readonly tuples: number; readonly hasModel: boolean };
 
 export type TenantIndexesDependencies = {
@@ -42,7 +42,7 @@ type Entry = LoadedTuples & {
   usedAtMs: number;
   changedAtMs: number;
   version: number;
-  /** The version that a file has; undefined if there is none. */
+  /** The version in the file; undefined if there is no file. */
   savedVersion: number | undefined;
 };
 /** An index that differs from its file. */
@@ -50,9 +50,9 @@ export type Unsaved = {
   readonly tenantId: string;
   readonly index: TupleIndex;
   readonly parked: ReadonlySet<string>;
-  /** The log's position that it reflects, as of now. */
+  /** The log position that it reflects now. */
   readonly position: bigint;
-  /** False once it has changed or was evicted. */
+  /** Returns false after it has changed or was evicted. */
   readonly isCurrent: () => boolean;
   readonly saved: () => void;
 };
@@ -65,18 +65,18 @@ type Loading = {
 };
 
 const BYTES_PER_TUPLE = 140;
-/** An index of a model of the tenant's own is made of maps. */
+/** Bytes per tuple in an index for a tenant's own model, which consists of maps. */
 const BYTES_PER_TUPLE_OF_MODEL = 1_000;
 const BYTES_PER_TENANT = 8 * 1024;
-/** A tenant used within this time is not evicted for another. */
+/** A tenant that was used within this time is not evicted for another one. */
 const IN_USE_MS = 10_000;
-/** A load of more tuples than these takes so long that no request waits for it. */
+/** A load of more tuples takes so long that no request waits for it. */
 const AWAITED_TUPLES_MAX = 10_000;
-/** How often it is looked at whether loaded tenants have outgrown the budget. */
+/** How often the memory of loaded tenants is compared with the budget. */
 const ROOM_EVERY_MS = 1_000;
-/** Times that a tenant is read before its requests fail. */
+/** How often a tenant is read before its requests fail. */
 const LOADS_MAX = 3;
-/** If more events than these follow the read position, the table is read again once it has them. */
+/** If more events than these follow the read position, the table is read again after it has applied them. */
 const TAIL_EVENTS_MAX = 200_000;
 
 /** The indexes of the tenants in use, each at the follower's position. */
@@ -91,7 +91,7 @@ export class TenantIndexes {
     this.#needs = needs;
   }
 
-  /** The index of a loaded tenant; undefined while it is not loaded. */
+  /** The index of a loaded tenant; undefined if it is not loaded. */
   loaded(tenantId: string): Entry | undefined {
     const entry = this.#entries.get(tenantId);
     if (entry !== undefined) this.#touch(tenantId, entry);
@@ -99,8 +99,8 @@ export class TenantIndexes {
   }
 
   /**
-   * Loads the tenant if needed. Undefined where there is no room for it, or where it is so large that it is
-   * loaded meanwhile: then the table has to answer.
+   * Loads the tenant if needed. Returns undefined if there is no room for it, or while a large tenant is being loaded.
+   * The table has to answer then.
    */
   async get(tenantId: string): Promise<Entry | undefined> {
     const entry = this.loaded(tenantId);
@@ -109,7 +109,7 @@ export class TenantIndexes {
     return loading?.isLong === false ? loading.done : undefined;
   }
 
-  /** Events in log order; those of tenants that are not loaded are ignored. */
+  /** Applies events in log order. Events of tenants that are not loaded are ignored. */
   apply(events: readonly RecordedEvent[]): void {
     for (const event of events) {
       const { tenantId } = event.metadata;
@@ -121,13 +121,13 @@ export class TenantIndexes {
     if (nowMs - this.#roomMadeAtMs >= ROOM_EVERY_MS) this.#makeRoom();
   }
 
-  /** The table was changed by something other than the log: everything is loaded again. */
+  /** Call it when the table was changed by something other than the log. Everything is loaded again. */
   forgetAll(): void {
     this.#entries.clear();
     for (const loading of this.#loading.values()) loading.isStale = true;
   }
 
-  /** Those that are not as their files have them, and have not changed for so long. */
+  /** Indexes that differ from their files and have not changed for this time. */
   unsaved(quietMs: number): readonly Unsaved[] {
     const quietSinceMs = this.#needs.monotonicMs() - quietMs;
     const changed = [...this.#entries].filter(
@@ -136,7 +136,7 @@ export class TenantIndexes {
     return changed.map(([tenantId, entry]) => {
       const { index, parked, version } = entry;
       const position = this.#needs.position();
-      // Read from a table that was further on: what lies between is already in it.
+      // The index was read from a newer table, which contains this event already.
       const isOlder = position < entry.position;
       return {
         tenantId,
@@ -180,12 +180,12 @@ export class TenantIndexes {
     };
     this.#loading.set(tenantId, loading);
     loading.done = this.#load(tenantId, loading).finally(() => this.#loading.delete(tenantId));
-    // Nobody waits for a long one; the next request starts another.
+    // No request waits for a long load. The next request starts another one.
     if (isLong) loading.done.catch(() => {});
     return loading;
   }
 
-  /** Reads table and log, then applies the events since the table's position together in one tick. */
+  /** Reads table and log, then applies the events since the table's position in one turn of the event loop. */
   async #load(tenantId: string, loading: Loading): Promise<Entry> {
     const followed = this.#needs.position();
     let atLeast = 0n;
@@ -200,7 +200,7 @@ export class TenantIndexes {
       }
       const newer = [...tail, ...loading.arrived];
       const isReadable = newer.every((event) => this.#applyTo(entry, event));
-      // By that position the table has parked the streams of unreadable events.
+      // At that position the table has parked the streams of unreadable events.
       if (!isReadable) atLeast = newer.at(-1)?.position ?? atLeast;
       if (!isReadable || loading.isStale) continue;
       this.#entries.set(tenantId, entry);
@@ -211,7 +211,9 @@ export class TenantIndexes {
     throw new NotCaughtUp();
   }
 
-  /** The tenant's events between two positions; undefined if so many others are between them. */
+  /**
+   * The tenant's events between two positions. Undefined if there are too many events of other tenants between them.
+   */
   async #tailOf(
     tenantId: string,
     after: bigint,
@@ -227,8 +229,8 @@ export class TenantIndexes {
   }
 
   /**
-   * False if the index has to be read again: the event is unreadable, so the index no longer matches the
-   * table; or the index takes much more memory than its tuples need.
+   * Returns false if the index has to be read again: the event is unreadable, so the index no longer matches the table;
+   * or the index uses much more memory than its tuples need.
    */
   #applyTo(entry: Entry, event: RecordedEvent): boolean {
     if (event.position <= entry.position || entry.parked.has(event.streamId)) return true;
@@ -250,7 +252,7 @@ export class TenantIndexes {
     return !entry.index.isWorn;
   }
 
-  /** Evicts whoever is larger than the budget, then the least recently used, but none that is in use. */
+  /** Evicts indexes larger than the budget, then the least recently used, but none in use. */
   #makeRoom(): void {
     const { bytesMax, monotonicMs } = this.#needs;
     const nowMs = monotonicMs();

@@ -25,11 +25,11 @@ import {
   withRelation,
 } from './tuple-lists.ts';
 
-/** An index is read anew where a quarter of this many nodes or records and more is no longer in use. */
+/** An index is read again if it has at least this many nodes or records of which a quarter is not in use. */
 const SPARSE_MIN = 10_000;
 const SPARSE_SHARE = 0.25;
 const SEQUENCE_MAX = 0xffffffff;
-/** Far more tuples than one event of the log changes. */
+/** Far more than the number of tuples that one event of the log changes. */
 const SEQUENCES_LEFT_MIN = 1_000_000;
 
 /** A tuple by the numbers of its ends and its relation. */
@@ -45,20 +45,20 @@ type GraphState = {
   readonly records: RecordsState;
 };
 export type SavedGraph = Saved<GraphState>;
-/** How many arrays of a saved graph are those of the nodes, which come first. */
+/** The number of arrays of a saved graph that belong to the nodes. They come first. */
 const NODE_ARRAYS = 3;
 
 /**
- * One tenant's tuples. Each node has six circular lists of records, of which it knows the newest: adding is one
- * step, and a walk that starts at its successor meets the oldest first.
+ * One tenant's tuples. Each node has six circular lists of records and stores the newest of each. Adding is one step,
+ * and a walk that starts after the newest record begins with the oldest.
  */
 export class TupleGraph {
   readonly nodes: Nodes;
   readonly records: Records;
-  /** Copies of short lists, from which walks read what they meet often. */
+  /** Copies of short lists, from which walks read frequent nodes. */
   readonly inner: InnerLists;
   readonly #seed: Seed;
-  /** Receives the values that were read ahead; otherwise the compiler would drop the reads. */
+  /** Receives the values that were read ahead. Otherwise the compiler would remove the reads. */
   ahead = 0;
 
   constructor(seed: Seed, saved?: Saved<Omit<GraphState, 'seed'>>) {
@@ -70,7 +70,7 @@ export class TupleGraph {
     this.inner = new InnerLists(this.nodes, this.records);
   }
 
-  /** Views of its arrays, which are right until the next change. */
+  /** Views of its arrays, which are valid until the next change. */
   save(): SavedGraph {
     const nodes = this.nodes.save();
     const records = this.records.save();
@@ -85,7 +85,7 @@ export class TupleGraph {
   }
 
   /**
-   * True when much of its memory is no longer in use, or its sequence is near its end. Its owner then reads
+   * Whether much of its memory is no longer in use, or its sequence numbers are nearly used up. Its owner then reads
    * the tuples again.
    */
   get isWorn(): boolean {
@@ -105,7 +105,7 @@ export class TupleGraph {
     return this.head(node, list) === 0;
   }
 
-  /** The newest record of a node's list, 0 if it is empty; the oldest is the newest one's successor. */
+  /** The newest record of a node's list; 0 if it is empty. The oldest one follows the newest. */
   newest(node: number, list: number): number {
     const head = this.head(node, list);
     if (head === 0) return 0;
@@ -115,7 +115,7 @@ export class TupleGraph {
     return this.find(subject, object, relationIn(head));
   }
 
-  /** Reads what a check of these two looks at first, so that the processor waits for all of it at once. */
+  /** Reads the memory that a check of these two nodes needs first, so that the processor loads all of it at once. */
   readAhead(subject: number, object: number): void {
     this.ahead =
       this.#listAhead(subject, OUT_MEMBER) ^
@@ -138,12 +138,12 @@ export class TupleGraph {
     return record;
   }
 
-  /** The age of a tuple that there is. */
+  /** The age of an existing tuple. */
   sequenceOf({ subject, relation, object }: NodeTuple): number {
     return this.records.sequenceOf(this.find(subject, object, relation));
   }
 
-  /** The tuple becomes the newest. Writing an existing tuple changes nothing. */
+  /** Writes the tuple as the newest one. Writing an existing tuple changes nothing. */
   write(fields: Fields): void {
     const subject = this.nodes.use(fields.user_type, fields.user_id);
     const object = this.nodes.use(fields.object_type, fields.object_id);
@@ -226,7 +226,7 @@ export class TupleGraph {
 
 const OUT = [NEXT_OUT, PREVIOUS_OUT] as const;
 const IN = [NEXT_IN, PREVIOUS_IN] as const;
-/** The words in which records of a list know their neighbours. */
+/** The words that link a list's records. */
 const neighbours = (list: number) => (isOut(list) ? OUT : IN);
 
 const isSparse = (used: number, of: number): boolean =>

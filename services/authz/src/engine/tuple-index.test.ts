@@ -12,10 +12,10 @@ import {
 } from './tuple-index.ts';
 
 const GRAPHS = 2_000;
-/** The only slow unit test: the naive evaluator tries every path. */
+/** This is the only slow unit test, because the naive evaluator tries every path. */
 const GRAPHS_MS = 60_000;
 
-/** `user:alice viewer document:d` as five fields. */
+/** Parses `user:alice viewer document:d` into five fields. */
 function tuple(text: string): Fields {
   const [subject, relation, object] = text.split(' ') as [string, Fields['relation'], string];
   const [user_type, user_id] = subject.split(':') as [string, string];
@@ -64,7 +64,7 @@ const anyFields: fc.Arbitrary<Fields> = fc
     object_id: object[1],
   }));
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
-/** Each is larger than what is looked at between two pauses. */
+/** Each world is larger than what is read between two pauses. */
 const wideWorlds = [
   {
     name: 'one group of many',

@@ -15,45 +15,45 @@ export type { ListedUsers, UsersQuestion } from './list-users.ts';
 export type { SavedGraph } from './tuple-graph.ts';
 
 export type Checked = { readonly allowed: boolean; readonly reason?: string };
-/** Returns also the tuples of the path that allows it, or the near miss where there is one. */
+/** Also returns the tuples of the path that allows it, or the near miss if there is one. */
 export type Explained = Checked & {
   readonly path?: readonly Fields[];
   readonly held?: readonly Fields[];
 };
 
-/** For one or more questions of one request. */
+/** The resources of one or more questions of one request. */
 export type Run = {
   readonly budget: Budget;
-  /** A walk that pauses has one of its own, since other questions are asked meanwhile. */
+  /** The buffers. A walk that pauses has its own, since other questions run in between. */
   readonly scratch: Scratch;
 };
 
 /**
- * The tuples of one tenant and the answers that follow from them (`docs/contract.md` 4.3). Pure: its owner
- * applies the tenant's events in log order, because reasons take the order of writes as age. A question is
- * a walk that pauses now and then, at which the index must not change; it throws
- * {@link EvaluationBudgetExceeded} rather than answer wrongly.
+ * The tuples of one tenant and the answers that follow from them (`docs/contract.md` 4.3). It is pure: its owner
+ * applies the tenant's events in log order, because reasons use the order of writes as age. A question is a walk with
+ * pauses, during which the index must not change. It throws {@link EvaluationBudgetExceeded} rather than give a wrong
+ * answer.
  */
 export interface TupleIndex {
-  /** Tuples in it. */
+  /** The number of tuples. */
   readonly size: number;
-  /** True where it takes much more memory than its tuples need, and should be read anew. */
+  /** Whether it uses much more memory than its tuples need and should be read again. */
   readonly isWorn: boolean;
-  /** Repeating either one changes nothing. */
+  /** Repeating a write or a delete changes nothing. */
   write(tuple: Fields): void;
   delete(tuple: Fields): void;
-  /** Is not kept as a file: `save` throws. */
+  /** Set if it cannot be saved as a file; `save` then throws. */
   readonly hasNoFile?: true;
-  /** All that is in it, as `savedTupleIndex` takes it; right until the next change. */
+  /** The whole contents, in the form that `savedTupleIndex` reads; valid until the next change. */
   save(): SavedGraph;
 
-  /** Without pauses; `scratch` is that of all runs that never pause, unless given. */
+  /** A run without pauses. By default it uses the buffers that all such runs share. */
   run(scratch?: Scratch): Run;
-  /** With the larger budget of a question about all that there is. */
+  /** A run with the larger budget of questions about everything. */
   listRun(scratch?: Scratch): Run;
-  /** Only whether it is allowed. */
+  /** Returns only whether it is allowed. */
   allows(fields: Fields, run?: Run): Walk<boolean>;
-  /** `reason`: the shortest, oldest path; or, if denied, the strongest relation that was not enough. */
+  /** `reason` is the shortest, oldest path. If denied, it is the strongest insufficient relation. */
   check(fields: Fields, run?: Run): Walk<Checked>;
   explain(fields: Fields, run?: Run): Walk<Explained>;
   /** For each id, in order, whether its check is allowed. */
@@ -63,12 +63,12 @@ export interface TupleIndex {
   listUsers(question: UsersQuestion, run?: Run): Walk<ListedUsers>;
 }
 
-/** Runs that do not pause never interleave, so all tenants' indexes share this. */
+/** Runs that do not pause never interleave, so all tenants' indexes share these buffers. */
 const SHARED_SCRATCH = newScratch();
 const [FIRST = 0, SECOND = 0] = crypto.getRandomValues(new Uint32Array(2));
 const SEED: Seed = [FIRST, SECOND];
 
-/** Tuple records that one question may look at, and goals of a model that it may keep in memory. */
+/** Tuple records that one question may read, and goals of a model that it may keep in memory. */
 export type Limits = {
   readonly recordsMax: number;
   readonly listRecordsMax: number;
@@ -79,7 +79,7 @@ const LIMITS: Limits = { recordsMax: RECORDS_MAX, listRecordsMax: LIST_RECORDS_M
 export const newTupleIndex = (limits: Limits = LIMITS): TupleIndex =>
   indexOf(new TupleGraph(SEED), limits);
 
-/** The index that was saved; its arrays are the new one's from now on. */
+/** An index from its saved form. It takes ownership of the arrays. */
 export const savedTupleIndex = (saved: SavedGraph): TupleIndex =>
   indexOf(new TupleGraph(saved.state.seed, saved), LIMITS);
 

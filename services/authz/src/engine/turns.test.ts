@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { turns } from './turns.ts';
 import { ClientGone, Work } from './work.ts';
 
-/** A single tenant has one place, and may wait for two more. */
+/** One tenant has one place, and may wait for two more. */
 const FORM = { places: 2, perFreePlace: 1 / 3, waitingMax: 4, waitMaxMs: 2_000 };
 
-/** Work that ends when it is told to, and how far each piece has come. */
+/** Pieces of work that end on command, and the progress of each. */
 function pieces() {
   const clock = fakeClock('2026-01-01T00:00:00Z');
   const turn = turns(FORM, clock);
@@ -36,7 +36,7 @@ describe('turns for long work', () => {
     await settle();
     expect(begun).toEqual(['a1', 'b1']);
     await end('b1');
-    // a2 came first, but its tenant has its turn.
+    // a2 was queued first, but its tenant has just had its turn.
     expect(begun).toEqual(['a1', 'b1', 'c1']);
     await end('a1');
     await end('a2');

@@ -2,9 +2,9 @@ import { type Clock, FairQueue, type FairQueueForm, type GiveBack } from '@carde
 import { ClientGone, type Work } from './work.ts';
 
 /**
- * Turns for work that takes long: so much at once, and so much that waits, shared fairly between tenants.
- * `overloaded` where the work was not begun, because too much waits already or the request has waited too long.
- * Throws {@link ClientGone} where it was not begun because nobody waits for it any more.
+ * Limits concurrent long work and waiting work, in turns between tenants. Returns `overloaded` if the work was not
+ * started, because too much is waiting or the request has waited too long. Throws {@link ClientGone} if the client
+ * disconnected before the start.
  */
 export type Turns = <T>(of: Work, work: () => Promise<T>) => Promise<T | 'overloaded'>;
 
@@ -23,7 +23,7 @@ export function turns(form: FairQueueForm, clock: Pick<Clock, 'after' | 'monoton
   };
 }
 
-/** Undefined where the request has waited too long, for this turn or for all of its turns. */
+/** Returns undefined if the request has waited too long, for this turn or for all of its turns. */
 async function itsTurn(
   queue: FairQueue,
   of: Work,
@@ -42,7 +42,7 @@ async function itsTurn(
     cancel();
     stay();
     of.waited(clock.monotonicMs() - startMs);
-    // A place that comes too late goes to the next.
+    // A place that arrives too late is passed on to the next request.
     if (taken === undefined) void place.then((late) => late?.());
   }
 }

@@ -1,9 +1,9 @@
 /**
- * The work that one request may still cause. Each request has one budget: all its evaluations, first and
- * repeated, take from it, and they stop when the client has disconnected.
+ * Limits the work of one request. All its evaluations, including repeated ones, share one budget, and they stop when
+ * the client has disconnected.
  */
 
-/** Computing of one request, over all of its walks. */
+/** The computing time of one request, over all of its walks. */
 export const COMPUTING_MAX_MS = 2_000;
 /** The total time that one request waits for its turns. */
 const WAITING_MAX_MS = 10_000;
@@ -14,7 +14,7 @@ export class Work {
   #computedMs = 0;
   #waitedMs = 0;
 
-  /** Without a signal nobody leaves. */
+  /** Without a signal, the client never counts as disconnected. */
   constructor(tenantId: string, signal?: AbortSignal) {
     this.tenantId = tenantId;
     this.#signal = signal;
@@ -40,19 +40,19 @@ export class Work {
     this.#waitedMs += ms;
   }
 
-  /** Throws where nobody waits for the answer any more. */
+  /** Throws if the client has disconnected. */
   expectClient(): void {
     if (this.isAbandoned) throw new ClientGone();
   }
 
-  /** Calls back once the client is gone; returns what ends that. */
+  /** Calls back when the client has disconnected. Returns a function that cancels this. */
   whenAbandoned(callback: () => void): () => void {
     this.#signal?.addEventListener('abort', callback, { once: true });
     return () => this.#signal?.removeEventListener('abort', callback);
   }
 }
 
-/** Nobody reads the answer. */
+/** The client has disconnected. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }

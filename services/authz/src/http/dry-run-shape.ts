@@ -1,4 +1,4 @@
-/** What dry runs have in common: of a batch of tuples, and of a model. */
+/** Schemas that both dry runs share: of a batch of tuples and of a model. */
 import { documented } from '@cardea/contracts';
 import Type from 'typebox';
 import type { DryRun } from '../engine/dry-run.ts';

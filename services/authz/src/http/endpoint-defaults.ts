@@ -1,4 +1,4 @@
-/** What requests to and responses of the tuple endpoints have in common. */
+/** Schemas and rules that the tuple endpoints share. */
 import { instantOf } from '@cardea/contracts';
 import { printToken, type Request } from '@cardea/http';
 import type { Clock } from '@cardea/runtime';
@@ -11,14 +11,14 @@ const TIME_CHARS_MAX = 64;
 export const LOG = 'authz';
 export const TAG = 'Fine-grained authorization';
 
-/** Any user, agent or machine of the tenant may send questions; agent keys are not accepted here. */
+/** Any user, agent or machine of the tenant may send questions. Agent keys are not accepted. */
 export const READS = {
   who: ['user', 'agent_token', 'api_key:fga:read'],
   machine: 'any',
   tenant: 'required',
   area: 'fga',
   tag: TAG,
-  // Tuples name no person's own things: whoever may ask for the tenant at all may ask.
+  // Tuples are no person's own data: every caller that may query the tenant may query all of it.
   class: 'things',
   applicationScope: 'any',
   notTaken: { agent_key: { status: 401, code: 'unauthenticated' } },
@@ -30,7 +30,7 @@ export const WRITES = {
   machine: 'fga:write',
 } as const;
 
-/** Why a question cannot be answered at the moment. */
+/** Why a question cannot be answered now. */
 export const UNANSWERED = {
   evaluation_budget_exceeded: 503,
   not_caught_up: 503,
@@ -38,7 +38,7 @@ export const UNANSWERED = {
   invalid_request: 400,
 } as const;
 
-/** At once where nothing has to be waited for, so that most answers cost no turn of the queue of promises. */
+/** Calls back at once if nothing has to be waited for, so that most answers need no turn of the promise queue. */
 export const onceAnswered = <Answer, Result>(
   answer: Soon<Answer>,
   resultOf: (answer: Answer) => Result,
@@ -52,7 +52,7 @@ export const refusalOf = (unanswered: Unanswered, field = 'relation'): Refusal =
     ? { refused: 'invalid_request', details: [{ field, rule: 'enum' }] }
     : { refused: unanswered };
 
-/** A question about an earlier moment, which the answer repeats. */
+/** The field of a question about an earlier time. The response repeats it. */
 export const asOfShape = {
   as_of: Type.Optional(Type.String({ format: 'date-time', maxLength: TIME_CHARS_MAX })),
 };
@@ -70,10 +70,7 @@ type Refused =
   | { readonly refused: 'forbidden' }
   | { readonly refused: 'invalid_request'; readonly details: object[] };
 
-/**
- * Questions about an earlier moment are for admins, for machines with that role, and for keys. A moment in
- * the future is refused.
- */
+/** Questions about an earlier time are for admins, machines with that role, and keys. A future time is refused. */
 export function askingAt(request: LookingBack, clock: Clock): Asking | Refused {
   const { principal, body } = request;
   const of = askingOf(request);
@@ -89,10 +86,7 @@ export function askingAt(request: LookingBack, clock: Clock): Asking | Refused {
 export const echoOf = ({ as_of }: { readonly as_of?: string }) =>
   as_of === undefined ? {} : { as_of };
 
-/**
- * The context of every question: the tenant, the work that the request may cause, and how new the answer must
- * be.
- */
+/** The context of every question: the tenant, the work that the request may cause, and the required freshness. */
 export const askingOf = ({
   tenantId,
   positionSeen,

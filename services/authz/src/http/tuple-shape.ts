@@ -5,16 +5,16 @@ import { RELATIONS, type Relation, WILDCARD } from '../relations/relation.ts';
 
 const TYPE_BYTES_MAX = 256;
 const ID_BYTES_MAX = 1_024;
-/** Control characters would be invisible in logs and break what prints an id. */
+/** Control characters would be invisible in logs and break programs that print ids. */
 const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]+$';
 
 const type = { minLength: 1, pattern: PRINTABLE, maxBytes: TYPE_BYTES_MAX };
 const id = { minLength: 1, pattern: PRINTABLE, maxBytes: ID_BYTES_MAX };
 
 export const objectType = Type.String(type);
-/** Ids of a tenant's own objects and principals: as OpenFGA, two of them that differ in case are two. */
+/** Ids of a tenant's own objects and principals. As in OpenFGA, ids that differ in case are different. */
 export const objectId = exactText(Type.String(id));
-/** One of the seven relations, or a name of the tenant's own model; the handler knows which. */
+/** One of the seven relations, or a relation of the tenant's own model. The handler checks which exist. */
 const relation = named(
   'Relation',
   Type.Unsafe<Relation>(Type.String({ ...type, examples: [...RELATIONS] })),
@@ -28,19 +28,19 @@ export const questionShape = {
   object_type: objectType,
 };
 export const fieldsShape = { ...questionShape, object_id: objectId };
-/** Whom the principal acts for: only what both are allowed is allowed. */
+/** The principal for whom the caller's principal acts: only what both are allowed is allowed. */
 export const onBehalfOf = {
   on_behalf_of: Type.Optional(
     named('Principal', Type.Object({ user_type: Type.String(type), user_id: objectId })),
   ),
 };
-/** Nothing can be granted on every object of a type. */
+/** Tuples may not use a wildcard as object. */
 const writableFields = {
   ...questionShape,
   object_id: exactText(Type.String({ ...id, not: { const: WILDCARD } })),
 };
 
-/** Nothing is the parent of everything. */
+/** A wildcard may not be the parent of anything. */
 export const writableShape = documented(Type.Object(writableFields), {
   not: {
     properties: { relation: { const: 'parent' }, user_id: { const: WILDCARD } },

@@ -12,12 +12,10 @@ export type WriteDependencies = {
   readonly barrier: Pick<WriteBarrier, 'pass'>;
 };
 
-/**
- * Longest wait for this process's own index. After it the write is still valid, and reads wait for the index.
- */
+/** The longest wait for this process's own index. After it the write is still valid, and reads wait for the index. */
 const SETTLE_MS = 2_000;
 
-/** Records a change that had no effect; returns the position. */
+/** Records a change that had no effect. Returns the position. */
 export async function recordRepeat(
   { streams }: Pick<WriteDependencies, 'streams'>,
   command: Command,
@@ -31,7 +29,7 @@ export async function recordRepeat(
   return position;
 }
 
-/** From now on no process answers the tenant with anything from before the position. */
+/** When this resolves, no process answers the tenant from a state before the position. */
 export async function settle(
   { follower, barrier }: Pick<WriteDependencies, 'follower' | 'barrier'>,
   tenantId: string,

@@ -1,20 +1,20 @@
 /**
- * A relation as other languages write it, a tree of any depth, as rules: what does not fit into one rule
- * becomes relations of its own, named after it.
+ * A relation in the form of other languages, a tree of any depth, converted to rules. Parts that do not fit into one
+ * rule become separate relations, named after it.
  */
 import type { Rule, Term } from '../relations/rules.ts';
 
 export type Expression =
-  /** What tuples of the relation name. */
+  /** The subjects that tuples of the relation may name. */
   | { readonly kind: 'direct'; readonly entries: readonly string[] }
   | { readonly kind: 'term'; readonly term: Term }
   | { readonly kind: 'union' | 'intersect'; readonly of: readonly Expression[] }
   | { readonly kind: 'exclude'; readonly base: Expression; readonly minus: Expression };
 
-/** How deep the tree of a type may be: a deeper one is refused before it is walked. */
+/** The maximum depth of a type's tree. A deeper one is refused before it is walked. */
 export const DEPTH_MAX = 64;
 
-/** The model is written in a language that says more than ours. */
+/** The model uses language features that Cardea's models lack. */
 export class NotImportable extends Error {
   override readonly name = 'NotImportable';
 }
@@ -35,7 +35,7 @@ export function rulesOf(
   return building.rules;
 }
 
-/** `of` where the rule is not the relation that the tuples are written with. */
+/** `of` is set if the rule is not the relation with which the tuples are written. */
 type Place = { readonly depth: number; readonly of?: string };
 
 function ruleFor(building: Building, expression: Expression, place: Place): Rule {
@@ -52,7 +52,7 @@ function ruleFor(building: Building, expression: Expression, place: Place): Rule
     case 'exclude': {
       const minus = termFor(building, expression.minus, place);
       const base = ruleFor(building, expression.base, deeper(place));
-      // Only one exclusion fits into a rule; of more, the inner ones have a relation of their own.
+      // A rule has room for one exclusion only. The inner ones of several become separate relations.
       if (base.exclude === undefined) return { ...base, exclude: [minus] };
       return { union: [termFor(building, expression.base, place)], exclude: [minus] };
     }
@@ -77,7 +77,7 @@ function termFor(building: Building, expression: Expression, place: Place): Term
   let count = 1;
   while (isTaken(`${name}.${count}`) || Object.hasOwn(rules, `${name}.${count}`)) count++;
   const own = `${name}.${count}`;
-  // Reserves the name for what is met below.
+  // Reserves the name before nested parts are converted.
   rules[own] = {};
   rules[own] = ruleFor(building, expression, { ...deeper(place), of: name });
   return own;

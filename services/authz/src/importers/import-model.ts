@@ -1,6 +1,6 @@
 /**
- * Publishes a model that is written in another product's language, for the command line: as the service
- * itself, with the checks and the barrier of a model that an admin publishes.
+ * Publishes a model that is written in another product's language, for the command line. It runs with the service's own
+ * rights, and with the same checks and write barrier as a model that an admin publishes.
  */
 import { canonicalJson } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
@@ -21,7 +21,7 @@ export const MODEL_LANGUAGES = Object.keys(LANGUAGES) as readonly ModelLanguage[
 
 export type ReadModel =
   | { readonly types: Types }
-  /** `message` says in words what has no counterpart; `faults` name places of what it would be. */
+  /** `message` describes what has no counterpart. `faults` name locations in the resulting model. */
   | { readonly refused: 'not_importable'; readonly message: string }
   | { readonly refused: 'model_invalid'; readonly faults: readonly ModelFault[] };
 
@@ -29,7 +29,7 @@ export type Imported =
   | { readonly version: number }
   | { readonly refused: 'version_conflict' | 'model_unchanged' };
 
-/** The model as Cardea's own; nothing is stored. */
+/** Converts the model to Cardea's own form. Nothing is stored. */
 export function readModel(text: string, language: ModelLanguage): ReadModel {
   let types: Types;
   try {
@@ -46,7 +46,7 @@ export function readModel(text: string, language: ModelLanguage): ReadModel {
 
 const shape = Compile(typesShape);
 
-/** Within the bounds of a model that is published over HTTP. */
+/** Whether the model is within the limits of models that are published over HTTP. */
 const fits = (types: Types): boolean => keysOf(types) <= MODEL_KEYS_MAX && shape.Check(types);
 
 function keysOf(value: unknown): number {
@@ -55,7 +55,7 @@ function keysOf(value: unknown): number {
   return inside + (Array.isArray(value) ? 0 : Object.keys(value).length);
 }
 
-/** Parsers of others take minutes for what nests deeply, so it is refused before them. */
+/** Third-party parsers take minutes for deeply nested input, so it is refused before they run. */
 function expectShallow(text: string): void {
   let depth = 0;
   for (const character of text) {
@@ -65,7 +65,7 @@ function expectShallow(text: string): void {
   }
 }
 
-/** The tenant's next version; after `expectedVersion`, where it is given. */
+/** Publishes the tenant's next version, which has to follow `expectedVersion` if that is given. */
 export async function importModel(
   { streams, systemCommand, ids, settings, database, clock }: ServiceDependencies,
   of: {

@@ -59,7 +59,7 @@ definition document {
 `;
 
 type Has = { readonly a: boolean; readonly b: boolean; readonly c: boolean; readonly own: boolean };
-/** What each of them means. */
+/** The expected meaning of each relation. */
 const MEANING: { readonly [relation: string]: (has: Has) => boolean } = {
   both: ({ a, b }) => a && b,
   but: ({ a, b }) => a && !b,

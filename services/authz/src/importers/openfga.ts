@@ -1,4 +1,4 @@
-/** A model in OpenFGA's language, schema 1.1 or 1.2 in one file, as ours; conditions are refused. */
+/** Imports a model in OpenFGA's language, schema 1.1 or 1.2 in one file. Conditions are refused. */
 import { transformer } from '@openfga/syntax-transformer';
 import type { Rule, Term, Types } from '../relations/rules.ts';
 import { type Expression, NotImportable, rulesOf } from './expression.ts';
@@ -41,7 +41,7 @@ export function typesOfOpenFga(dsl: string): Types {
   try {
     model = transformer.transformDSLToJSONObject(dsl) as unknown as OpenFgaModel;
   } catch {
-    // The parser's message quotes the text.
+    // The parser's own message would quote the text.
     throw new NotImportable('This is no model of OpenFGA.');
   }
   return typesOfOpenFgaJson(model);

@@ -6,7 +6,7 @@ import type { Rule, Term, Types } from '../relations/rules.ts';
 import { type Expression, NotImportable, rulesOf } from './expression.ts';
 
 const TEXT_CHARS_MAX = 256 * 1024;
-/** Parentheses in parentheses. */
+/** The maximum nesting of parentheses. */
 const DEPTH_MAX = 64;
 
 const BLANK = /[\s;]+|\/\/[^\n]*|\/\*[\s\S]*?\*\//y;
@@ -53,7 +53,7 @@ class Tokens {
     return this.#at >= this.#all.length;
   }
 
-  /** Takes the token if it comes next. */
+  /** Consumes the token if it comes next. */
   has(token: string): boolean {
     if (this.#all[this.#at] !== token) return false;
     this.#at += 1;
@@ -93,7 +93,7 @@ function definition(tokens: Tokens): { [relation: string]: Rule } {
   return rules;
 }
 
-/** `user | user:* | group#member` */
+/** Parses `user | user:* | group#member`. */
 function subjects(tokens: Tokens): Expression {
   const entries: string[] = [];
   do {
@@ -102,14 +102,14 @@ function subjects(tokens: Tokens): Expression {
       tokens.take('*');
       entries.push(`${type}:*`);
     } else if (tokens.has('#')) {
-      // The ellipsis is the object itself.
+      // The ellipsis stands for the object itself.
       entries.push(tokens.has('...') ? type : `${type}#${tokens.name()}`);
     } else entries.push(type);
   } while (tokens.has('|'));
   return { kind: 'direct', entries };
 }
 
-/** The loosest of the operators; a union is the tightest. */
+/** Parses the operator with the lowest precedence; a union has the highest. */
 function exclusion(tokens: Tokens, depth: number): Expression {
   let base = intersection(tokens, depth);
   while (tokens.has('-')) base = { kind: 'exclude', base, minus: intersection(tokens, depth) };
@@ -140,7 +140,7 @@ function operand(tokens: Tokens, depth: number): Expression {
   return { kind: 'term', term: termOf(tokens, name) };
 }
 
-/** `viewer`, `parent->viewer`, `parent.any(viewer)` */
+/** Parses `viewer`, `parent->viewer` or `parent.any(viewer)`. */
 function termOf(tokens: Tokens, name: string): Term {
   if (tokens.has('->')) return { from: name, relation: tokens.name() };
   if (!tokens.has('.')) return name;

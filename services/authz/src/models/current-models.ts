@@ -1,14 +1,14 @@
-/** The models of the tenants whose tuples are written here, kept until the log says that one has changed. */
+/** Caches the models of tenants whose tuples are written here, until the log reports a change. */
 import type { Streams } from '@cardea/event-store';
 import { type Fields, isBuiltIn, WILDCARD } from '../relations/relation.ts';
 import { type Model, models } from './model.ts';
 
-/** Tenants; of more, the oldest are loaded again. */
+/** The most cached tenants. Beyond it the oldest are dropped and loaded again. */
 const MODELS_MAX = 10_000;
 
 export type CurrentModels = {
   readonly of: (tenantId: string) => Promise<Model>;
-  /** An event of the tenant's model was seen. */
+  /** Call it when an event of the tenant's model was seen. */
   readonly changed: (tenantId: string) => void;
 };
 
@@ -21,7 +21,7 @@ export function currentModels(streams: Streams): CurrentModels {
       if (found !== undefined) return found;
       const before = changes;
       const { state } = await streams.load(models, { tenantId, id: tenantId });
-      // A change that came since may be missing.
+      // The state may miss a change that was reported during the load, so it is not cached.
       if (before !== changes) return state;
       known.set(tenantId, state);
       const [oldest] = known.keys();
@@ -35,11 +35,11 @@ export function currentModels(streams: Streams): CurrentModels {
   };
 }
 
-/** Tuples that an earlier model took can still be deleted. */
+/** Tuples that an earlier model allowed can still be deleted. */
 export const deletionFaultOf = ({ version }: Model, { relation }: Fields): string | undefined =>
   version > 0 || isBuiltIn(relation) ? undefined : 'enum';
 
-/** Returns the fault of a tuple; undefined if the model allows it. */
+/** Returns the fault of a tuple, or undefined if the model allows it. */
 export function faultOf({ version, types }: Model, fields: Fields): string | undefined {
   if (version === 0) return isBuiltIn(fields.relation) ? undefined : 'enum';
   const relations = Object.hasOwn(types, fields.object_type)

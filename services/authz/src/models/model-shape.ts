@@ -1,10 +1,10 @@
-/** A model as clients send and see it. What it means is checked by `faultsOfModel`, with a code of its own. */
+/** A model as clients send and see it. `faultsOfModel` checks its meaning, with a separate error code. */
 import { documented, named } from '@cardea/contracts';
 import Type from 'typebox';
 import { TERMS_MAX, type Types } from '../relations/rules.ts';
 
 const NAME_CHARS_MAX = 1_024;
-/** As many relations as a model may have, with all of their parts and some terms of two keys. */
+/** Enough for the maximum number of relations with all of their parts and some terms of two keys. */
 export const MODEL_KEYS_MAX = 10_000;
 
 const name = Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX });
@@ -35,7 +35,7 @@ export const typesShape = Type.Unsafe<Types>(
     ],
   }),
 );
-/** Conditions have no counterpart; named here so that they are refused as part of a model. */
+/** Conditions are not supported. They are in the schema so that they are refused as part of a model. */
 export const conditions = Type.Optional(
   Type.Unknown({ description: 'Refused: conditions and caveats have no counterpart here.' }),
 );

@@ -1,6 +1,6 @@
 /**
- * A tenant's own model. Each version is whole and stays as it is; version 0 is no model of the tenant's own:
- * the seven relations and what follows from them.
+ * A tenant's own model. Each version is complete and never changes. Version 0 means that the tenant has no own model:
+ * the seven built-in relations apply.
  */
 import type { Stream } from '@cardea/event-store';
 import type { Types } from '../relations/rules.ts';

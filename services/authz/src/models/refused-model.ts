@@ -1,6 +1,6 @@
 import { faultsOfModel, type Types } from '../relations/rules.ts';
 
-/** The answer to what is no model, which names every place that is wrong. */
+/** The refusal of an invalid model, which names every location that is wrong. */
 export function refusedModel(body: { readonly types: Types; readonly conditions?: unknown }) {
   const faults =
     body.conditions === undefined

@@ -1,6 +1,6 @@
 /**
- * A write of an existing tuple, or a delete of a missing one: recorded, without effect. Each has its own
- * stream, because in the tuple's stream many equal requests would conflict on its revision.
+ * A write of an existing tuple, or a delete of a missing one. It is recorded without effect. Each has its own stream,
+ * because in the tuple's stream many equal requests would conflict on its revision.
  */
 import { accept, type Decision, type Stream } from '@cardea/event-store';
 import type { Fields } from '../relations/relation.ts';
@@ -11,13 +11,13 @@ export type NoOpWriteEvent = {
 };
 
 export const noOpWrites: Stream<null, NoOpWriteEvent> = {
-  // Its name since the first release; logs hold it.
+  // The noun of the first release, which stays because logs contain it.
   noun: 'attempt',
   initial: null,
   evolve: () => null,
 };
 
-/** Once per command. */
+/** Records the write once per command. */
 export const recordNoOpWrite =
   (event: NoOpWriteEvent) =>
   (_state: null, revision: number): Decision<NoOpWriteEvent, never> =>

@@ -1,7 +1,6 @@
 /**
- * A tuple says "subject IS relation OF object". There are seven relations, and the order between them
- * is fixed: owner implies editor, editor implies viewer and can_write, viewer implies can_read.
- * `member` and `parent` stand alone.
+ * A tuple states "subject IS relation OF object". The seven built-in relations have a fixed order: owner implies
+ * editor, editor implies viewer and can_write, viewer implies can_read. `member` and `parent` imply nothing.
  */
 export const RELATIONS = [
   'owner',
@@ -13,18 +12,15 @@ export const RELATIONS = [
   'parent',
 ] as const;
 /**
- * In a tenant with a model of its own a name of that model, which by type is one of the seven: what looks up
- * a relation's number asks `isBuiltIn` before.
+ * If the tenant has its own model, this may be one of that model's names although the type lists only the seven. Code
+ * that looks up a relation's number first calls `isBuiltIn`.
  */
 export type Relation = (typeof RELATIONS)[number];
 
 export const isBuiltIn = (relation: string): relation is Relation =>
   (RELATIONS as readonly string[]).includes(relation);
 
-/**
- * A tuple states it and a check requests it (`docs/contract.md` 2.7). All parts but the relation are opaque
- * strings.
- */
+/** The fields of a tuple and of a check (`docs/contract.md` 2.7). All except the relation are opaque strings. */
 export type Fields = {
   readonly user_type: string;
   readonly user_id: string;
@@ -39,7 +35,7 @@ export type Batch = { readonly writes: readonly Fields[]; readonly deletes: read
 /** As the id of a subject it stands for every id of the subject's type. */
 export const WILDCARD = '*';
 
-/** The number that a relation has in table and index. */
+/** The number of each relation in table and index. */
 export const numberOf = {
   owner: 0,
   editor: 1,
@@ -50,10 +46,10 @@ export const numberOf = {
   parent: 6,
 } as const satisfies Record<Relation, number>;
 
-/** The number of a relation that is not one of the seven; its name is stored beside it. */
+/** The number of a relation that is not one of the seven. Its name is stored beside it. */
 const OWN = 7;
 
-/** How a relation is stored. */
+/** The columns that store a relation. */
 export const columnsOf = (relation: Relation) =>
   isBuiltIn(relation)
     ? { relation: numberOf[relation], own_relation: null }
@@ -65,7 +61,7 @@ export const relationOf = (row: {
   readonly own_relation: string | null;
 }): Relation => (row.own_relation ?? RELATIONS[row.relation]) as Relation;
 
-/** Bit r is set if having relation r satisfies the requested one. */
+/** Bit r is set if relation r satisfies the requested one. */
 export const satisfying = {
   owner: 0b00001,
   editor: 0b00011,
@@ -76,7 +72,7 @@ export const satisfying = {
   parent: 0b1000000,
 } as const satisfies Record<Relation, number>;
 
-/** The fields of any object that has them, in the contract's order and without its other properties. */
+/** Copies the fields in the contract's order, without other properties. */
 export const fieldsOf = (from: Fields): Fields => ({
   user_type: from.user_type,
   user_id: from.user_id,
@@ -85,13 +81,11 @@ export const fieldsOf = (from: Fields): Fields => ({
   object_id: from.object_id,
 });
 
-/** Nothing is the parent of everything, so no such tuple is written or deleted. */
+/** Whether the tuple makes a wildcard a parent. Such tuples are neither written nor deleted. */
 export const isWildcardParent = ({ relation, user_id }: Fields): boolean =>
   relation === 'parent' && user_id === WILDCARD;
 
-/**
- * The fields in a recorded event; throws if they are not in the written form, so that its stream is parked.
- */
+/** Reads the fields of a recorded event. Throws if they are not in the written form, so that the stream is parked. */
 export function readFields(data: { readonly [field: string]: unknown }): Fields {
   const { user_type, user_id, relation, object_type, object_id } = data;
   const texts = [user_type, user_id, object_type, object_id];

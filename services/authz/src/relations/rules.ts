@@ -1,19 +1,19 @@
 /**
- * The rules of a tenant's own model: for each type of object, how each relation follows from tuples and from
- * other relations. They are pure data, as clients send them and as the stream stores them.
+ * The rules of a tenant's own model: for each type of object, how each relation follows from tuples and from other
+ * relations. They are pure data, in the form that clients send and the stream stores.
  */
 
-/** A relation of the same object; or of the objects that `from` leads to. */
+/** A relation of the same object, or of the objects that `from` leads to. */
 export type Term = string | { readonly from: string; readonly relation: string };
 
 /**
- * Allowed is who a tuple names or a term of `union` allows, if every term of `intersect` allows it too and no
- * term of `exclude` does. Without `direct` and `union` the terms of `intersect` decide alone.
+ * A subject is allowed if a tuple names it or a term of `union` allows it, every term of `intersect` allows it too, and
+ * no term of `exclude` does. Without `direct` and `union` the terms of `intersect` decide alone.
  */
 export type Rule = {
-  /** Subjects that tuples may name: `user`, `user:*` (all of the type), `group#member` (whoever is). */
+  /** Subjects that tuples may name: `user`, `user:*` (all of the type), `group#member` (all who have the relation). */
   readonly direct?: readonly string[];
-  /** The relation of the same object with which those tuples are written, where it is not the rule's own. */
+  /** The relation of the same object with which those tuples are written, if it is not the rule's own. */
   readonly of?: string;
   readonly union?: readonly Term[];
   readonly intersect?: readonly Term[];
@@ -30,9 +30,9 @@ export const TYPES_MAX = 200;
 export const RELATIONS_MAX = 500;
 export const TERMS_MAX = 200;
 const NAME_BYTES_MAX = 254;
-/** Faults that one answer names. */
+/** The most faults that one response names. */
 const FAULTS_MAX = 20;
-/** What separates parts of a subject, and what no name may hold so that it can be read again. */
+/** A name without the characters that separate parts of a subject, so that it can be parsed. */
 const NAME = /^[^\s:#@*\p{Cc}]+$/u;
 
 const ruleOf = (types: Types, type: string, relation: string): Rule | undefined =>
@@ -46,17 +46,17 @@ function relationsOf(
   return Object.assign(Object.create(null), types[type]?.relations);
 }
 
-/** `group#member` as its parts; a subject without `#` has no relation. */
+/** Splits `group#member` into its parts. A subject without `#` has no relation. */
 export function partsOf(subject: string): { readonly type: string; readonly relation?: string } {
   const [type = '', relation] = subject.split('#');
   return relation === undefined ? { type } : { type, relation };
 }
 
-/** Plain types that a tuple of the relation may name: what `from` follows. */
+/** The plain types that a tuple of the relation may name; `from` follows these. */
 export const plainTypes = (rule: Rule | undefined): readonly string[] =>
   (rule?.direct ?? []).filter((entry) => !/[:#]/.test(entry));
 
-/** Why this is no model; empty for one that is. */
+/** Returns why the model is invalid; empty for a valid model. */
 export function faultsOfModel(types: Types): readonly ModelFault[] {
   const faults = [...shapeFaults(types)];
   return (faults.length > 0 ? faults : exclusionFaults(types)).slice(0, FAULTS_MAX);
@@ -79,7 +79,7 @@ function* shapeFaults(types: Types): Generator<ModelFault> {
 
 const isName = (name: string): boolean =>
   NAME.test(name) && Buffer.byteLength(name) <= NAME_BYTES_MAX;
-/** A message quotes no more of the input than names that are fit to be printed. */
+/** A message only quotes names that are safe to print. */
 const at = (name: string): string => (isName(name) ? name : '?');
 
 type Place = { readonly type: string; readonly rule: Rule; readonly field: string };
@@ -114,7 +114,7 @@ function termFault(types: Types, type: string, term: Term): string | undefined {
   const from = ruleOf(types, type, term.from);
   if (from === undefined) return 'unknown';
   const { direct = [], union = [], intersect = [], exclude = [] } = from;
-  // What leads to other objects is what tuples say, and nothing that would have to be evaluated.
+  // The relation in `from` must consist of tuples only and need no evaluation.
   const isPlain = union.length + intersect.length + exclude.length === 0 && from.of === undefined;
   if (!isPlain || plainTypes(from).length < direct.length) return 'not_direct';
   const isKnown = plainTypes(from).some((each) => ruleOf(types, each, term.relation));
@@ -123,7 +123,7 @@ function termFault(types: Types, type: string, term: Term): string | undefined {
 
 type Edge = { readonly to: string; readonly excludes: boolean };
 
-/** A relation that reached itself through an exclusion would be allowed exactly if it were not. */
+/** A relation that reached itself through an exclusion would be allowed if and only if it were not. */
 function exclusionFaults(types: Types): readonly ModelFault[] {
   const edges = new Map<string, Edge[]>();
   for (const [type, { relations = {} }] of Object.entries(types)) {
@@ -169,7 +169,7 @@ function reachedFrom(
   from: string,
 ): ReadonlySet<string> {
   const seen = new Set([from]);
-  // A set goes on with what is added while it is walked.
+  // The iteration includes elements that are added during the loop.
   for (const each of seen) for (const { to } of edges.get(each) ?? []) seen.add(to);
   return seen;
 }

@@ -1,4 +1,4 @@
-/** An answer with the position that it reflects, or why there is none. */
+/** An answer with the position that it reflects, or the reason why there is none. */
 import { ModelChanged } from '../adapters/rows-of-model.ts';
 import { Overloaded } from '../engine/evaluations.ts';
 import { UnknownRelation } from '../engine/model-index.ts';
@@ -12,17 +12,17 @@ export type Unanswered =
   | 'evaluation_budget_exceeded'
   | 'not_caught_up'
   | 'overloaded'
-  /** The tenant's model has no such relation; or it is none of the seven, where the tenant has no model. */
+  /** The relation exists neither in the tenant's model nor, without a model, among the seven. */
   | 'unknown_relation';
-/** The answer with the log position that it reflects, or why none can be given now. */
+/** The answer with the log position that it reflects, or why there is none now. */
 export type Answered<T> = { readonly value: T; readonly position: bigint } | NotAnswered;
 type NotAnswered = {
   readonly unanswered: Unanswered;
-  /** The number of the question, of several, that names an unknown relation. */
+  /** If there were several questions, the index of the one that names an unknown relation. */
   readonly at?: number;
 };
 
-/** Waits for the tenant's turn, and asks then. */
+/** Waits for the tenant's turn and then asks. */
 export async function answeredInTurn<T>(
   take: Turns,
   work: Work,

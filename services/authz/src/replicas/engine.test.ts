@@ -17,7 +17,7 @@ const held = {
 const of = { tenantId: 't', atLeast: undefined, work: new Work('t') };
 const table = { check: async () => ({ unanswered: 'overloaded' }) } as unknown as Engine;
 
-/** An index that is at the end of its log, once it is loaded. */
+/** An index that is at the end of its log after it was loaded. */
 function fixture(given: { tuples?: number; loaded?: Promise<void>; table?: Engine } = {}) {
   const clock = fakeClock('2026-01-01T00:00:00Z');
   const fresh = { is: true };

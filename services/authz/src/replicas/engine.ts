@@ -28,22 +28,21 @@ import type { Work } from '../engine/work.ts';
 import { type Answered, answeredInTurn, TOO_LARGE, unansweredBy } from './answered.ts';
 import type { Follower } from './follower.ts';
 
-/** A promise only where something has to be waited for. */
+/** A promise only if something has to be waited for. */
 export type Soon<T> = T | Promise<T>;
 
 /**
- * Answers questions about a tenant's tuples, never from before the last write that this process
- * acknowledged for the tenant, nor from before `atLeast`. The index in memory answers only while it is
- * known to be fresh.
+ * Answers questions about a tenant's tuples. No answer is older than the last write that this process acknowledged for
+ * the tenant, nor older than `atLeast`. The index in memory answers only while it is known to be fresh.
  */
 export interface Engine {
   check(of: Asking, asked: CheckRequest): Soon<Answered<Checked>>;
-  /** All at one position and within one budget; those that no budget was left for are undefined. */
+  /** Checks all at one position and within one budget. Results that the budget did not suffice for are undefined. */
   checkAll(
     of: Asking,
     asked: readonly CheckRequest[],
   ): Soon<Answered<readonly (Checked | undefined)[]>>;
-  /** Works as `check` does, and also returns the tuples on which the answer depends. */
+  /** Works like `check`, and also returns the tuples on which the answer depends. */
   explain(of: Asking, asked: CheckRequest): Soon<Answered<Explained>>;
   filter(of: Asking, asked: FilterRequest): Soon<Answered<readonly boolean[]>>;
   listObjects(of: Asking, asked: ObjectsRequest): Soon<Answered<readonly string[]>>;
@@ -51,8 +50,8 @@ export interface Engine {
 }
 
 /**
- * The tenant whose tuples are asked about, what answering may cost, the log position that the answer must reflect at
- * least, and the moment that is asked about, if that is not now.
+ * The tenant whose tuples are queried, the cost limit, the minimum log position of the answer, and the time in question
+ * if it is not now.
  */
 export type Asking = {
   readonly tenantId: string;
@@ -67,16 +66,16 @@ export type EngineDependencies = {
   readonly clock: Clock;
   readonly evaluations: Evaluations;
   /**
-   * False while the index in memory may lack what another process has acknowledged: it then answers nothing.
-   * True only for the tick in which it was asked.
+   * Returns false while the index in memory may lack a write that another process has acknowledged; it must not answer
+   * then. True is valid only in the same turn of the event loop.
    */
   readonly isFresh: () => boolean;
 };
 
 const WAIT_MS = 2_000;
 /**
- * Checks and filters from the table: each costs hundreds of times as much as one from memory, and takes a
- * connection that requests of all kinds share.
+ * Checks and filters from the table. Each costs hundreds of times as much as one from memory, and takes a connection
+ * that all kinds of requests share.
  */
 const FROM_TABLE: FairQueueForm = {
   places: 8,
@@ -84,13 +83,13 @@ const FROM_TABLE: FairQueueForm = {
   waitingMax: 1_000,
   waitMaxMs: WAIT_MS,
 };
-/** Tries while the index changes; the last one pauses the follower. */
+/** How often a walk starts again after the index changed. During the last try the follower is paused. */
 const WALKS_MAX = 3;
 const HOLD_MS = 250;
-/** Times that a request loads a tenant whose index is evicted again before it is used. */
+/** How often a request loads a tenant whose index is evicted again before it is used. */
 const LOADS_MAX = 3;
 
-/** From memory by `start`; where that has no fresh index of the tenant, by `read` from the table. */
+/** Answers from memory by `start`. If memory has no fresh index of the tenant, answers from the table by `read`. */
 type Answering = <T>(
   of: Asking,
   start: Question<T>,
@@ -116,17 +115,16 @@ function answering(needs: EngineDependencies): Record<'checked' | 'listed', Answ
   };
   const inTurn = <T>({ work }: Asking, start: Question<T>): Promise<Answered<T>> =>
     answeredInTurn(longWalks, work, () => walkLong(needs, work, start));
-  /** The table's own engine has turns for lists. */
+  /** The table's own engine limits lists. */
   const listed: Answering = (of, start, read) =>
     answered(of, start, async () => {
       if (of.asOf === undefined) metrics.tableAnswers.inc();
       const answer = await read();
-      // A tenant whose tuples are too many for the table may have an index by the time that the table gives
-      // up.
+      // A tenant with too many tuples for the table may have an index by the time the table gives up.
       if (!('unanswered' in answer) || answer.unanswered !== TOO_LARGE) return answer;
       return needs.tenants.loaded(of.tenantId) ? answered(of, start, () => answer) : answer;
     });
-  /** One after the other; whose index is loaded when its turn comes is answered from that. */
+  /** Runs one after the other. If the tenant's index is loaded when its turn comes, that one answers. */
   const checked: Answering = (of, start, read) =>
     answered(of, start, () =>
       answeredInTurn(fromTable, of.work, async () => listed(of, start, read)),
@@ -134,7 +132,7 @@ function answering(needs: EngineDependencies): Record<'checked' | 'listed', Answ
   return { checked, listed };
 }
 
-/** Answers from memory; where that has no fresh index of the tenant, `table` does. */
+/** Answers from memory. If memory has no fresh index of the tenant, `table` answers. */
 export function engineOf(needs: EngineDependencies, table: Engine): Engine {
   const { checked, listed } = answering(needs);
   return {
@@ -182,16 +180,16 @@ const runOf = (index: TupleIndex, pauses: boolean): Run =>
 const listRunOf = (index: TupleIndex, pauses: boolean): Run =>
   index.listRun(pauses ? newScratch() : undefined);
 
-/** There is no index of the tenant in memory that is fresh. */
+/** Memory has no fresh index of the tenant. */
 const ELSEWHERE = 'elsewhere';
 type FromMemory<T> = Answered<T> | typeof ELSEWHERE;
 /**
- * Answers at once, or in steps with pauses if the question takes long. A walk with pauses has memory of its
- * own, because other walks run in between.
+ * Answers at once, or in steps with pauses if the question takes long. A walk with pauses has its own buffers, because
+ * other walks run in between.
  */
 type Question<T> = (index: TupleIndex, pauses: boolean) => Walk<T>;
 
-/** Starts again if the index changes meanwhile; during the last try the follower is paused. */
+/** Starts again if the index changes during the walk. During the last try the follower is paused. */
 async function walkLong<T>(
   needs: EngineDependencies,
   work: Work,
@@ -211,7 +209,7 @@ async function walkLong<T>(
   }
 }
 
-/** Continues between other requests; undefined if the index changed or the time ran out. */
+/** Continues between other requests. Returns undefined if the index changed or the time ran out. */
 async function walkOnce<T>(
   { follower, tenants, clock, evaluations }: EngineDependencies,
   work: Work,
@@ -232,12 +230,12 @@ async function walkOnce<T>(
   return done && { value: done.value, position };
 }
 
-/** So that an answer is never mistaken for none. */
+/** Wraps the value, so that an undefined answer is not mistaken for none. */
 function* wrapped<T>(walk: Walk<T>): Walk<{ readonly value: T }> {
   return { value: yield* walk };
 }
 
-/** Evaluates in this tick where nothing has to be waited for, as in nearly every request. */
+/** Evaluates in this turn of the event loop if nothing has to be waited for, as in nearly every request. */
 function ask<T>(
   needs: EngineDependencies,
   of: Asking,
@@ -272,7 +270,7 @@ async function askOnceReady<T>(
     if (!isFresh()) return ELSEWHERE;
     const entry = tenants.loaded(of.tenantId);
     if (entry !== undefined) return evaluated(() => evaluate(entry.index), follower.position);
-    // The loop then looks it up again: an index may be evicted before the requests that waited for it run.
+    // The loop then looks it up again, because an index may be evicted before the requests that waited for it run.
     if ((await tenants.get(of.tenantId)) === undefined) return ELSEWHERE;
   }
   return ELSEWHERE;

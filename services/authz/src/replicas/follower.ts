@@ -3,10 +3,10 @@ import { type FollowedIndex, followedIndex, waiters } from '@cardea/log-follower
 import type { Clock, Logger } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
 
-/** Requests that may wait at once for the end of the log to be seen. */
+/** The most requests that may wait at once for the end of the log. */
 const WAITERS_MAX = 1_000;
 /**
- * Tenants whose own writes are kept; beyond it the oldest are dropped, long after the index has reached
+ * The most tenants whose own writes are tracked. Beyond it the oldest are dropped, long after the index has reached
  * them.
  */
 const FLOORS_MAX = 10_000;
@@ -22,15 +22,15 @@ export type FollowerDependencies = {
 };
 
 /**
- * Keeps this process up to date with the log: knows its position, how fresh that is, and up to which
- * position this process has acknowledged writes of each tenant.
+ * Keeps this process up to date with the log. It knows its position, its freshness, and up to which position this
+ * process has acknowledged writes of each tenant.
  */
 export class Follower {
   readonly #clock: Clock;
   readonly #index: FollowedIndex;
   readonly #waitForFresh;
   readonly #floors = new Map<string, bigint>();
-  /** Monotonic time at which the log was last seen to have no further events. */
+  /** The monotonic time at which the end of the log was last reached. */
   #levelAtMs = Number.NEGATIVE_INFINITY;
   readonly #holds = new Set<Promise<void>>();
 
@@ -53,19 +53,17 @@ export class Follower {
     });
   }
 
-  /** All events up to here were handed on; -1 before the log was first read. */
+  /** All events up to this position were passed on; -1 before the log was first read. */
   get position(): bigint {
     return this.#index.position;
   }
 
-  /** For how long, at most, an answer from the index may have been outdated. */
+  /** The maximum time for which an answer from the index may have been outdated. */
   get staleMs(): number {
     return this.#clock.monotonicMs() - this.#levelAtMs;
   }
 
-  /**
-   * A write was acknowledged to a client of this process; later reads of it reflect at least that position.
-   */
+  /** Records that a write was acknowledged to a client of this process. Later reads reflect at least that position. */
   acknowledge(tenantId: string, position: bigint): void {
     const before = this.#floors.get(tenantId) ?? 0n;
     this.#floors.delete(tenantId);
@@ -78,13 +76,14 @@ export class Follower {
     return this.#floors.get(tenantId) ?? 0n;
   }
 
-  /** True if everything up to the position was handed on within the time. */
+  /** Resolves with true if everything up to the position was passed on within the time. */
   reached(position: bigint, timeoutMs: number): Promise<boolean> {
     return this.#index.reached(position, timeoutMs);
   }
 
   /**
-   * True if the end of the log was seen within the last `maxMs`, or is seen within the next `timeoutMs`.
+   * Resolves with true if the end of the log was reached within the last `maxMs`, or is reached within the next
+   * `timeoutMs`.
    */
   isFresh(maxMs: number, timeoutMs: number): Promise<boolean> {
     return this.#waitForFresh.until(() => this.staleMs <= maxMs, timeoutMs);

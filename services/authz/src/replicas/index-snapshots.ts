@@ -1,6 +1,6 @@
 /**
- * Keeps large indexes as files, so that a process that starts again does not read millions of rows: written
- * when a tenant's tuples have not changed for a while, and when the process stops.
+ * Saves large indexes as files, so that a restarted process need not read millions of rows. An index is written when
+ * its tuples have not changed for a while, and when the process stops.
  */
 import type { Clock, Logger } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
@@ -9,11 +9,11 @@ import type { IndexBasis } from '../adapters/tuple-loader.ts';
 import type { LoadedTuples, TenantIndexes, Unsaved } from '../engine/tenant-indexes.ts';
 import { savedTupleIndex } from '../engine/tuple-index.ts';
 
-/** Smaller indexes are read from the table in a moment. */
+/** Smaller indexes are read from the table quickly. */
 const TUPLES_MIN = 50_000;
 const QUIET_MS = 60_000;
 const LOOK_MS = 5_000;
-/** For all that is written when the process stops; the rest is read from the table next time. */
+/** The time limit for all writes when the process stops. The rest is read from the table next time. */
 const STOP_MS = 10_000;
 
 export type SnapshotDependencies = {
@@ -27,13 +27,13 @@ export type SnapshotDependencies = {
 };
 
 export type IndexSnapshots = {
-  /** Undefined where there is no file that reflects `atLeast`, or it cannot be trusted. */
+  /** Returns undefined if no trustworthy file reflects `atLeast`. */
   readonly load: (tenantId: string, atLeast: bigint) => Promise<LoadedTuples | undefined>;
   readonly loops: readonly Loop[];
   readonly stop: () => Promise<void>;
 };
 
-/** Where no folder is named. */
+/** Used if no folder is configured. */
 export const noSnapshots: IndexSnapshots = {
   load: async () => undefined,
   loops: [],
@@ -52,12 +52,12 @@ export function indexSnapshots(needs: SnapshotDependencies): IndexSnapshots {
   };
   return {
     load: async (tenantId, atLeast) => {
-      // Read before the file: if a stream is parked or released in between, all indexes are read again.
+      // Read before the file. If a stream is parked or released in between, all indexes are read again.
       const { text, parked } = await needs.basis();
       const found = await files.read(tenantId, text);
       if (found === undefined || found.position < atLeast) return undefined;
       const { position } = found;
-      // The log was cut: what follows has nothing to do with what the file has.
+      // The log was truncated, so the file's contents do not belong to what follows.
       if (position > (await needs.head())) return undefined;
       return { index: savedTupleIndex(found.saved), position, parked, isSaved: true };
     },
@@ -86,8 +86,8 @@ export function indexSnapshots(needs: SnapshotDependencies): IndexSnapshots {
 }
 
 /**
- * Saves the index of a tenant to a file. A small index has none, so the file of a tenant that has become
- * small or was deleted is removed.
+ * Saves the index of a tenant to a file. A small index has no file, so the file of a tenant that became small or was
+ * deleted is removed.
  */
 async function saved(
   { files, basis }: SnapshotDependencies,
@@ -98,7 +98,7 @@ async function saved(
     return true;
   }
   const now = await basis();
-  // A stream was parked or released, and the index will be read anew within a second.
+  // A stream was parked or released. The index will be read again within a second.
   const isSame =
     now.parked.size === parked.size && [...parked].every((each) => now.parked.has(each));
   if (!isSame || !isCurrent()) return false;

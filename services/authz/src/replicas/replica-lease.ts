@@ -1,7 +1,7 @@
 /**
- * The lease of this process to answer from memory. While it is valid, every write that any process has
- * acknowledged is applied here: a writer waits for each row of `replicas`, until it has reached the write's
- * position or can be renewed no more and its last lease is over.
+ * The lease with which this process may answer from memory. While it is valid, every write that any process has
+ * acknowledged is applied here. A writer waits for each row of `replicas` until the row has reached the write's
+ * position, or can no longer be renewed and its last lease has ended.
  */
 import type { Clock, Ids, Logger } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
@@ -9,19 +9,19 @@ import type { ReplicaTable } from '../adapters/replica-table.ts';
 import type { Follower } from './follower.ts';
 
 const RENEW_EVERY_MS = 500;
-/** From before a renewal is sent. Writers wait longer than this for a row that is not renewed. */
+/** Counted from before a renewal is sent. Writers wait longer than this for a row that is not renewed. */
 export const LEASE_MS = 1_700;
-/** Longest wait for the follower's first position; a row below it would only make writers wait. */
+/** The longest wait for the follower's first position, because a row with a lower position would delay writers. */
 const START_WAIT_MS = 5_000;
 
 export type ReplicaLeaseDependencies = {
   readonly table: ReplicaTable;
   readonly follower: Pick<Follower, 'position' | 'reached'>;
-  /** The end of the log. */
+  /** The position of the end of the log. */
   readonly head: () => Promise<bigint>;
-  /** Looks after the rows of others while there is nothing to wait for. */
+  /** Checks the rows of other replicas while no writer waits. */
   readonly look: () => Promise<void>;
-  /** Whether the last look found rows of others. */
+  /** Whether the last check found rows of other replicas. */
   readonly hasOthers: () => boolean;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -29,9 +29,9 @@ export type ReplicaLeaseDependencies = {
 };
 
 export type ReplicaLease = {
-  /** Call it in the same tick as the evaluation. */
+  /** Call it in the same turn of the event loop as the evaluation. */
   readonly isValid: () => boolean;
-  /** The row of this process, which its own writes need not wait for. */
+  /** The id of this process's row. Its own writes need not wait for it. */
   readonly id: () => string | undefined;
   readonly loop: Loop;
 };
@@ -42,7 +42,7 @@ export const aloneLease: Pick<ReplicaLease, 'isValid'> = { isValid: () => true }
 type Moment = { readonly monotonicMs: number; readonly wallMs: number };
 type Registered = {
   readonly id: string;
-  /** The end of the log when the row was there already: what no writer waited for came before it. */
+  /** The end of the log at the registration. Writes before it did not wait for this replica. */
   joinsAt?: bigint;
   renewed: Moment;
   reported: bigint;
@@ -55,7 +55,7 @@ export function replicaLease(needs: ReplicaLeaseDependencies): ReplicaLease {
     monotonicMs: clock.monotonicMs(),
     wallMs: clock.now().getTime(),
   });
-  /** Either clock may have stood still, or have been set, while the process was suspended. */
+  /** Both clocks are compared, because either may have stopped or been set while the process was suspended. */
   const isWithin = ({ monotonicMs, wallMs }: Moment): boolean =>
     clock.monotonicMs() < monotonicMs + LEASE_MS && clock.now().getTime() < wallMs + LEASE_MS;
 
@@ -71,7 +71,7 @@ export function replicaLease(needs: ReplicaLeaseDependencies): ReplicaLease {
     registered.joinsAt = await needs.head();
   };
 
-  /** False when the row was fenced or removed. */
+  /** Returns false if the row was fenced or removed. */
   const renew = async (registered: Registered): Promise<boolean> => {
     const sent = now();
     const { position } = needs.follower;
@@ -88,14 +88,14 @@ export function replicaLease(needs: ReplicaLeaseDependencies): ReplicaLease {
     return true;
   };
 
-  /** One statement at most, then waits for the next cause of one. */
+  /** Runs at most one statement, then waits for the next reason to run. */
   const turn = async (registered: Registered, signal: AbortSignal): Promise<void> => {
     const restMs = registered.renewed.monotonicMs + RENEW_EVERY_MS - clock.monotonicMs();
     if (restMs <= 0) {
       if (!(await renew(registered))) return register();
       return needs.look();
     }
-    // Each renewal says how far this process is, which is soon enough while nobody waits for it.
+    // Each renewal includes the position, which suffices while nobody waits for it.
     if (!needs.hasOthers()) return clock.sleep(restMs, signal);
     if (needs.follower.position > registered.reported) {
       if (!(await report(registered))) await register();
@@ -114,7 +114,7 @@ export function replicaLease(needs: ReplicaLeaseDependencies): ReplicaLease {
         tick();
         if (own !== undefined) await turn(own, signal);
         else if (await needs.follower.reached(0n, START_WAIT_MS)) await register();
-        // The answer comes at once where the follower has stopped already.
+        // The promise resolves at once if the follower has stopped, so this waits instead.
         else await clock.sleep(RENEW_EVERY_MS, signal);
       }
     } finally {

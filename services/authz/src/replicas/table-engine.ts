@@ -1,6 +1,6 @@
 /**
- * Answers from the table where a tenant's index is not in memory: each question reads the tuples that matter
- * to it, and the index's own evaluator decides over them. Slower, and equal in every answer.
+ * Answers from the table if a tenant's index is not in memory. Each question reads the tuples that matter to it, and
+ * the index's own evaluator decides. This is slower, but every answer is equal.
  */
 import type { Positions } from '@cardea/read-models';
 import type { Clock, FairQueueForm } from '@cardea/runtime';
@@ -26,7 +26,7 @@ import type { Fields } from '../relations/relation.ts';
 import { type Answered, answeredInTurn, unansweredBy } from './answered.ts';
 import type { Asking, Engine } from './engine.ts';
 
-/** Lists and dry runs, which read far more of the table than a check does. */
+/** Lists and dry runs, which read far more of the table than a check. */
 const LARGE_READS: FairQueueForm = {
   places: 4,
   perFreePlace: 1,
@@ -43,9 +43,9 @@ export type TableEngineDependencies = {
   readonly subgraphs: Subgraphs;
   readonly positions: Positions;
   readonly evaluations: Evaluations;
-  /** The position that an answer must not be older than; undefined while the end of the log is unknown. */
+  /** The minimum position of an answer. Undefined while the end of the log is unknown. */
   readonly bound: (tenantId: string) => Promise<bigint | undefined>;
-  /** Shared by all that reads much. */
+  /** Shared by all large reads. */
   readonly largeReads: Turns;
 };
 
@@ -54,7 +54,7 @@ export const largeReads = (clock: Pick<Clock, 'after' | 'monotonicMs'>): Turns =
 
 export function tableEngine(needs: TableEngineDependencies): Engine {
   const { subgraphs, evaluations } = needs;
-  /** The subgraph has no other questions, but walks over others go on meanwhile. */
+  /** The subgraph serves only this question, but walks over other indexes continue in between. */
   const walked = <T>(
     { work }: Asking,
     { run }: TupleIndex,
@@ -106,11 +106,11 @@ export function tableEngine(needs: TableEngineDependencies): Engine {
 
 const principalsOf = (asked: Principal & Partial<Fields>): readonly Principal[] => eachOf(asked);
 
-/** Reads the tuples that a batch of changes can matter to, and answers what it would change. */
+/** Reads the tuples that a batch of changes can affect, and returns what the batch would change. */
 export const dryRuns =
   (
     needs: Omit<TableEngineDependencies, 'subgraphs'> & {
-      /** All of the tenant where no changes are named. */
+      /** Reads all tuples of the tenant if no changes are named. */
       readonly affected: (of: Asking, changed: readonly Fields[] | undefined) => Promise<Affected>;
     },
   ): DryRuns =>
@@ -149,7 +149,7 @@ const askInTurn = <T>(
 
 const ascending = (a: bigint, b: bigint): number => Number(a - b);
 
-/** Waits for the table; the position is read before the rows, so that it never promises more than they show. */
+/** Waits for the table. The position is read before the rows, so it never promises more than they show. */
 async function ask<T>(
   { positions, bound }: Pick<TableEngineDependencies, 'positions' | 'bound'>,
   of: Asking,
@@ -158,7 +158,7 @@ async function ask<T>(
   const least = await bound(of.tenantId);
   if (least === undefined) return { unanswered: 'not_caught_up' };
   const atLeast = of.atLeast !== undefined && of.atLeast > least ? of.atLeast : least;
-  // Models are kept beside the tuples of now, those of earlier moments too.
+  // Models of all times are stored with the current tuples, so that table is needed too.
   const tables = of.asOf === undefined ? [NOW] : [NOW, HISTORY];
   if (!(await positions.reached(tables, atLeast, WAIT_MS))) return { unanswered: 'not_caught_up' };
   const [position = 0n] = tables.map((table) => positions.passed(table)).sort(ascending);

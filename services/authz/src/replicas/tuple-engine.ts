@@ -20,7 +20,7 @@ import { noBarrier, type WriteBarrier, writeBarrier } from './write-barrier.ts';
 const TUPLE_STREAM = 'tuple-';
 const MODEL_STREAM = 'model-';
 const PAGE_EVENTS = 500;
-/** Longest wait for the table to catch up before a tenant is read from it. */
+/** The longest wait for the table to catch up before a tenant is read from it. */
 const TABLE_WAIT_MS = 2_000;
 
 type Dependencies = Pick<
@@ -36,7 +36,7 @@ export type TupleEngine = {
   readonly dryRun: DryRuns;
   readonly follower: Follower;
   readonly barrier: Pick<WriteBarrier, 'pass'>;
-  /** Nothing newer was acknowledged to a client of the tenant; undefined while that is unknown. */
+  /** The last position acknowledged to clients of the tenant; undefined while it is unknown. */
   readonly acknowledged: (tenantId: string) => Promise<bigint | undefined>;
   readonly loops: readonly Loop[];
   readonly stop: () => Promise<void>;
@@ -115,7 +115,7 @@ type Replicas = {
   readonly stop: () => void;
 };
 
-/** Without a cache that processes share there is one process. */
+/** Without a cache that processes share there is only one process. */
 function replicasOf(needs: Dependencies, follower: Follower): Replicas {
   const { settings, database, store, clock, ids, log, notices } = needs;
   if (settings.REDIS_URL === undefined) {
@@ -157,7 +157,7 @@ function snapshotsOf(needs: Dependencies, tenants: () => TenantIndexes): IndexSn
   });
 }
 
-/** Undefined while the log is away. */
+/** Undefined while the log is unavailable. */
 const endOf = (store: Dependencies['store']): Promise<bigint | undefined> =>
   store.head(store.log).catch((error: unknown) => {
     if (error instanceof EventStoreUnavailable) return undefined;
@@ -184,10 +184,10 @@ async function* eventsBetween(
 
 const isModel = ({ streamId }: RecordedEvent): boolean => streamId.startsWith(MODEL_STREAM);
 
-/** Returns the change that an event makes in an index; events of other nouns make none. */
+/** Returns the change that an event causes in an index. Events of other nouns cause none. */
 export function changeOf(event: RecordedEvent): Change {
   const { streamId, type, data } = event;
-  // Another model is another index: it is read from the table, once that has the model.
+  // Another model requires another index, which is read from the table after the table has the model.
   if (isModel(event)) return { kind: 'unreadable' };
   if (!streamId.startsWith(TUPLE_STREAM)) return { kind: 'nothing' };
   const kind = type === 'TupleWritten' ? 'write' : type === 'TupleDeleted' ? 'delete' : undefined;

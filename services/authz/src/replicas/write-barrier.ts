@@ -1,46 +1,42 @@
 /**
- * The barrier that a change passes before it is answered, so that no replica answers from an older state in
- * memory. Each row of `replicas` has to reach the change's position, or has to be expired: not renewed for so
- * long that its lease has ended.
+ * The barrier that a change passes before it is answered, so that no replica answers from an older state in memory.
+ * Each row of `replicas` has to reach the change's position, or has to be expired: not renewed for so long that its
+ * lease has ended.
  */
 import { waiters } from '@cardea/log-follower';
 import { DatabaseUnavailable } from '@cardea/read-models';
 import { type Clock, metrics } from '@cardea/runtime';
 import { type ReplicaRow, type ReplicaTable, readNotice } from '../adapters/replica-table.ts';
 
-/**
- * The time without a renewal, by this process's own clock. It is longer than a lease, so clocks need not
- * agree.
- */
+/** The time without a renewal, by this process's own clock. It is longer than a lease, so clocks need not agree. */
 const DEAD_MS = 2_000;
-/** A replica that lags for so long gets no more renewals. */
+/** A replica that lags for this long gets no more renewals. */
 const FENCE_AFTER_MS = 1_000;
-/** A notice may be lost. */
+/** How often rows are read again, because a notice may be lost. */
 const LOOK_AGAIN_MS = 50;
-/** By then every row is past the position or dead, unless rows cannot be changed. */
+/** After this time every row is past the position or dead, unless rows cannot be changed. */
 const PASS_MS_MAX = 5_000;
 const WAITERS_MAX = 10_000;
 
 export type WriteBarrier = {
   /**
-   * Call it once per change, after its commit. Throws if the rows cannot be read; the change is stored all
-   * the same.
+   * Call it once per change, after its commit. Throws if the rows cannot be read; the change is stored all the same.
    */
   readonly pass: (position: bigint) => Promise<void>;
-  /** Keeps what is known of the rows up to date and removes dead ones, so that later changes wait less. */
+  /** Updates what is known of the rows and removes dead ones, so that later changes wait less. */
   readonly look: () => Promise<void>;
-  /** Whether the rows that were read last have any but this process's own. */
+  /** Whether the rows that were read last include any of other replicas. */
   readonly hasOthers: () => boolean;
-  /** Takes a notice of the table's channel; undefined when some may have been missed. */
+  /** Processes a notice of the table's channel. Undefined means that notices may have been missed. */
   readonly notice: (payload: string | undefined) => void;
 };
 
-/** Where one process is all there is. */
+/** Used if there is only one process. */
 export const noBarrier: Pick<WriteBarrier, 'pass'> = { pass: async () => {} };
 
 export type WriteBarrierDependencies = {
   readonly table: Pick<ReplicaTable, 'rows' | 'fence' | 'remove'>;
-  /** The row of this process: its own index is waited for by other means. */
+  /** The row of this process. Its own index is waited for in another way. */
   readonly ownId: () => string | undefined;
   readonly clock: Clock;
 };
@@ -79,7 +75,7 @@ export function writeBarrier({ table, ownId, clock }: WriteBarrierDependencies):
     for (const id of ids) {
       const row = known.get(id);
       if (row === undefined || nowMs - row.sinceMs < DEAD_MS) continue;
-      // Only if it was not renewed after all: from here on it cannot be.
+      // Removes the row only if it was not renewed. From here on it cannot be.
       await table.remove(id, row.counter);
       found = true;
     }
@@ -89,7 +85,7 @@ export function writeBarrier({ table, ownId, clock }: WriteBarrierDependencies):
   const passed = async (position: bigint): Promise<void> => {
     const startMs = clock.monotonicMs();
     await read();
-    // A replica that registers later reads the end of the log later than the change.
+    // A replica that registers later starts from an end of the log that includes the change.
     const awaited = others();
     for (;;) {
       const late = lagging(awaited, position);
@@ -128,7 +124,7 @@ export function writeBarrier({ table, ownId, clock }: WriteBarrierDependencies):
   };
 }
 
-/** The time is taken after the row was read, so that the renewal is older than it for certain. */
+/** The time is taken after the row was read, so the renewal is certainly older. */
 const knownOf = (row: ReplicaRow, before: Known | undefined, nowMs: number): Known => ({
   counter: row.counter,
   sinceMs: before?.counter === row.counter ? before.sinceMs : nowMs,
@@ -136,7 +132,7 @@ const knownOf = (row: ReplicaRow, before: Known | undefined, nowMs: number): Kno
   applied: before !== undefined && before.applied > row.applied ? before.applied : row.applied,
 });
 
-/** Callers that ask while one runs share the next one, which begins after they asked. */
+/** Callers that arrive during a run share the next one, which starts after they called. */
 function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

@@ -1,4 +1,4 @@
-/** A batch of changes, as clients send it to be made or to see what it would change. */
+/** The schema of a batch of changes, for applying it and for dry runs. */
 import { documented } from '@cardea/contracts';
 import Type from 'typebox';
 import { writableShape } from '../http/tuple-shape.ts';
@@ -12,7 +12,7 @@ const changes = Type.Optional(
   documented(Type.Array(writableShape, { maxItems: CHANGES_MAX }), { uniqueItems: true }),
 );
 export const changesShape = { writes: changes, deletes: changes };
-/** Not both lists are empty or missing. */
+/** At least one list must have an entry. */
 export const NOT_EMPTY = {
   not: { properties: { writes: { maxItems: 0 }, deletes: { maxItems: 0 } } },
 };
@@ -38,7 +38,7 @@ export function readBatch(body: {
   return faults.length > 0 ? { refused: 'invalid_request', details: [...faults] } : batch;
 }
 
-/** The faults that the tenant's model finds. */
+/** Returns the faults under the tenant's model. */
 export function faultsUnder(model: Model, { writes, deletes }: Batch): Refused | undefined {
   const ofWrites = writes.map((fields) => faultOf(model, fields));
   const ofDeletes = deletes.map((fields) => deletionFaultOf(model, fields));
@@ -50,7 +50,7 @@ export function faultsUnder(model: Model, { writes, deletes }: Batch): Refused |
   return faults.length > 0 ? { refused: 'invalid_request', details: faults } : undefined;
 }
 
-/** Finds the faults of a batch as a whole, before any part of it is decided. */
+/** Returns the faults of a batch as a whole, before any part of it is decided. */
 export function faultsOf({ writes, deletes }: Batch): readonly Fault[] {
   const seen = new Set<string>();
   return Object.entries({ writes, deletes }).flatMap(([list, tuples]) =>

@@ -1,6 +1,6 @@
 /**
- * When identity deletes a user, an agent or a tenant, the tuples that name it are deleted, so that no tuple
- * would apply if the id were used again. Tuples written after the deletion arrived here stay.
+ * When identity deletes a user, an agent or a tenant, deletes the tuples that name it, so that no tuple would apply if
+ * the id were used again. Tuples that were written after the deletion arrived here stay.
  */
 import { identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
@@ -25,7 +25,7 @@ const CATCH_UP_MS = 30_000;
 
 type Deleted = Heard<typeof identityEvents, 'user.deleted' | 'agent.deleted' | 'tenant.deleted'>;
 
-/** It has no table of its own: what it decided is in the log. */
+/** It has no table, because its decisions are in the log. */
 export const forgetPrincipals = (needs: Dependencies) =>
   consumer({
     name: 'authz',
@@ -80,7 +80,7 @@ type Row = {
   readonly object_id: string;
 };
 
-/** By position, so that a page never contains rows whose deletion the table has yet to apply. */
+/** Pages by position, so that a page never contains rows whose deletion the table has yet to apply. */
 async function page(
   database: Database,
   of: {

@@ -1,4 +1,4 @@
-/** What authz publishes: private and published events have the same fields. */
+/** Publishes the events of authz. Private and published events have the same fields. */
 import type { authzEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import type { ModelPublished } from '../models/model.ts';

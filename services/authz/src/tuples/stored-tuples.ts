@@ -1,4 +1,4 @@
-/** Tuples as the table has them, in the form that clients see. */
+/** Reads tuples from the table in the form that clients see. */
 import type { Database } from '@cardea/read-models';
 import { tupleKey } from '../adapters/tuple-key.ts';
 import { type Fields, relationOf } from '../relations/relation.ts';
@@ -28,7 +28,7 @@ const HISTORY = `(
   SELECT * FROM authz.tuple_spans
   WHERE from_at <= $3::timestamptz AND (to_at IS NULL OR to_at > $3::timestamptz)) AS span`;
 
-/** The tuples of now, or of a moment; in the order asked. Undefined where one of them is not in the table. */
+/** The tuples, now or at an earlier time, in the requested order. Undefined if one of them is not in the table. */
 export async function storedTuples(
   database: Database,
   { tenantId, asOf }: { readonly tenantId: string; readonly asOf?: Date | undefined },

@@ -1,7 +1,7 @@
 /**
- * Maintains table `tuple_spans`: from when to when each tuple existed. The clocks of processes differ, so a
- * moment is the latest time of any event of the tenant up to there: what is true at it is what a replay of
- * the log shows until a later time comes.
+ * Maintains table `tuple_spans`: from when to when each tuple existed. The clocks of processes differ, so the time of a
+ * position is the latest time of any event of the tenant up to it. A state is valid from that time until a later time
+ * appears in the log.
  */
 import type { Recorded } from '@cardea/event-store';
 import { orNull, projection, type Statement, table } from '@cardea/read-models';
@@ -40,7 +40,7 @@ export const tupleSpans = projection<TupleEvent>()({
   name: 'tuple_spans',
   log: 'authz',
   tables: [spans, clocks],
-  isSpaced: true, // a question about an earlier moment may wait that long
+  isSpaced: true, // A question about an earlier time may wait that long.
   on: {},
   apply: {
     on: ['TupleWritten', 'TupleDeleted'],
@@ -51,7 +51,7 @@ export const tupleSpans = projection<TupleEvent>()({
 type Begun = ReturnType<typeof begun>;
 type Ended = { readonly id: string; readonly tenant_id: string; readonly to_at: string };
 
-/** Times are the latest of the batch so far; the statement raises them to the tenant's latest before it. */
+/** Times are the latest in the batch so far. The statement raises them to the tenant's latest time before the batch. */
 function statements(events: readonly Recorded<TupleEvent>[], schema: string): readonly Statement[] {
   const latest = new Map<string, number>();
   const started = new Map<string, Begun>();

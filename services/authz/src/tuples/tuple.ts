@@ -1,6 +1,6 @@
 /**
- * One relationship tuple: written, deleted, written again. Its stream's id is a hash of tenant and fields,
- * so that two writers of one tuple use the same stream; every event has all its fields.
+ * One relationship tuple, which can be written, deleted and written again. Its stream's id is a hash of tenant and
+ * fields, so that two writers of one tuple use the same stream. Every event has all fields.
  */
 import type { Stream } from '@cardea/event-store';
 import type { Fields } from '../relations/relation.ts';

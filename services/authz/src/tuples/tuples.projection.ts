@@ -1,6 +1,4 @@
-/**
- * Maintains table `tuples`, which lists and indexes are read from, and the number of tuples of each type.
- */
+/** Maintains table `tuples`, from which lists and indexes are read, and the number of tuples of each type. */
 import type { Json } from '@cardea/contracts';
 import type { Recorded } from '@cardea/event-store';
 import { countTable, orNull, projection, type TableChange, table } from '@cardea/read-models';
@@ -11,7 +9,7 @@ import type { TupleEvent } from './tuple.ts';
 
 const STREAM = /^tuple-([0-9a-f]{64})$/;
 
-/** The 32 bytes of the stream's id in Postgres' notation; undefined for streams of other nouns. */
+/** The 32 bytes of the stream's id in PostgreSQL's notation; undefined for streams of other nouns. */
 export const keyOfStream = (streamId: string): string | undefined => {
   const hex = STREAM.exec(streamId)?.[1];
   return hex === undefined ? undefined : `\\x${hex}`;
@@ -44,7 +42,7 @@ const models = table('models', {
   columns: { tenant_id: 'text', version: 'integer', published_at: 'timestamptz', types: 'jsonb' },
 });
 
-/** Models are in it too: what an index is loaded from has the position of both. */
+/** It includes models, so that an index is loaded from one position of both. */
 export const tuplesTable = projection<TupleEvent | ModelPublished>()({
   name: 'tuples',
   log: 'authz',

@@ -1,6 +1,6 @@
 /**
- * Erases again, in data restored from an earlier backup, everything that a later backup of the same
- * deployment knows as erased: versions of secrets that were destroyed, and the keys of deleted tenants.
+ * After a restore, erases everything again that a later backup of the same deployment lists as erased: destroyed
+ * versions of secrets, and the keys of deleted tenants.
  */
 import type { TableLoad } from '@cardea/read-models';
 import { NotDone } from '../cli/failures.ts';
@@ -14,7 +14,7 @@ const KEYS = 'tenant_keys';
 const ofVault = ({ tables }: Manifest, name: string): readonly SavedTable[] =>
   tables.filter((table) => table.schema === 'vault' && table.name === name);
 
-/** Throws unless it is whole, of this deployment, and later than the backup that is restored. */
+/** Throws unless the backup is complete, of this deployment, and later than the one that is restored. */
 export async function readLaterBackup(
   folder: string,
   restored: Manifest,
@@ -33,7 +33,7 @@ export async function readLaterBackup(
   return { folder, manifest };
 }
 
-/** Inside the transaction of the load, after its tables. */
+/** Runs inside the transaction of the load, after its tables. */
 export async function eraseAgain(tables: TableLoad, later: LaterBackup): Promise<void> {
   const versions = await loadBeside(tables, later, VERSIONS);
   const keys = await loadBeside(tables, later, KEYS);
@@ -54,7 +54,9 @@ export async function eraseAgain(tables: TableLoad, later: LaterBackup): Promise
   );
 }
 
-/** The later rows in a temporary table of text, since that backup may have columns that this one lacks. */
+/**
+ * Loads the later rows into a temporary table of text columns, since that backup may have columns that this one lacks.
+ */
 async function loadBeside(
   tables: TableLoad,
   { folder, manifest }: LaterBackup,

@@ -1,6 +1,6 @@
 /**
- * Writes a backup: the tables of one snapshot, without those that can be rebuilt from the others. All
- * services may run during it.
+ * Writes a backup: the tables of one snapshot, without those that can be rebuilt from the others. All services may keep
+ * running.
  */
 import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
@@ -21,7 +21,7 @@ import { saveTables } from './save-tables.ts';
 
 const OWNER_ONLY_FOLDER = 0o700;
 
-/** Topics begin empty after a restore, and migrations create their own table. */
+/** Tables that are left out: topics start empty after a restore, and migrations create their own table. */
 const NOT_SAVED = ['bus.log_epoch', 'bus.members', 'bus.partitions', 'bus.records'];
 
 export async function makeBackup(
@@ -56,7 +56,7 @@ export async function makeBackup(
   }
 }
 
-/** New, or empty: an older backup is never mixed with this one. */
+/** Creates the folder. An existing one must be empty, so that two backups are never mixed. */
 function makeFolder(folder: string): void {
   if (existsSync(folder) && readdirSync(folder).length > 0) {
     throw new NotDone('the folder of --out is not empty', 'folder_not_empty');

@@ -1,7 +1,6 @@
 /**
- * The contents of a backup and the requirements for restoring it. The manifest is written last, so a backup
- * without one is incomplete. It is authenticated under ENCRYPTION_KEY, and with it all files, by their
- * hashes.
+ * The manifest lists the contents of a backup and the requirements for restoring it. It is written last, so a backup
+ * without one is incomplete. It is authenticated under ENCRYPTION_KEY and contains the hashes of all files.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +11,7 @@ import type { Settings } from '@cardea/runtime';
 import type { Infrastructure } from '@cardea/service';
 import { NotDone, WrongConfiguration } from '../cli/failures.ts';
 
-/** Since 2 a table may be saved in parts. */
+/** Version 2 allows a table to be saved in parts. */
 export const FORMAT = 2;
 const FORMATS_READ: readonly number[] = [1, FORMAT];
 const FILE = 'manifest.json';
@@ -20,11 +19,11 @@ const USE = 'backup/v1';
 const OWNER_ONLY = 0o600;
 const KEY_ID_CHARACTERS = 8;
 
-/** A table or, of a large one, the rows of one file. */
+/** A table, or the rows of one file of a large table. */
 export type SavedTable = CopiedTable & {
   readonly file: string;
   readonly rows: number;
-  /** The size of the file as it lies there. */
+  /** The size of the compressed file. */
   readonly bytes: number;
   readonly sha256: string;
 };
@@ -33,7 +32,7 @@ export type Manifest = {
   readonly format: number;
   readonly version: string;
   readonly created_at: string;
-  /** With EventStoreDB the events are not in the backup: that has one of its own. */
+  /** With EventStoreDB the events are not in the backup. EventStoreDB has its own backup. */
   readonly events: 'included' | 'in_event_store_db';
   /** `schema/NNNN-name` and the hash of the migration's source. */
   readonly migrations: { readonly [name: string]: string };
@@ -45,7 +44,7 @@ export type Manifest = {
 type Keys = Pick<Infrastructure, 'derive' | 'settings'>;
 type Stored = { readonly manifest: Manifest; readonly mac: string };
 
-/** Short names of the deployment's secrets, from which nothing can be found out about them. */
+/** Short identifiers of the deployment's secrets, which reveal nothing about them. */
 export const keyIdsOf = ({ settings, derive }: Keys): Manifest['keys'] => ({
   encryption_key: wrapKeys(settings, USE).current.id,
   jwt_secret: idOf(derive('JWT_SECRET', USE).current),
@@ -100,7 +99,7 @@ function refuseOtherKey(id: string, settings: Settings): void {
   const { current, previous } = wrapKeys(settings, USE);
   const ours = [current, previous].flatMap((key) => key?.id ?? []);
   if (ours.includes(id)) return;
-  // A text that is no id of a key is not shown.
+  // A text that is no key id is not shown.
   const theirs = /^[0-9a-f]{8}$/.test(id) ? id : 'unknown';
   throw new WrongConfiguration(
     `The backup was made under ENCRYPTION_KEY ${theirs}, and the settings have ${ours.join(', ')}: nothing was written.`,

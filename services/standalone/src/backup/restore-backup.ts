@@ -1,7 +1,7 @@
 /**
- * Restores a backup into an empty database. It checks the manifest, migrates the schemas to their saved
- * state, loads the tables in one transaction and compares each file's hash while it is read, begins a new
- * epoch of the topics, and rebuilds the projections. Any failure leaves the database empty again.
+ * Restores a backup into an empty database. It checks the manifest and migrates the schemas to their saved state. It
+ * loads the tables in one transaction and compares each file's hash while reading. Then it begins a new epoch of the
+ * topics and rebuilds the projections. Any failure leaves the database empty again.
  */
 import { randomUUID } from 'node:crypto';
 import { beginEpoch, relayPositionKey, remakeTopics } from '@cardea/event-bus';
@@ -35,7 +35,7 @@ export type RestoreStep =
 export type Restored = {
   readonly manifest: Manifest;
   readonly epoch: string;
-  /** After which each log is relayed. */
+  /** The position after which each log is relayed. */
   readonly relayedFrom: { readonly [log: string]: string };
   readonly parkedStreams: number;
   readonly hasSameJwtSecret: boolean;
@@ -46,7 +46,7 @@ type Restoring = {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly owner: string;
-  /** Names what was erased since the backup was made. */
+  /** A later backup, which lists what was erased since. */
   readonly later: LaterBackup | undefined;
   readonly tell: (step: RestoreStep) => void;
 };
@@ -90,12 +90,12 @@ export async function restoreBackup(
     const hasSameJwtSecret = keyIdsOf(shared).jwt_secret === manifest.keys.jwt_secret;
     return { manifest, epoch, relayedFrom, parkedStreams, hasSameJwtSecret };
   } catch (error) {
-    await emptyAgain(owner).catch(() => undefined); // the mark then keeps every process out
+    await emptyAgain(owner).catch(() => undefined); // If this fails, the mark keeps every process from starting.
     throw error;
   }
 }
 
-/** An older backup is brought forward after it is loaded; one with steps that we lack is not ours. */
+/** An older backup is migrated after it is loaded. A backup with migrations that this version lacks is refused. */
 async function refuseUnknownMigrations({ migrations, version }: Manifest): Promise<void> {
   const planned = await plannedMigrations(migrationSetsOf(services));
   const isKnown = Object.entries(migrations).every(
@@ -156,7 +156,7 @@ async function load({ deployment, folder, manifest, owner, later, tell }: Restor
   }
 }
 
-/** The loaded log is the saved one, with the same position at its end. */
+/** Checks that the loaded log equals the saved one, with the same position at its end. */
 async function expectHeads({ deployment, manifest }: Restoring): Promise<void> {
   if (manifest.events !== 'included') return;
   const heads = await headsOf(deployment);
@@ -166,7 +166,7 @@ async function expectHeads({ deployment, manifest }: Restoring): Promise<void> {
   }
 }
 
-/** The positions that the cache and the topics noted before the restore are wrong now. */
+/** Resets the positions that the cache and the topics stored before the restore, because they are wrong now. */
 async function beginTopics({ deployment, manifest, tell }: Restoring): Promise<void> {
   const client = kafkaOf(deployment);
   if (client !== undefined) {

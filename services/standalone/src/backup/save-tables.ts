@@ -1,10 +1,10 @@
-/** All tables of one snapshot, over two connections; a large table in as many parts, so that both have work. */
+/** Saves all tables of one snapshot over two connections. A large table is split in two, so that both have work. */
 import type { CopiedTable, TableSnapshot } from '@cardea/read-models';
 import type { SavedTable } from './manifest.ts';
 import { savePart, type TablePart } from './table-files.ts';
 
 const CONNECTIONS = 2;
-/** 64 MB. */
+/** Tables up to 64 MB are not split. */
 const BLOCKS_UNDIVIDED_MAX = 8192;
 
 type ToSave = {
@@ -14,7 +14,7 @@ type ToSave = {
   readonly onSaved: (part: SavedTable) => void;
 };
 
-/** In the order of the tables. */
+/** Returns the tables in their order. */
 export async function saveTables({
   snapshot,
   folder,
@@ -48,7 +48,7 @@ export function partsOf(table: CopiedTable, blocks: number): readonly TablePart[
   return Array.from({ length: CONNECTIONS }, (_, at) => ({
     table,
     file: `${name}.${at + 1}.copy.zst`,
-    // The last has no end: whatever was added since the blocks were counted is in it.
+    // The last part has no end, so it includes rows that were added since the blocks were counted.
     blocks: { from: at * each, ...(at + 1 < CONNECTIONS && { to: (at + 1) * each }) },
   }));
 }

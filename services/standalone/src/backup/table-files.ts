@@ -1,4 +1,4 @@
-/** A table's rows as a compressed file, with its hash. */
+/** Saves a table's rows as a compressed file, with its hash. */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,8 +18,8 @@ const OWNER_ONLY = 0o600;
 const CHUNK_BYTES = 1 << 20;
 const CHUNKS = { chunkSize: CHUNK_BYTES };
 /**
- * At its lowest level zstd costs an eighth of gzip's time, and comes out smaller. A window of 128 KiB, which
- * fits a processor's cache, takes a quarter off that and adds a hundredth of the size.
+ * At its lowest level zstd needs an eighth of gzip's time and compresses better. A window of 128 KiB fits a processor's
+ * cache, which saves another quarter of the time and makes files 1 % larger.
  */
 const COMPRESSED = {
   chunkSize: CHUNK_BYTES,
@@ -30,7 +30,7 @@ const COMPRESSED = {
   },
 };
 
-/** The rows of one file: all of the table, or those of some blocks. */
+/** The rows of one file: the whole table, or some of its blocks. */
 export type TablePart = {
   readonly table: CopiedTable;
   readonly file: string;
@@ -58,7 +58,7 @@ export async function savePart(
   return { ...table, file, rows: rows.rowCount, bytes, sha256: hash.digest('hex') };
 }
 
-/** Writes to a compressor, and releases each page that it has read. Whatever fails ends the compressor, too. */
+/** Writes to a compressor and releases each page after it was read. Any failure also ends the compressor. */
 function releasedAfter(compress: Writable): Writable {
   return new Writable({
     highWaterMark: 1,
@@ -76,17 +76,14 @@ function releasedAfter(compress: Writable): Writable {
   });
 }
 
-/** The properties of a file that show without reading it; its hash is compared while it is loaded. */
+/** Checks the properties of a file that need no reading. Its hash is compared while it is loaded. */
 export function checkFile(folder: string, { file, bytes }: SavedTable): void {
   const path = join(folder, file);
   if (!existsSync(path)) throw damaged(`${file} is missing`);
   if (statSync(path).size !== bytes) throw damaged(`${file} is not what was written`);
 }
 
-/**
- * Throws if the file is not the one that was written, also if that made its loading fail. The caller rolls
- * back.
- */
+/** Throws if the file is not the one that was written, even if that made its loading fail. The caller rolls back. */
 export async function loadTable(
   load: Pick<TableLoad, 'copyIn'>,
   folder: string,
@@ -103,7 +100,7 @@ export async function loadTable(
   try {
     await pipeline(opened(folder, table), hashed, createZstdDecompress(CHUNKS), into);
   } catch (error) {
-    // The rest of the file was not read.
+    // The rest of the file was not read, so the hash is computed from the whole file.
     const whole = createHash('sha256');
     await pipeline(opened(folder, table), whole);
     if (whole.digest('hex') !== table.sha256) throw changed(table);

@@ -1,4 +1,4 @@
-/** How commands find the API: variables of the environment, each also as `<NAME>_FILE`. */
+/** Environment variables with which commands find the API. Each is also accepted as `<NAME>_FILE`. */
 import { readFileSync } from 'node:fs';
 import { type Environment, isLoopbackHost } from '@cardea/runtime';
 import { WrongConfiguration } from './failures.ts';
@@ -19,7 +19,7 @@ export function givenIn(env: Environment, name: string): string | undefined {
   }
 }
 
-/** Credentials go with every call: over no network, or encrypted. */
+/** Every call carries credentials, so the URL must be loopback or https. */
 export function urlFault(url: URL | null, env: Environment): VariableFault | undefined {
   if (url !== null && isSafe(url, env)) return undefined;
   const form = 'https, or http to this machine or a host of CARDEA_ALLOW_PLAINTEXT';

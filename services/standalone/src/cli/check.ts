@@ -1,8 +1,8 @@
-/** The result of a check of `doctor`. */
+/** The result of one check of `doctor`. */
 import type { Deployment } from './deployment.ts';
 
 export type Check = {
-  /** The name of the check unless given. */
+  /** The default is the name of the check. */
   readonly name: string;
   readonly status: 'ok' | 'warning' | 'failed';
   readonly detail: string;

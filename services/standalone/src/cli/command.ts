@@ -1,15 +1,15 @@
-/** The form of a command of `cardea`. */
+/** The type of a command of `cardea`. */
 import { type Environment, type RootLogger, storedId } from '@cardea/runtime';
 import type { Deployment } from './deployment.ts';
 import { WrongUsage } from './failures.ts';
 
 /** The result of a command, for people and for programs. */
 export type CommandOutput = {
-  /** False if it ran and found a failure; the exit code is then 1. */
+  /** False if the command ran and found a failure. The exit code is then 1. */
   readonly ok: boolean;
   readonly lines: readonly string[];
   readonly json: object;
-  /** The exit code of a program that it ran; otherwise `ok` decides. */
+  /** The exit code of a program that the command ran. Otherwise `ok` decides. */
   readonly exitCode?: number;
 };
 
@@ -25,11 +25,11 @@ export type Call = {
   readonly version: string;
   /** Writes to standard error. */
   readonly log: RootLogger;
-  /** Opened at the first call, closed after the command. */
+  /** Opens the deployment at the first call. It is closed after the command. */
   readonly open: () => Promise<Deployment>;
-  /** For commands that run for a while: prints a line at once, before the end. */
+  /** For commands that take a while: prints a line at once, before the end. */
   readonly tell: (line: string, json: object) => void;
-  /** Ctrl-C. */
+  /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
 };
 
@@ -37,12 +37,12 @@ export type Command = {
   /** One word or two: `projections rebuild`. */
   readonly name: string;
   readonly summary: string;
-  /** The words to type after `cardea`. */
+  /** An example of what to type after `cardea`. */
   readonly example?: string;
-  /** Placeholders in order; those in brackets are optional, and the last may stand for any number (`…`). */
+  /** Placeholders in order. Those in brackets are optional, and the last may stand for any number (`…`). */
   readonly words?: readonly string[];
   readonly options?: { readonly [name: string]: OptionForm };
-  /** Deletes something for good, always or with some option: requires `--yes`. */
+  /** Set if the command deletes something permanently, always or with certain options. It requires `--yes` then. */
   readonly destroys?: true | ((options: Call['options']) => boolean);
   readonly run: (call: Call) => Promise<CommandOutput>;
 };
@@ -53,7 +53,7 @@ export const done = (lines: readonly string[], json: object = {}): CommandOutput
   json,
 });
 
-/** A string option that holds a whole number within bounds. */
+/** Reads a string option that contains a whole number within limits. */
 export function numberOf(
   { options }: Call,
   name: string,
@@ -71,13 +71,13 @@ export function textOf({ options }: Call, name: string): string | undefined {
   return typeof given === 'string' ? given : undefined;
 }
 
-/** Ids are read as the API reads them. */
+/** Ids are parsed as the API parses them. */
 export function idOf(call: Call, name: string): string | undefined {
   const given = textOf(call, name);
   return given === undefined ? undefined : storedId(given);
 }
 
-/** Columns as wide as they need to be. */
+/** Aligns columns, each as wide as its longest cell. */
 export function table(rows: readonly (readonly string[])[]): readonly string[] {
   const columns = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, at) =>

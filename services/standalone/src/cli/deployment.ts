@@ -1,6 +1,6 @@
 /**
- * The deployment that a command works on: the one of a data folder, running or stopped, or the one that
- * the environment's settings describe.
+ * The deployment on which a command works: that of a data folder, running or stopped, or the one that the environment's
+ * settings describe.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -30,18 +30,18 @@ import { NotDone, WrongConfiguration } from './failures.ts';
 
 export type Deployment = {
   readonly settings: Settings;
-  /** For people: which deployment this is, and whether it runs. */
+  /** A text for people: which deployment this is, and whether it runs. */
   readonly place: string;
   readonly folder: string | undefined;
-  /** Where a running one answers; undefined: stopped, or unknown. */
+  /** The addresses of a running deployment. Undefined if it is stopped or unknown. */
   readonly addresses: Addresses | undefined;
-  /** Undefined where there is no data folder. */
+  /** Undefined if there is no data folder. */
   readonly isRunning: boolean | undefined;
   readonly log: RootLogger;
   readonly version: string;
-  /** Connections; made at the first call. */
+  /** Opens connections at the first call. */
   readonly shared: () => Infrastructure;
-  /** The six services, constructed and not started. */
+  /** The six services, constructed but not started. */
   readonly parts: () => readonly Part[];
   readonly close: () => Promise<void>;
 };
@@ -57,7 +57,7 @@ export type Opening = {
 export const folderOf = ({ env, data }: Pick<Opening, 'env' | 'data'>): string =>
   resolve(data ?? (env['CARDEA_DATA'] || '.cardea'));
 
-/** The settings as the deployment itself reads them; `generated`: from its data folder. */
+/** The settings as the deployment itself reads them. `generated` are those from its data folder. */
 export function settingsOf(opening: Pick<Opening, 'env' | 'data'>): {
   readonly settings: Settings;
   readonly generated: Generated | undefined;
@@ -89,7 +89,7 @@ export async function openDeployment(opening: Opening): Promise<Deployment> {
     : await stopped(opening, { folder, settings });
 }
 
-/** Undefined while another process runs on it. */
+/** Returns undefined while another process uses the folder. */
 function lockedFolder(path: string): DataFolder | undefined {
   try {
     return openDataFolder({ path });
@@ -196,7 +196,7 @@ const generatedIn = (folder: string): Generated | undefined => {
 const hasSecrets = (env: Environment): boolean =>
   Boolean(env['ENCRYPTION_KEY'] || env['ENCRYPTION_KEY_FILE']);
 
-/** As a start on the folder does; the environment takes precedence. */
+/** Fills in values as a start on the folder does. The environment takes precedence. */
 function fillIn(env: { [name: string]: string | undefined }, generated: Generated): void {
   for (const name of ['JWT_SECRET', 'ENCRYPTION_KEY'] as const) {
     if (!env[name] && !env[`${name}_FILE`]) env[name] = generated[name];
@@ -226,7 +226,7 @@ export function dependenciesOf(deployment: Deployment, name: ServiceName): Servi
   return part.needs;
 }
 
-/** The tables with its wrapped keys, and the keys that unwrap them. */
+/** The tables with wrapped keys, and the keys that unwrap them. */
 export const wrappedIn = (deployment: Deployment) => ({
   database: deployment.shared().database,
   definitions: services,

@@ -53,11 +53,11 @@ const migrations: DoctorCheck = async ({ deployment: { settings, version } }) =>
     : failed(`${pending.length} migrations are not applied`, 'npm run cardea -- migrate');
 };
 
-/** Every key that rows are wrapped under has to be configured, and eventually be the current one. */
+/** Every key under which rows are wrapped must be configured. Rows under an older key should be re-encrypted. */
 const encryptionKey: DoctorCheck = async ({ deployment }) => {
   const { settings } = deployment;
   const wrapped = wrappedIn(deployment);
-  // The processes of a cluster have secrets of their own, derived from the deployment's.
+  // The processes of a cluster have their own secrets, derived from the deployment's.
   const secretsOf = (service: ServiceName) => serviceSecrets(settings, service);
   const ids = readableKeys(
     await countedKeys(wrapped),
@@ -118,7 +118,7 @@ const bus: DoctorCheck = async ({ deployment }) => {
 
 const LAPSED_NAMED_MAX = 12;
 
-/** Records that a topic lost before a consumer has read them: the log still has their events. */
+/** Finds records that a topic lost before a consumer read them. The log still has their events. */
 const lapsed: DoctorCheck = async ({ deployment }) => {
   const found: { readonly consumer: string; readonly at: LapsedPartition }[] = [];
   for (const { service, subscriber } of deployment.parts()) {
@@ -236,7 +236,7 @@ const disk: DoctorCheck = async ({ deployment: { folder } }) => {
     : failed(gib, 'free some space, or move the data folder');
 };
 
-/** In this order, because later checks need what earlier ones found to work. */
+/** The checks in their order. Later checks need what earlier ones found to work. */
 export const doctorChecks: { readonly [name: string]: DoctorCheck } = {
   settings: async () => ok('right'),
   plaintext,

@@ -1,12 +1,12 @@
-/** The three ways in which a command of `cardea` fails, each with an exit code of its own. */
+/** The three kinds of failure of a command of `cardea`, each with its own exit code. */
 import type { SettingFault } from '@cardea/runtime';
 
-/** Exit 2. The message quotes nothing that was typed, because it may have been a secret. */
+/** Exit code 2. The message quotes nothing that was typed, because it may have been a secret. */
 export class WrongUsage extends Error {
   override readonly name = 'WrongUsage';
 }
 
-/** Exit 1: the command was understood and could not be carried out. Programs tell reasons by the code. */
+/** Exit code 1: the command was understood and could not be carried out. Programs distinguish reasons by the code. */
 export class NotDone extends Error {
   override readonly name = 'NotDone';
   readonly code: string | undefined;
@@ -16,7 +16,7 @@ export class NotDone extends Error {
   }
 }
 
-/** Exit 78. */
+/** Exit code 78. */
 export class WrongConfiguration extends Error {
   override readonly name = 'WrongConfiguration';
   readonly faults: readonly SettingFault[];

@@ -2,7 +2,7 @@
 import { type KafkaClient, kafkaClient } from '@cardea/event-bus';
 import type { Deployment } from './deployment.ts';
 
-/** Undefined if the topics are tables. */
+/** Returns undefined if the topics are tables. */
 export function kafkaOf({ settings, log }: Deployment): KafkaClient | undefined {
   const { KAFKA_BROKERS: brokers, KAFKA_TLS: tls } = settings;
   if (brokers === undefined) return undefined;

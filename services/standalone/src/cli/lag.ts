@@ -1,12 +1,12 @@
-/** Lag and parked streams, as commands show them. */
+/** Lag and parked streams in the form that commands print. */
 import type { Database } from '@cardea/read-models';
 import type { Part } from '@cardea/service';
 
 const EVENTS_COUNTED_MAX = 500;
 
 /**
- * Events are counted, not positions, because only one of the stores has dense ones. Text, because the
- * numbers can be large.
+ * Events are counted, not positions, because only one of the stores has dense positions. Numbers are text, because they
+ * can be large.
  */
 export async function lagOf(
   { definition, needs }: Part,
@@ -22,7 +22,7 @@ export async function lagOf(
   return { count, oldestSeconds: Math.max(0, Math.round(ageMs / 1000)) };
 }
 
-/** Streams by who parked them: `projection:users`, `relay:identity`, … */
+/** Parked streams by what parked them: `projection:users`, `relay:identity`, … */
 export async function parkedBy(
   database: Pick<Database, 'system'>,
   schema: string,

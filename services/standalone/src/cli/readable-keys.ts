@@ -1,9 +1,9 @@
-/** Finds which wrapping keys decrypt the stored data, where services may have secrets of their own. */
+/** Finds which wrapping keys decrypt the stored data, if services may have their own secrets. */
 import type { CountedKeys } from '@cardea/service';
 
 type Ids = { readonly [state in CountedKeys['key']]: readonly string[] };
 
-/** A row is opened by the deployment's secrets or by those that its service derives from them. */
+/** A row is decrypted by the deployment's secrets or by those that its service derives from them. */
 export function readableKeys(
   byDeployment: readonly CountedKeys[],
   byService: readonly CountedKeys[],

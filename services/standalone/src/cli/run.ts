@@ -1,7 +1,4 @@
-/**
- * `cardea <command>`: finds the command, runs it, and reports the result as text, as JSON and by the exit
- * code.
- */
+/** `cardea <command>`: finds the command, runs it, and reports the result as text, as JSON and by the exit code. */
 import { parseArgs } from 'node:util';
 import { UnknownWrapKey } from '@cardea/crypto';
 import { TopicsMisfit } from '@cardea/event-bus';
@@ -112,7 +109,7 @@ function read(command: Command, args: readonly string[]): Pick<Call, 'words' | '
   return { words: parsed.positionals, options: parsed.values };
 }
 
-/** The log goes to standard error, apart from the result, and contains only faults. */
+/** The log goes to standard error, separate from the result, and contains only faults. */
 const logOf = ({ version, err }: Terminal): RootLogger =>
   logger({ service: 'cardea', version, level: 'error', stream: { write: err } });
 
@@ -139,7 +136,7 @@ function failed(
   return code;
 }
 
-/** Errors of our own say what to do; the message of any other may quote its input. */
+/** Our own errors say what to do. The message of any other error may quote its input, so it is not shown. */
 function explained(error: unknown): { readonly code: number; readonly message: string } {
   if (error instanceof WrongUsage) return { code: EXIT.usage, message: error.message };
   for (const kind of [WrongConfiguration, UnknownWrapKey, LocalPostgresError]) {

@@ -1,7 +1,4 @@
-/**
- * Checks that `doctor` makes on the settings alone: servers without TLS, client addresses, a way to send
- * mail.
- */
+/** Checks of `doctor` that need only the settings: servers without TLS, client addresses, a way to send mail. */
 import { plaintextServers } from '@cardea/runtime';
 import { type DoctorCheck, ok, warning } from './check.ts';
 
@@ -15,8 +12,8 @@ export const plaintext: DoctorCheck = async ({ deployment: { settings } }) => {
 };
 
 /**
- * Rate limits count by address, so clients must not share one. Gateway and processes themselves speak only
- * plain HTTP, so an https PUBLIC_URL means that a proxy stands in front of them.
+ * Rate limits count by address, so clients must not share one. Gateway and processes themselves speak only plain HTTP,
+ * so an https PUBLIC_URL means that a proxy is in front of them.
  */
 export const clientAddresses: DoctorCheck = async ({ deployment: { settings, folder } }) => {
   const { PUBLIC_URL, TRUSTED_PROXIES, GATEWAY_TRUSTED_PROXIES } = settings;

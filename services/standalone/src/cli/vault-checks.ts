@@ -1,4 +1,4 @@
-/** The checks of `doctor` that look at the vault of each tenant. */
+/** Checks of `doctor` about the vault of each tenant. */
 import { identityOperations } from '@cardea/identity';
 import { vaultOperations } from '@cardea/vault';
 import { type DoctorCheck, type Finding, ok, warning } from './check.ts';
@@ -9,7 +9,7 @@ const NAMED_MAX = 20;
 const partOf = (deployment: Deployment, service: string) =>
   deployment.parts().find(({ definition }) => definition.name === service);
 
-/** An approver who is not vouched for makes each vend under the policy a 403, unless the policy says otherwise. */
+/** If the approver is not vouched for, each vend under the policy is refused with 403, unless the policy allows it. */
 export const approvers: DoctorCheck = async ({ deployment }) => {
   const vault = partOf(deployment, 'vault');
   const identity = partOf(deployment, 'identity');
@@ -79,7 +79,7 @@ function first(named: readonly string[]): string {
   return `${named.slice(0, NAMED_MAX).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
 }
 
-/** Services whose values administrators may read back. */
+/** Services whose values administrators may reveal. */
 export const reveals: DoctorCheck = async ({ deployment }) => {
   const vault = partOf(deployment, 'vault');
   if (vault === undefined) return [];

@@ -4,7 +4,7 @@ import { givenIn, urlFault, type VariableFault, wrongEnvironment } from './api-e
 import { NotDone } from './failures.ts';
 
 const ANSWER_MS_MAX = 30_000;
-/** A code as the API gives it; anything else of an answer that is none of ours is not repeated. */
+/** An error code of the API. Other texts of an unexpected response are not printed. */
 const CODE = /^[A-Za-z_]{1,64}$/;
 const ID = /^[\w-]{1,128}$/;
 
@@ -13,7 +13,7 @@ export type AgentAccess = {
   readonly tenant: string;
   readonly agentKey: Secret;
   readonly capability: Secret;
-  /** The variables that give this access: a program that is run gets none of them. */
+  /** The variables that give this access. A program that is run gets none of them. */
   readonly names: readonly string[];
 };
 
@@ -25,7 +25,7 @@ const VARIABLES = {
 } as const;
 type Variable = keyof typeof VARIABLES;
 
-/** Each may also come as `<NAME>_FILE`. */
+/** Each variable is also accepted as `<NAME>_FILE`. */
 export function agentAccess(env: Environment): AgentAccess {
   const names = Object.keys(VARIABLES) as Variable[];
   const read = new Map(names.map((name) => [name, givenIn(env, name)]));

@@ -1,10 +1,10 @@
-/** The addresses of a running instance, written into its data folder for commands that run next to it. */
+/** Writes the addresses of a running instance into its data folder, for commands that run on the same machine. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export type Addresses = {
   readonly api: string;
-  /** One per process. */
+  /** One address per process. */
   readonly management: readonly string[];
   /** Servers that it started itself and that the settings do not name. */
   readonly servers: { readonly [setting: string]: string };
@@ -30,7 +30,7 @@ export function writeAddresses(folder: string, addresses: OneProcess): void {
   writeFileSync(join(folder, INSTANCE), `${JSON.stringify(addresses)}\n`, { mode: OWNER_ONLY });
 }
 
-/** The addresses of the last instance that ran; the folder's lock tells whether it still runs. */
+/** The addresses of the last instance that ran. The folder's lock tells whether it still runs. */
 export function readAddresses(folder: string): Addresses | undefined {
   const cluster = read<Cluster>(folder, CLUSTER);
   if (cluster !== undefined) return ofCluster(cluster);

@@ -1,8 +1,8 @@
-/** The banner that shows a newcomer the addresses once everything has started, and nothing else. */
+/** The banner that is printed after everything has started. It shows a newcomer the addresses and nothing else. */
 export type Welcome = {
-  /** The one address of this instance: issuer, mails and documents name it too. */
+  /** The public address of this instance. The issuer, mails and documents use it too. */
   readonly publicUrl: string;
-  /** The address of the server on this machine; the public address, unless a proxy stands before it. */
+  /** The address of the server on this machine. It equals the public address, unless a proxy is in front. */
   readonly localUrl: string;
   readonly managementUrl: string;
   readonly tenantId: string;
@@ -12,10 +12,10 @@ export type Welcome = {
   readonly adminPassword: string | undefined;
   /** The password was generated with the data folder. */
   readonly ownPassword: boolean;
-  /** The destination of mail: the mailbox, or the server's host. */
+  /** Where mail goes: the mailbox, or the server's host. */
   readonly mail: string;
   readonly dataFolder: string;
-  /** Where the own database lies, if that is not in the data folder. */
+  /** The folder of the own database, if it is not in the data folder. */
   readonly databaseFolder?: string | undefined;
   readonly temporary: boolean;
   /** Further rows: the servers and processes of a cluster. */
@@ -58,7 +58,7 @@ export function banner(welcome: Welcome): string {
   ].join('\n');
 }
 
-/** One line that works when it is pasted: it signs the admin in if the password may be shown. */
+/** A command line that works when it is pasted. It signs the admin in if the password may be shown. */
 function firstCall(welcome: Welcome): string {
   const { localUrl, tenantId, adminEmail, adminPassword, publishableKey } = welcome;
   const json = "-H 'content-type: application/json'";

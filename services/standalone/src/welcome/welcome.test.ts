@@ -13,7 +13,7 @@ const shown = {
   databaseFolder: undefined,
 };
 
-/** Its database fails a few times before it answers. */
+/** The host's database fails this many times before it answers. */
 function hostWith(failures: number): Host {
   let left = failures;
   const database = {

@@ -11,7 +11,7 @@ import {
 import type { Host } from '@cardea/service';
 import { banner } from './banner.ts';
 
-/** The tenant and the publishable key that a first start has created. */
+/** The tenant and the publishable key that the first start created. */
 export const DEFAULT_APPLICATION = `
   SELECT a.tenant_id, a.publishable_key
     FROM identity.applications a JOIN identity.tenants t ON t.id = a.tenant_id
@@ -23,11 +23,11 @@ type Shown = {
   readonly ownPassword: boolean;
   readonly showsMailbox: boolean;
   readonly temporary: boolean;
-  /** Where the instance's own database lies, if it started one. */
+  /** The folder of the instance's own database, if it started one. */
   readonly databaseFolder: string | undefined;
 };
 
-/** These mean every address of the machine. */
+/** These addresses mean every address of the machine. */
 const LISTENS_ON_LOOPBACK = new Set(['::', '0.0.0.0']);
 
 export async function welcome(
@@ -54,7 +54,7 @@ export async function welcome(
   });
 }
 
-/** PUBLIC_URL where it names this server itself, else the address that the server is bound to. */
+/** PUBLIC_URL if it names this server itself; otherwise the address that the server is bound to. */
 function localAddress({ PUBLIC_URL, HOST }: Settings, port: number): string {
   const { protocol, hostname, port: publicPort } = new URL(PUBLIC_URL);
   const listensOnLoopback =
@@ -63,7 +63,7 @@ function localAddress({ PUBLIC_URL, HOST }: Settings, port: number): string {
   return isOwn && listensOnLoopback ? PUBLIC_URL : `http://${hostInUrl(HOST)}:${port}`;
 }
 
-/** The instance serves already: that its database is busy is no reason to end it. */
+/** The instance already serves, so a busy database is no reason to end it. */
 async function defaultApplication(database: Database, sleep: (ms: number) => Promise<void>) {
   const [first] = await onceAvailable(
     () =>

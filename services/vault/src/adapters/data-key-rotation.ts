@@ -1,7 +1,6 @@
 /**
- * A tenant's key is replaced after a year, or after as many values as one key may encrypt with random
- * nonces. Values under older keys are then encrypted again one by one, while they stay readable and
- * writable.
+ * A tenant's key is replaced after a year, or after as many values as one key may encrypt with random nonces. Values
+ * under older keys are then re-encrypted one by one, and stay readable and writable meanwhile.
  */
 import { Tampered } from '@cardea/crypto';
 import type { Database } from '@cardea/read-models';
@@ -10,7 +9,7 @@ import { type DataKeys, TenantShredded } from './data-keys.ts';
 import { openSecret, sealSecret } from './secret-store.ts';
 
 const KEY_AGE_MS_MAX = 365 * 24 * 3600_000;
-/** A quarter of what NIST SP 800-38D allows to random nonces of 96 bits. */
+/** A quarter of the limit of NIST SP 800-38D for random nonces of 96 bits. */
 export const KEY_VALUES_MAX = 2 ** 30;
 const TENANTS_PER_TURN = 100;
 const BATCH_VALUES = 100;
@@ -21,7 +20,7 @@ type Dependencies = {
   readonly random: Random;
 };
 
-/** Replaces the keys that are due; returns how many. */
+/** Replaces the keys that are due. Returns their number. */
 export async function rotateDueKeys(
   needs: Dependencies,
   now: Date,
@@ -36,7 +35,7 @@ export async function rotateDueKeys(
 }
 
 type ActiveKey = { readonly tenant_id: string; readonly dek_version: number };
-/** The canary's version is 0, and it encrypts nothing. */
+/** The canary has version 0 and encrypts nothing. */
 const ACTIVE = "state = 'active' AND dek_version > 0";
 
 async function keysOlderThan(
@@ -51,7 +50,7 @@ async function keysOlderThan(
   return rows;
 }
 
-/** Counts per key only if all tenants together may have written that many values. */
+/** Counts values per key only if all tenants together may have written enough of them. */
 async function keysWornOut({ database }: Dependencies, max: number): Promise<readonly ActiveKey[]> {
   const { rows: estimated } = await database.system.query<{ rows: number }>(
     `SELECT reltuples::float8 AS rows FROM pg_class WHERE oid = 'vault.secret_versions'::regclass`,
@@ -77,9 +76,8 @@ export type Progress = {
 export type Reencrypted = { readonly values: number; readonly unreadable: number };
 
 /**
- * Encrypts again every value that is not under its tenant's newest key. May be stopped at any point and
- * called again, also by several processes at once. A value that cannot be decrypted is left as it is and
- * counted.
+ * Re-encrypts every value that is not under its tenant's newest key. It may be stopped at any point and called again,
+ * also by several processes at once. A value that cannot be decrypted is left unchanged and counted.
  */
 export async function reencryptOldValues(
   needs: Dependencies,
@@ -130,7 +128,7 @@ async function oldValues(
   return rows;
 }
 
-/** `left`: destroyed, or already encrypted again by another process. */
+/** `left`: the value was destroyed, or another process has re-encrypted it. */
 async function reencrypted(
   { database, keys, random }: Dependencies,
   value: OldValue,

@@ -1,6 +1,6 @@
 /**
- * One key per tenant encrypts that tenant's secrets. It is stored in the database, wrapped under a key
- * derived from ENCRYPTION_KEY; without its row nothing of the tenant can be decrypted again.
+ * One key per tenant encrypts that tenant's secrets. It is stored in the database, wrapped under a key derived from
+ * ENCRYPTION_KEY. Without its row none of the tenant's secrets can be decrypted again.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import {
@@ -18,21 +18,20 @@ import { type Clock, loadingCache, type Random } from '@cardea/runtime';
 export type DataKey = { readonly version: number; readonly key: KeyObject };
 
 export interface DataKeys {
-  /** The tenant's newest key, made when there is none. Throws {@link TenantShredded}. */
+  /** The tenant's newest key. Creates one if there is none. Throws {@link TenantShredded}. */
   current(tenantId: string): Promise<DataKey>;
-  /** Version of the newest key; undefined if there is none. Creates none. */
+  /** The version of the newest key; undefined if there is none. Creates none. */
   newest(tenantId: string): Promise<number | undefined>;
   /**
-   * Creates a new newest key with that creation time; the previous key still decrypts what was written
-   * under it. Returns its version, or undefined if `from` is not the newest version or the tenant has no
-   * key.
+   * Creates a new newest key with that creation time. The previous key still decrypts what was written under it.
+   * Returns the new version, or undefined if `from` is not the newest version or the tenant has no key.
    */
   rotate(tenantId: string, from: number, now: Date): Promise<number | undefined>;
   /** Throws {@link TenantShredded} if the key was destroyed. */
   ofVersion(tenantId: string, version: number): Promise<KeyObject>;
-  /** Permanent. Other processes stop using the key once their cached copy expires. */
+  /** Permanent. Other processes stop using the key when their cached copy expires. */
   shred(tenantId: string): Promise<void>;
-  /** Throws `UnknownWrapKey` if this process has another ENCRYPTION_KEY; it must not start then. */
+  /** Throws `UnknownWrapKey` if this process has another ENCRYPTION_KEY. It must not start then. */
   checkCanary(): Promise<void>;
 }
 
@@ -81,7 +80,7 @@ export function dataKeys(needs: Dependencies): DataKeys {
     ofVersion: async (tenantId, version) => {
       const known = await heldVersion(tenantId, version);
       if (known !== undefined) return known.key;
-      // Rotated by another process since this one read the keys.
+      // Another process rotated the key after this one read it.
       held.delete(tenantId);
       const found = await heldVersion(tenantId, version);
       if (found === undefined) throw new TenantShredded('the key of a secret is gone');
@@ -142,7 +141,7 @@ async function checkCanary(needs: Dependencies): Promise<void> {
   }
 }
 
-/** Wrapped again when ENCRYPTION_KEY changes, the canary included. */
+/** These keys are re-encrypted when ENCRYPTION_KEY changes, including the canary. */
 export const tenantKeyTable: WrappedKeyTable = {
   name: 'vault.tenant_keys',
   info: 'dek-wrap/v1',
@@ -217,7 +216,7 @@ async function newestVersion(database: Database, tenantId: string): Promise<numb
   return rows[0]?.dek_version;
 }
 
-/** False if another rotation came first, or the tenant was shredded. */
+/** Returns false if another rotation came first, or the tenant was shredded. */
 async function insertNext(
   database: Database,
   tenantId: string,

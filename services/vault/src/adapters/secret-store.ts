@@ -1,7 +1,6 @@
 /**
- * Ciphertexts of secrets, which are stored in a table and not in the event log. Each is bound to its
- * tenant, owner, name, version, id and key version: copied to another row, or changed by one bit, it does
- * not decrypt.
+ * Ciphertexts of secrets, which are stored in a table and not in the event log. Each is bound to its tenant, owner,
+ * name, version, id and key version. After a copy to another row, or a change of one bit, it cannot be decrypted.
  */
 import type { KeyObject } from 'node:crypto';
 import {
@@ -25,11 +24,11 @@ export type SecretLocation = SecretName & { readonly tenantId: string; readonly 
 export type Owner = { readonly tenantId: string; readonly ownerId: string };
 
 export interface SecretStore {
-  /** Durable when it resolves; no event refers to the rows yet. */
+  /** Writes are durable when it resolves. No event refers to the rows yet. */
   write(of: Owner, secrets: readonly (SecretName & { readonly value: string })[]): Promise<void>;
   /**
-   * In the order requested. Throws if one is missing, destroyed or does not decrypt. The caller wipes the
-   * buffers.
+   * Returns values in the requested order. Throws if one is missing, destroyed or cannot be decrypted. The caller wipes
+   * the buffers.
    */
   open(of: Owner, secrets: readonly SecretName[]): Promise<readonly Buffer[]>;
   erase(tenantId: string, secretIds: readonly string[]): Promise<void>;
@@ -45,11 +44,11 @@ export class SecretMissing extends Error {
 const PURPOSE = 'vault.field.v1';
 const HEADER_BYTES = 4;
 /**
- * Ciphertexts cached after they decrypted; the library keeps up to twice as many: 1,024 of 64 KiB are 64
- * MiB.
+ * Ciphertexts that are cached after a successful decryption. The library keeps up to twice as many: 1,024 of 64 KiB are
+ * 64 MiB.
  */
 const BLOBS_MAX = 512;
-/** After this the row is read again, so that a destroyed one is noticed. */
+/** After this time the row is read again, so that its destruction is noticed. */
 const BLOB_MS = 5 * 60_000;
 
 type Dependencies = {
@@ -109,8 +108,8 @@ export function secretStore({ database, keys, random, clock }: Dependencies): Se
           if (found === undefined) throw new SecretMissing('a secret that stands has no value');
           const key = await keys.ofVersion(tenantId, found.dekVersion);
           opened.push(openSecret(key, { tenantId, ownerId, ...secret }, found.blob));
-          // Cached only after it decrypted: a row that did not is read again at the next vend, when it may
-          // be repaired.
+          // Cached only after a successful decryption. A row that could not be decrypted is read again at the next
+          // vend, when it may be repaired.
           if (read !== undefined) opening.set(keyOf(secret), read);
         }
       } catch (error) {
@@ -141,7 +140,7 @@ export function secretStore({ database, keys, random, clock }: Dependencies): Se
   };
 }
 
-/** The AAD that a secret's ciphertext is bound to. */
+/** The AAD to which a secret's ciphertext is bound. */
 const placeOf = (of: SecretLocation, dekVersion: number): FieldBinding => [
   PURPOSE,
   of.tenantId,

@@ -1,7 +1,6 @@
 /**
- * Removes values and grants that a change of a service makes obsolete: values of destroyed versions, and the
- * name and grants of a deleted service. The handler does most of it before it answers; this policy completes
- * it after a crash.
+ * Removes values and grants that a change of a service makes obsolete: values of destroyed versions, and the name and
+ * grants of a deleted service. The handler does most of it before it answers; this policy completes it after a crash.
  */
 import { policy, type ServiceDependencies } from '@cardea/service';
 import type { SecretStore } from '../adapters/secret-store.ts';

@@ -14,7 +14,7 @@ export type RevokedGrants = {
   /** The id of the event that ended them, so that a repeat ends nothing twice. */
   readonly eventId: string;
   readonly cause: string;
-  /** Those of these columns that are named must be equal. */
+  /** The columns to filter by. Those that are named must be equal. */
   readonly where: {
     readonly session_id?: string;
     readonly agent_id?: string;

@@ -1,7 +1,7 @@
 /**
- * A grant key stands for what one session requests of one service with one set of fields. Its stream keeps
- * the current grant, so that a repeated request gets the same grant, and the approvals already consumed, so
- * that none issues a second grant.
+ * A grant key identifies what one session requests of one service with one set of fields. Its stream stores the current
+ * grant, so that a repeated request gets the same grant, and the consumed approvals, so that none issues a second
+ * grant.
  */
 import { crockford, lengthPrefixed, sha256Of } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
@@ -14,7 +14,7 @@ export type GrantedField = {
 };
 export type UsedApproval = { readonly approval_id: string; readonly use_before: string };
 
-/** A grant as it was made: names and ids, no value. */
+/** A grant as it was issued: names and ids, no value. */
 export type Grant = {
   readonly grant_id: string;
   readonly session_id: string;
@@ -100,7 +100,7 @@ export type GrantKeyName = {
   readonly tenantId: string;
   readonly sessionId: string;
   readonly serviceId: string;
-  /** Sorted, each once. */
+  /** Sorted and without duplicates. */
   readonly fields: readonly string[];
 };
 
@@ -110,14 +110,14 @@ export const grantKeyIdOf = ({ tenantId, sessionId, serviceId, fields }: GrantKe
   ).toLowerCase();
 
 /**
- * The entry of the shared cache that is replaced with each new grant of a session: what processes cache of
- * the session's grants is valid for one value. One entry per session, however many grant keys it uses.
+ * The key of the shared cache entry that is replaced with each new grant of a session. What processes cache of the
+ * session's grants is valid for one value of it. There is one entry per session, however many grant keys it uses.
  */
 export const sessionGrantsKey = (sessionId: string): string => `vault:slots:${sessionId}`;
 /** Without the entry the stream is read. */
 export const SESSION_GRANTS_MS = 300_000;
 
-/** The state on which a grant depends. If any of it has changed, the grant is not returned again. */
+/** The state on which a grant depends. If any of it has changed, the grant is not reused. */
 export type Snapshot = Pick<Grant, 'fields' | 'config_version' | 'policies'>;
 
 export function isLive(grant: CurrentGrant, snapshot: Snapshot, now: Date): boolean {

@@ -1,4 +1,4 @@
-/** The list of grants, as administrators and the agent itself see it. */
+/** The list of grants for administrators and for the agent itself. */
 import type { Principal } from '@cardea/auth';
 import { type Cursor, named } from '@cardea/contracts';
 import type { Positions, Queryable } from '@cardea/read-models';
@@ -25,8 +25,8 @@ export const grantFields = {
   expires_at: instant,
   revoked_at: nullable(instant),
   /**
-   * Whether the credential that was created elsewhere for the grant was revoked. A static value stays known
-   * to clients that have seen it.
+   * Whether the credential that was created at the third party for the grant was revoked. A static value stays known to
+   * clients that have seen it.
    */
   revocation: named('GrantRevocation', Type.Enum(['none', 'done', 'failed'])),
 };
@@ -66,7 +66,7 @@ export const shownGrant = (row: GrantRow): ShownGrant => ({
   revocation: row.revoked_at === null ? 'none' : 'done',
 });
 
-/** An agent sees its own grants and no others. */
+/** An agent sees its own grants only. */
 export const agentOnly = (principal: Principal): string | undefined =>
   principal.kind === 'agent' ? principal.id : undefined;
 
@@ -82,7 +82,7 @@ export type GrantFilter = {
   readonly status?: GrantStatus | undefined;
 };
 
-/** Time is the caller's: whether a grant has run out is decided as it is read. */
+/** The time is a parameter, because whether a grant has expired is decided when it is read. */
 const WITH_STATUS = `
   SELECT g.*, CASE
     WHEN revoked_at IS NOT NULL THEN 'revoked'
@@ -120,7 +120,7 @@ export async function findGrants(
   return { rows, total: counted.rows[0]?.total ?? 0 };
 }
 
-/** The newest first, after the place where a page ended. */
+/** Grants of a user, newest first, after the end of the previous page. */
 export async function findGrantsOfUser(
   sql: Queryable,
   of: { readonly tenantId: string; readonly userId: string; readonly now: Date },
@@ -137,7 +137,7 @@ export async function findGrantsOfUser(
 
 const WAIT_MS = 2_000;
 
-/** Vends do not wait for this table, so its readers wait for everything appended before their request. */
+/** Vends do not wait for this table, so its readers wait until it contains everything appended before their request. */
 export const grantsAreLevel = async ({
   store,
   positions,

@@ -30,7 +30,7 @@ const grants = table('grants', {
   },
 });
 
-/** After the commit, `onRevoked` is called with each tenant of which a grant was revoked. */
+/** After the commit, `onRevoked` is called for each tenant with a revoked grant. */
 export const grantsProjection = (onRevoked: (tenantId: string) => void) =>
   projection<GrantKeyEvent | TenantForgotten>()({
     name: 'grants',

@@ -1,6 +1,6 @@
 /**
- * What vault takes from the topics of identity and approval: the state of sessions, agents and users, who
- * approved what, and which grants end as a result.
+ * Reads the topics of identity and approval: the state of sessions, agents and users, approvals, and which grants end
+ * as a result.
  */
 import { approvalEvents, identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';

@@ -1,6 +1,6 @@
 /**
- * RefusedVend vends of an agent, and how they are recorded: each in the log, or counted where there are many.
- * No decision depends on them, so only the last event is ever loaded.
+ * Refused vends of an agent. Each is recorded in the log, or counted if there are many. No decision depends on them, so
+ * only the last event is ever loaded.
  */
 import { accept, type Stream } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
@@ -10,7 +10,7 @@ import {
   type ServiceDependencies,
 } from '@cardea/service';
 
-/** Only names of registered services and fields; anything else that was sent is null. */
+/** Only names of registered services and fields. Anything else that was sent is null. */
 export type RefusedVend = {
   readonly agent_id: string;
   /** The error code in the response. */
@@ -40,7 +40,7 @@ type AnyRequest = Request<unknown, unknown, unknown>;
 type Refusal = { readonly request: AnyRequest; readonly data: RefusedVend };
 
 export interface RefusalRecorder extends Pick<RefusalsPerMinute<Refusal>, 'flush'> {
-  /** Never throws: the answer is sent whether or not the refusal could be recorded. */
+  /** Never throws: the response is sent whether or not the refusal could be recorded. */
   record(request: AnyRequest, data: RefusedVend): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Publishes public fields of grants' own events and of refused vends, never a value. */
+/** Publishes public fields of grants' events and of refused vends, never a value. */
 import type { vaultEvents } from '@cardea/contracts';
 import { relay } from '@cardea/event-bus';
 import { ignored } from '@cardea/event-store';

@@ -1,7 +1,6 @@
 /**
- * Counts grants that were handed out again, and writes the counts each second. A process that is killed
- * loses at most a second of counts, never a grant; one that has failed to write for a minute reuses no more
- * grants.
+ * Counts reused grants and writes the counts each second. A killed process loses at most a second of counts, never a
+ * grant. A process that has failed to write for a minute reuses no more grants.
  */
 import { accept, type Streams } from '@cardea/event-store';
 import type { Request } from '@cardea/http';
@@ -10,14 +9,14 @@ import type { Loop, ServiceDependencies } from '@cardea/service';
 import { type CredentialReused, type GrantKeyState, grantKeys } from './grant-key.ts';
 
 const FLUSH_MS = 1_000;
-/** While nothing is counted; with the second after it a turn still comes every 10 s. */
+/** The pause while nothing is counted. With the second after it a turn still comes every 10 s. */
 const REST_MS = 9_000;
 const GRANTS_MAX = 10_000;
 const UNWRITTEN_MS_MAX = 60_000;
 
 type AnyRequest = Request<unknown, unknown, unknown>;
 type Count = {
-  /** Command id of the write: a count whose write is retried is written once. */
+  /** The command id of the write. A count whose write is retried is written once. */
   readonly id: string;
   readonly grantKeyId: string;
   readonly grantId: string;
@@ -27,7 +26,7 @@ type Count = {
 
 export interface ReuseCounter {
   count(request: AnyRequest, grantKeyId: string, grantId: string): void;
-  /** True if no grant may be reused before the counts are written. */
+  /** Whether no grant may be reused before the counts are written. */
   isFull(): boolean;
   flush(): Promise<void>;
   readonly loop: Loop;
@@ -48,7 +47,7 @@ export function reuseCounter(needs: {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
-  /** Runs with each flush: writes the batched refusals. */
+  /** Runs with each flush and writes the batched refusals. */
   readonly alongside: () => Promise<void>;
 }): ReuseCounter {
   const { streams, clock, ids, log } = needs;

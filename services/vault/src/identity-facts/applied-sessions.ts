@@ -1,8 +1,8 @@
 /**
- * Sessions as this process applied them from identity's events, so that the first vend of a session reads
- * no row. Whoever changes a session announces the change's position before answering; only changes up to
- * the floor may be announced nowhere. So an event above the floor, and not before the position that is
- * announced, is the last change. That a session ended is on the revocation list.
+ * Sessions as this process applied them from identity's events, so that the first vend of a session reads no row. A
+ * writer of a session announces the change's position before it answers. Only changes up to the floor may be
+ * unannounced. So an event above the floor that is not before the announced position is the last change. Ended sessions
+ * are on the revocation list.
  */
 import type { approvalEvents, identityEvents } from '@cardea/contracts';
 import type { Heard } from '@cardea/event-bus';
@@ -15,7 +15,7 @@ type Begun = Heard<Source, 'agent_session.started' | 'agent_session.renewed'>;
 
 export interface AppliedSessions {
   apply(events: readonly AppliedEvent[]): void;
-  /** Undefined where the row has to be read. */
+  /** Undefined if the row has to be read. */
   find(
     asked: IdentityFactsRequest,
     announced: { readonly floor: bigint; readonly session: bigint },
@@ -37,7 +37,7 @@ export function appliedSessions(clock: Pick<Clock, 'monotonicMs'>): AppliedSessi
     const key = keyOf(tenantId, data.id);
     const position = BigInt(at);
     const before = sessions.get(key);
-    // The events of a stream that was parked may come late.
+    // The events of a stream that was parked may arrive late.
     if (before !== undefined && before.position > position) return;
     const { agent_id, user_id, epoch } = data;
     const expires_at = new Date(data.expires_at);

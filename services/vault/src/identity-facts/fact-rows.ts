@@ -1,4 +1,4 @@
-/** Vault's own copies of identity's facts, each with the position of the event that it comes from. */
+/** Vault's own copies of identity's facts, each with the position of its event. */
 import type { Database } from '@cardea/read-models';
 
 export type SessionRow = {
@@ -15,7 +15,7 @@ export type AgentRow = {
     /** Given by an approval; from then on the entry counts no more. */
     readonly until?: string;
   }[];
-  /** `now`: identity itself has just stated it. */
+  /** `now`: identity itself has just returned it. */
   readonly changed_at: Date | 'now';
   /** Undefined if the row is older than the recording of owners. */
   readonly owner_user_id: string | null | undefined;
@@ -28,7 +28,7 @@ export type SessionFacts = {
 };
 export type AgentFacts = {
   readonly agent: AgentRow | undefined;
-  /** The status of the session's user; undefined if unknown, or if there is none. */
+  /** The status of the session's user. Undefined if unknown, or if there is none. */
   readonly userStatus: string | undefined;
 };
 export type Facts = SessionFacts & AgentFacts;

@@ -1,15 +1,15 @@
 /**
- * Facts of identity that a process keeps for a few seconds, those of sessions apart from those of agents
- * and their users: most sessions vend once, an agent has many.
+ * Caches identity's facts for a few seconds. Facts of sessions are separate from those of agents and their users,
+ * because most sessions vend once and an agent has many sessions.
  */
 import type { Clock } from '@cardea/runtime';
 import { epochCache } from '../epochs.ts';
 import { type AppliedEvent, appliedSessions, concernSessionsAlone } from './applied-sessions.ts';
 import type { AgentFacts, Facts, IdentityFactsRequest, SessionFacts } from './fact-rows.ts';
 
-/** The positions of changes at identity in the shared cache; 0 where none was announced. */
+/** The positions of changes at identity in the shared cache; 0 if none was announced. */
 export type KnownChanges = {
-  /** Replaced at each change that narrows authority; entries cached under another epoch are void. */
+  /** Replaced at each change that narrows authority. Entries cached under another epoch are void. */
   readonly epoch: string;
   readonly floor: bigint;
   readonly agent: bigint;
@@ -18,7 +18,7 @@ export type KnownChanges = {
 
 export interface FactsCache {
   find(asked: IdentityFactsRequest, changes: KnownChanges): Facts | undefined;
-  /** What `load` answers; it is kept. */
+  /** Returns the cached facts, or those that `load` returns, which are cached. */
   loaded(
     asked: IdentityFactsRequest,
     changes: KnownChanges,

@@ -1,8 +1,7 @@
 /**
- * What vault knows from identity's events: sessions of agents, what agents may reach, who is disabled or
- * vouched for. It may lag, so a missing row proves nothing, and a refusal that depends on a row alone is
- * confirmed by reading again. A row that is older than a change announced in the shared cache is not used:
- * identity is asked instead.
+ * What vault knows from identity's events: sessions of agents, what agents may reach, who is disabled or vouched for.
+ * It may lag, so a missing row proves nothing, and a refusal that depends on a row alone is confirmed by reading again.
+ * A row that is older than a change announced in the shared cache is not used: identity is asked instead.
  */
 import type { ApproverSet, CurrentFacts } from '@cardea/contracts';
 import { factCopies, type ServiceDependencies, type UserFacts } from '@cardea/service';
@@ -19,23 +18,20 @@ import { factsCache, type KnownChanges } from './facts-cache.ts';
 
 export interface IdentityFacts {
   /**
-   * Reads a cache of a few seconds; `fresh` reads the tables. Without `changes` the shared cache may have
-   * missed changes, so identity is asked and nothing is cached. Throws PeerUnavailable.
+   * Reads a cache of a few seconds; `fresh` reads the tables. Without `changes` the shared cache may have missed
+   * changes, so identity is asked and nothing is cached. Throws PeerUnavailable.
    */
   read(
     asked: IdentityFactsRequest,
     changes: KnownChanges | undefined,
     fresh?: boolean,
   ): Promise<Facts>;
-  /**
-   * The users who may approve; undefined if unknown both here and at identity. Otherwise it works as `read`
-   * does.
-   */
+  /** The users who may approve. Undefined if unknown both here and at identity. Otherwise it works like `read`. */
   approver(
     of: { readonly tenantId: string; readonly userId: string },
     changes: KnownChanges | undefined,
   ): Promise<UserFacts | undefined>;
-  /** The user who owns the agent; null: nobody. */
+  /** The user who owns the agent; null if nobody does. */
   ownerOf(asked: IdentityFactsRequest, changes: KnownChanges | undefined): Promise<string | null>;
   /** Reads again after a pause, because the bus may lag. */
   isKnownApprover(
@@ -98,7 +94,7 @@ export function identityFacts(needs: Dependencies): IdentityFacts {
       if (cached !== undefined) return cached;
       const row = () => users.find(database, tenantId, userId);
       const user = await copies.user({ tenantId, userId }, row);
-      // A vouch that is given replaces no epoch, so only users who may approve are cached.
+      // A new vouch replaces no epoch, so only users who may approve are cached.
       if (user?.vouched === true && !isDisabled(user.status)) approvers.put(key, tag, user);
       return user;
     },
@@ -127,7 +123,9 @@ export function identityFacts(needs: Dependencies): IdentityFacts {
   };
 }
 
-/** Identity's answer replaces the rows; where it has none, that proves no more than a missing row. */
+/**
+ * Identity's answer replaces the rows. If identity has no answer for a fact, that proves no more than a missing row.
+ */
 const withWord = (rows: Facts, { agent, session, user }: CurrentFacts): Facts => ({
   session:
     session === null
@@ -142,6 +140,6 @@ const withWord = (rows: Facts, { agent, session, user }: CurrentFacts): Facts =>
   userStatus: user?.status ?? rows.userStatus,
 });
 
-/** A lock keeps a user from signing in; it ends nothing that runs. */
+/** Whether the user is disabled. A locked user cannot sign in, but nothing that runs ends. */
 export const isDisabled = (status: string | undefined): boolean =>
   status === 'disabled' || status === GONE;

@@ -1,4 +1,4 @@
-/** Who has to answer a request that a policy requires. */
+/** Determines who has to answer a request that a policy requires. */
 import { type ApproverSet, printApproverSet } from '@cardea/contracts';
 import type { IdentityFactsRequest } from '../identity-facts/fact-rows.ts';
 import type { KnownChanges } from '../identity-facts/facts-cache.ts';
@@ -33,8 +33,8 @@ type ApproverLookup = {
 };
 
 /**
- * The approver must be active. Unless the policies say otherwise, an administrator must vouch for the
- * approver, because where registration is open anybody can become a user of the tenant.
+ * The approver must be active. Unless the policies allow otherwise, an administrator must vouch for the approver,
+ * because with open registration anybody can become a user of the tenant.
  */
 export async function approverOf(
   { facts }: ApproverDependencies,
@@ -48,7 +48,7 @@ export async function approverOf(
   | { readonly refused: 'NO_APPROVER'; readonly reason?: PolicyReason }
 > {
   const { approver } = requirement;
-  // Approval looks up who stands in a set, when it is asked and again when the person decides.
+  // Approval looks up the members of a set when the request is made and again when a person decides.
   if (typeof approver === 'object' && !('user_id' in approver)) {
     return { approverId: printApproverSet(approver), set: approver };
   }

@@ -12,7 +12,7 @@ export type Question = {
 export type ApprovalRequirement = {
   /** `nobody`: two policies name different users, and neither can approve for both. */
   readonly approver: Approver | 'nobody';
-  /** Only a user for whom an administrator vouches may approve. */
+  /** Whether only a user for whom an administrator vouches may approve. */
   readonly approver_vouched: boolean;
   readonly severity: Severity;
   readonly ttl_seconds: number;
@@ -57,7 +57,7 @@ function governs(policy: Policy, { agentId, serviceName, fields }: Question): bo
 
 const RANK: { readonly [severity in Severity]: number } = { low: 0, medium: 1, high: 2 };
 
-/** The strictest of several policies in each respect. */
+/** The strictest requirement of several policies in each respect. */
 function requirementOf(governing: readonly Policy[]): ApprovalRequirement {
   const ages = governing.flatMap(({ max_auth_age_seconds: age }) => (age === null ? [] : [age]));
   const approver = approverOf(governing);

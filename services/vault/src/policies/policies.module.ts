@@ -1,4 +1,4 @@
-/** Which vends need an approval, and whose. */
+/** Approval policies: which vends need an approval, and whose. */
 import type { Module, ServiceDependencies } from '@cardea/service';
 import type { Epochs } from '../epochs.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';

@@ -1,6 +1,6 @@
 /**
- * Reports policies to the operator: those that no approver can answer, because no administrator vouches for
- * the approver, and those that every registered user can answer where registration is open.
+ * Reports policies to the operator: those that no approver can answer, because no administrator vouches for the
+ * approver, and those that every registered user can answer while registration is open.
  */
 import type { Streams } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
@@ -10,11 +10,11 @@ import { approverMayBeAnybody, tuplesNameApprovers } from './policy-shape.ts';
 export type BarredPolicy = {
   readonly tenant_id: string;
   readonly policy_id: string;
-  /** The approver who is not vouched for; `agent_owner`, `session_user`: none of the possible ones is. */
+  /** The approver who is not vouched for. `agent_owner`, `session_user`: none of the possible ones is. */
   readonly approver: string;
 };
 
-/** Policies that ask the session's user without a vouch; anybody can answer them where registration is open. */
+/** Policies that ask the session's user without a vouch. Anybody can answer them while registration is open. */
 export type OpenPolicy = { readonly tenant_id: string; readonly policy_id: string };
 
 type Dependencies = { readonly database: Database; readonly streams: Streams };
@@ -39,7 +39,7 @@ type Tenant = {
 type Findings = {
   readonly barred: BarredPolicy[];
   readonly open: OpenPolicy[];
-  /** Keys and machines with `fga:write` name the approvers of these. */
+  /** Policies whose approvers can be set by keys and machines with `fga:write`. */
   readonly byTuples: OpenPolicy[];
 };
 
@@ -71,7 +71,7 @@ export async function policyFindings({ database, streams }: Dependencies): Promi
   }
 }
 
-/** The approver of the policy who cannot answer; undefined if somebody can, or no approval is required. */
+/** The approver of the policy who cannot answer. Undefined if somebody can, or no approval is required. */
 export function barredApprover(
   policy: Pick<Policy, 'approver' | 'approver_vouched' | 'agent_ids' | 'effect' | 'enabled'>,
   { vouched, owners }: Pick<Tenant, 'vouched' | 'owners'>,
@@ -85,7 +85,7 @@ export function barredApprover(
     const canAnswer = agents.some((id) => vouched.includes(owners[id] ?? ''));
     return canAnswer ? undefined : approver;
   }
-  // Who stands in a set is looked up when it is asked.
+  // The members of a set are looked up when it is asked, so they are not checked here.
   if (!('user_id' in approver)) return undefined;
   return vouched.includes(approver.user_id) ? undefined : approver.user_id;
 }

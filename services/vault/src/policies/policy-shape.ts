@@ -1,4 +1,4 @@
-/** An approval policy as administrators write and see it. */
+/** The schemas of approval policies for administrators. */
 import {
   APPROVAL_TTL_SECONDS_MAX,
   APPROVALS_NEEDED_MAX,
@@ -119,7 +119,7 @@ const APPROVER_MAY_BE_ANYBODY = {
     'Nobody vouches for the approver. While registration is open, the holder of an agent key can register a user, start a session for that user, and approve as that user.',
 };
 
-/** An agent could act as its own approver under these terms, where registration is open. */
+/** Under these terms an agent could act as its own approver while registration is open. */
 export const approverMayBeAnybody = ({
   approver,
   approver_vouched,

@@ -1,6 +1,6 @@
 /**
- * The approval policies of a tenant: one stream in which every event contains the whole set, so that a vend
- * is decided on one consistent set.
+ * The approval policies of a tenant. They are one stream in which every event contains the whole set, so that a vend is
+ * decided on one consistent set.
  */
 import type { ApproverSet, Escalation } from '@cardea/contracts';
 import type { Stream } from '@cardea/event-store';
@@ -17,16 +17,16 @@ export type PolicyTerms = {
   readonly agent_ids: readonly string[] | '*';
   readonly effect: 'require_approval' | 'deny';
   readonly approver: Approver;
-  /** Only a user for whom an administrator vouches may approve. */
+  /** Whether only a user for whom an administrator vouches may approve. */
   readonly approver_vouched: boolean;
   readonly severity: Severity;
   readonly ttl_seconds: number;
   readonly use_window_seconds: number;
   readonly max_auth_age_seconds: number | null;
   readonly number_match: boolean;
-  /** How many different persons of a set have to approve; absent in policies of before. */
+  /** How many different persons of a set have to approve. Missing in older policies. */
   readonly approvals_needed?: number;
-  /** The person for whom the agent acts may not approve; absent in policies of before. */
+  /** Whether the person for whom the agent acts may not approve. Missing in older policies. */
   readonly exclude_session_user?: boolean;
   /** Who may decide too, once the request has waited so long; absent in policies of before. */
   readonly escalate?: Escalation | null;
@@ -52,7 +52,7 @@ export type PolicyEvent = PolicyAdded | PolicyChanged | PolicyRemoved;
 
 export const POLICIES_MAX = 100;
 
-/** Policies of version 1 did not name it, and required it. */
+/** Policies of version 1 lacked the field and always required a vouch. */
 const withVouching = (data: object) => {
   const { policy, policies } = data as Data;
   const vouched = { approver_vouched: true };

@@ -1,4 +1,4 @@
-/** Services by name: the name's reservation holds the id, and the id names the stream. */
+/** Finds services by name: the name's reservation contains the id, and the id names the stream. */
 import type { Sealer } from '@cardea/crypto';
 import {
   type Command,
@@ -14,10 +14,10 @@ import { type Service, type ServiceEvent, type ServiceRecord, services } from '.
 export interface Catalog {
   byName(tenantId: string, name: string): Promise<ServiceRecord | undefined>;
   byId(tenantId: string, id: string): Promise<Service>;
-  /** False if the name belongs to another service. */
+  /** Returns false if the name belongs to another service. */
   claim(name: string, id: string, command: Command): Promise<boolean>;
   release(name: string, id: string, command: Command): Promise<void>;
-  /** Decides on the service with this name; undefined if there is none. */
+  /** Decides on the service with this name. Returns undefined if there is none. */
   decide<Reason extends string, E extends ServiceEvent>(
     name: string,
     command: Command,

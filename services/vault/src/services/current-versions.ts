@@ -1,7 +1,7 @@
-/** Checks that promoting and rolling back have in common: both change the current versions of several fields. */
+/** Checks that promoting and rolling back share: both change the current versions of several fields. */
 import { currentOf, fieldOf, type ServiceRecord } from './service.ts';
 
-/** Number of the current version of a field as the caller knows it; 0: none is current. */
+/** The number of each field's current version as the caller knows it; 0 if none is current. */
 export type ExpectedCurrent = { readonly [field: string]: number };
 
 export function currentFault(

@@ -1,6 +1,6 @@
 /**
- * After a restore: versions that the restored log lists and whose ciphertext is erased are destroyed in the
- * log, too, whatever their stage. A field that loses its current version has none until one is written.
+ * After a restore: versions that the restored log lists and whose ciphertext is erased are destroyed in the log, too,
+ * whatever their stage. A field that loses its current version has none until one is written.
  */
 import { accept, type Decision } from '@cardea/event-store';
 import type { ServiceDependencies } from '@cardea/service';

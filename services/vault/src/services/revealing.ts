@@ -1,4 +1,4 @@
-/** Who may read values back, or allow that they are read back: an administrator in person who signed in recently. */
+/** Who may reveal values or allow revealing: an administrator in person who signed in recently. */
 import type { Principal } from '@cardea/auth';
 import { stepUpHeaders } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
@@ -6,8 +6,8 @@ import type { Database } from '@cardea/read-models';
 const AUTH_AGE_SECONDS_MAX = 300;
 
 /**
- * The callers who may not reveal: a key, an agent, an administrator who acts as another user, and a user
- * whose sign-in is too old.
+ * The objection to callers who may not reveal: an API key, an agent, an administrator who impersonates a user, and a
+ * user whose sign-in is too old.
  */
 export function objectionToReveal(principal: Principal, now: Date) {
   if (principal.kind !== 'user' || principal.impersonatedBy !== null) {
@@ -20,7 +20,7 @@ export function objectionToReveal(principal: Principal, now: Date) {
     : ({ refused: 'step_up_required', headers: stepUpHeaders(AUTH_AGE_SECONDS_MAX) } as const);
 }
 
-/** For the operator: services whose `reveal` is set, of all tenants. */
+/** The services of all tenants whose `reveal` is set, for the operator. */
 export async function revealableServices({
   database,
 }: {

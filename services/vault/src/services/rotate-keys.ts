@@ -1,4 +1,4 @@
-/** Tenants' keys: replaced by age and use or on an operator's order, and their values encrypted again. */
+/** Rotates tenants' keys by age, by use or on an operator's command, and re-encrypts their values. */
 import type { ServiceDependencies } from '@cardea/service';
 import { type Loop, sweeping } from '@cardea/service';
 import {
@@ -36,7 +36,7 @@ export async function rotateOnce(
   if (unreadable > 0) vault.log.error({ unreadable }, 'secrets under an older key do not open');
 }
 
-/** Creates a new key at once and encrypts everything under it; undefined: the tenant has no key here. */
+/** Creates a new key at once and re-encrypts everything under it. Returns undefined if the tenant has no key here. */
 export async function rotateKey(
   vault: RotationDependencies,
   tenantId: string,

@@ -1,4 +1,4 @@
-/** A service as administrators write and see it: metadata, and never a value. */
+/** The schemas of services for administrators: metadata, never a value. */
 import { NullableTime, named, Time } from '@cardea/contracts';
 import Type, { type Static } from 'typebox';
 import { currentOf, type Service, type ServiceRecord } from './service.ts';
@@ -14,7 +14,7 @@ export const ServiceName = Type.String({
   pattern: '^[a-z][a-z0-9_-]{1,62}$',
   examples: ['erp'],
 });
-/** Without the names that no body may have as a key, and which therefore could never be given a secret. */
+/** Excludes names that no JSON body may have as a key, which therefore could never get a secret. */
 export const FieldName = Type.String({
   pattern: '^(?!(?:constructor|prototype)$)[a-z][a-z0-9_]{0,63}$',
   examples: ['api_key'],
@@ -68,7 +68,7 @@ export const ServiceShape = named(
 );
 export type ServiceShape = Static<typeof ServiceShape>;
 
-/** By name, compared byte by byte; a malformed name is treated as an unknown one. */
+/** Finds by name, compared byte by byte. A malformed name counts as unknown. */
 export const ByName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 128 }) });
 
 export const shownService = (record: ServiceRecord): ServiceShape => {
@@ -107,7 +107,7 @@ export const DOUBLED_FIELDS = {
 export const fieldsOf = (service: Service) =>
   service.status === 'registered' ? service.record.fields : [];
 
-/** Names each part of a request that names a field which the service lacks, and the fields that it has. */
+/** Names each part of a request with a field that the service lacks, and lists the fields that it has. */
 export function unknownFields(
   fields: readonly { readonly name: string }[],
   request: { readonly [part: string]: readonly string[] },

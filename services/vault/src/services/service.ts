@@ -1,6 +1,6 @@
 /**
- * A registered service of a tenant: its fields, and which versions of their secrets exist. The last event
- * of each change contains the whole state. Values are never in it, only the ids of their ciphertexts.
+ * A registered service of a tenant: its fields, and which versions of their secrets exist. The last event of each
+ * change contains the whole state. It never contains values, only the ids of their ciphertexts.
  */
 import type { Stream } from '@cardea/event-store';
 
@@ -12,18 +12,18 @@ export type SecretVersion = {
   readonly stage: Stage;
   readonly created_at: string;
   readonly created_by: string;
-  /** When it last became current; null if it never did. */
+  /** When it last became current. Null if it never did. */
   readonly promoted_at: string | null;
-  /** Rises each time that a version of the field becomes current: of two versions, the higher was current later. */
+  /** Rises each time that a version of the field becomes current. Of two versions, the higher was current later. */
   readonly promotion: number | null;
 };
 
 export type ServiceField = {
   readonly name: string;
   readonly description: string | null;
-  /** Number of the newest version, even if that was destroyed; 0 before the first. */
+  /** The number of the newest version, even if that was destroyed; 0 before the first. */
   readonly last_version: number;
-  /** Oldest first; destroyed versions are not listed. */
+  /** Oldest first. Destroyed versions are not listed. */
   readonly versions: readonly SecretVersion[];
 };
 
@@ -81,20 +81,20 @@ export type SecretVersionDestroyed = {
   readonly type: 'SecretVersionDestroyed';
   readonly data: OfVersion;
 };
-/** A version became current; `replaced` was current until then. */
+/** A version became current. `replaced` was current before. */
 type CurrentChanged = OfVersion & { readonly replaced: number | null };
 export type SecretVersionPromoted = {
   readonly type: 'SecretVersionPromoted';
   readonly concerns?: 'relay' | 'services';
   readonly data: CurrentChanged;
 };
-/** `version` is current again; `replaced`, which was current, is pending. */
+/** `version` is current again. `replaced`, which was current, is pending. */
 export type SecretRolledBack = {
   readonly type: 'SecretRolledBack';
   readonly concerns?: 'relay' | 'services';
   readonly data: CurrentChanged;
 };
-/** A person was about to see the value: stored before the value leaves. */
+/** A person is about to see the value. The event is stored before the value is sent. */
 export type SecretRevealed = {
   readonly type: 'SecretRevealed';
   readonly concerns?: 'relay';
@@ -111,7 +111,7 @@ export type ServiceEvent =
   | SecretRevealed
   | ServiceDeleted;
 
-/** Version 1 had no way to make a version current but to write it. */
+/** In version 1 a version could become current only by being written. */
 const withPromotions = (data: object) => {
   const { service } = data as About;
   if (service === null) return data as object & { [name: string]: never };
@@ -155,7 +155,7 @@ export const services: Stream<Service, ServiceEvent> = {
   },
 };
 
-/** Versions kept per field; the next one destroys the oldest. */
+/** Versions kept per field. The next one destroys the oldest. */
 export const VERSIONS_MAX = 20;
 
 export const aboutService = ({ id, name }: ServiceRecord) => ({

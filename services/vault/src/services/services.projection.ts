@@ -15,7 +15,7 @@ const rows = table('services', {
   },
 });
 
-/** After the commit, `onChanged` is called with each tenant whose services changed. */
+/** After the commit, `onChanged` is called for each tenant whose services changed. */
 export const servicesProjection = (onChanged: (tenantId: string) => void) =>
   projection<ServiceEvent>()({
     name: 'services',

@@ -1,4 +1,6 @@
-/** A deleted tenant's secrets can never be read again: the services go, then the key, then the values. */
+/**
+ * Makes a deleted tenant's secrets unreadable for good: first the services are deleted, then the key, then the values.
+ */
 import type { ServiceDependencies } from '@cardea/service';
 import type { DataKeys } from '../adapters/data-keys.ts';
 import type { SecretStore } from '../adapters/secret-store.ts';

@@ -1,6 +1,6 @@
 /**
- * Erases values that no event names an hour after they were written: their writes failed between the row and
- * the event. It reads the stream, never a table, because a table that lags would make it erase values in use.
+ * Erases values that no event names an hour after they were written. Their writes failed between the row and the event.
+ * It reads the stream, never a table, because a table that lags would make it erase values in use.
  */
 import type { ServiceDependencies } from '@cardea/service';
 import { type Loop, sweeping } from '@cardea/service';

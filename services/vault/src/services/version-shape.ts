@@ -1,10 +1,10 @@
-/** The shapes that the endpoints of versions share: names of fields and versions, and answers. */
+/** The schemas that the endpoints of versions share: names of fields and versions, and responses. */
 import { named } from '@cardea/contracts';
 import Type from 'typebox';
 import type { ServiceEvent } from './service.ts';
 import { ByName, FIELDS_MAX } from './service-shape.ts';
 
-/** A field name is compared byte by byte, so an odd one is an unknown field. */
+/** Field names are compared byte by byte, so an unusual one is an unknown field. */
 export const FIELD_NAME_FORM = '^[^\\u0000]{1,64}$';
 const NUMBERS_MAX = 2 ** 31 - 1;
 
@@ -27,13 +27,13 @@ export const FieldNames = Type.Array(Type.String({ pattern: FIELD_NAME_FORM }), 
 });
 const OfField = { ...ByName.properties, field: Type.String({ minLength: 1, maxLength: 64 }) };
 export const ByField = Type.Object(OfField);
-/** A number that no version can have is an unknown version. */
+/** A number that no version can have counts as an unknown version. */
 export const ByVersion = Type.Object({
   ...OfField,
   version: Type.String({ minLength: 1, maxLength: 10 }),
 });
 
-/** The number in a path; undefined where it is none. */
+/** The number in a path, or undefined if it is none. */
 export const versionNumber = (text: string): number | undefined =>
   /^[1-9]\d{0,9}$/.test(text) ? Number(text) : undefined;
 
@@ -45,7 +45,7 @@ export const CurrentChangedShape = Type.Object({
       Type.Object({
         name: Type.String(),
         version: Type.Integer({ minimum: 1 }),
-        /** The version that was current until now; null if none was, or nothing changed. */
+        /** The version that was current before. Null if none was, or nothing changed. */
         replaced: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
       }),
     ),

@@ -31,7 +31,7 @@ const record: ServiceRecord = {
 const fresh: Service = { status: 'registered', record };
 
 type Step = (service: Service) => { readonly events: readonly ServiceEvent[] };
-/** All steps at the same moment: their order is not taken from the clock. */
+/** All steps happen at the same time, so their order cannot come from the clock. */
 const serviceAfter = (...steps: readonly Step[]): Service =>
   steps.reduce<Service>((state, step) => step(state).events.reduce(services.evolve, state), fresh);
 const write =

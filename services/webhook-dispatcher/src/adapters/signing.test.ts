@@ -3,7 +3,7 @@ import { systemRandom } from '@cardea/runtime';
 import { describe, expect, it } from 'vitest';
 import { issueSecret, readKeys, SECRET_BYTES, signatureHeaders } from './signing.ts';
 
-/** Keys up to this length HMAC uses as they are; only longer ones may be kept as their hash. */
+/** HMAC uses keys up to this length unchanged. Only longer keys may be stored as their hash. */
 const HMAC_BLOCK_BYTES = 64;
 const message = { id: 'm', at: new Date('2030-01-01T00:00:00.999Z'), body: '{"name":"Zoë"}' };
 

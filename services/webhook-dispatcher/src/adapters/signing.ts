@@ -1,7 +1,7 @@
 /**
- * A webhook's secret is shown once and never stored. Two hashes are stored instead, which sign as the secret
- * does. HMAC replaces a key longer than its 64-byte block by that key's hash, so HMAC(SHA-256(secret), m) is
- * HMAC(secret, m) in every language, as long as the secret is longer than a block.
+ * A webhook's secret is shown once and never stored. Two hashes are stored instead, which sign as the secret does. HMAC
+ * replaces a key longer than its 64-byte block by that key's hash, so HMAC(SHA-256(secret), m) equals HMAC(secret, m)
+ * in every language, if the secret is longer than a block.
  */
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import type { Random } from '@cardea/runtime';
@@ -11,16 +11,16 @@ const SECRET_PREFIX = 'whsec_';
 const HASH_BYTES = 32;
 
 type IssuedSecret = {
-  /** For its owner's eyes, once. */
+  /** Shown to its owner once. */
   readonly secret: string;
-  /** To be sealed: base64 of both hashes. */
+  /** Base64 of both hashes, to be encrypted. */
   readonly keys: string;
 };
 
 export type SigningKeys = {
-  /** Signs as the whole secret does, as text. */
+  /** Signs with the secret's text. */
   readonly text: KeyObject;
-  /** Signs as the bytes do that the secret encodes (Standard Webhooks). */
+  /** Signs with the bytes that the secret encodes (Standard Webhooks). */
   readonly bytes: KeyObject;
 };
 
@@ -39,7 +39,7 @@ export function readKeys(keys: string): SigningKeys {
   };
 }
 
-/** The headers by which a receiver knows who sent a body, and when. */
+/** The headers with which a receiver verifies who sent a body, and when. */
 export function signatureHeaders(
   keys: SigningKeys,
   message: { readonly id: string; readonly at: Date; readonly body: string },

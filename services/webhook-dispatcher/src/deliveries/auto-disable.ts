@@ -1,4 +1,4 @@
-/** A webhook that has done nothing but fail for days is disabled, in the name of the service. */
+/** Disables a webhook that has only failed for days, with the service as actor. */
 import { accept, type Decision, type Streams } from '@cardea/event-store';
 import { isOutage } from '@cardea/log-follower';
 import type { Database } from '@cardea/read-models';
@@ -36,7 +36,7 @@ export const autoDisable = (needs: Dependencies): Loop =>
     sweep: (_signal, tick) => sweep(needs, tick),
   });
 
-/** Only those that are given up: a crowd of others that fail hides none of them. */
+/** Selects only webhooks that are given up, so that many other failing ones do not hide them. */
 const GIVEN_UP = `SELECT h.webhook_id, h.tenant_id, h.failing_since, h.failures
   FROM webhooks.health h JOIN webhooks.webhooks w ON w.id = h.webhook_id
   WHERE h.failing_since IS NOT NULL AND h.failures >= ${FAILURES_MIN} AND h.failing_since <= $1
@@ -69,7 +69,7 @@ async function sweep(needs: Dependencies, tick: () => void): Promise<void> {
   } while (page.length === PAGE_WEBHOOKS);
 }
 
-/** What cannot be disabled stays for the next sweep, and holds up none of the others. */
+/** A webhook that cannot be disabled is left for the next sweep and does not delay the others. */
 async function disableOne(
   { streams, systemCommand, clock, settings, log }: Dependencies,
   { webhook_id: id, tenant_id: tenantId, failures, failing_since }: GivenUp,

@@ -1,4 +1,4 @@
-/** Takes back what is left of a delivery; one that has ended stays as it ended. */
+/** Cancels the remaining attempts of a delivery. A delivery that has ended is unchanged. */
 import { accept, type Decision } from '@cardea/event-store';
 import type { CancelCause, Delivery, DeliveryCancelled } from './delivery.ts';
 

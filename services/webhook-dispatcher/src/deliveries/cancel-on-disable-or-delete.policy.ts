@@ -1,6 +1,6 @@
 /**
- * A webhook that was disabled or deleted gets nothing more: what waits for it is cancelled, and enabling
- * it again revives none of it. A deleted one is forgotten, with all that was sealed under its key.
+ * A disabled or deleted webhook gets nothing more: its waiting deliveries are cancelled, and enabling it again does not
+ * restore them. After a deletion everything that was encrypted under the webhook's key is erased.
  */
 import type { Sealer } from '@cardea/crypto';
 import type { RecordedEvent, Streams } from '@cardea/event-store';
@@ -77,7 +77,7 @@ async function cancelAll(
 }
 
 /**
- * Deliveries that were requested after the event are not cancelled: a test reaches a disabled webhook too.
+ * Deliveries that were requested after the event are not cancelled, because a test may be sent to a disabled webhook.
  */
 const PENDING = `SELECT delivery_id FROM webhooks.queue
   WHERE webhook_id = $1 AND position < $2 AND (origin <> 'test' OR $3) AND delivery_id > $4

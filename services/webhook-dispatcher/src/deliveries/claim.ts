@@ -1,17 +1,17 @@
 /**
- * A claim in SQL: one transaction under one lock, so that only one process claims at a time. It goes from
- * tenant to tenant, and within a tenant from webhook to webhook, through an index of the rows that can be
- * claimed now. Rows that wait for their time, or that are leased, cost it nothing.
+ * Claims deliveries in SQL: one transaction under one lock, so that only one process claims at a time. It goes from
+ * tenant to tenant, and within a tenant from webhook to webhook, through an index of the rows that can be claimed now.
+ * Rows that are not due or are leased cost nothing.
  */
 import { CIRCUIT_OPENS_AT } from './health.ts';
 
-/** Tenants that one claim looks at. */
+/** The most tenants that one claim considers. */
 const TENANTS_MAX = 256;
-/** Deliveries that one claim finds due or lapsed; the next one follows at once when there are more. */
+/** The most deliveries that one claim finds due or expired. If there are more, the next claim follows at once. */
 const TURNED_MAX = 1_000;
 
-// The width of a webhook is counted and then filled, hence the lock. Planning the claim for its values would
-// cost more than the claim itself. A lease that a crash of the database forgets is one attempt sent twice,
+// The lock is needed because the free width of a webhook is first counted and then filled. Planning the claim for its
+// values would cost more than the claim itself. If a crash of the database loses a lease, one attempt is sent twice,
 // under the same id.
 export const LOCK = {
   name: 'webhooks_lock_claims',
@@ -19,7 +19,7 @@ export const LOCK = {
     set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(hashtext('webhooks.claim'))`,
 };
 
-/** The deliveries that have become due, and those that a process had leased when it died. */
+/** Deliveries that have become due, and those that a dead process had leased. */
 export const READY = {
   name: 'webhooks_ready',
   text: `
@@ -37,7 +37,7 @@ export const READY = {
 
 const CLAIMABLE = 'q.ready AND q.lease_until IS NULL';
 
-/** A loose index scan that begins after `start` and ends there; each step is one look into the index. */
+/** A loose index scan that starts after `start` and wraps around. Each step is one index lookup. */
 const ring = (of: {
   readonly name: string;
   readonly column: string;
@@ -83,7 +83,7 @@ const WEBHOOKS = ring({
   most: WEBHOOKS_MAX,
 });
 
-/** Attempts that may begin now of one webhook: its width less what is leased. */
+/** The attempts that may start now for one webhook: its width minus its leases. */
 const FREE_WIDTH = `greatest(0,
     (SELECT coalesce(min(CASE WHEN h.unanswered >= ${CIRCUIT_OPENS_AT} THEN 1 END), $1)
      FROM webhooks.health h WHERE h.webhook_id = hooks.id)
@@ -117,8 +117,8 @@ const FOUND = `
   ) AS due`;
 
 /**
- * The first delivery of every tenant comes before the second of any. One statement after the lock: its
- * snapshot shows the leases of the last claim. There is always a row, which names the last tenant looked at.
+ * The first delivery of every tenant comes before the second of any. It is one statement after the lock, so its
+ * snapshot includes the leases of the last claim. There is always a row, which names the last tenant considered.
  */
 export const LEASE = {
   name: 'webhooks_claim',

@@ -1,4 +1,4 @@
-/** Where a page of attempts ended, opaque to clients. */
+/** The end of a page of attempts, opaque to clients. */
 export type Cursor = {
   readonly attemptedAt: string;
   readonly deliveryId: string;
@@ -11,7 +11,7 @@ const FORM =
 export const printCursor = ({ attemptedAt, deliveryId, n }: Cursor): string =>
   Buffer.from(`${attemptedAt} ${deliveryId} ${n}`, 'utf8').toString('base64url');
 
-/** Undefined for a text that {@link printCursor} never made. */
+/** Returns undefined for a text that {@link printCursor} never made. */
 export function readCursor(text: string): Cursor | undefined {
   const plain = Buffer.from(text, 'base64url').toString('utf8');
   const [, attemptedAt, deliveryId, n] = FORM.exec(plain) ?? [];

@@ -1,4 +1,4 @@
-/** A tenant was deleted: its webhooks go, with all that was sent to them and every key. */
+/** After a tenant was deleted: deletes its webhooks with all their deliveries and every key. */
 import { decideOnRows, forgetTenant, type ServiceDependencies } from '@cardea/service';
 import { deleteWebhook, WEBHOOKS_TABLE, webhooks } from '../webhooks/webhooks.module.ts';
 

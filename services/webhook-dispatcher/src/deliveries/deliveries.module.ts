@@ -1,4 +1,4 @@
-/** Deliveries: what each webhook is to be sent, attempted until it is taken or given up. */
+/** Deliveries: the events to send to each webhook, attempted until they are accepted or given up. */
 import { outbound } from '@cardea/http';
 import { metrics } from '@cardea/runtime';
 import { forgottenTenants, type Module, type ServiceDependencies } from '@cardea/service';
@@ -73,7 +73,7 @@ export function deliveriesModule(needs: DeliveriesDependencies): Module {
   };
 }
 
-/** It is due now or at another time than before. */
+/** Whether the fact makes a delivery due now or at another time than before. */
 const isQueued = ({ type }: Pick<DeliveryFact, 'type'>): boolean =>
   type === 'DeliveryScheduled' || type === 'DeliveryAttempted';
 

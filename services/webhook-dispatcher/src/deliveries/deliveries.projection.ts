@@ -5,7 +5,7 @@ import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';
 import { type DeliveryAttemptFact, type DeliveryFact, deliveryIdOf } from './delivery.ts';
 
 export const DELIVERIES_TABLE = 'deliveries';
-/** Due at once; what waits for its time becomes ready by a claim. Working state, like the lease. */
+/** Due at once. A delivery that is due later becomes ready in a claim. This is working state, like the lease. */
 const READY = { ready: true, lease_owner: null, lease_until: null };
 const WAITING = { ...READY, ready: false };
 
@@ -93,7 +93,7 @@ export const deliveriesTable = (onCommitted: (events: readonly Recorded<Delivery
         ]),
     },
     onCommitted: (events) => onCommitted(events.filter(isOfDelivery)),
-    // Nobody sends what cannot be read.
+    // A delivery that cannot be read is never sent.
     onParked: (streamId) => [unqueued(streamId)],
   });
 

@@ -1,20 +1,18 @@
-/**
- * A request for a test or a retry is answered once its attempt can be read, so that the next list shows it.
- */
+/** Delays the response to a test or a retry until its attempt can be read, so that the next list shows it. */
 import type { RecordedEvent } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
 import { deliveryIdOf } from './delivery.ts';
 
 const WAIT_MS = 5_000;
-/** Another process may have made the attempt; then only the table shows it. */
+/** How often the table is read, because another process may have made the attempt. */
 const LOOK_MS = 250;
 
 type Awaited = {
   readonly tenantId: string;
   readonly deliveryId: string;
   readonly since: Date;
-  /** A process that stops answers all waiters at once. */
+  /** When the process stops, all waiting requests are answered at once. */
   readonly draining: AbortSignal;
 };
 
@@ -28,7 +26,7 @@ export class DeliveryAttemptWatch {
     this.#database = database;
   }
 
-  /** Events whose rows can be read from now on. */
+  /** Call it with events whose rows can be read from now on. */
   heard(events: readonly RecordedEvent[]): void {
     if (this.#waiting.size === 0) return;
     for (const { type, streamId } of events) {
@@ -36,7 +34,7 @@ export class DeliveryAttemptWatch {
     }
   }
 
-  /** Does what schedules the delivery, then waits for its first attempt, 5 s at most. */
+  /** Runs `schedule`, then waits for the delivery's first attempt for at most 5 s. */
   async attemptedAfter<T>(of: Awaited, schedule: () => Promise<T>): Promise<T> {
     const heard = new AbortController();
     this.#waiting.set(of.deliveryId, heard);

@@ -1,4 +1,4 @@
-/** The delivery log goes back thirty days; the streams, from which a retry is made, go back for ever. */
+/** Deletes rows of the delivery log after thirty days. The streams, which retries read, are kept for ever. */
 import type { Database } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
 import { type Loop, sweeping } from '@cardea/service';

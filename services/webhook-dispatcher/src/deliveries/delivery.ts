@@ -1,6 +1,6 @@
 /**
- * A delivery: one event on its way to one webhook, one recorded event per attempt. Its id is derived
- * from what caused it, so that whatever causes it twice schedules it once.
+ * A delivery: one event to send to one webhook, with one recorded event per attempt. Its id is derived from its cause,
+ * so that the same cause schedules it only once.
  */
 import type { WebhookEvent } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
@@ -16,15 +16,15 @@ export type DeliveryScheduled = {
     readonly app_id: string | null;
     readonly event: WebhookEvent;
     readonly origin: Origin;
-    /** A delivery and its manual retries share it: receivers recognize duplicates by it. */
+    /** A delivery and its manual retries share this id, by which receivers recognize duplicates. */
     readonly message_id: string;
-    /** Id of the integration event that it delivers. */
+    /** The id of the integration event that it delivers. */
     readonly source: string | null;
     readonly retry_of: string | null;
-    /** The subject under whose key the body and the excerpts are sealed. */
+    /** The subject whose key encrypts the body and the excerpts. */
     readonly subject: string;
     readonly body: Sealed;
-    /** How often it is tried. */
+    /** The maximum number of attempts. */
     readonly attempts: number;
     readonly run_at: string;
   };
@@ -35,19 +35,19 @@ type DeliveryAttempt = {
   readonly app_id: string | null;
   readonly event: WebhookEvent;
   readonly origin: Origin;
-  /** From 1 on. */
+  /** The number of the attempt, from 1. */
   readonly n: number;
-  /** 0 when no answer came. */
+  /** 0 if there was no response. */
   readonly status_code: number;
-  /** The reason of a failure where no answer came. */
+  /** The reason of a failure without a response. */
   readonly error: string | null;
   readonly duration_ms: number;
   readonly started_at: string;
-  /** The beginning of the answer; null where there was none, or nothing may be sealed any more. */
+  /** The beginning of the response. Null if there was none, or if the key was erased. */
   readonly excerpt: Sealed | null;
 };
 
-/** A failed attempt, and when the next one follows; null where the delivery was cancelled meanwhile. */
+/** A failed attempt, and when the next one follows. Null if the delivery was cancelled in between. */
 export type DeliveryAttempted = {
   readonly type: 'DeliveryAttempted';
   readonly concerns?: 'deliveries' | 'health';

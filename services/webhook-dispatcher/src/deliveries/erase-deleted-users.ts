@@ -1,6 +1,6 @@
 /**
- * Bodies about a deleted user become unreadable once none of them is to be sent any more, three hours
- * after the deletion was received at the latest.
+ * Makes bodies about a deleted user unreadable when none of them is to be sent any more, at most three hours after the
+ * deletion was received.
  */
 import { type IntegrationEvent, identityEvents } from '@cardea/contracts';
 import type { Sealer } from '@cardea/crypto';
@@ -16,7 +16,7 @@ import type { Clock } from '@cardea/runtime';
 import { type Loop, sweeping } from '@cardea/service';
 import { DELIVERIES_TABLE } from './deliveries.projection.ts';
 
-/** This time is longer than the whole schedule of a delivery. */
+/** Longer than the whole schedule of a delivery. */
 const PATIENCE_MS = 3 * 3_600_000;
 const SWEEP_EVERY_MS = 15_000;
 const TABLE_WAIT_MS = 1_000;

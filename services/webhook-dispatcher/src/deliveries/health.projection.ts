@@ -1,6 +1,6 @@
 /**
- * Keeps table `health`. Each row follows from the row before: a batch is merged into one change per webhook,
- * and a single statement applies the changes to whatever the rows hold.
+ * Maintains table `health`. Each row depends on its previous state: a batch is merged into one change per webhook, and
+ * a single statement applies the changes to the stored rows.
  */
 import type { Recorded } from '@cardea/event-store';
 import { orNull, projection, type Statement, table } from '@cardea/read-models';
@@ -76,7 +76,7 @@ function changesOf(events: readonly Event[], schema: string): readonly Statement
     if (about === undefined) continue;
     const { webhookId, tenantId, fact } = about;
     if (fact === 'deleted') {
-      // Later events are applied after the deletion, to a row that does not exist.
+      // Later events would be applied after the deletion, to a row that does not exist.
       changes.delete(webhookId);
       deleted.add(webhookId);
       continue;

@@ -1,9 +1,9 @@
-/** How a webhook fares: since when it fails, how often, and whether it answers at all. */
+/** The health of a webhook: since when it has failed, how often, and whether it responds at all. */
 export type Health = {
   readonly failingSince: string | null;
-  /** Since it began to fail. */
+  /** The number of failures since it began to fail. */
   readonly failures: number;
-  /** In a row, attempts that got no answer of whatever status. */
+  /** Consecutive attempts without any response. */
   readonly unanswered: number;
   readonly lastSuccessAt: string | null;
 };
@@ -15,23 +15,23 @@ const WELL: Health = {
   lastSuccessAt: null,
 };
 
-/** So many attempts without an answer, and one attempt at a time is made until an answer comes. */
+/** After this many attempts without a response, only one attempt is made at a time until a response arrives. */
 export const CIRCUIT_OPENS_AT = 10;
 
 type Attempt = { readonly success: boolean; readonly status: number; readonly startedAt: string };
 
-/** An attempt, or that the webhook was enabled again: then only attempts from now on count. */
+/** An attempt, or that the webhook was enabled again. After that only later attempts count. */
 export type HealthFact = Attempt | 'enabled';
 
 /**
- * Applies a series of facts to a health that is unknown here. `health` counts from zero: the caller adds it
- * to the stored health, or replaces that one where it no longer matters.
+ * The effect of a series of facts on an unknown health. `health` counts from zero. The caller adds it to the stored
+ * health, or replaces the stored one if that no longer matters.
  */
 export type HealthChange = {
   readonly health: Health;
-  /** `failingSince` and `failures` of before do not matter. */
+  /** Whether the earlier `failingSince` and `failures` no longer matter. */
   readonly isFresh: boolean;
-  /** `unanswered` of before does not matter. */
+  /** Whether the earlier `unanswered` no longer matters. */
   readonly isAnswered: boolean;
 };
 
@@ -58,11 +58,11 @@ export function healthAfter({ health, isFresh, isAnswered }: HealthChange, fact:
   };
 }
 
-/** The index of the webhooks that may be given up names the same number. */
+/** The index of webhooks that may be given up uses the same number. */
 export const FAILURES_MIN = 20;
 export const DAY_MS = 86_400_000;
 
-/** It failed for so many days that nobody can be there; never with 0 days. */
+/** Whether it has failed for so many days that it is given up. Never true for 0 days. */
 export function isGivenUp(
   { failingSince, failures }: Pick<Health, 'failingSince' | 'failures'>,
   now: Date,

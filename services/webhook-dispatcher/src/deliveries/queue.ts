@@ -1,6 +1,6 @@
 /**
- * The queue as one process sees it. Due deliveries are claimed under a lease, so that only one process sends
- * each. Deliveries of a process that died are due again when the lease has expired.
+ * The queue as one process sees it. Due deliveries are claimed under a lease, so that only one process sends each.
+ * Deliveries of a dead process are due again when the lease has expired.
  */
 import type { WebhookEvent } from '@cardea/contracts';
 import type { Database } from '@cardea/read-models';
@@ -16,19 +16,19 @@ export type Claimed = {
   readonly origin: Origin;
   readonly messageId: string;
   readonly subject: string;
-  /** Sealed. */
+  /** The encrypted body. */
   readonly box: string;
   readonly traceparent: string | null;
   readonly attemptsMade: number;
-  /** Where it was scheduled. */
+  /** The position at which it was scheduled. */
   readonly position: bigint;
 };
 
 type Claim = {
   readonly claimed: readonly Claimed[];
-  /** When something is due next. */
+  /** When the next delivery is due. */
   readonly nextAt: Date | undefined;
-  /** True when something due was left: a share, a width or the claim itself was full. */
+  /** Whether due deliveries were left, because a share, a width or the claim itself was full. */
   readonly isMoreDue: boolean;
 };
 
@@ -36,30 +36,32 @@ type Asking = {
   readonly now: Date;
   readonly leaseUntil: Date;
   readonly owner: string;
-  /** Webhooks that are given nothing now. */
+  /** Webhooks for which nothing is claimed now. */
   readonly skip: readonly string[];
   readonly most: number;
-  /** Deliveries that a tenant may be given, for tenants that have some in hand; all others get `roomElse`. */
+  /**
+   * How many deliveries may be claimed per tenant, for tenants with deliveries under way. All others get `roomElse`.
+   */
   readonly rooms: ReadonlyMap<string, number>;
   readonly roomElse: number;
 };
 
-/** Attempts of one webhook at the same time, over all processes; of one that never answers, a single one. */
+/** Concurrent attempts of one webhook over all processes. A webhook that never responds gets only one. */
 const WIDTH = 8;
 
 export interface Queue {
   claim(asking: Asking): Promise<Claim>;
   renew(deliveryIds: readonly string[], owner: string, until: Date): Promise<void>;
-  /** False when some may still be leased: another statement had locked their rows, e.g. a renewal. */
+  /** Returns false if some may still be leased, because another statement had locked their rows, e.g. a renewal. */
   release(deliveryIds: readonly string[], owner: string): Promise<boolean>;
   /**
-   * Releases what the owner has leased and does not know of, for the answer of a claim or of a release was
-   * lost. False when some are leased still, as for `release`.
+   * Releases leases of the owner that it does not know of, because the answer of a claim or a release was lost. Returns
+   * false like `release`.
    */
   releaseAllBut(deliveryIds: readonly string[], owner: string): Promise<boolean>;
 }
 
-/** Never waits for a row: whoever holds one is about to move or to remove it. */
+/** Never waits for a locked row, because its owner is about to move or remove it. */
 const HELD = `delivery_id IN (SELECT delivery_id FROM webhooks.queue
   WHERE delivery_id = ANY($1::uuid[]) AND lease_owner = $2 FOR UPDATE SKIP LOCKED)`;
 
@@ -83,7 +85,7 @@ type Row = {
   readonly traceparent: string | null;
 };
 
-/** Without a delivery where nothing was claimed. */
+/** Without a delivery if nothing was claimed. */
 type Leased = { readonly last_tenant: string | null } & (Row | { readonly delivery_id: null });
 type Next = { readonly next_at: Date | null; readonly is_more_due: boolean };
 
@@ -125,7 +127,7 @@ export const postgresQueue = (database: Database, rounds = new Rounds()): Queue 
     return rowCount === deliveryIds.length;
   },
   releaseAllBut: (deliveryIds, owner) =>
-    // After the lock of claims: one whose answer was lost may be about to commit.
+    // Runs after the lock of claims, because a claim whose answer was lost may be about to commit.
     database.asSystem(async (sql) => {
       await sql.query(LOCK);
       await sql.query(RELEASE_OTHERS, [deliveryIds, owner]);

@@ -6,7 +6,7 @@ import type { TenantForgotten } from '@cardea/service';
 import { type DeliveryFact, deliveryIdOf } from './delivery.ts';
 
 export const deliveriesRelay = relay<DeliveryFact | TenantForgotten, typeof webhooksEvents>({
-  // A delivery that follows from an event is not published; one that a user asked for is.
+  // A delivery that an event caused is not published; one that a user requested is.
   DeliveryScheduled: ({ streamId, data }) => {
     const named = { webhook_id: data.webhook_id, delivery_id: deliveryIdOf(streamId) };
     switch (data.origin) {

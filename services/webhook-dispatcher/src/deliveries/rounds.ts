@@ -1,12 +1,12 @@
 /**
- * The place where the last claim of this process ended. The next claim begins after it, both among tenants
- * and within each of them.
+ * The position at which the last claim of this process ended. The next claim begins after it, both among tenants and
+ * within each of them.
  */
 
-/** Tenants whose place is kept; one that is forgotten begins with its first webhook. */
+/** The most tenants whose position is kept. A forgotten tenant begins with its first webhook. */
 const PLACES_MAX = 256;
 
-/** A claimed delivery, by whose turn it was. */
+/** A claimed delivery, with the tenant and webhook that had their turn. */
 type Turn = { readonly tenantId: string; readonly webhookId: string };
 
 export class Rounds {
@@ -18,12 +18,12 @@ export class Rounds {
     return this.#tenant;
   }
 
-  /** By tenant, the webhook after which its turn begins. */
+  /** For each tenant the webhook after which its turn begins. */
   get places(): ReadonlyMap<string, string> {
     return this.#places;
   }
 
-  /** `claimed` is in the order in which tenants and webhooks were looked at. */
+  /** `claimed` is in the order in which tenants and webhooks were considered. */
   moved(claimed: readonly Turn[], lastSeen?: string): void {
     this.#tenant = claimed.at(-1)?.tenantId ?? lastSeen ?? this.#tenant;
     for (const { tenantId, webhookId } of claimed) {

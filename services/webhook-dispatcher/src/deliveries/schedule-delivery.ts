@@ -1,4 +1,4 @@
-/** A delivery is scheduled once; whoever comes later with the same id finds it there. */
+/** Schedules a delivery once. A later command with the same id finds it and changes nothing. */
 import { accept, type Decision } from '@cardea/event-store';
 import type { Delivery, DeliveryScheduled } from './delivery.ts';
 

@@ -26,7 +26,7 @@ async function supersede(
   const { tenantId } = event.metadata;
   const id = deliveryIdOf(event.streamId);
   const { state } = await streams.load(deliveries, { tenantId, id });
-  // A message has the id of the delivery that it was first sent as.
+  // A message has the id of the delivery with which it was first sent.
   if (state.status === 'absent' || state.messageId === id) return;
   const command = systemCommand(tenantId, 'supersede', event.id);
   await streams.decideOn(deliveries, state.messageId, command, (delivery) =>

@@ -1,10 +1,10 @@
-/** Which events are older than a webhook: by their positions in the logs of their services. */
+/** Decides which events are older than a webhook, by their positions in the logs of their services. */
 import type { IntegrationEvent, ServiceName } from '@cardea/contracts';
 import type { EventStore } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
 import type { BeginsAfter } from './webhook.ts';
 
-/** The services whose events webhooks are told of. */
+/** The services whose events webhooks can subscribe to. */
 const SOURCES: readonly ServiceName[] = ['identity', 'vault', 'approval'];
 
 export async function beginsAfterNow(needs: {
@@ -21,7 +21,7 @@ export async function beginsAfterNow(needs: {
   };
 }
 
-/** False where nothing tells: a consumer reads forward, so what it reads is newer than an old webhook. */
+/** Returns false if it is unknown. A consumer reads forward, so what it reads is newer than an old webhook. */
 export function isOlder(
   { source, position, logEpoch }: Pick<IntegrationEvent, 'source' | 'position' | 'logEpoch'>,
   beginsAfter: BeginsAfter | null,

@@ -1,6 +1,6 @@
 /**
- * Every webhook, in the memory of this process and level with its own log: matching an event and sending
- * to a webhook ask no table, and a change holds for this process from the moment it was passed here.
+ * Every webhook, in the memory of this process and up to date with its log. Matching an event and sending to a webhook
+ * read no table, and a change takes effect in this process as soon as it is applied here.
  */
 import type { IntegrationEvent, WebhookEvent } from '@cardea/contracts';
 import type { Sealed, Sealer } from '@cardea/crypto';
@@ -20,7 +20,7 @@ import {
 } from './webhook.ts';
 import { isWebhookStream, webhookIdOf } from './webhooks.projection.ts';
 
-/** Where to send and how to sign; undefined once its key was erased. */
+/** Where to send and how to sign. Undefined after its key was erased. */
 export type Target = { readonly url: string; readonly origin: string; readonly keys: SigningKeys };
 
 export type IndexedWebhook = {
@@ -29,11 +29,11 @@ export type IndexedWebhook = {
   readonly appId: string | null;
   readonly events: readonly WebhookEvent[];
   readonly enabled: boolean;
-  /** Null for a webhook that was made before positions were kept. */
+  /** Null for a webhook that was created before positions were stored. */
   readonly beginsAfter: BeginsAfter | null;
   readonly url: string | Sealed;
   readonly keys: Sealed;
-  /** Opened when it is first needed, and once. */
+  /** Decrypted once, when it is first needed. */
   target?: Promise<Target | undefined>;
 };
 
@@ -88,7 +88,7 @@ export class WebhookIndex {
       );
   }
 
-  /** Whether the tenant has a webhook for this event, as far as this process knows; true without a tenant. */
+  /** Whether the tenant has a webhook for this event, as far as this process knows. True without a tenant. */
   mayMatch(event: string, tenantId: string | undefined): boolean {
     if (tenantId === undefined) return true;
     const ids = [...(this.#byTenant.get(tenantId) ?? [])];
@@ -99,18 +99,18 @@ export class WebhookIndex {
 
   target(webhook: IndexedWebhook): Promise<Target | undefined> {
     webhook.target ??= this.#open(webhook).catch((error) => {
-      delete webhook.target; // the key may be readable the next time
+      delete webhook.target; // The key may be readable the next time.
       throw error;
     });
     return webhook.target;
   }
 
-  /** True when everything up to the position was taken in within the time. */
+  /** Resolves with true if everything up to the position was applied within the time. */
   reached(position: bigint, timeoutMs: number): Promise<boolean> {
     return this.#followed.reached(position, timeoutMs);
   }
 
-  /** Reads the table; once, before the first request. */
+  /** Reads the table once, before the first request. */
   load(): Promise<void> {
     return this.#followed.begin();
   }
@@ -201,7 +201,7 @@ const LOAD = `SELECT c.position, w.id, w.tenant_id, w.app_id, w.url, w.events, w
 
 type Row = {
   readonly position: string;
-  /** Null where there is no webhook at all. */
+  /** Null if there is no webhook at all. */
   readonly id: string | null;
   readonly tenant_id: string;
   readonly app_id: string | null;

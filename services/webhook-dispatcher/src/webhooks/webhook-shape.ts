@@ -1,4 +1,4 @@
-/** A webhook as clients send and see it (`docs/contract.md` 2.8). */
+/** The schemas of webhooks for clients (`docs/contract.md` 2.8). */
 import { documented, named, Time, type WebhookEvent, webhookPayloads } from '@cardea/contracts';
 import { type UrlRule, validateUrl } from '@cardea/http';
 import type { Settings } from '@cardea/runtime';
@@ -26,14 +26,12 @@ export const WRITES = { ...ENDPOINT_DEFAULTS, machine: 'webhooks:write' } as con
 
 export const idParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: ID_CHARS_MAX }) });
 
-/**
- * The schema allows URLs above the limit, so that the handler refuses them with a code that names the fault.
- */
+/** The schema accepts URLs longer than the limit, so that the handler refuses them with a specific code. */
 export const urlField = documented(Type.String({ maxLength: URL_SENT_CHARS_MAX }), {
   format: 'uri',
   pattern: '^https?://',
 });
-/** 400 `unknown_event`. */
+/** An unknown event is refused with 400 `unknown_event`. */
 const eventField = documented(Type.String({ maxLength: EVENT_CHARS_MAX }), {
   pattern: `^(?:${Object.keys(webhookPayloads).join('|').replaceAll('.', '[.]')})$`,
 });
@@ -44,7 +42,7 @@ export const eventsField = Type.Array(eventField, {
 });
 export const descriptionField = Type.String({
   maxLength: DESCRIPTION_CHARS_MAX,
-  // No control characters.
+  // Control characters are not allowed.
   pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
 });
 
@@ -67,10 +65,10 @@ export const notFound = (id: string) =>
 const EVENTS = Object.keys(webhookPayloads);
 const isEvent = (name: string): name is WebhookEvent => Object.hasOwn(webhookPayloads, name);
 
-/** Undefined when one of them is no event of ours. */
+/** Returns undefined if one of the names is not an event. */
 export const readEvents = (names: readonly string[]): readonly WebhookEvent[] | undefined =>
   names.every(isEvent) ? names : undefined;
-/** Names each unknown event by its place, and all events that there are. */
+/** Names each unknown event by its index, and lists all events. */
 export const unknownEvent = (names: readonly string[]) =>
   ({
     refused: 'unknown_event',

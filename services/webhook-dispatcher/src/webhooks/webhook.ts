@@ -1,6 +1,6 @@
 /**
- * A webhook: where a tenant wants to be sent which events. Its URL may contain a token and its keys sign,
- * so both are encrypted fields; others see only the origin of the URL.
+ * A webhook: a tenant's address and the events to send there. Its URL may contain a token and its keys sign, so both
+ * are encrypted fields. Readers see only the origin of the URL.
  */
 import type { WebhookEvent } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
@@ -24,11 +24,11 @@ export type Webhook =
   | ExistingWebhook;
 
 /**
- * The ends of the logs that webhooks are told of, as of just before the webhook was made: what stands there or
- * before is older than the webhook. Positions, because clocks differ and may be set back.
+ * The ends of the source logs just before the webhook was created. Events at or before these positions are older than
+ * the webhook. They are positions, because clocks differ and may be set back.
  */
 export type BeginsAfter = {
-  /** Positions of another epoch of the bus do not compare. */
+  /** Positions of another epoch of the bus cannot be compared. */
   readonly epoch: string;
   readonly positions: { readonly [source: string]: string };
 };
@@ -44,9 +44,9 @@ export type WebhookCreated = {
     readonly app_id: string | null;
     readonly keys: Sealed;
     readonly created_at: string;
-    /** Absent in events of before. */
+    /** Missing in older events. */
     readonly begins_after?: BeginsAfter;
-    /** Keyed hash of the body that came with an Idempotency-Key. */
+    /** A keyed hash of the body that was sent with an Idempotency-Key. */
     readonly request_hash: string | null;
   };
 };
@@ -124,7 +124,7 @@ export const locationOf = (webhookId: string, field: 'url' | 'keys') => ({
   field,
 });
 
-/** A call that names an application sees the webhooks that are bound to it and no others. */
+/** A call that names an application sees only the webhooks that are bound to it. */
 export function seenBy(webhook: Webhook, appId: string | undefined): ExistingWebhook | undefined {
   if (webhook.status !== 'standing') return undefined;
   return appId === undefined || webhook.appId === appId ? webhook : undefined;

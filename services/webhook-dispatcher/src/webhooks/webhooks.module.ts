@@ -1,7 +1,4 @@
-/**
- * Webhooks: the addresses of a tenant, the event types that each subscribes to, and the secrets that sign
- * for them.
- */
+/** Webhooks: a tenant's addresses, the event types that each subscribes to, and the secrets that sign for them. */
 import type { Module, ServiceDependencies } from '@cardea/service';
 import { changeWebhookRoute } from './change/change.route.ts';
 import { createWebhookRoute } from './create/create.route.ts';

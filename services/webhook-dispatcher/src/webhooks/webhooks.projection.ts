@@ -1,4 +1,4 @@
-/** Keeps table `webhooks`: what lists show, and what processes load at their start. */
+/** Maintains table `webhooks`, which lists read, and which processes load at their start. */
 import { orNull, projection, table } from '@cardea/read-models';
 import { FIRST_VERSION, type WebhookFact } from './webhook.ts';
 
@@ -35,7 +35,7 @@ export const webhooksTable = projection<WebhookFact>()({
     WebhookCreated: async (event, { open }) => {
       const { data, streamId, metadata } = event;
       const url = await open(data.url, { streamId, field: 'url' });
-      // The key was erased: the webhook was deleted since, and a later event of this log says so.
+      // The key was erased because the webhook was deleted. A later event of this log states that.
       if (url === null) return [];
       return [
         rows.put({

@@ -41,7 +41,7 @@ export const exportEvents = (needs: Dependencies) => {
       if ('rule' in filters) return { refused: 'invalid_request', details: [filters] };
       return answerExport(slots, tenantId, async () => {
         await needs.untilLevel();
-        // Recorded before the first row leaves: an export that breaks off has shown something too.
+        // The export is recorded before the first row is sent, because an interrupted export has disclosed data too.
         const limit = Math.min(query.limit ?? ROWS_MAX, ROWS_MAX);
         const extent = await extentOf(needs, filters, limit);
         const command = await needs.command(request);

@@ -1,17 +1,19 @@
 /**
- * The rows of an export, page by page: each page is read when the one before has been sent, so that no
- * connection is kept while the client reads. Rows that are newer than the first page's query are left
- * out.
+ * Reads the rows of an export in pages. Each page is read after the one before was sent, so no connection is occupied
+ * while the client reads. Rows that are newer than the first page's query are left out.
  */
 
 import type { Cursor } from '@cardea/contracts';
 import type { ServiceDependencies } from '@cardea/service';
 import { type Filters, select } from '../event-filters.ts';
 
-/** A page of the largest rows is 400 KiB, of which some copies are held while the client does not read. */
+/**
+ * Rows per page. A page of the largest rows has 400 KiB, and some copies of it are in memory while the client does not
+ * read.
+ */
 const PAGE_ROWS_MAX = 200;
 
-/** The number of rows at the time of the request. */
+/** The number of rows, and the newest one, at the time of the request. */
 export type Extent = { readonly rows: number; readonly newest: Date | null };
 
 type Dependencies = Pick<ServiceDependencies, 'database'>;
@@ -34,11 +36,11 @@ export async function extentOf(
 export type PageRow = { readonly id: string; readonly timestamp: Date };
 
 type Wanted<Row> = {
-  /** `id` and `timestamp` are among them. */
+  /** The columns must include `id` and `timestamp`. */
   readonly columns: readonly string[];
   readonly filters: Filters;
   readonly extent: Extent;
-  /** Turns a page into the text that is kept while the client reads it; the rows are not kept. */
+  /** Formats a page as text. The text is kept while the client reads it; the rows are not. */
   readonly print: (rows: readonly Row[]) => string;
 };
 
@@ -56,7 +58,7 @@ export async function* pagesOf<Row extends PageRow>(
 }
 
 type From = {
-  /** Limits the partitions that are read; the cursor alone would not. */
+  /** Limits the partitions that are read, which the cursor alone would not do. */
   readonly to: Date | null;
   readonly left: number;
   readonly after: Cursor | undefined;

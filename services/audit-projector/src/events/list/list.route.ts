@@ -66,12 +66,12 @@ export const listEvents = (needs: ServiceDependencies & { readonly untilLevel: U
     },
   );
 
-/** Shapes of a first page that every connection may keep a plan of; few, for each takes its memory. */
+/** Filters for which every connection may keep a prepared plan. They are few, because each plan takes memory. */
 const KEPT_FILTERS = ['', 'type', 'category'];
 
 /**
- * Planning over a partition per day takes longer than reading a page, so the common shapes are planned
- * once per connection, and pruned when they run.
+ * Reads a page. Planning over a partition per day takes longer than reading a page, so common filters are planned once
+ * per connection; partitions are pruned at execution.
  */
 async function readPageOf(
   sql: Queryable,
@@ -111,7 +111,7 @@ function readPage(query: PageQuery): Page | { readonly field: string; readonly r
   return after === undefined ? { field: 'cursor', rule: 'form' } : { limit, offset, after };
 }
 
-/** The contract leaves `offset` and `limit` out of the answer in its simple form. */
+/** In its simple form the response has no `offset` and `limit`, according to the contract. */
 const isPaged = (query: FilterQuery & PageQuery): boolean =>
   query.from !== undefined ||
   query.to !== undefined ||

@@ -1,4 +1,4 @@
-/** Rows for what approval publishes: requests, and what people decided. */
+/** Rows for the events of approval: requests and decisions. */
 import type { approvalEvents, DataOf } from '@cardea/contracts';
 import type { Details, Result, Rule } from '../audit-row.ts';
 import { denied } from './denied.ts';
@@ -52,7 +52,7 @@ type OfSet = {
   readonly responders?: readonly string[];
 };
 
-/** Which set was asked, and whose approvals count; nothing where one person is asked. */
+/** The set that was asked and the persons whose approvals count. Empty if one person was asked. */
 function setOf({ set, needed, responders }: OfSet): Details {
   if (set === undefined) return {};
   return { set, needed, ...(responders === undefined ? {} : { responders }) };

@@ -1,4 +1,4 @@
-/** Rows for what authz publishes: relationship tuples written and deleted, and refusals. */
+/** Rows for the events of authz: relationship tuples written and deleted, and refusals. */
 import type { authzEvents, DataOf } from '@cardea/contracts';
 import type { Mapped, Rule } from '../audit-row.ts';
 import { type ActionDenied, denied, deniedDetails, resultOf } from './denied.ts';

@@ -1,4 +1,4 @@
-/** Rows for what identity publishes of organizations, tenants, applications, keys. */
+/** Rows for the events of identity about organizations, tenants, applications and keys. */
 import type { IdentityEventData, IdentityEventType } from '@cardea/contracts';
 import { byAdmin, type Details, type Mapped, type Rule } from '../audit-row.ts';
 
@@ -17,7 +17,7 @@ export const administered = (
   details,
 });
 
-/** A rule for `<noun>.<past tense>` events whose row is `admin.<noun>.<verb>` with some of their fields. */
+/** Makes a rule for `<noun>.<past tense>` events. Its row is `admin.<noun>.<verb>` with some of the event's fields. */
 const admin = <Data extends { readonly id: string }>(
   noun: string,
   action: string,

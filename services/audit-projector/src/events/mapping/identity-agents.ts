@@ -1,4 +1,4 @@
-/** Rows for what identity publishes of agents, their keys, delegations and sessions. */
+/** Rows for the events of identity about agents, their keys, delegations and sessions. */
 import type { IdentityEventData, IdentityEventType } from '@cardea/contracts';
 import type { Details, Happened, Mapped, Rule } from '../audit-row.ts';
 

@@ -1,4 +1,4 @@
-/** Rows for what identity publishes: accounts and sessions, administration, agents. */
+/** Rows for the events of identity: accounts and sessions, administration, agents. */
 import type { IdentityEventData, IdentityEventType } from '@cardea/contracts';
 import { byAdmin, type Happened, type Mapped, type Rule } from '../audit-row.ts';
 import { denied } from './denied.ts';

@@ -1,7 +1,7 @@
 /**
- * What the audit log says of every published event (`docs/design/audit.md`, "Catalogue"), one line per
- * event and variant: source/type and what is given of it; audit type; category, action, result; target; details.
- * Whatever is not given is a sample made from the event's schema, where a text is the name of its field.
+ * The audit row of every published event (`docs/design/audit.md`, "Catalogue"). Each line is an event and variant:
+ * source/type and given fields; audit type; category, action, result; target; details. Fields that are not given are
+ * samples from the event's schema, where a text is the name of its field.
  */
 import { EVENT_CATALOGUE, type IntegrationEvent, type Json, kindOf } from '@cardea/contracts';
 import { describe, expect, it } from 'vitest';
@@ -164,9 +164,9 @@ type Fixture = {
   readonly type: string;
   readonly actor: string;
   readonly data: { readonly [field: string]: Json };
-  /** The fields that the line gives, which decide which row it is. */
+  /** The fields that the line states, which select the row. */
   readonly stated: readonly string[];
-  /** Null where the log says nothing of it. */
+  /** Null if the event gets no row. */
   readonly row: object | null;
 };
 
@@ -179,7 +179,7 @@ const CONTEXT = {
   agent_id: 'the-agent',
   request_id: 'the-request',
 };
-/** Texts that users wrote or that identify them: no row may repeat them. */
+/** Replaces texts that users wrote or that identify them. No row may contain it. */
 const PRIVATE = 'private-text';
 const PRIVATE_FIELDS = [
   ...['email', 'display_name', 'name', 'description', 'purpose', 'agent_name'],
@@ -231,7 +231,7 @@ describe('From event to audit row', () => {
 });
 
 describe('C6 the largest event of each type', () => {
-  /** Where the schema has no limit: larger than a row, however few of them there are. */
+  /** The number of items if the schema has no limit: enough to exceed a row. */
   const LIST_ITEMS = 60;
   const TEXT_CHARS = 4096;
   const ITEM_CHARS = 200;
@@ -257,7 +257,7 @@ describe('C6 the largest event of each type', () => {
         return schema.maximum ?? Number.MAX_SAFE_INTEGER;
       default: {
         if (schema.format === 'date-time') return WHEN;
-        // An odd number of halves: the cut falls into a pair of surrogates.
+        // The text has an odd number of UTF-16 units, so that the cut falls into a surrogate pair.
         return `x${'\u{1F600}'.repeat(Math.floor(Math.min(schema.maxLength ?? chars, chars) / 2))}`;
       }
     }
@@ -274,7 +274,7 @@ describe('C6 the largest event of each type', () => {
       const event = eventOf(given);
       const whole = { ...event, data: { ...event.data, ...data, ...stated } } as IntegrationEvent;
       const { details = {}, target_id = null } = rowOf(whole) ?? {};
-      // More than an index takes would park the stream.
+      // A larger target than an index accepts would park the stream.
       expect(Buffer.byteLength(target_id ?? '')).toBeLessThanOrEqual(2_048);
       expect(target_id?.isWellFormed() ?? true).toBe(true);
       const text = JSON.stringify(details);
@@ -337,7 +337,10 @@ function fixture(line: string): Fixture {
   return { ...named, row };
 }
 
-/** `field`: as in the event; `name=field`: another field of it; `name:value`: the value itself. */
+/**
+ * `field` is a field of the event with the same name; `name=field` is another field of it; `name:value` is a literal
+ * value.
+ */
 function detailsOf({ name, data }: Fixture): object {
   const line = TABLE.split('\n').find((one) => one.split('|')[0]?.trim() === name) ?? '';
   const words = (line.split('|')[4] ?? '').split(' ').filter((word) => word !== '');
@@ -365,7 +368,7 @@ function eventOf({ source, type, actor, data }: Fixture): IntegrationEvent {
   return event;
 }
 
-/** What is read of a JSON schema. */
+/** The parts of a JSON schema that this test reads. */
 type Schema = {
   readonly const?: Json;
   readonly enum?: readonly Json[];
@@ -380,7 +383,7 @@ type Schema = {
   readonly format?: string;
 };
 
-/** A value that fits the schema; of several kinds the first. */
+/** Returns a value that fits the schema. If several kinds fit, it uses the first. */
 function sample(schema: Schema, field: string): Json {
   const [first = schema.const] = schema.enum ?? [];
   if (first !== undefined) return first;

@@ -1,4 +1,4 @@
-/** Rows for what vault publishes: credentials handed out and refused, services, secrets, policies. */
+/** Rows for the events of vault: credentials issued and refused, services, secrets, policies. */
 import type { DataOf, vaultEvents } from '@cardea/contracts';
 import type { Details, Happened, Mapped, Rule } from '../audit-row.ts';
 import { denied } from './denied.ts';

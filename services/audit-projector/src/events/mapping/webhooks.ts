@@ -1,4 +1,4 @@
-/** Rows for what the webhook dispatcher publishes. */
+/** Rows for the events of the webhook dispatcher. */
 import type { DataOf, webhooksEvents } from '@cardea/contracts';
 import type { Details, Rule } from '../audit-row.ts';
 import { denied } from './denied.ts';

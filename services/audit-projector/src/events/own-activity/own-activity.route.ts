@@ -1,4 +1,4 @@
-/** What the audit log says about the caller: what they did, and what was done with their account. */
+/** Lists the audit events about the caller: what they did, and what was done with their account. */
 import { cursorQuery, nextCursor, pageOfCursor } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
@@ -49,7 +49,7 @@ export const listOwnActivity = (deps: Dependencies) =>
     },
   );
 
-/** Each part has an index of its own, so neither reads more than a page. */
+/** Each part has its own index, so neither reads more than a page. */
 const part = (condition: string): string => `
   (SELECT * FROM audit.events
    WHERE tenant_id = $1 AND ${condition}
@@ -62,7 +62,7 @@ const OWN = `
     ${part("target_id = $2 AND target_type = 'user' AND actor_id <> $2")}
   ) found ORDER BY ts DESC, id DESC LIMIT $5`;
 
-/** Where somebody else acted, their address and device are theirs. */
+/** If another person acted, the row shows neither that person's address nor device. */
 function shownTo(userId: string, { timestamp, ...row }: Row) {
   const event = { ...row, timestamp: timestamp.toISOString() };
   if (row.actor_id === userId) return event;

@@ -91,7 +91,10 @@ type Outcome = { readonly fields: Fields } & (
   | { readonly failed: unknown }
 );
 
-/** In one batch; only where writers meet on a tuple is each decided by itself, so that one alone fails. */
+/**
+ * Decides all changes in one batch. If writers conflict on a tuple, each change is decided separately, so that only
+ * that one fails.
+ */
 async function decideAll(
   { streams }: { readonly streams: Streams },
   command: Command,
@@ -120,7 +123,7 @@ async function decideAll(
   });
 }
 
-/** Changes without effect are recorded too. Returns the position of the last event; undefined if all failed. */
+/** Records changes without effect too. Returns the position of the last event, or undefined if all failed. */
 async function recordNoOps(
   { streams }: { readonly streams: Streams },
   command: Command,
@@ -164,7 +167,7 @@ const shownDelete = (outcome: Outcome) =>
     ? { error: errorOf(outcome.failed) }
     : ({ status: outcome.decided.position === undefined ? 'absent' : 'deleted' } as const);
 
-/** Returns the refusal that a single change would get; an internal error applies to the whole request. */
+/** Returns the refusal that a single change would get. An internal error applies to the whole request. */
 function errorOf(failed: unknown): { readonly code: string; readonly message: string } {
   const { status, code, message } = refusalOfThrow(failed);
   if (status === 500) throw failed;

@@ -4,7 +4,7 @@ import type { Tuple, TupleWritten } from '../tuple.ts';
 
 export type Write = { readonly id: string; readonly fields: Fields; readonly now: Date };
 
-/** An existing tuple is left as it is: the same id, the same age. */
+/** Writes the tuple. An existing one is unchanged: it keeps its id and its age. */
 export function write({ id, fields, now }: Write, tuple: Tuple): Decision<TupleWritten, never> {
   if (tuple.status === 'standing') return accept();
   const data = { tuple_id: id, ...fields, created_at: now.toISOString() };

@@ -26,9 +26,9 @@ type Dependencies = {
   readonly positions: Positions;
 };
 
-/** Longest wait for the table, which has the ids and times of a path's tuples. */
+/** The longest wait for the table, which has the ids and times of a path's tuples. */
 const TABLE_WAIT_MS = 2_000;
-/** Evaluations, where tuples of the path are deleted before the table is read. */
+/** How often a check is evaluated if tuples of its path are deleted before the table is read. */
 const EXPLANATIONS_MAX = 3;
 
 const tuples = Type.Optional(Type.Array(tupleShape));
@@ -78,7 +78,7 @@ export const checkRoute = (needs: Dependencies) =>
 
 type Shown = Checked & { readonly path?: ShownTuple[]; readonly held?: ShownTuple[] };
 
-/** The index knows a tuple's fields; its id and time are the table's. */
+/** The index knows a tuple's fields; the table has its id and time. */
 async function explained(
   { engine, database, positions }: Dependencies,
   of: Asking,

@@ -1,6 +1,6 @@
 /**
- * The calls of approval and vault: who holds a relation now. They are answered as any check is, so a removal
- * that was answered on one replica is seen by all.
+ * The calls of approval and vault: who holds a relation now. They use the same engine as checks, so a removal that was
+ * answered on one replica is seen by all.
  */
 import { HOLDERS_MAX, type HolderCheck } from '@cardea/contracts';
 import { type Peers, PeerUnavailable } from '@cardea/service';
@@ -10,7 +10,7 @@ import type { Relation } from '../../relations/relation.ts';
 import type { Unanswered } from '../../replicas/answered.ts';
 import type { Asking, Engine } from '../../replicas/engine.ts';
 
-/** The callers wait no longer. */
+/** The longest time that the callers wait. */
 const ANSWER_MAX_MS = 2_000;
 const USER = 'user';
 
@@ -36,7 +36,7 @@ const askingNow = (tenantId: string): Asking => ({
   atLeast: undefined,
 });
 
-/** Nobody holds a relation that the tenant's model does not have; the other checks are answered without it. */
+/** Nobody holds a relation that the tenant's model lacks. The other checks are answered without it. */
 async function allowedEach(
   engine: Engine,
   of: Asking,
@@ -45,7 +45,7 @@ async function allowedEach(
   const unknown = new Set<string>();
   const kindOf = ({ object_type, relation }: HolderCheck) =>
     JSON.stringify([object_type, relation]);
-  // Each round learns of one relation more that the model lacks.
+  // Each round finds one more relation that the model lacks.
   for (let round = 0; round <= checks.length; round += 1) {
     const known = checks.filter((check) => !unknown.has(kindOf(check)));
     const answer = await engine.checkAll(of, known.map(checkOf));
@@ -75,7 +75,7 @@ const checkOf = ({ user_id, relation, object_type, object_id }: HolderCheck): Ch
   object_id,
 });
 
-/** One of the seven relations, or a name of the tenant's own model; the engine refuses any other. */
+/** One of the seven relations, or a relation of the tenant's own model. The engine refuses any other. */
 const named = (relation: string) => relation as Relation;
 
 const unavailable = (why: Unanswered) => new PeerUnavailable(`authz cannot answer: ${why}`);

@@ -9,7 +9,7 @@ import { shownTuple, TUPLE_COLUMNS, type TupleRow } from '../stored-tuples.ts';
 type Dependencies = {
   readonly database: Database;
   readonly positions: Positions;
-  /** The position that the list must not be older than; undefined while it is unknown. */
+  /** The minimum position of the list; undefined while it is unknown. */
   readonly acknowledged: (tenantId: string) => Promise<bigint | undefined>;
 };
 
@@ -40,7 +40,7 @@ export const listTuples = ({ database, positions, acknowledged }: Dependencies) 
       if (least === undefined || !(await positions.reached(TABLE, least, WAIT_MS))) {
         return { refused: 'not_caught_up' };
       }
-      // Read before the rows, so that the token never promises more than they show.
+      // The position is read before the rows, so that the token never promises more than they show.
       const position = positions.passed('tuples');
       const { offset = 0, limit = 50 } = query;
       const found = await database.asTenant(tenantId, (sql) =>
@@ -63,7 +63,7 @@ async function page(sql: Transaction, wanted: Wanted) {
   let where = 'tenant_id = $1';
   if (object_type !== undefined) where += ` AND object_type = $${values.push(object_type)}`;
   if (object_id !== undefined) where += ` AND object_id = $${values.push(object_id)}`;
-  // The number per type is stored; tuples of one object are few enough to be counted.
+  // The number per type is stored. Tuples of one object are few enough to be counted.
   const total =
     object_id === undefined
       ? `SELECT coalesce(sum(n), 0) AS total FROM authz.tuple_counts WHERE ${where}`

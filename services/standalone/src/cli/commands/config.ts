@@ -1,4 +1,4 @@
-/** Checks the settings and shows them; secrets are never shown. */
+/** Checks the settings and shows them, without secrets. */
 import { SETTING_FORMS, type Secret, type Settings } from '@cardea/runtime';
 import { type Call, type Command, done, table, textOf } from '../command.ts';
 import { settingsOf } from '../deployment.ts';

@@ -1,4 +1,4 @@
-/** Checks everything that a deployment depends on; prints a line for each, with how to correct it. */
+/** Checks everything that a deployment depends on. Prints a line for each check, with how to correct a failure. */
 
 import type { Check, DoctorCheck } from '../check.ts';
 import { type Command, table } from '../command.ts';
@@ -48,7 +48,10 @@ export const doctor: Command = {
 
 const SIGNS = { ok: 'ok', warning: 'warning', failed: 'FAILED' } as const;
 
-/** A check that throws or takes too long is reported as failed; the error's message may quote a URL. */
+/**
+ * A check that throws or takes too long is reported as failed. The error's message is not shown, because it may quote a
+ * URL.
+ */
 async function answered(
   look: DoctorCheck,
   at: Parameters<DoctorCheck>[0],

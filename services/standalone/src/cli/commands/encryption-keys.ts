@@ -1,4 +1,4 @@
-/** Wraps the keys that are under the previous ENCRYPTION_KEY and JWT_SECRET under the current ones. */
+/** Re-encrypts the keys that are wrapped under the previous ENCRYPTION_KEY and JWT_SECRET with the current ones. */
 import type { ServiceName } from '@cardea/contracts';
 import { deriveFrom, type Sealer, sealer, serviceSecrets, wrapKeys } from '@cardea/crypto';
 import { identityOperations } from '@cardea/identity';
@@ -51,7 +51,7 @@ export const keysRewrap: Command = {
   },
 };
 
-/** Decrypts keys that are wrapped under the current secret as well as those that are not yet. */
+/** A sealer that decrypts keys under the current secret and keys that are not re-encrypted yet. */
 const sealerOf = (deployment: Deployment, settings: Settings): Sealer => {
   const { database, clock, random } = deployment.shared();
   const table = postgresSubjectKeys(database, 'identity');

@@ -1,4 +1,4 @@
-/** Settings for a new deployment in containers, and what of them a single service gets in its place. */
+/** Prints the settings of a new container deployment, and what a single service gets in their place. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ export const newEnvironment: Command = {
   },
 };
 
-/** Folders and images are called otherwise than two of the services in them. */
+/** Folders and images have other names than two of the services in them. */
 const FOLDERS: { readonly [folder: string]: ServiceName } = {
   'webhook-dispatcher': 'webhooks',
   'audit-projector': 'audit',
@@ -73,12 +73,12 @@ export const derivedEnvironment: Command = {
   },
 };
 
-/** An empty file is a secret that is not set: where the files are named does not change with a rotation. */
+/** An empty file is an unset secret. The file names in the settings thus stay the same during a rotation. */
 const NO_PREVIOUS = { JWT_SECRET_PREVIOUS: '', ENCRYPTION_KEY_PREVIOUS: '' };
 const OWNER_ONLY_FOLDER = 0o700;
 const OWNER_ONLY_FILE = 0o400;
 
-/** Each file is written under another name first, so that a concurrent reader sees it whole. */
+/** Each file is first written under another name, so that a concurrent reader never sees a part of it. */
 function written(folder: string, values: { readonly [name: string]: string }): readonly string[] {
   mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
   return Object.entries(values).map(([name, value]) => {

@@ -1,4 +1,4 @@
-/** The events of a log as they are stored; encrypted fields stay encrypted. */
+/** Prints the events of a log as they are stored. Encrypted fields stay encrypted. */
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
 import { type RecordedEvent, streamPages } from '@cardea/event-store';
 import type { Part } from '@cardea/service';
@@ -108,7 +108,7 @@ function tellOf({ tell }: Call, event: RecordedEvent): void {
   });
 }
 
-/** An encrypted field names its subject and contains ciphertext. */
+/** Recognises an encrypted field by its subject and ciphertext. */
 function withoutSealed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSealed);
   if (typeof value !== 'object' || value === null) return value;

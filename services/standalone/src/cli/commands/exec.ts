@@ -1,6 +1,6 @@
 /**
- * Runs a command with fields of a credential in its environment: they come from the vault by the agent's
- * own key, and stand in no file, no argument and no output of ours.
+ * Runs a command with fields of a credential in its environment. The fields come from the vault through the agent's own
+ * key, and appear in no file, argument or output of ours.
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -61,7 +61,7 @@ function given(call: Call, option: string): string {
   return value;
 }
 
-/** Field and variable; no two fields in one variable. */
+/** Maps fields to variables. Two fields may not use one variable. */
 function variablesOf(fields: string, service: string): ReadonlyMap<string, string> {
   const pairs = fields.split(',').map((each): readonly [string, string] => {
     const [field = '', variable] = each.split('=', 2);
@@ -82,7 +82,7 @@ async function run(
 ): Promise<number> {
   const child = spawn(command, args, { env, stdio: 'inherit' });
   const forwards = FORWARDED.map((signal) => {
-    // At a terminal Ctrl-C has reached the whole group already.
+    // At a terminal Ctrl-C has reached the whole process group already.
     const isOurs = signal !== 'SIGINT' || !process.stdin.isTTY;
     const forward = (): void => {
       if (isOurs) child.kill(signal);

@@ -1,4 +1,4 @@
-/** The signing keys of tokens, and which of the deployment's secrets encrypt them. */
+/** Manages the keys that sign tokens, and shows which of the deployment's secrets encrypt them. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { identityOperations } from '@cardea/identity';
 import { countedKeys } from '@cardea/service';
@@ -6,7 +6,7 @@ import { type Call, type Command, type CommandOutput, done, numberOf, table } fr
 import { type Deployment, dependenciesOf, wrappedIn } from '../deployment.ts';
 import { NotDone, WrongUsage } from '../failures.ts';
 
-/** Each process reads the key ring every 30 s, and looks up an unknown key every 30 s at most. */
+/** Each process reads the key ring every 30 s, and looks up an unknown key at most every 30 s. */
 const WAIT_SECONDS = 65;
 const WAIT_SECONDS_MAX = 86_400;
 
@@ -22,7 +22,7 @@ export const keysStatus: Command = {
     const deployment = await open();
     const wrapped = await countedKeys(wrappedIn(deployment));
     const isReadable = wrapped.every(({ key }) => key !== 'unknown');
-    // Their private halves are decrypted to find out which secret encrypted them.
+    // The private keys are decrypted to find out which secret encrypted them.
     const keys = isReadable ? await operationsOn(deployment).keys() : [];
     const rows = keys.map((key) => [
       key.kid,

@@ -1,4 +1,4 @@
-/** Changes the log level of running processes for a while; the deployment's bearer authorizes it. */
+/** Changes the log level of running processes for a while. The deployment's bearer token authorizes it. */
 import { SERVICE_NAMES } from '@cardea/contracts';
 import { internalBearers } from '@cardea/service';
 import { type Command, done, numberOf, textOf } from '../command.ts';
@@ -29,7 +29,7 @@ export const logLevel: Command = {
     const deployment = await call.open();
     const urls = textOf(call, 'management')?.split(',') ?? deployment.addresses?.management ?? [];
     if (urls.length === 0) throw new NotDone('name the management ports with --management URL,…');
-    // Which service answers at an address is not known: each has a bearer of its own.
+    // It is unknown which service answers at an address, and each has its own bearer token.
     const { to } = internalBearers(deployment.shared(), SERVICE_NAMES, 'cardea');
     const bearers = [...new Set(SERVICE_NAMES.flatMap(to))];
     const processes = await Promise.all(
@@ -61,7 +61,7 @@ async function change(
       if (status !== REFUSED) return ok;
     }
   } catch {
-    // Nobody answers there.
+    // Nothing answers at this address.
   }
   return false;
 }

@@ -1,4 +1,4 @@
-/** Logins of single services at the servers that all share. */
+/** Creates and prints logins of single services at the servers that all services share. */
 import { CredentialsRefused } from '@cardea/event-bus';
 import { cacheUsersFile, makeLogins } from '@cardea/service';
 import { type Command, done, textOf } from '../command.ts';

@@ -1,6 +1,4 @@
-/**
- * A mail server that shows the mail it receives and delivers none: for development, never for real users.
- */
+/** Runs a mail server that shows received mail and delivers none. It is for development, never for real users. */
 import { once } from 'node:events';
 import { startMailbox } from '../../mailbox.ts';
 import { type Command, done, numberOf, textOf } from '../command.ts';

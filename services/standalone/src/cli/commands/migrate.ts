@@ -1,4 +1,4 @@
-/** Migrates the database; containers never do so by themselves. */
+/** Migrates the database. Containers never do so on their own. */
 import { pendingMigrations } from '@cardea/read-models';
 import { migrateServices, migrationSetsOf } from '@cardea/service';
 import { services } from '../../standalone.ts';

@@ -1,4 +1,4 @@
-/** Makes a tenant's model of one that is written for OpenFGA or SpiceDB. */
+/** Imports a model that is written for OpenFGA or SpiceDB as a tenant's model. */
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { importModel, MODEL_LANGUAGES, type ModelLanguage, readModel } from '@cardea/authz';
@@ -6,7 +6,7 @@ import { type Call, type Command, done, idOf, textOf } from '../command.ts';
 import { dependenciesOf } from '../deployment.ts';
 import { NotDone, WrongUsage } from '../failures.ts';
 
-/** A model that is larger could not be published over HTTP either. */
+/** A larger model could not be published over HTTP either. */
 const FILE_BYTES_MAX = 256 * 1024;
 const VERSION_MAX = 2 ** 31 - 1;
 const TENANT = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;

@@ -1,4 +1,4 @@
-/** Parked streams: those with an event that could not be applied. */
+/** Lists and releases parked streams, which have an event that could not be applied. */
 
 import { kindOf } from '@cardea/contracts';
 import { consumerCore } from '@cardea/event-bus';

@@ -1,11 +1,11 @@
-/** Asks a relay to publish events of its log again, for readers that lost them. */
+/** Tells a relay to publish events of its log again, for readers that lost them. */
 import { SERVICE_NAMES, topicOf } from '@cardea/contracts';
 import { askForReplay } from '@cardea/event-bus';
 import { type Command, done, textOf } from '../command.ts';
 import { WrongUsage } from '../failures.ts';
 
 const LOOK_MS = 250;
-/** A running relay starts at once; a relay that stands by takes over within seconds. */
+/** A running relay starts at once. A standby relay takes over within seconds. */
 const BEGIN_MS_MAX = 20_000;
 
 export const relayReplay: Command = {

@@ -1,4 +1,4 @@
-/** How many events of the logs have not been published to their topics yet. */
+/** Shows how many events of the logs have not been published to their topics yet. */
 import { type Command, done, table } from '../command.ts';
 import { relayLag } from '../lag.ts';
 

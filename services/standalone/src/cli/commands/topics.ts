@@ -1,4 +1,4 @@
-/** The topics of Kafka: created by this command only, never by the first write. */
+/** Checks and creates the topics of Kafka. Only this command creates them; the first write never does. */
 import { checkTopics, createTopics } from '@cardea/event-bus';
 import { type Command, done } from '../command.ts';
 import { kafkaOf } from '../kafka.ts';

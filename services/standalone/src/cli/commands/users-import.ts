@@ -1,4 +1,4 @@
-/** Moves the users of another product here, with the hashes of their passwords. */
+/** Imports the users of another product with the hashes of their passwords. */
 import { randomUUID } from 'node:crypto';
 import { checkImport } from '@cardea/identity';
 import { type Call, type Command, done, textOf } from '../command.ts';
@@ -46,7 +46,7 @@ export const usersImport: Command = {
     if (format === undefined) throw new WrongUsage(`--from takes ${NAMES.join(', ')}`);
     const applies = call.options['apply'] === true;
     const read = format(call);
-    // The refusal comes at once, before a long file is read.
+    // Missing access is refused at once, before a long file is read.
     const send = applies ? sendPage(importAccess(call.env)) : undefined;
     const say = ({ line, user }: Location, code: string) =>
       call.tell(`line ${line}, user ${user}: ${code}`, { line, user, code });

@@ -1,6 +1,4 @@
-/**
- * Creates an administrator for a deployment that was started without ADMIN_EMAIL or has lost its last one.
- */
+/** Creates an administrator for a deployment that was started without ADMIN_EMAIL or has lost its last one. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { identityOperations } from '@cardea/identity';

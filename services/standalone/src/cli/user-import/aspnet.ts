@@ -1,4 +1,4 @@
-/** The table `AspNetUsers` of ASP.NET Identity as CSV, its columns by name in any order. */
+/** Reads the table `AspNetUsers` of ASP.NET Identity as CSV. Columns are found by name, in any order. */
 import { csvRecords } from './csv-records.ts';
 import {
   foreignUser,
@@ -9,7 +9,7 @@ import {
 } from './foreign-user.ts';
 
 const TRUE: readonly string[] = ['true', '1', 't', 'yes'];
-/** The text that SQL Server Management Studio and psql print for an absent value. */
+/** The texts that SQL Server Management Studio and psql print for a null value. */
 const ABSENT: readonly string[] = ['', 'NULL', '\\N'];
 
 export const aspNetUsers = (of: { readonly now: Date }): ReadForeignUsers =>
@@ -28,7 +28,7 @@ function readUser(fields: ReadonlyMap<string, string>, { now }: { readonly now: 
   const email = value('email');
   if (email === undefined) return 'no_address';
   const lockedUntil = value('lockoutend');
-  // A time that cannot be read (`infinity`) counts as one to come.
+  // A time that cannot be parsed (`infinity`) counts as a future one.
   const isLocked = lockedUntil !== undefined && !(new Date(lockedUntil) <= now);
   if (isLocked) return 'disabled';
   return {
@@ -39,7 +39,7 @@ function readUser(fields: ReadonlyMap<string, string>, { now }: { readonly now: 
       preferred_username: usernameOf(value('username'), email),
       email_verified: is('emailconfirmed'),
     }),
-    // The keys of authenticator apps stand in another table.
+    // The keys of authenticator apps are in another table, so they are not imported.
     notes: is('twofactorenabled') ? (['second_factor_left'] as const) : [],
   };
 }

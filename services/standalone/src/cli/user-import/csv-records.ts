@@ -1,10 +1,12 @@
-/** The records of a CSV file (RFC 4180) by the names of its first one, each with the line at which it begins. */
+/**
+ * Reads the records of a CSV file (RFC 4180) with the names of the first record, each with the line at which it begins.
+ */
 import { NotDone } from '../failures.ts';
 import { RECORD_CHARACTERS_MAX } from './file-text.ts';
 
 export type CsvRecord = {
   readonly line: number;
-  /** Undefined where the record has another number of fields than the first one, or is too large. */
+  /** Undefined if the record's number of fields differs from the first one's, or if it is too large. */
   readonly fields: ReadonlyMap<string, string> | undefined;
 };
 
@@ -32,7 +34,7 @@ const named = (names: readonly string[], values: readonly string[] | undefined) 
 
 type Row = { readonly line: number; readonly values: readonly string[] | undefined };
 
-/** The separator is whichever of the given ones comes first outside of quotes. */
+/** The separator is the first of the given ones that occurs outside of quotes. */
 function rowReader(separators: readonly string[]) {
   let separator: string | undefined;
   let line = 1;
@@ -41,7 +43,7 @@ function rowReader(separators: readonly string[]) {
   let value = '';
   let characters = 0;
   let isQuoted = false;
-  /** The character before was a quote that may be the first of two. */
+  /** The previous character was a quote that may be the first of two. */
   let isAfterQuote = false;
   const endValue = (): void => {
     values.push(value);

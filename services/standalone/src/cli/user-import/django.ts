@@ -1,6 +1,6 @@
 /**
- * `python manage.py dumpdata auth.User`: a list of `{model, pk, fields}`. A user model of one's own has the same
- * fields where it extends AbstractUser.
+ * Reads `python manage.py dumpdata auth.User`: a list of `{model, pk, fields}`. A custom user model that extends
+ * AbstractUser has the same fields.
  */
 import { fieldsOf, objectIn, stringOf } from './file-text.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from './foreign-user.ts';
 import { jsonElements } from './json-elements.ts';
 
-/** Nobody can sign in by a password that begins so. */
+/** The prefix of passwords with which nobody can sign in. */
 const UNUSABLE = '!';
 
 export const djangoUsers = (of: { readonly areVerified: boolean }): ReadForeignUsers =>

@@ -1,6 +1,6 @@
 /**
- * Lines of JSON, each a user as `GET /api/v1/admin/users/export?include=password_hash` writes it or as
- * `POST /api/v1/admin/users/import` takes it. The last line of an export says how many there are.
+ * Reads JSON lines, each a user in the form of `GET /api/v1/admin/users/export?include=password_hash` or of `POST
+ * /api/v1/admin/users/import`. The last line of an export has the number of users.
  */
 import type { ImportedUser } from '@cardea/identity';
 import { NotDone } from '../failures.ts';
@@ -37,7 +37,7 @@ export const exportedUsers: ReadForeignUsers = async function* (chunks) {
     if (text === undefined) yield foreignUser(line, 'too_large');
     else yield foreignUser(line, fields === undefined ? 'unreadable' : readUser(fields));
   }
-  // An export without its last line is incomplete; files written by hand have no such line.
+  // An export without its last line is incomplete. Files written by hand have no such line.
   const isCut = announced === undefined ? isExport : announced !== count;
   if (isCut)
     throw new NotDone('the file was cut: it has not the last line of an export, or not all users');

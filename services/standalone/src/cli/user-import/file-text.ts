@@ -1,4 +1,4 @@
-/** Reads the text of a file in pieces, so that a file of 100,000 users is never in memory as a whole. */
+/** Reads a text file in pieces, so that a file of 100,000 users is never completely in memory. */
 import { createReadStream } from 'node:fs';
 import { NotDone } from '../failures.ts';
 
@@ -18,17 +18,17 @@ export async function* textOf(file: string): AsyncGenerator<string, void> {
   }
 }
 
-/** No record of a user is larger. */
+/** The maximum size of a user's record. */
 export const RECORD_CHARACTERS_MAX = 262_144;
 
-/** One record of a file, by the line at which it begins. */
+/** One record of a file, with the line at which it begins. */
 export type FileRecord = {
   readonly line: number;
-  /** Undefined where it is too large. */
+  /** Undefined if it is too large. */
   readonly text: string | undefined;
 };
 
-/** Each line that is not empty. */
+/** Yields each line that is not empty. */
 export async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<FileRecord, void> {
   let rest = '';
   let isTooLarge = false;
@@ -53,7 +53,7 @@ export async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<Fi
   if (rest.trim() !== '' || isTooLarge) yield record(rest);
 }
 
-/** Undefined where it is no JSON object. */
+/** Returns undefined if the text is no JSON object. */
 export function objectIn(text: string): Fields | undefined {
   try {
     return fieldsOf(JSON.parse(text));
@@ -69,6 +69,6 @@ export const fieldsOf = (value: unknown): Fields | undefined =>
     ? (value as Fields)
     : undefined;
 
-/** An empty text counts as none. */
+/** An empty text counts as missing. */
 export const stringOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value : undefined;

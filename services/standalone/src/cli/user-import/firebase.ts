@@ -1,4 +1,7 @@
-/** `firebase auth:export users.json --format=json`: an object with `users`, with the hash parameters of the project. */
+/**
+ * Reads `firebase auth:export users.json --format=json`, an object with `users`, together with the hash parameters of
+ * the project.
+ */
 import { readFileSync } from 'node:fs';
 import { NotDone, WrongUsage } from '../failures.ts';
 import { fieldsOf, objectIn, stringOf } from './file-text.ts';
@@ -16,7 +19,7 @@ const VARIABLE = 'CARDEA_FIREBASE_HASH_CONFIG';
 const ROUNDS_MAX = 1_024;
 const MEM_COST_MAX = 32;
 
-/** As the console of Firebase shows them ("Password hash parameters"), in a file or in the environment. */
+/** The parameters that the Firebase console shows ("Password hash parameters"), from a file or from the environment. */
 export function firebaseProject(
   env: { readonly [name: string]: string | undefined },
   file: string | undefined,

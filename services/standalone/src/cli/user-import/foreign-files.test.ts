@@ -9,7 +9,7 @@ import type { ForeignUser, ReadForeignUsers } from './foreign-user.ts';
 import { jsonElements, type WantedArray } from './json-elements.ts';
 import { keycloakUsers } from './keycloak.ts';
 
-/** In pieces of every size: no boundary may fall where it matters. */
+/** Splits the text into pieces of a given size, so that boundaries fall everywhere. */
 async function* pieces(text: string, size: number): AsyncGenerator<string, void> {
   for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
 }
@@ -277,7 +277,7 @@ describe('standards 9 the users of', () => {
       ...{ display_name: 'Ann Lee', locale: 'de' },
     };
     const hash = { password_hash: { secretData, credentialData }, preferred_username: 'ann' };
-    // RFC 6238's key of 20 digits.
+    // The key of RFC 6238 with 20 digits.
     const totp_secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
     expect(usersIn(found)).toEqual([
       { ...common, ...hash, totp_secret },

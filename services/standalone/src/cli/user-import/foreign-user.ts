@@ -1,10 +1,8 @@
-/**
- * One user of another product's file: the fields for the import, or the reason why the user is not imported.
- */
+/** One user of another product's file: the fields for the import, or the reason why the user is not imported. */
 import type { ImportedUser } from '@cardea/identity';
 
 /**
- * `no_address`: the user could not sign in. `disabled`: a sign-in that was blocked there is not enabled here.
+ * `no_address`: the user could not sign in. `disabled`: the sign-in was blocked there, so it is not enabled here.
  * `not_a_user`: the account of a service, or a record of another kind.
  */
 export type FileRefusal =
@@ -14,7 +12,7 @@ export type FileRefusal =
   | 'too_large'
   | 'unreadable'
   | 'unsupported_hash';
-/** What of the user stays there; they are imported without it. */
+/** What is not imported of a user who is otherwise imported. */
 export type FileNote = 'second_factor_left';
 
 export type ForeignUser =
@@ -30,7 +28,7 @@ export const foreignUser = (line: number, read: Read): ForeignUser =>
     ? { line, refused: read }
     : { line, user: read.user, notes: read.notes ?? [] };
 
-/** Names are cut rather than refused: they are no key of anything. */
+/** Names are truncated rather than refused, because nothing identifies users by them. */
 const NAME_CHARACTERS_MAX = 128;
 const USERNAME_CHARACTERS_MAX = 64;
 
@@ -42,7 +40,7 @@ export const nameOf = (...parts: readonly (string | undefined)[]): string | unde
   return name === '' ? undefined : cut(name, NAME_CHARACTERS_MAX);
 };
 
-/** One that is the address itself says nothing more. */
+/** A username that equals the address adds nothing, so it is dropped. */
 export const usernameOf = (name: string | undefined, email: string): string | undefined =>
   name === undefined || name.trim().toLowerCase() === email.trim().toLowerCase()
     ? undefined
@@ -50,7 +48,7 @@ export const usernameOf = (name: string | undefined, email: string): string | un
 
 const cut = (text: string, max: number): string => [...text].slice(0, max).join('');
 
-/** Without members that are undefined: the API refuses those that it does not know. */
+/** Removes undefined members, because the API refuses unknown ones. */
 export const importedUser = (
   user: {
     readonly [field in keyof ImportedUser]: ImportedUser[field] | undefined;

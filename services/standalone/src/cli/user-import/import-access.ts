@@ -1,17 +1,17 @@
-/** Reads from the environment who imports: a machine, a person by their access token, or an API key. */
+/** Reads from the environment as whom the import runs: a machine, a person with an access token, or an API key. */
 import { type Environment, type Secret, secret } from '@cardea/runtime';
 import { givenIn, urlFault, type VariableFault, wrongEnvironment } from '../api-environment.ts';
 import { NotDone } from '../failures.ts';
 
 export type ImportAccess = {
   readonly url: URL;
-  /** `fresh`: the one of before was refused. Undefined where there is no other. */
+  /** `fresh` requests a new token because the last one was refused. Returns undefined if there is no other. */
   readonly bearer: (fresh?: boolean) => Promise<Secret | undefined>;
   readonly tenantOf: (bearer: Secret) => string;
 };
 
 const TOKEN_MS_MAX = 30_000;
-/** A token is used no more so long before it ends. */
+/** How long before its expiry a token is no longer used. */
 const TOKEN_MARGIN_MS = 60_000;
 const MS = 1_000;
 
@@ -76,14 +76,14 @@ function machineBearer(url: URL, client: { readonly id: string; readonly secret:
   };
 }
 
-/** The claim `tid`; nothing else of the token is read. */
+/** Reads the claim `tid` and nothing else of the token. */
 function tenantIn(token: Secret): string {
   const [, payload = ''] = token.reveal().split('.');
   try {
     const { tid } = JSON.parse(Buffer.from(payload, 'base64url').toString());
     if (typeof tid === 'string') return tid;
   } catch {
-    // It is no token of Cardea: see below.
+    // The text is not a token of Cardea; see below.
   }
   throw new NotDone('the access token names no tenant', 'no_tenant');
 }

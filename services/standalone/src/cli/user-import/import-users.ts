@@ -1,41 +1,39 @@
 /**
- * Imports the users of a file into a deployment, page by page, or only reports what would happen to them. A
- * user who exists already stays unchanged, so a run that was stopped can simply be repeated.
+ * Imports the users of a file into a deployment in pages, or only reports what would happen. An existing user is
+ * unchanged, so a run that was stopped can be repeated.
  */
 import type { CheckImport, ImportedUser } from '@cardea/identity';
 import { NotDone } from '../failures.ts';
 import type { ForeignUser } from './foreign-user.ts';
 import type { SendPage } from './send-page.ts';
 
-/**
- * The number of users that the API takes at once, and nearly the number of bytes that its bodies may have.
- */
+/** The number of users that the API accepts at once, and almost the maximum size of its bodies. */
 const PAGE_USERS_MAX = 100;
 const PAGE_BYTES_MAX = 192 * 1024;
 
 export type Tally = {
   users: number;
-  /** Without `send`: those that could be imported. */
+  /** Without `send`, the number of users who could be imported. */
   imported: number;
   already_there: number;
   refused: number;
-  /** Imported without a second factor that they had. */
+  /** Users imported without a second factor that they had. */
   second_factors_left: number;
 };
 
 type Dependencies = {
   readonly check: CheckImport;
-  /** Undefined: nothing is sent. */
+  /** Undefined for a dry run: nothing is sent. */
   readonly send: SendPage | undefined;
   readonly runId: string;
   readonly refuse: (at: Location, code: string) => void;
   readonly note: (at: Location, code: string) => void;
   readonly signal: AbortSignal;
 };
-/** Files of some products have one line: there the number of the user tells more. */
+/** Where a user is in the file. Files of some products have only one line, so the user's number is given too. */
 export type Location = {
   readonly line: number;
-  /** The first one is 1. */
+  /** The first user has number 1. */
   readonly user: number;
 };
 type Waiting = { readonly at: Location; readonly user: ImportedUser };

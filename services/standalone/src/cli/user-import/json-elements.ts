@@ -1,6 +1,6 @@
 /**
- * The elements of one array of a large JSON file, each with the line at which it begins: of the array that the file
- * is, or of the one that its object has under a name. Only one element is in memory at a time.
+ * Reads the elements of one array of a large JSON file, each with the line at which it begins. The array is the file
+ * itself, or a named member of its object. Only one element is in memory at a time.
  */
 import { NotDone } from '../failures.ts';
 import { type FileRecord, RECORD_CHARACTERS_MAX } from './file-text.ts';
@@ -18,17 +18,17 @@ export async function* jsonElements(
 
 type Started = {
   readonly line: number;
-  /** Undefined once it is too large. */
+  /** Undefined after it became too large. */
   text: string | undefined;
 };
 
 const beginning = () => ({
   line: 1,
-  /** How many objects and arrays are open. */
+  /** The number of open objects and arrays. */
   depth: 0,
   isInString: false,
   isEscaped: false,
-  /** The text of the last string at depth 1, which may be a name. */
+  /** The text of the last string at depth 1, which may be a member name. */
   name: '',
   isName: false,
   isInArray: false,
@@ -58,7 +58,7 @@ function elementReader(wanted: WantedArray) {
     }
     state.depth += 1;
   };
-  /** True where the array ends with it. */
+  /** Whether the array ends here. */
   const closes = (): boolean => {
     state.depth -= 1;
     if (!state.isInArray || state.depth >= arrayDepth) return false;

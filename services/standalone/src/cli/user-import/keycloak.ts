@@ -1,6 +1,6 @@
 /**
- * `kc.sh export --realm NAME --users same_file --file realm.json`: a RealmRepresentation with `users`, each a
- * UserRepresentation with its `credentials`, whose `secretData` and `credentialData` are JSON texts.
+ * Reads `kc.sh export --realm NAME --users same_file --file realm.json`: a RealmRepresentation with `users`, each a
+ * UserRepresentation with its `credentials`. Their `secretData` and `credentialData` are JSON texts.
  */
 import { type Fields, fieldsOf, objectIn, stringOf } from './file-text.ts';
 import {
@@ -49,7 +49,7 @@ function readUser(text: string) {
 const credentialsOf = (value: unknown): readonly Fields[] =>
   (Array.isArray(value) ? value.map(fieldsOf) : []).filter((each) => each !== undefined);
 
-/** Null for a hash in a form of Keycloak before version 8. */
+/** Returns null for a hash in a format of Keycloak before version 8. */
 function passwordHash({ secretData, credentialData }: Fields) {
   const [secret, credential] = [stringOf(secretData), stringOf(credentialData)];
   return secret === undefined || credential === undefined
@@ -57,7 +57,7 @@ function passwordHash({ secretData, credentialData }: Fields) {
     : { secretData: secret, credentialData: credential };
 }
 
-/** Authenticator apps go on where they count as ours do: six digits, 30 seconds, SHA-1. */
+/** Authenticator apps keep working if their parameters equal ours: six digits, 30 seconds, SHA-1. */
 function totpSecretOf({ type, secretData, credentialData }: Fields): string | undefined {
   if (type !== 'otp') return undefined;
   const value = stringOf(objectIn(stringOf(secretData) ?? '')?.['value']);
@@ -68,7 +68,7 @@ function totpSecretOf({ type, secretData, credentialData }: Fields): string | un
     (about['period'] ?? PERIOD_SECONDS) === PERIOD_SECONDS &&
     (about['algorithm'] ?? 'HmacSHA1') === 'HmacSHA1';
   if (value === undefined || !isOurs) return undefined;
-  // Keycloak's own secrets are texts whose bytes are the key; those that were imported may be base 32 already.
+  // Keycloak's own secrets are texts whose bytes are the key. Imported secrets may be base 32 already.
   return about['secretEncoding'] === 'BASE32' ? value : base32(Buffer.from(value));
 }
 
@@ -82,9 +82,7 @@ function base32(bytes: Buffer): string {
   return groups.map((group) => BASE32[Number.parseInt(group.padEnd(5, '0'), 2)]).join('');
 }
 
-/**
- * Credentials that are no second factor are skipped silently: an old password, a link to another provider.
- */
+/** Credentials that are no second factor are skipped silently: an old password, a link to another provider. */
 const SECOND_FACTORS: readonly unknown[] = ['otp', 'webauthn', 'webauthn-passwordless'];
 
 function notesOf(credentials: readonly Fields[], totpSecret: string | undefined) {

@@ -1,11 +1,11 @@
-/** Sends one page of users to `POST /api/v1/admin/users/import`, and goes on until there is an answer to it. */
+/** Sends one page of users to `POST /api/v1/admin/users/import`, and retries until it is answered. */
 import { setTimeout as sleepMs } from 'node:timers/promises';
 import type { ImportedUser } from '@cardea/identity';
 import { NotDone } from '../failures.ts';
 import type { ImportAccess } from './import-access.ts';
 
 export type PageAnswer = {
-  /** By the place on the page; the others were imported. */
+  /** Refusal codes by index on the page. The other users were imported. */
   readonly refused: ReadonlyMap<number, string>;
 };
 
@@ -17,7 +17,7 @@ export type SendPage = (
 const PATH = '/api/v1/admin/users/import';
 const ANSWER_MS_MAX = 120_000;
 const ATTEMPTS_MAX = 12;
-/** Without `Retry-After`: twice as long each time. */
+/** The first pause if there is no `Retry-After`. It doubles each time. */
 const FIRST_WAIT_MS = 500;
 const WAIT_MS_MAX = 60_000;
 const RETRY_AFTER_SECONDS_MAX = 900;
@@ -54,7 +54,7 @@ export const sendPage =
     throw new NotDone('CARDEA_URL does not answer, or has no time', 'unavailable');
   };
 
-/** A user whose form the API refuses stops nobody else on the page. */
+/** Sends the page without the users whose form the API refuses, so that they do not stop the others. */
 async function withoutThem(
   access: ImportAccess,
   users: readonly ImportedUser[],
@@ -106,7 +106,7 @@ const answered = ({ body: { failed = [] } }: Answer): PageAnswer => ({
   refused: new Map(failed.map(({ index, code }) => [index, codeOf(code)])),
 });
 
-/** Those that a 400 names. */
+/** The indexes that a 400 response names. */
 function placesIn({ body: { error } }: Answer): ReadonlyMap<number, string> {
   const details = Array.isArray(error?.details) ? (error.details as { field?: unknown }[]) : [];
   const places = details.flatMap(({ field }) => PLACE.exec(String(field))?.[1] ?? []);

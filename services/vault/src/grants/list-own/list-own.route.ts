@@ -1,4 +1,4 @@
-/** What agents were given in the caller's name, page by page. */
+/** Lists what agents were given in the caller's name, in pages. */
 import { cursorQuery, named, nextCursor, pageOfCursor } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

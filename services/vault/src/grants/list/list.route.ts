@@ -1,4 +1,4 @@
-/** Grants as a list and one by one, with the basis of each. */
+/** Lists grants and returns one by id, with the basis of each. */
 import { NullableTime, named, PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

@@ -3,7 +3,7 @@ import type { GrantKeyState, GrantRevoked } from '../grant-key.ts';
 
 export type Revoke = { readonly grantId: string; readonly cause: string; readonly now: Date };
 
-/** A superseded grant can be revoked too; the current grant of the key is then left as it is. */
+/** Revokes a grant. A superseded grant can be revoked too; the current grant of the key is then unchanged. */
 export function revokeGrant(
   { grantId, cause, now }: Revoke,
   grantKey: GrantKeyState,

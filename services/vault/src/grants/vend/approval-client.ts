@@ -22,7 +22,7 @@ export type Ask = {
   readonly agentId: string;
   readonly sessionId: string;
   readonly approverId: string;
-  /** The set that may decide; `approverId` is its text then. */
+  /** The set that may decide. `approverId` is then its text. */
   readonly set: ApproverSet | undefined;
   /** The person for whom the agent acts. */
   readonly userId: string | null;
@@ -244,7 +244,7 @@ export async function consumeApproval(
   }
 }
 
-/** Both commands are idempotent, so a lost answer costs only one more call. */
+/** Both commands are idempotent, so a lost response costs only one more call. */
 async function callWithRetry<Answer>(
   { approval, clock }: Dependencies,
   ask: (approval: Peers['approval']) => Promise<Answer>,

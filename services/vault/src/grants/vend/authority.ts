@@ -1,4 +1,4 @@
-/** Whether a session may have fields of a service: decided again at every vend, approved or not. */
+/** Whether a session may have fields of a service. It is decided again at every vend, approved or not. */
 import type { Capability } from '@cardea/auth';
 import type { AgentRow, Facts } from '../../identity-facts/fact-rows.ts';
 import { isDisabled } from '../../identity-facts/identity-facts.ts';
@@ -7,15 +7,15 @@ import type { GrantedField } from '../grant-key.ts';
 
 export type Wanted = {
   readonly service: ServiceRecord;
-  /** Sorted, each once. */
+  /** Sorted and without duplicates. */
   readonly fields: readonly string[];
   readonly capability: Capability;
-  /** The revocation list in the shared cache says that the session's user is disabled. */
+  /** Whether the revocation list in the shared cache has the session's user as disabled. */
   readonly userRevoked: boolean;
   readonly now: Date;
 };
 
-/** Fields that the token or the service itself denies; no later event from identity can change that. */
+/** Fields that the token or the service itself denies. No later event from identity can change that. */
 export function deniedForGood({ service, fields, capability, userRevoked }: Wanted): string[] {
   if (userRevoked) return [...fields];
   const allowed = new Set(
@@ -63,11 +63,11 @@ function endOf(
 }
 
 const MS = 1_000;
-/** The newer of the token's and the agent's scope counts. A token's time has whole seconds only. */
+/** The newer of the token's scope and the agent's scope counts. A token's time has whole seconds only. */
 const isNewerThan = ({ changed_at }: AgentRow, { issuedAt }: Capability): boolean =>
   changed_at === 'now' || Math.floor(changed_at.getTime() / MS) >= issuedAt;
 
-/** The versions to hand out, or the names of fields that have none. */
+/** The versions to issue, or the names of fields that have none. */
 export function currentVersions(
   service: ServiceRecord,
   fields: readonly string[],

@@ -45,13 +45,13 @@ export type Refused = {
   /** The requested service, if it is registered. */
   readonly service?: ServiceRecord;
 };
-/** A request that service, scope and policies allow, with what was found out about it. */
+/** A request that service, scope and policies allow, with the facts that the checks found. */
 export type AuthorizedRequest = {
   readonly request: VendRequest<VendBody>;
   readonly session: VerifiedSession;
   readonly service: ServiceRecord;
   readonly fields: readonly string[];
-  /** Undefined where the policies allow the vend without an approval. */
+  /** Undefined if the policies allow the vend without an approval. */
   readonly requirement: ApprovalRequirement | undefined;
   readonly snapshot: Snapshot;
   readonly grantKeyId: string;

@@ -1,15 +1,15 @@
-/** A rate with a burst, per key and process. */
+/** A rate limit with a burst, per key and process. */
 import { type Clock, expiringCache } from '@cardea/runtime';
 
 const KEYS_MAX = 20_000;
 const SECOND_MS = 1_000;
 
-/** True while the key is within `perSecond` and the burst. */
+/** Returns true while the key is within `perSecond` and the burst. */
 export function bucket(
   clock: Pick<Clock, 'monotonicMs'>,
   { perSecond, burst }: { readonly perSecond: number; readonly burst: number },
 ): (key: string) => boolean {
-  // A bucket that was left alone for so long is full, as one is that nobody used.
+  // A bucket is full after this time without use, so it can be dropped.
   const levels = expiringCache<string, { left: number; atMs: number }>(clock, {
     entriesMax: KEYS_MAX,
     ttlMs: (burst / perSecond) * SECOND_MS,

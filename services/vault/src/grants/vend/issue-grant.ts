@@ -8,11 +8,11 @@ import {
   type UsedApproval,
 } from '../grant-key.ts';
 
-/** A grant to issue, as far as it is known before the stream of the grant key is read. */
+/** The known facts of a grant to issue, before the stream of the grant key is read. */
 export type IssueGrant = {
   readonly grant: Grant;
   readonly forced: boolean;
-  /** The approval that was consumed for this grant; `again`: an earlier try had consumed it already. */
+  /** The approval that was consumed for this grant. `again`: an earlier try had consumed it already. */
   readonly consumed:
     | { readonly approval_id: string; readonly use_before: string; readonly again: boolean }
     | undefined;
@@ -20,8 +20,8 @@ export type IssueGrant = {
 };
 
 /**
- * Issues the grant, or returns the current grant of the key if it satisfies the request: the same grant or,
- * without an approval, any live one. An approval issues one grant only, even if that grant has ended.
+ * Issues the grant, or returns the current grant of the key if it satisfies the request: the same grant or, without an
+ * approval, any live one. An approval issues one grant only, even if that grant has ended.
  */
 export function issueGrant(
   { grant, forced, consumed, now }: IssueGrant,

@@ -1,4 +1,4 @@
-/** Revocations of credentials, looked up at every vend in the shared cache, or at identity. */
+/** Revocations of credentials, which are looked up at every vend in the shared cache, or at identity. */
 import {
   type AgentPrincipal,
   authorityKey,
@@ -12,15 +12,15 @@ import type { KnownChanges } from '../../identity-facts/facts-cache.ts';
 import { sessionGrantsKey } from '../grant-key.ts';
 
 export type LiveRevocations = {
-  /** The key or its agent is revoked. */
+  /** Whether the key or its agent is revoked. */
   readonly agent: boolean;
   readonly session: boolean;
   readonly user: boolean;
-  /** Undefined if there is none or the shared cache is unreachable: nothing is cached then. */
+  /** Undefined if there is none or the shared cache is unreachable. Nothing is cached then. */
   readonly epoch: string | undefined;
-  /** Undefined: the shared cache is unreachable, or may have missed changes. */
+  /** Undefined if the shared cache is unreachable or may have missed changes. */
   readonly changes: KnownChanges | undefined;
-  /** For which the session's grants may be cached; undefined where no grant was made for minutes. */
+  /** The epoch for which the session's grants may be cached. Undefined if no grant was issued for minutes. */
   readonly grantsEpoch: string | undefined;
 };
 
@@ -35,8 +35,8 @@ export async function liveRevocations(
   { revocations }: { readonly revocations: Pick<Revocations, 'look' | 'subscriptionEpoch'> },
   { agent, sessionId, capability }: RevocationLookUp,
 ): Promise<LiveRevocations> {
-  // Values that were cached before the connection was lost are not used afterwards, because changes may
-  // have been missed.
+  // Values that were cached before the connection was lost are not used afterwards, because changes may have been
+  // missed.
   const subscriptionEpoch = revocations.subscriptionEpoch();
   const { revoked, values } = await revocations.look(
     [

@@ -34,7 +34,7 @@ export type Passed =
     };
 
 /**
- * `open` decrypts. It runs before the approval is consumed, so that none is consumed for what cannot be
+ * `open` decrypts. It runs before the approval is consumed, so that no approval is consumed for a value that cannot be
  * decrypted.
  */
 export async function requireApproval(

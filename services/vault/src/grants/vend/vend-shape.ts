@@ -1,12 +1,10 @@
-/** Vending as agents see it (`docs/contract.md` 2.10, 4.5): bodies under `data`, codes in capitals. */
+/** The schemas of vending for agents (`docs/contract.md` 2.10, 4.5): bodies under `data`, codes in capitals. */
 import { named, Time } from '@cardea/contracts';
 import Type, { type Static } from 'typebox';
 
 const NAMES_MAX = 50;
 
-/**
- * No patterns: a malformed name is treated as an unregistered one and does not make the request malformed.
- */
+/** No patterns: a malformed name counts as an unregistered one and does not make the request malformed. */
 export const VendBody = Type.Object(
   {
     service_name: Type.String({ minLength: 1, maxLength: 128 }),

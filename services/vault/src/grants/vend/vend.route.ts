@@ -29,18 +29,18 @@ type VendDependencies = Pick<
   readonly catalog: Catalog;
   readonly epochs: Epochs;
   readonly facts: IdentityFacts;
-  /** False if the grant key is refreshed by force too often; used while the cache is unreachable. */
+  /** Returns false if the grant key is refreshed by force too often. Used while the cache is unreachable. */
   readonly forceRate: (grantKeyId: string) => boolean;
   readonly caches: VendCaches;
   readonly refusals: RefusalRecorder;
   readonly reuse: ReuseCounter;
   readonly secrets: SecretStore;
-  /** False if the session exceeds its vend rate. */
+  /** Returns false if the session exceeds its vend rate. */
   readonly sessionRate: (session: string) => boolean;
 };
 
 const NO_AGENT = { status: 401, code: 'INVALID_AGENT_KEY' } as const;
-/** These refusals have an event of their own; the request pipeline records the others. */
+/** These refusals have their own event. The request pipeline records the others. */
 const OWN = Object.keys(VEND_REFUSALS).filter((code) => code !== NO_AGENT.code);
 
 export const vendRoute = (vault: VendDependencies): Endpoint =>

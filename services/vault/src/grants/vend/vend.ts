@@ -1,6 +1,6 @@
 /**
- * Checks 12 to 17 of a vend: reuse of a live grant, the approval, a new grant. The earlier checks run at
- * each call too, so an approval never preserves authority that was withdrawn since.
+ * Checks 12 to 17 of a vend: reuse of a live grant, the approval, a new grant. The earlier checks run at each call too,
+ * so an approval never preserves authority that was withdrawn since.
  */
 import { EventStoreUnavailable } from '@cardea/event-store';
 import { failpoint, uuidFrom, writeOrDistrust } from '@cardea/runtime';
@@ -37,7 +37,7 @@ type VendingDependencies = Pick<
 > & {
   readonly catalog: Catalog;
   readonly facts: IdentityFacts;
-  /** False if the grant key is refreshed by force too often; used while the cache is unreachable. */
+  /** Returns false if the grant key is refreshed by force too often. Used while the cache is unreachable. */
   readonly forceRate: (grantKeyId: string) => boolean;
   readonly caches: VendCaches;
   readonly reuse: ReuseCounter;
@@ -53,11 +53,11 @@ export type Vended =
       readonly wrote?: bigint | undefined;
     };
 
-/** Refreshes by force of one grant key, as the shared cache counts them, or this process without it. */
+/** Forced refreshes of one grant key, counted in the shared cache, or in this process without it. */
 export const FORCED_PER_MINUTE_MAX = 10;
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1_000;
-/** Times that the stream of a grant key is read again because another request changed it. */
+/** How often the stream of a grant key is read again because another request changed it. */
 const CONFLICTS_MAX = 3;
 
 export async function vend(
@@ -87,9 +87,7 @@ export async function vend(
   return newGrant(vault, authorized);
 }
 
-/**
- * The grant is live, and the request brings no approval other than the one that the grant was issued on.
- */
+/** Whether the grant is live and the request has no approval other than the one that the grant was issued on. */
 function answers(
   { request, requirement, snapshot }: AuthorizedRequest,
   grant: CurrentGrant,
@@ -109,9 +107,8 @@ async function barredFromLive(vault: VendingDependencies, authorized: Authorized
 }
 
 /**
- * Takes the grant from the snapshot cache while the session has no newer one, else from the stream. The first
- * request of a session most likely has no grant: the stream is not read then, because the append of the grant
- * proves it.
+ * Takes the grant from the snapshot cache if the session has no newer one, else from the stream. The first request of a
+ * session most likely has no grant, so the stream is not read then: the append of the grant proves it.
  */
 async function readGrantKey(
   vault: VendingDependencies,
@@ -122,8 +119,7 @@ async function readGrantKey(
   const known = caches.grantKeys.get(grantKeyId, grantsEpoch);
   if (known !== undefined) return known;
   const isFirst = grantsEpoch === undefined && changes !== undefined;
-  // The stream has to be read before an approval is consumed, and before an uncounted grant is returned
-  // again.
+  // The stream has to be read before an approval is consumed, and before an uncounted grant is reused.
   const isProvenLater = requirement === undefined && !vault.reuse.isFull();
   if (isFirst && isProvenLater) return grantKeys.initial;
   const { state } = await streams.load(grantKeys, { tenantId: request.tenantId, id: grantKeyId });
@@ -136,7 +132,7 @@ async function readGrantKey(
   return state;
 }
 
-/** Zero if the grant may be refreshed by force now; else how long the caller has to wait. */
+/** Zero if the grant may be refreshed by force now; otherwise the seconds that the caller has to wait. */
 async function secondsToForce(
   { cache, forceRate }: VendingDependencies,
   grantKeyId: string,
@@ -150,9 +146,7 @@ async function secondsToForce(
   }
 }
 
-/**
- * Checks 14 to 17: decrypts first, so that no approval is consumed for a value that cannot be handed out.
- */
+/** Checks 14 to 17. It decrypts first, so that no approval is consumed for a value that cannot be issued. */
 async function newGrant(
   vault: VendingDependencies,
   authorized: AuthorizedRequest,
@@ -211,7 +205,7 @@ async function issueUnderKey(
         return { grant: state.current, reused, wrote: decided.position };
       }
     }
-    // The grant with this id was issued before and has ended: an approval issues no second one.
+    // The grant with this id was issued before and has ended. An approval issues no second one.
     if (consumed !== undefined) return { refused: 'APPROVAL_CONSUMED' };
     grantId = vault.ids.next();
   }

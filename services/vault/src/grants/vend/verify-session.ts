@@ -1,6 +1,6 @@
 /**
- * Checks 1 to 6 of a vend, which need no body, in this order: the key is live, the token is this agent's,
- * the session in the path is active and the one of the token, and the session is within its rate.
+ * Checks 1 to 6 of a vend, which need no body, in this order: the key is live, the token is this agent's, the session
+ * in the path is active and is the token's, and the session is within its rate.
  */
 import type { AgentPrincipal, Capability } from '@cardea/auth';
 import type { Request } from '@cardea/http';
@@ -15,7 +15,7 @@ import { liveRevocations } from './live-revocations.ts';
 type SessionDependencies = Pick<ServiceDependencies, 'authenticator' | 'revocations' | 'clock'> & {
   readonly epochs: Epochs;
   readonly facts: IdentityFacts;
-  /** False if the session exceeds its vend rate. */
+  /** Returns false if the session exceeds its vend rate. */
   readonly sessionRate: (session: string) => boolean;
 };
 
@@ -102,17 +102,14 @@ export const userOf = ({ subject, agentId }: Capability): string | null =>
 
 type SessionStatus = 'active' | 'ended' | 'late';
 
-/** A valid token proves its session unless the row says that it ended; a missing row proves nothing. */
+/** A valid token proves its session unless the row states that it ended. A missing row proves nothing. */
 function sessionStatusOf({ session }: Facts, isOwn: boolean, now: Date): SessionStatus {
   if (session === undefined) return isOwn ? 'active' : 'late';
   if (session.ended_at !== null) return 'ended';
   return session.expires_at > now ? 'active' : 'late';
 }
 
-/**
- * A refusal that depends only on a missing or expired row is confirmed by reading again, as the row may
- * lag.
- */
+/** A refusal that depends only on a missing or expired row is confirmed by reading again, as the row may lag. */
 async function factsOfSession(
   vault: SessionDependencies,
   factsRequest: IdentityFactsRequest,

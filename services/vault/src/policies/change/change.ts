@@ -7,7 +7,7 @@ export type ChangePolicy = {
   readonly now: Date;
 };
 
-/** A change makes a new version, so that grants issued under the old one are not reused. */
+/** A change creates a new version, so that grants issued under the old one are not reused. */
 export function changePolicy(
   { id, terms, now }: ChangePolicy,
   policies: PolicySet,

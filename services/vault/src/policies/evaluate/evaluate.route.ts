@@ -47,9 +47,9 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint => 
           Type.Enum(['approver_not_vouched', 'nobody_holds', 'too_many', 'approver_lost']),
         ),
         severity: nullable(SeverityShape),
-        /** How many have to approve; null if no approval is required. */
+        /** How many have to approve. Null if no approval is required. */
         needed: nullable(Type.Integer({ minimum: 1 })),
-        /** How long the request would wait; null if no approval is required. */
+        /** How long the request would wait. Null if no approval is required. */
         ttl_seconds: nullable(Type.Integer()),
         /** Who may decide too, and after how long; null where nobody ever does. */
         escalate: nullable(EscalationShape),
@@ -88,7 +88,7 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint => 
   );
 };
 
-/** Looked up as a vend would; the session's user, who may be excluded, cannot be known here. */
+/** Looks the holders up as a vend would. The session's user, who may be excluded, is unknown here. */
 async function holdersNow(
   { of }: SetHolders,
   tenantId: string,
@@ -100,7 +100,7 @@ async function holdersNow(
   return { approver: null, reason: found.noApprover, holders: null };
 }
 
-/** The session's user cannot be known from a policy; any other approver is looked up as at a vend. */
+/** A policy alone does not tell the session's user. Any other approver is looked up as at a vend. */
 async function knownApprover(
   vault: EvaluateDependencies,
   of: { readonly tenantId: string; readonly agentId: string },

@@ -17,7 +17,7 @@ export type Change = {
   readonly max_ttl_seconds?: number;
   readonly enabled?: boolean;
   readonly reveal?: boolean;
-  /** The complete new list of fields; a field that is left out is removed with all its versions. */
+  /** The complete new list of fields. A field that is left out is removed with all its versions. */
   readonly fields?: readonly { readonly name: string; readonly description?: string | null }[];
 };
 

@@ -43,7 +43,7 @@ export const deleteServiceRoute = (vault: DeleteDependencies): Endpoint =>
       }
       const { id, name } = decided.state;
       await vault.epochs.changed(tenantId);
-      // The policy repeats this after a crash; here it is done before the answer.
+      // A policy repeats this after a crash. Here it is done before the response.
       await vault.secrets.eraseOwner({ tenantId, ownerId: id });
       await vault.catalog.release(name, id, command);
       return { ok: { status: 'service deleted' as const }, wrote: decided.position };

@@ -1,4 +1,4 @@
-/** A version is destroyed for good: it is listed no longer, and its ciphertext is erased. */
+/** Destroys a version permanently: it is no longer listed, and its ciphertext is erased. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import {
   carrying,
@@ -16,7 +16,7 @@ export type DestroyRefusal =
   | 'version_not_found'
   | 'version_in_use';
 
-/** A version that was destroyed before changes nothing. */
+/** Destroying a version again changes nothing. */
 export function destroyVersion(
   { field: name, version }: DestroyVersion,
   service: Service,

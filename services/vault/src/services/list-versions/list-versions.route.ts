@@ -6,7 +6,7 @@ import type { Catalog } from '../catalog.ts';
 import { fieldOf } from '../service.ts';
 import { ByField } from '../version-shape.ts';
 
-/** The stream is read, not a table, so the list is never older than the last answer to a write. */
+/** Reads the stream, not a table, so the list is never older than the last response to a write. */
 export const listVersionsRoute = (vault: { readonly catalog: Catalog }): Endpoint =>
   endpoint(
     {
@@ -31,7 +31,7 @@ export const listVersionsRoute = (vault: { readonly catalog: Catalog }): Endpoin
               stage: named('ListedSecretStage', Type.Enum(['pending', 'current', 'previous'])),
               created_at: Time,
               created_by: Type.String(),
-              /** When it last became current; null if it never did. */
+              /** When it last became current. Null if it never did. */
               promoted_at: NullableTime,
             }),
           ),

@@ -1,4 +1,4 @@
-/** The services of a tenant, as a list and one by one. */
+/** Lists the services of a tenant, and returns one by name. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

@@ -1,4 +1,4 @@
-/** Versions of several fields become current in one step, so that no vend sees a new user with an old password. */
+/** Makes versions of several fields current in one step, so that no vend sees a new user with an old password. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { currentFault, type ExpectedCurrent } from '../current-versions.ts';
 import {
@@ -24,7 +24,7 @@ export type PromoteRefusal =
   | 'version_not_found'
   | 'version_destroyed';
 
-/** A version that is current already changes nothing. */
+/** Promoting a current version changes nothing. */
 export function promote(
   { versions, expected, now }: Promote,
   service: Service,

@@ -27,7 +27,7 @@ type RegisterDependencies = Pick<ServiceDependencies, 'streams' | 'command' | 'i
 };
 
 const CREDENTIAL_TYPES = ['static', 'oauth2', 'dynamic'] as const;
-/** 400 `unsupported_credential_type` for types that are announced but not supported yet. */
+/** Types that are announced but not supported yet are refused with 400 `unsupported_credential_type`. */
 const credentialType = documented(named('NewCredentialType', Type.Enum([...CREDENTIAL_TYPES])), {
   not: { enum: ['oauth2', 'dynamic'] },
 });
@@ -81,8 +81,7 @@ export const registerServiceRoute = (vault: RegisterDependencies): Endpoint =>
       if (idempotency !== undefined) {
         const of = { tenantId: request.tenantId, id };
         const { state: before } = await vault.streams.load(services, of);
-        // Checked before the name is claimed, because the claim would keep the name from all other
-        // services.
+        // Checked before the name is claimed, because the claim would keep the name from all other services.
         const reused =
           before.status === 'registered'
             ? reusedKey(request_hash, before.record.request_hash)

@@ -6,7 +6,7 @@ export type Register = Omit<ServiceRecord, 'created_at' | 'config_version' | 'fi
   readonly now: Date;
 };
 
-/** An existing service is left as it is, so a repeated request gets what the first one created. */
+/** Registers the service. An existing one is unchanged, so a repeated request gets what the first one created. */
 export function register(
   { now, fields, ...given }: Register,
   service: Service,

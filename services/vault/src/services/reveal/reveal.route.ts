@@ -1,4 +1,4 @@
-/** A person with a recent sign-in reads a value back, where the deployment and the service allow it. */
+/** A person with a recent sign-in reads a value back, if the deployment and the service allow it. */
 import type { UserPrincipal } from '@cardea/auth';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { cleaned } from '@cardea/runtime';
@@ -85,7 +85,7 @@ export const revealRoute = (vault: RevealDependencies): Endpoint =>
 
 type RevealRequest = Request<{ readonly name: string }, unknown, unknown, UserPrincipal>;
 
-/** Decrypts first, so that no reveal is recorded of a value that does not open. */
+/** Decrypts first, so that no reveal is recorded for a value that cannot be decrypted. */
 async function revealOnce(
   vault: RevealDependencies,
   { tenantId, params, principal }: RevealRequest,

@@ -1,4 +1,4 @@
-/** A person reads a value back. The event that says so stands in the log before the value leaves. */
+/** A person reads a value back. The event is in the log before the value is sent. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import {
   aboutService,
@@ -12,7 +12,7 @@ import {
 
 export type Reveal = {
   readonly field: string;
-  /** Undefined: the current version. */
+  /** Undefined means the current version. */
   readonly version: number | undefined;
   readonly reason: string;
 };
@@ -38,7 +38,7 @@ export function reveal(
   return accept(...carrying(record, [{ type: 'SecretRevealed', data }]));
 }
 
-/** The version that is asked for; else why there is none. */
+/** The requested version, or the reason why there is none. */
 export function versionOf(
   { field: name, version }: Pick<Reveal, 'field' | 'version'>,
   service: Service,

@@ -1,6 +1,6 @@
 /**
- * The version of a field that was current before the current one becomes current again, for several fields
- * in one step. The version that it replaces becomes pending, so a second roll back goes one step further.
+ * Makes the previously current version of several fields current again, in one step. The version that it replaces
+ * becomes pending, so a second rollback goes one step further back.
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { currentFault, type ExpectedCurrent } from '../current-versions.ts';
@@ -53,7 +53,7 @@ export function rollBack(
   return accept(...carrying(record, events));
 }
 
-/** Names of the fields that have no version to go back to. */
+/** Names of the fields that have no previous version. */
 export const withoutPrevious = (record: ServiceRecord, names: readonly string[]) =>
   names.filter((name) => {
     const field = fieldOf(record, name);

@@ -20,9 +20,9 @@ type WriteSecretsDependencies = Pick<ServiceDependencies, 'command' | 'ids'> & {
 };
 
 const VALUE_BYTES_MAX = 64 * 1024;
-/** As many fields of the largest size as a service may have, JSON-escaped. */
+/** Enough for the maximum number of fields of the largest size, JSON-escaped. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
-/** Times that a write is encrypted again because another write took its version numbers. */
+/** How often a write is encrypted again because another write took its version numbers. */
 const ENCRYPTIONS_MAX = 5;
 
 const Stage = named('SecretStage', Type.Enum(['current', 'pending']));
@@ -87,7 +87,7 @@ export const writeSecretsRoute = (vault: WriteSecretsDependencies): Endpoint =>
 
 type WriteRequest = Request<{ readonly name: string }, unknown, Body>;
 
-/** Ciphertexts first, then the event: a value that no event names is erased by the sweeper. */
+/** Writes the ciphertexts first and then the event. The sweeper erases a value that no event names. */
 async function write(vault: WriteSecretsDependencies, request: WriteRequest, encryptions: number) {
   const { tenantId, params } = request;
   const { fields, expected_versions: expected = {}, stage = 'current' } = request.body;

@@ -15,7 +15,7 @@ import {
   VERSIONS_MAX,
 } from '../service.ts';
 
-/** Secrets that were encrypted for a version number, which another write may have taken meanwhile. */
+/** Secrets that were encrypted for a version number, which another write may have taken in between. */
 export type WriteSecrets = {
   readonly secrets: readonly {
     readonly name: string;
@@ -23,7 +23,7 @@ export type WriteSecrets = {
     readonly secret_id: string;
   }[];
   readonly stage: 'current' | 'pending';
-  /** Newest version of a field as the caller knows it; 0: never written. */
+  /** The newest version of each field as the caller knows it; 0 if it was never written. */
   readonly expected: { readonly [field: string]: number };
   readonly by: string;
   readonly now: Date;
@@ -34,7 +34,7 @@ export type WriteRefusal =
   | 'service_not_found'
   | 'unknown_field'
   | 'version_conflict'
-  /** Another write took the number: the secrets have to be encrypted again for the next one. */
+  /** Another write took the number, so the secrets have to be encrypted again for the next one. */
   | 'overtaken';
 
 export function writeSecrets(
@@ -68,7 +68,7 @@ export function writeSecrets(
   return accept(...carrying(record, events));
 }
 
-/** Finds the faults of a write before anything is encrypted for it. */
+/** Returns the faults of a write before anything is encrypted for it. */
 export function faultOf(
   {
     secrets,

@@ -1,7 +1,7 @@
 /**
- * The attempts that this process makes at the same time. Tenants share the slots as `FairShares` says. An
- * origin gets so many at once; a delivery that was claimed for a full one waits in turn between tenants, and
- * nothing more is claimed for that origin until nobody waits.
+ * Limits the concurrent attempts of this process. Tenants share the slots as `FairShares` defines. Each origin has a
+ * limit. A delivery that was claimed for a full origin waits, with turns between tenants, and nothing more is claimed
+ * for that origin until nothing waits.
  */
 import { type Clock, FairQueue, FairShares, type GiveBack } from '@cardea/runtime';
 
@@ -12,12 +12,12 @@ type Attempt = {
 };
 
 const PER_ORIGIN_MAX = 16;
-/** A delivery that waited this long for its origin goes back into the queue. */
+/** A delivery that waited this long for its origin is released into the queue. */
 const ORIGIN_WAIT_MS = 5_000;
-/** A single busy tenant gets a quarter of the slots. */
+/** One busy tenant gets at most a quarter of the slots. */
 const PER_FREE_SLOT = 1 / 3;
 
-/** Places that are held or waited for; `webhooks` are those that were claimed since. */
+/** Places in use or waited for. `webhooks` are those that were claimed since. */
 type Origin = {
   readonly places: FairQueue;
   readonly webhooks: Set<string>;
@@ -53,18 +53,18 @@ export class Concurrency {
     };
   }
 
-  /** For a delivery that was claimed: its tenant has had the room. */
+  /** Call it for a claimed delivery, for whose tenant there was room. */
   enter(tenantId: string): GiveBack {
     return this.#slots.hold(tenantId);
   }
 
-  /** Undefined unless the origin takes one more attempt now. */
+  /** Returns undefined if the origin has no room for another attempt now. */
   enterOriginNow(attempt: Attempt): GiveBack | undefined {
     const origin = this.#originOf(attempt);
     return this.#leaving(attempt, origin, origin.places.takeNow(attempt.tenantId));
   }
 
-  /** Waits for the origin; undefined when that takes too long. */
+  /** Waits for the origin. Returns undefined if that takes too long. */
   async enterOrigin(attempt: Attempt): Promise<GiveBack | undefined> {
     const origin = this.#originOf(attempt);
     return this.#leaving(attempt, origin, await origin.places.take(attempt.tenantId));

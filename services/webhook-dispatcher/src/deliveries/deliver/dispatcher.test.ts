@@ -17,10 +17,7 @@ const TENANT = 't';
 const SECOND = 1_000;
 const LOOKS_MAX = 10;
 
-/**
- * One due delivery, a receiver that answers 200, and a projection that applies nothing until the test
- * lets it.
- */
+/** One due delivery, a receiver that answers 200, and a projection that applies nothing until the test allows it. */
 async function oneDelivery() {
   const clock = fakeClock('2030-01-01T00:00:00Z');
   const ids = uuidV7Ids(clock);
@@ -189,7 +186,7 @@ describe('the dispatcher', () => {
     await running;
   });
 
-  /** As its loop does: a turn that fails is started again. */
+  /** Runs turns as the loop does: after a failure the next turn starts. */
   const turning = (
     { clock, dispatcher }: Pick<World, 'clock' | 'dispatcher'>,
     signal: AbortSignal,

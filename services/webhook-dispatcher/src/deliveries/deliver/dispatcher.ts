@@ -1,8 +1,8 @@
 /**
- * Claims what is due, sends it, and records what came of it. An outcome that the event store does not
- * take waits here, and its delivery stays leased until its row shows the outcome, so that neither an
- * outage nor a slow projection sends anything twice. What an outage has left leased and out of hand is
- * released by the first statement that works again: only a crash leaves a lease to lapse.
+ * Claims due deliveries, sends them, and records the outcomes. If the event store does not accept an outcome, it waits
+ * here, and its delivery stays leased until its row shows the outcome. So neither an outage nor a slow projection sends
+ * anything twice. Leases that an outage left without a running attempt are released by the first statement that works
+ * again. Only a crash leaves leases to expire.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sealed } from '@cardea/crypto';
@@ -30,19 +30,22 @@ import { readyToSend } from './ready-to-send.ts';
 import { recordAttempt } from './record-attempt.ts';
 import { type SendDependencies, type Sent, send } from './send.ts';
 
-/** What becomes due in this process wakes the dispatcher, or is due at a known time. */
+/**
+ * The pause while nothing is due. The dispatcher is woken when something becomes due in this process; other due times
+ * are known.
+ */
 const IDLE_MS = 10_000;
-/** A due delivery that could not be sent or released is tried again after this time. */
+/** The pause before due deliveries that could not be sent or released are tried again. */
 const BLOCKED_MS = 1_000;
 const LEASE_MS = 60_000;
 const RENEW_EVERY_MS = 20_000;
-/** How often the renewing loop looks whether a lease has to be renewed. */
+/** How often the renewing loop checks whether a lease has to be renewed. */
 const RENEW_LOOK_MS = 5_000;
 const PROJECTION_WAIT_MS = 60_000;
-/** Deliveries that are under way when the process stops have this long to finish. */
+/** How long attempts under way may take when the process stops. */
 const DRAIN_MS = 5_000;
 const CHANCE_BYTES = 4;
-/** A reason of our own: the default one is an error with a stack, created at every wake-up. */
+/** A reason of our own. The default reason is an error with a stack, created at every wake-up. */
 const WOKEN = 'woken';
 
 type DispatcherDependencies = SendDependencies & {
@@ -64,19 +67,19 @@ export class Dispatcher {
   readonly #needs: DispatcherDependencies;
   readonly #owner: string;
   readonly #slots: Concurrency;
-  /** Claimed by this process and not yet out of its hands. */
+  /** Deliveries that this process has claimed and not finished. */
   readonly #held = new Set<string>();
-  /** Those of them that were claimed once more: their release was carried out and not yet answered. */
+  /** Deliveries that were claimed again: their release was performed, but its answer was lost. */
   readonly #claimedAgain = new Set<string>();
   readonly #tasks = new Set<Promise<void>>();
   #woken = new AbortController();
   /** While outcomes wait for the store, nothing new is claimed. */
   readonly #outcomes: OutcomeAppends;
   #stopped = false;
-  /** An outage may have left something leased that is not in hand. */
+  /** Whether an outage may have left leases without a running attempt. */
   #astray = false;
   #renewedMs: number;
-  /** The last claim left due deliveries, or is under way. */
+  /** Whether the last claim left due deliveries, or a claim is under way. */
   #isMoreDue = true;
 
   constructor(needs: DispatcherDependencies) {
@@ -87,12 +90,12 @@ export class Dispatcher {
     this.#renewedMs = needs.clock.monotonicMs();
   }
 
-  /** Something may be due, or one more attempt may start. */
+  /** Call it when something may be due, or one more attempt may start. */
   wake(): void {
     this.#woken.abort(WOKEN);
   }
 
-  /** Attempts have ended, or a webhook fares otherwise: of something that was left more may start. */
+  /** Call it when attempts have ended, or a webhook's health has changed, so that more may start. */
   wakeForMore(): void {
     if (this.#isMoreDue) this.wake();
   }
@@ -112,7 +115,7 @@ export class Dispatcher {
     this.#outcomes.stop();
   }
 
-  /** A loop of its own: whatever holds up the claims must not let the leases lapse. */
+  /** Renewing is a separate loop, so that a blocked claim does not let leases expire. */
   async renew(signal: AbortSignal, tick: () => void): Promise<void> {
     const { queue, clock } = this.#needs;
     while (!signal.aborted) {
@@ -125,7 +128,7 @@ export class Dispatcher {
     }
   }
 
-  /** Answers how long nothing is expected to be due. */
+  /** Returns the time in ms for which nothing is expected to be due. */
   async #claim(): Promise<number> {
     const { queue, clock } = this.#needs;
     await this.#releaseAstray();
@@ -141,19 +144,19 @@ export class Dispatcher {
     });
     this.#isMoreDue = isMoreDue;
     for (const each of claimed) this.#take(each);
-    // The next round; one that gets nothing waits until an attempt ends.
+    // The next claim follows at once. If a claim got nothing, it waits until an attempt ends.
     if (isMoreDue && claimed.length > 0) return 0;
     const restMs = isMoreDue || this.#astray ? BLOCKED_MS : IDLE_MS;
     const leftMs = (nextAt?.getTime() ?? Number.POSITIVE_INFINITY) - clock.now().getTime();
-    // An answer that took long is old already.
+    // A response that took long is old already, so its time is subtracted.
     const spentMs = clock.now().getTime() - now.getTime();
     return Math.max(0, Math.min(leftMs, restMs - spentMs));
   }
 
-  /** Between two claims: whatever is claimed and known of is in hand. */
+  /** Runs between two claims, when every known claimed delivery has a running attempt. */
   async #releaseAstray(): Promise<void> {
     if (!this.#astray) return;
-    // Set again by whatever goes astray meanwhile.
+    // Set again by any lease that is lost meanwhile.
     this.#astray = false;
     const all = await this.#needs.queue
       .releaseAllBut([...this.#held], this.#owner)
@@ -181,7 +184,7 @@ export class Dispatcher {
       .catch((error: unknown): Left => {
         const fields = { delivery_id: deliveryId, error: errorCode(error) };
         this.#needs.log.warn(fields, 'an attempt was not made');
-        // A bug would fail again at once: its lease is left to lapse.
+        // A bug would fail again at once, so its lease is left to expire.
         return isOutage(error) ? 'leased' : 'done';
       })
       .then((left) => {
@@ -194,7 +197,7 @@ export class Dispatcher {
     this.#tasks.add(task);
   }
 
-  /** `leave` gives back its slot, which is free again once the receiver has answered. */
+  /** `leave` returns the slot, which is free again after the receiver has answered. */
   async #deliver(claimed: Claimed, leave: GiveBack): Promise<Left> {
     const ready = await readyToSend(this.#needs, this.#slots, claimed);
     if (ready === 'not_now') {
@@ -207,7 +210,7 @@ export class Dispatcher {
       leave();
       this.wakeForMore();
     });
-    // Cut off by our own stopping, it says nothing about the receiver.
+    // An attempt that our own shutdown interrupted says nothing about the receiver.
     return this.#stopped ? 'done' : await this.#record(claimed, sent);
   }
 
@@ -234,7 +237,7 @@ export class Dispatcher {
     return released ? 'done' : 'leased';
   }
 
-  /** An id of its own: two processes may record the same attempt, and both records count. */
+  /** A random id, because two processes may record the same attempt, and both records count. */
   #commandOf({ tenantId, deliveryId }: Claimed): Command {
     const command = this.#needs.systemCommand(tenantId, 'attempt', deliveryId);
     return { ...command, id: this.#needs.ids.next() };
@@ -272,7 +275,7 @@ export class Dispatcher {
     const { positions, clock } = this.#needs;
     while (!(await positions.reached([DELIVERIES_TABLE], position, PROJECTION_WAIT_MS))) {
       if (this.#stopped) break;
-      // The answer comes at once where projections have stopped already.
+      // The promise resolves at once if projections have stopped already, so this waits instead.
       await clock.sleep(BLOCKED_MS);
     }
     return 'done';

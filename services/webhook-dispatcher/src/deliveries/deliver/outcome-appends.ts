@@ -1,4 +1,7 @@
-/** Appends of outcomes, each repeated until the event store takes it: what was sent may not be sent again. */
+/**
+ * Appends outcomes. Each append is repeated until the event store accepts it, because a sent delivery may not be sent
+ * again.
+ */
 
 import type { Clock, Logger } from '@cardea/runtime';
 import { errorCode } from '@cardea/runtime';
@@ -15,7 +18,7 @@ export class OutcomeAppends {
     this.#needs = needs;
   }
 
-  /** Outcomes that the store has not taken. */
+  /** Whether there are outcomes that the store has not accepted. */
   get areWaiting(): boolean {
     return this.#waiting > 0;
   }
@@ -25,7 +28,7 @@ export class OutcomeAppends {
     this.#isStopped = true;
   }
 
-  /** The position, or undefined if nothing was appended. */
+  /** Returns the position, or undefined if nothing was appended. */
   async append(
     deliveryId: string,
     append: () => Promise<bigint | undefined>,

@@ -1,4 +1,6 @@
-/** A claimed delivery with all that its attempt needs: the target of now, the body, and a place at its origin. */
+/**
+ * A claimed delivery with everything that its attempt needs: the current target, the body, and a place at its origin.
+ */
 import type { GiveBack } from '@cardea/runtime';
 import type { Target } from '../../webhooks/webhooks.module.ts';
 import type { CancelCause } from '../delivery.ts';

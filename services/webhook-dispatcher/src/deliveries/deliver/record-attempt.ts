@@ -2,7 +2,7 @@
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { Delivery, DeliveryAttemptFact } from '../delivery.ts';
 
-/** A failed attempt is followed by another one no earlier than the schedule says, and this much later at most. */
+/** The maximum random delay after the scheduled time of the next attempt, as a fraction. */
 const JITTER_MAX = 0.02;
 
 export type Outcome = {
@@ -16,9 +16,9 @@ export type Outcome = {
 };
 
 type Schedule = {
-  /** Waits after the first, second, … attempt. */
+  /** Pauses after the first, second, … attempt. */
   readonly delaysMs: readonly number[];
-  /** From 0 to 1, by chance. */
+  /** A random number from 0 to 1. */
   readonly chance: number;
 };
 
@@ -30,7 +30,7 @@ export function recordAttempt(
   { delaysMs, chance }: Schedule,
 ): Decision<DeliveryAttemptFact, 'delivery_not_found'> {
   if (delivery.status === 'absent') return refuse('delivery_not_found');
-  // Another process has sent the same attempt after this one's lease had expired, and recorded it first.
+  // Another process sent the same attempt after this one's lease had expired, and recorded it first.
   if (outcome.n <= delivery.attemptsMade) return accept();
   const { webhookId, appId, event, origin, attempts } = delivery;
   const attempt = {

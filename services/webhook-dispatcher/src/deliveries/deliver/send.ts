@@ -1,4 +1,4 @@
-/** One attempt: the body opened, signed with the key of now, and posted to the URL of now. */
+/** Makes one attempt: decrypts the body, signs it with the current key, and posts it to the current URL. */
 import type { Sealer } from '@cardea/crypto';
 import { excerptOf, type Outbound } from '@cardea/http';
 import { type Clock, currentTraceparent, metrics, span } from '@cardea/runtime';
@@ -15,7 +15,7 @@ export type SendDependencies = {
   readonly clock: Clock;
 };
 
-/** All that an attempt needs, or why there is to be none. */
+/** Everything that an attempt needs, or why there must be none. */
 type Prepared =
   | { readonly target: Target; readonly body: string }
   | { readonly cancel: CancelCause };
@@ -30,7 +30,7 @@ export type Sent = {
 };
 
 const INDEX_WAIT_MS = 5_000;
-/** Changes of a webhook that may get between the look at it and the use of it. */
+/** How often a webhook may change between reading and using it before the attempt gives up. */
 const LOOKS_MAX = 5;
 const USER_AGENT = `Cardea-Webhooks/${packageJson.version}`;
 
@@ -47,7 +47,7 @@ export async function prepare(
     if (webhook === undefined) return { cancel: 'webhook_deleted' };
     if (!webhook.enabled && claimed.origin !== 'test') return { cancel: 'webhook_disabled' };
     const target = await index.target(webhook);
-    // Only what still stands after the wait is used: a rotated key signs nothing any more.
+    // Only the current webhook is used after the wait, because a rotated key must not sign any more.
     if (index.get(claimed.webhookId) !== webhook) continue;
     return target === undefined ? { cancel: 'webhook_deleted' } : { target, body };
   }
@@ -56,7 +56,7 @@ export async function prepare(
 
 type Ready = { readonly target: Target; readonly body: string };
 
-/** One span and one count per attempt; the receiver gets the trace of the event that it is sent. */
+/** Records one span and one count per attempt. The receiver gets the trace of the event. */
 export async function send(
   needs: SendDependencies,
   claimed: Claimed,

@@ -40,7 +40,7 @@ const attemptShape = named(
     success: Type.Boolean(),
     duration_ms: Type.Integer(),
     attempted_at: Time,
-    // With `detail` only.
+    // Only with `detail`.
     delivery_id: Type.Optional(Type.String()),
     attempt: Type.Optional(Type.Integer()),
     origin: Type.Optional(Type.String()),
@@ -100,7 +100,7 @@ type Wanted = {
   readonly to: Date | undefined;
   readonly limit: number;
   readonly after: Cursor | undefined;
-  /** Asked for what cannot be. */
+  /** Whether the filters cannot match anything. */
   readonly nothing: boolean;
 };
 type NotUnderstood = { readonly field: string; readonly rule: string };

@@ -1,4 +1,4 @@
-/** The delivery that a manual retry schedules: the same event and message id, newly dated. */
+/** The delivery that a manual retry schedules: the same event and message id, with a new timestamp. */
 import type { Command } from '@cardea/event-store';
 import { uuidV5 } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';

@@ -1,6 +1,6 @@
 /**
- * Retries every delivery to a webhook that was given up since some time, once per message: what arrived
- * meanwhile or waits to be sent is left alone.
+ * Retries every delivery to a webhook that was given up since some time, once per message. Messages that were delivered
+ * or are waiting are left out.
  */
 import type { ServiceDependencies } from '@cardea/service';
 import { webhooks } from '../../webhooks/webhooks.module.ts';
@@ -42,7 +42,7 @@ export const replayOf =
         const { state: delivery } = await needs.streams.load(deliveries, { tenantId, id });
         if (delivery.status === 'absent') continue;
         if (whyNotRetried({ delivery, webhook, n, appId: undefined }) !== undefined) continue;
-        // Derived from the delivery, so that a second replay schedules nothing twice.
+        // The id is derived from the delivery, so that a second replay schedules nothing twice.
         const command = needs.systemCommand(tenantId, 'webhooks-replay', id);
         const next = await manualDelivery(needs, { tenantId, deliveryId: id, delivery, command });
         if (next === undefined) {

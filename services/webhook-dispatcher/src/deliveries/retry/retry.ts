@@ -1,11 +1,11 @@
 import type { Webhook } from '../../webhooks/webhooks.module.ts';
 import type { Delivery } from '../delivery.ts';
 
-/** Undefined: it may be sent again, also when it had arrived. */
+/** Returns why it cannot be sent again. Undefined if it can, even if it was delivered. */
 export function whyNotRetried(of: {
   readonly delivery: Delivery;
   readonly webhook: Webhook;
-  /** The attempt that the client names. */
+  /** The number of the attempt that the client names. */
   readonly n: number;
   readonly appId: string | undefined;
 }): 'delivery_not_found' | 'webhook_unavailable' | undefined {

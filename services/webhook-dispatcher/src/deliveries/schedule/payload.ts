@@ -1,6 +1,6 @@
 /**
- * Builds the payload of a webhook from an event on a topic. An event whose personal data was erased is not
- * sent, because it is about no one any more.
+ * Builds the payload of a webhook from an event on a topic. An event whose personal data was erased is not sent,
+ * because it is about no one any more.
  */
 import {
   approvalEvents,
@@ -14,7 +14,7 @@ import { meanings } from '@cardea/event-bus';
 export type PayloadSource = {
   readonly event: WebhookEvent;
   readonly data: object;
-  /** The subject whose key seals it; undefined: the webhook's own key. */
+  /** The subject whose key encrypts it. Undefined for the webhook's own key. */
   readonly subject: string | undefined;
 };
 
@@ -24,7 +24,7 @@ const told = <Of extends WebhookEvent>(
   subject?: string,
 ): PayloadSource => ({ event, data, subject });
 
-/** The name of the webhook event that tells of an event of this type, if there is one. */
+/** The name of the webhook event for an event of this type, if there is one. */
 export const webhookEventOf = (type: string): string => type.replace(/^vault\./, '');
 
 type Snapshot = {
@@ -35,7 +35,7 @@ type Snapshot = {
   readonly created_at: string;
 };
 
-/** Undefined where nothing is left to send. */
+/** Returns undefined if nothing is left to send. */
 function ofUser(snapshot: Snapshot) {
   const { id, email, display_name, email_verified, created_at } = snapshot;
   if (email === null) return undefined;

@@ -1,7 +1,6 @@
 /**
- * Every event that a webhook has subscribed to becomes a delivery. The index of webhooks is first brought
- * level with the log as it was when the events had arrived, so that a webhook that was created before an
- * event always gets it.
+ * Turns every event that a webhook has subscribed to into a delivery. The index of webhooks is first brought up to the
+ * log's end at the time when the events arrived, so that a webhook that was created before an event always gets it.
  */
 import type { IntegrationEvent } from '@cardea/contracts';
 import { batchConsumer } from '@cardea/event-bus';
@@ -32,7 +31,8 @@ const DECISIONS_MAX = 256;
 export const scheduleDeliveries = (needs: Dependencies) =>
   batchConsumer(payloads, {
     appliedTypes: ['user.deleted'],
-    // Reading the rest once a second spares two trips per batch; those are matched by a level index too.
+    // Other events are read once a second, which saves two round trips per batch. They are matched by a current index
+    // too.
     isUrgent: ({ type, tenantId }) => needs.index.mayMatch(webhookEventOf(type), tenantId),
     prepare: async (events) => {
       const { store, index, streams } = needs;
@@ -41,7 +41,7 @@ export const scheduleDeliveries = (needs: Dependencies) =>
       }
       let waiting: Told[] = [];
       const decide = async (): Promise<void> => {
-        // Side by side, because keys that are made in one turn share a commit.
+        // Encrypted concurrently, because keys that are created in one turn share a commit.
         const made = await Promise.all(waiting.map((told) => schedulingOf(needs, told)));
         waiting = [];
         const schedulings = made.filter((scheduling) => scheduling !== undefined);
@@ -65,7 +65,7 @@ type Told = {
   readonly webhook: IndexedWebhook;
 };
 
-/** One decision of many: whoever comes again finds the delivery scheduled. */
+/** One of many decisions. A repeat finds the delivery scheduled. */
 type Scheduling = {
   readonly id: string;
   readonly command: Command;
@@ -73,7 +73,7 @@ type Scheduling = {
   readonly isNew: true;
 };
 
-/** Each webhook with each event that it is told of. */
+/** Each event with each webhook that has subscribed to it. */
 function* toldBy(needs: Dependencies, events: readonly IntegrationEvent[]): Generator<Told> {
   for (const event of events) {
     const told = payloads.meaningOf(event);
@@ -90,7 +90,7 @@ function* toldBy(needs: Dependencies, events: readonly IntegrationEvent[]): Gene
   }
 }
 
-/** Undefined when the user was erased meanwhile. */
+/** Returns undefined if the user was erased in between. */
 async function schedulingOf(
   needs: Dependencies,
   { event, told, webhook }: Told,

@@ -1,4 +1,4 @@
-/** A test is a delivery like any other, but that it is sent to a webhook that is switched off, too. */
+/** A test is a delivery like any other, except that it is also sent to a disabled webhook. */
 import type { Sealed } from '@cardea/crypto';
 import { type ExistingWebhook, subjectOf } from '../../webhooks/webhooks.module.ts';
 import { schedule } from '../schedule-delivery.ts';
@@ -8,7 +8,7 @@ export const scheduleTest = (test: {
   readonly webhook: Pick<ExistingWebhook, 'appId'>;
   readonly deliveryId: string;
   readonly body: Sealed;
-  /** How often it is tried. */
+  /** The maximum number of attempts. */
   readonly attempts: number;
   readonly now: Date;
 }) =>

@@ -64,7 +64,7 @@ export const changeWebhookRoute = (needs: WriteDependencies) =>
         body.url === undefined
           ? undefined
           : await needs.sealer.seal(tenantId, locationOf(id, 'url'), body.url);
-      // Deleted meanwhile.
+      // The webhook was deleted in between.
       if (url === 'erased') return notFound(id);
       const change: WebhookChanged['data'] = {
         ...(url === undefined || judged === undefined ? {} : { url, origin: judged.origin }),

@@ -1,7 +1,7 @@
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { seenBy, type Webhook, type WebhookChanged } from '../webhook.ts';
 
-/** Contains only the fields that differ; a URL that is sent counts as different. */
+/** The event contains only the fields that differ. A URL in the request counts as different. */
 export function changeWebhook(
   webhook: Webhook,
   change: WebhookChanged['data'],

@@ -12,7 +12,7 @@ export const createWebhook = (
     ? accept({ type: 'WebhookCreated', data })
     : refuse(repeatOf(webhook, data.request_hash));
 
-/** The answer to a repeat under the same key: the secret of the first answer cannot be shown again. */
+/** The response to a repeat under the same key. The secret of the first response cannot be shown again. */
 export const repeatOf = (webhook: Webhook, requestHash: string | null): Repeated =>
   webhook.status === 'standing' && reusedKey(requestHash, webhook.requestHash) !== undefined
     ? 'idempotency_key_reused'

@@ -172,7 +172,7 @@ describe('an opaque key', () => {
     expect(asked()).toBe(1);
     expect(await subject.authenticate(`${text.slice(0, -1)}!`, HERE)).toBeUndefined();
     expect(asked()).toBe(1);
-    // Nothing is waited for where nothing is asked.
+    // If no service has to be asked, the result is not a promise.
     expect(subject.authenticate(text, HERE)).toEqual(principal);
     await clock.advance(30_000);
     await subject.authenticate(text, HERE);

@@ -19,16 +19,13 @@ import { boundKeyOf, capabilityOf, principalOf } from './principal-of.ts';
 import type { DpopProofs } from './tokens/dpop-proof.ts';
 import type { Accepted, TokenVerifier } from './tokens/token-verifier.ts';
 
-/**
- * How long an introspection answer of identity is used without asking again; a revocation ends it at
- * once.
- */
+/** How long an introspection response of identity is cached. A revocation ends it at once. */
 const INTROSPECTION_MS = 30_000;
 const INTROSPECTIONS_MAX = 10_000;
 
 export type AuthenticatorDependencies = {
   readonly verifier: TokenVerifier;
-  /** Identity's answer on an opaque key; undefined = inactive. Throws when identity cannot be asked. */
+  /** Identity's response about an opaque key; undefined if it is inactive. Throws when identity cannot be asked. */
   readonly introspect: (credential: string) => Promise<IntrospectedKey | undefined>;
   readonly revocations: Pick<Revocations, 'isRevoked' | 'subscriptionEpoch' | 'look'>;
   readonly misses: KeyMisses;
@@ -95,14 +92,14 @@ async function confirmedUser(
   return revoked.includes(true) ? { ...principal, authTime: null } : principal;
 }
 
-/** The entry whose revocation ends the sign-in of a token: its session, or all sign-ins of its user. */
+/** The revocation that ends the sign-in of a token: of its session, or of all sign-ins of its user. */
 const signInOf = ({ id, issuedAt: at, sessionId }: UserPrincipal): Revocation =>
   sessionId === null ? { kind: 'signin', id, at } : { kind: 'sid', id: sessionId };
 
 const INVALID_TOKEN = { kind: 'unproven', error: 'invalid_token' } as const;
 const INVALID_PROOF = { kind: 'unproven', error: 'invalid_dpop_proof' } as const;
 
-/** A token that is bound to a key comes with a proof of that key, and any other token without one. */
+/** A bound token requires a proof of its key. Any other token must come without a proof. */
 function accepted(
   dpop: DpopProofs,
   verified: Accepted,
@@ -138,9 +135,9 @@ async function confirmedMachine(
 type Authenticated = Principal | TooManyMisses | undefined;
 
 /**
- * The attempt with an unknown key counts against its address before identity is asked, and no longer counts
- * if identity accepts the key. A key that was accepted here before is always looked up, however many wrong
- * keys came from its address, so guesses of a neighbour block no one.
+ * An attempt with an unknown key counts against its address before identity is asked, and no longer counts if identity
+ * accepts the key. A key that was accepted here before is always looked up, however many wrong keys came from its
+ * address. So one caller's guesses do not block other callers behind the same address.
  */
 function keyHolders(needs: AuthenticatorDependencies) {
   const { misses } = needs;
@@ -151,7 +148,7 @@ function keyHolders(needs: AuthenticatorDependencies) {
     await taken.keep();
     return undefined;
   };
-  // The checksum first: a typo costs neither a look-up nor a call.
+  // The checksum is compared first, so a typo costs neither a lookup nor a call.
   const find = async (bearer: string, name: string, ip: string) =>
     parseKey(bearer) === undefined
       ? undefined
@@ -179,18 +176,15 @@ const tooMany = ({ retryAfterSeconds }: { readonly retryAfterSeconds: number }) 
 
 type Held = {
   readonly key: IntrospectedKey;
-  /** Undefined where the key's own networks do not include the address. */
+  /** Returns undefined if the key's networks do not include the address. */
   readonly principalFrom: (ip: string) => Principal | undefined;
-  /**
-   * The subscription epoch in which it was cached; in a later epoch a revocation of it may have been
-   * missed.
-   */
+  /** The subscription epoch in which it was cached. In a later epoch a revocation of it may have been missed. */
   readonly subscriptionEpoch: number | undefined;
 };
 
 /**
- * Positive answers are cached, negative ones never, so that a new key works at once. While revocations
- * may be missed, identity is asked every time. `name` is the key's SHA-256.
+ * Positive responses are cached, negative ones never, so that a new key works at once. While revocations may have been
+ * missed, identity is asked every time. `name` is the key's SHA-256.
  */
 function introspections({ introspect, revocations, clock }: AuthenticatorDependencies) {
   const held = expiringCache<string, Held>(clock, {
@@ -254,7 +248,7 @@ function principalsOf(key: IntrospectedKey): (ip: string) => Principal | undefin
   return (ip) => (isAllowed(ip) ? principal : undefined);
 }
 
-/** No blocks: from everywhere. An address that cannot be read is in no block. */
+/** Without blocks, every address is allowed. An address that cannot be parsed is in no block. */
 export function allowedFrom(cidrs: readonly string[]): (ip: string) => boolean {
   if (cidrs.length === 0) return () => true;
   const allowed = new BlockList();

@@ -8,8 +8,8 @@ import type {
 import type { VerifiedClaims } from './tokens/token-claims.ts';
 
 /**
- * Who speaks with an access token. An agent whenever an agent is named in it, whatever its `sub`; a machine if
- * its subject is its client; a user only otherwise. Undefined for claims that no token of ours has.
+ * The principal of an access token. It is an agent whenever the claims name an agent, whatever `sub` is; a machine if
+ * its subject is its client; a user otherwise. Undefined for claims that none of our tokens has.
  */
 export function principalOf(claims: VerifiedClaims): Principal | undefined {
   const agent = claims['agent_id'] !== undefined || claims['agent_session_id'] !== undefined;
@@ -17,7 +17,7 @@ export function principalOf(claims: VerifiedClaims): Principal | undefined {
   return isOfMachine(claims) ? machineOf(claims) : userOf(claims);
 }
 
-/** A client that speaks for itself is no user. */
+/** A client that acts for itself is not a user. */
 export const isOfMachine = (claims: VerifiedClaims): boolean => claims['client_id'] === claims.sub;
 
 function machineOf(claims: VerifiedClaims): ClientPrincipal | undefined {
@@ -78,11 +78,11 @@ function userOf(claims: VerifiedClaims): UserPrincipal | undefined {
 /** The thumbprint of the key to which a token is bound (RFC 9449, 6.1). */
 export function boundKeyOf({ cnf }: VerifiedClaims): string | undefined {
   if (cnf === undefined) return undefined;
-  // A binding that cannot be read is one that no proof matches.
+  // A binding that cannot be parsed matches no proof.
   return textOf((cnf as { jkt?: unknown } | null)?.jkt) ?? '';
 }
 
-/** Undefined for claims that no capability token of ours has. */
+/** Undefined for claims that none of our capability tokens has. */
 export function capabilityOf(claims: VerifiedClaims): Capability | undefined {
   const agentId = subjectOf(claims['act']);
   const agentSessionId = textOf(claims['asid']);

@@ -1,6 +1,6 @@
 import type { FactChange } from './fact-changes.ts';
 
-/** Who calls, as authentication found. Only a `user` is a person acting for themselves. */
+/** The authenticated caller. Only a `user` is a person acting for themselves. */
 export type Principal = UserPrincipal | AgentPrincipal | ApiKeyPrincipal | ClientPrincipal;
 
 export type UserPrincipal = {
@@ -10,9 +10,9 @@ export type UserPrincipal = {
   readonly organizationId: string | null;
   readonly email: string | null;
   readonly roles: readonly string[];
-  /** `sid`; null for tokens without a session. */
+  /** The `sid`. Null for tokens without a session. */
   readonly sessionId: string | null;
-  /** Unix seconds of the last strong sign-in. Null: none is known, or its session has ended. */
+  /** The time of the last strong sign-in, in Unix seconds. Null if none is known, or if its session has ended. */
   readonly authTime: number | null;
   readonly appId: string | null;
   /** The application that got the token; null for the user's own sign-in. */
@@ -28,14 +28,14 @@ export type UserPrincipal = {
   readonly expiresAt: number;
 };
 
-/** Any token with `act`, an agent id or an agent session, whatever its `sub`; or an agent key. */
+/** The principal of any token with `act`, an agent id or an agent session, whatever its `sub`; or of an agent key. */
 export type AgentPrincipal = {
   readonly kind: 'agent';
   /** The agent's id, never the user's. */
   readonly id: string;
   readonly tenantId: string;
   readonly via: 'token' | 'key';
-  /** The user on whose behalf the token speaks. */
+  /** The user on whose behalf the agent acts. */
   readonly userId: string | null;
   readonly agentSessionId: string | null;
   /** Agent key id; null for tokens. */
@@ -43,7 +43,7 @@ export type AgentPrincipal = {
   readonly appId: string | null;
 };
 
-/** `svc_` key. */
+/** An `svc_` key. */
 export type ApiKeyPrincipal = {
   readonly kind: 'api_key';
   readonly id: string;
@@ -61,7 +61,7 @@ export type ClientPrincipal = {
   readonly tenantId: string;
   readonly roles: readonly string[];
   readonly scopes: readonly string[];
-  /** Its own id again, because it acts through no other application. */
+  /** Equals its own id, because it acts through no other application. */
   readonly appId: string;
   /** Unix seconds. */
   readonly issuedAt: number;
@@ -84,15 +84,15 @@ export type Capability = {
   readonly tokenId: string;
 };
 
-/** Identity's answer about an opaque credential (RFC 7662); undefined = inactive. */
+/** Identity's response about an opaque credential (RFC 7662); undefined if it is inactive. */
 export type IntrospectedKey =
   | (ApiKeyPrincipal & Standing)
   | (AgentPrincipal & Standing & { readonly allowedCidrs: readonly string[] });
 type Standing = {
   readonly expiresAt: number | null;
   /**
-   * A revocation of kind `key` on it voids this answer, not the key: its secret was rotated, so ask
-   * again.
+   * A revocation of kind `key` on this stamp voids the cached response, not the key: the secret was rotated, so
+   * identity is asked again.
    */
   readonly stamp?: string;
 };
@@ -103,25 +103,26 @@ export type TooManyMisses = {
   readonly retryAfterSeconds: number;
 };
 
-/**
- * The parts of a credential of the scheme `DPoP`: the proof, and the request that the proof has to be for.
- */
+/** The parts of a credential of the scheme `DPoP`: the proof, and the request that the proof must be for. */
 export type PossessionProof = {
   readonly proof: string;
   readonly method: string;
   readonly path: string;
 };
 
-/** The token is bound to a key, and the request does not prove that its caller has that key; or the reverse. */
+/**
+ * The token is bound to a key without a matching proof in the request, or the request has a proof without a bound
+ * token.
+ */
 export type Unproven = {
   readonly kind: 'unproven';
-  /** RFC 9449, 7.1. */
+  /** The error codes of RFC 9449, 7.1. */
   readonly error: 'invalid_token' | 'invalid_dpop_proof';
 };
 
-/** Counts by address the keys that were not accepted. */
+/** Counts refused keys by address. */
 export type KeyMisses = {
-  /** Charges an address before a key is looked up; what is neither given back nor kept stays charged. */
+  /** Charges an address before a key is looked up. A charge that is neither returned nor kept stays. */
   readonly take: (ip: string) => Promise<Taken>;
 };
 type Taken =
@@ -134,14 +135,14 @@ type Taken =
 
 export type Authentication = Principal | TooManyMisses | Unproven | undefined;
 
-/** Turns what a caller presents into who it is. Never throws for a bad credential. */
+/** Determines the principal of presented credentials. Never throws for a bad credential. */
 export interface Authenticator {
   /**
-   * The credential of an `Authorization` header: an access token, an `svc_` key or an `agk_` key; with a
-   * `possession`, where the scheme of that header is `DPoP`. `undefined`: missing, malformed, forged, expired, revoked. `ip` is tested against an agent
-   * key's CIDRs, and keys that are not taken are counted by it. A credential that a `connection` repeats is
-   * not hashed again. Throws CacheUnavailable where a proof cannot be compared with earlier ones. A promise only where something has to be awaited: a credential that is known here is
-   * answered at once.
+   * Authenticates by an `Authorization` header: an access token, an `svc_` key or an `agk_` key, with a `possession` if
+   * the scheme is `DPoP`. Returns `undefined` if it is missing, malformed, forged, expired or revoked. `ip` is compared
+   * with an agent key's CIDRs, and refused keys are counted by it. A credential that is repeated on a `connection` is
+   * not hashed again. Throws CacheUnavailable if a proof cannot be compared with earlier ones. Returns a promise only
+   * if something has to be awaited.
    */
   authenticate(
     credential: string,
@@ -150,12 +151,11 @@ export interface Authenticator {
     possession?: PossessionProof,
   ): Authentication | Promise<Authentication>;
   /**
-   * The same caller as of now, for what only a role allows: whether the token still counts is looked up
-   * live. `undefined`: it does not. A sign-in whose session has ended is no longer shown. Throws when that
-   * cannot be found out.
+   * Checks the caller again, live, for actions that require a role. Returns `undefined` if the token is no longer
+   * valid. If only its session has ended, the time of sign-in is removed. Throws if this cannot be determined.
    */
   confirm(principal: Principal): Promise<Principal | undefined>;
-  /** A capability token; vending needs to distinguish `expired` from `invalid`. */
+  /** Verifies a capability token. Vending needs to distinguish `expired` from `invalid`. */
   capability(
     token: string,
   ): Promise<
@@ -165,9 +165,9 @@ export interface Authenticator {
 }
 
 /**
- * What ends a credential before its time (`rev:<kind>:<id>`), in the shared cache and mirrored in every
- * process. `rank` ends those access tokens of a user or machine that were issued before a time, `signin` only the sign-in
- * that such a token without a session shows, `tenant` whatever is of it.
+ * What can be revoked before its expiry (`rev:<kind>:<id>`), in the shared cache and mirrored in every process. `rank`
+ * ends access tokens of a user or machine that were issued before a time. `signin` ends only the sign-in of such a
+ * token without a session. `tenant` ends everything of a tenant.
  */
 export type RevocationKind =
   | 'sid'
@@ -185,52 +185,52 @@ export type Revocation = {
   readonly kind: RevocationKind;
   readonly id: string;
   /**
-   * Unix seconds, for the kinds of {@link isTimed}: tokens issued before this time have ended. In a question it
-   * is the time at which the token was issued.
+   * Unix seconds, for the kinds of {@link isTimed}: tokens issued before this time have ended. In a query it is the
+   * time at which the token was issued.
    */
   readonly at?: number;
 };
 /** True for a kind whose entry applies to tokens that were issued before its time. */
 export const isTimed = (kind: RevocationKind): boolean => kind === 'rank' || kind === 'signin';
-/** All revocations that still count: those of the last JWT_EXPIRY + 1 h. */
+/** All revocations that are still relevant: those of the last JWT_EXPIRY + 1 h. */
 export type RefillRevocations = () => Promise<readonly Revocation[]>;
 export interface Revocations {
   /**
-   * When it resolves, the revocation is in force everywhere: it is in the cache and published to all
-   * processes. In processes that keep the list filled, it may be a pending write; other processes then know
-   * that an entry is missing and ask identity. Throws CacheUnavailable where they cannot be notified.
+   * When it resolves, the revocation is in force everywhere: it is in the cache and published to all processes. In
+   * processes that keep the list filled, it may be a pending write; other processes then know that an entry is missing
+   * and ask identity. Throws CacheUnavailable if they cannot be notified.
    */
   add(kind: RevocationKind, ids: readonly string[], at?: number): Promise<void>;
   remove(kind: RevocationKind, ids: readonly string[]): Promise<void>;
   /**
-   * A fact that others keep copies of was changed: in the cache when it resolves, or a pending write, as
-   * a revocation.
+   * Announces the change of a fact that others cache. When it resolves, the change is in the cache, or a pending write
+   * like a revocation.
    */
   changed(change: FactChange): Promise<void>;
   /** Throws CacheUnavailable while an earlier change of this process may not be in force everywhere. */
   settled(): Promise<void>;
   /**
-   * Looked up in this process's copy, without a round trip. True is always right; false is right while
-   * {@link subscriptionEpoch} is a number.
+   * Reads this process's copy, without a round trip. True is always right. False is right while {@link
+   * subscriptionEpoch} is a number.
    */
   isRevoked(kind: RevocationKind, id: string, at?: number): boolean;
   /**
-   * The number of the current subscription epoch; undefined while revocations may have been missed. What
-   * was cached in another epoch must not be used.
+   * The number of the current subscription epoch. Undefined while revocations may have been missed. What was cached in
+   * another epoch must not be used.
    */
   subscriptionEpoch(): number | undefined;
-  /** Live: from the shared cache, else from identity. Throws when neither answers. */
+  /** Reads live from the shared cache, otherwise from identity. Throws when neither answers. */
   look(list: readonly Revocation[], keys?: readonly string[]): Promise<Looked>;
   /**
-   * Identity, which can read all revocations from its tables, passes the function that does so before its
-   * first request; from then on they are written again whenever the cache has lost them. Resolves when
-   * they are written, or when the cache is away.
+   * Identity, which can read all revocations from its tables, passes the function that does so before its first
+   * request. From then on they are written again whenever the cache has lost them. Resolves when they are written, or
+   * when the cache is unavailable.
    */
   keepFilled(all: RefillRevocations): Promise<void>;
 }
 export type Looked = {
   readonly revoked: readonly boolean[];
-  /** The values of the further keys; undefined where the cache cannot be believed. */
+  /** The values of the further keys. Undefined if the cache is not trusted. */
   readonly values: readonly (string | undefined)[] | undefined;
 };
 /**

@@ -1,4 +1,4 @@
-/** Revocations between processes when the Redis between them goes, comes back empty, or comes back as it was. */
+/** Revocations between processes when their shared Redis is lost, comes back empty, or comes back unchanged. */
 import {
   type Cache,
   type CacheAlarm,
@@ -29,7 +29,7 @@ let tables: Revocation[];
 /** How often identity was asked because revocations may have been missed. */
 let asked: number;
 let processes: Process[];
-/** What goes round the cache. */
+/** The channel that bypasses the cache. */
 let alarm: CacheAlarm;
 beforeEach(async () => {
   server = await startRedis({ password: PASSWORD });
@@ -90,7 +90,7 @@ async function start(of: { readonly keeps?: true; readonly url?: string } = {}):
 
 const isSame = (a: Revocation, b: Revocation): boolean => a.kind === b.kind && a.id === b.id;
 
-/** As identity does: the event first, then the revocation. */
+/** Revokes as identity does: the event first, then the revocation. */
 async function revoke(identity: Process, ...list: readonly Revocation[]): Promise<void> {
   tables.push(...list);
   for (const { kind, id } of list) await identity.list.add(kind, [id]);
@@ -100,7 +100,7 @@ async function restore(identity: Process, revocation: Revocation): Promise<void>
   await identity.list.remove(revocation.kind, [revocation.id]);
 }
 
-/** As a service sees it: in the copy where that is complete, else by asking. */
+/** Checks as a service does: in the copy if that is complete, else by asking. */
 async function isRevoked({ list }: Process, revocation: Revocation): Promise<boolean> {
   if (list.isRevoked(revocation.kind, revocation.id)) return true;
   if (list.subscriptionEpoch() !== undefined) return false;
@@ -203,7 +203,7 @@ describe('a revocation between processes', () => {
     await untilTrue(async () => (await other.cache.get('rev:key:k1').catch(() => '')) === '1');
     await untilTrue(async () => (await other.cache.get('rev:user:ann')) === undefined);
     await untilWhole(identity, other);
-    // Where nothing noticed the pause, each revocation is published after it was written.
+    // If nobody noticed the pause, each revocation is published after it was written.
     await untilTrue(
       () => other.list.isRevoked('key', 'k1') && !other.list.isRevoked('user', 'ann'),
     );

@@ -10,38 +10,38 @@ export type Json =
   | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-/** Part of the `data` of every integration event. Null where unknown or erased. */
+/** A part of every integration event's `data`. Fields are null if unknown or erased. */
 export type EventContext = {
   readonly ip: string | null;
   readonly user_agent: string | null;
   readonly app_id: string | null;
-  /** `app_id` was named by the caller in a header, and not by its key or session. */
+  /** Set if the caller named `app_id` in a header, so that neither its key nor its session proves it. */
   readonly app_claimed?: true;
   readonly agent_id: string | null;
   readonly request_id: string | null;
 };
 
 export type IntegrationEvent<Type extends string = string, Data extends object = JsonObject> = {
-  /** Event id; the same as the private event's, so that a repeat can be recognized. */
+  /** The event's id, which equals the private event's, so that a repeat can be recognized. */
   readonly id: string;
-  /** Dotted, e.g. `user.created`. */
+  /** The dotted type, e.g. `user.created`. */
   readonly type: Type;
   /** The service that published the event, e.g. `identity`. */
   readonly source: ServiceName;
   readonly time: string;
   readonly tenantId: string;
-  /** The stream; records with the same `tenantId:streamId` keep their order. */
+  /** The stream. Records with the same `tenantId:streamId` keep their order. */
   readonly streamId: string;
-  /** Position in the source's log, as a decimal string. For comparison only: positions may have gaps. */
+  /** The position in the source's log, as a decimal string. It can only be compared, since positions may have gaps. */
   readonly position: string;
-  /** Counts the integration events of one private event: 1 for the second, and so on. */
+  /** The number of this integration event among those of one private event: 1 for the second, and so on. */
   readonly part?: number;
   /**
-   * The relay had parked the stream and sent this event later: its position is older than those of the
-   * records next to it.
+   * Set if the relay had parked the stream and sent this event later. Its position is older than those of the records
+   * next to it.
    */
   readonly released?: true;
-  /** UUID, new after each restore of the source; positions of different epochs do not compare. */
+  /** A UUID that is new after each restore of the source. Positions of different epochs cannot be compared. */
   readonly logEpoch?: string;
   readonly schemaVersion: number;
   readonly actor: { readonly type: ActorType; readonly id: string };
@@ -52,8 +52,8 @@ export type IntegrationEvent<Type extends string = string, Data extends object =
 };
 
 /**
- * Each service has one log, one schema and one topic. The name is also that of the log and the root of the
- * schema's name.
+ * Each service has one log, one schema and one topic. The name is also that of the log and the stem of the schema's
+ * name.
  */
 export const SERVICE_NAMES = [
   'identity',

@@ -1,4 +1,4 @@
-/** What `error.details` holds, by code; a code that is not named here has no details. */
+/** The contents of `error.details` by code. A code that is not listed has no details. */
 import Type, { type TSchema } from 'typebox';
 import { named, Time } from './rest.ts';
 
@@ -141,8 +141,8 @@ export const ERROR_DETAILS: { readonly [code: string]: TSchema } = {
 type Cause = { readonly fields: readonly string[]; readonly rule: string };
 
 /**
- * Codes of status 400 that are always about the same field. The request pipeline adds the fault to refusals
- * that come without details; of several fields, it names the first one that the endpoint takes.
+ * Codes of status 400 that always concern the same field. The request pipeline adds the fault to refusals without
+ * details. If several fields are listed, it names the first one that the endpoint accepts.
  */
 export const FAULTS_BY_CODE: { readonly [code: string]: Cause } = {
   tenant_required: { fields: ['X-Service-Tenant'], rule: 'required' },

@@ -1,4 +1,4 @@
-/** The error codes that any endpoint may answer, and the status that each of them has. */
+/** The error codes that any endpoint may return, with their statuses. */
 export const COMMON_ERRORS = {
   invalid_request: 400,
   invalid_consistency_token: 400,

@@ -28,14 +28,14 @@ export const fact = <const Service extends ServiceName, Properties extends Recor
 export const text = (description: string, example: string) =>
   Type.String({ description, examples: [example] });
 
-/** Opaque: only for comparison. */
+/** An opaque id, only for comparison. */
 export const id = (description: string) =>
   Type.String({ description, examples: ['01a1ff78-5d3c-7b7e-9c3e-6f2d1b0a4c55'] });
 
 export const moment = (description: string) =>
   Type.String({ description: `${description} RFC 3339.`, examples: [EXAMPLE_MOMENT] });
 
-/** As `moment`, and checked to be a valid time. */
+/** Like `moment`, and checked to be a valid time. */
 export const instant = (description: string) =>
   Type.String({
     format: 'date-time',
@@ -56,34 +56,31 @@ export const oneOf = <const Values extends string[]>(
   description: string,
 ) => Type.Enum(values, { description });
 
-/** The value or null: unknown, or there is none. */
+/** The value, or null if it is unknown or missing. */
 export const nullable = <Schema extends TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()]);
 
-/** Identifies a person or a place: encrypted in the service's own event, null here once it was erased. */
+/** A field that identifies a person or a place: encrypted in the service's own event, null here after its erasure. */
 export const erasable = <Schema extends TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()], { [PERSONAL_DATA]: 'erasable' satisfies PersonalData });
 
-/** Derived from an encrypted field: carries no information any more once that field was erased. */
+/** A field that is derived from an encrypted field and contains no information after that field's erasure. */
 export const derived = <Schema extends TSchema>(schema: Schema): Schema => ({
   ...schema,
   [PERSONAL_DATA]: 'derived' satisfies PersonalData,
 });
 
-/** The origin of a request, encrypted under a key per tenant and day; null once that key was erased. */
+/** The origin of a request, encrypted under a key per tenant and day. Null after that key's erasure. */
 export const lapsing = <Schema extends TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()], { [PERSONAL_DATA]: 'lapsing' satisfies PersonalData });
 
-/**
- * Text that users or their programs write, and that is never erased: the API asks them for no personal data
- * in it.
- */
+/** Text that users or their programs write and that is never erased. The API tells them to enter no personal data. */
 export const freeText = <Schema extends TSchema>(schema: Schema): Schema => ({
   ...schema,
   [PERSONAL_DATA]: 'free-text' satisfies PersonalData,
 });
 
-/** The JSON Schema keyword of a field with personal data; its value says how the field is erased, if at all. */
+/** The JSON Schema keyword of a field with personal data. Its value states how the field is erased, if at all. */
 export const PERSONAL_DATA = 'x-personal-data';
 export type PersonalData = 'erasable' | 'derived' | 'lapsing' | 'free-text';
 

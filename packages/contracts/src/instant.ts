@@ -1,6 +1,6 @@
 /**
- * Parses a time in a query (RFC 3339); null when it is invalid. An offset can move a time out of the years
- * 1 to 9999; it is clamped to them, because databases cannot store years beyond.
+ * Parses a time in a query (RFC 3339). Returns null when it is invalid. An offset can move a time out of the years 1 to
+ * 9999. It is clamped to them, because databases cannot store other years.
  */
 export function instantOf(text: string): Date | null {
   // A `+` that the client did not URL-encode arrives as a space.
@@ -10,7 +10,7 @@ export function instantOf(text: string): Date | null {
   const time = Date.parse(plain);
   const midnight = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(time) || Number.isNaN(midnight.getTime())) return null;
-  // The parser turns the 31st of February into a day in March; such a date is invalid.
+  // The parser turns the 31st of February into a day in March. Such a date is invalid.
   if (midnight.toISOString().slice(0, DATE_CHARS) !== day) return null;
   return new Date(Math.min(Math.max(time, FIRST_MS), LAST_MS));
 }

@@ -50,7 +50,7 @@ test('a consumer gets the data of its type and undefined for others', () => {
     data: { ...created, context },
   } as never;
   expect(events.dataOf(event, 'user.created')?.email).toBeNull();
-  // Called without types: otherwise the compiler compares the schemas of all versions, which takes seconds.
+  // Called without types, because otherwise the compiler compares the schemas of all versions, which takes seconds.
   const untyped: { dataOf(event: unknown, type: string): unknown } = events as never;
   expect(untyped.dataOf(event, 'user.moved')).toBeUndefined();
 });

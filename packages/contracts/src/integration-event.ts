@@ -54,15 +54,15 @@ export type IntegrationEventKind = {
   readonly source: ServiceName;
   readonly type: string;
   readonly version: number;
-  /** One sentence about what happened: the `description` of the declaration. */
+  /** One sentence about what happened: the declaration's `description`. */
   readonly meaning: string;
-  /** Closed, with `context`: the schema in the documents, and the one that the relay checks. */
+  /** The closed schema with `context`, which is in the documents and which the relay checks. */
   readonly schema: TObject;
-  /** Used by the relay: true when `data` is exactly as declared. */
+  /** For the relay: true when `data` is exactly as declared. */
   readonly mayBePublished: (data: unknown) => boolean;
-  /** Used by the consumer: true when `data` is as declared or has further fields, which a newer release may add. */
+  /** For consumers: true when `data` is as declared or has further fields, which a newer release may add. */
   readonly canBeRead: (data: unknown) => boolean;
-  /** Where `data` is invalid: JSON pointers and rule names, without any value. */
+  /** The locations of faults in `data`: JSON pointers and rule names, without any value. */
   readonly faults: (data: unknown) => readonly string[];
 };
 
@@ -73,14 +73,16 @@ export type IntegrationEvents<Declared extends EventDeclarations = EventDeclarat
   readonly types: readonly (keyof Declared & string)[];
   readonly kinds: readonly IntegrationEventKind[];
   readonly kind: (type: string, version: number) => IntegrationEventKind | undefined;
-  /** `data` of an event of this type, undefined when the event is of another type. */
+  /** The `data` of an event of this type. Undefined when the event is of another type. */
   readonly dataOf: <Type extends keyof Declared & string>(
     event: IntegrationEvent,
     type: Type,
   ) => (DataIn<Declared, Type> & { readonly context: EventContext }) | undefined;
 };
 
-/** `data` of a type without `context`, e.g. `DataOf<typeof identityEvents, 'user.created'>`; the newest version. */
+/**
+ * The `data` of a type in its newest version, without `context`, e.g. `DataOf<typeof identityEvents, 'user.created'>`.
+ */
 export type DataOf<
   Events extends { readonly declared: EventDeclarations },
   Type extends keyof Events['declared'] & string,

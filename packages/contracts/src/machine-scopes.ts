@@ -1,6 +1,6 @@
 /**
  * The scopes of machines: applications that call Cardea's own API in their own name, with a token of the grant
- * `client_credentials`. Every endpoint that takes a role or an API key names one of them, or none.
+ * `client_credentials`. Every endpoint that accepts a role or an API key names one of these scopes, or none.
  */
 export const MACHINE_SCOPES = [
   'audit:read',

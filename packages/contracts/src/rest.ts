@@ -2,8 +2,8 @@ import Type, { type Static, type TSchema } from 'typebox';
 
 /** The shapes that the REST surfaces of all services share: the error body, and lists by page. */
 /**
- * Gives a schema the name that clients' types have: the OpenAPI document contains it once, under this name.
- * Generating the document fails when two different schemas have one name.
+ * Sets the schema's name in clients' types. The OpenAPI document contains the schema once, under this name. Generating
+ * the document fails when two different schemas have one name.
  */
 export const named = <Schema extends TSchema>(name: string, schema: Schema): Schema => ({
   ...schema,
@@ -11,8 +11,8 @@ export const named = <Schema extends TSchema>(name: string, schema: Schema): Sch
 });
 
 /**
- * Adds keywords that the OpenAPI document shows and that the handler checks itself, because its own error
- * code says more than `invalid_request`.
+ * Adds keywords that the OpenAPI document shows and that the handler checks itself, because its own error code is more
+ * specific than `invalid_request`.
  */
 export const documented = <Schema extends TSchema>(
   schema: Schema,
@@ -20,8 +20,8 @@ export const documented = <Schema extends TSchema>(
 ): Schema => ({ ...schema, documented: keywords });
 
 /**
- * For a property named as an id that holds text of others, or an id whose case matters to the caller: UUIDs in
- * it are read as they are written. Without it, `id`, `*_id` and `*_ids` are read in lower case.
+ * For a property that is named like an id but contains text of others, or an id whose case matters to the caller: UUIDs
+ * in it are not changed. Without it, `id`, `*_id` and `*_ids` are converted to lower case.
  */
 export const exactText = <Schema extends TSchema>(schema: Schema): Schema => ({
   ...schema,
@@ -47,15 +47,15 @@ export type ErrorBody = Static<typeof ErrorBody>;
 
 export const PAGE_SIZE_DEFAULT = 50;
 export const PAGE_SIZE_MAX = 1000;
-/** Further rows have to be found by filters, not by paging. */
+/** Beyond it, rows have to be found by filters, not by paging. */
 export const PAGE_OFFSET_MAX = 1_000_000;
 
 const OFFSET = Type.Integer({ minimum: 0, maximum: PAGE_OFFSET_MAX, default: 0 });
 const LIMIT = Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX, default: PAGE_SIZE_DEFAULT });
 
-/** Query of a paged list; spread into an object schema with the list's own filters. */
+/** The query of a paged list, to be spread into an object schema with the list's own filters. */
 export const pageQuery = { offset: Type.Optional(OFFSET), limit: Type.Optional(LIMIT) };
-/** The fields of a paged list's response beside its rows. */
+/** The fields of a paged list's response besides its rows. */
 export const pageAnswer = {
   total: Type.Integer({ minimum: 0 }),
   offset: Type.Integer({ minimum: 0 }),

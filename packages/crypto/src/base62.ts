@@ -1,8 +1,8 @@
-/** Bytes as letters and digits, without characters at which a double click would end the selection. */
+/** Encodes bytes as letters and digits, without characters at which a double click would end the selection. */
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE = 62n;
 
-/** The bytes as one number, in exactly `length` digits; what does not fit is cut off above. */
+/** The bytes as one number in exactly `length` digits. Higher digits are cut off. */
 export function base62(bytes: Buffer, length: number): string {
   let rest = BigInt(`0x${bytes.toString('hex') || '0'}`);
   let text = '';

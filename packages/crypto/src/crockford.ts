@@ -1,10 +1,10 @@
 import { typedCode } from './typed-code.ts';
 
-/** Base 32 that people can read out: no I, L, O, U; lower and upper case are the same. */
+/** Base 32 that people can read out: without I, L, O and U; upper and lower case are equal. */
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const BITS = 5;
 
-/** Whole groups of five bits; what is left over at the end is dropped. */
+/** Encodes whole groups of five bits and drops the remaining bits. */
 export function crockford(bytes: Buffer): string {
   let text = '';
   let held = 0;

@@ -12,7 +12,7 @@ export type DeploymentSecrets = Pick<
 >;
 export type SecretName = 'JWT_SECRET' | 'ENCRYPTION_KEY';
 
-/** 32 bytes each. New values are made with `current`; `previous` only reads what stands already. */
+/** Keys of 32 bytes each. New values are made with `current`. `previous` only reads existing values. */
 export type DerivedKeys = { readonly current: Buffer; readonly previous: Buffer | undefined };
 export type Derive = (from: SecretName, info: string) => DerivedKeys;
 
@@ -57,7 +57,7 @@ export function wrapKeys(
   };
 }
 
-/** The wrapping key that a row names; undefined: made under a key that this process has not. */
+/** The wrapping key that a row names. Undefined if this process does not have it. */
 export const wrapKeyOf = (keys: WrapKeys, id: string): WrapKey | undefined =>
   [keys.current, keys.previous].find((each) => each?.id === id);
 
@@ -65,7 +65,7 @@ const KEK_ID_HEX = 8;
 const kekId = (raw: Buffer): string =>
   createHash('sha256').update(lengthPrefixed('kek-id/v1', raw)).digest('hex').slice(0, KEK_ID_HEX);
 
-/** ENCRYPTION_KEY is hexadecimal whatever its case, JWT_SECRET a text. */
+/** ENCRYPTION_KEY is hexadecimal in any case, JWT_SECRET a text. */
 const asBytes = (from: SecretName, text: string): Buffer =>
   Buffer.from(text, from === 'ENCRYPTION_KEY' ? 'hex' : 'utf8');
 

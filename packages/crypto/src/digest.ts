@@ -1,20 +1,20 @@
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { lengthPrefixed } from './framing.ts';
 
-/** SHA-256 of one text or byte string, as it is. */
+/** SHA-256 of one text or byte string without framing. */
 export const sha256 = (data: string | Buffer): Buffer => hash('sha256', data, 'buffer');
 
 /** SHA-256 over length-prefixed parts. */
 export const sha256Of = (...parts: readonly (string | Buffer)[]): Buffer =>
   sha256(lengthPrefixed(...parts));
 
-/** HMAC-SHA256 over length-prefixed parts. The bytes of a key never change. */
+/** HMAC-SHA256 over length-prefixed parts. A key's bytes must never change. */
 export const hmac = (key: Buffer, ...parts: readonly (string | Buffer)[]): Buffer =>
   createHmac('sha256', keyObjectOf(key))
     .update(lengthPrefixed(...parts))
     .digest();
 
-/** A key that comes as bytes is made into one at every use, which costs six times the MAC itself. */
+/** Key objects by their bytes. Creating one at every use would cost six times the MAC itself. */
 const keyObjects = new WeakMap<Buffer, KeyObject>();
 function keyObjectOf(key: Buffer): KeyObject {
   const known = keyObjects.get(key) ?? createSecretKey(key);
@@ -22,7 +22,7 @@ function keyObjectOf(key: Buffer): KeyObject {
   return known;
 }
 
-/** Compares in constant time; only the lengths may show. */
+/** Compares in constant time. Only the lengths may be revealed. */
 export function sameBytes(a: string | Buffer, b: string | Buffer): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);

@@ -12,7 +12,7 @@ const flipped = (bytes: Buffer, bit: number): Buffer => {
   return copy;
 };
 
-/** Whether it decrypts with its AAD; any error but a refusal of the ciphertext is passed on. */
+/** Whether it decrypts with its AAD. Errors other than a refused ciphertext are rethrown. */
 const opens = (blob: Buffer): boolean => {
   try {
     decrypt(key, blob, place);

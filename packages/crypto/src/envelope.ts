@@ -3,9 +3,8 @@ import { type Random, systemRandom } from '@cardea/runtime';
 import { lengthPrefixed } from './framing.ts';
 
 /**
- * An encrypted value: `0x01 | header | nonce 12 | ciphertext | tag 16`, AES-256-GCM with a random nonce.
- * The header is the caller's (the version of a data key, say); a caller that needs it authenticated puts
- * it into the AAD.
+ * An encrypted value: `0x01 | header | nonce 12 | ciphertext | tag 16`, AES-256-GCM with a random nonce. The header is
+ * the caller's, for example the version of a data key. A caller that needs it authenticated adds it to the AAD.
  */
 const VERSION = 0x01;
 const NONCE_BYTES = 12;
@@ -13,10 +12,10 @@ const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
 const NO_HEADER = Buffer.alloc(0);
 
-/** The AAD: where the value is stored. A ciphertext that was moved elsewhere does not decrypt there. */
+/** The AAD: where the value is stored. A ciphertext that was moved elsewhere cannot be decrypted there. */
 export type FieldBinding = readonly (string | Buffer)[];
 
-/** The ciphertext was changed, was moved from where it was stored, or the key is another. */
+/** The ciphertext was changed or moved, or the key is another one. */
 export class Tampered extends Error {
   override readonly name = 'Tampered';
 }
@@ -35,7 +34,7 @@ export function encrypt(
   return Buffer.concat([Buffer.of(VERSION), header, nonce, text, cipher.getAuthTag()]);
 }
 
-/** Throws {@link Tampered}; nothing of the text is seen before its tag was checked. */
+/** Throws {@link Tampered}. No plaintext is returned before the tag was checked. */
 export function decrypt(
   key: KeyObject,
   blob: Buffer,
@@ -47,7 +46,7 @@ export function decrypt(
     throw new Tampered('The box has not the form of one.');
   }
   const nonce = blob.subarray(start, start + NONCE_BYTES);
-  // Without the length a tag of four bytes would do.
+  // Without this length, a tag of four bytes would be accepted.
   const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
   decipher.setAAD(lengthPrefixed(...place));
   decipher.setAuthTag(blob.subarray(-TAG_BYTES));
@@ -59,7 +58,7 @@ export function decrypt(
   }
 }
 
-/** The header as it stands, not authenticated by itself. */
+/** The raw header, which is not authenticated by itself. */
 export function headerOf(blob: Buffer, headerBytes: number): Buffer {
   if (blob.length < 1 + headerBytes || blob[0] !== VERSION) {
     throw new Tampered('The box has not the form of one.');

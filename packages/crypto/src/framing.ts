@@ -1,8 +1,8 @@
 const PREFIX_BYTES = 4;
 
 /**
- * Joins parts into one text that can be split in one way only: the length of each part precedes it (u32, big
- * endian). All hashed or authenticated texts are built here, so `('ab', 'c')` never equals `('a', 'bc')`.
+ * Joins parts into one text that can be split in one way only: the length of each part precedes it (u32, big endian).
+ * All hashed or authenticated texts are built here, so `('ab', 'c')` never equals `('a', 'bc')`.
  */
 export function lengthPrefixed(...parts: readonly (string | Buffer)[]): Buffer {
   let size = parts.length * PREFIX_BYTES;

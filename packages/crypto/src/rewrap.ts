@@ -1,7 +1,7 @@
 import { type WrapKeys, wrapKeyOf } from './derive.ts';
 import { decrypt, encrypt, type FieldBinding } from './envelope.ts';
 
-/** No setting of this process opens a stored key: it was wrapped under another ENCRYPTION_KEY. */
+/** None of this process's keys decrypts a stored key: it was wrapped under another ENCRYPTION_KEY. */
 export class UnknownWrapKey extends Error {
   override readonly name = 'UnknownWrapKey';
 }
@@ -30,7 +30,7 @@ export function knownWrapKey(keys: WrapKeys, kekId: string) {
   return found;
 }
 
-/** Identifies the stored keys and ours by their ids, which reveal nothing of the keys. */
+/** Identifies the stored keys and ours by their ids, which reveal nothing about the keys. */
 export function foreignKey(stored: readonly string[], { current, previous }: WrapKeys): string {
   const ours = `${current.id}${previous === undefined ? '' : `, ENCRYPTION_KEY_PREVIOUS is ${previous.id}`}`;
   return `Stored keys are wrapped under ${stored.join(', ')}, and ENCRYPTION_KEY is ${ours}. Give the key that they are wrapped under, or run keys rewrap with the settings that fit before you change it again.`;

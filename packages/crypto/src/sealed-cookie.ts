@@ -1,4 +1,4 @@
-/** Encrypts what a cookie carries, so that its browser can neither read nor change it. */
+/** Encrypts the contents of a cookie, so that its browser can neither read nor change them. */
 import { createSecretKey } from 'node:crypto';
 import type { DerivedKeys } from './derive.ts';
 import { decrypt, encrypt, type FieldBinding, Tampered } from './envelope.ts';

@@ -3,46 +3,52 @@
  * key erases the person from an immutable log.
  */
 export type Sealed = {
-  /** Names whose key it is: `user:<id>`, `tenant:<id>`, `webhook:<id>`, `context:<tenant>:<UTC day>` … */
+  /** The subject whose key it is: `user:<id>`, `tenant:<id>`, `webhook:<id>`, `context:<tenant>:<UTC day>` … */
   readonly subject: string;
-  /** base64url of version, nonce, ciphertext and tag. */
+  /** Version, nonce, ciphertext and tag in base64url. */
   readonly box: string;
 };
 
-/** The AAD of an encrypted field: all three values are authenticated, so a ciphertext cannot be moved. */
+/** The AAD of an encrypted field. All three values are authenticated, so a ciphertext cannot be moved. */
 export type FieldLocation = {
   readonly subject: string;
   readonly streamId: string;
   readonly field: string;
 };
 
-/** Seals and opens fields under the keys of one service's `subject_keys` table. */
+/** Encrypts and decrypts fields under the keys of one service's `subject_keys` table. */
 export interface Sealer {
-  /** Makes the subject's key when there is none yet; `erased`: there was one, and there never will be again. */
+  /**
+   * Encrypts the value. Creates the subject's key if there was none. Returns `erased` if the key was erased, which is
+   * permanent.
+   */
   seal(tenantId: string, place: FieldLocation, value: string): Promise<Sealed | 'erased'>;
   /**
-   * Null when the subject's key was erased: any string could be the text of a field. Throws when the
+   * Returns null when the subject's key was erased, since any string could be the text of a field. Throws when the
    * ciphertext was changed.
    */
   open(
     sealed: Sealed,
     place: { readonly streamId: string; readonly field: string },
   ): Promise<string | null>;
-  /** Makes whatever was sealed under the subject unreadable, for ever. Idempotent. */
+  /** Makes everything that was encrypted under the subject's key unreadable for good. Idempotent. */
   erase(subject: string): Promise<void>;
   /**
-   * The same for all subjects of a tenant but network addresses (`context:…`), whose keys run out with the
+   * Erases the keys of all subjects of a tenant except network addresses (`context:…`), whose keys expire with the
    * audit log.
    */
   eraseTenant(tenantId: string): Promise<void>;
-  /** A keyed hash that survives key rotation: 32 hex of HMAC under the tenant's (or the deployment's) index key. */
+  /**
+   * A keyed hash that does not change with key rotation: 32 hexadecimal digits of an HMAC under the tenant's (or the
+   * deployment's) index key.
+   */
   indexHash(
     scope: { readonly tenantId: string } | 'deployment',
     ...parts: readonly string[]
   ): Promise<string>;
 }
 
-/** For a subject whose key cannot have been erased: one of a random name, or of a day that is not over. */
+/** For a subject whose key cannot have been erased: one with a random name, or of the current day. */
 export function neverErased(sealed: Sealed | 'erased'): Sealed {
   if (sealed === 'erased') throw new Error('A key was erased that may not be.');
   return sealed;
@@ -51,23 +57,23 @@ export function neverErased(sealed: Sealed | 'erased'): Sealed {
 /** The functions of a database that a sealer needs: table `subject_keys` in the service's schema. */
 export interface SubjectKeyTable {
   read(subjectId: string): Promise<SubjectKeyRow | undefined>;
-  /** Inserts if absent and answers the row that stands; one trip, whether it was there or not. */
+  /** Inserts the row if there is none, and returns the stored row. It always takes one round trip. */
   insertIfAbsent(row: SubjectKeyRow): Promise<SubjectKeyRow>;
   erase(subjectId: string): Promise<void>;
-  /** Some of a tenant's keys but those of `context:`; answers whose, and none at the end. */
+  /** Erases some of a tenant's keys except those of `context:`. Returns their subjects; empty at the end. */
   eraseSomeOf(tenantId: string): Promise<readonly string[]>;
 }
 export type SubjectKeyRow = {
   readonly subjectId: string;
   readonly tenantId: string;
-  /** Null: erased, never filled again. */
+  /** Null if it was erased; it is never filled again. */
   readonly wrapped: Buffer | null;
   readonly kekId: string;
 };
 
 /**
- * Address and user agent of an event's metadata are sealed for a whole UTC day and for no stream, so
- * that a command can seal them before it knows its stream. They are dropped after 366 days.
+ * Address and user agent of an event's metadata are encrypted for a whole UTC day and for no stream, so that a command
+ * can encrypt them before it knows its stream. Their keys are deleted after 366 days.
  */
 export const contextLocation = (
   tenantId: string,

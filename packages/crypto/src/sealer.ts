@@ -8,7 +8,7 @@ import type { FieldLocation, Sealed, Sealer, SubjectKeyRow, SubjectKeyTable } fr
 
 export type SealerDependencies = {
   readonly table: SubjectKeyTable;
-  /** `wrapKeys(settings, 'subject-wrap/v1')`. */
+  /** The result of `wrapKeys(settings, 'subject-wrap/v1')`. */
   readonly keys: WrapKeys;
   readonly clock: Clock;
   readonly random?: Random;
@@ -19,12 +19,12 @@ const CACHED_KEYS_MAX = 10_000;
 /** How long a process keeps using a key that another process has erased. */
 export const CACHED_KEY_MS = 60_000;
 const INDEX_HASH_HEX = 32;
-/** Stands for the tenant in the rows of the deployment itself. */
+/** Used as the tenant in rows of the deployment itself. */
 const DEPLOYMENT = 'deployment';
 
 type Found = KeyObject | 'erased' | 'absent';
 
-/** Seals fields under keys of their subjects, which stand wrapped in a table and cached in memory. */
+/** Encrypts fields under keys of their subjects. The keys are wrapped in a table and cached in memory. */
 export function sealer(needs: SealerDependencies): Sealer {
   const subjectKeys = keyring(needs);
   return {
@@ -62,7 +62,7 @@ const whole = ({ subject, streamId, field }: FieldLocation) => [
   field,
 ];
 
-/** One box has one text: bits that the decoding would drop are refused too. */
+/** A ciphertext has only one text: bits that decoding would drop are refused too. */
 function boxOf({ box }: Sealed): Buffer {
   const bytes = Buffer.from(box, 'base64url');
   if (bytes.toString('base64url') !== box) throw new Tampered('The box has not the form of one.');
@@ -72,14 +72,14 @@ function boxOf({ box }: Sealed): Buffer {
 interface Keyring {
   /** Returns the subject's key, and creates it when there is none. */
   make(tenantId: string, subject: string): Promise<KeyObject | 'erased'>;
-  /** Undefined: erased, or never there. */
+  /** Undefined if it was erased, or never existed. */
   find(subject: string): Promise<KeyObject | undefined>;
   erase(subject: string): Promise<void>;
   eraseTenant(tenantId: string): Promise<void>;
 }
 
 function keyring({ table, keys, clock, random = systemRandom }: SealerDependencies): Keyring {
-  // An absence is not kept: the next call may find the row.
+  // A missing key is not cached, because the next call may find the row.
   const cache = loadingCache<string, Found>(clock, {
     entriesMax: CACHED_KEYS_MAX,
     ttlMs: CACHED_KEY_MS,
@@ -102,7 +102,7 @@ function keyring({ table, keys, clock, random = systemRandom }: SealerDependenci
   return {
     make: async (tenantId, subject) => {
       const found = await cache.get(subject, insert(tenantId, subject));
-      // Another caller's reading can stand where our insertion should; then ours comes after it.
+      // The cache may contain another caller's read in place of our insertion. Then our insertion follows it.
       return found === 'absent' ? await insert(tenantId, subject)() : found;
     },
     find: async (subject) => {
@@ -113,11 +113,11 @@ function keyring({ table, keys, clock, random = systemRandom }: SealerDependenci
       cache.delete(subject);
       await table.erase(subject);
       await failpoint('erase.after_key');
-      // A concurrent reader may have put the row back.
+      // A concurrent reader may have cached the row again.
       cache.delete(subject);
     },
     eraseTenant: async (tenantId) => {
-      // Each turn leaves fewer keys, and none is added to a tenant that was deleted.
+      // Each iteration leaves fewer keys, and none is added to a deleted tenant.
       while (true) {
         const erased = await table.eraseSomeOf(tenantId);
         if (erased.length === 0) return;
@@ -143,7 +143,7 @@ function unwrapped(row: SubjectKeyRow, keys: WrapKeys): KeyObject | 'erased' {
   return createSecretKey(decrypt(key, row.wrapped, subjectKeyLocation(row)));
 }
 
-/** The table as a map, for tests and for what needs no database. */
+/** The table as a map, for tests and for callers without a database. */
 export function inMemorySubjectKeys(): SubjectKeyTable & {
   readonly rows: Map<string, SubjectKeyRow>;
 } {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readCrockford, typedCode } from './index.ts';
 
-/** The digit zero of scripts that people type numbers in. */
+/** The digit zero of scripts in which people type numbers. */
 const ZEROS = {
   ASCII: 0x30,
   'full-width': 0xff10,

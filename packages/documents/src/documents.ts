@@ -1,4 +1,4 @@
-/** The documents of a release, which the gateway also serves: files by name. */
+/** The documents of a release, which the gateway serves as well: files by name. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { documentation, type Endpoint, openApi } from '@cardea/http';

@@ -1,6 +1,6 @@
 import type { Json } from '@cardea/contracts';
 
-/** JSON in the form of our formatter: a value that fits on a line and contains no object is on one line. */
+/** JSON in the style of our formatter: a value that fits on a line and contains no object is on one line. */
 export const jsonText = (value: object): string => `${written(value as Json, 0)}\n`;
 
 const LINE_CHARS_MAX = 100;

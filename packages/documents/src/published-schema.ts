@@ -45,7 +45,7 @@ export const isNullable = ({ type }: Schema): boolean =>
 export const typesOf = (type: NonNullable<Schema['type']>): readonly string[] =>
   typeof type === 'string' ? [type] : type;
 
-/** Data that fits the schema, made of the examples of its fields; throws where a string has none. */
+/** Data that fits the schema, built from the examples of its fields. Throws if a string has no example. */
 export function exampleOf(schema: Schema, at = ''): Json {
   const [example = schema.enum?.[0]] = schema.examples ?? [];
   if (example !== undefined) return example;
@@ -97,7 +97,7 @@ const mapped = (
 ): { readonly [name: string]: Schema } =>
   Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, by(schema)]));
 
-/** `X or null`, the one alternative that our declarations use. */
+/** `X or null`, the only union that our declarations use. */
 function folded(alternatives: readonly Declared[]): Schema {
   const [first, second, ...more] = alternatives;
   if (first === undefined || second?.type !== 'null' || more.length > 0) {

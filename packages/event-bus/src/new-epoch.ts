@@ -17,15 +17,13 @@ export type EpochConsumer = {
 export type NewEpoch = {
   readonly epoch: string;
   readonly consumers: readonly EpochConsumer[];
-  /**
-   * The end of each log. With EventStoreDB, which is saved before the tables, the tables may be ahead of it.
-   */
+  /** The end of each log. EventStoreDB is backed up before the tables, so the tables may be ahead of it. */
   readonly heads: { readonly [log in ServiceName]: string };
 };
 
 /**
- * Run by the owner in the transaction that restores the tables; the topics must be empty. Answers from
- * where each log is relayed.
+ * The owner role runs it in the transaction that restores the tables. The topics must be empty. Returns from where each
+ * log is relayed.
  */
 export async function beginEpoch(
   sql: Queryable,
@@ -51,7 +49,7 @@ export async function beginEpoch(
   return from;
 }
 
-/** No position of the log above its end, or what is appended next would be skipped. */
+/** Lowers positions that are above the log's end. Otherwise the next appended events would be skipped. */
 async function lowerTo(
   sql: Queryable,
   of: {
@@ -76,7 +74,9 @@ async function lowerTo(
   }
 }
 
-/** After which every partition of the topic is sent again, for the consumer that has come least far. */
+/**
+ * The position after which every partition of the topic is sent again: that of the consumer with the least progress.
+ */
 async function lowestOf(
   sql: Queryable,
   topic: string,
@@ -94,7 +94,7 @@ async function lowestOf(
     reached.push(BigInt(rows[0]?.position ?? 0));
   }
   const lowest = reached.reduce(lower, reached[0] ?? 0n);
-  // An event may be published in several parts, of which the consumer has applied some.
+  // An event may be published in several parts, of which the consumer has applied only some.
   return lowest > 0n ? lowest - 1n : 0n;
 }
 

@@ -5,7 +5,7 @@ import {
   NOTHING_APPLIED,
 } from './consuming/consumer-positions.ts';
 
-/** Where a partition begins, and the offset that its next record will get. */
+/** The first offset of a partition, and the offset that its next record will get. */
 export type PartitionEnds = {
   readonly topic: string;
   readonly partition: number;
@@ -14,8 +14,8 @@ export type PartitionEnds = {
 };
 
 /**
- * True when everything was applied that these partitions held when their ends were read. A partition that
- * is paused because the topic no longer holds the consumer's next records is left out.
+ * Whether everything was applied that these partitions contained when their ends were read. A partition that is paused
+ * because the topic no longer has the consumer's next records is left out.
  */
 export const hasPassed = (ends: readonly PartitionEnds[], applied: AppliedOffsets): boolean =>
   ends.every((end) => {
@@ -23,7 +23,7 @@ export const hasPassed = (ends: readonly PartitionEnds[], applied: AppliedOffset
     return isLapsed(end, next) || next >= end.high || end.low >= end.high;
   });
 
-/** The topic forgot the next record of a reader before it was read, or was made anew. */
+/** Whether the topic dropped a reader's next record before it was read, or was created again. */
 export const isLapsed = ({ low, high }: PartitionEnds, next: bigint): boolean =>
   next > 0n && (next < low || next > high);
 
@@ -46,7 +46,7 @@ export const lapsedAmong = (
 
 const LAPSED_NAMED_MAX = 12;
 
-/** As readiness shows it; `lanes` are names as `laneKey` makes them. */
+/** The text that readiness shows. `lanes` are names made by `laneKey`. */
 export const lapsedReason = (lanes: Iterable<string>): string => {
   const names = [...lanes];
   const more =

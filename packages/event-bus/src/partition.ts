@@ -1,8 +1,8 @@
 import { TOPIC_PARTITIONS } from '@cardea/contracts';
 
 /**
- * Returns the partition of a record: murmur2 of its key, as Kafka's default partitioner computes it, so a key
- * keeps its partition when a deployment changes from one adapter to the other.
+ * Returns the partition of a record: murmur2 of its key, as Kafka's default partitioner computes it. So a key keeps its
+ * partition when a deployment changes the adapter.
  */
 export const partitionOf = (key: string, partitions: number = TOPIC_PARTITIONS): number =>
   (murmur2(Buffer.from(key)) & 0x7fffffff) % partitions;

@@ -1,7 +1,7 @@
 import { SERVICE_NAMES, TOPIC_PARTITIONS, topicOf } from '@cardea/contracts';
 import { deadLetterTopicOf } from './consuming/dead-letter.ts';
 
-/** Carries the signed tree heads of the audit log, which are never deleted. */
+/** Contains the signed tree heads of the audit log, which are never deleted. */
 export const AUDIT_CHECKPOINTS_TOPIC = 'cardea.audit.checkpoints.v1';
 
 /** Names of the services' consumers, each of which has a topic for dead letters. */
@@ -17,7 +17,7 @@ export const CONSUMERS: readonly string[] = [
 export type TopicPlan = {
   readonly topic: string;
   readonly partitions: number;
-  /** Undefined: kept for ever. */
+  /** Undefined means kept forever. */
   readonly retentionDays: number | undefined;
 };
 
@@ -30,7 +30,7 @@ export const topicPlans = (consumers: readonly string[] = CONSUMERS): readonly T
   ...consumers.map(deadLetterTopicOf).map(forgetting),
 ];
 
-/** A topic with the usual retention, which only that of the tree heads does not have. */
+/** A topic with the usual retention. Only the topic of the tree heads has another one. */
 export const forgetting = (topic: string): TopicPlan => ({
   topic,
   partitions: TOPIC_PARTITIONS,

@@ -23,7 +23,7 @@ import {
   topicTails,
 } from '../src/index.ts';
 
-/** A logger of our own, because a process under test starts faster without the test driver. */
+/** Our own logger, because a process under test starts faster without the test driver. */
 export const quiet: Logger = {
   debug: () => {},
   info: () => {},
@@ -32,7 +32,7 @@ export const quiet: Logger = {
   child: () => quiet,
 };
 
-/** The events of the bus tests: each carries a number that grows per stream, so that order and repeats show. */
+/** The events of the bus tests. Each contains a number that rises per stream, so that order and repeats are visible. */
 export const testEvents = integrationEvents('identity', {
   'thing.counted': Type.Object({ number: Type.Integer() }),
   'thing.noted': Type.Object({ number: Type.Integer() }),
@@ -41,7 +41,7 @@ export const testEvents = integrationEvents('identity', {
 export const kindOfTest = (_source: string, type: string, version: number) =>
   testEvents.kind(type, version);
 
-/** True when this consumer has applied everything that these topics held at the time of the call. */
+/** Whether this consumer has applied everything that these topics contained at the time of the call. */
 export const isLevel = async (
   subscriber: Subscriber,
   consumer: string,
@@ -155,7 +155,7 @@ export type BusSide = {
   readonly subscriber: Subscriber;
   readonly needs: ConsumerDependencies;
   readonly degraded: () => readonly string[];
-  /** Ends like a killed process: its connections break off. */
+  /** Ends like a killed process: its connections break. */
   kill(): Promise<void>;
   close(): Promise<void>;
 };
@@ -163,7 +163,7 @@ export type BusSide = {
 export type PostgresSide = BusSide & {
   readonly database: Database;
   readonly locks: ProcessSession;
-  /** One that reads the topics from elsewhere. */
+  /** A subscriber that reads the topics from another database. */
   readonly subscriberOn: (bus: Database) => Subscriber;
 };
 

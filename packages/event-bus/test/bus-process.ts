@@ -1,7 +1,7 @@
 /**
- * A process that relays a log and consumes its topic until it is killed. Arguments: database URL, log,
- * consumer, fail points, brokers (none: the topics are tables). It prints `ready` before it starts the two,
- * because events left over from an earlier run may reach the fail point at once.
+ * A process that relays a log and consumes its topic until it is killed. Arguments: database URL, log, consumer, fail
+ * points, brokers (if empty, the topics are tables). It prints `ready` before it starts the two, because events left
+ * over from an earlier run may reach the fail point at once.
  */
 import { type ServiceName, topicOf } from '@cardea/contracts';
 import { armFailPoints, parseFailPoints } from '@cardea/runtime';

@@ -30,19 +30,19 @@ import { describeSkipping } from './skipping-suite.ts';
  * The functions that the suite needs from an adapter. Each adapter runs the same tests under the same names.
  */
 export type BusFixture = {
-  /** Makes topics where the adapter does not make them by itself. */
+  /** Creates topics, if the adapter does not do so itself. */
   createTopics?(topics: readonly string[]): Promise<void>;
-  /** The bus as another process has it: only topics and tables are shared. */
+  /** Opens the bus as another process would. Only topics and tables are shared. */
   open(): BusSide;
-  /** All records of a topic, by partition and offset; of records without an envelope the value. */
+  /** All records of a topic, by partition and offset. For a record without an envelope, its value. */
   recordsOf(topic: string): Promise<readonly (Omit<BusRecord, 'event'> & { event: unknown })[]>;
-  /** Puts a record on a topic that none of our publishers would. */
+  /** Puts a record on a topic that none of our publishers would send. */
   putForeign(topic: string, key: string, value: unknown): Promise<void>;
-  /** Reads effects. */
+  /** A client that reads effects. */
   client(): Client;
   readonly url: string;
   readonly processes: ProcessFixture;
-  /** For a process of its own; empty: the topics are tables. */
+  /** Passed to a separate process. If empty, the topics are tables. */
   readonly brokers: string;
 };
 
@@ -234,7 +234,7 @@ export function describeBus(adapter: string, fixture: () => BusFixture): void {
         countedEvent('thing-4', 11, 102),
       ]);
       await allOf(94);
-      // The later events of the parked stream lie in another partition; by now they have to be parked too.
+      // The later events of the parked stream are in another partition. By now they have to be parked too.
       await untilTrue(() => isLevel(side.subscriber, name, [topic]), {
         what: 'nothing is left to read',
       });

@@ -20,7 +20,7 @@ afterAll(() => publisher?.close());
 
 const USERS = Array.from({ length: 30 }, (_, index) => `user${index}`);
 const ROUNDS_OF_A_LIFE = 15;
-/** A killed member is noticed after ten seconds, so each kill costs as much. */
+/** A killed member is noticed only after ten seconds, so the test kills only twice. */
 const LIVES = 2;
 
 const topicFor = async (name: string): Promise<string> => {
@@ -29,7 +29,7 @@ const topicFor = async (name: string): Promise<string> => {
   return topic;
 };
 
-/** The last event of every user: once all of them show it, everything before it was read. */
+/** Publishes a last event for every user. When all of them took effect, everything before was read. */
 const markEnd = async (topic: string, word: string, of: ReturnType<typeof userEvents>) =>
   publisher.publish(
     topic,
@@ -125,7 +125,7 @@ describe('The example consumer', () => {
       await publisher.publish(topic, [of.login('late')]);
       await example.until('all of the first epoch', (now) => loginsIn(now) === USERS.length + 2);
 
-      // A restore undoes these events; their positions are given to new ones.
+      // A restore undoes these events. Their positions are assigned to new ones.
       const undone = USERS.map((user) => of.login(user));
       await publisher.publish(topic, undone);
       await example.until('what is undone then', (now) => loginsIn(now) === 2 * USERS.length + 2);
@@ -150,7 +150,7 @@ const everybodyIsThere = (now: { users: object }) => Object.keys(now.users).leng
 const countsIn = (example: ReturnType<typeof exampleConsumer>) =>
   USERS.map((user) => example.directory()?.users[`acme/${user}`]?.logins);
 
-/** In each round every user signs in; every third round is sent again a while later. */
+/** In each round every user signs in. Every third round is sent again later. */
 const sendRounds = async (topic: string, of: ReturnType<typeof userEvents>): Promise<void> => {
   const sent: IntegrationEvent[][] = [];
   for (let round = 0; round < ROUNDS_OF_A_LIFE; round += 1) {

@@ -1,4 +1,4 @@
-/** The example consumer of the documentation, run as subscribers would run it, and what its file contains. */
+/** The example consumer of the documentation, run as subscribers would run it, and the contents of its file. */
 import { randomUUID } from 'node:crypto';
 import {
   cpSync,
@@ -30,7 +30,7 @@ export type DirectoryUser = {
   readonly logins: number;
 };
 
-/** A folder of its own, with kafkajs installed where `npm install` would put it. */
+/** A new folder with kafkajs installed as `npm install` would do it. */
 export const exampleConsumer = (topic: string) => {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-example-'));
   cpSync(EXAMPLE, folder, { recursive: true });

@@ -67,7 +67,7 @@ export const kafkaSide = (
   };
 };
 
-/** The topics of a consumer, with its topic for dead letters. */
+/** Creates the topics of a consumer, including its topic for dead letters. */
 export const makeTopics = async (
   brokers: readonly string[],
   names: readonly string[],
@@ -81,7 +81,7 @@ export const topicsOfConsumer = (name: string): readonly string[] => [
   deadLetterTopicOf(name),
 ];
 
-/** Sockets that can be broken off all at once, and then no longer open. */
+/** Sockets that can be cut all at once and then refuse to open. */
 const cuttable = () => {
   const opened = new Set<Socket>();
   let isCut = false;

@@ -1,4 +1,4 @@
-/** Users of Kafka for single services, on a real broker: what one may not do there, it cannot. */
+/** Kafka users for single services, on a real broker: each is refused what it may not do. */
 import { randomUUID } from 'node:crypto';
 import { LISTENS_TO, SERVICE_NAMES, type ServiceName, topicOf } from '@cardea/contracts';
 import {
@@ -51,7 +51,7 @@ beforeAll(async () => {
   const client = kafkaClient({ brokers: server.brokers, log: silentLogger });
   await createTopics(client, { replication: 1 });
   await makeKafkaUsers(client, users);
-  // A second deployment changes nothing.
+  // Running it a second time changes nothing.
   await makeKafkaUsers(client, users);
 }, START_MS_MAX);
 beforeEach((context) => {
@@ -103,12 +103,12 @@ describe('S25 the user of a service', () => {
       await consumer.subscribe({ topics: [topicOf('identity')] });
       const { promise, resolve } = Promise.withResolvers<boolean>();
       consumer.on('consumer.group_join', () => resolve(true));
-      // The driver calls a group that it may not see one without a coordinator.
+      // The driver reports a group that it may not see as one without a coordinator.
       consumer.on('consumer.crash', () => resolve(false));
       consumer.run({ eachMessage: async () => undefined }).catch(() => resolve(false));
       return await promise.finally(() => consumer.disconnect());
     };
-    // The first of all groups waits until the brokers have made the topic of their offsets.
+    // The first group of a cluster waits until the brokers have created the topic of their offsets.
     await untilTrue(() => joined('cardea.webhooks'), { what: 'its own group' });
     for (const groupId of ['cardea.audit', 'cardea.vault', 'cardea.reader.x']) {
       expect(await joined(groupId), groupId).toBe(false);

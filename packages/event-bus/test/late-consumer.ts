@@ -1,6 +1,6 @@
 import { type BusSide, countingConsumer } from './bus-fixture.ts';
 
-/** Counts some events inside its transaction, notes others before it, and ignores the rest. */
+/** Counts some events inside its transaction, records others in `prepare`, and ignores the rest. */
 export const lateConsumerOf = (name: string, topic: string, { database }: BusSide['needs']) => ({
   ...countingConsumer(name, topic),
   types: ['thing.counted', 'thing.noted'],

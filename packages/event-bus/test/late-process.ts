@@ -1,6 +1,6 @@
 /**
- * A process that consumes a topic until it is killed. Arguments: database URL, topic, consumer, fail
- * points, brokers (none: the topics are tables). It prints `ready` before it starts.
+ * A process that consumes a topic until it is killed. Arguments: database URL, topic, consumer, fail points, brokers
+ * (if empty, the topics are tables). It prints `ready` before it starts.
  */
 import { armFailPoints, parseFailPoints } from '@cardea/runtime';
 import { postgresSide } from './bus-fixture.ts';

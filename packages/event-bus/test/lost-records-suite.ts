@@ -1,4 +1,4 @@
-/** Records are lost before a consumer has read them; each adapter loses them in its own ways. */
+/** Records are lost before a consumer has read them. Each adapter loses them in its own ways. */
 import { type ServiceName, topicOf } from '@cardea/contracts';
 import { untilTrue } from '@cardea/testing';
 import type { Client } from 'pg';
@@ -8,7 +8,7 @@ import { keyOf, partitionOf } from '../src/partition.ts';
 import { type BusSide, countingConsumer, effectsOf, upTo } from './bus-fixture.ts';
 import { appendRound, relaySide } from './relay-fixture.ts';
 
-/** As `counted` names it. */
+/** The tenant that `counted` uses. */
 const TENANT = 'acme';
 const STREAMS = ['lost-1', 'lost-2', 'lost-3', 'lost-4', 'lost-5'];
 const DEADLINE = { deadlineMs: 60_000 };
@@ -18,7 +18,7 @@ export async function loseAndReplay(of: {
   readonly client: Client;
   readonly log: ServiceName;
   readonly openBus: () => BusSide;
-  /** All records that the topic has, or the topic itself. */
+  /** Deletes all records of the topic, or the topic itself. */
   readonly lose: (topic: string) => Promise<void>;
 }): Promise<void> {
   const { log, client } = of;
@@ -49,16 +49,15 @@ export async function loseAndReplay(of: {
   await rounds(4, 6);
   await untilTrue(isWhole(live.name, 6), { ...DEADLINE, what: 'what the live consumer reads' });
   await of.lose(topic);
-  // A topic that was created again holds the offset at which the late consumer stopped, so only the record
-  // there shows the loss. It does not yet hold the offset of the live consumer, so without a new join no
-  // consumer looks there.
+  // A topic that was created again has the offset at which the late consumer stopped, so only the record there reveals
+  // the loss. It does not have the offset of the live consumer yet, so without a new join no consumer reads there.
   await rounds(7, 11);
 
   const second = await side.subscriber.run(late);
   const isSaid = () =>
     side.degraded().some((reason) => reason.includes('lapsed') && reason.includes(`${topic}/`));
   await untilTrue(isSaid, { ...DEADLINE, what: 'the loss is reported with topic and partition' });
-  // A replay restores the loss that was found before it began, and each partition finds its loss by itself.
+  // A replay repairs only losses that were found before it began, and each partition finds its loss separately.
   const lapsedAt = async (name: string) =>
     new Set((await side.subscriber.lapsed(name, [topic])).map(({ partition }) => partition));
   const isFound = (name: string) => async () => {
@@ -75,7 +74,7 @@ export async function loseAndReplay(of: {
   const lost = await side.subscriber.lapsed(late.name, [topic]);
   expect(lost.length).toBeGreaterThan(0);
   for (const stream of STREAMS) {
-    // A partition that lost nothing may go on; no stream goes on past a gap.
+    // A partition without losses may continue, but no stream continues past a gap.
     const seen = (await effectsOf(client, late.name)).get(stream) ?? [];
     expect(seen).toEqual(upTo(seen.length));
   }

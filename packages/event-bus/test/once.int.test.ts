@@ -19,7 +19,7 @@ const EVENTS = 60;
 const STREAMS = 9;
 const TIMES_MAX = 5;
 const BATCH_MAX = 40;
-/** Seeds that run at the same time, one connection each. */
+/** Seeds that run at the same time, with one connection each. */
 const PLAYERS = 3;
 const SEED_MS_MAX = 1000;
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => client?.end());
 
-/** Numbers from 0 to below `limit`, reproducible by the seed. */
+/** Random numbers from 0 to below `limit`, reproducible by the seed. */
 const dice = (seed: number) => {
   let state = seed * 2_654_435_761 + 1;
   return (limit: number): number => {
@@ -89,8 +89,8 @@ const recordsOf = (topic: string, roll: Dice): RawRecord[] => {
 };
 
 /**
- * Applies a seed's records with a consumer that crashes now and then, before or after its commit. Two
- * members take turns, each with what it knew when it had its last one.
+ * Applies a seed's records with a consumer that crashes now and then, before or after its commit. Two members take
+ * turns. Each continues with what it knew at the end of its last turn.
  */
 const playSeed = async (seed: number, side: BusSide): Promise<number> => {
   const roll = dice(seed);

@@ -58,7 +58,7 @@ test('R3 what this process and others publish in turn is applied once, each stre
   const types = ['thing.counted'];
   const running = await ours.subscriber.run({ ...countingConsumer(name, topic), types });
   const all = countedEvents(1200, 6);
-  // More than the process keeps, at once and one by one, and some that the consumer ignores.
+  // More records than the process keeps, all at once and one by one, including some that the consumer ignores.
   const sizes = [1, 3, 600, 1, 7, 2, 40];
   for (let from = 0, turn = 0; from < all.length; turn += 1) {
     const size = sizes[turn % sizes.length] ?? 1;
@@ -102,7 +102,7 @@ test('records of this process are not read from the table', async () => {
     await side.publisher.publish(topic, [countedEvent('thing-0', n, n)]);
   }
   await untilTrue(async () => (await countNow()) === 20);
-  expect(reads.filter(isRead).length - before).toBeLessThanOrEqual(1); // by the clock
+  expect(reads.filter(isRead).length - before).toBeLessThanOrEqual(1); // The timer caused at most one read.
   await running.stop();
   await side.close();
 });
@@ -152,7 +152,7 @@ test('a reader whose records have lapsed stands still and says so, and never ski
   await side.subscriber.run(consumer);
   await untilTrue(() => side.degraded().some((reason) => reason.includes('lapsed')));
   expect(seen).toBe(1);
-  // Nobody waits for records that this reader can never read.
+  // Nothing waits for records that this reader can never read.
   expect(await isLevel(side.subscriber, consumer.name, [topic])).toBe(true);
   await side.close();
 });

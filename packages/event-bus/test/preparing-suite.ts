@@ -1,4 +1,4 @@
-/** The tests of consumers with `prepare`, for every adapter; part of the suite of the bus. */
+/** The tests of consumers with `prepare`, which every adapter runs as part of the bus suite. */
 import { untilTrue } from '@cardea/testing';
 import { expect, it } from 'vitest';
 import { type Consumer, consumerCore } from '../src/index.ts';
@@ -32,7 +32,7 @@ export function describePreparing(fixture: () => Rig): void {
         await recordEffects(name, events, transaction);
       }),
       prepare: async (events) => {
-        // The number of connections that the pool has for loops. None of them is held by a transaction.
+        // The number of connections that the pool has for loops. No transaction holds one of them.
         await Promise.all(upTo(4).map(() => database.system.query('SELECT pg_sleep(0.01)')));
         for (const { id } of events) prepared.add(id);
       },

@@ -1,6 +1,6 @@
 /**
- * Each call that a relay makes throws once, in turn, or throws for one stream for ever. Every other stream
- * reaches its consumer whole, in order and once, also after a restart, and so does that one in the end.
+ * Each call that a relay makes throws once, in turn, or always throws for one stream. Every other stream reaches its
+ * consumer completely, in order and once, also after a restart. In the end so does that stream.
  */
 import { type IntegrationEvent, type ServiceName, topicOf } from '@cardea/contracts';
 import { parkedStreams } from '@cardea/log-follower';

@@ -6,7 +6,7 @@ import { inProcessCache, loops, systemClock } from '@cardea/runtime';
 import { type RelayDependencies, type RelayMapper, startRelay } from '../src/index.ts';
 import { type BusSide, kindOfTest, quiet } from './bus-fixture.ts';
 
-/** A relay as a process has it, on the log of its own store. */
+/** A relay on the log of its own store, as in a process. */
 export const relaySide = (
   url: string,
   log: ServiceName,

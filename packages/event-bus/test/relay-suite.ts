@@ -16,17 +16,17 @@ export type RelayFixture = {
   /** Reads effects. */
   readonly client: Client;
   readonly processes: ProcessFixture;
-  /** The bus as another process has it. */
+  /** Opens the bus as another process would. */
   openBus(): BusSide;
   /** Events of a topic in the order of their partitions. */
   eventsOn(topic: string): Promise<readonly IntegrationEvent[]>;
-  /** `host:port`s for a process of its own; empty: the topics are tables. */
+  /** `host:port`s for a separate process. If empty, the topics are tables. */
   readonly brokers: string;
-  /** True where events and checkpoint commit together, so that no crash of the relay repeats any. */
+  /** Whether events and checkpoint commit together, so that no crash of the relay repeats any. */
   readonly publishesOnce: boolean;
 };
 
-/** The positions of a stream's first occurrences grow; any other record is a repeat. */
+/** The positions of a stream's first occurrences rise. Any other record is a repeat. */
 const expectOrderPerStream = (events: readonly IntegrationEvent[]): void => {
   const highest = new Map<string, bigint>();
   const ids = new Set<string>();

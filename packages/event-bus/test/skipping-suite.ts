@@ -1,4 +1,4 @@
-/** The tests of what a consumer ignores, for every adapter; part of the suite of the bus. */
+/** The tests of events that a consumer ignores, which every adapter runs as part of the bus suite. */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { IntegrationEvent } from '@cardea/contracts';
@@ -24,7 +24,7 @@ type Fixture = {
   readonly topic: string;
   readonly name: string;
   readonly url: string;
-  /** For a process of its own; empty: the topics are tables. */
+  /** For a separate process. If empty, the topics are tables. */
   readonly brokers: string;
   readonly processes: ProcessFixture;
   readonly createTopics: (topics: readonly string[]) => Promise<void>;
@@ -36,7 +36,7 @@ type Fixture = {
 const topicOfConsumer = (name: string): string => `cardea.${name}.events.v1`;
 
 const SEEDS = testForm.long ? 100 : 3;
-/** Most of each is waiting until the killed member is given up. */
+/** Most of each run is waiting until the killed member is given up, so several run at once. */
 const AT_ONCE = 5;
 /** Longer than a consumer waits for an effect before it stores its position alone. */
 const SILENCE_MS = 1_500;
@@ -88,7 +88,7 @@ export function describeSkipping(fixture: () => Fixture): void {
     await untilTrue(() => isLevel(subscriber, name, [topic]), { deadlineMs: STORED_MS_MAX });
     expect(await subscriber.lag(name, [topic])).toEqual(new Map([[topic, 0]]));
     await running.stop();
-    // At the stop too: this one is stored by it or by the next start.
+    // The stop stores positions too, or the next start does.
     await publisher.publish(topic, [ignored('thing-1', 2, 31), countedEvent('thing-1', 3, 32)]);
     await subscriber.run(consumer);
     await untilTrue(async () => countOf(await effects()) === 1);
@@ -125,7 +125,7 @@ export function describeSkipping(fixture: () => Fixture): void {
     expect(prepared).toEqual(noted.map(({ id }) => id));
   });
 
-  /** Kills a consumer before it stores a late position; returns how many events were prepared twice. */
+  /** Kills a consumer before it stores a late position. Returns how many events were prepared twice. */
   const killedLate = async (seed: number, name: string): Promise<number> => {
     const { open, url, brokers, processes, prepared, effectsOfConsumer } = fixture();
     const script = fileURLToPath(new URL('./late-process.ts', import.meta.url));
@@ -146,11 +146,11 @@ export function describeSkipping(fixture: () => Fixture): void {
       const stream = `thing-${(position * seed) % 5}`;
       const event = countedEvent(stream, position, position);
       const type = ['thing.noted', 'thing.ignored', 'thing.counted'][(position + seed) % 3] ?? '';
-      // A position that was noted right before a silence is noted again after a kill within it.
+      // A position that was stored right before a silence is stored again after a kill within it.
       const isSilent = position % SILENT_EVERY === 0;
       sent.push(ofType(isSilent ? 'thing.noted' : type, event));
       await publisher.publish(topic, sent.slice(-1));
-      // Apart, or a batch with an effect stores the position of what comes right after it.
+      // With a pause, because a batch with an effect would store the position of the next record too.
       const pauseMs = isSilent ? SILENCE_MS : (1 + ((position * seed) % 5)) * 20;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }

@@ -3,8 +3,8 @@ import type { DomainEvent, EventMetadata, RecordedEvent, Stream } from './event-
 import type { Basis, BasisStates, Loaded } from './states/snapshots.ts';
 
 /**
- * Who requests a change, when, and under which id. The ids of its events are derived from (command id,
- * stream id, index), so a command that is carried out twice appends once.
+ * Who requests a change, when, and under which id. The ids of its events are derived from (command id, stream id,
+ * index), so a command that is carried out twice appends once.
  */
 export type Command = {
   readonly id: string;
@@ -16,7 +16,7 @@ export type Command = {
 export type Decided<State, E extends DomainEvent, Reason extends string> = Decision<E, Reason> & {
   readonly state: State;
   readonly revision: number;
-  /** Position of the last event it appended; undefined when it appended nothing. */
+  /** The position of the last event it appended. Undefined when it appended nothing. */
   readonly position: bigint | undefined;
   /** True when the command had been carried out before: the decision of that time with the current state. */
   readonly repeated: boolean;
@@ -34,18 +34,15 @@ export interface Streams {
     of: { readonly tenantId: string; readonly id: string },
   ): Promise<Loaded<State>>;
 
-  /**
-   * Works as `load` does, for ids that are unique in the deployment: the result names the tenant of the
-   * stream.
-   */
+  /** Works like `load`, for ids that are unique in the deployment. The result names the tenant of the stream. */
   find<State, E extends DomainEvent>(
     stream: Stream<State, E>,
     id: string,
   ): Promise<(Loaded<State> & { readonly tenantId: string }) | undefined>;
 
   /**
-   * What this process has last seen of a stream, without a read. It may be outdated: a guess at what to read
-   * next, and no ground for a decision or an answer.
+   * The state of a stream that this process has last seen, without a read. It may be outdated: it helps to guess what
+   * to read next, but no decision or response may be based on it.
    */
   guess<State, E extends DomainEvent>(
     stream: Stream<State, E>,
@@ -53,8 +50,8 @@ export interface Streams {
   ): State;
 
   /**
-   * Works as `guess` does, for ids that are unique in the deployment. Returns undefined for an id that was
-   * not seen lately.
+   * Works like `guess`, for ids that are unique in the deployment. Returns undefined for an id that was not seen
+   * recently.
    */
   lastSeen<State, E extends DomainEvent>(
     stream: Stream<State, E>,
@@ -62,9 +59,9 @@ export interface Streams {
   ): (Loaded<State> & { readonly tenantId: string }) | undefined;
 
   /**
-   * Loads, decides, appends at the loaded revision; decides again on a conflict, 3 times at most. `decide` may
-   * be called more often: the first time on a cached state, whose revision the append then proves. A stream
-   * that most likely does not exist yet (`isNew`) is not read first: the append proves that too.
+   * Loads, decides, and appends at the loaded revision. After a conflict it decides again, 3 times at most. `decide`
+   * may be called more often: the first time on a cached state, whose revision the append then proves. A stream that
+   * most likely does not exist yet (`isNew`) is not read first, because the append proves that too.
    */
   decideOn<State, E extends DomainEvent, Reason extends string>(
     stream: Stream<State, E>,
@@ -76,9 +73,8 @@ export interface Streams {
   ): Promise<Decided<State, E, Reason>>;
 
   /**
-   * Works as `decideOn` does for a decision that also depends on other streams. They are read in the same
-   * round trip or taken from the cache. When one of them has changed, the append is refused and the command
-   * is decided again.
+   * Works like `decideOn` for a decision that also depends on other streams. They are read in the same round trip or
+   * taken from the cache. When one of them has changed, the append is refused and the command is decided again.
    */
   decideOnBasis<State, E extends DomainEvent, Reason extends string, const B extends Basis>(
     stream: Stream<State, E>,
@@ -87,14 +83,14 @@ export interface Streams {
     rule: {
       readonly restsOn: B;
       readonly decide: (state: State, basis: BasisStates<B>) => Decision<E, Reason>;
-      /** Means what it means for `decideOn`. */
+      /** As for `decideOn`. */
       readonly isNew?: boolean;
     },
   ): Promise<Decided<State, E, Reason>>;
 
   /**
-   * As `decideOn` on many streams, in one batch and in the order of the commands. Each is accepted or
-   * refused independently; one that meets a conflict is decided again separately.
+   * Works like `decideOn` on many streams, in one batch and in the order of the commands. Each is accepted or refused
+   * independently. A command that meets a conflict is decided again separately.
    */
   decideOnMany<State, E extends DomainEvent, Reason extends string>(
     stream: Stream<State, E>,
@@ -102,7 +98,7 @@ export interface Streams {
       readonly id: string;
       readonly command: Command;
       readonly decide: Decide<State, E, Reason>;
-      /** Means what it means for `decideOn`. */
+      /** As for `decideOn`. */
       readonly isNew?: boolean;
     }[],
   ): Promise<readonly Decided<State, E, Reason>[]>;

@@ -16,14 +16,14 @@ export type DomainEvent = {
   readonly concerns?: string;
 };
 
-/** Who caused the event and through what. Stored with every event; `ip` and `userAgent` are encrypted. */
+/** Who caused the event and through what. It is stored with every event. `ip` and `userAgent` are encrypted. */
 export type EventMetadata = {
   readonly tenantId: string;
   readonly actor: { readonly type: ActorType; readonly id: string };
   /** The agent that uses a user's token. */
   readonly agentId?: string;
   readonly appId?: string;
-  /** The application was named in a header, and not by the caller's key or session. */
+  /** The application was named in a header, so neither the caller's key nor session proves it. */
   readonly appClaimed?: true;
   readonly requestId?: string;
   readonly traceparent?: string;
@@ -31,12 +31,12 @@ export type EventMetadata = {
   readonly correlationId?: string;
   readonly ip?: Sealed;
   readonly userAgent?: Sealed;
-  /** The stream's state after this event; see `stored-states.ts`. Its form names the code that made it. */
+  /** The stream's state after this event (see `stored-states.ts`). Its form identifies the code that made it. */
   readonly stored?: { readonly form: string; readonly state: unknown };
 };
 
 export type NewEvent = {
-  /** UUID, unique in the log: the same id twice is the same event. */
+  /** A UUID, unique in the log. Two events with one id are the same event. */
   readonly id: string;
   readonly type: string;
   readonly schemaVersion: number;
@@ -50,33 +50,33 @@ export type RecordedEvent = NewEvent & {
   readonly streamId: string;
   /** 1 for the first event of a stream. */
   readonly revision: number;
-  /** The version in which it was recorded, where that is older than `schemaVersion`, the version of `data`. */
+  /** The version in which it was recorded, if that is older than `schemaVersion`, the version of `data`. */
   readonly recordedVersion?: number;
-  /** Position in the log. Positions can only be compared, because just one adapter has them without gaps. */
+  /** The position in the log. Positions can only be compared, because only one adapter has them without gaps. */
   readonly position: bigint;
   /**
-   * Why `data` is not usable: it cannot be decoded, or not be converted to today's version. Only reads of
-   * whole logs return such events, so that one of them does not hide all others; their stream is parked.
+   * Why `data` is not usable: it cannot be decoded, or not converted to the current version. Only reads of whole logs
+   * return such events, so that one of them does not hide all others. Their stream is parked.
    */
   readonly fault?: unknown;
 };
 
-/** Revision that the stream must be at; 0 = must not exist. */
+/** The required revision of the stream; 0 means that it must not exist. */
 export type ExpectedRevision = number | 'any';
 
-/** A stream and the revision at which it was read; 0 = it did not exist. */
+/** A stream and the revision at which it was read; 0 if it did not exist. */
 export type ReadAt = { readonly streamId: string; readonly revision: number };
 
 export type Append = {
   readonly streamId: string;
   readonly expected: ExpectedRevision;
   /**
-   * Other streams that the events were decided on: the append is refused as by a conflict when one of them
-   * has another revision. On Postgres exactly so at the append's place in the log; EventStoreDB knows no
-   * such condition, so there they are read right before the append.
+   * Other streams on which the decision was based. The append is refused like a conflict when one of them has another
+   * revision. PostgreSQL compares exactly at the append's position in the log. EventStoreDB has no such condition, so
+   * there they are read right before the append.
    */
   readonly restsOn?: readonly ReadAt[];
-  /** 1 or more; all or none are stored. */
+  /** One or more events. All or none are stored. */
   readonly events: readonly NewEvent[];
 };
 
@@ -86,14 +86,14 @@ export type AppendOutcome =
       /** Position and revision of the last event. */
       readonly position: bigint;
       readonly revision: number;
-      /** True when these events were already stored, and nothing was stored now. */
+      /** True when these events were stored before, and nothing was stored now. */
       readonly repeated: boolean;
     }
   | { readonly appended: false; readonly actualRevision: number };
 
 /**
- * Selects the events to read of a stream: a page from a revision (1) on; the last event alone; or the last
- * {@link STREAM_TAIL_EVENTS} events, in order.
+ * Selects the events to read of a stream: a page from a revision (1) on; only the last event; or the last {@link
+ * STREAM_TAIL_EVENTS} events, in order.
  */
 export type StreamRead = { readonly streamId: string; readonly from: number | 'last' | 'tail' };
 
@@ -104,44 +104,44 @@ export type StreamRead = { readonly streamId: string; readonly from: number | 'l
  */
 export interface EventStore {
   readonly log: Log;
-  /** Each append succeeds or fails by itself; the outcomes have the order of the appends. */
+  /** Each append succeeds or fails independently. The outcomes have the order of the appends. */
   append(appends: readonly Append[]): Promise<readonly AppendOutcome[]>;
   /**
-   * Events of a stream in order, from revision `from` (1) on: {@link STREAM_PAGE_EVENTS} at most, and fewer
-   * only where the stream ends. `streamPages` reads all of them.
+   * Events of a stream in order, from revision `from` (1) on: {@link STREAM_PAGE_EVENTS} at most, and fewer only if the
+   * stream ends. `streamPages` reads all of them.
    */
   readStream(streamId: string, from?: number): Promise<readonly RecordedEvent[]>;
   readLast(streamId: string): Promise<RecordedEvent | undefined>;
   /**
-   * Several streams at once, in the order of the reads: one trip on Postgres, side by side on EventStoreDB.
-   * Everything that was committed before the call is included; the streams need not be of one moment.
+   * Reads several streams at once, in the order of the reads: in one round trip on PostgreSQL, concurrently on
+   * EventStoreDB. Everything that was committed before the call is included. The streams need not be from one point in
+   * time.
    */
   readStreams(reads: readonly StreamRead[]): Promise<readonly (readonly RecordedEvent[])[]>;
   /** Up to `limit` events after position `after`, in order. */
   readLog(log: Log, after: bigint, limit: number): Promise<readonly RecordedEvent[]>;
   /**
-   * As `readLog`, for readers that a subscription wakes: events that this process appended may be returned
-   * without asking the server; those of other processes are included once the subscriber was woken for
-   * them.
+   * Works like `readLog`, for readers that a subscription wakes. Events that this process appended may be returned
+   * without asking the server. Those of other processes are included after the subscriber was woken for them.
    */
   followLog(log: Log, after: bigint, limit: number): Promise<readonly RecordedEvent[]>;
-  /** Position of the last event, 0n when empty. */
+  /** The position of the last event; 0n when the log is empty. */
   head(log: Log): Promise<bigint>;
   /**
-   * Calls `onAppend` soon after something was appended to the log, by any process (at once for this
-   * process, else after a notice or a poll, at most a second later). It may be called without a new event.
+   * Calls `onAppend` soon after any process appended to the log: at once for this process, else after a notice or a
+   * poll, at most a second later. It may be called without a new event.
    */
   subscribe(log: Log, onAppend: () => void): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
-/** How the streams of one kind are named and what their state is. */
+/** The naming and the state of one kind of stream. */
 export type Stream<State, E extends DomainEvent> = {
-  /** No hyphen in it; the stream of `id` is `<noun>-<id>`. */
+  /** The noun, without a hyphen. The stream of `id` is `<noun>-<id>`. */
   readonly noun: string;
   readonly initial: State;
   readonly evolve: (state: State, event: E) => State;
-  /** True when each event carries the whole state and only the last one is loaded. */
+  /** True when each event contains the whole state, so only the last one is loaded. */
   readonly stateCarrying?: boolean;
   /** See {@link StreamForms}. */
   readonly upcasters?: { readonly [Type in E['type']]?: readonly Upcaster[] };
@@ -150,33 +150,33 @@ export type Stream<State, E extends DomainEvent> = {
 export const streamIdOf = (stream: { readonly noun: string }, id: string): string =>
   `${stream.noun}-${id}`;
 
-/** Converts `data` of one version of an event to the next. Pure; the meaning of an event never changes. */
+/** Converts `data` of one version of an event to the next. It is pure. The meaning of an event never changes. */
 export type Upcaster = (data: JsonObject, metadata: EventMetadata) => JsonObject;
 
 /** A service registers for each of its streams the noun, and by event type the upcasters of old events. */
 export type StreamForms = {
   readonly noun: string;
-  /** From version 1 to 2, from 2 to 3 and so on; new events are written in the newest version. */
+  /** Converters from version 1 to 2, from 2 to 3 and so on. New events are written in the newest version. */
   readonly upcasters?: { readonly [type: string]: readonly Upcaster[] | undefined };
 };
 
-/** Broken or unreachable store; the outcome of an append is unknown. Answered 503. */
+/** The store is broken or unreachable, and the outcome of an append is unknown. Answered with 503. */
 export class EventStoreUnavailable extends Outage {
   override readonly name = 'EventStoreUnavailable';
 }
 /**
- * The queue of appends in this process is full; nothing was stored. A kind of
- * {@link EventStoreUnavailable}, so it is answered 503 too.
+ * The queue of appends in this process is full, and nothing was stored. It is a kind of {@link EventStoreUnavailable},
+ * so it is answered with 503 too.
  */
 export class EventStoreOverloaded extends EventStoreUnavailable {}
-/** A bug: an event id belongs to another event already. Nothing was stored. */
+/** A bug: the event id belongs to another event already. Nothing was stored. */
 export class EventIdTaken extends Error {
   override readonly name = 'EventIdTaken';
   constructor(streamId: string) {
     super(`an event id of an append to ${streamId} already names another event`);
   }
 }
-/** Three tries met three conflicts; answered with 503 `write_contention`. */
+/** Three tries met three conflicts. Answered with 503 `write_contention`. */
 export class WriteContention extends Outage {
   override readonly name = 'WriteContention';
 }

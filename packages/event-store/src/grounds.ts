@@ -1,7 +1,4 @@
-/**
- * The streams on which one attempt of a command is decided: its own, and the others that the decision depends
- * on.
- */
+/** The streams on which one try of a command is decided: its own, and the others that the decision depends on. */
 import type { Command } from './command.ts';
 import type { Decision } from './decision.ts';
 import {
@@ -31,15 +28,15 @@ export type Task<State, E extends DomainEvent, Reason extends string> = {
     revision: number,
     basis: readonly unknown[],
   ) => Decision<E, Reason>;
-  /** Streams on whose states the decision depends too. The append is refused when one of them has changed. */
+  /** Other streams on whose states the decision depends. The append is refused when one of them has changed. */
   readonly restsOn?: readonly NamedStream[];
-  /** The stream most likely does not exist yet. */
+  /** Whether the stream most likely does not exist yet. */
   readonly isNew?: boolean;
 };
 
 export type DecideDependencies = { readonly store: EventStore; readonly snapshots: SnapshotCache };
 
-/** A state that was not read now, and that an append at its revision proves. */
+/** A state that was not read now. An append at its revision proves it. */
 export function assumptionOf<State, E extends DomainEvent, Reason extends string>(
   { store, snapshots }: DecideDependencies,
   { stream, streamId, command, isNew }: Task<State, E, Reason>,
@@ -49,7 +46,7 @@ export function assumptionOf<State, E extends DomainEvent, Reason extends string
   return cached.tenantId === command.metadata.tenantId ? beforeOf(stream, cached) : undefined;
 }
 
-/** The state that a decision is made on, of a stream that exists or not. */
+/** The state on which a decision is made, of a stream that exists or not. */
 export type Before<State> = Loaded<State> & Pick<Snapshot<State>, 'storedAt'>;
 
 export const beforeOf = <State>(
@@ -61,7 +58,9 @@ export const beforeOf = <State>(
   storedAt: snapshot?.storedAt ?? 0,
 });
 
-/** The streams that the decision rests on: from the cache where they are in it, and nothing is to be fresh. */
+/**
+ * The streams on which the decision depends. They come from the cache if they are in it and nothing has to be fresh.
+ */
 export async function basisOf<State, E extends DomainEvent, Reason extends string>(
   needs: DecideDependencies,
   { restsOn = [], command }: Task<State, E, Reason>,
@@ -87,25 +86,25 @@ export async function basisOf<State, E extends DomainEvent, Reason extends strin
   };
 }
 
-/** A stream as it is now, and the last events of it that were read. */
+/** The current stream, and the last events of it that were read. */
 export type Past = {
   readonly before: Snapshot<unknown> | undefined;
   readonly events: readonly RecordedEvent[];
 };
 
-/** The stream as it is now. */
+/** Reads the current stream. */
 export async function readPast<State, E extends DomainEvent, Reason extends string>(
   { store, snapshots }: DecideDependencies,
   { stream, streamId, command }: Task<State, E, Reason>,
 ): Promise<Past> {
   const [events = []] = await store.readStreams([firstRead(stream, streamId, undefined)]);
   const before = await stateFrom(store, { stream, streamId }, events, undefined);
-  // A stream of another tenant reads as one that does not exist.
+  // A stream of another tenant counts as one that does not exist.
   if (before?.tenantId !== command.metadata.tenantId) return { before: undefined, events: [] };
   snapshots.put(store.log, streamId, stream, before);
   return { before, events };
 }
 
-/** No events where the stream belongs to another tenant. */
+/** Returns no events if the stream belongs to another tenant. */
 export const ownedBy = (tenantId: string, events: readonly RecordedEvent[]) =>
   events[0]?.metadata.tenantId === tenantId ? events : [];

@@ -5,7 +5,7 @@
  */
 import type { DomainEvent, RecordedEvent, Stream } from './event-store.ts';
 
-/** `data` of one type of a union of events. */
+/** The `data` of one type in a union of events. */
 type DataOf<E extends DomainEvent, Type extends E['type']> = E extends DomainEvent
   ? Type extends E['type']
     ? E['data']
@@ -20,7 +20,7 @@ export type Recorded<E extends DomainEvent, Type extends E['type'] = E['type']> 
   };
 }[Type];
 
-/** In place of a handler: the event is ignored, for this reason. */
+/** Used instead of a handler: the event is ignored, for this reason. */
 export type Ignored = { readonly ignored: string };
 
 export const ignored = (why: string): Ignored => ({ ignored: why });
@@ -74,7 +74,7 @@ export const handlersByType = <Rest extends readonly unknown[], Result>(
     Object.entries<object>({ ...handlers }).filter(([, handler]) => !isIgnored(handler)),
   ) as HandlersByType<Rest, Result>;
 
-/** Recorded events of these types, or of all types of the stream; a log contains events of other streams too. */
+/** Recorded events of these types, or of all types of the stream. A log contains events of other streams too. */
 export const recordedOf = <E extends DomainEvent, Type extends E['type'] = E['type']>(
   events: readonly RecordedEvent[],
   types?: ReadonlySet<string>,
@@ -83,7 +83,7 @@ export const recordedOf = <E extends DomainEvent, Type extends E['type'] = E['ty
     (event): event is RecordedEvent & Recorded<E, Type> => types?.has(event.type) ?? true,
   );
 
-/** The state of a stream after these events, from its beginning or from an earlier state. */
+/** The state of a stream after these events, starting from its beginning or from an earlier state. */
 export const stateAfter = <State, E extends DomainEvent>(
   stream: Pick<Stream<State, E>, 'initial' | 'evolve'>,
   events: readonly RecordedEvent[],

@@ -82,7 +82,7 @@ describe('C4 a stream of thousands of changes', () => {
       if (event === undefined) throw new Error('too few events');
       const state = { name: `n${revision}`, names: revision };
       expect((await stateThrough(store, people, event, undefined))?.state).toEqual(state);
-      // A stored state of other code counts for nothing: the stream is folded from its beginning.
+      // A stored state of other code is ignored, so the stream is folded from its beginning.
       expect((await stateThrough(store, beside, event, undefined))?.state).toEqual(state);
     }
     expect(await processOn(store).load(beside, at)).toMatchObject({ state: { names: LENGTH } });

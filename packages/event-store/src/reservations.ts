@@ -3,10 +3,10 @@ import type { Command, Streams } from './command.ts';
 import { accept, type Decision, refuse } from './decision.ts';
 import type { Stream } from './event-store.ts';
 
-/** A reservation whose owner was not made within this time may be taken over. */
+/** A reservation whose owner was not created within this time may be taken over. */
 const ORPHANED_AFTER_MS = 60_000;
 
-/** Who holds a unique value; `free` before the first reservation and after a release. */
+/** Who holds a unique value. `free` before the first reservation and after a release. */
 export type Reservation =
   | { readonly status: 'free' }
   | { readonly status: 'held'; readonly ownerId: string; readonly since: Date };
@@ -49,9 +49,9 @@ function evolveReservation(_: Reservation, { type, data }: ReservationEvent): Re
 }
 
 /**
- * Reserves the value for `ownerId`. Reserving again for the same owner succeeds, so a command that was
- * interrupted can be resumed. `isOrphan` is called for a holder that is a minute old: when it returns true,
- * that owner was never made and the value is taken over.
+ * Reserves the value for `ownerId`. Reserving again for the same owner succeeds, so a command that was interrupted can
+ * be resumed. `isOrphan` is called for a holder that is a minute old. When it returns true, that owner was never
+ * created and the value is taken over.
  */
 export async function reserve(
   streams: Streams,
@@ -84,7 +84,7 @@ export async function reserve(
 const isHeldBy = (value: Reservation, ownerId: string): boolean =>
   value.status === 'held' && value.ownerId === ownerId;
 
-/** Releases the value when `ownerId` holds it, else changes nothing. */
+/** Releases the value when `ownerId` holds it. Otherwise changes nothing. */
 export async function release(
   streams: Streams,
   value: ReservedValue,
@@ -100,7 +100,7 @@ export async function release(
   );
 }
 
-/** One command may reserve, release, and when resumed reserve again, so each step has an id of its own. */
+/** One command may reserve, release and, when resumed, reserve again. So each step has its own id. */
 const stepOf = (verb: 'reserve' | 'release', command: Command, revision: number): Command => ({
   ...command,
   id: uuidFrom(verb, command.id, String(revision)),

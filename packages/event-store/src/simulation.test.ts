@@ -12,7 +12,7 @@ const SEATS = 4;
 const RETRIES_MAX = 3;
 
 type Taken = { readonly type: 'Taken'; readonly data: { readonly by: string } };
-/** A ship with few seats: more passengers than seats would show a decision on an outdated state. */
+/** A ship with few seats. More passengers than seats would reveal a decision on an outdated state. */
 const ship: Stream<readonly string[], Taken> = {
   noun: 'ship',
   initial: [],
@@ -72,7 +72,7 @@ it('R21 F6 commands of several processes take effect once each, whatever fails b
         for (let retry = 0; retry < RETRIES_MAX; retry++) {
           const decided = await processes[process]
             ?.decideOn(ship, 'argo', commandOf(id), take(id))
-            .catch(() => undefined); // the caller does not know the outcome, and tries again
+            .catch(() => undefined); // The caller does not know the outcome, and tries again.
           if (decided?.accepted) acked.add(id);
           if (decided !== undefined) return;
         }

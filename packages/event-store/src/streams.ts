@@ -32,7 +32,7 @@ type Options = {
   readonly clock?: Pick<Clock, 'monotonicMs' | 'sleep'>;
   /** From 0 to 1, for the random part of pauses. */
   readonly random?: () => number;
-  /** That of the process; one of its own by default. */
+  /** The process's cache. By default a separate one. */
   readonly snapshots?: SnapshotCache;
 };
 
@@ -139,7 +139,7 @@ function watched<State, E extends DomainEvent, Reason extends string>(
       current.setAttribute('outcome', outcome);
     }
   };
-  // The command's own traceparent counts where no closer span is active, such as that of vending.
+  // The command's own traceparent is used if no closer span is active, such as that of vending.
   const parent = currentTraceparent() ?? command.metadata.traceparent;
   return span(`command ${noun}`, tell, { attributes: { command: noun }, parent });
 }
@@ -169,7 +169,7 @@ async function untilDecided<State, E extends DomainEvent, Reason extends string>
       await pause.afterConflict(conflicts);
     } catch (error) {
       fresh = true;
-      // Whether the append was stored is unknown; with the same event ids the next try is safe.
+      // It is unknown whether the append was stored. With the same event ids the next try is safe.
       const lost =
         error instanceof EventStoreUnavailable && !(error instanceof EventStoreOverloaded);
       failures++;

@@ -4,7 +4,7 @@
  */
 import type { EventStore, RecordedEvent, StreamForms } from './event-store.ts';
 
-/** `streams` are all streams of the service; events of others are not appended. */
+/** `streams` are all streams of the service. Events of other streams cannot be appended. */
 export function upcasting(store: EventStore, streams: readonly StreamForms[]): EventStore {
   const forms = new Map<string, StreamForms>();
   for (const stream of streams) {

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { EventStore } from '@cardea/event-store';
 
-/** Appends as fast as it can to streams of its own. */
+/** Appends as fast as it can to its own streams. */
 export type Writer = {
   /** Streams whose append was confirmed. */
   acked(): ReadonlySet<string>;
   /** Finishes pending appends. */
   stop(): Promise<void>;
-  /** Stops as SIGKILL does, in the middle of any work. */
+  /** Stops like SIGKILL, in the middle of any work. */
   kill(): Promise<void>;
 };
 
-/** Events of one append, so that a partly stored one would show. */
+/** Several events per append, so that a partly stored one would be noticed. */
 export const EVENTS_PER_APPEND = 3;
 /** Enough to keep two batches in flight. */
 export const CALLERS = 48;
@@ -19,7 +19,7 @@ export const CALLERS = 48;
 /** The caller that wrote a stream, by the stream's name. */
 export const callerOf = (streamId: string) => streamId.split('-')[1];
 
-/** Each caller appends to one new stream after the other; the streams' names contain its number. */
+/** Each caller appends to one new stream after another. The streams' names contain its number. */
 export function appendOn(store: EventStore, name: string, onAcked: (streamId: string) => void) {
   let stopping = false;
   const caller = async (number: number) => {
@@ -29,7 +29,7 @@ export function appendOn(store: EventStore, name: string, onAcked: (streamId: st
       const [outcome] = await store.append([{ streamId, expected: 0, events }]);
       if (!outcome?.appended) throw new Error('a new stream refused its first append');
       onAcked(streamId);
-      await new Promise(setImmediate); // lets others run, as a store may resolve at once
+      await new Promise(setImmediate); // Lets others run, since a store may resolve at once.
     }
   };
   const callers = Promise.all(Array.from({ length: CALLERS }, (_, number) => caller(number)));

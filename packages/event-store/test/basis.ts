@@ -6,7 +6,7 @@ import { type EventStoreFixture, newAppend, newEvent, newStream } from './store-
 
 type Stores = () => { readonly store: EventStore; readonly other: EventStore };
 
-/** Writers of each side of the race below, and what each of them may append at most. */
+/** The writers on each side of the race below, and the most appends of each. */
 const RIVALS = 8;
 const RIVAL_ROUNDS = 12;
 

@@ -110,7 +110,7 @@ function describeAppends(fixture: () => EventStoreFixture, stores: Stores): void
     await store.append([newAppend(streamId, 2)]);
     const position = first?.appended && first.position;
     for (const expected of [0, 2, 3, 'any'] as const) {
-      const other = fixture().open('identity'); // which has not seen the first
+      const other = fixture().open('identity'); // The other store has not seen the first append.
       const again = await other.append([{ ...append, expected }, newAppend()]);
       await other.close();
       expect(again).toMatchObject([

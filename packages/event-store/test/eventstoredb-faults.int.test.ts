@@ -14,7 +14,7 @@ import { writerProcesses } from './writer-processes.ts';
 
 /** A call of the product ends within ten seconds; a busy machine takes a little longer. */
 const CALL_MS = 15_000;
-/** By polling alone, each would take a second and one read or more. */
+/** By polling alone, each would take a second and at least one read. */
 const HEARD_APPENDS = 20;
 const LOG: Log = 'identity';
 
@@ -37,7 +37,7 @@ async function startRig(): Promise<Rig> {
 
 let fixture: Rig;
 let { standIn, store, other } = {} as Rig;
-/** Call it in a `describe` whose tests run one after the other. */
+/** Call it in a `describe` whose tests run one after another. */
 function rigForEach(): void {
   beforeEach(async () => {
     fixture = await startRig();
@@ -83,7 +83,7 @@ describe('an append to EventStoreDB', () => {
       const since = () => [...writer.acked()].slice(acked);
       await untilTrue(() => new Set(since().map(callerOf)).size === CALLERS);
     }
-    await writer.stop(); // with exit code 0
+    await writer.stop(); // The writer stops with exit code 0.
     const events = await store.readLog(LOG, 0n, 100_000);
     const lengths = new Map<string, number>();
     for (const { streamId } of events) lengths.set(streamId, (lengths.get(streamId) ?? 0) + 1);
@@ -226,7 +226,7 @@ describe('a quiet log in EventStoreDB', () => {
   });
 });
 
-/** Each waits for seconds, so they run at the same time, each with a server of its own. */
+/** Each test waits for seconds, so they run concurrently, each with its own server. */
 describe('a peer of EventStoreDB that says nothing', { concurrent: true }, () => {
   const withRig = (test: (own: Rig) => Promise<void>) => async () => {
     const own = await startRig();
@@ -292,7 +292,7 @@ describe('a peer of EventStoreDB that says nothing', { concurrent: true }, () =>
   );
 });
 
-/** One append over a connection of its own: clients of one process with the same server name share one. */
+/** One append over a separate connection, because clients of one process with the same server name share one. */
 async function appendFromElsewhere({ port }: FakeEventStore): Promise<void> {
   const passing = storeAt(`esdb://localhost:${port}?tls=false`);
   await passing.append([newAppend()]);

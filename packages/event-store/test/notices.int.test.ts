@@ -8,7 +8,7 @@ import { newAppend } from './store-fixture.ts';
 
 const LOG = 'identity';
 const CHANNEL = 'cardea_events_1';
-/** Other processes' sessions are counted once in nine seconds. */
+/** Other processes' sessions are counted every nine seconds. */
 const WAIT_MS = 30_000;
 const TEST_MS_MAX = 60_000;
 
@@ -31,7 +31,7 @@ it('a process that is alone tells nobody of its appends, and tells the next one 
     await first.append([newAppend()]);
     return (await notices.taken()).length === 0;
   });
-  // A notice that was delayed has been sent by now, or never will be.
+  // A delayed notice has been sent by now, or never will be.
   await untilTrue(async () => {
     await first.append([newAppend()]);
     return (await notices.taken()).length === 0;
@@ -72,7 +72,7 @@ it('processes of other services are not told', { timeout: TEST_MS_MAX }, async (
 it('a process that begins to listen late still says so', async () => {
   const notices = await heardNotices(database.url, CHANNEL);
   const store = opened();
-  await store.append([newAppend()]); // opens the session of notices before anybody subscribes
+  await store.append([newAppend()]); // Opens the session of notices before anybody subscribes.
   await untilTrue(async () => (await notices.taken()).length > 0);
   await store.subscribe(LOG, () => {});
   await untilTrue(async () => (await notices.taken()).includes('joined'));

@@ -79,7 +79,7 @@ function polling(store: EventStore, log: Log) {
       const events = await store.readLog(log, seen.at(-1) ?? 0n, 100);
       for (const event of events) seen.push(event.position);
       if (last && events.length === 0) return;
-      await new Promise(setImmediate); // lets others run, as a store may resolve at once
+      await new Promise(setImmediate); // Lets others run, since a store may resolve at once.
     }
   };
   const reading = read();

@@ -1,6 +1,6 @@
 /**
- * The real EventStoreDB: an empty one that TEST_EVENTSTORE_URL names, else one in a container. Without a
- * Docker engine its tests are skipped and listed, unless CARDEA_REQUIRE names it.
+ * The real EventStoreDB: the empty one that TEST_EVENTSTORE_URL names, otherwise one in a container. Without a Docker
+ * engine its tests are skipped and listed, unless CARDEA_REQUIRE names it.
  */
 import { isRequired, takeVariable } from '@cardea/testing';
 import {
@@ -11,13 +11,13 @@ import {
 } from 'testcontainers';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 
-/** The last line with an open-source licence. */
+/** The last release line with an open-source licence. */
 const IMAGE = 'eventstore/eventstore:24.6';
 const PORT = 2113;
 const PULL_AND_START_MS = 300_000;
 const GIVEN_URL = 'TEST_EVENTSTORE_URL';
 
-/** Call it inside a `describe`; read the URL in a hook or a test. */
+/** Call it inside a `describe`. The URL is set when hooks and tests run. */
 export function needEventStoreDb(): { readonly url: string } {
   let url = takeVariable(GIVEN_URL);
   let missing: string | undefined;

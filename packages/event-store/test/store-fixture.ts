@@ -6,15 +6,15 @@ import type { Writer } from './appending.ts';
  * The functions that the suite needs from an adapter. Each adapter runs the same tests under the same names.
  */
 export type EventStoreFixture = {
-  /** A store as another process has it: only the logs are shared. */
+  /** Opens a store as another process would. Only the logs are shared. */
   open(log: Log): EventStore;
-  /** Appends without pause until stopped, in a process of its own where the adapter allows it. */
+  /** Appends without pause until stopped, in a separate process if the adapter allows it. */
   startWriter(log: Log, name: string): Promise<Writer>;
   /** Opens a transaction with a snapshot of the log, and returns the function that ends it. */
   holdSnapshot(): Promise<() => Promise<void>>;
   /** True when positions have no gaps. */
   readonly dense: boolean;
-  /** True when an append's basis is compared at its place in the log, not right before. */
+  /** Whether an append's basis is compared at its position in the log, not right before. */
   readonly holdsBasis: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** Writers in processes of their own, which end with the tests that started them. */
+/** Writers in separate processes, which end with the tests that started them. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -7,7 +7,7 @@ import type { Log } from '@cardea/event-store';
 import { afterAll, expect } from 'vitest';
 import type { Writer } from './appending.ts';
 
-/** Call it inside a `describe`; `url` is called when a writer starts. */
+/** Call it inside a `describe`. `url` is called when a writer starts. */
 export function writerProcesses(url: () => string) {
   const children: ChildProcess[] = [];
   afterAll(() => {

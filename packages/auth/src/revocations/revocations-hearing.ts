@@ -1,7 +1,4 @@
-/**
- * Whether every published revocation has been received here, and what to ask where some may have been
- * missed.
- */
+/** Tracks whether every published revocation has been received, and what to request if some may have been missed. */
 import { randomUUID } from 'node:crypto';
 import type { Cache } from '@cardea/runtime';
 import type { Mirror } from './revocations-mirror.ts';
@@ -37,7 +34,7 @@ export function hearingOf({ cache }: { readonly cache: Cache }, list: Mirror) {
       whole = true;
       question = undefined;
     },
-    /** All revocations were read from the tables, starting when the number of losses was this one. */
+    /** Records that all revocations were read from the tables, starting when the number of losses was `lossesThen`. */
     filled: (since: number, lossesThen: number): void => {
       if (disconnected || losses !== lossesThen) return;
       list.dropUnconfirmed(since);

@@ -1,4 +1,4 @@
-/** Revokes, and, where identity runs, keeps the revocation list in the cache complete across outages. */
+/** Writes revocations. In identity it also keeps the revocation list in the cache complete across outages. */
 import { type Cache, CacheUnavailable, type Clock, inTurns } from '@cardea/runtime';
 import {
   isTimed,
@@ -11,7 +11,7 @@ import { type Mirror, revocationKey } from './revocations-mirror.ts';
 import { CHANNEL, GENERATION, KINDS, type Notice, writeNotice } from './revocations-notice.ts';
 
 const IDS_PER_NOTICE = 500;
-/** Beyond it the oldest are dropped: what they revoke ends by itself, only later. */
+/** The most pending removals. Beyond it the oldest are dropped; what they revoke then expires on its own, but later. */
 const PENDING_REMOVALS_MAX = 10_000;
 
 type Dependencies = { readonly cache: Cache; readonly clock: Clock; readonly ttlMs: number };
@@ -20,10 +20,10 @@ type Own = { readonly list: Mirror; readonly hearing: Hearing };
 export function keeperOf(needs: Dependencies, { list, hearing }: Own) {
   const { cache, clock } = needs;
   let refill: RefillRevocations | undefined;
-  /** Revocations that the cache did not take, and others that it did not give up. */
+  /** Whether revocations could not be written to the cache, or removals could not be performed. */
   let writesPending = false;
   const pendingRemovals = new Map<string, Revocation>();
-  /** Withdrawn while the list is being read, which may have been too early to see it. */
+  /** Revocations that were withdrawn while the list was being read, which may not have seen the withdrawal. */
   let removedMeanwhile: Set<string> | undefined;
 
   const { write, writeAll, erase } = writerOf(needs);
@@ -52,8 +52,8 @@ export function keeperOf(needs: Dependencies, { list, hearing }: Own) {
   });
   const { distrust, settled } = distrustOf(cache);
   /**
-   * The change itself is durable. What the cache does not take is written at a later check, and until then
-   * processes ask identity. False: it was not written.
+   * The change itself is durable. What the cache did not accept is written at a later check, and until then processes
+   * ask identity. Returns false if it was not written.
    */
   const orRetryLater = async (work: () => Promise<void>): Promise<boolean> => {
     try {
@@ -74,11 +74,11 @@ export function keeperOf(needs: Dependencies, { list, hearing }: Own) {
     fill,
     keepFilled: async (all: RefillRevocations): Promise<void> => {
       refill = all;
-      // Always at first: whoever kept them before may have left some unwritten.
+      // Always runs first, because an earlier process may have left some unwritten.
       await fill().catch(unlessAway);
     },
     add: async (kind: RevocationKind, ids: readonly string[], at?: number): Promise<void> => {
-      // First here: whatever becomes of the cache, this process knows.
+      // This process's copy comes first, so that it is right whatever happens to the cache.
       for (const id of ids) {
         list.add(kind, id, at);
         pendingRemovals.delete(revocationKey(kind, id));
@@ -101,7 +101,7 @@ export function keeperOf(needs: Dependencies, { list, hearing }: Own) {
     },
     confirm: (names: readonly string[]): void => {
       if (refill === undefined) return;
-      // This one starts after the question, so it misses nothing. Who got no answer asks again.
+      // This fill starts after the request, so it includes everything. A process without an answer asks again.
       fill()
         .then(() => cache.publish(CHANNEL, writeNotice({ word: '!', names })))
         .catch(() => {});
@@ -109,7 +109,7 @@ export function keeperOf(needs: Dependencies, { list, hearing }: Own) {
   };
 }
 
-/** An announcement that failed stays pending: `settled` tries again, and throws while it fails. */
+/** A failed announcement stays pending. `settled` tries again, and throws while it fails. */
 function distrustOf(cache: Pick<Cache, 'distrust'>) {
   let untold = false;
   const distrust = async (): Promise<void> => {

@@ -1,26 +1,26 @@
-/** This process's copy of the revocation list: a lookup costs no round trip. */
+/** This process's copy of the revocation list, in which a lookup costs no round trip. */
 import type { Clock } from '@cardea/runtime';
 import { isTimed, type RevocationKind } from '../principal.ts';
 
-/** Beyond it the oldest go, and are looked up live where it matters. */
+/** The most entries. Beyond it the oldest are dropped, and are looked up live where it matters. */
 const REVOCATIONS_MAX = 500_000;
-/** A revocation of these kinds may be withdrawn, and the message of that may be missed. */
+/** Revocations of these kinds may be withdrawn, and the message about that may be missed. */
 const REVERSIBLE: readonly RevocationKind[] = ['user', 'agent'];
 
 export interface Mirror {
-  /** The latest time of a timed kind counts. */
+  /** For timed kinds, the latest time counts. */
   add(kind: RevocationKind, id: string, at?: number): void;
   remove(kind: RevocationKind, id: string): void;
   has(kind: RevocationKind, id: string, at?: number): boolean;
-  /** A point in the order in which revocations were added. */
+  /** The current position in the order of additions. */
   now(): number;
-  /** Drops what could have been taken back and was not added since. */
+  /** Drops entries of reversible kinds that were not added since. */
   dropUnconfirmed(since: number): void;
 }
 
 export const revocationKey = (kind: RevocationKind, id: string): string => `rev:${kind}:${id}`;
 
-/** The order of the map is the order in which the revocations end. */
+/** The order of the map is the order in which the revocations expire. */
 export function mirror(clock: Pick<Clock, 'monotonicMs'>, ttlMs: number): Mirror {
   type Entry = {
     readonly endsMs: number;

@@ -1,14 +1,11 @@
-/** The messages about revocations that processes send each other on one channel. */
+/** The messages about revocations that processes exchange on one channel. */
 import { isTimed, type RevocationKind } from '../principal.ts';
 
-/** Present while the list in the cache is complete; a cache that came back empty does not have it. */
+/** Present while the list in the cache is complete. A cache that came back empty does not have it. */
 export const GENERATION = 'rev:generation';
-/** Identity alone speaks on it. */
+/** Only identity publishes on this channel. */
 export const CHANNEL = 'rev';
-/**
- * The channel on which processes ask for revocations. Processes of the previous release ask on the other
- * channel.
- */
+/** The channel on which processes request revocations. Processes of the previous release use the other channel. */
 export const QUESTIONS = 'rev:questions';
 
 export const KINDS: readonly RevocationKind[] = [
@@ -24,17 +21,14 @@ export const KINDS: readonly RevocationKind[] = [
 ];
 
 export type Notice =
-  /** These were revoked (`at`: those of a timed kind, for that time); these no longer are. */
+  /** Revocations that were added (`at`: the time of a timed kind), or withdrawn. */
   | {
       readonly word: '+' | '-';
       readonly kind: RevocationKind;
       readonly ids: readonly string[];
       readonly at?: number;
     }
-  /**
-   * A process that may have missed revocations asks for all of them, or confirms that it has received
-   * them.
-   */
+  /** A process that may have missed revocations requests all of them, or confirms that it has received them. */
   | { readonly word: '?' | '!'; readonly names: readonly string[] };
 
 export const writeNotice = (notice: Notice): string =>
@@ -44,7 +38,7 @@ export const writeNotice = (notice: Notice): string =>
       : [notice.word, ...notice.names],
   );
 
-/** Undefined for what is no notice of ours. */
+/** Returns undefined for a message that is no notice of ours. */
 export function readNotice(message: string): Notice | undefined {
   let read: unknown;
   try {

@@ -1,7 +1,6 @@
 /**
- * The revocation list is in the shared cache, with a copy in every process. A process that may have
- * missed revocations uses neither its copy nor the cache until it has received all of them again;
- * identity answers meanwhile.
+ * The revocation list is in the shared cache, with a copy in every process. A process that may have missed revocations
+ * uses neither its copy nor the cache until it has received all of them again. Identity answers in that time.
  */
 import { type Cache, CacheRefusesWrites, CacheUnavailable, type Clock } from '@cardea/runtime';
 import { tellChange } from '../fact-changes.ts';
@@ -22,20 +21,19 @@ const CHECK_MS = 1_000;
 export type RevocationsDependencies = {
   readonly cache: Cache;
   readonly clock: Clock;
-  /** JWT_EXPIRY + 1 h: how long a revocation must outlive what it revokes. */
+  /** JWT_EXPIRY + 1 h: how long a revocation must be kept to outlive what it revokes. */
   readonly ttlMs: number;
-  /** Identity's answer, from its streams; asked while neither copy nor cache can be used. */
+  /** Identity's answer, from its streams. Used while neither copy nor cache can be used. */
   readonly ended: Ended;
 };
 
 export interface MirroredRevocations extends Revocations {
-  /** Subscribes to the revocations of other processes, and asks for those that were missed. */
+  /** Subscribes to the revocations of other processes, and requests those that were missed. */
   start(): Promise<void>;
-  /** Mends what can be mended now; `run` does it each second. Throws CacheUnavailable. */
+  /** Repairs what can be repaired now. `run` calls it each second. Throws CacheUnavailable. */
   check(): Promise<void>;
   /**
-   * Checks until the signal aborts. Calls `tick` in each round, and after each round `told` with what is
-   * wrong.
+   * Checks until the signal aborts. Calls `tick` in each round, and after each round `told` with the current faults.
    */
   run(
     signal: AbortSignal,
@@ -64,7 +62,7 @@ export function revocations(needs: RevocationsDependencies): MirroredRevocations
     }
   };
   const mend = (): void => {
-    // A failure shows at the next check, which tries again.
+    // A failure is found at the next check, which tries again.
     check().catch(() => {});
   };
   const hear = (message: string): void => {
@@ -134,7 +132,7 @@ function faultOf(error: unknown): string {
   return error instanceof CacheUnavailable ? 'the cache is away' : 'revocations are not kept';
 }
 
-/** Everybody may speak on that channel: nothing but a question is believed. */
+/** Any process may publish on that channel, so only requests are accepted on it. */
 const questionsFor =
   ({ confirm }: Pick<ReturnType<typeof keeperOf>, 'confirm'>) =>
   (message: string): void => {
@@ -142,7 +140,7 @@ const questionsFor =
     if (notice?.word === '?') confirm(notice.names);
   };
 
-/** One round trip to the cache for revocations and other keys; without the cache, identity's answer. */
+/** One round trip to the cache for revocations and other keys. Without the cache, identity's answer. */
 async function look(
   {
     cache,
@@ -161,7 +159,7 @@ async function look(
     subscriptionEpoch() === undefined ? [] : await cache.getMany(names).catch(noneIfAway);
   if (generation !== undefined || (found.length > 0 && cache.mode === 'in_process')) {
     return {
-      // The cache may have evicted an entry that the copy of this process still has.
+      // The cache may have evicted an entry that this process's copy still has.
       revoked: asked.map(
         (revocation, at) =>
           isEnded(revocation, found[at]) || list.has(revocation.kind, revocation.id, revocation.at),

@@ -47,13 +47,13 @@ const pairOf = (alg: string): Pair => PAIRS[alg] ?? edwards;
 const jwkOf = ({ publicKey }: Pair): Json => publicKey.export({ format: 'jwk' }) as Json;
 const encoded = (value: string | Buffer) => Buffer.from(value).toString('base64url');
 
-/** Everything that a proof is made of; what breaks it changes some of it. */
+/** Everything that a proof consists of. Each change breaks some of it. */
 type Draft = {
   readonly alg: string;
   readonly pair: Pair;
   readonly header: Json;
   readonly claims: Json;
-  /** How the signature is made, and what is sent of the whole. */
+  /** How the signature is made, and which text is sent. */
   readonly form: (alg: string) => Omit<SignKeyObjectInput, 'key'>;
   readonly signature: (made: Buffer) => Buffer;
   readonly text: (whole: string) => string;
@@ -130,7 +130,7 @@ const changes: fc.Arbitrary<Change> = fc.oneof(
   addresses.map((htu) => withClaims({ htu })),
   fc.nat({ max: 600 }).map((length) => withClaims({ jti: 'j'.repeat(length) })),
   fc.nat({ max: DPOP_PROOF_MAX_BYTES }).map((length) => withClaims({ more: 'x'.repeat(length) })),
-  // The name of another algorithm, of none, or of one whose key everybody knows.
+  // The name of another algorithm, of `none`, or of one whose key is public.
   fc
     .constantFrom('none', 'HS256', 'ES384', 'ES256K', 'RS512', 'PS384', ...DPOP_ALGORITHMS)
     .map((alg) => withHeader(() => ({ alg }))),
@@ -147,7 +147,7 @@ const changes: fc.Arbitrary<Change> = fc.oneof(
     .constantFrom('jwt', 'DPoP+jwt', 'application/dpop+jwt', 7, null)
     .map((typ) => withHeader(() => ({ typ }))),
   fc.constantFrom(['exp'], [], 'b64', ['b64']).map((crit) => withHeader(() => ({ crit }))),
-  // Another key than the signer's, and a signer that may be none.
+  // A key other than the signer's, or an invalid signer.
   algorithms.map((alg) => withHeader(() => ({ jwk: jwkOf(pairOf(alg)) }))),
   fc.constantFrom(...FOREIGN).map(
     (pair): Change =>
@@ -167,7 +167,7 @@ const changes: fc.Arbitrary<Change> = fc.oneof(
   fc
     .constantFrom(['verify'], ['sign', 'verify'], ['sign'], 'verify', ['verify', 'verify'])
     .map((key_ops) => withJwk({ key_ops })),
-  // The form of OpenSSL in place of that of RFC 7518, and numbers that are none of the curve's.
+  // OpenSSL's signature format instead of that of RFC 7518, and numbers that are not on the curve.
   fc.constant<Change>((draft) => ({ ...draft, form: () => ({}) })),
   fc.constant(withSignature((made) => Buffer.concat(halves(made).toReversed()))),
   fc.constant(withSignature((made) => Buffer.concat([halves(made)[0], Buffer.alloc(32)]))),
@@ -178,7 +178,7 @@ const changes: fc.Arbitrary<Change> = fc.oneof(
       withSignature((made) => Buffer.concat([made, Buffer.alloc(Math.max(by, 0))]).subarray(-by)),
     ),
   fc.constant(withSignature(() => Buffer.alloc(0))),
-  // Other spellings of the same bytes, and other texts.
+  // Other encodings of the same bytes, and other texts.
   fc
     .nat({ max: 2 })
     .map((at) => withParts((parts) => parts.map((p, i) => (i === at ? `${p}=` : p)))),
@@ -195,7 +195,9 @@ const changes: fc.Arbitrary<Change> = fc.oneof(
   fc.constant(withParts((parts) => parts.slice(0, 2))),
 );
 
-/** By jose, with what RFC 9449, 4.3 asks for besides a JWT that is signed by the key in its header. */
+/**
+ * Verifies by jose, adding the requirements of RFC 9449, 4.3 to those of a JWT that is signed by the key in its header.
+ */
 async function isRightByJose(proof: string, thumbprint: string): Promise<boolean> {
   try {
     const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
@@ -221,7 +223,7 @@ async function isRightByJose(proof: string, thumbprint: string): Promise<boolean
   }
 }
 
-/** What we refuse although jose takes it. */
+/** What we refuse although jose accepts it. */
 function isStricter(proof: string, { claims }: Draft): boolean {
   if (proof.length > DPOP_PROOF_MAX_BYTES) return true;
   if (proof.split('.').some((each) => encoded(Buffer.from(each, 'base64url')) !== each))
@@ -265,7 +267,7 @@ describe('a proof of DPoP', () => {
       ),
       { numRuns: 4_000 },
     );
-    // A comparison in which one of the three kinds hardly occurs would say nothing of it.
+    // If one of the three kinds hardly occurred, the comparison would say nothing about it.
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(20);
   });
 

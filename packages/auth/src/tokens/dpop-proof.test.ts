@@ -50,7 +50,7 @@ const accessToken = (cnf?: object) =>
     ...(cnf === undefined ? {} : { cnf }),
   });
 
-/** A replica: what it shares with others is the cache. */
+/** A replica, which shares only the cache with others. */
 function replica(cache: Parameters<typeof dpopProofs>[0]['cache']) {
   const revocations = {
     isRevoked: () => false,
@@ -171,7 +171,9 @@ describe('an access token that is bound to a key [oauth 39]', () => {
   });
 });
 
-/** https://www.rfc-editor.org/rfc/rfc9449#section-4.1 and #section-7.1, as published in September 2023. */
+/**
+ * The examples of https://www.rfc-editor.org/rfc/rfc9449#section-4.1 and #section-7.1, as published in September 2023.
+ */
 const RFC_9449 = {
   proof:
     'eyJ0eXAiOiJkcG9wK2p3dCIsImFsZyI6IkVTMjU2IiwiandrIjp7Imt0eSI6Ik' +

@@ -1,26 +1,26 @@
 /**
- * A proof that a caller has the key to which its access token is bound (DPoP, RFC 9449). The header of a proof is
- * the same in every proof of one key, so the key is read from it once. No outcome is cached: each proof is new.
+ * Verifies a proof that a caller has the key to which its access token is bound (DPoP, RFC 9449). All proofs of one key
+ * have the same header, so its key is parsed once. No result is cached, because each proof is new.
  *
- * It is not jose that reads them, because a proof would cost three checks. Processor time for one ES256 proof, 32 at
- * a time on two cores, in the main thread and in all: jose 160 and 290 µs; jose with a key that was imported before
- * 65 and 190 µs; Node with r and s as they come 140 and 145 µs, half of it for looking up the curve; here 15 and
- * 120 µs, by the pool of libuv and in the form of OpenSSL. A whole check as Bearer takes 54 µs.
- * `dpop-proof.jose.test.ts` compares the answers with those of jose.
+ * This does not use jose, because a proof would then cost as much as three token checks. Processor time of one ES256
+ * proof, with 32 concurrent proofs on two cores, in the main thread and in total: jose 160 and 290 µs; jose with an
+ * imported key 65 and 190 µs; Node with r and s in raw form 140 and 145 µs, half of it for finding the curve; this
+ * module 15 and 120 µs, using libuv's pool and OpenSSL's signature format. A whole check as Bearer takes 54 µs.
+ * `dpop-proof.jose.test.ts` compares the results with those of jose.
  */
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
 import { type Clock, expiringCache } from '@cardea/runtime';
 import { canonicalBytes } from './canonical-bytes.ts';
 import { jwkThumbprint } from './jwk-thumbprint.ts';
 
-/** As they stand in `WWW-Authenticate` and in the metadata of the authorization server. */
+/** The names in `WWW-Authenticate` and in the metadata of the authorization server. */
 export const DPOP_ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519', 'RS256', 'PS256'] as const;
 type Algorithm = (typeof DPOP_ALGORITHMS)[number];
 
 export const DPOP_PROOF_MAX_BYTES = 4 * 1024;
 /** How far `iat` may be from the clock of this host, in either direction. */
 export const DPOP_PROOF_S = 60;
-/** A proof of the future is good until twice that has passed. */
+/** A proof dated in the future stays valid until twice that time has passed. */
 const REPLAY_MS = 2 * DPOP_PROOF_S * 1000;
 const JTI_MAX_CHARS = 512;
 const CACHED_KEYS_MAX = 1_000;
@@ -31,7 +31,7 @@ const RSA_BITS_MAX = 4096;
 export type DpopProofDependencies = {
   readonly issuer: string;
   readonly clock: Clock;
-  /** Shared by all replicas; throws CacheUnavailable. */
+  /** Shared by all replicas. Throws CacheUnavailable. */
   readonly cache: {
     readonly setIfAbsent: (key: string, value: string, ttlMs?: number) => Promise<boolean>;
   };
@@ -41,7 +41,7 @@ export type DpopProofDependencies = {
 export type ProvenRequest = {
   readonly method: string;
   readonly path: string;
-  /** SHA-256 of the access token, base64url: what `ath` has to be. */
+  /** SHA-256 of the access token in base64url, which `ath` must equal. */
   readonly tokenDigest: string;
   /** RFC 7638 thumbprint of the key to which the token is bound. */
   readonly thumbprint: string;
@@ -49,17 +49,14 @@ export type ProvenRequest = {
 
 export interface DpopProofs {
   /**
-   * A proof that comes with a request for a token, when the token does not exist yet. Undefined for one that is
-   * not of this request, of now and signed.
+   * Reads a proof in a request for a token, when the token does not exist yet. Returns undefined for a proof that is
+   * not signed, not current or not for this request.
    */
   read(
     proof: string,
     request: Pick<ProvenRequest, 'method' | 'path'>,
   ): Promise<ReadProof | undefined>;
-  /**
-   * True once for each proof. Throws CacheUnavailable where it cannot be found out whether the proof was used
-   * before.
-   */
+  /** True once for each proof. Throws CacheUnavailable if it is unknown whether the proof was used before. */
   isProven(proof: string, request: ProvenRequest): Promise<boolean>;
 }
 
@@ -93,12 +90,12 @@ export function dpopProofs({ issuer, clock, cache }: DpopProofDependencies): Dpo
     const key = more.length === 0 ? keyOf(header) : undefined;
     if (key === undefined) return undefined;
     const { thumbprint } = key;
-    // Compared before any signature is verified: a stranger's proof costs no more than this.
+    // Compared before any signature is verified, so that a stranger's proof costs no more than this.
     if ((request.thumbprint ?? thumbprint) !== thumbprint) return undefined;
     const jti = usableJti(payload, { request, issuer, nowSeconds: clock.now().getTime() / 1000 });
     if (jti === undefined) return undefined;
     if (!(await isSigned(key, `${header}.${payload}`, signature))) return undefined;
-    // Noted after the signature, so that whoever lacks the key can fill no cache.
+    // Recorded after the signature, so that a caller without the key cannot fill the cache.
     const name = `dpop:${thumbprint}:${hash('sha256', jti, 'base64url')}`;
     return { thumbprint, use: () => cache.setIfAbsent(name, '1', REPLAY_MS) };
   };
@@ -128,14 +125,14 @@ function usableJti(
   return typeof htu === 'string' && isTarget(htu, request.path, issuer) ? jti : undefined;
 }
 
-/** A proof needs neither of them; one that has them says itself when it counts (RFC 7519, 4.1.4 and 4.1.5). */
+/** A proof needs neither claim. If it has them, they must be satisfied (RFC 7519, 4.1.4 and 4.1.5). */
 const isWithin = (nbf: unknown, exp: unknown, nowSeconds: number): boolean =>
   (nbf === undefined || (typeof nbf === 'number' && nbf <= nowSeconds + DPOP_PROOF_S)) &&
   (exp === undefined || (typeof exp === 'number' && exp > nowSeconds - DPOP_PROOF_S));
 
-/** RFC 9449, 4.3: without query and fragment, and after the normalization of both. */
+/** RFC 9449, 4.3: compares without query and fragment, after normalizing both. */
 function isTarget(htu: string, path: string, issuer: string): boolean {
-  if (htu === issuer + path) return true; // as nearly all clients spell it
+  if (htu === issuer + path) return true; // Nearly all clients use this spelling.
   const sent = URL.parse(htu);
   const own = URL.parse(path, issuer);
   if (sent === null || own === null) return false;
@@ -162,7 +159,7 @@ const P256_BYTES = 32;
 const DER_INTEGER = 0x02;
 const DER_SEQUENCE = 0x30;
 
-/** The form of RFC 7518, 3.4 (r and s, 32 bytes each) in the one that OpenSSL reads. */
+/** Converts the format of RFC 7518, 3.4 (r and s, 32 bytes each) to OpenSSL's. */
 function asDer(signature: Buffer): Buffer | undefined {
   if (signature.length !== 2 * P256_BYTES) return undefined;
   const numbers = [signature.subarray(0, P256_BYTES), signature.subarray(P256_BYTES)];
@@ -170,7 +167,7 @@ function asDer(signature: Buffer): Buffer | undefined {
   return Buffer.concat([Buffer.of(DER_SEQUENCE, content.length), content]);
 }
 
-/** Without leading zeros, but for the one that keeps a number from being negative. */
+/** Without leading zeros, except the one that keeps a number from being negative. */
 function derInteger(bytes: Buffer): Buffer {
   const first = bytes.findIndex((byte) => byte !== 0);
   const digits = first === -1 ? Buffer.of(0) : bytes.subarray(first);
@@ -178,7 +175,7 @@ function derInteger(bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.of(DER_INTEGER, sign.length + digits.length, ...sign), digits]);
 }
 
-/** Undefined for what is no header of a proof: another type, algorithm or kind of key, or a private key. */
+/** Undefined if it is not the header of a proof: another type, algorithm or kind of key, or a private key. */
 function proofKeyOf(header: string): ProofKey | undefined {
   const { typ, alg, jwk, crit } = jsonOf(header) ?? {};
   if (typ !== 'dpop+jwt' || crit !== undefined || !isAlgorithm(alg)) return undefined;
@@ -192,14 +189,14 @@ function proofKeyOf(header: string): ProofKey | undefined {
     if (isTooShort || isTooLong) return undefined;
     return { alg, publicKey, thumbprint: jwkThumbprint(members) };
   } catch {
-    return undefined; // no point of the curve, or no key at all
+    return undefined; // The coordinates are no point of the curve, or the key is invalid.
   }
 }
 
 const isAlgorithm = (alg: unknown): alg is Algorithm =>
   DPOP_ALGORITHMS.some((known) => known === alg);
 
-/** The members that the thumbprint is of, in its order. */
+/** The members that the thumbprint covers, in its order. */
 function membersOf(
   alg: Algorithm,
   jwk: unknown,
@@ -217,17 +214,17 @@ function membersOf(
     : undefined;
 }
 
-/** RFC 7518, 6. One of them alone would say already that its owner lost the key. */
+/** Private members (RFC 7518, 6). Even one of them would show that the owner has disclosed the key. */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
-/** A key that says what it is for is taken for nothing else (RFC 7517, 4). */
+/** A key that states its use is accepted for no other use (RFC 7517, 4). */
 function isForProofs(
   { use, key_ops: operations, alg }: { readonly [member: string]: unknown },
   ofProof: Algorithm,
 ): boolean {
   if (use !== undefined && use !== 'sig') return false;
   if (alg !== undefined && alg !== ofProof) return false;
-  // A public key can do nothing else.
+  // A public key supports no other operation.
   return operations === undefined || JSON.stringify(operations) === '["verify"]';
 }
 

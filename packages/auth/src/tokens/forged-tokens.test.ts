@@ -71,7 +71,7 @@ const capability = {
 const header = { alg: 'EdDSA', typ: 'at+jwt', kid: key.kid };
 const segment = (value: object | string): string =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
-/** Signed by our own key whatever it contains: only the checks that follow the signature can refuse it. */
+/** Signed by our own key whatever it contains, so that only the checks after the signature can refuse it. */
 const signed = (head: object | string, body: object | string = claims, by = key): string => {
   const text = `${segment(head)}.${segment(body)}`;
   return `${text}.${sign(null, Buffer.from(text), by.privateKey).toString('base64url')}`;
@@ -188,7 +188,7 @@ describe('S17 a forged token is refused', () => {
 
   it.each(FORGED)('%s', async (_, token) => {
     expect(await subject.authenticate(token, '192.0.2.1')).toBeUndefined();
-    // A second time, for what a cache would make of it.
+    // A second time, in case a cache has stored the result.
     expect(await subject.authenticate(token, '192.0.2.1')).toBeUndefined();
     if (token !== FORGED.find(([name]) => name === 'a capability token')?.[1]) {
       expect(await subject.capability(token)).toMatchObject({ bad: 'invalid' });
@@ -207,7 +207,7 @@ describe('S17 a forged token is refused', () => {
     for (const token of [es256, hs512]) {
       expect(await subject.authenticate(token, '192.0.2.1')).toBeUndefined();
     }
-    // And the library's own tokens under our key are ours: the OAuth server mints with it.
+    // The library's own tokens under our key are valid, because the OAuth server issues tokens with it.
     const ours = await new SignJWT(claims)
       .setProtectedHeader(header)
       .sign(createPrivateKey(key.privateKey.export({ format: 'pem', type: 'pkcs8' })));
@@ -215,7 +215,7 @@ describe('S17 a forged token is refused', () => {
   });
 });
 
-/** One UTF-16 unit, lone surrogates too. */
+/** One UTF-16 unit, including lone surrogates. */
 const anyUnit = fc.nat(0xffff).map((unit) => String.fromCharCode(unit));
 
 describe('F3 the reader of tokens', () => {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
 
-/** RFC 7638: of the required members of a public key, which callers give in lexical order. */
+/** RFC 7638: the thumbprint of a public key's required members, which callers pass in lexical order. */
 export const jwkThumbprint = (members: { readonly [member: string]: string }): string =>
   hash('sha256', JSON.stringify(members), 'base64url');

@@ -2,29 +2,26 @@ import type { KeyObject } from 'node:crypto';
 import type { Clock } from '@cardea/runtime';
 import { importPublicJwk } from './signing-key.ts';
 
-/** A key that nobody knows makes the set be fetched again, at most this often. */
+/** The minimum time between two fetches of the set because of an unknown key. */
 const REFETCH_MS = 30_000;
-/** A set of this age is fetched again beside the work, so that removed keys go without a notice. */
+/** A set of this age is fetched again in the background, so that removed keys disappear without a notice. */
 const FRESH_MS = 300_000;
-/** A set that could not be renewed for this long is not trusted any more. */
+/** A set that could not be renewed for this long is no longer trusted. */
 const KEPT_MS = 12 * 3_600_000;
-/** How often one look may fetch the keys while they keep changing. */
+/** How often one lookup may fetch the keys while they keep changing. */
 const FETCHES_MAX = 20;
-/** How many keys are kept: the newest ones, which are last. */
+/** How many keys are kept: the newest, which are last. */
 const KEYS_MAX = 100;
 
 export type JwkSet = { readonly keys: readonly object[] };
 
-/** The public keys of the deployment, kept in the process. */
+/** The public keys of the deployment, cached in the process. */
 export interface KeySet {
-  /** Without a round trip; undefined: not cached. */
+  /** Reads the cache without a round trip. Undefined if the key is not cached. */
   held(kid: string): KeyObject | undefined;
-  /**
-   * Fetches if nothing is cached, or if the last fetch is long enough ago. Throws when there is no key
-   * set at all.
-   */
+  /** Fetches if nothing is cached, or if the last fetch is long enough ago. Throws when there is no key set at all. */
   find(kid: string): Promise<KeyObject | undefined>;
-  /** The next look fetches again. */
+  /** Makes the next lookup fetch again. */
   drop(): void;
 }
 
@@ -41,7 +38,7 @@ export function keySet(jwks: () => Promise<JwkSet>, clock: Clock): KeySet {
       triedMs = clock.monotonicMs();
       try {
         const fetched = keyMap(await jwks());
-        if (before !== drops) return; // asked for before the keys changed: worth nothing
+        if (before !== drops) return; // This response was requested before the keys changed, so it is discarded.
         keys = fetched;
         fetchedMs = clock.monotonicMs();
       } finally {
@@ -61,8 +58,7 @@ export function keySet(jwks: () => Promise<JwkSet>, clock: Clock): KeySet {
     },
     find: async (kid) => {
       if (keys === undefined) {
-        // A fetch that began before the keys changed is outdated, and several changes may be announced in a
-        // row.
+        // A fetch that started before the keys changed is outdated, and several changes may be announced in a row.
         for (let fetches = 0; keys === undefined && fetches < FETCHES_MAX; fetches += 1) {
           await fetchKeys();
         }

@@ -1,21 +1,21 @@
 import { sign } from 'node:crypto';
 import type { SigningKey } from './signing-key.ts';
 
-/** The keys of a deployment, as far as signing goes. */
+/** The part of a deployment's keys that signing needs. */
 export interface SigningKeys {
   /** The key that signs now. */
   active(): SigningKey;
 }
 
-/** Signs claims as a compact JWS of this `typ` with the active key; the claims get no time, id or issuer here. */
+/** Signs claims as a compact JWS of this `typ` with the active key. It adds no claims. */
 export type SignToken = (typ: string, claims: object) => string;
 
-/** Encoded headers that are kept: there is one key, and a handful of types. */
+/** How many encoded headers are kept. There is one key, and a handful of types. */
 const HEADERS_MAX = 16;
 
 /**
- * EdDSA, synchronously: a signature costs less than the way through the thread pool. `signedHere` is told of
- * each token.
+ * Signs with EdDSA, synchronously, because a signature costs less than a round trip through the thread pool.
+ * `signedHere` is called with each token.
  */
 export function signer(keys: SigningKeys, signedHere?: (token: string) => void): SignToken {
   const headers = new Map<string, string>();

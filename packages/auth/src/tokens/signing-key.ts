@@ -1,10 +1,10 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { jwkThumbprint } from './jwk-thumbprint.ts';
 
-/** An Ed25519 key that signs tokens; its id is the RFC 7638 thumbprint of its public half. */
+/** An Ed25519 key that signs tokens. Its id is the RFC 7638 thumbprint of its public key. */
 export type SigningKey = { readonly kid: string; readonly privateKey: KeyObject };
 
-/** A public key as it stands in the JWK Set. */
+/** A public key as it appears in the JWK Set. */
 export type PublicJwk = {
   readonly kty: 'OKP';
   readonly crv: 'Ed25519';
@@ -19,7 +19,7 @@ export function generateSigningKey(): SigningKey {
   return { kid: publicJwk(privateKey).kid, privateKey };
 }
 
-/** The public half, whichever half is given. */
+/** The public key of a private or public key. */
 export function publicJwk(key: KeyObject): PublicJwk {
   const publicKey = key.type === 'private' ? createPublicKey(key) : key;
   const { x } = publicKey.export({ format: 'jwk' });
@@ -29,11 +29,11 @@ export function publicJwk(key: KeyObject): PublicJwk {
   return { kty: 'OKP', crv: 'Ed25519', x, kid: thumbprint(x), alg: 'EdDSA', use: 'sig' };
 }
 
-/** The private half as a text to seal: PKCS #8 as DER, base64url. */
+/** The private key as a text to encrypt: PKCS #8 as DER, base64url. */
 export const exportPrivateKey = (key: KeyObject): string =>
   key.export({ format: 'der', type: 'pkcs8' }).toString('base64url');
 
-/** Undefined for a key of another kind, or one whose `kid` is not its thumbprint. */
+/** Undefined for a key of another type, or one whose `kid` is not its thumbprint. */
 export function importPublicJwk(
   jwk: object,
 ): { readonly kid: string; readonly publicKey: KeyObject } | undefined {

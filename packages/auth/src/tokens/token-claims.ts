@@ -11,7 +11,7 @@ export const TOKEN_CLASSES = {
 } as const;
 export type TokenClass = keyof typeof TOKEN_CLASSES;
 
-/** In every token. Times are Unix seconds. */
+/** Claims of every token. Times are Unix seconds. */
 export type CommonClaims = {
   readonly iss: string;
   readonly sub: string;
@@ -20,7 +20,7 @@ export type CommonClaims = {
   readonly exp: number;
   readonly jti: string;
   readonly tid: string;
-  /** Equals `tid`, under the name that REST clients know. */
+  /** Equals `tid`, under the name that REST clients use. */
   readonly tenant_id: string;
 };
 
@@ -46,14 +46,14 @@ export type OAuthClaims = CommonClaims & {
   readonly cnf?: { readonly jkt: string };
 };
 
-/** An admin who looks through a user's eyes: `act` without agent. */
+/** An admin who impersonates a user: `act` without an agent. */
 export type ImpersonationClaims = CommonClaims & {
   readonly act: { readonly sub: string };
   readonly email: string;
   readonly roles: readonly string[];
 };
 
-/** `sub` is the user on whose behalf, else the agent; `act.sub` is always the agent. */
+/** `sub` is the user on whose behalf the agent acts, else the agent. `act.sub` is always the agent. */
 export type AgentClaims = CommonClaims & {
   readonly act: { readonly sub: string };
   readonly agent_id: string;
@@ -68,9 +68,9 @@ export type CapabilityClaims = CommonClaims & {
   readonly act: { readonly sub: string };
   /** Services and their fields; never whether someone approved. */
   readonly cap: readonly { readonly s: string; readonly f: readonly string[] }[];
-  /** The agent key that the session was opened with. */
+  /** The agent key with which the session was opened. */
   readonly cnf: { readonly akid: string };
-  /** Epoch of the agent's grants. */
+  /** The epoch of the agent's grants. */
   readonly ver: number;
   readonly purpose?: string;
   readonly app_id?: string;
@@ -78,5 +78,5 @@ export type CapabilityClaims = CommonClaims & {
   readonly pjti?: string;
 };
 
-/** Claims as they were verified: the common ones are there, of the rest nothing is promised. */
+/** Verified claims. The common ones are guaranteed, others are not. */
 export type VerifiedClaims = CommonClaims & { readonly [claim: string]: unknown };

@@ -100,7 +100,7 @@ describe('the verifier of a process', () => {
 
   it('takes a token that was signed here without its signature, and everything else about it as ever', async () => {
     const { clock, verifier, token, published, ended, missing } = fixture();
-    /** As a signer whose signature is wrong: only what was signed here can pass. */
+    /** A token with an invalid signature, which is accepted only if it was signed here. */
     const unsigned = (more: object = {}): string => {
       const [header, payload] = token(published[0], more).split('.');
       return `${header}.${payload}.${Buffer.alloc(64, 1).toString('base64url')}`;

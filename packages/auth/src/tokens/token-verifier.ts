@@ -8,7 +8,7 @@ import { isExpired, type Verified, verifyToken } from './verify-token.ts';
 
 const CACHED_TOKENS_MAX = 25_000;
 const CACHED_TOKEN_MS = 60_000;
-/** Notice that the signing keys changed: every process drops its keys and its verified tokens. */
+/** The channel of notices that the signing keys changed. Every process then drops its keys and its verified tokens. */
 export const KEYS_CHANGED = 'keys:changed';
 
 export type TokenVerifierDependencies = {
@@ -22,37 +22,35 @@ export type Accepted = Exclude<Verified, { bad: 'unknown_key' }>;
 
 export interface TokenVerifier {
   /**
-   * As `verifyToken`, and an access token also not revoked; a key that is not known is looked for once in 30 s. Throws only
-   * when no keys can be had at all. A promise only where keys or revocations have to be asked for.
+   * Works like `verifyToken`, and also checks that an access token is not revoked. An unknown key is fetched at most
+   * once in 30 s. Throws only when no keys can be obtained at all. Returns a promise only if keys or revocations have
+   * to be fetched.
    */
   verify(
     tokenClass: TokenClass,
     token: string,
-    /** The digest of the token, where the caller has it already. */
+    /** The digest of the token, if the caller has computed it already. */
     digest?: string,
   ): Accepted | Promise<Accepted>;
   /**
-   * Call it with each token that this process signs, so that the first request with the token needs no check
-   * of its signature.
+   * Call it with each token that this process signs, so that the first request with the token needs no check of its
+   * signature.
    */
   signedHere(token: string): void;
   /** Forgets keys and verified tokens. */
   drop(): void;
 }
 
-/** The process's own copy of the revocation list, and whom to ask where that is not complete. */
+/** The process's own copy of the revocation list, and the live source to ask if the copy is not complete. */
 export type LiveRevocations = Pick<Revocations, 'isRevoked' | 'subscriptionEpoch' | 'look'>;
 
-/**
- * The public keys, the recently verified tokens, and the revocation list: what a service needs to accept
- * a token.
- */
+/** The public keys, the recently verified tokens, and the revocation list: what a service needs to accept a token. */
 export function tokenVerifier(needs: TokenVerifierDependencies): TokenVerifier {
   const { clock, issuer, revocations } = needs;
   const keys = keySet(needs.jwks, clock);
   const asLong = { entriesMax: CACHED_TOKENS_MAX, ttlMs: CACHED_TOKEN_MS };
   const seen = expiringCache<string, VerifiedClaims>(clock, asLong);
-  /** By digest. Whether their key still counts is looked up all the same. */
+  /** Verified tokens by digest. Whether their key is still in the set is checked each time. */
   const signed = expiringCache<string, true>(clock, asLong);
   let drops = 0;
   const nowSeconds = (): number => clock.now().getTime() / 1000;
@@ -69,8 +67,8 @@ export function tokenVerifier(needs: TokenVerifierDependencies): TokenVerifier {
     return (await keys.find(first.kid)) === undefined ? first : check();
   };
 
-  // Vending distinguishes an ended session from a bad token, and looks both up live; so a revocation
-  // ends only access tokens here.
+  // Vending distinguishes an ended session from a bad token and checks both live, so a revocation ends only access
+  // tokens here.
   const believed = (
     tokenClass: TokenClass,
     claims: VerifiedClaims,
@@ -112,7 +110,7 @@ export function tokenVerifier(needs: TokenVerifierDependencies): TokenVerifier {
 
 const nameOf = (tokenClass: TokenClass, digest: string): string => `${tokenClass} ${digest}`;
 
-/** Drops what the verifier holds whenever keys were removed, or may have been; answers how to stop listening. */
+/** Drops the verifier's caches whenever keys were removed, or may have been. Returns a function that stops this. */
 export const dropOnKeysChanged = (
   verifier: TokenVerifier,
   cache: Cache,
@@ -122,7 +120,7 @@ export const dropOnKeysChanged = (
     healed: () => verifier.drop(),
   });
 
-/** Ending a user's session does not revoke its access token: that one expires by itself. */
+/** Ending a user's session does not revoke its access token, which expires on its own. */
 function isRevoked(
   claims: VerifiedClaims,
   revocations: LiveRevocations,
@@ -148,7 +146,7 @@ export function revocationsOf(claims: VerifiedClaims): readonly Revocation[] {
   add('user', actor);
   add('agent', claims['agent_id']);
   add('asid', claims['agent_session_id']);
-  // An agent's token has no roles, so none can be taken from it.
+  // An agent's token has no roles, so none can be removed.
   if (claims['agent_id'] === undefined) {
     add('rank', claims.sub, claims.iat);
     add('rank', actor, claims.iat);

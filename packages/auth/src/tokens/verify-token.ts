@@ -2,14 +2,14 @@ import { type KeyObject, verify } from 'node:crypto';
 import { canonicalBytes } from './canonical-bytes.ts';
 import { TOKEN_CLASSES, type TokenClass, type VerifiedClaims } from './token-claims.ts';
 
-/** How far the clocks of two hosts may be apart. */
+/** The tolerated difference between the clocks of two hosts. */
 export const CLOCK_TOLERANCE_S = 30;
 const TOKEN_BYTES_MAX = 8192;
 
-/** `unknown_key`: well formed, of the class, but signed by a key that is not in the set (any more). */
+/** `unknown_key`: well formed and of the class, but signed by a key that is not (or no longer) in the set. */
 export type Verified =
   | { readonly ok: VerifiedClaims }
-  /** Genuine in every other respect. */
+  /** Valid in every other respect. */
   | { readonly bad: 'expired'; readonly claims: VerifiedClaims }
   | { readonly bad: 'unknown_key'; readonly kid: string }
   | { readonly bad: 'invalid' };
@@ -17,20 +17,20 @@ export type Verified =
 export type VerifyDependencies = {
   readonly tokenClass: TokenClass;
   readonly issuer: string;
-  /** From the local set only. */
+  /** Looks only in the local set. */
   readonly keyOf: (kid: string) => KeyObject | undefined;
   readonly nowSeconds: number;
-  /** This process has just signed the very token: its signature is not computed again. */
+  /** This process has just signed this token, so its signature is not verified again. */
   readonly isSignedHere?: boolean;
-  /** For who asks what a token is, not for who lets it in: tokens for other resources are verified too. */
+  /** For introspection, not for accepting a token: tokens for other resources are verified too. */
   readonly anyAudience?: true;
 };
 
 const INVALID = { bad: 'invalid' } as const;
 
 /**
- * A compact JWS of one class of ours, or not: `alg` is EdDSA, the key comes from our own set, header
- * and claims are spelled as a signer of ours spells them. Never throws for what a caller sent.
+ * Verifies a compact JWS of one class of ours. `alg` must be EdDSA, the key must be in our own set, and header and
+ * claims must be encoded exactly as our signers do. Never throws for what a caller sent.
  */
 export function verifyToken(token: string, needs: VerifyDependencies): Verified {
   const segments = threeSegments(token);
@@ -65,8 +65,8 @@ function threeSegments(token: string): Segments | undefined {
 }
 
 /**
- * The header is `alg`, `typ` and `kid`, and nothing else: so no `crit`, no key or address of a key
- * brought along, nothing that asks to be treated specially.
+ * The header consists of `alg`, `typ` and `kid` and nothing else. So there is no `crit`, no embedded key or key
+ * address, and no other way to influence the verification.
  */
 function keyIdOf(bytes: Buffer, typ: string): string | undefined {
   const header = jsonObject(bytes);
@@ -77,7 +77,7 @@ function keyIdOf(bytes: Buffer, typ: string): string | undefined {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Spelled as `JSON.stringify` spells it, so that no name stands twice and no two parsers differ. */
+/** The text must equal the output of `JSON.stringify`, so that no name occurs twice and all parsers agree. */
 function jsonObject(bytes: Buffer): Record<string, unknown> | undefined {
   try {
     const text = UTF8.decode(bytes);
@@ -112,6 +112,6 @@ function atThisTime(claims: VerifiedClaims, nowSeconds: number): Verified {
   return { ok: claims };
 }
 
-/** Without tolerance: a token that introspection calls inactive is refused everywhere. */
+/** Compared without tolerance, so that every service refuses a token that introspection calls inactive. */
 export const isExpired = ({ exp }: { readonly exp: number }, nowSeconds: number): boolean =>
   nowSeconds >= exp;

@@ -14,7 +14,7 @@ const instant = Type.String({ format: 'date-time' });
 const optional = <Of extends TSchema>(schema: Of) => Type.Optional(nullable(schema));
 const outcome = <const Name extends string>(name: Name) => ({ outcome: Type.Literal(name) });
 
-/** Where the request to vault came from; encrypted again under approval's own keys. */
+/** The origin of the request to vault, which is encrypted again under approval's own keys. */
 const context = Type.Object({
   ip: optional(Type.String()),
   user_agent: optional(Type.String()),
@@ -45,9 +45,9 @@ export const approvalCalls = internalCalls({
       digest: text,
       agent_id: text,
       session_id: text,
-      /** The person who is asked, or the text of `approver`. */
+      /** The person who is asked, or the text form of `approver`. */
       user_id: text,
-      /** The set of which everyone may decide; absent where one person is asked. */
+      /** The set whose members may each decide. Missing if one person is asked. */
       approver: optional(ApproverSetShape),
       needed: optional(Type.Integer({ minimum: 1, maximum: APPROVALS_NEEDED_MAX })),
       exclude_session_user: optional(Type.Boolean()),
@@ -96,7 +96,7 @@ export const approvalCalls = internalCalls({
     ok: Type.Union([
       Type.Object({
         ...outcome('found'),
-        /** Together with the other fields that its readers may see (`docs/contract.md` 2.11). */
+        /** Includes the other fields that its readers may see (`docs/contract.md` 2.11). */
         request: Type.Object({
           id: text,
           status: Type.Enum(['pending', 'approved', 'denied', 'expired']),

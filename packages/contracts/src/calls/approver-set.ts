@@ -1,13 +1,13 @@
 /**
- * A set of persons who may decide a request for approval: the holders of a role, or of a relation to an
- * object. As a text it is `role:admin` or `team:payments#approver`, with the names that authz would quote
- * in its reasons quoted alike.
+ * A set of persons who may decide a request for approval: the holders of a role, or of a relation to an object. As a
+ * text it is `role:admin` or `team:payments#approver`. Names that authz would quote in its reasons are quoted in the
+ * same way.
  */
 import Type, { type Static } from 'typebox';
 import { named } from '../rest.ts';
 
 export const SET_TEXT_MAX_CHARS = 512;
-/** Different persons who have to approve one request, at most. */
+/** The most persons who may have to approve one request. */
 export const APPROVALS_NEEDED_MAX = 5;
 
 /** For how long an agent may get access that it asks for. */
@@ -109,6 +109,6 @@ function readName(printed: string): string | undefined {
     const name: unknown = JSON.parse(printed);
     return typeof name === 'string' && name !== '' ? name : undefined;
   } catch {
-    return undefined; // an escape that JSON does not have
+    return undefined; // The escape does not exist in JSON.
   }
 }

@@ -2,9 +2,9 @@
 import Type from 'typebox';
 import { internalCalls, type RequestOf, TENANT_REFUSALS } from './internal-call.ts';
 
-/** Holders that an answer has at most; one more than this says that there are too many. */
+/** The most holders that callers accept. A response with one more means that there are too many. */
 export const HOLDERS_MAX = 100;
-/** Checks of one call. */
+/** The most checks of one call. */
 const HOLDER_CHECKS_MAX = 100;
 
 const text = Type.String({ minLength: 1, maxLength: 1_024 });
@@ -19,7 +19,7 @@ export const authzCalls = internalCalls({
     body: Type.Object({ tenant_id: text, ...heldRelation }),
     ok: Type.Object({
       user_ids: Type.Array(Type.String(), { maxItems: HOLDERS_MAX + 1 }),
-      /** Every user of the tenant has this relation. */
+      /** Whether every user of the tenant has this relation. */
       wildcard: Type.Boolean(),
     }),
     refusals: TENANT_REFUSALS,

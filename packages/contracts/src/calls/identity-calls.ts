@@ -6,11 +6,11 @@ import { type AnswerOf, internalCalls, type RequestOf, TENANT_REFUSALS } from '.
 const MARKS_MAX = 100;
 const TOKEN_MAX_CHARS = 8_192;
 const text = Type.String({ minLength: 1 });
-/** Persons of one question; one more than may hold a set of approvers. */
+/** The most persons of one query: one more than a set of approvers may have. */
 const PEOPLE_MAX = 101;
 const textOrNull = nullable(Type.String());
 
-/** A key of the set. Each is checked by itself, so that a malformed one does not make the others unusable. */
+/** A key of the set. Keys are checked one by one, so that a malformed one does not make the others unusable. */
 const jwk = Type.Object({}, { additionalProperties: true });
 
 const ofKey = {
@@ -210,7 +210,7 @@ export type UsersRequest = RequestOf<(typeof identityCalls)['people']>;
 export type Person = AnswerOf<(typeof identityCalls)['people']>['people'][number];
 export type FactsRequest = RequestOf<(typeof identityCalls)['facts']>;
 /**
- * The current state of identity's streams; a field is null when the tenant has no such thing, or the
- * request did not name it.
+ * The current state of identity's streams. A field is null when the tenant has no such object, or the request did not
+ * name it.
  */
 export type CurrentFacts = AnswerOf<(typeof identityCalls)['facts']>;

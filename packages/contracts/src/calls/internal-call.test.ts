@@ -14,7 +14,7 @@ type Facts = Ask<(typeof identityCalls)['facts']>;
 type Consume = Ask<(typeof approvalCalls)['consume']>;
 const use = { tenant_id: 't', agent_id: 'a', digest: 'd', grant_id: 'g' };
 
-/** Compiled and never run: the compiler has to refuse each line that is marked. */
+/** Compiled but never run. The compiler has to refuse each marked line. */
 const refusedByTheCompiler = (facts: Facts, consume: Consume) => [
   // @ts-expect-error: the tenant is missing.
   facts({ agentId: 'bot' }),

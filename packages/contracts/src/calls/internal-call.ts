@@ -1,14 +1,13 @@
 /**
- * Declares a call from one service to another that does not go over a topic: a function call when both run
- * in one process, else a request to the internal listener. Both sides validate against it: the server
- * refuses a request that does not fit, the client refuses a response that does not. Requests are closed, so
- * the server has to know a new field one release before clients send it; responses may have fields that the
- * client does not know.
+ * Declares a call from one service to another that does not go over a topic: a function call when both run in one
+ * process, else a request to the internal listener. Both sides validate against the declaration: the server refuses a
+ * request that does not fit, the client a response that does not. Requests are closed, so a server must know a new
+ * field one release before clients send it. Responses may have fields that the client does not know.
  */
 import type { Static, TObject, TSchema } from 'typebox';
 
 export type InternalCall = {
-  /** snake_case, unique: the name in logs and metrics. */
+  /** The name in logs and metrics: snake_case, unique. */
   readonly name: string;
   readonly summary: string;
   readonly method: 'get' | 'post';
@@ -28,7 +27,7 @@ export const internalCalls = <const Calls extends { readonly [name: string]: Int
   calls: Calls,
 ): Calls => calls;
 
-/** Refusals of a call that acts within one tenant, for a caller whose header and body name different tenants. */
+/** Refusals of a call within one tenant, if header and body name different tenants. */
 export const TENANT_REFUSALS = { tenant_mismatch: 401 } as const;
 
 /** The request: parameters, query and body in one object, since their names do not overlap. */

@@ -1,6 +1,6 @@
 /**
- * A known caller was refused (`action.denied`, on every topic, the same shape): 401 and 403 anywhere,
- * 409, 410, 422 and 429 where something was to change.
+ * A known caller was refused (`action.denied`, in the same form on every topic): 401 and 403 anywhere; 409, 410, 422
+ * and 429 for requests that change something.
  */
 import Type from 'typebox';
 import { fact, id, nullable, oneOf, text } from '../fields.ts';

@@ -1,6 +1,6 @@
 /**
- * The events of approval: requests of agents, and the decisions of users. Never the text of a reason, never
- * a code.
+ * The events of approval: requests of agents, and the decisions of users. They contain neither a reason's text nor a
+ * code.
  */
 import Type from 'typebox';
 import {
@@ -61,7 +61,7 @@ const answered = {
   responded_at: instant('When they answered.'),
 };
 
-/** Never the URL or the token of a channel: whoever knows them can write there. */
+/** Never the URL or the token of a channel, because anyone who knows them can post there. */
 const channel = {
   channel_id: id('The channel.'),
   format: oneOf(['slack', 'teams', 'discord', 'ntfy'], 'The program that it leads to.'),

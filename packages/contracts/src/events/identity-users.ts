@@ -41,7 +41,7 @@ const place = Type.Object(
   },
 );
 
-/** `docs/contract.md` 2.3 without `current`. Addresses are null once erased; `location` is absent without geo data. */
+/** `docs/contract.md` 2.3 without `current`. Addresses are null once erased. `location` is missing without geo data. */
 export const loginSession = Type.Object(
   {
     id: id('The session.'),
@@ -75,10 +75,9 @@ export const USER_CREATED_VIA = [
 export type UserCreatedVia = (typeof USER_CREATED_VIA)[number];
 
 /**
- * Why a mail was requested. `notice` informs the holder of an address of a change to it, `new_device` of a
- * sign-in, `sign_in_blocked` of failures that blocked the account, `security_notice` of a change to how the
- * account is signed in to, `email_change` of a change of the address that is to be confirmed, `email_change_stop` of
- * one that can be stopped.
+ * Why a mail was requested. `notice`: a change to an address, for its holder. `new_device`: a sign-in.
+ * `sign_in_blocked`: failures that blocked the account. `security_notice`: a change to how the account is signed in to.
+ * `email_change`: a change of address to confirm. `email_change_stop`: a change of address that can be cancelled.
  */
 export const MAIL_PURPOSES = [
   'verify',

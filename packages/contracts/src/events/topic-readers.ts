@@ -1,8 +1,8 @@
 import { SERVICE_NAMES, type ServiceName } from '../envelope.ts';
 
 /**
- * The services whose topics each service reads beside its own: its logins may read no others. The row-level security of
- * schema `bus` says the same in its migrations.
+ * The services whose topics each service reads besides its own. Its logins may read no others. The row-level security
+ * of schema `bus` repeats this in its migrations.
  */
 export const LISTENS_TO: { readonly [reader in ServiceName]: readonly ServiceName[] } = {
   // What agents may reach grows by approvals of their wishes.

@@ -1,7 +1,7 @@
-/** Lists that go on where a page ended, and their queries. */
+/** Queries and pages of lists that continue after a cursor. */
 import Type from 'typebox';
 
-/** Where a page ended: the time and id of its last row, opaque to clients. */
+/** The end of a page: the time and id of its last row, opaque to clients. */
 export type Cursor = { readonly ts: string; readonly id: string };
 
 const FORM =
@@ -10,7 +10,7 @@ const FORM =
 export const printCursor = ({ ts, id }: Cursor): string =>
   Buffer.from(`${ts} ${id}`, 'utf8').toString('base64url');
 
-/** Undefined for a text that {@link printCursor} never made. */
+/** Returns undefined for a text that {@link printCursor} never made. */
 export function readCursor(text: string): Cursor | undefined {
   const plain = Buffer.from(text, 'base64url').toString('utf8');
   const [, ts, id] = FORM.exec(plain) ?? [];
@@ -22,16 +22,16 @@ const CURSOR_PAGE_DEFAULT = 50;
 const CURSOR_PAGE_MAX = 1_000;
 const CURSOR_CHARS_MAX = 200;
 
-/** Query parameters of a list that goes on by `cursor` alone. */
+/** Query parameters of a list that continues only by `cursor`. */
 export const cursorQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: CURSOR_PAGE_MAX })),
-  /** Empty or absent: the first page. */
+  /** If empty or missing, the first page is returned. */
   cursor: Type.Optional(Type.String({ maxLength: CURSOR_CHARS_MAX })),
 };
 
 export type CursorPage = { readonly limit: number; readonly after: Cursor | undefined };
 
-/** The page that a query asks for, or why its cursor is none. */
+/** The page that a query requests, or why its cursor is invalid. */
 export function pageOfCursor({
   limit = CURSOR_PAGE_DEFAULT,
   cursor = '',
@@ -44,7 +44,7 @@ export function pageOfCursor({
   return after === undefined ? { field: 'cursor', rule: 'form' } : { limit, after };
 }
 
-/** Null after the last page. */
+/** Returns null after the last page. */
 export function nextCursor<Row>(
   rows: readonly Row[],
   limit: number,

@@ -35,7 +35,7 @@ const anyKey: fc.Arbitrary<CredentialKey> = fc.oneof(
   fc.record({ kind: fc.constant('pk' as const), environment, id: letters(24) }),
   fc.record({ kind: fc.constant('cs' as const), secret: letters(43) }),
 );
-/** UTF-16 units of any kind, lone surrogates too. */
+/** UTF-16 units of any kind, including lone surrogates. */
 const anyText = fc
   .array(fc.nat(0xffff), { maxLength: 80 })
   .map((units) => String.fromCharCode(...units));

@@ -4,9 +4,8 @@ import { base62 } from '../base62.ts';
 import { sha256 } from '../digest.ts';
 
 /**
- * The keys that identity hands out (`docs/design/tokens.md`, Credentials). They are read by fixed
- * lengths, never split, since a base64url secret contains the separator; a checksum finds the typo before
- * any look-up.
+ * The keys that identity issues (`docs/design/tokens.md`, Credentials). They are parsed by fixed lengths, never split,
+ * since a base64url secret may contain the separator. A checksum detects typos before any lookup.
  */
 export type KeyEnvironment = 'live' | 'test';
 export type CredentialKey =
@@ -19,11 +18,11 @@ export type CredentialKey =
   | { readonly kind: 'pk'; readonly environment: KeyEnvironment; readonly id: string }
   | { readonly kind: 'cs'; readonly secret: string };
 
-/** A new key: `text` is shown once, the rest is kept. */
+/** A new key. `text` is shown once, the rest is stored. */
 export type IssuedKey = {
   readonly text: string;
   readonly id: string;
-  /** SHA-256 of the secret, 64 hex. */
+  /** The SHA-256 of the secret, 64 hexadecimal digits. */
   readonly secretHash: string;
 };
 
@@ -31,7 +30,7 @@ const SECRET_BYTES = 32;
 const SECRET_LENGTH = 43;
 const SUM_LENGTH = 6;
 const ID_LENGTH = { svc: 8, agk: 12, pk: 24 } as const;
-/** Twice what the longest id holds, so that no digit is likelier than another. */
+/** Twice the size of the longest id, so that all digits are nearly equally likely. */
 const ID_BYTES = 36;
 
 export function issueKey(
@@ -45,7 +44,7 @@ export function issueKey(
   return { text: printKey({ kind, environment, id, secret }), id, secretHash: secretHash(secret) };
 }
 
-/** An identifier, no secret. */
+/** An identifier, not a secret. */
 export const issuePublishableKey = (
   environment: KeyEnvironment,
   random: Random = systemRandom,
@@ -57,7 +56,7 @@ export function issueClientSecret(random: Random = systemRandom): Omit<IssuedKey
   return { text: printKey({ kind: 'cs', secret }), secretHash: secretHash(secret) };
 }
 
-/** The stored form. The secrets have 256 bits, so a slow hash would only invite overload. */
+/** The stored form. The secrets have 256 bits, so a slow hash would only make overload easier. */
 export const secretHash = (secret: string): string => sha256(secret).toString('hex');
 
 export function printKey(key: CredentialKey): string {
@@ -78,7 +77,7 @@ const AGK = /^agk_(live|test)_([0-9A-Za-z]{12})_([\w-]{43})[0-9A-Za-z]{6}$/;
 const PK = /^pk_(live|test)_([0-9A-Za-z]{24})$/;
 const CS = /^cs_([0-9A-Za-z]{43})$/;
 
-/** Undefined for whatever {@link printKey} would not have printed. */
+/** Returns undefined for any text that {@link printKey} does not produce. */
 export function parseKey(text: string): CredentialKey | undefined {
   const checked = (kind: 'svc' | 'agk', form: RegExp): CredentialKey | undefined => {
     const [, environment, id = '', secret = ''] = form.exec(text) ?? [];

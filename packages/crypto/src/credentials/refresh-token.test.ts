@@ -9,7 +9,7 @@ import {
   printRefreshToken,
 } from './refresh-token.ts';
 
-/** UTF-16 units of any kind, lone surrogates too. */
+/** UTF-16 units of any kind, including lone surrogates. */
 const anyText = fc
   .array(fc.nat(0xffff), { maxLength: 80 })
   .map((units) => String.fromCharCode(...units));
@@ -35,7 +35,7 @@ describe('a refresh token', () => {
   });
 
   it('F3 has one spelling only', () => {
-    // With letters in it, which a random one may lack.
+    // An id with letters in it, which a random one may lack.
     const sid = '0198f3c2-abcd-7000-8000-00000000000e';
     const mac = Buffer.alloc(32).toString('base64url');
     expect(parseRefreshToken(`rt_${sid}.7.${mac}`)).toBeDefined();

@@ -2,8 +2,8 @@ import type { DerivedKeys } from '../derive.ts';
 import { hmac, sameBytes } from '../digest.ts';
 
 /**
- * A refresh token: `rt_<session id>.<sequence>.<mac>`. The MAC needs the salt of the session's stream and the
- * deployment's secret, so neither is enough to forge one. No part of the token is stored.
+ * A refresh token: `rt_<session id>.<sequence>.<mac>`. The MAC depends on the salt of the session's stream and on the
+ * deployment's secret, so neither alone suffices to forge one. No part of the token is stored.
  */
 export type RefreshToken = {
   readonly sid: string;
@@ -23,7 +23,7 @@ export const issueRefreshToken = (
 export const printRefreshToken = ({ sid, seq, mac }: RefreshToken): string =>
   `rt_${sid}.${seq}.${mac}`;
 
-/** Undefined for whatever would not have been printed so: one token has one text. */
+/** Undefined for any other text, since a token has only one text. */
 export function parseRefreshToken(text: string): RefreshToken | undefined {
   const [, sid, seq, mac] = FORM.exec(text) ?? [];
   if (sid === undefined || seq === undefined || mac === undefined) return undefined;

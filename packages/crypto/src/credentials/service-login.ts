@@ -1,7 +1,7 @@
 /**
- * The login of a service at servers that all services share. Name and password are derived from JWT_SECRET,
- * so the logins need not be stored, and every holder of that secret can derive them. The name ends with a
- * name of the secret: while JWT_SECRET is changed, logins of both secrets exist side by side.
+ * The login of a service at servers that all services share. Name and password are derived from JWT_SECRET, so the
+ * logins need not be stored, and every holder of that secret can derive them. The name ends with an identifier of the
+ * secret. While JWT_SECRET is changed, logins of both secrets exist side by side.
  */
 import { type Secret, secret } from '@cardea/runtime';
 import { type DeploymentSecrets, deriveKey } from '../derive.ts';
@@ -14,7 +14,7 @@ export type ServiceLogin = {
 
 const ID_HEX = 8;
 
-/** The login under the current secret; under the previous one, where there is one, second. */
+/** The login under the current secret, then the login under the previous one if there is one. */
 export function serviceLogins(
   of: Pick<DeploymentSecrets, 'JWT_SECRET' | 'JWT_SECRET_PREVIOUS'>,
   service: string,

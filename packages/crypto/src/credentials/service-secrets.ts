@@ -1,14 +1,13 @@
 /**
- * The secrets of a single service, derived from those of the deployment. A process that holds them can read
- * and write the encrypted data of that service, and can derive neither the deployment's secrets nor those of
- * another service.
+ * The secrets of a single service, derived from those of the deployment. A process that has them can read and write the
+ * encrypted data of that service. It cannot derive the deployment's secrets or those of another service.
  */
 import { type Secret, secret } from '@cardea/runtime';
 import { type DeploymentSecrets, deriveKey } from '../derive.ts';
 
 const infoOf = (service: string): string => `service/${service}/v1`;
 
-/** In the form of the settings of the same names. */
+/** Returned in the form of the settings of the same names. */
 export function serviceSecrets(of: DeploymentSecrets, service: string): DeploymentSecrets {
   const jwt = (root: Secret): Secret =>
     secret(deriveKey(Buffer.from(root.reveal(), 'utf8'), infoOf(service)).toString('base64url'));

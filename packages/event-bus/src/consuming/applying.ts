@@ -34,10 +34,10 @@ export type At = {
   readonly onParked: () => void;
 };
 
-/** Records that failed alone, and why: their streams are parked. */
+/** Records that failed on their own, with the reason. Their streams are parked. */
 export type Guilty = ReadonlyMap<Opened, string>;
 
-/** A larger batch would hold up those that share its transaction. */
+/** The largest batch that shares a transaction. A larger one would delay the others in it. */
 const SHARED_EVENTS_MAX = 100;
 
 type Seen = Map<string, LanePosition>;
@@ -51,7 +51,7 @@ type Applied = {
   readonly late: readonly Moved[];
 };
 
-/** Applies these records; those of parked streams are parked too. */
+/** Applies these records. Those of parked streams are parked too. */
 export const applyTogether = async (
   at: At,
   records: readonly Opened[],
@@ -68,7 +68,7 @@ export const applyTogether = async (
   });
 };
 
-/** Moves the positions over records none of which has an effect; they are stored later. */
+/** Moves the positions over records without effect. They are stored later. */
 export const passOver = (at: At, records: readonly Opened[], seen: Seen = new Map()): void => {
   const fresh = advance(records, seen);
   noteRepeats(at, records, fresh);
@@ -105,7 +105,7 @@ const inHalves = (at: At, applying: Applying): Promise<Applied> => {
   });
 };
 
-/** False where everything that is due was done by `prepare`: then only the position is left to store. */
+/** False if `prepare` did everything that is due, so only the position is left to store. */
 const changesRows = ({ appliedTypes }: Consumer, { toHandle, toPark }: Sorted): boolean =>
   toPark.length > 0 || ofTypes(appliedTypes, toHandle).length > 0;
 
@@ -135,7 +135,7 @@ const dueAfter = (at: At, { records, guilty }: Applying, from: ConsumerProgress)
   return { ...sorted(at, { fresh, guilty, waiting: new Set(from.parked) }), seen, fresh, from };
 };
 
-/** Effects and positions commit together, and only where the positions are those that `due` rests on. */
+/** Effects and positions commit together, and only if the positions are those on which `due` is based. */
 const written = async (at: At, { records }: Applying, due: Due): Promise<Applied> => {
   const { consumer, needs, positions } = at;
   const { seen, toHandle, toPark, from, fresh } = due;
@@ -151,7 +151,7 @@ const written = async (at: At, { records }: Applying, due: Due): Promise<Applied
       await failpoint('consumer.before_commit');
       return await transaction.commitWith(effects);
     });
-  /** Consumers of one process often have the same events at once. */
+  /** Consumers of one process often have the same events at the same time. */
   const inOneTrip = async () => {
     const effects = toApply.length === 0 ? [] : (consumer.statements?.(toApply) ?? []);
     await failpoint('consumer.before_commit');
@@ -175,7 +175,7 @@ const written = async (at: At, { records }: Applying, due: Due): Promise<Applied
   }
 };
 
-/** The lanes of this batch from where they stood; others, whose positions wait to be stored, from anywhere. */
+/** The lanes of this batch from their read positions; other lanes, whose positions are pending, from any position. */
 const movesOf = (
   moved: readonly Moved[],
   late: readonly Moved[],
@@ -188,7 +188,7 @@ const movesOf = (
   });
 };
 
-/** Does what needs answers, and returns the statements that are left. */
+/** Runs what needs results, and returns the statements that are left. */
 export const effectsOf = async (
   consumer: Consumer,
   events: readonly IntegrationEvent[],
@@ -231,7 +231,7 @@ const streamsOf = (records: readonly Opened[]): readonly string[] => [
   ...new Set(records.flatMap(({ event }) => (event === undefined ? [] : [streamName(event)]))),
 ];
 
-/** `waiting`: the streams that are parked. */
+/** `waiting` are the parked streams. */
 const sorted = (
   { consumer, needs }: At,
   of: {
@@ -262,7 +262,7 @@ const sorted = (
 const parkAll = async (at: At, transaction: Transaction, { toPark, from }: Due): Promise<void> => {
   if (toPark.length === 0) return;
   const { consumer, needs } = at;
-  // A release does not move positions: what waits for a stream that is not parked any more would wait for ever.
+  // A release does not move positions. An event that waits for a stream that is no longer parked would wait forever.
   const parked = await parkedPositions(transaction, at.parked, from.parked);
   if (from.parked.some((stream) => !parked.has(stream))) throw new MovedMeanwhile();
   const events = toPark.map(({ event, errorCode: code }) => waitingEvent(event, code));
@@ -287,7 +287,7 @@ export const ofTypes = (
 const isWanted = (consumer: Consumer, event: IntegrationEvent): boolean =>
   consumer.types === undefined || consumer.types.includes(event.type);
 
-/** The consumer also gets types that this release does not know; known ones must fit their schema. */
+/** The consumer also gets types that this release does not know. Known types must fit their schema. */
 const misfit = (kindOf: KindOf, event: IntegrationEvent): string | undefined => {
   const kind = kindOf(event.source, event.type, event.schemaVersion);
   return kind === undefined || kind.canBeRead(event.data) ? undefined : 'schema';

@@ -12,30 +12,30 @@ import type { ConsumerDependencies, Looked } from './records.ts';
 import { release } from './releasing.ts';
 
 /**
- * Applies records of any adapter. Effects and positions of the lanes commit together, so an event takes
- * effect once, however often and by whichever replica it is delivered. The lanes move only from where this
- * replica takes them to be, so one that was suspended is refused, reads the tables and finds its records
- * applied. Work that needs more than the transaction's connection is prepared before, and again after such
- * a refusal. Where nothing takes effect there is no transaction: the position is stored later.
+ * Applies records of any adapter. Effects and positions of the lanes commit together, so an event takes effect once,
+ * however often and by whichever replica it is delivered. The lanes move only from the positions that this replica
+ * assumes. A replica that was suspended is refused, reads the tables and finds its records applied. Work that needs
+ * more than the transaction's connection is prepared before, and again after such a refusal. If nothing takes effect
+ * there is no transaction, and the position is stored later.
  */
 export type ConsumerCore = LostRecords & {
   /** Throws when the records have to be tried again. */
   apply(batch: Looked, onTurn?: () => void): Promise<void>;
-  /** Stores positions that wait to be stored; before a partition is given up, and at the stop. */
+  /** Stores pending positions, before a partition is given up and at the stop. */
   settle(): Promise<void>;
   /** Last applied offset of each partition, by `laneKey`. */
   offsets(): Promise<ReadonlyMap<string, LanePosition>>;
   /** Names of the parked streams. */
   parked(): Promise<readonly string[]>;
-  /** The faults that readiness shows, read from the tables when something may have changed. */
+  /** The faults that readiness shows. They are read from the tables when something may have changed. */
   parkedReason(): Promise<string | undefined>;
-  /** Streams may have been parked or released by another process. */
+  /** Call it when another process may have parked or released streams. */
   lookAgain(): void;
-  /** Applies a parked stream's events in order and ends its parking; throws when one of them fails again. */
+  /** Applies a parked stream's events in order and ends its parking. Throws when one of them fails again. */
   release(stream: string): Promise<void>;
 };
 
-/** A parked stream may be repaired without a notice, so they are counted this often. */
+/** How often parked streams are counted, since one may be repaired without a notice. */
 const PARKED_LOOK_MS = 60_000;
 
 export const consumerCore = (consumer: Consumer, needs: ConsumerDependencies): ConsumerCore => {
@@ -69,7 +69,7 @@ export const consumerCore = (consumer: Consumer, needs: ConsumerDependencies): C
           await applyTogether(at, [record], new Map([[record, errorCode(error)]]));
         } catch (failure) {
           if (isOutage(failure)) throw failure;
-          // Even parking the record failed. As a dead letter it blocks no other record.
+          // Even parking the record failed. As a dead letter it does not block other records.
           await putAwayOpened(at, record, errorCode(failure));
           const { position = '0', part = 0 } = record.event ?? {};
           const skipped = { position: BigInt(position), part };

@@ -1,8 +1,8 @@
 import type { Database, Queryable, Statement, Transaction } from '@cardea/read-models';
 
 /**
- * How far a consumer has come in each lane. A lane is a partition of a topic, or a single stream that the
- * relay had parked: its events are sent late, so their positions are compared among themselves only.
+ * A consumer's progress in each lane. A lane is a partition of a topic, or a single stream that the relay had parked.
+ * Events of such a stream are sent late, so their positions are compared only among themselves.
  */
 export type Lane = { readonly topic: string; readonly partition: number };
 
@@ -30,7 +30,7 @@ export const isNewer = (
   return position > seen.position || (position === seen.position && (event.part ?? 0) > seen.part);
 };
 
-/** Takes the higher offset and the higher position of both, each independently, as a store does for a row. */
+/** Takes the higher offset and the higher position, each independently, as the store does for a row. */
 export const raised = (before: LanePosition, to: LanePosition): LanePosition => {
   const isFurther = to.offset > before.offset;
   const isAfter =
@@ -39,7 +39,7 @@ export const raised = (before: LanePosition, to: LanePosition): LanePosition => 
   return { offset: (isFurther ? to : before).offset, position, part };
 };
 
-/** Each lane once. */
+/** Merges moves, so that each lane occurs once. */
 export const raisedTogether = (
   moved: readonly (Lane & LanePosition)[],
 ): readonly (Lane & LanePosition)[] => {
@@ -65,20 +65,20 @@ export type ConsumerProgress = {
   readonly parked: readonly string[];
 };
 
-/** The next position of a lane; with `from`, the lane must be there before. */
+/** The next position of a lane. With `from`, the lane must be at that position before. */
 export type LaneMove = Lane & LanePosition & { readonly from?: LanePosition | undefined };
 
 /** Positions of one consumer in its service's schema. */
 export type ConsumerPositions = {
   /**
-   * A statement that raises these positions and keeps their rows locked until the transaction ends. It
-   * fails where one with `from` stands elsewhere ({@link isMovedElsewhere}): another process has applied
-   * records since. Each lane at most once.
+   * A statement that raises these positions and keeps their rows locked until the transaction ends. It fails if a lane
+   * with `from` is at another position ({@link isMovedElsewhere}), because another process has applied records since.
+   * Each lane may occur once.
    */
   moving(moves: readonly LaneMove[]): Statement;
   /** Locks all rows of this consumer. */
   lockAll(transaction: Transaction): Promise<void>;
-  /** Raises without an effect: what a crash of the database forgets is looked at again. */
+  /** Raises positions without an effect. Records whose positions a database crash loses are read again. */
   storeLate(sql: Queryable, moved: readonly (Lane & LanePosition)[]): Promise<void>;
   read(sql: Queryable, topics: readonly string[]): Promise<Map<string, LanePosition>>;
   /** The lane's position, and when it was stored. */
@@ -86,13 +86,13 @@ export type ConsumerPositions = {
     sql: Queryable,
     lane: Lane,
   ): Promise<(LanePosition & { readonly storedAt: Date }) | undefined>;
-  /** Moves the offset alone, back or forth, where it is still this one. */
+  /** Moves only the offset, in either direction, if it is still this one. */
   reset(
     sql: Queryable,
     lane: Lane,
     to: { readonly from: bigint; readonly offset: bigint },
   ): Promise<void>;
-  /** Together with the streams of these that are parked, and another parked one if there is any. */
+  /** Also reads which of these streams are parked, and whether any other one is. */
   readDue(
     sql: Queryable,
     topics: readonly string[],
@@ -100,7 +100,7 @@ export type ConsumerPositions = {
   ): Promise<ConsumerProgress>;
 };
 
-/** Plain SQL ends a transaction by an error only: this text is no number. */
+/** Plain SQL can end a transaction only by an error. This text is not a number, so casting it fails. */
 const ELSEWHERE = 'positions moved elsewhere';
 
 export const isMovedElsewhere = (error: unknown): boolean =>
@@ -173,7 +173,7 @@ export const consumerPositions = (schema: string, consumer: string): ConsumerPos
   ];
   return {
     moving: (moves) => {
-      // In the order of all: two processes that move the same lanes never wait for each other.
+      // All rows are locked in one order, so two processes that move the same lanes never deadlock.
       const all = moves.toSorted((a, b) => (laneKey(a) < laneKey(b) ? -1 : 1));
       const from = [
         all.map(({ from }) => from && String(from.offset)),
@@ -224,7 +224,7 @@ export const consumerPositions = (schema: string, consumer: string): ConsumerPos
   };
 };
 
-/** Without the lanes of single streams: their records count in their partitions. */
+/** Leaves out the lanes of single streams, because their records count in their partitions. */
 export const appliedOffsets = async (
   { database, schema }: { readonly database: Database; readonly schema: string },
   consumer: string,

@@ -1,6 +1,6 @@
 /**
- * Stores a record without a readable envelope. Its stream is unknown, so no stream can be parked. The record
- * is stored unchanged with its topic, partition and offset, so that a person can inspect it.
+ * A record without a readable envelope. Its stream is unknown, so no stream can be parked. The record is stored
+ * unchanged with its topic, partition and offset, so that a person can inspect it.
  */
 export type DeadLetter = {
   /** The record's own key, so that records with the same key stay in one partition. */

@@ -24,7 +24,7 @@ type Events = { readonly source: ServiceName; readonly declared: EventDeclaratio
 
 type TypeIn<From extends Events> = From extends Events ? keyof From['declared'] & string : never;
 
-/** The events that may arrive on the topics of these services, discriminated by `type`; or some types of them. */
+/** The events that may arrive on the topics of these services, or some types of them, discriminated by `type`. */
 export type Heard<
   From extends Events,
   Type extends TypeIn<From> = TypeIn<From>,

@@ -1,7 +1,7 @@
 /**
- * The stored positions of a consumer as this process left them, while no stream is parked. Another process
- * may have moved them since; a batch that starts from here is then refused. Parking a stream moves its
- * partition too, so while a position is valid, no stream of its partition is parked.
+ * The stored positions of a consumer as this process last wrote them, while no stream is parked. Another process may
+ * have moved them since; a batch that starts from here is then refused. Parking a stream moves its partition too, so
+ * while a position is valid, no stream of its partition is parked.
  */
 import {
   type ConsumerProgress,
@@ -14,17 +14,17 @@ import { lanesOf, type Opened } from './lane-moves.ts';
 import type { Moved } from './late-positions.ts';
 
 export type KnownPositions = {
-  /** Undefined where the tables have to be read. */
+  /** Returns undefined if the tables have to be read. */
   before(records: readonly Opened[]): ConsumerProgress | undefined;
-  /** What one snapshot shows of these topics. */
+  /** Stores the positions of these topics from one snapshot. */
   learn(topics: readonly string[], progress: ConsumerProgress): void;
-  /** After the commit that moved or raised them. */
+  /** Call it after the commit that moved or raised them. */
   moved(to: readonly Moved[]): void;
   /** Called when the stored positions are uncertain, or when a stream was parked. */
   forget(): void;
 };
 
-/** Keeps positions of the given topics alone: on others single streams come, which are sent late once. */
+/** Keeps positions of the given topics only. Other topics carry single streams that are sent late once. */
 export const knownPositions = (kept: readonly string[]): KnownPositions => {
   const topics = new Set<string>();
   const positions = new Map<string, LanePosition>();

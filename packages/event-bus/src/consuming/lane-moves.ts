@@ -12,11 +12,11 @@ import {
 } from './consumer-positions.ts';
 import { streamName } from './waiting-events.ts';
 
-/** A record after parsing; without an event where it was skipped or its envelope was not readable. */
+/** A parsed record. It has no event if it was skipped or its envelope is not readable. */
 export type Opened = Lane & {
   readonly offset: bigint;
   readonly event: IntegrationEvent | undefined;
-  /** The place of a skipped record in the source's log. */
+  /** The position of a skipped record in the source's log. */
   readonly skipped?: Pick<LanePosition, 'position' | 'part'>;
 };
 
@@ -31,7 +31,7 @@ export const lanesOf = (records: readonly Opened[]): readonly Lane[] => {
   return [...lanes.values()];
 };
 
-/** The lane whose position this record advances: its partition, or its own stream where the relay had parked it. */
+/** The lane whose position this record advances: its partition, or its own stream if the relay had parked it. */
 const positionLane = ({ topic, partition, event }: Opened): Lane =>
   event?.released === true
     ? { topic: `${topic}#${streamName(event)}`, partition }

@@ -47,7 +47,7 @@ describe('late positions', () => {
     const { clock, stored, positions } = late();
     positions.pass([at(0, 1n, 10n), at(1, 1n, 10n)]);
     const taken = positions.waiting;
-    positions.pass([at(1, 2n, 11n)]); // after the statement of the effect was made
+    positions.pass([at(1, 2n, 11n)]); // This happens after the statement of the effect was made.
     positions.stored(taken);
     await clock.advance(1000);
     expect(stored).toEqual([[at(1, 2n, 11n)]]);

@@ -1,8 +1,7 @@
 /**
- * Positions that moved over records without effect: they are stored with the next effect, else a second
- * later, by a statement that only raises. A crash before that makes the consumer look at those records
- * again. A position never passes a record whose effect has not committed, for it is passed here after the
- * effects of all records before it.
+ * Positions that moved over records without effect. They are stored with the next effect, or a second later by a
+ * statement that only raises. After a crash before that, the consumer reads those records again. A position never
+ * passes a record whose effect has not committed, because it is passed here after the effects of all earlier records.
  */
 import { type Clock, errorCode, failpoint, type Logger } from '@cardea/runtime';
 import { type Lane, type LanePosition, laneKey, raised } from './consumer-positions.ts';
@@ -11,15 +10,15 @@ export type Moved = Lane & LanePosition;
 
 export type LatePositions = {
   pass(moved: readonly Moved[]): void;
-  /** What waits to be stored, for a statement that stores it together with an effect. */
+  /** Pending positions, for a statement that stores them together with an effect. */
   readonly waiting: readonly Moved[];
-  /** After the commit of what `waiting` has returned. */
+  /** Call it after the commit of what `waiting` returned. */
   stored(moved: readonly Moved[]): void;
-  /** Stores at once; a failure is logged, and tried again a second later. */
+  /** Stores at once. A failure is logged, and tried again a second later. */
   flush(): Promise<void>;
 };
 
-/** Retention and the lag metrics rely on positions that are at most this old. */
+/** The maximum age of pending positions, on which retention and the lag metrics rely. */
 const STORE_AFTER_MS = 1000;
 
 export const latePositions = (needs: {

@@ -1,4 +1,4 @@
-/** Partitions whose next records the topic has lost: how that is stored, and where they go on. */
+/** Partitions whose next records the topic has lost: how that is stored, and where they continue. */
 import type { PartitionEnds } from '../partition-ends.ts';
 import type { At } from './applying.ts';
 import type { Lane } from './consumer-positions.ts';
@@ -6,11 +6,11 @@ import { replayOf, resumptionOf } from './replays.ts';
 
 export type LostRecords = {
   /**
-   * The offset at which a partition goes on whose next records were lost, stored; undefined as long as no
-   * replay has brought them back.
+   * Finds and stores the offset at which such a partition continues. Undefined until a replay has published the lost
+   * records again.
    */
   resume(end: PartitionEnds): Promise<bigint | undefined>;
-  /** Stores that a partition's next records are lost: it goes on by `resume` alone. */
+  /** Stores that a partition's next records are lost. Only `resume` lets it continue. */
   lose(lane: Lane): Promise<void>;
 };
 

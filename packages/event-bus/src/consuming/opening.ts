@@ -28,7 +28,7 @@ export const openAll = async (
   return opened;
 };
 
-/** A record whose event can neither be applied nor parked. */
+/** Stores a record whose event can neither be applied nor parked as a dead letter. */
 export const putAwayOpened = (of: Opening, record: Opened, code: string): Promise<void> => {
   const { topic, partition, offset, event } = record;
   const from = { topic, partition, offset: String(offset) };
@@ -36,7 +36,7 @@ export const putAwayOpened = (of: Opening, record: Opened, code: string): Promis
   return putAway(of, [{ key, from, faults: [`cannot be parked: ${code}`], value: event }]);
 };
 
-/** A letter that cannot be stored with its value is stored without it. */
+/** A dead letter that cannot be stored with its value is stored without it. */
 const putAway = async ({ consumer, needs }: Opening, letters: readonly DeadLetter[]) => {
   const topic = deadLetterTopicOf(consumer.name);
   await applyOrSetAside(letters, {
@@ -51,7 +51,7 @@ const putAway = async ({ consumer, needs }: Opening, letters: readonly DeadLette
   );
 };
 
-/** The last skipped record of a partition, which counts for all of them. */
+/** The last skipped record of a partition, which represents all of them. */
 export const skippedUpTo = ({
   topic,
   partition,

@@ -2,7 +2,7 @@ import type { IntegrationEvent } from '@cardea/contracts';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 
-/** The envelope that a consumer requires; fields that a newer release adds are allowed. */
+/** The envelope that a consumer requires. Additional fields of a newer release are allowed. */
 const Envelope = Type.Object({
   id: Type.String({ minLength: 1 }),
   type: Type.String({ minLength: 1 }),

@@ -5,10 +5,10 @@ import type { Clock, Logger } from '@cardea/runtime';
 import type { Lane } from './consumer-positions.ts';
 import type { DeadLetters } from './dead-letter.ts';
 
-/** A batch of an adapter: in each partition first the records, in order of offset, then the skipped ones. */
+/** A batch of an adapter. For each partition it has first the records in order of offset, then the skipped ones. */
 export type Looked = {
   readonly records: readonly RawRecord[];
-  /** The last record of a partition, where it was skipped. */
+  /** The last record of a partition, if that was skipped. */
   readonly skipped: readonly SkippedRecord[];
 };
 
@@ -22,7 +22,7 @@ export type RawRecord = Lane & {
 /** A record of a type that the consumer does not handle, with its position in the source's log. */
 export type SkippedRecord = Lane & {
   readonly offset: string;
-  /** Undefined for a record that was sent late, which says nothing about its partition. */
+  /** Undefined for a record that was sent late, whose position does not belong to its partition. */
   readonly position?: string | undefined;
   readonly part?: number | undefined;
 };

@@ -18,8 +18,8 @@ export const release = async (at: At, stream: string): Promise<void> => {
 };
 
 /**
- * One transaction over the first waiting events. `apply` looks for parked streams in a transaction that
- * holds the partition's row lock, so this transaction takes that lock too.
+ * Applies the first waiting events in one transaction. `apply` looks for parked streams in a transaction that holds the
+ * partition's row lock, so this transaction takes that lock too.
  */
 const releaseSome = async (at: At, stream: string): Promise<number> => {
   const { consumer, needs, positions, parked } = at;

@@ -2,7 +2,7 @@ import { SERVICE_NAMES, topicOf } from '@cardea/contracts';
 import type { Database } from '@cardea/read-models';
 import type { PartitionEnds } from '../partition-ends.ts';
 
-/** The last replay of a topic: from where on its records follow each other without a gap. */
+/** The last replay of a topic: from where its records follow each other without a gap. */
 export type TopicReplay = {
   /** The first position that was sent. */
   readonly from: bigint;
@@ -31,8 +31,8 @@ export async function replayOf(
 }
 
 /**
- * Where a partition goes on whose next records the topic has lost: at the first record of a replay that began
- * afterwards, at the position that was lost or before. Undefined as long as there is no such replay.
+ * The offset at which a partition continues whose next records the topic has lost. It is the first record of a replay
+ * that began after the loss, at the lost position or before. Undefined until there is such a replay.
  */
 export function resumptionOf(
   replay: TopicReplay | undefined,

@@ -2,7 +2,7 @@ import { errorCode } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
 import type { ConsumerDependencies } from './records.ts';
 
-/** The events have taken effect, so a listener that fails cannot undo them. */
+/** Calls a listener. The events have taken effect, so a failing listener cannot undo them. */
 export const tell = async (
   {
     consumer,

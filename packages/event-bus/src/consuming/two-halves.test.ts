@@ -4,7 +4,7 @@ import { inTwoHalves, MovedMeanwhile, PREPARED_ROUNDS_MAX } from './two-halves.t
 
 const eventOf = (id: string) => ({ id }) as IntegrationEvent;
 
-/** Halves that record their calls. Each read of what is due returns the next entry, the last one repeatedly. */
+/** Halves that record their calls. Each read of due events returns the next entry, and then the last one repeatedly. */
 function halves(looks: readonly (readonly string[])[]) {
   const steps: string[] = [];
   const left = [...looks];

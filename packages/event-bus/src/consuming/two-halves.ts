@@ -2,12 +2,12 @@ import type { IntegrationEvent } from '@cardea/contracts';
 import { Outage } from '@cardea/runtime';
 
 /**
- * A consumer's work in two halves, so that no database connection is held while waiting for another
- * connection, an append or a projection. The first half runs outside of any transaction and finds without a
- * lock which events are due; the second is the transaction, which starts over when others are due by now.
+ * A consumer's work in two halves, so that no database connection is occupied while waiting for another connection, an
+ * append or a projection. The first half runs outside of any transaction and finds due events without a lock. The
+ * second half is the transaction, which starts over when other events are due by then.
  */
 export type Halves<Applied> = {
-  /** The events that are due, read without a lock; too many do no harm. */
+  /** The due events, read without a lock. Additional events do no harm. */
   readonly due: () => Promise<readonly IntegrationEvent[]>;
   readonly prepare: (events: readonly IntegrationEvent[]) => Promise<void>;
   /** Throws {@link MovedMeanwhile} before any effect when an event is due that was not prepared. */
@@ -15,8 +15,8 @@ export type Halves<Applied> = {
 };
 
 /**
- * Another process changed the positions between the halves, e.g. released a stream. An outage: the batch is
- * tried again.
+ * Another process changed the positions between the halves, e.g. released a stream. This counts as an outage: the batch
+ * is tried again.
  */
 export class MovedMeanwhile extends Outage {
   override readonly name = 'MovedMeanwhile';

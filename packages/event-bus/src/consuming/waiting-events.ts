@@ -4,8 +4,8 @@ import type { Transaction } from '@cardea/read-models';
 import { keyOf } from '../partition.ts';
 
 /**
- * The events of a consumer's parked streams. They are stored whole, because the topic keeps records for a
- * week only.
+ * The events of a consumer's parked streams. They are stored completely, because the topic keeps records for a week
+ * only.
  */
 export const waitingEvent = (event: IntegrationEvent, errorCode: string | null): ParkedEvent => ({
   streamId: streamName(event),
@@ -16,7 +16,7 @@ export const waitingEvent = (event: IntegrationEvent, errorCode: string | null):
   event,
 });
 
-/** A stream's name, unique over all topics and tenants. */
+/** A stream's name, which is unique over all topics and tenants. */
 export const streamName = (event: IntegrationEvent): string => `${event.source}/${keyOf(event)}`;
 
 /** The first events of a parked stream, in order. */

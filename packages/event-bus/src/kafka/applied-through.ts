@@ -14,9 +14,9 @@ type Dependencies = {
 };
 
 /**
- * A position up to which everything that the relay has sent was applied. The relay's noted position is read
- * before the topics' ends, and those before the consumer's offsets, so the result is never too high; while
- * records are unread it may be lower than possible, because unread records are not inspected.
+ * The position up to which everything that the relay has sent was applied. The relay's stored position is read before
+ * the topics' ends, and those before the consumer's offsets, so the result is never too high. While records are unread
+ * it may be lower than possible, because unread records are not inspected.
  */
 export const appliedThrough = async (
   { database, schema, cache, ends }: Dependencies,
@@ -39,7 +39,7 @@ export const appliedThrough = async (
   return [relayed, ...highest].reduce(higher);
 };
 
-/** Records of each topic that are not applied yet, without those that the topic no longer holds. */
+/** Records of each topic that are not applied yet, without those that the topic no longer has. */
 export const lagOf = async (
   { database, schema, ends }: Dependencies,
   consumer: string,
@@ -57,7 +57,7 @@ export const lagOf = async (
   return lag;
 };
 
-/** -1 where the topic no longer holds any record. */
+/** -1 if the topic has no records any more. */
 const lastOf = ({ low, high }: PartitionEnds): bigint => (high > low ? high - 1n : -1n);
 
 const higher = (a: bigint, b: bigint): bigint => (a > b ? a : b);

@@ -3,8 +3,8 @@ import type { Pacing } from '@cardea/runtime';
 import type { Looked } from '../consuming/records.ts';
 
 /**
- * Applies the records that arrive from several partitions at the same time in one transaction, since a
- * commit costs the same for one record as for a thousand.
+ * Applies records that arrive from several partitions at the same time in one transaction, because a commit costs the
+ * same for one record as for a thousand.
  */
 export type Batching = (looked: Looked) => Promise<void>;
 
@@ -17,7 +17,7 @@ export const batching = (pace: Pacing, apply: Batching): Batching => {
     // The batches of one fetch response are delivered one after another within this turn of the event loop.
     await nextTurn();
     for (let isFull = false; waiting.length > 0; ) {
-      // What does not fit into one batch has waited already.
+      // Records that do not fit into one batch have waited already.
       if (!isFull) await pace.next();
       const taken = take();
       isFull = waiting.length > 0;

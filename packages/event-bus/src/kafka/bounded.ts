@@ -16,7 +16,7 @@ export const bounded = async <T>(work: Promise<T>, ms: number): Promise<T> => {
   }
 };
 
-/** For closing a connection, which may be abandoned; at once where no broker answers. */
+/** For closing a connection, which may be abandoned. Returns at once if no broker answers. */
 export const boundedEnd = async (end: Promise<void>, isAway = false): Promise<void> => {
   await bounded(end, isAway ? AWAY_END_MS_MAX : END_MS_MAX).catch(() => {});
 };

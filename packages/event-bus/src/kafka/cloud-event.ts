@@ -38,8 +38,8 @@ export const recordOf = (event: IntegrationEvent): OutgoingRecord => {
 export type OutgoingRecord = Message & { readonly value: Buffer };
 
 /**
- * The event in a record; where the headers of an envelope are missing, the parsed value. The consumer then
- * checks whether it is readable.
+ * The event in a record, or the parsed value if the headers of an envelope are missing. The consumer then checks
+ * whether it is readable.
  */
 export const eventIn = (record: {
   readonly headers?: IHeaders | undefined;
@@ -69,11 +69,14 @@ export const eventIn = (record: {
   };
 };
 
-/** The type of a record with an envelope, without a look at its value. */
+/** The type of a record with an envelope, without parsing its value. */
 export const typeIn = ({ headers }: Pick<Message, 'headers'>): string | undefined =>
   headers?.['ce_specversion'] === undefined ? undefined : textOf(headers['ce_type']);
 
-/** Its position in the source's log; none where it was sent late, for that is not its partition's. */
+/**
+ * The record's position in the source's log. Undefined for a record that was sent late, because its position does not
+ * belong to its partition.
+ */
 export const positionIn = ({
   headers,
 }: Pick<Message, 'headers'>): { readonly position?: string; readonly part?: number } => {
@@ -92,7 +95,7 @@ const given = <T extends string | number | boolean>(name: string, value: T | und
 const textOf = (value: IHeaders[string]): string | undefined =>
   Array.isArray(value) ? value[0]?.toString() : value?.toString();
 
-/** A value that is not JSON stays a string: as a dead letter it is stored unchanged. */
+/** A value that is not JSON stays a string. As a dead letter it is stored unchanged. */
 const parsed = (value: Buffer | null): unknown => {
   if (value === null) return null;
   const text = value.toString();

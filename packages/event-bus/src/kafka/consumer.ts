@@ -37,7 +37,7 @@ export const runConsumer = (
     core.lookAgain();
   });
   let member: Member | undefined;
-  /** Why the member before this one failed; forgotten once this one has joined. */
+  /** Why the previous member failed. Cleared when this one has joined. */
   let earlier: string | undefined;
 
   const turn = async (): Promise<Turn> => {
@@ -77,9 +77,9 @@ export type KafkaConsumerDependencies = ConsumerDependencies & {
   readonly client: KafkaClient;
   readonly ends: TopicEnds;
   readonly loops: Loops;
-  /** Hears of streams that were released. */
+  /** Notifies of released streams. */
   readonly locks: Pick<Leases, 'listen'>;
-  /** The session timeout: how long a member that sends no heartbeat keeps its partitions. */
+  /** The session timeout, after which a member without heartbeats loses its partitions. */
   readonly sessionMs?: number;
 };
 
@@ -91,9 +91,9 @@ const FETCH_WAIT_MS = 1000;
 /** A fetch returns once a second, even without records. */
 const SILENCE_MS_MAX = 5000;
 const SILENCE_AT_END_MS_MAX = 2000;
-/** A member that joins waits until a dead one has timed out; no other request of the driver is pending longer. */
+/** The longest wait of a join, until a dead member has timed out. No other request of the driver is pending longer. */
 const STUCK_MS = REBALANCE_MS + 15_000;
-/** Partitions whose batches may be combined into one transaction. */
+/** How many partitions' batches may be combined into one transaction. */
 const TOGETHER_PARTITIONS_MAX = 64;
 const SLICE_RECORDS_MAX = 500;
 
@@ -106,10 +106,10 @@ type Joining = {
 };
 
 type Member = {
-  /** Why it could not start, or was stopped for good by the driver: no broker, no such topic, a refusal. */
+  /** Why it could not start, or was stopped by the driver for good: no broker, no such topic, a refusal. */
   failure(): { readonly error: unknown } | undefined;
   hasJoined(): boolean;
-  /** The driver neither receives anything from a broker nor retries. */
+  /** Whether the driver neither receives anything from a broker nor retries. */
   isStuck(): boolean;
   reasonToWorry(): Promise<string | undefined>;
   leave(): Promise<void>;
@@ -202,7 +202,7 @@ const optionsOf = (consumer: Consumer, { sessionMs = SESSION_MS }: KafkaConsumer
 type Heard = {
   readonly joined: Lanes['joined'];
   readonly answered: () => void;
-  /** The driver does not go on by itself. */
+  /** Called when the driver has stopped by itself. */
   readonly crashed: (error: unknown) => void;
 };
 
@@ -214,7 +214,7 @@ const listen = (kafka: KafkaConsumer, heard: Heard): void => {
   });
 };
 
-/** Failures of the database and of requests to brokers: logged once, waited out, tried again. */
+/** Handles failures of the database and of requests to brokers: logs them once, waits, and tries again. */
 const failureNote = (needs: {
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -230,7 +230,7 @@ const failureNote = (needs: {
       failing.over();
       reason = undefined;
     },
-    /** False when the consumer is stopping, so there is no further try. */
+    /** Returns false when the consumer is stopping, so there is no further try. */
     failed: async (error: unknown): Promise<boolean> => {
       // All partitions of one combined batch fail with the same error.
       if (error !== latest) reason = failing.failed(error);
@@ -249,7 +249,7 @@ type Applying = {
   readonly failed: (error: unknown) => Promise<boolean>;
 };
 
-/** Applies the batch in slices; when the partition was reassigned meanwhile, the rest is left to its new member. */
+/** Applies the batch in slices. If the partition was reassigned in between, the rest is left to its new member. */
 const applyBatch = async (payload: EachBatchPayload, applying: Applying): Promise<void> => {
   const { batch, heartbeat, isRunning, isStale, resolveOffset } = payload;
   const { consumer, lanes, apply, failed } = applying;

@@ -2,8 +2,8 @@ import type { Logger, Secret } from '@cardea/runtime';
 import { type ISocketFactory, Kafka, type LogEntry, logLevel, type RetryOptions } from 'kafkajs';
 
 /**
- * Connects to the brokers. Each publisher, consumer and admin request has connections of its own, so that a
- * hanging one does not block the others.
+ * Connects to the brokers. Each publisher, consumer and admin request has its own connections, so that one that hangs
+ * does not block the others.
  */
 export type KafkaClient = {
   readonly log: Logger;
@@ -15,7 +15,7 @@ export type KafkaAddress = {
   /** `host:port`. */
   readonly brokers: readonly string[];
   readonly tls?: boolean;
-  /** With a password: SCRAM-SHA-512. */
+  /** Uses SCRAM-SHA-512 with the password. */
   readonly username?: Secret | undefined;
   readonly password?: Secret | undefined;
   readonly log: Logger;
@@ -60,7 +60,7 @@ const CLIENT_ID = 'cardea';
 const CONNECT_MS_MAX = 3000;
 /** A frozen broker answers nothing and closes nothing. */
 const REQUEST_MS_MAX = 10_000;
-/** Half a minute in all. All options are set, because the driver has other defaults where NODE_ENV is `test`. */
+/** Half a minute in total. All options are set, because the driver has other defaults if NODE_ENV is `test`. */
 const RETRY: RetryOptions = {
   initialRetryTime: 100,
   maxRetryTime: 5000,
@@ -70,13 +70,10 @@ const RETRY: RetryOptions = {
 };
 /** For requests whose caller waits for the response. */
 export const RETRY_SHORTLY: RetryOptions = { ...RETRY, maxRetryTime: 200, retries: 3 };
-/** A publisher never gives up: nobody else has the records that it was given. */
+/** A publisher never gives up, because no other process has its records. */
 export const RETRY_FOR_EVER: RetryOptions = { ...RETRY, retries: 2 ** 31 - 1 };
 
-/**
- * The driver logs a rejoin as an error. Its callers report what matters, so its lines are logged at debug
- * level.
- */
+/** The driver logs a rejoin as an error. Its callers report what matters, so its lines are logged at debug level. */
 const note = (log: Logger, { namespace, log: line }: LogEntry): void => {
   const { message, error } = line;
   log.debug({ driver: namespace, ...(typeof error === 'string' ? { error } : {}) }, message);

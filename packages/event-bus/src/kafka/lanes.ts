@@ -8,29 +8,29 @@ import { eventIn, positionIn } from './cloud-event.ts';
 import type { TopicEnds } from './topic-ends.ts';
 
 /**
- * The partitions that this member reads. A partition is paused until the driver was set to the offset in
- * our own tables, because Kafka's committed offset is advisory only. It stays paused when the topic no
- * longer holds that offset, because the driver would silently continue at another one: until a replay has
- * published the lost records again.
+ * The partitions that this member reads. A partition is paused until the driver was set to the offset in our own
+ * tables, because Kafka's committed offset is only advisory. It stays paused while the topic no longer has that offset,
+ * because the driver would silently continue at another one. A replay that publishes the lost records again ends the
+ * pause.
  */
 export type Lanes = {
-  /** Called within the join itself, before anything is fetched. */
+  /** Called during the join itself, before anything is fetched. */
   joined(assignment: { readonly [topic: string]: readonly number[] }): void;
   /** Whether records from this offset on may be applied. */
   mayApply(lane: Lane, firstOffset: bigint): Promise<boolean>;
   /**
-   * The records that come after the last one that was applied. That one is fetched again after a join, and
-   * proves that the topic is still the same; undefined where it is not.
+   * The records after the last one that was applied. That one is fetched again after a join, and proves that the topic
+   * is still the same. Undefined if it is not.
    */
   afterLast(
     lane: Lane,
     messages: readonly KafkaMessage[],
   ): Promise<readonly KafkaMessage[] | undefined>;
-  /** Records up to and including this offset were applied. */
+  /** Call it when records up to and including this offset were applied. */
   applied(lane: Lane, offset: bigint): void;
-  /** Names of partitions that are paused because the topic no longer holds their next offset. */
+  /** Names of partitions that are paused because the topic no longer has their next offset. */
   lapsed(): readonly string[];
-  /** Goes on with those whose lost records were published again. */
+  /** Resumes those whose lost records were published again. */
   resumeLapsed(): Promise<void>;
   stop(): void;
 };
@@ -41,7 +41,7 @@ type Dependencies = {
   readonly ends: TopicEnds;
   readonly log: Logger;
   readonly gotOn: () => void;
-  /** Waits before the next try; false when the consumer is stopping. */
+  /** Waits before the next try. Returns false when the consumer is stopping. */
   readonly failed: (error: unknown) => Promise<boolean>;
 };
 
@@ -105,8 +105,8 @@ export const lanesOf = (deps: Dependencies): Lanes => {
       const wanted = expected.get(laneKey(lane));
       if (wanted === undefined || lapsed.has(laneKey(lane))) return false;
       if (firstOffset === wanted) return true;
-      // An older offset was fetched before a join, or the topic was created again. The position shows which
-      // records were applied.
+      // An older offset was fetched before a join, or the topic was created again. The position tells which records
+      // were applied.
       if (firstOffset < wanted && (await isWithinEnds(lane, wanted))) return true;
       standStill(lane);
       return false;
@@ -137,7 +137,7 @@ export const lanesOf = (deps: Dependencies): Lanes => {
   };
 };
 
-/** A record without a readable envelope was put away, and has left no position. */
+/** A record without a readable envelope became a dead letter and left no position. */
 const isProvenBy = (message: KafkaMessage, proof: bigint): boolean =>
   BigInt(positionIn(message).position ?? 0) <= proof ||
   readable(eventIn(message)).event === undefined;

@@ -1,4 +1,4 @@
-/** A partition's messages as a consumer needs them: those of other types are skipped by their header alone. */
+/** Converts a partition's messages for a consumer. Messages of other types are skipped by their header alone. */
 import type { KafkaMessage } from 'kafkajs';
 import type { Consumer } from '../bus.ts';
 import type { Lane } from '../consuming/consumer-positions.ts';

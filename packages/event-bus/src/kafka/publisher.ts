@@ -11,8 +11,8 @@ import { type KafkaClient, RETRY_FOR_EVER } from './kafka-client.ts';
 import { topicEnds } from './topic-ends.ts';
 
 /**
- * Publishes to Kafka. A record counts as sent when all in-sync replicas have it, the brokers drop the
- * driver's own repeats by sequence number, and a topic gets one batch at a time.
+ * Publishes to Kafka. A record counts as sent when all in-sync replicas have it. The brokers drop the driver's own
+ * repeats by sequence number. A topic gets one batch at a time.
  */
 export const kafkaPublisher = (client: KafkaClient): Publisher & DeadLetters => {
   const senders = new Map<string, TopicSender>();
@@ -44,7 +44,7 @@ export const kafkaPublisher = (client: KafkaClient): Publisher & DeadLetters => 
 /** Each topic has its own producer, so that a missing topic does not block the others. */
 type TopicSender = {
   send(records: readonly OutgoingRecord[]): Promise<void>;
-  /** Resolves when nothing is being sent any more; throws when no broker answers. */
+  /** Resolves when nothing is being sent any more. Throws when no broker answers. */
   settled(): Promise<void>;
   close(): Promise<void>;
 };
@@ -52,7 +52,7 @@ type TopicSender = {
 const topicSender = (client: KafkaClient, topic: string): TopicSender => {
   let producer: Promise<Producer> | undefined;
   let sending: { readonly name: string; readonly done: Promise<void> } | undefined;
-  /** The last wait ran out. The next caller waits only briefly, so that its process can stop. */
+  /** Whether the last wait timed out. The next caller then waits only briefly, so that its process can stop. */
   let isAway = false;
 
   const connect = async (): Promise<Producer> => {
@@ -104,7 +104,7 @@ const topicSender = (client: KafkaClient, topic: string): TopicSender => {
       }
       if (sending === undefined) {
         const done = transmit(records);
-        done.catch(() => {}); // the caller that waits gets the error; there may be none
+        done.catch(() => {}); // The waiting caller gets the error. There may be no such caller.
         sending = { name, done };
       }
       await untilOver(sending.done);
@@ -127,7 +127,7 @@ const topicSender = (client: KafkaClient, topic: string): TopicSender => {
   };
 };
 
-/** The publisher waits: the topics are not created yet. */
+/** The topics are not created yet, so the publisher waits. */
 class TopicMissing extends Outage {
   override readonly name = 'TopicMissing';
 }

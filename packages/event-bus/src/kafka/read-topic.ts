@@ -6,7 +6,7 @@ import { eventIn } from './cloud-event.ts';
 import type { KafkaClient } from './kafka-client.ts';
 import { topicEnds } from './topic-ends.ts';
 
-/** A record as stored on a topic; `event` is the parsed value where the record has no envelope. */
+/** A record as stored on a topic. `event` is the parsed value if the record has no envelope. */
 export type LyingRecord = {
   readonly topic: string;
   readonly partition: number;

@@ -1,6 +1,6 @@
 /**
- * The request of Kafka that sets passwords of users (AlterUserScramCredentials, version 0), which the driver
- * does not have. It goes through the driver's own connection, whose inside the pinned version fixes.
+ * Kafka's request that sets passwords of users (AlterUserScramCredentials, version 0), which the driver lacks. It is
+ * sent over the driver's own connection, whose internals are stable because the version is pinned.
  */
 import { pbkdf2Sync, randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -9,7 +9,7 @@ import type { Kafka } from 'kafkajs';
 
 export type ScramCredential = { readonly name: string; readonly password: Secret };
 
-/** Sets the passwords, and makes the users that are missing. The brokers get what a password is checked by. */
+/** Sets the passwords and creates missing users. The brokers get only what is needed to verify a password. */
 export async function setCredentials(
   kafka: Kafka,
   credentials: readonly ScramCredential[],
@@ -47,7 +47,7 @@ export class CredentialsRefused extends Error {
 
 const ALTER_USER_SCRAM_CREDENTIALS = 51;
 const SCRAM_SHA_512 = 2;
-/** What Kafka asks for at least; the passwords are random. */
+/** Kafka's minimum. The passwords are random, so more iterations are not needed. */
 const ITERATIONS = 4096;
 const SALT_BYTES = 24;
 const KEY_BYTES = 64;
@@ -90,12 +90,12 @@ const require = createRequire(import.meta.url);
 const Encoder: new () => Encoder = require('kafkajs/src/protocol/encoder');
 const Decoder: new (raw: Buffer) => Decoder = require('kafkajs/src/protocol/decoder');
 
-/** No tagged fields: they end each part of a request. */
+/** An empty list of tagged fields, which ends each part of a request. */
 const NO_TAGS = undefined;
 
 const upserting = (credentials: readonly ScramCredential[]): Encoder =>
   new Encoder()
-    .writeUVarIntBytes(NO_TAGS) // the last of the header
+    .writeUVarIntBytes(NO_TAGS) // This is the end of the header.
     .writeUVarIntArray([])
     .writeUVarIntArray(credentials.map(encoded))
     .writeUVarIntBytes(NO_TAGS);
@@ -114,7 +114,7 @@ function encoded({ name, password }: ScramCredential): Encoder {
 
 function refusalsIn(decoder: Decoder): readonly Refusal[] {
   decoder.readTaggedFields();
-  decoder.readInt32(); // the time for which the client is asked to hold back
+  decoder.readInt32(); // The time for which the broker asks the client to wait.
   const results = decoder.readUVarIntArray((result): Refusal => {
     const user = result.readUVarIntString() ?? '';
     const code = result.readInt16();

@@ -7,7 +7,7 @@ import { type KafkaConsumerDependencies, runConsumer } from './consumer.ts';
 import { topicEnds } from './topic-ends.ts';
 
 export type KafkaSubscriberDependencies = Omit<KafkaConsumerDependencies, 'ends'> & {
-  /** Where relays of other processes note their positions. */
+  /** The cache in which relays of other processes store their positions. */
   readonly cache: Pick<Cache, 'get'>;
 };
 

@@ -4,7 +4,7 @@ import type { PartitionEnds } from '../partition-ends.ts';
 import { bounded, boundedEnd } from './bounded.ts';
 import { type KafkaClient, RETRY_SHORTLY } from './kafka-client.ts';
 
-/** Asks the brokers for the first and next offsets of topics; a topic that does not exist has no partitions. */
+/** Asks the brokers for the first and next offsets of topics. A topic that does not exist has no partitions. */
 export type TopicEnds = {
   /** Throws when no broker answers in time. */
   of(topics: readonly string[]): Promise<readonly PartitionEnds[]>;
@@ -21,7 +21,7 @@ export const topicEnds = (client: KafkaClient): TopicEnds => {
     return made;
   };
   const endsOf = async (topics: readonly string[], asked: Admin) => {
-    // The driver keeps asking for a topic once it was asked for one that does not exist.
+    // After a query for a topic that does not exist, the driver would keep asking for it.
     if (topics.some((topic) => !known.has(topic))) {
       for (const topic of await asked.listTopics()) known.add(topic);
     }
@@ -60,7 +60,7 @@ export const topicEnds = (client: KafkaClient): TopicEnds => {
       try {
         return await ask(topics);
       } catch (error) {
-        // Just after a topic was made, or a broker stopped, partitions have no leader for a moment.
+        // Just after a topic was created or a broker stopped, partitions have no leader for a moment.
         if (tries === TRIES_MAX) throw error;
         await pause(TRY_PAUSE_MS);
       }

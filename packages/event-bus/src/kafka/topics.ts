@@ -5,7 +5,7 @@ import { boundedEnd } from './bounded.ts';
 import { type KafkaClient, RETRY_SHORTLY } from './kafka-client.ts';
 
 /**
- * Makes the missing topics. A topic with another number of partitions is refused and never altered: keys
+ * Creates the missing topics. A topic with another number of partitions is refused and never altered, because keys
  * would move to other partitions and lose their order.
  */
 export const createTopics = async (
@@ -42,7 +42,7 @@ export const remakeTopics = async (
     const listed = async () => (await admin.listTopics()).filter((name) => names.has(name));
     const there = await listed();
     if (there.length > 0) await admin.deleteTopics({ topics: [...there] });
-    // Deleting is answered before it is done.
+    // Kafka answers a deletion before it is complete.
     for (let tries = 1; (await listed()).length > 0; tries += 1) {
       if (tries === LED_TRIES_MAX) throw new TopicsMisfit(['topics are not deleted in time']);
       await pause(LED_PAUSE_MS);
@@ -61,7 +61,7 @@ export const checkTopics = async (
     return [...missing.map(({ topic }) => `${topic} is missing`), ...misfits];
   });
 
-/** True when a broker answers and the cluster has a controller. */
+/** Whether a broker answers and the cluster has a controller. */
 export const kafkaAnswers = async (client: KafkaClient): Promise<boolean> => {
   try {
     return await withAdmin(client, async (admin) => {

@@ -1,4 +1,4 @@
-/** Users of Kafka for single services: each may write the topics of its service, and read those it listens to. */
+/** Kafka users for single services: each may write the topics of its service, and read those that it subscribes to. */
 
 import { createRequire } from 'node:module';
 import { LISTENS_TO, type ServiceName, topicOf } from '@cardea/contracts';
@@ -9,13 +9,13 @@ import { boundedEnd } from './bounded.ts';
 import { type KafkaClient, RETRY_SHORTLY } from './kafka-client.ts';
 import { type ScramCredential, setCredentials } from './scram-credentials.ts';
 
-/** The driver is no module of this kind, and Node finds only some of its names. */
+/** The driver is a CommonJS module, and Node recognises only some of its exports. */
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } =
   createRequire(import.meta.url)('kafkajs') as typeof import('kafkajs');
 
 export type KafkaUser = ScramCredential & { readonly service: ServiceName };
 
-/** Makes those that are missing, with their rights, and sets the passwords of all. */
+/** Creates missing users with their rights, and sets the passwords of all. */
 export async function makeKafkaUsers(
   client: KafkaClient,
   users: readonly KafkaUser[],

@@ -1,17 +1,17 @@
-/** The next records of partitions: from the memory of this process where it published them, else from the table. */
+/** Reads the next records of partitions from this process's memory if it published them, otherwise from the table. */
 import type { Database } from '@cardea/read-models';
 import type { Consumer } from '../bus.ts';
 import { type Lane, laneKey } from '../consuming/consumer-positions.ts';
 import type { TopicNotices } from './topic-notices.ts';
 import type { SentRecord, TopicTails } from './topic-tails.ts';
 
-/** Read from the table at once. */
+/** The most records that are read from the table at once. */
 export const BATCH_RECORDS_MAX = 1000;
 
-/** A record that is kept, or the last one of a partition: that tells up to where the look went. */
+/** A record of a handled type, or the last record of a partition, which shows how far was read. */
 export type LaneRecord = Lane & {
   readonly offset: string;
-  /** The first offset that the partition holds from the wanted one on. */
+  /** The first offset that the partition has, from the requested one on. */
   readonly first: string;
   readonly is_kept: boolean;
   readonly key: string;
@@ -66,7 +66,7 @@ export const laneRecords = (
   };
 };
 
-/** As the table answers. */
+/** Returns the records in the form of the table's result. */
 const recordsOf = (sent: readonly SentRecord[], types: Consumer['types']) => {
   const [first] = sent;
   const last = sent.at(-1);
@@ -82,7 +82,7 @@ const recordsOf = (sent: readonly SentRecord[], types: Consumer['types']) => {
   });
 };
 
-/** How many records were looked at: offsets of a partition have no holes. */
+/** How many records were read, including skipped ones. Offsets of a partition have no gaps. */
 export const countOf = (records: readonly LaneRecord[]): number => {
   const counts = new Map(
     records.map((record) => [

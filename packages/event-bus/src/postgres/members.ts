@@ -1,8 +1,7 @@
 /**
- * The members of a consumer share its partitions: each takes every n-th, and reads those whose lock it
- * holds. A member counts as alive as long as its session holds the lock of its own name, so a killed one is
- * gone as soon as its connection is, without a timeout. One statement a second tells this for all consumers
- * of a process.
+ * The members of a consumer share its partitions: each takes every n-th, and reads those whose lock it holds. A member
+ * counts as alive as long as its session holds the lock of its own name. A killed member is thus gone as soon as its
+ * connection is, without a timeout. One statement a second determines this for all consumers of a process.
  */
 import { randomUUID } from 'node:crypto';
 import { TOPIC_PARTITIONS } from '@cardea/contracts';
@@ -11,7 +10,7 @@ import { lockKey, type ProcessSession } from '@cardea/postgres';
 import type { Database } from '@cardea/read-models';
 import { type Clock, type Lease, type Logger, type Loops, wakeSignal } from '@cardea/runtime';
 
-/** All consumers of a process. */
+/** The memberships of all consumers of a process. */
 export type Members = { join(consumer: string, onChanged: () => void): Membership };
 
 export type Membership = {
@@ -21,7 +20,7 @@ export type Membership = {
 };
 
 export type MembersDependencies = {
-  /** The database of the topics; `locks` has its session there. */
+  /** The database of the topics, in which `locks` has its session. */
   readonly bus: Database;
   readonly locks: ProcessSession;
   readonly clock: Clock;
@@ -42,7 +41,7 @@ const ALIVE = {
 };
 const JOIN = `INSERT INTO bus.members (consumer, member, lock_key)
   SELECT * FROM unnest($1::text[], $2::uuid[], $3::bigint[]) ON CONFLICT DO NOTHING`;
-/** A row whose lock nobody holds belongs to a member that is gone; after a day that is certain. */
+/** A row whose lock nobody holds belongs to a dead member. After a day that is certain. */
 const LEAVE = `DELETE FROM bus.members AS m WHERE m.consumer = $1 AND (m.member = $2 OR NOT EXISTS (
   SELECT FROM pg_catalog.pg_locks AS l WHERE l.locktype = 'advisory' AND l.objsubid = 1
     AND ((l.classid::bigint << 32) | l.objid::bigint) = m.lock_key))`;
@@ -147,7 +146,7 @@ class Member {
     return this.#ours;
   }
 
-  /** Takes or gives back locks, as the members that are alive share the partitions. */
+  /** Takes or releases locks so that the members that are alive share the partitions. */
   async share(alive: readonly string[]): Promise<void> {
     const rank = this.isPresent() ? alive.indexOf(this.id) : -1;
     const ours = new Set<number>();
@@ -169,7 +168,7 @@ class Member {
     await this.#giveBack(this.lock);
   }
 
-  /** Whether the lock of this name is held; when it is not, it is asked for. */
+  /** Whether the lock of this name is held. If it is not, it is requested. */
   #holds(name: string): boolean {
     const known = this.#wanted.get(name);
     if (known !== undefined && known.lease?.lost.aborted !== true) return known.lease !== undefined;

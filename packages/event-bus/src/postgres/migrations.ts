@@ -9,7 +9,7 @@ import { migration as approvalsForIdentity } from '../../migrations/0012-approva
 
 export type BusMigration = {
   readonly name: string;
-  /** The text that must not change once the migration was applied. */
+  /** The source text, which must not change after the migration was applied. */
   readonly source: string;
   readonly up: (knex: { raw(sql: string): PromiseLike<unknown> }) => Promise<void>;
 };
@@ -30,8 +30,8 @@ export const busMigrations: readonly BusMigration[] = [
 ];
 
 /**
- * The NOTIFY channel for new records; its payload is the topic, and where they are few the types of the
- * records and who published them.
+ * The NOTIFY channel for new records. The payload is the topic and, if they are few, the types of the records and their
+ * publisher.
  */
 export const BUS_NOTICES = 'cardea_bus';
 

@@ -9,9 +9,9 @@ import { BUS_NOTICES } from './migrations.ts';
 import type { SentRecord, TopicTails } from './topic-tails.ts';
 
 /**
- * As one statement, which the server plans once per connection; a function around it costs a third more. Each
- * partition takes its records together, in the order of all: two publishers never wait for each other. Offsets
- * count back from where the partition ends afterwards.
+ * One statement, which the server plans once per connection; a function around it would cost a third more. Each
+ * partition inserts its records together, in a common order, so two publishers never deadlock. Offsets are computed
+ * backwards from the new end of the partition.
  */
 const SEND = `
   WITH advanced AS (
@@ -41,13 +41,13 @@ const PUBLISH_THROUGH = {
     WHERE c.position < excluded.position
   )${SENT}`,
 };
-/** Without types a notice means all. */
+/** A notice without types means all types. */
 const TELL = {
   name: 'bus_tell',
   text: `SELECT pg_notify('${BUS_NOTICES}', topic) FROM unnest($1::text[]) AS topic`,
 };
 const PUBLISH_EVENTS_MAX = 1000;
-/** PostgreSQL takes 8,000. */
+/** Below PostgreSQL's maximum of 8,000. */
 const NOTICE_BYTES_MAX = 2000;
 
 type Outgoing = Pick<SentRecord, 'key' | 'type' | 'position' | 'part'> & {
@@ -63,8 +63,8 @@ type Dependencies = {
 };
 
 /**
- * Publishes in one durable statement per thousand events, and wakes readers in other processes with one
- * notice. The relay's checkpoint stands in the same database, so it moves in the statement of the last events.
+ * Publishes in one durable statement per thousand events, and wakes readers in other processes with one notice. If the
+ * relay's checkpoint is in the same database, it moves in the statement of the last events.
  */
 export const postgresPublisher = ({
   database,
@@ -150,7 +150,7 @@ function publishing(topic: string, records: readonly Outgoing[]): readonly unkno
   ];
 }
 
-/** The topic alone means that records of all types may have come. */
+/** A notice of only the topic means that records of all types may have arrived. */
 function noticeOf(topic: string, records: readonly Outgoing[], publisher: string): string {
   const types = new Set(records.map(({ type }) => type));
   const notice = [topic, ...types, publisher].join(' ');
@@ -158,7 +158,7 @@ function noticeOf(topic: string, records: readonly Outgoing[], publisher: string
   return isNamed ? notice : topic;
 }
 
-/** Each partition took its records in their order, and ends with the last of them. */
+/** Each partition inserted its records in their order, and ends with the last of them. */
 function placed(
   topic: string,
   records: readonly Outgoing[],
@@ -179,7 +179,7 @@ function placed(
   });
 }
 
-/** The text goes when it is parsed, and nothing else of its batch is kept with it. */
+/** Parses the text once. Afterwards the text is released, and nothing else of its batch is kept with it. */
 function parsedOnce(json: string): () => unknown {
   let text: string | undefined = json;
   let value: unknown;

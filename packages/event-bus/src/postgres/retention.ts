@@ -2,8 +2,8 @@ import type { Database } from '@cardea/read-models';
 import { AUDIT_CHECKPOINTS_TOPIC, RETENTION_DAYS } from '../topics.ts';
 
 /**
- * Records are deleted after seven days, except the signed tree heads of the audit log, which are kept
- * forever. Offsets have no gaps and only grow, because only the beginning of a partition is deleted.
+ * Deletes records after seven days, except the signed tree heads of the audit log, which are kept forever. Offsets have
+ * no gaps and only rise, because only the beginning of a partition is deleted.
  */
 export const forgetOldRecords = async (
   bus: Database,
@@ -27,7 +27,7 @@ export const forgetOldRecords = async (
 const SLICE_RECORDS_MAX = 500;
 const KEPT_TOPICS = [AUDIT_CHECKPOINTS_TOPIC];
 
-/** The first records of each partition, up to the first that is not old: this needs no index on the time. */
+/** The first records of each partition, up to the first that is not old. This needs no index on the time. */
 const FORGET = `
   DELETE FROM bus.records AS r
   USING (

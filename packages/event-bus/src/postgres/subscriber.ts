@@ -21,12 +21,12 @@ export type PostgresSubscriberDependencies = ConsumerDependencies & {
   readonly locks: ProcessSession;
   /** All consumers of the process are in it. */
   readonly members: Members;
-  /** What this process publishes. */
+  /** The records that this process publishes. */
   readonly tails: TopicTails;
   readonly loops: Loops;
 };
 
-/** Reads topics that are tables: woken by notices, else by the clock once in ten seconds. */
+/** Reads topics that are tables. Notices wake it, and it also reads every ten seconds. */
 export const postgresSubscriber = (needs: PostgresSubscriberDependencies): Subscriber => {
   const running = new Set<RunningConsumer>();
   return {

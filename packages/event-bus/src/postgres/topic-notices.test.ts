@@ -20,7 +20,7 @@ function notices(isUrgent?: Consumer['isUrgent']) {
   const of = { topics: ['things'], types, ...(isUrgent && { isUrgent }) };
   const tails = topicTails(clock);
   const reader = topicNotices(of, { clock, locks: { listen }, tails });
-  reader.unread(); // at first nothing was read
+  reader.unread(); // At first nothing was read.
   const stop = new AbortController();
   const wokenAt: number[] = [];
   const rest = () => reader.rest(stop.signal).then(() => wokenAt.push(clock.monotonicMs()));
@@ -73,7 +73,7 @@ describe('the notice of a publish', () => {
     await clock.advance(0);
     expect(wokenAt).toEqual([0]);
     expect([...reader.unread()]).toEqual(['things']);
-    hear(`things thing.made ${publisher}`); // it has committed after all
+    hear(`things thing.made ${publisher}`); // The publish has committed after all.
     expect([...reader.unread()]).toEqual(['things']);
   });
 
@@ -102,7 +102,7 @@ describe('the notice of a publish', () => {
     expect(reader.isLate()).toBe(true);
     for (const tell of [
       () => tails.published('things', [{ ...record('thing.made'), key: 'busy:k' }]),
-      () => hear('things thing.made'), // of some tenant
+      () => hear('things thing.made'), // The tenant is unknown here.
     ]) {
       void rest();
       tell();

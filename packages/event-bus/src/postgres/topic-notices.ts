@@ -1,4 +1,4 @@
-/** When a reader has something to read, as the notices of publishes and the records of this process tell. */
+/** Decides when a reader has something to read, from notices of publishes and from records of this process. */
 import type { ProcessSession } from '@cardea/postgres';
 import { type Clock, wakeSignal } from '@cardea/runtime';
 import type { Consumer } from '../bus.ts';
@@ -8,18 +8,20 @@ import { PATIENT_EVERY_MS, type TopicTails } from './topic-tails.ts';
 
 export type TopicNotices = {
   wake(): void;
-  /** Whether the reader was woken for records that could wait. Answers once. */
+  /** Whether the reader was woken for records that could wait. Reading it resets it. */
   isLate(): boolean;
   /** Returns the topics to which other processes may have published since the last call. */
   unread(): ReadonlySet<string>;
-  /** These topics are to be read once more. */
+  /** Marks these topics to be read once more. */
   readAgain(topics: Iterable<string>): void;
-  /** Until there may be something to read. */
+  /** Waits until there may be something to read. */
   rest(signal: AbortSignal): Promise<void>;
   end(): void;
 };
 
-/** The session that hears the notices wakes all when it may have missed one. */
+/**
+ * The interval of polling. The session that receives the notices also wakes all readers when it may have missed one.
+ */
 const POLL_MS = 10_000;
 
 type Published = { readonly type: string | null; readonly tenantId?: string };
@@ -48,7 +50,7 @@ export const topicNotices = (
     isLate = true;
     wake();
   };
-  /** Without types they may be any. */
+  /** Without types, the records may be of any type. */
   const wakeFor = (published: readonly Published[]): void => {
     const isAwaited =
       published.length === 0 ||
@@ -65,7 +67,7 @@ export const topicNotices = (
   const unlisten = locks.listen(BUS_NOTICES, (payload) => {
     const [topic, ...words] = payload?.split(' ') ?? [];
     if (topic !== undefined && !topics.includes(topic)) return;
-    if (words.at(-1) === tails.publisher) return; // its records are in the tails
+    if (words.at(-1) === tails.publisher) return; // Records of this publisher are in the tails already.
     readAgain(topic === undefined ? topics : [topic]);
     wakeFor(words.filter((word) => !word.startsWith('@')).map((type) => ({ type })));
   });
@@ -89,7 +91,7 @@ export const topicNotices = (
     readAgain,
     rest: async (stop) => {
       await signal.rest(POLL_MS, stop);
-      if (!isWoken) readAgain(topics); // woken by the clock
+      if (!isWoken) readAgain(topics); // The reader was woken by the timer, so it reads all topics.
       isWoken = false;
     },
     end: () => {

@@ -31,11 +31,11 @@ export const topicReader = (reading: Reading): TopicReader => {
   const { consumer, members, core, notices, laneRecords } = reading;
   const pace = pacing(reading.clock);
   let ours: ReadonlySet<number> = new Set();
-  /** The next offset of each lane that this member reads; empty: to be loaded. */
+  /** The next offset of each lane that this member reads. Empty if it has to be loaded. */
   let next = new Map<string, bigint>();
   let lanes: Lane[] = [];
   const lapsed = new Map<string, Lane>();
-  /** There was more to read than one batch takes: that has waited already. */
+  /** Whether there was more to read than one batch contains. The rest has waited already. */
   let isFull = false;
 
   const takeUp = async (): Promise<void> => {
@@ -64,8 +64,8 @@ export const topicReader = (reading: Reading): TopicReader => {
     return rows;
   };
   /**
-   * A lane that was read before must continue without a gap, else its next records were deleted before they
-   * were read.
+   * A lane that was read before must continue without a gap. Otherwise its next records were deleted before they were
+   * read.
    */
   const withoutLapsed = (rows: readonly LaneRecord[]): readonly LaneRecord[] => {
     const gone = rows.filter((row) => isAfterGap(row, next.get(laneKey(row)) ?? 0n));
@@ -74,7 +74,7 @@ export const topicReader = (reading: Reading): TopicReader => {
     tellLapsed(reading, [...lapsed.keys()]);
     return rows.filter((row) => !lapsed.has(laneKey(row)));
   };
-  /** Goes on where lost records were published again. */
+  /** Resumes lanes whose lost records were published again. */
   const resumeLapsed = async (): Promise<void> => {
     if (lapsed.size === 0) return;
     for (const end of await reading.ends(topicsOf(lapsed.values()))) {
@@ -89,7 +89,7 @@ export const topicReader = (reading: Reading): TopicReader => {
     try {
       await core.apply(lookedOf(rows), reading.tick);
     } catch (error) {
-      next = new Map(); // part of the batch may have been applied
+      next = new Map(); // Part of the batch may have been applied, so offsets are loaded again.
       throw error;
     }
     for (const row of rows) next.set(laneKey(row), BigInt(row.offset) + 1n);

@@ -1,26 +1,25 @@
 /**
- * The records that this process has published last: its own consumers take them from here instead of
- * reading the table. Whoever is further back, or meets a partition to which others have published in
- * between, reads the table.
+ * The records that this process published last. Its own consumers read them here instead of in the table. A consumer
+ * that is further back, or whose partition has newer records of other processes, reads the table.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@cardea/runtime';
 import { type Lane, laneKey } from '../consuming/consumer-positions.ts';
 
-/** When a reader reads that handles none of what was published, or is in no hurry. */
+/** How often a reader reads if none of the published records concern it, or none are urgent. */
 export const PATIENT_EVERY_MS = 1000;
 const TAIL_MS = 2 * PATIENT_EVERY_MS;
 /** How many records of one topic are kept, over all of its partitions. */
 const TAIL_RECORDS_MAX = 2048;
 
-/** A record as it was sent, with the offset that it got. */
+/** A record as it was sent, with its offset. */
 export type SentRecord = Lane & {
   readonly offset: bigint;
   readonly key: string;
   /** Null for a record without an envelope, which every consumer has to read. */
   readonly type: string | null;
   /**
-   * The position in the source's log; undefined for a record that was sent late, which says nothing about its
+   * The position in the source's log. Undefined for a record that was sent late, whose position does not belong to its
    * partition.
    */
   readonly position: string | undefined;
@@ -29,41 +28,41 @@ export type SentRecord = Lane & {
   readonly value: () => unknown;
 };
 
-/** Without records the table has to be read. */
+/** Called without records if the table has to be read. */
 export type TailListener = (topic: string, records: readonly SentRecord[] | undefined) => void;
 
 export type TopicTails = {
   /**
-   * The name of this process in the notices of what it publishes: one with this name is known here already.
-   * Another name after each {@link uncertain}, for such a publish may still commit.
+   * The name of this process in the notices of its publishes. Notices with this name need no read, because the records
+   * are known. It changes after each {@link uncertain}, because such a publish may still commit.
    */
   readonly publisher: string;
   /** Call it after the commit. */
   published(topic: string, records: readonly SentRecord[]): void;
-  /** Call it when what was sent may have been stored or not. */
+  /** Call it when a publish may or may not have been stored. */
   uncertain(topic: string): void;
   /** Calls the listener after each publish of this process. */
   listen(listener: TailListener): () => void;
   /**
-   * Returns the records that this process has published to a partition from `next` on; undefined where the
-   * table has to be read.
+   * Returns the records that this process has published to a partition from `next` on. Undefined if the table has to be
+   * read.
    */
   after(lane: Lane, next: bigint): readonly SentRecord[] | undefined;
 };
 
 type LaneTail = {
-  /** The offset of the first record; the next one's where there is none. */
+  /** The offset of the first record, or the next offset if there is none. */
   from: bigint;
-  /** Without a gap. */
+  /** Consecutive records. */
   readonly records: SentRecord[];
 };
 
-/** No type begins like this. */
+/** No event type begins with this character. */
 const newName = (): string => `@${randomUUID()}`;
 
 export const topicTails = (clock: Pick<Clock, 'monotonicMs'>): TopicTails => {
   const lanes = new Map<string, LaneTail>();
-  /** By topic, in the order in which they were added. */
+  /** Records by topic, in the order in which they were added. */
   const added = new Map<string, { readonly record: SentRecord; readonly atMs: number }[]>();
   const listeners = new Set<TailListener>();
   let publisher = newName();

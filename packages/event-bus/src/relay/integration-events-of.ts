@@ -8,8 +8,8 @@ import type { KindOf } from '../consuming/records.ts';
 import { streamStates } from './stream-states.ts';
 
 /**
- * The integration events of a private event: none, one, or several with the same position. Their data must
- * fit the declared schema exactly, or the event is not published at all.
+ * The integration events of a private event: none, one, or several with the same position. Their data must fit the
+ * declared schema exactly. Otherwise the event is not published at all.
  */
 export const integrationEventsOf = ({
   map,
@@ -57,8 +57,8 @@ const historyOf = async (
 };
 
 /**
- * Fields that were decrypted for one batch of events, by their ciphertext, because the events of one command
- * share it. The cache ends with the batch: a ciphertext may be erased later.
+ * Decrypted fields by their ciphertext, cached for one batch of events, because the events of one command share them.
+ * The cache ends with the batch, because a ciphertext's key may be erased later.
  */
 export type OpenedContexts = Map<string, string | null>;
 
@@ -110,7 +110,7 @@ const envelopeOf = (event: RecordedEvent, part: number) => {
 const given = <Name extends string>(name: Name, value: string | undefined) =>
   (value === undefined ? {} : { [name]: value }) as { readonly [name in Name]?: string };
 
-/** Who made the request, from where and through which application; null where unknown or erased. */
+/** Who made the request, from where and through which application. Fields are null if unknown or erased. */
 const contextOf = async (
   { metadata }: RecordedEvent,
   sealer: Pick<Sealer, 'open'>,

@@ -11,9 +11,9 @@ import type { RelayDependencies } from './relay-dependencies.ts';
 export type ParkedPlaces = {
   /** Streams and the positions at which they stopped. */
   positions(): Promise<Map<string, bigint>>;
-  /** Durable when it resolves; a stream that is parked already keeps its position. */
+  /** Durable when it resolves. A stream that is parked already keeps its position. */
   park(event: RecordedEvent, error: unknown): Promise<void>;
-  /** Ends the parking of a stream or, with an event, moves its stop there. */
+  /** Ends the parking of a stream. With an event, moves its stop there instead. */
   move(streamId: string, stopsAt: Stop | undefined): Promise<void>;
 };
 export type Stop = { readonly event: RecordedEvent; readonly error: unknown };

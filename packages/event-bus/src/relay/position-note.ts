@@ -4,9 +4,8 @@ import type { Cache, Clock, Logger } from '@cardea/runtime';
 export const relayPositionKey = (log: string): string => `relay:${log}`;
 
 /**
- * Writes the relay's position to the cache; a newer one replaces one that is not written yet. An
- * unavailable cache does not stop the relay: readers then wait up to a second and answer with what is
- * there.
+ * Writes the relay's position to the cache. A newer one replaces one that is not written yet. An unavailable cache does
+ * not stop the relay: readers then wait up to a second and continue with what was ingested.
  */
 export type PositionNote = { write(position: bigint): void; settled(): Promise<void> };
 
@@ -24,7 +23,7 @@ export const positionNote = (
       try {
         await cache.set(relayPositionKey(name), String(position));
       } catch {
-        // The cache itself logs that it is unavailable.
+        // The cache itself logs its outages, so this is logged at debug level only.
         log.debug({ loop: `relay:${name}` }, 'the cache takes no position');
         await clock.sleep(FAILED_PAUSE_MS);
       }

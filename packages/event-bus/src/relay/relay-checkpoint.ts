@@ -3,8 +3,7 @@ import type { Database } from '@cardea/read-models';
 import type { PartitionEnds } from '../partition-ends.ts';
 
 /**
- * The position up to which a log was relayed. A database crash may lose the last update: the relay then
- * sends again.
+ * The position up to which a log was relayed. A database crash may lose the last update. The relay then sends again.
  */
 export type RelayCheckpoint = {
   load(): Promise<{
@@ -16,7 +15,7 @@ export type RelayCheckpoint = {
   /** Never moves back. */
   save(position: bigint): Promise<void>;
   /**
-   * Moves back to before this position, and stores where the next records of the topic will be: from there on
+   * Moves the checkpoint back to before this position, and stores the next offsets of the topic. From these offsets on
    * the topic has everything from the position on, in order. Returns the checkpoint.
    */
   beginReplay(from: bigint, ends: readonly PartitionEnds[]): Promise<bigint>;

@@ -10,7 +10,7 @@ import type { KindOf } from '../consuming/records.ts';
 export type RelayDependencies = {
   readonly store: EventStore;
   readonly publisher: Publisher;
-  /** The service's own database and schema, where streams that cannot be mapped are parked. */
+  /** The service's own database and schema. Streams that cannot be mapped are parked there. */
   readonly database: Database;
   readonly schema: string;
   /** The database of the relay's checkpoint and of the topics; often the same as `database`. */
@@ -25,7 +25,7 @@ export type RelayDependencies = {
   readonly counted?: (batch: RelayedBatch) => void;
 };
 
-/** For metrics: the size of a batch that was sent, and the age of its oldest event. */
+/** For metrics: the size of a sent batch, and the age of its oldest event. */
 export type RelayedBatch = {
   readonly topic: string;
   readonly read: number;

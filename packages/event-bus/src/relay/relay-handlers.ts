@@ -41,8 +41,8 @@ export type RelayTools = Pick<Parameters<RelayMapper>[1], 'open'> & {
 export type RelayHandlers = Total<{ readonly [type: string]: RelayMapper }>;
 
 /**
- * `relay<UserEvent, typeof identityEvents>({ … })`. A handler returns undefined for an event whose content
- * is not to be published.
+ * Example: `relay<UserEvent, typeof identityEvents>({ … })`. A handler returns undefined for an event whose content is
+ * not to be published.
  */
 export function relay<E extends DomainEvent, Events extends Declared>(
   on: EventHandlers<E, ConcerningType<E, 'relay'>, [RelayTools], Result<Published<Events>>>,

@@ -29,10 +29,10 @@ export type RelaySinkDependencies = {
 };
 
 /**
- * The relay as a sink of its log. A batch is mapped while the previous one is being sent, and the
- * checkpoint of the previous one is stored while this one is sent, or together with it where topics and
- * checkpoint stand in one database, so a crash repeats events and never skips any. Of a parked stream only
- * the position is stored at which it stopped: its later events are read from the log again.
+ * The relay as a sink of its log. A batch is mapped while the previous one is being sent. The previous checkpoint is
+ * stored while this batch is sent, or together with it if topics and checkpoint are in one database. So a crash repeats
+ * events and never skips any. For a parked stream only the position at which it stopped is stored; its later events are
+ * read from the log again.
  */
 export function relaySink({
   definition,
@@ -59,7 +59,7 @@ export function relaySink({
       attributes: { topic, events: prepared.length },
       links: prepared.map(({ traceparent }) => traceparent),
     });
-    // The topic has the events: what fails from here on blames none of them.
+    // The topic has the events, so later failures are not caused by any of them.
     await asOutage(async () => {
       await failpoint('relay.after_publish');
       checkpoint.position = through;
@@ -69,7 +69,7 @@ export function relaySink({
       needs.counted?.({ topic, read: events.length, published: prepared.length, oldestMs });
     });
   };
-  /** A failure that is not waited for is thrown by the next call. */
+  /** A failure that is not awaited is thrown by the next call. */
   const store = async (position: bigint, isAwaited: boolean): Promise<void> => {
     await storing;
     storing = stored.save(position);
@@ -108,13 +108,13 @@ export function relaySink({
     // Written each time, because the cache may have lost its content.
     atEnd: () => note.write(relayed),
     settle: async () => {
-      await storing.catch(() => {}); // on failure the batch is sent again
+      await storing.catch(() => {}); // After a failure the batch is sent again.
       storing = Promise.resolve();
     },
   };
 }
 
-/** In order, without the events of parked streams. */
+/** Maps in order, without the events of parked streams. */
 async function mapAll(
   events: readonly RecordedEvent[],
   { parked }: Checkpoint,
@@ -123,7 +123,7 @@ async function mapAll(
   const outgoing: IntegrationEvent[] = [];
   const contexts: OpenedContexts = new Map();
   for (const event of events) {
-    // Events before the stop may still be unsent: the process may have crashed in between.
+    // Events before the stop may still be unsent, because the process may have crashed in between.
     const stoppedAt = parked.get(event.streamId);
     if (stoppedAt !== undefined && event.position >= stoppedAt) continue;
     outgoing.push(...(await mapEvent(event, contexts)));

@@ -8,12 +8,12 @@ import { relaySink } from './relay-sink.ts';
 
 /** How long the stored checkpoint may lag after events that publish nothing. */
 const IDLE_STORE_MS = 250;
-/** Other processes read the position from a shared cache, which may have lost its content. */
+/** How often the position is written for other processes. The shared cache may have lost its content. */
 const SHARED_CACHE_WAIT_MS = 1000;
 
 /**
- * Sends a log's events to its topic, in the order of the log, at least once each: the checkpoint moves
- * after the topic has them. Only one process relays a log; the others stand by.
+ * Sends a log's events to its topic in the order of the log, each at least once: the checkpoint moves after the topic
+ * has them. Only one process relays a log; the others are on standby.
  */
 export const startRelay = (definition: RelayDefinition, needs: RelayDependencies): RunningRelay => {
   const { clock, loops, store, schema, locks: leases } = needs;

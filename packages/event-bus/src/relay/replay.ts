@@ -1,17 +1,17 @@
 /**
- * Asks a log's relay to publish its events again from a position on, under the same ids and positions, for a
- * reader that lost them or a topic that dropped them. The relay itself moves back, so the topic receives
- * these events in order, and later ones after them. A consumer that tracks positions recognizes the repeats.
- * Parked streams stay where they stopped.
+ * Tells a log's relay to publish its events again from a position on, with the same ids and positions. It is for a
+ * reader that lost them or a topic that dropped them. The relay itself moves back, so the topic receives these events
+ * in order, and later ones after them. A consumer that tracks positions recognizes the repeats. Parked streams stay
+ * where they stopped.
  */
 import type { Log } from '@cardea/event-store';
 import { PARKED_CHANNEL } from '@cardea/log-follower';
 import type { Database } from '@cardea/read-models';
 
 export type Replay = {
-  /** The position up to which the log was relayed when the replay was asked for. */
+  /** The position up to which the log was relayed when the replay was requested. */
   readonly through: bigint;
-  /** The position of the relay; undefined until it has begun. */
+  /** The position of the relay. Undefined until the replay has begun. */
   progress(): Promise<bigint | undefined>;
 };
 

@@ -1,5 +1,5 @@
 /**
- * Sends the events of parked streams as far as they can be mapped now, marked as released so that consumers
+ * Sends the events of parked streams as far as they can be mapped now. They are marked as released, so that consumers
  * do not take them for repeats.
  */
 import type { IntegrationEvent } from '@cardea/contracts';
@@ -17,11 +17,11 @@ export type Retrying = {
   readonly mapEvent: ReturnType<typeof integrationEventsOf>;
 };
 
-/** Whatever goes wrong with one stream leaves that stream parked, and stops no other; outages are thrown. */
+/** A failure in one stream leaves that stream parked and does not stop others. Outages are thrown. */
 export async function retryParked(checkpoint: Checkpoint, by: Retrying): Promise<void> {
   for (const [streamId, from] of [...checkpoint.parked]) {
-    // A crash set the checkpoint back before this stop: wait until it has passed it again, because
-    // consumers would take events that are sent unmarked for repeats.
+    // A crash set the checkpoint back before this stop. It must pass the stop again first, because consumers would take
+    // events that are sent unmarked for repeats.
     if (from > checkpoint.position) continue;
     try {
       await retryStream(streamId, { checkpoint, from }, by);

@@ -1,6 +1,6 @@
 /**
- * The states of the streams whose events a relay maps, so that an event is folded onto the state before it
- * instead of onto the whole stream.
+ * Caches the states of the streams whose events a relay maps, so that an event is applied to the state before it
+ * instead of folding the whole stream.
  */
 import {
   type AnyStream,

@@ -1,4 +1,4 @@
-/** Events of one append; more is a bug. */
+/** The most events of one append. More would be a bug. */
 const APPEND_EVENTS_MAX = 1000;
 
 /** Throws RangeError for an append beyond the limits of all stores or of this one. */

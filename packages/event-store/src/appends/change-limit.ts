@@ -1,9 +1,9 @@
 /**
- * How often one caller may change one stream by requests. A stream that stores its state stays cheap to read,
- * however long it is; this bounds how fast a caller makes it longer. Each process counts for itself.
+ * Limits how often one caller may change one stream by requests. A stream that stores its state stays cheap to read,
+ * however long it is; this limits how fast a caller makes it longer. Each process counts separately.
  *
- * It counts appends of callers that proved who they are: nobody uses up what another caller may do. What the
- * service does itself, and streams whose every event carries the whole state, are not counted.
+ * It counts appends of authenticated callers, per caller, so no caller uses up another's allowance. The service's own
+ * appends, and streams whose every event contains the whole state, are not counted.
  */
 import { type Clock, expiringCache } from '@cardea/runtime';
 import type { Decided } from '../command.ts';
@@ -14,7 +14,7 @@ export const CHANGES_MAX = 1000;
 const CHANGES_WINDOW_MS = 3_600_000;
 const COUNTERS_MAX = 10_000;
 
-/** The caller has changed the stream too often; nothing was decided or stored. Answered 429 `rate_limited`. */
+/** The caller has changed the stream too often. Nothing was decided or stored. Answered with 429 `rate_limited`. */
 export class TooManyChanges extends Error {
   override readonly name = 'TooManyChanges';
   readonly retryAfterSeconds: number;
@@ -36,7 +36,7 @@ type AnyDecided = Pick<
 export type ChangeLimit = {
   /** Throws {@link TooManyChanges}. */
   check(task: AnyTask): void;
-  /** Counts what was appended to a stream that existed before. */
+  /** Counts an append to a stream that existed before. */
   changed(task: AnyTask, decided: AnyDecided): void;
 };
 

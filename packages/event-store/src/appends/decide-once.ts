@@ -1,7 +1,7 @@
 /**
- * One try of a command: load the stream, decide, append at the loaded revision. A first try may take the
- * state from the cache, or assume that a stream is new: its append proves it. A decision that appends
- * nothing proves nothing, so it is made again on what was read.
+ * One try of a command: load the stream, decide, append at the loaded revision. A first try may use a cached state, or
+ * assume that a stream is new, because its append proves that. A decision that appends nothing proves nothing, so it is
+ * made again on what was read.
  */
 import type { JsonObject } from '@cardea/contracts';
 import { currentTraceparent, metrics, span } from '@cardea/runtime';
@@ -35,10 +35,13 @@ import { withStoredState } from '../states/stored-states.ts';
 import { streamPages } from '../states/stream-pages.ts';
 import { versionOf } from '../upcasting.ts';
 
-/** `conflict`: another writer was faster. `assumed`: the try rested on what was not read; read and decide again. */
+/**
+ * `conflict`: another writer was faster. `assumed`: the try was based on a state that was not read, so read and decide
+ * again.
+ */
 export type NotDecided = 'conflict' | 'assumed';
 
-/** The result of a command before its append, which is left to the caller. */
+/** The result of a command before its append, which the caller makes. */
 type Planned<State, E extends DomainEvent, Reason extends string> = {
   readonly decision: Decision<E, Reason>;
   readonly before: Before<State>;
@@ -48,7 +51,7 @@ type Planned<State, E extends DomainEvent, Reason extends string> = {
   readonly assumed: boolean;
 };
 
-/** One command on one stream, appended by itself. With `fresh` nothing is assumed. */
+/** Decides one command on one stream and appends. With `fresh` nothing is assumed. */
 export async function decideOnce<State, E extends DomainEvent, Reason extends string>(
   needs: DecideDependencies,
   task: Task<State, E, Reason>,
@@ -65,15 +68,14 @@ export async function decideOnce<State, E extends DomainEvent, Reason extends st
   return await concluded(needs, { task, planned, outcome });
 }
 
-/** Many commands in one batch, each on a stream of its own. */
+/** Decides many commands in one batch, each on a different stream. */
 export async function decideOnceOnMany<State, E extends DomainEvent, Reason extends string>(
   needs: DecideDependencies,
   tasks: readonly Task<State, E, Reason>[],
 ): Promise<readonly (Decided<State, E, Reason> | NotDecided)[]> {
   const plans = await Promise.all(
     tasks.map((task) =>
-      // Each command has its own cause, so none of them belongs to the trace of the caller that batches
-      // them.
+      // Each command has its own cause, so none belongs to the trace of the caller that batches them.
       span(`command ${task.stream.noun}`, () => plan(needs, task, false), {
         attributes: { command: task.stream.noun },
         parent: task.command.metadata.traceparent ?? currentTraceparent(),
@@ -130,8 +132,8 @@ async function plan<State, E extends DomainEvent, Reason extends string>(
 }
 
 /**
- * A command that decides on nothing may have made the stream, whose first events were not read. One that made
- * later events is found by its append, by the ids of its events.
+ * A command that decides on nothing may have created the stream, whose first events were not read. If it made later
+ * events, its append finds them by their ids.
  */
 async function repeatOfFirst<State, E extends DomainEvent, Reason extends string>(
   needs: DecideDependencies,
@@ -155,8 +157,8 @@ const appended = (store: EventStore, appends: readonly Append[]) =>
   });
 
 /**
- * No outcomes where ids are taken: a command that comes again may make other events, on an assumed state or on
- * one that has moved on since.
+ * Returns no outcomes if ids are taken. A repeated command may make other events, because its state was assumed or has
+ * changed since.
  */
 async function unlessTaken(
   store: EventStore,
@@ -216,8 +218,8 @@ async function timed<T>(appending: Promise<T>): Promise<T> {
 }
 
 /**
- * The command was carried out before: returns the decision of that time and the current state. Undefined
- * when deciding again yields other events: then it is another command under the same id.
+ * If the command was carried out before, returns the decision of that time and the current state. Undefined when
+ * deciding again yields other events: then it is another command under the same id.
  */
 async function repeatOf<State, E extends DomainEvent, Reason extends string>(
   { store }: DecideDependencies,
@@ -260,10 +262,10 @@ async function repeatOf<State, E extends DomainEvent, Reason extends string>(
   };
 }
 
-/** An append takes no more. */
+/** The most events of one command. */
 const COMMAND_EVENTS_MAX = 256;
 
-/** The last one carries the state after it, where that is due. */
+/** Adds the state after them to the last one, if that is due. */
 function newEvents<State, E extends DomainEvent, Reason extends string>(
   task: Task<State, E, Reason>,
   events: readonly E[],
@@ -284,8 +286,8 @@ function newEvents<State, E extends DomainEvent, Reason extends string>(
 }
 
 /**
- * The command's own span is the direct cause of its events. A command that follows from an event may bring
- * that event's metadata, but not the state in it.
+ * The command's own span is the direct cause of its events. A command that follows from an event may contain that
+ * event's metadata, but not the state in it.
  */
 const traced = ({ stored: _another, ...metadata }: EventMetadata): EventMetadata => {
   const traceparent = currentTraceparent();

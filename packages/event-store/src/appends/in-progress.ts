@@ -1,7 +1,7 @@
 /** How long the stop of a process waits for pending appends. */
 const DRAIN_MS = 5000;
 
-/** The appends that a store has accepted and not resolved yet, so that its stop can wait for them. */
+/** The appends that a store has accepted and not finished, so that its stop can wait for them. */
 export function inProgress() {
   const all = new Set<Promise<unknown>>();
   return {
@@ -11,7 +11,7 @@ export function inProgress() {
       work.then(done, done);
       return work;
     },
-    /** Resolves when all of them have, or after the time limit. */
+    /** Resolves when all of them have ended, or after the time limit. */
     drained: async (): Promise<void> => {
       const late = new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref());
       await Promise.race([Promise.allSettled(all), late]);

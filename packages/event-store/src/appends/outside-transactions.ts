@@ -1,7 +1,7 @@
 /**
- * A store's batches and reads serve many callers, so none belongs to a database transaction of the caller
- * that happened to start it. And a caller that waits for the store inside a transaction holds two
- * connections.
+ * Runs store calls outside of the caller's database transaction. A store's batches and reads serve many callers, so
+ * none belongs to the transaction of the caller that happened to start it. A caller that waits for the store inside a
+ * transaction would also occupy two connections.
  */
 import { expectNoTransaction, type Logger, outsideTransactions } from '@cardea/runtime';
 import type { EventStore } from '../event-store.ts';

@@ -1,6 +1,6 @@
 import { WriteContention } from '../event-store.ts';
 
-/** Commands that may wait for one stream in one process; more are answered with `write_contention`. */
+/** The most commands that may wait for one stream in one process. More are refused with `write_contention`. */
 const WAITING_MAX = 256;
 
 /** Runs one piece of work per name at a time, in order of arrival. */
@@ -16,7 +16,7 @@ export function turns(waitingMax: number = WAITING_MAX) {
       line.length--;
       if (line.length === 0) lines.delete(name);
     });
-    line.tail = mine.catch(() => {}); // the caller gets the error; the next piece of work runs anyway
+    line.tail = mine.catch(() => {}); // The caller gets the error. The next piece of work runs anyway.
     return mine;
   };
 }

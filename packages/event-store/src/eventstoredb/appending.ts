@@ -1,6 +1,6 @@
 /**
- * One append at its expected revision. What the server does not report is found out here: whether the
- * events were stored before, also where the server would store them a second time.
+ * One append at its expected revision. It finds out what the server does not report: whether the events were stored
+ * before, even if the server would store them a second time.
  */
 import { randomUUID } from 'node:crypto';
 import type { AppendResp } from '@eventstore/db-client/generated/streams_pb.js';
@@ -22,14 +22,14 @@ const RETRIES_MAX = 64;
 export type Appending = {
   readonly connection: EventStoreDbConnection;
   readonly ids: KnownIds;
-  /** From a revision (1) on; the ids of the events read are cached. */
+  /** Reads from a revision (1) on. The ids of the events read are cached. */
   readonly readStream: (
     log: Log,
     streamId: string,
     from: number,
   ) => Promise<readonly RecordedEvent[]>;
   readonly read: (log: Log, read: StreamRead) => Promise<readonly RecordedEvent[]>;
-  /** Reads the ids of a stream into the cache: all of them, or those up to a revision at least. */
+  /** Reads the ids of a stream into the cache: all of them, or at least those up to a revision. */
   readonly learn: (log: Log, streamId: string, through: number) => Promise<StreamIds>;
 };
 
@@ -44,8 +44,8 @@ export async function appendOne(
   if (new Set(ids).size < ids.length || needs.ids.elsewhere(name, ids)) {
     throw new EventIdTaken(streamId);
   }
-  // The server's ids are new for each append, so a repeat that it reports is one of this append, whose
-  // response was lost.
+  // The server's ids are new for each append, so a repeat that it reports is a repeat of this append, whose response
+  // was lost.
   const wireIds = ids.map(() => randomUUID());
   for (let retries = 0; retries < RETRIES_MAX; retries++) {
     const through = expected === 'any' ? Number.MAX_SAFE_INTEGER : expected;
@@ -61,7 +61,7 @@ export async function appendOne(
       needs.ids.learn(name, at + 1, ids);
       return await storedAt(needs, log, { append, at, answer });
     }
-    // Another writer was faster; it may have carried out the same command.
+    // Another writer was faster. It may have carried out the same command.
     const now = await needs.learn(log, streamId, Number.MAX_SAFE_INTEGER);
     const raced = await repeatOf(needs, log, { append, known: now });
     if (raced !== undefined) return raced;
@@ -70,7 +70,7 @@ export async function appendOne(
   throw new WriteContention(`writers meet on ${streamId}`);
 }
 
-/** Whether the streams that the append rests on have the revisions at which they were read. */
+/** Whether the streams on which the append is based have the revisions at which they were read. */
 async function rests({ read }: Appending, log: Log, { restsOn = [] }: Written): Promise<boolean> {
   const same = restsOn.map(async ({ streamId, revision }) => {
     const [last] = await read(log, { streamId, from: 'last' });
@@ -98,7 +98,7 @@ async function storedAt(
   return { appended: true, position, revision, repeated: false };
 }
 
-/** The position where these events are stored already; throws when only some are, or in another order. */
+/** The position at which these events are stored already. Throws when only some are, or in another order. */
 async function repeatOf(
   { readStream }: Appending,
   log: Log,

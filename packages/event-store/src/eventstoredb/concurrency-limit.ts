@@ -1,13 +1,13 @@
 import { EventStoreOverloaded } from '../event-store.ts';
 
 export type ConcurrencyLimits = {
-  /** Pieces of work that run at the same time. */
+  /** The number of tasks that run at the same time. */
   readonly underWayMax: number;
-  /** Pieces that wait; more are refused. */
+  /** The number of waiting tasks. More are refused. */
   readonly waitingMax: number;
 };
 
-/** Limits how many pieces of work run at the same time; the others wait in order of arrival. */
+/** Limits how many tasks run at the same time. The others wait in order of arrival. */
 export function concurrencyLimit({ underWayMax, waitingMax }: ConcurrencyLimits) {
   const waiting: (() => void)[] = [];
   let free = underWayMax;

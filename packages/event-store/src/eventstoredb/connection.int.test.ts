@@ -3,10 +3,10 @@ import { expect, it } from 'vitest';
 import { eventStoreDbConnection } from './connection.ts';
 import { followRequest } from './wire.ts';
 
-/** 10 s until the next ping and 2 s for its response; the client's own default is 20 s. */
+/** 10 s until the next ping and 2 s for its response, plus room. The client's own default is 20 s. */
 const GIVEN_UP_MS = 18_000;
 
-/** A try that took longer, on a busy machine, proves nothing either way. */
+/** A try that took longer on a busy machine proves nothing, so it is repeated. */
 const TRIES_MAX = 3;
 
 it('gives up a subscription whose connection is dead, though nothing else is asked', async () => {

@@ -20,7 +20,7 @@ const CALL_DEADLINE_MS = 4000;
 /** No try starts later than this. */
 const TRY_WITHIN_MS = 5000;
 const TRIES_MAX = 7;
-/** Doubles with each try: 630 ms in all, enough for a server that is restarting. */
+/** The first pause, which doubles with each try: 630 ms in total, enough for a server that is restarting. */
 const PAUSE_MS = 10;
 /** A connection whose ping is not answered within this time is closed; pings are sent every 10 s. */
 const KEEP_ALIVE_TIMEOUT_MS = 2000;
@@ -28,10 +28,10 @@ const KEEP_ALIVE_TIMEOUT_MS = 2000;
 const CONFIRM_WITHIN_MS = 5000;
 
 export interface EventStoreDbConnection {
-  /** All or nothing; the same requests twice are stored once. */
+  /** Stores all or nothing. The same requests are stored only once. */
   append(requests: readonly AppendReq[]): Promise<AppendResp>;
   read(request: ReadReq): Promise<readonly ReadResp[]>;
-  /** Runs until the signal aborts; throws when the server or the connection ends it before. */
+  /** Runs until the signal aborts. Throws when the server or the connection ends it earlier. */
   follow(request: ReadReq, on: Following, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -64,7 +64,7 @@ export function eventStoreDbConnection(url: string): EventStoreDbConnection {
     try {
       return await call(stub);
     } catch (error) {
-      await inside.handleError(stub, asOutage(error)).catch(() => {}); // the next try meets the error again
+      await inside.handleError(stub, asOutage(error)).catch(() => {}); // The next try meets the error again.
       throw error;
     }
   };
@@ -96,7 +96,7 @@ export function eventStoreDbConnection(url: string): EventStoreDbConnection {
       }),
     close: async () => {
       closing.abort();
-      if (!isUsed) return; // there is no channel, and requesting one would open it
+      if (!isUsed) return; // There is no channel, and requesting one would open it.
       await inside.getChannel().then(
         (channel) => channel.close(),
         () => {},
@@ -111,7 +111,7 @@ function clientOf(url: string): EventStoreDBClient {
   try {
     return EventStoreDBClient.connectionString(own ? url : `${url}${more}`);
   } catch {
-    // The client's own message quotes the URL, with its password.
+    // The client's own message quotes the URL with its password.
     throw new Error('EVENTSTORE_URL is no connection string of EventStoreDB');
   }
 }
@@ -128,7 +128,7 @@ const appendOnce = (
       if (error === null) resolve(answer);
       else reject(error);
     });
-    call.on('error', reject); // writing to a call that has ended emits an error
+    call.on('error', reject); // Writing to a call that has ended emits an error.
     for (const request of requests) call.write(request);
     call.end();
   });
@@ -173,20 +173,22 @@ const followOnce = (
     if (signal.aborted) cancel();
   });
 
-/** The server understood the request and refused it; a repeat would be refused too, and nothing was stored. */
+/** The server understood the request and refused it. A repeat would be refused too, and nothing was stored. */
 const REFUSALS: ReadonlySet<unknown> = new Set([
   status.INVALID_ARGUMENT,
   status.FAILED_PRECONDITION,
   status.OUT_OF_RANGE,
   status.UNIMPLEMENTED,
 ]);
-/** Our credentials are wrong: an outage until an operator corrects them, and no fault of the append. */
+/** Our credentials are wrong. This is an outage until an operator corrects them, and no fault of the append. */
 const OUR_FAULTS: ReadonlySet<unknown> = new Set([
   status.UNAUTHENTICATED,
   status.PERMISSION_DENIED,
 ]);
 
-/** After a call without a response the connection is replaced; its keep-alive would take three times as long. */
+/**
+ * After a call without a response the connection is replaced, because its keep-alive would take three times as long.
+ */
 const asOutage = (error: unknown): unknown =>
   codeOf(error) === status.DEADLINE_EXCEEDED
     ? Object.assign(new Error('late'), { code: status.UNAVAILABLE, details: '' })

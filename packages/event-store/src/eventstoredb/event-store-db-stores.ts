@@ -28,10 +28,10 @@ import { logRequest, recorded, streamRequest, type Written, wireName, written } 
 
 /** The server's default limit is 1 MiB. */
 const APPEND_BYTES_MAX = 1_000_000;
-/** Appends of this process that wait or run, all logs together; more are refused at once. */
+/** Appends of this process that wait or run, over all logs. More are refused at once. */
 const APPENDS_MAX = 4096;
 const APPENDS_BYTES_MAX = 64_000_000;
-/** Below the 100 calls that a connection carries at once. */
+/** Below the 100 calls that a connection allows at once. */
 const APPENDS_UNDER_WAY_MAX = 48;
 const READS_UNDER_WAY_MAX = 32;
 const READS_WAITING_MAX = 4096;
@@ -44,9 +44,9 @@ export type EventStoreDbOptions = {
   readonly logger?: Logger;
 };
 
-/** The stores of one process: any number of logs share one connection. */
+/** The stores of one process. Any number of logs share one connection. */
 export interface EventStoreDbStores {
-  /** `close` of such a store does nothing; close the whole instead. */
+  /** `close` of such a store does nothing. Close the whole instead. */
   forLog(log: Log): EventStore;
   close(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export function eventStoreDbStores({ url, logger }: EventStoreDbOptions): EventS
 }
 
 function appender(needs: Appending, onStored: (log: Log, position: bigint) => void) {
-  const inTurn = turns(APPENDS_MAX); // appends to one stream keep their order
+  const inTurn = turns(APPENDS_MAX); // Appends to one stream keep their order.
   const toAppend = concurrencyLimit({
     underWayMax: APPENDS_UNDER_WAY_MAX,
     waitingMax: APPENDS_MAX,

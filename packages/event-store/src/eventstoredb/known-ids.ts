@@ -4,7 +4,7 @@
  * itself that a command is not stored twice and that no id belongs to two events.
  */
 
-/** Cached ids of all streams together; the least recently used streams are dropped first. */
+/** Cached ids of all streams together. The least recently used streams are dropped first. */
 const IDS_MAX = 100_000;
 
 export type StreamIds = {
@@ -16,14 +16,11 @@ export type StreamIds = {
 type Kept = { through: number; readonly revisions: Map<string, number> };
 
 export type KnownIds = {
-  /**
-   * The set grows as ids are learned; a caller's copy stays complete after the stream was dropped from the
-   * cache.
-   */
+  /** The set grows as ids are learned. A caller's copy stays complete after the stream was dropped from the cache. */
   of(stream: string): StreamIds;
-  /** Adds the ids of a stream from revision `from` on; ignored when they would leave a gap. */
+  /** Adds the ids of a stream from revision `from` on. Ignored when they would leave a gap. */
   learn(stream: string, from: number, ids: readonly string[]): void;
-  /** True when another stream has one of the ids, as far as the cache knows. */
+  /** Whether another stream has one of the ids, as far as the cache knows. */
   elsewhere(stream: string, ids: readonly string[]): boolean;
 };
 
@@ -47,7 +44,7 @@ export function knownIds(idsMax = IDS_MAX): KnownIds {
     learn: (stream, from, ids) => {
       const kept = streams.get(stream) ?? { through: 0, revisions: new Map() };
       if (from > kept.through + 1 || ids.length === 0) return;
-      streams.delete(stream); // move it to the end of the order of use
+      streams.delete(stream); // Moves it to the end of the order of use.
       streams.set(stream, kept);
       for (const [index, id] of ids.entries()) {
         if (from + index <= kept.through) continue;

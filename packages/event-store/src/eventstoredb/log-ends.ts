@@ -10,13 +10,13 @@ import { lastRequest, logRequest, positionOf } from './wire.ts';
 const LOOK_EVENTS = 32;
 
 export type LogEnds = {
-  /** The position of the log's last event, as of a moment after the call; 0n when it has none. */
+  /** The position of the log's last event, as of a time after the call; 0n when it has none. */
   head(log: Log): Promise<bigint>;
-  /** An event of the log was found at this position, and everything before it was read or need not be. */
+  /** Call it when an event of the log was found at this position and everything before it was read or need not be. */
   saw(log: Log, position: bigint): void;
-  /** The log has no event between its known last one and this position. */
+  /** Call it when the log has no event between its known last one and this position. */
   passed(log: Log, position: bigint): void;
-  /** Up to where the log was searched; undefined before the first search. */
+  /** The position up to which the log was searched; undefined before the first search. */
   examined(log: Log): bigint | undefined;
   /** Where to start a read of events after `after`: as late as possible without missing an event of the log. */
   startBehind(log: Log, after: bigint): bigint;
@@ -30,7 +30,7 @@ export function logEnds(connection: EventStoreDbConnection): LogEnds {
 
   const saw = (log: Log, position: bigint): void => {
     const known = ends.get(log);
-    // The log was never searched, or was searched further: this event does not tell where it ends.
+    // The log was never searched, or was searched further, so this event does not determine its end.
     if (known === undefined || position <= known.examined) return;
     ends.set(log, { last: position, examined: position });
   };
@@ -40,7 +40,7 @@ export function logEnds(connection: EventStoreDbConnection): LogEnds {
       ends.set(log, { ...known, examined: position });
   };
 
-  /** Reads what was stored since the last search; when there is much, only the last event. */
+  /** Reads what was stored since the last search. When there is much, reads only the last event. */
   const lookOn = async (log: Log, to: bigint): Promise<void> => {
     const from = ends.get(log)?.examined ?? 0n;
     const found = await connection.read(logRequest(log, from, LOOK_EVENTS));
@@ -67,7 +67,7 @@ export function logEnds(connection: EventStoreDbConnection): LogEnds {
       if (known === undefined) {
         const first = await last(connection, log);
         if (!ends.has(log)) ends.set(log, { last: first, examined: first });
-        saw(log, first); // another search may have been answered with an older state than this one
+        saw(log, first); // Another search may have returned an older state than this one.
         passed(log, end);
       } else if (known.examined < end) await lookOn(log, end);
       return ends.get(log)?.last ?? 0n;

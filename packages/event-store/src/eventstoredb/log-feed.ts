@@ -15,7 +15,7 @@ const BACK_OFF_MIN_MS = 50;
 const BACK_OFF_MAX_MS = 5000;
 
 export type LogFeeds = {
-  /** This process has stored an event at this position. */
+  /** Call it when this process has stored an event at this position. */
   stored(log: Log, position: bigint): void;
   subscribe(log: Log, onAppend: () => void): () => Promise<void>;
   close(): Promise<void>;
@@ -66,7 +66,7 @@ export function logFeeds(needs: Dependencies): LogFeeds {
     subscribe: (log, onAppend) => {
       const feed = feeds.get(log) ?? start(log);
       feeds.set(log, feed);
-      const listener = () => onAppend(); // a new function, so that one `onAppend` may subscribe twice
+      const listener = () => onAppend(); // A new function, so that one `onAppend` may subscribe twice.
       feed.listeners.add(listener);
       return async () => {
         feed.listeners.delete(listener);
@@ -79,7 +79,7 @@ export function logFeeds(needs: Dependencies): LogFeeds {
   };
 }
 
-/** Starts where the log was searched to; readers that are woken read from their own position. */
+/** Starts where the search of the log ended. Readers that are woken read from their own position. */
 async function follow(
   { connection, ends, logger }: Dependencies,
   log: Log,
@@ -93,7 +93,7 @@ async function follow(
       const request = followRequest(log, ends.examined(log) ?? 0n);
       const onConfirmed = () => {
         backOffMs = BACK_OFF_MIN_MS;
-        wake(); // for events that were stored while there was no subscription
+        wake(); // Wakes for events that were stored while there was no subscription.
       };
       await connection.follow(
         request,

@@ -45,7 +45,7 @@ export function written(append: Append): Written {
   return { ...append, spelled, bytes };
 }
 
-/** The requests of one Append call; `wireIds` are the server's ids of the events. */
+/** The requests of one Append call. `wireIds` are the server's ids of the events. */
 export function appendRequests(
   name: string,
   { events, spelled }: Written,
@@ -86,7 +86,7 @@ export const logRequest = (log: Log, from: bigint, count: number): ReadReq =>
     common(count).setAll(placeIn(from)).setFilter(filterOf(log, READ_WINDOW_RECORDS)),
   );
 
-/** The last event of a log, or without a log the last one of the server. */
+/** The last event of a log or, without a log, of the server. */
 export function lastRequest(log?: Log): ReadReq {
   const all = new messages.ReadReq.Options.AllOptions().setEnd(new shared.Empty());
   const options = common(1).setAll(all).setReadDirection(BACKWARDS);
@@ -105,9 +105,9 @@ export function followRequest(log: Log, after: bigint): ReadReq {
 }
 
 const BACKWARDS = 1;
-/** Records that the server reads between two checkpoints of a subscription. */
+/** The number of records that the server reads between two checkpoints of a subscription. */
 const CHECKPOINT_RECORDS = 32;
-/** Records that the server reads at a time; it continues until it has as many as requested. */
+/** The number of records that the server reads at a time. It continues until it has as many as requested. */
 const READ_WINDOW_RECORDS = 2000;
 
 function common(count: number | undefined): ReadReq.Options {
@@ -174,7 +174,7 @@ type Encoded = {
   getData_asU8(): Uint8Array;
 };
 
-/** The content is left out for events of others, which never use these names of streams. */
+/** The content is left out for events of other software, which never uses these stream names. */
 function decoded(event: Encoded): {
   readonly beside: Beside;
   readonly data: RecordedEvent['data'];

@@ -40,9 +40,9 @@ const STATEMENT_FOR_ONE = {
 };
 
 export type Sending = {
-  /** Every event id is looked up first, which tells a repeat at the expected revision from a fault. */
+  /** Looks up every event id first, which distinguishes a repeat at the expected revision from a fault. */
   readonly careful: boolean;
-  /** Other processes hear of it if anything is stored. */
+  /** Whether other processes are notified if anything is stored. */
   readonly told: boolean;
 };
 
@@ -63,7 +63,7 @@ export function written(append: Append): Written {
 
 let lastMetadata: { readonly of: EventMetadata; readonly text: string } | undefined;
 
-/** The events of one command have one object as metadata: it is printed once. */
+/** The events of one command share one metadata object, which is serialized once. */
 function metadataText(metadata: EventMetadata): string {
   if (lastMetadata?.of !== metadata) {
     lastMetadata = { of: metadata, text: JSON.stringify(metadata) };

@@ -1,13 +1,13 @@
 import type { AppendOutcome } from '../event-store.ts';
 import type { Written } from './append-batch.ts';
 
-/** A batch takes its share of the queue, but at least this many appends where there are as many. */
+/** A batch takes its share of the queue, but at least this many appends if there are as many. */
 const BATCH_APPENDS_MIN = 32;
 const BATCH_EVENTS_MAX = 256;
 const BATCH_BYTES_MAX = 1_000_000;
 /**
- * With fewer appends a second batch of the log would mostly wait for the lock of the first one, and pay a
- * flush of its own; they wait for its end instead, and share the next one.
+ * With fewer appends a second batch of the log would mostly wait for the first one's lock and then pay for its own
+ * flush. They wait for its end instead and form the next batch.
  */
 const SECOND_BATCH_APPENDS_MIN = 16;
 
@@ -18,8 +18,8 @@ export type Waiting = {
 };
 
 /**
- * The waiting appends of one log. A stream is in one batch at a time and its appends keep their order, so
- * an append whose stream is in a running batch is skipped, and so are all later ones of that stream.
+ * The waiting appends of one log. A stream is in one batch at a time and its appends keep their order. So an append
+ * whose stream is in a running batch is skipped, as are all later ones of that stream.
  */
 export function appendQueue() {
   let queue: Waiting[] = [];
@@ -60,7 +60,7 @@ export function appendQueue() {
   return {
     push: (waiting: Waiting) => void queue.push(waiting),
     takeBatch,
-    /** The batch has ended: its streams may be written again. */
+    /** Call it when the batch has ended. Its streams may be written again. */
     done: (batch: readonly Waiting[]) => {
       inFlight -= 1;
       for (const { append } of batch) busyStreams.delete(append.streamId);

@@ -8,37 +8,37 @@ import {
 } from 'pg';
 import { EventStoreUnavailable, type Log } from '../event-store.ts';
 
-/** Together below the 10 s within which every call of the product ends. */
+/** Together these limits are below the 10 s within which every call of the product ends. */
 const CONNECT_TIMEOUT_MS = 4000;
 const QUERY_TIMEOUT_MS = 5000;
-/** As which the server shows the sessions of event stores. */
+/** The application name of the event stores' sessions on the server. */
 const SESSION_KIND = 'cardea event store';
 
 /**
- * Planner settings of the event store: a poll that was prepared while the table was empty would otherwise
- * stay a sequential scan with a sort until the next ANALYZE. With those there is one plan, whatever the
- * values, so it is made once; left to itself the server plans a read of a few streams each time, because it
- * takes an array that it cannot see for a longer one.
+ * Planner settings of the event store. Without them, a poll that was prepared while the table was empty would stay a
+ * sequential scan with a sort until the next ANALYZE. With them there is one plan, whatever the values, so it is made
+ * once. By default the server would plan a read of a few streams each time, because it assumes that an unknown array is
+ * longer.
  */
 const PLANNER =
   '-c enable_seqscan=off -c enable_bitmapscan=off -c plan_cache_mode=force_generic_plan';
 
 export type ConnectionOptions = {
   readonly connectionString: string;
-  /** The role that the connection takes; the login role when undefined. */
+  /** The role that the connection takes. Undefined means the login role. */
   readonly role?: string | undefined;
-  /** The service that runs in this process; undefined where several run. */
+  /** The service that runs in this process. Undefined if there are several. */
   readonly service?: Log | undefined;
 };
 
 export interface Connection {
   /** Throws {@link EventStoreUnavailable} when the server is unavailable, DatabaseError when it refuses. */
   query<Row extends QueryResultRow>(query: QueryConfig): Promise<readonly Row[]>;
-  /** For good: a query that comes later is refused, or it would connect again and keep the process alive. */
+  /** Permanent: a later query is refused, because it would connect again and keep the process alive. */
   close(): Promise<void>;
 }
 
-/** The sessions that the server has for the connections of one store. */
+/** The server's session ids of one store's connections. */
 export function ownConnections() {
   const pids = new Set<number>();
   return {
@@ -53,7 +53,7 @@ export function ownConnections() {
 }
 export type OwnConnections = ReturnType<typeof ownConnections>;
 
-/** A connection that reconnects: opened on first use, and again after it broke. One query at a time. */
+/** A connection that reconnects. It is opened on first use, and again after it broke. It runs one query at a time. */
 export function connection(
   options: ConnectionOptions,
   onConnected: (client: Client) => void = () => {},
@@ -69,9 +69,9 @@ export function connection(
     const client = new Client(config);
     const drop = () => {
       forget(promise);
-      client.end().catch(() => {}); // it is broken already
+      client.end().catch(() => {}); // The connection is broken already.
     };
-    client.on('error', drop); // without a listener, a server restart would end this process
+    client.on('error', drop); // Without a listener, a server restart would end this process.
     client.on('end', () => forget(promise));
     const promise = client.connect().then(() => {
       onConnected(client);
@@ -117,11 +117,11 @@ function clientConfig(options: ConnectionOptions): ClientConfig {
   };
 }
 
-/** The server works and refuses: the statement had no effect. After any other error the outcome is unknown. */
+/** The server works and refuses, so the statement had no effect. After any other error the outcome is unknown. */
 function isRefusal(error: unknown): error is DatabaseError {
   if (!(error instanceof DatabaseError) || error.code === undefined) return false;
   const away =
-    /^(08|53|57|58|XX)/.test(error.code) || // connection, resources, operator, system, internal
-    error.code === '25006'; // read-only: a standby that is not the primary yet
+    /^(08|53|57|58|XX)/.test(error.code) || // Error classes: connection, resources, operator, system, internal.
+    error.code === '25006'; // Read-only: a standby that has not been promoted yet.
   return !away;
 }

@@ -12,19 +12,19 @@ import { appendQueue, type Waiting } from './append-queue.ts';
 import type { Connection } from './connection.ts';
 import type { Stored } from './stored-events.ts';
 
-/** One append alone; more is a bug. */
+/** The maximum size of one append. More would be a bug. */
 const APPEND_BYTES_MAX = 8_000_000;
-/** Appends that wait in this process, all logs together; more are refused at once. */
+/** Appends that wait in this process, over all logs. More are refused at once. */
 const QUEUE_APPENDS_MAX = 4096;
 const QUEUE_BYTES_MAX = 64_000_000;
 
 export type Watch = {
   /**
-   * Called after a commit that stored something, with the events in the order of the log, and whether the
-   * commit has told other processes.
+   * Called after a commit that stored something, with the events in the order of the log, and whether the commit has
+   * notified other processes.
    */
   readonly onStored: (log: Log, stored: readonly Stored[], told: boolean) => void;
-  /** Whether the next commit should tell other processes. */
+  /** Whether the next commit should notify other processes. */
   readonly isNoticeDue: (log: Log) => boolean;
   /** Called around each transaction, for fail points. */
   readonly beforeCommit: () => Promise<void> | void;
@@ -32,8 +32,8 @@ export type Watch = {
 };
 
 /**
- * Appends of one process share transactions: those of one turn of the event loop are batched. Nothing waits
- * for a timer. Each connection runs one batch at a time.
+ * Appends of one process share transactions: those of one turn of the event loop are batched. Nothing waits for a
+ * timer. Each connection runs one batch at a time.
  */
 export function groupCommit(connections: readonly Connection[], watch: Watch) {
   const queues = new Map<Log, ReturnType<typeof appendQueue>>();
@@ -60,7 +60,7 @@ export function groupCommit(connections: readonly Connection[], watch: Watch) {
         idle.push(connection);
         continue;
       }
-      queues.delete(log); // move it to the end of the order, where this loop meets it again
+      queues.delete(log); // Moves it to the end of the order, where this loop reaches it again.
       queues.set(log, queue);
       waiting -= batch.length;
       metrics.appendQueue.set(waiting);
@@ -100,7 +100,9 @@ const bytesOf = (appends: readonly Written[]): number =>
 const eventsOf = (appends: readonly Written[]): number =>
   appends.reduce((sum, { events }) => sum + events.length, 0);
 
-/** Settles every append of the batch. One that makes the whole batch fail is found by sending each separately. */
+/**
+ * Settles every append of the batch. If one of them makes the whole batch fail, it is found by sending each separately.
+ */
 async function commit(
   connection: Connection,
   log: Log,

@@ -5,7 +5,7 @@ import { logTails } from './log-tail.ts';
 
 const event = (position: bigint) => ({ position }) as RecordedEvent;
 
-/** A table whose reads return its rows of the moment when they began, and resolve when the test lets them. */
+/** A table whose reads return the rows of the time when they began. They resolve when the test lets them. */
 function table(count = 0) {
   const rows = Array.from({ length: count }, (_, n) => event(BigInt(n + 1)));
   const waiting: (() => void)[] = [];
@@ -143,8 +143,8 @@ describe('the tail of a log', () => {
 
     it('misses nothing that it was told of, whoever stored it and however the answers cross', async () => {
       const step = fc.record({
-        // Batches in the order of their commits. A foreign one is announced by a notice, or only found by a
-        // poll.
+        // Batches in the order of their commits. A batch of another process is announced by a notice, or only found by
+        // a poll.
         batches: fc.array(
           fc.record({ size: fc.integer({ min: 1, max: 9 }), by: fc.constantFrom('us', 'others') }),
           { maxLength: 40 },
@@ -179,7 +179,7 @@ describe('the tail of a log', () => {
             const all = log.rows.filter(({ position }) => position > after);
             const found = positions(await tails.follow('identity', after, limit));
             const expected = positions(all.slice(0, limit));
-            // Never a gap; and complete, unless another process has appended without a notice.
+            // There is never a gap. The result is complete, unless another process has appended without a notice.
             expect(found).toEqual(expected.slice(0, found.length));
             if (!isUntold) expect(found).toEqual(expected);
             await early;

@@ -1,26 +1,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Log, RecordedEvent } from '../event-store.ts';
 
-/** The newest events of a log that stay in memory; a reader further back reads the table. */
+/** The newest events of a log that stay in memory. A reader that is further back reads the table. */
 const TAIL_EVENTS_MAX = 1000;
-/**
- * This many more events are kept until the oldest of them are removed together, because each removal moves
- * all others.
- */
+/** This many more events are kept until the oldest are removed together, because each removal moves all others. */
 const SURPLUS_EVENTS_MAX = 250;
-/** Batches of this process that wait for events committed before them; with more, the table is read. */
+/** Batches of this process that wait for events committed before them. With more, the table is read. */
 const AHEAD_BATCHES_MAX = 16;
 
 export type ReadLog = (log: Log, after: bigint, limit: number) => Promise<readonly RecordedEvent[]>;
 
 export type LogTails = {
-  /** Returns everything that was committed before the call: it never joins a read that began earlier. */
+  /** Returns everything that was committed before the call. It never joins a read that began earlier. */
   readonly read: ReadLog;
-  /** Returns what was stored here and what notices announced, and reads the table for no more than that. */
+  /** Returns what was stored here and what notices announced. It reads the table only for that. */
   readonly follow: ReadLog;
-  /** This process stored a batch; its events are in order, without a gap. */
+  /** Call it when this process stored a batch. Its events are in order, without a gap. */
   stored(log: Log, events: () => readonly RecordedEvent[]): void;
-  /** Another process may have stored something. */
+  /** Call it when another process may have stored something. */
   heard(log: Log): void;
 };
 
@@ -44,15 +41,15 @@ type ReadTable = (after: bigint, limit: number) => Promise<readonly RecordedEven
 
 class LogTail {
   readonly #readTable: ReadTable;
-  /** All events of the log after `#from`, up to `#end`. Undefined: no reader was at the end yet. */
+  /** All events of the log after `#from`, up to `#end`. Undefined if no reader was at the end yet. */
   #events: RecordedEvent[] | undefined;
   #from = 0n;
-  /** Batches of this process that have events before them which are not known yet. */
+  /** Batches of this process that follow events which are not known yet. */
   #ahead: (readonly RecordedEvent[])[] = [];
-  /** True when there may be events that were not stored here. */
+  /** Whether there may be events that were not stored here. */
   #isHeard = true;
   #underWay: Promise<unknown> = Promise.resolve();
-  /** A read that has not begun: new callers may join it. */
+  /** A read that has not begun, which new callers may join. */
   #next: Promise<boolean> | undefined;
 
   constructor(readTable: ReadTable) {
@@ -62,14 +59,14 @@ class LogTail {
   async read(after: bigint, limit: number): Promise<readonly RecordedEvent[]> {
     if (this.#events === undefined || after < this.#from) return this.#readAside(after, limit);
     const isWhole = await this.#caughtUp(limit);
-    // Meanwhile the reader's position may have left the events in memory.
+    // In the meantime the reader's position may have left the events in memory.
     if (after < this.#from) return this.#readAside(after, limit);
     const found = this.#behind(after).slice(0, limit);
     return isWhole || found.length === limit ? found : this.#readTable(after, limit);
   }
 
   async follow(after: bigint, limit: number): Promise<readonly RecordedEvent[]> {
-    // Connections resolve in any order: missing events often arrive within one turn.
+    // Connections resolve in any order, and missing events often arrive within one turn.
     if (this.#ahead.length > 0) await nextTurn();
     const isLevel = !this.#isHeard && this.#ahead.length === 0;
     if (!isLevel || after < this.#from) return this.read(after, limit);
@@ -77,7 +74,7 @@ class LogTail {
   }
 
   stored(events: () => readonly RecordedEvent[]): void {
-    if (this.#events === undefined) return; // nobody follows the log here
+    if (this.#events === undefined) return; // Nobody follows the log here.
     this.#ahead.push(events());
     this.#joinAhead();
     if (this.#ahead.length <= AHEAD_BATCHES_MAX) return;
@@ -110,8 +107,8 @@ class LogTail {
   }
 
   async #readOn(limit: number): Promise<boolean> {
-    await this.#underWay.catch(() => {}); // its own caller gets the error
-    await nextTurn(); // so that all readers woken by one append join
+    await this.#underWay.catch(() => {}); // Its own caller gets the error.
+    await nextTurn(); // Waits a turn, so that all readers woken by one append join.
     this.#next = undefined;
     this.#isHeard = false;
     const reading = this.#readTable(this.#end, limit);
@@ -127,14 +124,14 @@ class LogTail {
     return isWhole;
   }
 
-  /** Adds the rows of a read that began at an earlier end of the log; batches may have been added since. */
+  /** Adds the rows of a read that began at an earlier end of the log. Batches may have been added since. */
   #keep(events: readonly RecordedEvent[]): void {
     const end = this.#end;
     this.#events?.push(...events.filter(({ position }) => position > end));
     this.#joinAhead();
   }
 
-  /** Batches are stored in any order: each waits until the events before its first one are known. */
+  /** Batches are stored in any order. Each waits until the events before its first one are known. */
   #joinAhead(): void {
     const known = this.#events;
     if (known === undefined) return;

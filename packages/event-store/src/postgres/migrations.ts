@@ -8,7 +8,9 @@ import { migration as ownLogsQuickly } from '../../migrations/0011-own-logs-quic
 import { migration as noticesByLog } from '../../migrations/0012-notices-by-log.ts';
 import { migration as endsOfLogs } from '../../migrations/0013-ends-of-logs.ts';
 
-/** The migrations of schema `eventstore`, each with the text of its file, which must not change once applied. */
+/**
+ * The migrations of schema `eventstore`, each with the text of its file, which must not change after it was applied.
+ */
 export const eventStoreMigrations: readonly {
   readonly name: string;
   readonly source: string;

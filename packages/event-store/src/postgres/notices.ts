@@ -5,18 +5,17 @@ import type { Log } from '../event-store.ts';
 import type { OwnConnections } from './connection.ts';
 import { logNumber } from './log-number.ts';
 
-/**
- * Each log has a channel of its own, because the server sends a notice to every session that listens to its
- * channel.
- */
+/** Each log has its own channel, because the server sends a notice to every session that listens to the channel. */
 const channelOf = (log: Log): string => `cardea_events_${logNumber(log)}`;
-/** The payload with which a process begins to listen: a replica of an earlier release waits for it. */
+/** The payload that a process sends when it begins to listen. A replica of an earlier release waits for it. */
 const JOINED = 'joined';
-/** A notice may be lost with the process that was to send it; the poll then finds the events. */
+/**
+ * The interval of the poll. A notice may be lost with the process that was to send it; the poll then finds the events.
+ */
 const POLL_MS = 9000;
 /** The shortest time between two notices for one log. */
 const NOTICE_GAP_MS = 10;
-/** An append without a notice is told by the next one, or after this time by a statement of its own. */
+/** An append without a notice is announced by the next append's notice, or after this time by a separate statement. */
 const UNTOLD_MS = 15;
 
 type Heads = (logs: readonly Log[]) => Promise<ReadonlyMap<Log, bigint>>;
@@ -27,17 +26,17 @@ export type NoticeSession = Pick<ProcessSession, 'listen' | 'notify' | 'replicas
 export type NoticesDependencies = {
   readonly session: NoticeSession;
   readonly heads: Heads;
-  /** Another process may have appended to the log; called before its subscribers are. */
+  /** Called before the log's subscribers, when another process may have appended to the log. */
   readonly onHeard: (log: Log) => void;
-  /** The connections that append: their notices need not be heard here. */
+  /** The connections that append. Their own notices are ignored here. */
   readonly own: OwnConnections;
   readonly logger: Logger | undefined;
 };
 
 /**
- * Wakes subscribers in this process directly, and those in other replicas by NOTIFY, where there are any.
- * An append carries the notice itself, but not more than one in a while: commits with a notice queue at one
- * lock of the server.
+ * Wakes subscribers in this process directly, and those in other replicas by NOTIFY, if there are any. An append
+ * contains the notice itself, but not more often than the gap, because commits with a notice queue at one lock of the
+ * server.
  */
 export function notices({ session, heads, onHeard, own, logger }: NoticesDependencies) {
   const listeners = new Map<Log, Set<() => void>>();
@@ -55,7 +54,7 @@ export function notices({ session, heads, onHeard, own, logger }: NoticesDepende
   const tellOthers = teller(session);
   const ends = [session.replicas.onHeard(tellOthers.ofSilent)];
 
-  /** Finds what was appended before a log was listened to, and what no notice came of. */
+  /** Finds what was appended before a log was subscribed to, and what was never announced. */
   const poll = sharingNext(async () => {
     const before = new Map(seen);
     for (const [log, head] of await heads([...listeners.keys()])) {
@@ -79,7 +78,7 @@ export function notices({ session, heads, onHeard, own, logger }: NoticesDepende
     const channel = channelOf(log);
     const end = session.listen(channel, (payload, from) => {
       if (payload === undefined) {
-        session.notify([channel], JOINED).catch(() => {}); // its next session says it again
+        session.notify([channel], JOINED).catch(() => {}); // The next session announces it again.
         if (!stopping.signal.aborted) void pollQuietly();
       } else if (payload !== JOINED && !own.has(from)) hear(log);
     });
@@ -88,14 +87,14 @@ export function notices({ session, heads, onHeard, own, logger }: NoticesDepende
 
   return {
     isDue: tellOthers.isDue,
-    /** Events up to `position` were stored by this process; `told`: with a notice. */
+    /** Call it when this process stored events up to `position`. `told`: the append contained a notice. */
     stored: (log: Log, position: bigint, told: boolean) => {
       if (position > (seen.get(log) ?? 0n)) seen.set(log, position);
       wake(log);
       tellOthers.stored(log, told);
     },
     subscribe: async (log: Log, onAppend: () => void): Promise<() => Promise<void>> => {
-      const listener = () => onAppend(); // a new function, so that one `onAppend` may subscribe twice
+      const listener = () => onAppend(); // A new function, so that one `onAppend` may subscribe twice.
       const all = listeners.get(log) ?? new Set();
       const isFirst = !listeners.has(log);
       listeners.set(log, all.add(listener));
@@ -113,7 +112,7 @@ export function notices({ session, heads, onHeard, own, logger }: NoticesDepende
   };
 }
 
-/** Callers that come while one run is under way share the next one. */
+/** Callers that arrive while a run is under way share the next one. */
 function sharingNext(run: () => Promise<void>): () => Promise<void> {
   let current: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -131,12 +130,12 @@ function sharingNext(run: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** A failed notice is sent after the next sign of other processes; until then their poll replaces it. */
+/** A failed notice is sent at the next sign of other processes. Until then their poll replaces it. */
 function teller(session: NoticeSession) {
   const { replicas } = session;
   const lastMs = new Map<Log, number>();
   const untold = new Map<Log, NodeJS.Timeout>();
-  /** Logs with appends of which no notice was sent, because no other process was there. */
+  /** Logs with appends that were not announced, because there was no other process. */
   const silent = new Set<Log>();
   const told = (log: Log): void => {
     lastMs.set(log, performance.now());
@@ -159,7 +158,7 @@ function teller(session: NoticeSession) {
       else if (replicas.arePossible()) later(log);
       else silent.add(log);
     },
-    /** Others may be there now. */
+    /** Other processes may exist now. */
     ofSilent: (): void => {
       for (const log of silent) later(log);
       silent.clear();

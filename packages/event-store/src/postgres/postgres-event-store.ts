@@ -10,18 +10,18 @@ import { type NoticeSession, notices } from './notices.ts';
 import { inTurn, logReader, streamReader } from './reading.ts';
 import { storedEvents } from './stored-events.ts';
 
-/** Batches in flight; with a third one all become slower. */
+/** Batches in flight. A third one would slow all down. */
 const WRITERS = 2;
 
 export type PostgresEventStoreOptions = ConnectionOptions & {
-  /** The session of this process; without it the stores have one of their own, which `close` ends. */
+  /** The session of this process. Without it the stores create their own, which `close` ends. */
   readonly session?: NoticeSession;
   readonly logger?: Logger;
 };
 
-/** The stores of one process: any number of logs share one set of connections. */
+/** The stores of one process. Any number of logs share one set of connections. */
 export interface PostgresEventStores {
-  /** `close` of such a store does nothing; close the whole instead. */
+  /** `close` of such a store does nothing. Close the whole instead. */
   forLog(log: Log): EventStore;
   close(): Promise<void>;
 }
@@ -102,7 +102,7 @@ function askedTogether(heads: (logs: readonly Log[]) => Promise<ReadonlyMap<Log,
   };
 }
 
-/** One log with connections of its own. */
+/** One log with its own connections. */
 export function postgresEventStore(
   options: PostgresEventStoreOptions & { readonly log: Log },
 ): EventStore {

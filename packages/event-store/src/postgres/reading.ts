@@ -14,7 +14,7 @@ import { logNumber } from './log-number.ts';
 
 /** Reads of streams in one query. */
 const READS_MAX = 512;
-/** Reads that wait in this process; more are refused at once. */
+/** Reads that wait in this process. More are refused at once. */
 const QUEUE_READS_MAX = 4096;
 
 export type EventRow = {
@@ -71,8 +71,8 @@ const LOG = {
 };
 
 /**
- * `end_of_log` tells the end of another service's log only to roles that may know it; to others such a log looks
- * empty.
+ * `end_of_log` returns the end of another service's log only to roles that may know it. For other roles such a log
+ * looks empty.
  */
 const HEADS = {
   name: 'heads',
@@ -94,7 +94,7 @@ export function streamReader(connection: Connection) {
 
   const run = async () => {
     while (queue.length > 0) {
-      await nextTurn(); // so that callers whose read has just resolved can join with their next one
+      await nextTurn(); // Waits a turn, so that callers whose read has just resolved can join with their next one.
       const batch = queue.splice(0, READS_MAX);
       await readBatch(connection, batch);
     }
@@ -115,7 +115,7 @@ export function streamReader(connection: Connection) {
     });
 }
 
-/** Settles every read. One that makes the whole batch fail is found by sending each separately. */
+/** Settles every read. If one of them makes the whole batch fail, it is found by sending each separately. */
 async function readBatch(connection: Connection, batch: readonly Asked[]): Promise<void> {
   try {
     const found = await readStreams(connection, batch);
@@ -171,7 +171,7 @@ export function logReader(connection: Connection) {
   };
 }
 
-/** Runs one query after the other, in order of arrival: the driver wants the response of one before the next. */
+/** Runs one query after another, in order of arrival, because the driver needs the response of one before the next. */
 export function inTurn(connection: Connection): Connection {
   let waiting = 0;
   let last: Promise<unknown> = Promise.resolve();
@@ -185,13 +185,13 @@ export function inTurn(connection: Connection): Connection {
         .finally(() => {
           waiting -= 1;
         });
-      last = mine.catch(() => {}); // the caller gets the error
+      last = mine.catch(() => {}); // The caller gets the error.
       return await mine;
     },
   };
 }
 
-/** A read is tried once more: a restarted server may have closed the connection unnoticed. */
+/** A read is tried once more, because a restarted server may have closed the connection unnoticed. */
 async function again<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();

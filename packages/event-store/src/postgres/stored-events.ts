@@ -11,7 +11,7 @@ export type Stored = {
 
 let lastMetadata: { readonly text: string; readonly read: EventMetadata } | undefined;
 
-/** The events of one command have one text as metadata: it is parsed once. */
+/** The events of one command share one metadata text, which is parsed once. */
 function metadataOf(text: string): EventMetadata {
   if (lastMetadata?.text !== text) lastMetadata = { text, read: JSON.parse(text) as EventMetadata };
   return lastMetadata.read;

@@ -10,8 +10,8 @@ type Of = { readonly stream: AnyStream; readonly streamId: string };
 type Known = Snapshot<unknown> | undefined;
 
 /**
- * The stream after all its events. `read` is the first read of it: the events after `before`, or the last
- * ones of the stream where nothing is known.
+ * The stream after all its events. `read` is its first read: the events after `before`, or the last ones of the stream
+ * if nothing is known.
  */
 export async function stateFrom(
   store: Reader,
@@ -55,7 +55,7 @@ export async function stateThrough(
   return resumed(stream, read) ?? (await onward(store, { stream, streamId }, undefined, revision));
 }
 
-/** Reads what comes after `before`, from the beginning where nothing is known. */
+/** Reads what comes after `before`, or everything if nothing is known. */
 async function onward(
   store: Reader,
   { stream, streamId }: Of,
@@ -71,7 +71,7 @@ async function onward(
   return next;
 }
 
-/** From the last stored state among the last events of a stream; undefined where there is none. */
+/** Starts from the last stored state among the last events of a stream. Undefined if there is none. */
 function resumed(stream: AnyStream, read: readonly RecordedEvent[]): Known {
   const [first] = read;
   const stored = lastStoredState(stream, read);

@@ -143,7 +143,7 @@ describe('a decision that rests on other streams', () => {
     expect(trips()).toEqual({ reads: ['tail', 'tail'], appends: 1 });
     const again = await decideOnBasis(counter, 'd', command('3'), { ...rule, isNew: true });
     expect(again).toMatchObject({ state: 1, revision: 1 });
-    // What does not exist is not cached.
+    // A stream that does not exist is not cached.
     expect(trips()).toEqual({ reads: ['tail'], appends: 1 });
   });
 

@@ -1,25 +1,25 @@
 /**
- * The states of streams that this process has recently read or appended to, each with its revision. A
- * cached state never replaces a read by itself: a load still reads the later events, and a decision on a
- * cached state counts only when its append proves that nothing came later.
+ * The states of streams that this process has recently read or appended to, each with its revision. A cached state
+ * never replaces a read by itself: a load still reads the later events, and a decision on a cached state counts only
+ * when its append proves that nothing came later.
  */
 import { expiringCache, systemClock } from '@cardea/runtime';
 import { type EventStore, type Log, type StreamRead, streamIdOf } from '../event-store.ts';
 import { stateFrom } from './folding.ts';
 import type { AnyStream, Loaded, Snapshot } from './stream-states.ts';
 
-/** Streams of all logs of the process together. */
+/** The most cached streams, over all logs of the process. */
 const CACHED_STREAMS_MAX = 10_000;
-/** Longer than access tokens live by default, for that is how long a session rests between two refreshes. */
+/** Longer than the default lifetime of access tokens, which is how long a session is idle between two refreshes. */
 const CACHED_MS = 1_200_000;
 
 export type { AnyStream, Loaded, Snapshot };
 
 type Evolve = AnyStream['evolve'];
 
-/** One for all logs of a process. */
+/** One cache for all logs of a process. */
 export interface SnapshotCache {
-  /** Only a state that the same `evolve` has made. */
+  /** Returns only a state that the same `evolve` has made. */
   get(log: Log, streamId: string, by: { readonly evolve: Evolve }): Snapshot<unknown> | undefined;
   /** Ignored when a later state is cached. */
   put(
@@ -60,7 +60,7 @@ export type BasisStates<B extends Basis> = {
     : NonNullable<B[Name]>['stream']['initial'];
 };
 
-/** The streams as they are now, read in one call; of a cached one only the later events. */
+/** Reads the current streams in one call. For a cached one it reads only the later events. */
 export async function snapshotsOf(
   { store, snapshots }: { readonly store: EventStore; readonly snapshots: SnapshotCache },
   named: readonly NamedStream[],
@@ -80,7 +80,7 @@ export async function snapshotsOf(
   );
 }
 
-/** The read for a stream without a cached state: its last events, because one of them may carry its state. */
+/** The read for a stream without a cached state: its last events, because one of them may contain its state. */
 export const firstRead = (
   { stateCarrying }: AnyStream,
   streamId: string,

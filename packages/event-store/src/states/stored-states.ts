@@ -1,23 +1,26 @@
 /**
- * States that are stored with events, so that a long stream need not be folded from its beginning: now and
- * then an append carries the state after it in the metadata of its last event. The reader of a stream looks
- * at its last events, and folds from the last state among them.
+ * States that are stored with events, so that a long stream need not be folded from its beginning. At intervals an
+ * append stores the state after it in the metadata of its last event. A reader reads the stream's last events, and
+ * folds from the last state among them.
  *
- * A state belongs to the code that has made it. One of another release is ignored; the stream is then folded
- * from its beginning, in pages, and the next change stores a state anew.
+ * A state belongs to the code that made it. A state of another release is ignored. The stream is then folded from its
+ * beginning, in pages, and the next change stores a state again.
  */
 import { hash } from 'node:crypto';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { EventMetadata, RecordedEvent } from '../event-store.ts';
 import type { AnyStream } from './stream-states.ts';
 
-/** A state is stored when the last one is this many events back. Far fewer than are read to find it. */
+/**
+ * A state is stored when the last one is this many events back. This is far less than the number of events that are
+ * read to find it.
+ */
 const STATE_EVERY_EVENTS = 100;
 const STATE_DEPTH_MAX = 16;
 
 const forms = new WeakMap<AnyStream['evolve'], string>();
 
-/** Names the code that makes states of this stream. */
+/** Identifies the code that makes states of this stream. */
 function formOf({ evolve, initial }: AnyStream): string {
   const known = forms.get(evolve);
   if (known !== undefined) return known;
@@ -27,7 +30,7 @@ function formOf({ evolve, initial }: AnyStream): string {
   return form;
 }
 
-/** The metadata of an append's last event: with the state after it, where that is due. */
+/** The metadata of an append's last event, with the state after it if that is due. */
 export function withStoredState(
   stream: AnyStream,
   metadata: EventMetadata,
@@ -57,7 +60,7 @@ export function lastStoredState(
   };
 }
 
-/** True when JSON keeps it whole: objects, lists, texts, numbers, truth values and null. */
+/** Whether JSON represents it completely: objects, lists, texts, numbers, booleans and null. */
 export function isPlain(value: unknown, depth = 0): boolean {
   if (value === null || value === undefined) return true;
   if (typeof value === 'string' || typeof value === 'boolean') return true;

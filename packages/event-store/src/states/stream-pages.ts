@@ -1,11 +1,11 @@
 import type { EventStore, RecordedEvent } from '../event-store.ts';
 
-/** Events that one read of a stream returns at most. */
+/** The most events that one read of a stream returns. */
 export const STREAM_PAGE_EVENTS = 1000;
-/** Events at the end of a stream that are read to find its last stored state. */
+/** The number of events at the end of a stream that are read to find its last stored state. */
 export const STREAM_TAIL_EVENTS = 256;
 
-/** The events of a stream from a revision on, page by page: a stream has no length at which a read fails. */
+/** The events of a stream from a revision on, in pages, so that a stream of any length can be read. */
 export async function* streamPages(
   store: Pick<EventStore, 'readStream'>,
   streamId: string,

@@ -1,6 +1,6 @@
 /** Streams as those see them who care for their states alone. */
 
-/** Any stream, where only its state matters. */
+/** Any stream, for code that only needs its state. */
 export type AnyStream = {
   readonly noun: string;
   readonly initial: unknown;
@@ -15,9 +15,9 @@ export type Loaded<State> = {
   readonly revision: number;
 };
 
-/** A stream that exists, whose tenant is that of its events. */
+/** An existing stream. Its tenant is that of its events. */
 export type Snapshot<State> = Loaded<State> & {
   readonly tenantId: string;
-  /** The revision of the last event that carries the state, 0 where none is known. */
+  /** The revision of the last event that contains the state; 0 if none is known. */
   readonly storedAt: number;
 };

@@ -1,6 +1,6 @@
 /**
- * The client's address is the socket's, unless the socket is a trusted proxy: then X-Forwarded-For is read
- * from the right, up to the first address that is not a trusted proxy.
+ * The client's address is the socket's, unless the socket is a trusted proxy. Then X-Forwarded-For is read from the
+ * right, up to the first address that is not a trusted proxy.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -49,7 +49,7 @@ export function clientAddress(
   return client;
 }
 
-/** `192.0.2.1:47011` and `[2001:db8::1]:47011`, as some proxies write it, and `[2001:db8::1]`. */
+/** `192.0.2.1:47011` and `[2001:db8::1]:47011`, as some proxies write addresses, and `[2001:db8::1]`. */
 const WITH_PORT = /^(?:\[([^\]]*)\]|([0-9.]+))(?::[0-9]{1,5})?$/;
 
 function parse(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {

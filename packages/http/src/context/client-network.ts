@@ -1,13 +1,13 @@
 /**
- * The networks of an address, for rate limits. An IPv6 client usually has a /64 and may use each of its
- * addresses once, so limits count IPv6 networks, not addresses.
+ * The networks of an address, for rate limits. An IPv6 client usually has a /64 and could use each of its addresses
+ * once, so limits count IPv6 networks instead of addresses.
  */
 import ipaddr from 'ipaddr.js';
 
 const IPV4_NETWORK_BYTES = 3;
 const IPV6_NETWORK_BYTES = 8;
 const IPV6_SITE_BYTES = 6;
-/** The limit of a /48, which is a site or a provider's customers, as a multiple of that of one network in it. */
+/** The limit of a /48, which is a site or a provider's customers, as a multiple of the limit of one network in it. */
 const SITE_FACTOR = 8;
 
 export type AddressLimitKey = {
@@ -26,7 +26,7 @@ export function addressLimitKeys(ip: string): readonly AddressLimitKey[] {
   ];
 }
 
-/** The network of an address: /24 of IPv4, /64 of IPv6. Usually one household. */
+/** The network of an address: /24 for IPv4, /64 for IPv6. This is usually one household. */
 export function networkOf(ip: string): string {
   const address = parsed(ip);
   if (address === undefined) return 'unknown';

@@ -8,9 +8,9 @@ import type { Contract, OriginRule } from '../contract/endpoint.ts';
 import type { Outgoing } from './headers.ts';
 
 export type AllowedOrigins = {
-  /** Whether the deployment or any tenant of it allows the origin. */
+  /** Whether the deployment or any of its tenants allows the origin. */
   readonly ofAny: (origin: string) => boolean;
-  /** Whether the deployment or this tenant does. */
+  /** Whether the deployment or this tenant allows the origin. */
   readonly ofTenant: (origin: string, tenantId: string) => boolean;
 };
 
@@ -25,8 +25,8 @@ export const originRuleOf = (contract: Contract | undefined, path: string): Orig
   contract?.origins ?? (path.startsWith(API) ? 'allowed' : 'own');
 
 /**
- * Adds what lets a page read the answer. `tenantId` is the tenant that the answer is of; an answer that is of
- * none is for the origins of all.
+ * Adds the headers that let a page read the response. `tenantId` is the response's tenant. A response without a tenant
+ * can be read by the allowed origins of all tenants.
  */
 export function crossOriginHeaders(
   headers: Outgoing,
@@ -58,7 +58,7 @@ export const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
   headers.origin !== undefined &&
   headers['access-control-request-method'] !== undefined;
 
-/** Answers from the contracts of one path and the origins that the process knows: nothing is read for it. */
+/** Answers from the contracts of one path and the origins that the process knows. Nothing is read for it. */
 export function preflightHeaders(
   request: IncomingMessage,
   contracts: readonly Contract[],
@@ -83,12 +83,12 @@ const methodsOf = ({ method }: Contract): string =>
   method === 'get' ? 'GET, HEAD' : method.toUpperCase();
 
 /**
- * Tracing in a browser (OpenTelemetry, Zipkin, Sentry) adds these to every call of a page, which fails as a whole
- * where the preflight does not allow them.
+ * Tracing in a browser (OpenTelemetry, Zipkin, Sentry) adds these to every call of a page. If the preflight does not
+ * allow them, the whole call fails.
  */
 const TRACING_HEADERS = ['traceparent', 'tracestate', 'baggage', 'b3', 'sentry-trace'];
 
-/** The headers that the endpoint reads, and those that browsers send without being asked. */
+/** The headers that the endpoint reads, and those that browsers send on their own. */
 function requestHeadersOf(contract: Contract): readonly string[] {
   const { who, method, tenant, idempotent, needsCapability, oauthErrors } = contract;
   const hasCredential = who !== 'anyone' || oauthErrors === true;

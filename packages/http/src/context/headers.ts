@@ -1,4 +1,4 @@
-/** Headers that may appear once in a request, and those of an answer. */
+/** Headers that may appear once in a request, and headers of a response. */
 import type { IncomingMessage } from 'node:http';
 
 export type Outgoing = { [name: string]: string | number | string[] };
@@ -15,9 +15,9 @@ const SINGLE = new Set([
 ]);
 const NONE: ReadonlySet<string> = new Set();
 
-/** Names (lower case) of those that a request has more than once. */
+/** Names (lower case) of the headers that a request has more than once. */
 export function doubledHeaders({ headers, rawHeaders }: IncomingMessage): ReadonlySet<string> {
-  // As many names as lines: none appears twice.
+  // There are as many names as lines, so none appears twice.
   if (Object.keys(headers).length * 2 === rawHeaders.length) return NONE;
   const seen = new Set<string>();
   const doubled = new Set<string>();

@@ -39,7 +39,7 @@ export type ServerParts = {
   readonly draining: AbortSignal;
   readonly open: OpenRequests<HttpContext>;
   readonly largeBodies: LargeBodies;
-  /** Undefined on an internal listener: what calls there waited for its turn at another process. */
+  /** Undefined on an internal listener, because its requests waited for their turn in another process. */
   readonly turns: RequestTurns | undefined;
   readonly origins: AllowedOrigins;
   readonly refusedWrites: RefusedWrites | undefined;
@@ -55,19 +55,19 @@ export class HttpContext {
   readonly ip: string;
   readonly requestId: string;
   readonly parts: ServerParts;
-  /** Set once the path is found to be an endpoint's. */
+  /** Set after the path was found to be an endpoint's. */
   contract: Contract | undefined;
   /** The service that responds: `X-Served-By`. */
   servedBy: string;
   principal: Principal | undefined;
-  /** The tenant that the answer is of, where neither credential nor header names it. */
+  /** The tenant of the response, if neither credential nor header names it. */
   ofTenant: string | undefined;
-  /** Its place among the open requests. */
+  /** Its index among the open requests. */
   place = 0;
   #refusalCode: string | undefined;
-  /** True once nothing of the request is left to be read. */
+  /** True when the request has been read completely. */
   bodyIsRead = false;
-  /** Kept: a library that a request is passed on to may take it out of the headers. */
+  /** Kept here, because a library that handles the request may remove it from the headers. */
   readonly #origin: string | undefined;
   readonly #startedMs: number;
   readonly #span: RequestSpan;
@@ -109,7 +109,7 @@ export class HttpContext {
     response.on('close', () => this.#closed());
   }
 
-  /** Names (lower case) of those headers that may appear once, and that this request has more than once. */
+  /** Names (lower case) of the headers that may appear once but that this request has more than once. */
   get doubled(): ReadonlySet<string> {
     this.#doubled ??= doubledHeaders(this.request);
     return this.#doubled;
@@ -181,7 +181,7 @@ export class HttpContext {
     const status = response.headersSent ? response.statusCode : 499;
     const route = contract?.path ?? 'none';
     const method = request.method ?? '';
-    // A client may invent a method; the sets of labels and names stay closed.
+    // Clients may invent methods, but labels and names must stay a closed set.
     const known = contract === undefined ? 'any' : method;
     parts.metrics.duration.observe(durationMs / 1000, known, route, status);
     this.#span.end(`request ${known} ${route}`, { method: known, route, status });
@@ -207,8 +207,8 @@ const SLASH = 0x2f;
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
 /**
- * Path and query of the target. A server has to take a whole URL as well (RFC 9112, 3.2.2); the routers then see
- * what they would have seen without its beginning.
+ * Path and query of the target. A server has to accept a whole URL as well (RFC 9112, 3.2.2). The routers then get the
+ * same path as without its beginning.
  */
 function originForm(request: IncomingMessage): string {
   const url = request.url ?? '/';
@@ -218,7 +218,7 @@ function originForm(request: IncomingMessage): string {
   return request.url;
 }
 
-/** Responses of endpoints that authenticate depend on the caller. */
+/** Responses of authenticated endpoints depend on the caller. */
 const isPrivate = (contract: Contract | undefined): boolean =>
   contract !== undefined && (contract.noStore ?? contract.who !== 'anyone');
 

@@ -1,11 +1,11 @@
-/** Metrics of the API port; label values are from closed sets (route templates, never paths). */
+/** Metrics of the API port. Label values are from closed sets (route templates, never paths). */
 import { SeriesHistogram } from '@cardea/runtime';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export type HttpMetrics = {
-  /** By method, route and status. */
+  /** The duration by method, route and status. */
   readonly duration: SeriesHistogram;
   readonly inFlight: Gauge;
   readonly consistencyWait: Histogram;

@@ -1,10 +1,10 @@
-/** Something that knows its place in {@link OpenRequests}. */
+/** An object that stores its index in {@link OpenRequests}. */
 export type Placed = { place: number };
 
 /**
- * The requests that wait for their answer, in no order. It is no `Set`, because V8 copies a `Set` after every
- * few dozen changes. Once one copy was promoted to the old generation, all later copies survived with their
- * requests until that generation was collected: under load a pause of 25 ms four times a second.
+ * The requests that wait for their response, in no order. It is no `Set`, because V8 copies a `Set` after every few
+ * dozen changes. Once a copy was promoted to the old generation, all later copies survived with their requests until
+ * that generation was collected. Under load this caused a pause of 25 ms four times a second.
  */
 export class OpenRequests<One extends Placed> {
   readonly #all: One[] = [];

@@ -8,7 +8,7 @@ import type { Outgoing } from './headers.ts';
 /** Headers of this deployment in every response. */
 export type DefaultHeaders = {
   readonly always: { readonly [name: string]: string };
-  /** Tells a refused client where it gets tokens (RFC 9728, 5.1). */
+  /** Tells a refused client where to get tokens (RFC 9728, 5.1). */
   readonly challenge: string;
 };
 
@@ -21,7 +21,7 @@ export function defaultHeadersFor(issuer: string): DefaultHeaders {
       'X-Content-Type-Options': 'nosniff',
       ...(https ? { 'Strict-Transport-Security': `max-age=${HSTS_SECONDS}` } : {}),
     },
-    // Derived from the identifier of the resource, `<issuer>/api` (RFC 9728, 3.1): clients compare them.
+    // Derived from the identifier of the resource, `<issuer>/api` (RFC 9728, 3.1), because clients compare them.
     challenge: `resource_metadata="${issuer}/.well-known/oauth-protected-resource/api"`,
   };
 }
@@ -37,7 +37,7 @@ export function writeJson(
   const length = Buffer.byteLength(text);
   headers['Content-Length'] = length;
   response.writeHead(status, headers);
-  // A byte per character: ASCII, which Latin 1 shows alike and for less.
+  // If the text has one byte per character it is ASCII, and Latin-1 encodes it identically at lower cost.
   const encoding = length === text.length ? 'latin1' : 'utf8';
   endTogether({ response, text, encoding });
 }
@@ -48,7 +48,7 @@ export const errorBody = ({ code, message, details }: Refusal, requestId: string
 
 const RETRY_LATER = new Set([429, 503]);
 
-/** The headers that a refusal adds, beside its own. */
+/** The headers that a refusal adds to its own. */
 export function refusalHeaders(
   headers: Outgoing,
   refusal: Refusal,
@@ -62,8 +62,8 @@ export function refusalHeaders(
 }
 
 /**
- * When a response is sent before its request was read, the rest is still read for so long, so that the
- * client gets the response.
+ * If a response is sent before its request was read, up to this much of the request is still read, so that the client
+ * gets the response.
  */
 const LEFTOVER_MAX_BYTES = 4 * 1024 * 1024;
 const LEFTOVER_WAIT_MS = 2_000;
@@ -73,7 +73,7 @@ export function mindUnreadBody(response: ServerResponse, headers: Outgoing): voi
   const { req } = response;
   if (req.complete) return;
   if (AWAITS_CONTINUE in req) {
-    // The body was never requested and may never arrive, so the connection cannot be used again.
+    // The body was never requested and may never arrive, so the connection cannot be reused.
     headers['Connection'] = 'close';
     return;
   }

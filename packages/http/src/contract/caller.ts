@@ -1,23 +1,23 @@
-/** Who may call an endpoint, and with which scope an application may in the name of its user. */
+/** Who may call an endpoint, and which scope an application needs to call it in its user's name. */
 import type { AgentPrincipal, ApiKeyPrincipal, ClientPrincipal, UserPrincipal } from '@cardea/auth';
 import type { MachineScope } from '@cardea/contracts';
 
 /**
- * Whom an endpoint takes. A caller of a kind that is not listed gets 403 `forbidden`, unless `notTaken`
- * declares another response for that kind.
+ * The callers that an endpoint accepts. A caller of another kind gets 403 `forbidden`, unless `notTaken` declares
+ * another response for that kind.
  */
 export type Caller =
   /** A user's own token. */
   | 'user'
-  /** A user's own token with role admin; without that role 403 `forbidden`. */
+  /** A user's own token with role admin. Without that role the response is 403 `forbidden`. */
   | 'admin'
-  /** … with role owner, system_admin. */
+  /** A user's own token with role owner or system_admin. */
   | 'owner'
   | 'system_admin'
   /** An agent's token. */
   | 'agent_token'
   | 'agent_key'
-  /** An `svc_` key with this scope (403 `insufficient_scope` without). */
+  /** An `svc_` key with this scope. Without it the response is 403 `insufficient_scope`. */
   | `api_key:${string}`;
 
 export type Who = 'anyone' | readonly Caller[];
@@ -26,8 +26,8 @@ const ROLE_CALLERS: readonly Caller[] = ['admin', 'owner', 'system_admin'];
 export const USER_CALLERS: readonly Caller[] = ['user', ...ROLE_CALLERS];
 
 /**
- * True for an endpoint that changes something and requires a role, or that requires a recent sign-in or
- * reads its time: what its users' tokens say of them is looked up live.
+ * Whether an endpoint checks the current state of users' tokens: it changes something and requires a role, or it
+ * requires a recent sign-in or reads its time.
  */
 export const confirmsUsers = ({
   who,
@@ -45,8 +45,7 @@ export const confirmsUsers = ({
   (method !== 'get' && who !== 'anyone' && who.some((caller) => ROLE_CALLERS.includes(caller)));
 
 /**
- * True for a change that a machine can make by a scope. The scopes of its token are then compared with the
- * stored ones.
+ * Whether a machine can make this change by a scope. The scopes of its token are then compared with the stored ones.
  */
 export const confirmsClients = ({
   machine,
@@ -56,11 +55,11 @@ export const confirmsClients = ({
   readonly method: string;
 }): boolean => method !== 'get' && machineScopeOf({ machine }) !== undefined;
 
-/** True for an endpoint that accepts users by role only: an authorized caller acts as an admin. */
+/** Whether an endpoint accepts users by role only, so that an authorized caller acts as an admin. */
 export const asksForRole = ({ who }: { readonly who: Who }): boolean =>
   who !== 'anyone' && !who.includes('user') && who.some((caller) => USER_CALLERS.includes(caller));
 
-/** The callers that a handler can get, by its contract's `who`; undefined on `anyone` endpoints. */
+/** The callers that a handler can get, according to its contract's `who`. Undefined on `anyone` endpoints. */
 export type CallerOf<
   By extends Who,
   Machine extends MachineRule = 'never',
@@ -79,13 +78,13 @@ type PrincipalOf<Kind extends Caller> = Kind extends 'agent_token' | 'agent_key'
     : UserPrincipal;
 
 /**
- * The scope that a machine needs. Where users need a role, the machine needs the role too. Where an API key
- * needs a scope, the machine needs this scope instead and no role. `any` admits every machine of the tenant.
+ * The scope that a machine needs. If users need a role, the machine needs the role too. If an API key needs a scope,
+ * the machine needs this scope instead and no role. `any` accepts every machine of the tenant.
  */
 export type MachineRule = MachineScope | 'any' | 'never';
 type RoleOrKey = 'admin' | 'owner' | 'system_admin' | `api_key:${string}`;
 /**
- * Every contract that takes a role or an API key names what a machine may do: a default could be forgotten.
+ * Every contract that accepts a role or an API key states what a machine may do, because a default could be forgotten.
  */
 export type NamesMachine<By extends Who> = By extends readonly Caller[]
   ? [Extract<By[number], RoleOrKey>] extends [never]
@@ -93,7 +92,7 @@ export type NamesMachine<By extends Who> = By extends readonly Caller[]
     : { readonly machine: MachineRule }
   : { readonly machine?: never };
 
-/** The scope that a machine needs; undefined where it needs none, or is not taken. */
+/** The scope that a machine needs. Undefined if it needs none, or is not accepted. */
 export const machineScopeOf = ({
   machine,
 }: {
@@ -102,21 +101,21 @@ export const machineScopeOf = ({
   machine === undefined || machine === 'any' || machine === 'never' ? undefined : machine;
 
 /**
- * The scope with which an application may call in the name of its user: `account`, which only the tenant's
- * own applications can have; `roles`; or `any` for every token of an application with a user.
+ * The scope that an application needs to call in the name of its user: `account`, which only the tenant's own
+ * applications can have; `roles`; or `any` for every token of an application with a user.
  */
 export type ApplicationScope = 'account' | 'roles' | 'any';
 
 /**
- * Which tokens must show a recent sign-in (`step-up.ts`): `users`, each token of a user; `applications`, theirs
- * alone, where `docs/contract.md` promises the endpoint to every login token; `none`.
+ * Which tokens must have a recent sign-in (`step-up.ts`). `users`: each token of a user. `applications`: only tokens of
+ * applications, because `docs/contract.md` promises the endpoint to every login token. `none`: no token.
  */
 export type StepUp = 'users' | 'applications' | 'none';
 
 /**
- * What a call of a user can change. `settings` decide where mail and secrets go, how people sign in, and who
- * acts for whom: an application needs the scope `account` for them, and an administrator who impersonates a
- * user never changes them. `things` is everything else, reading settings included.
+ * What a call of a user can change. `settings` decide where mail and secrets go, how people sign in, and who acts for
+ * whom. An application needs the scope `account` for them, and an administrator who impersonates a user can never
+ * change them. `things` is everything else, including reading settings.
  */
 export type CallClass =
   | {
@@ -131,7 +130,7 @@ type WithoutClass = {
   readonly stepUp?: never;
 };
 type UserCaller = 'user' | 'admin' | 'owner' | 'system_admin';
-/** Whatever takes users names its class: there is no default that could be forgotten. */
+/** Every endpoint that accepts users states its class, because a default could be forgotten. */
 export type NamesClass<By extends Who> = By extends readonly Caller[]
   ? Extract<By[number], UserCaller> extends never
     ? WithoutClass
@@ -139,6 +138,6 @@ export type NamesClass<By extends Who> = By extends readonly Caller[]
   : WithoutClass;
 
 type Classified = { readonly applicationScope?: ApplicationScope };
-/** A contract that names none takes no users; the narrowest scope is the answer where one slipped through. */
+/** A contract without a class accepts no users. For one that slipped through, the narrowest scope applies. */
 export const applicationScopeOf = ({ applicationScope }: Classified): ApplicationScope =>
   applicationScope ?? 'account';

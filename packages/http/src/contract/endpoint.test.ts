@@ -16,7 +16,7 @@ const shapes = {
   refusals: { no_capability: 401 },
 } as const;
 
-/** Compiled and never run: the compiler has to refuse each line that is marked. */
+/** Compiled but never run. The compiler has to refuse each marked line. */
 const refusedByTheCompiler = () => [
   endpoint(
     { ...common, ...shapes, who: ['agent_key'] },
@@ -42,17 +42,17 @@ const refusedByTheCompiler = () => [
     return { ok: { value: principal.id } };
   }),
   endpoint(
-    // @ts-expect-error: whatever takes users names its class.
+    // @ts-expect-error: an endpoint that accepts users states its class.
     { ...common, ...shapes, who: ['user'] },
     async () => ({ ok: { value: '' } }),
   ),
   endpoint(
-    // @ts-expect-error: an API key's endpoint names it too as soon as it takes users.
+    // @ts-expect-error: an API key's endpoint states a class too when it accepts users.
     { ...common, ...shapes, who: ['api_key:fga:read', 'admin'], machine: 'any', class: 'things' },
     async () => ({ ok: { value: '' } }),
   ),
   endpoint(
-    // @ts-expect-error: settings say whose tokens must show a recent sign-in.
+    // @ts-expect-error: settings state whose tokens must have a recent sign-in.
     { ...common, ...shapes, who: ['user'], class: 'settings' },
     async () => ({ ok: { value: '' } }),
   ),
@@ -70,12 +70,12 @@ const refusedByTheCompiler = () => [
     async () => ({ ok: { value: '' } }),
   ),
   endpoint(
-    // @ts-expect-error: whatever takes a role says what a machine may.
+    // @ts-expect-error: an endpoint that accepts a role states what a machine may do.
     { ...common, ...shapes, who: ['admin'], class: 'settings', stepUp: 'users' },
     async () => ({ ok: { value: '' } }),
   ),
   endpoint(
-    // @ts-expect-error: whatever takes an API key says it too.
+    // @ts-expect-error: an endpoint that accepts an API key states it too.
     { ...common, ...shapes, who: ['api_key:fga:read'] },
     async () => ({ ok: { value: '' } }),
   ),
@@ -86,7 +86,7 @@ const refusedByTheCompiler = () => [
   ),
   endpoint(
     { ...common, ...shapes, who: 'anyone', otherOk: { 202: Type.Object({ id: Type.String() }) } },
-    // @ts-expect-error: neither of the two successes.
+    // @ts-expect-error: the result fits neither of the two successes.
     async () => ({ ok: { id: 7 }, status: 202 }),
   ),
 ];

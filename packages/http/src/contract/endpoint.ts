@@ -13,13 +13,13 @@ import type {
   Who,
 } from './caller.ts';
 
-/** Who may read the answers of a path: pages of every origin, of allowed ones, or none but its own. */
+/** Who may read the responses of a path: pages of every origin, of allowed origins, or of its own origin only. */
 export type OriginRule = 'every' | 'allowed' | 'own';
 
 export type TenantRule =
-  /** `X-Service-Tenant` is required; for `anyone` endpoints it names the tenant. */
+  /** `X-Service-Tenant` is required. For `anyone` endpoints it names the tenant. */
   | 'required'
-  /** The token names the tenant; the header may repeat it. */
+  /** The token names the tenant. The header may repeat it. */
   | 'optional'
   | 'none';
 
@@ -32,63 +32,63 @@ export type Contract<
   Other extends TSchema = TSchema,
   By extends Who = Who,
 > = {
-  /** snake_case, unique: operation id, audit operation, metric label. */
+  /** A unique snake_case name: operation id, audit operation, metric label. */
   readonly name: string;
-  /** The name in generated clients, where that is not `name`; in snake_case too. */
+  /** The name in generated clients, if it differs from `name`; also in snake_case. */
   readonly clientName?: string;
   readonly summary: string;
   /**
-   * What the operation does, costs and causes, for the OpenAPI document. The document adds from the other
-   * fields who may call it and what each refusal means.
+   * What the operation does, costs and causes, for the OpenAPI document. The document adds from other fields who may
+   * call it and what each refusal means.
    */
   readonly description?: string;
   readonly tag: string;
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** With `{name}` for parameters: `/api/v1/ciba/requests/{id}/approve`. */
+  /** Parameters are written as `{name}`: `/api/v1/ciba/requests/{id}/approve`. */
   readonly path: string;
   readonly who: By;
   readonly tenant: TenantRule;
-  /** Where a refusal is recorded. */
+  /** The area in which a refusal is recorded. */
   readonly area: Area;
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** If true, a missing body, an empty body and `{}` are the same, with or without a content type. */
+  /** If true, a missing body, an empty body and `{}` are equal, with or without a content type. */
   readonly bodyOptional?: boolean;
-  /** Schema of the success body; its status is 200 unless stated. Further successes are in `otherOk`. */
+  /** The schema of the success body. Its status is 200 by default. Further successes are in `otherOk`. */
   readonly ok: Ok;
   readonly status?: number;
   readonly otherOk?: { readonly [status: number]: Other };
-  /** The answer is no JSON: the handler returns a `raw` body of this media type. */
+  /** Set if the response is not JSON: the handler returns a `raw` body of this media type. */
   readonly okMediaType?: string;
-  /** Errors have the body of RFC 6749, `{error, error_description}`: everything under `/oauth2`. */
+  /** Errors have the body of RFC 6749, `{error, error_description}`. Set for everything under `/oauth2`. */
   readonly oauthErrors?: true;
-  /** The body may also be a form (URL-encoded); a parameter may come once. */
+  /** The body may also be a form (URL-encoded). A parameter may occur once. */
   readonly takesForm?: true;
   /** Clients that send a form or accept `text/html` get a page, also for a refusal. */
   readonly showsPages?: true;
-  /** Query and body are not read here, but by the library that the handler passes the request on to. */
+  /** Query and body are not read here, but by the library to which the handler passes the request. */
   readonly passedOn?: true;
   /** Every refusal code of the handler, with its status. */
   readonly refusals: Readonly<Record<Reason, number>>;
   /**
-   * `Cache-Control: no-store`: the default for endpoints that authenticate, unless they say false; other
-   * endpoints say true where the response contains secrets.
+   * `Cache-Control: no-store`. The default is true for endpoints that authenticate. Other endpoints set it if the
+   * response contains secrets.
    */
   readonly noStore?: boolean;
-  /** Named by every endpoint that takes users, with one of the two fields below: {@link CallClass}. */
+  /** Stated by every endpoint that accepts users, with one of the two fields below: {@link CallClass}. */
   readonly class?: CallClass['class'];
   readonly applicationScope?: ApplicationScope;
   readonly stepUp?: StepUp;
   /** The handler decides by the time of the caller's sign-in. */
   readonly readsSignIn?: true;
-  /** Named by every endpoint that takes a role or an API key: {@link MachineRule}. */
+  /** Stated by every endpoint that accepts a role or an API key: {@link MachineRule}. */
   readonly machine?: MachineRule;
   /** The response shows a new secret: the role is checked again before it is sent. */
   readonly showsSecret?: true;
   /**
-   * The response to authenticated callers of a kind that is not accepted, instead of 403 `forbidden`.
-   * Agents that send a key get `agent_key`, others `agent`.
+   * The response to authenticated callers of a kind that is not accepted, instead of 403 `forbidden`. Agents that send
+   * a key get `agent_key`, others `agent`.
    */
   readonly notTaken?: {
     readonly [kind in 'user' | 'agent' | 'agent_key' | 'api_key' | 'client']?: {
@@ -108,14 +108,13 @@ export type Contract<
   /** For reads: the projections that wait for the position in `X-Service-Consistency`. */
   readonly reads?: readonly string[];
   /**
-   * `Idempotency-Key` is honoured: see {@link Request.commandId}. `by_handler`: the handler calls
-   * `identify` itself, after the rate limits of callers without a credential, because the first use of a
-   * key is stored.
+   * Whether `Idempotency-Key` is honoured: see {@link Request.commandId}. `by_handler`: the handler calls `identify`
+   * itself, after the rate limits of callers without a credential, because the first use of a key is stored.
    */
   readonly idempotent?: true | 'by_handler';
   /**
-   * For an endpoint that is neither GET nor idempotent: whether a client without a response may send the
-   * request again. `safe`: a repeat changes nothing more; `never`: it has a second effect, or is refused.
+   * For an endpoint that is neither GET nor idempotent: whether a client without a response may send the request again.
+   * `safe`: a repeat changes nothing more. `never`: it has a second effect, or is refused.
    */
   readonly retry?: 'safe' | 'never';
   /** The handler itself reads `X-Service-Consistency`, and sets it on the response. */
@@ -123,26 +122,26 @@ export type Contract<
   /** Accepts the session's capability token in `X-Service-Token` in addition to the agent key. */
   readonly needsCapability?: true;
   /**
-   * Refusals here are not recorded as `action.denied`, because the handler records its own events: refusal
-   * codes, or true for all.
+   * Refusals that are not recorded as `action.denied`, because the handler records its own events: refusal codes, or
+   * true for all.
    */
   readonly recordsItsRefusals?: true | readonly string[];
   /**
-   * 404 unless the server is bound to loopback and the request is directly for it; `serve` has an option to
-   * share such endpoints.
+   * Answered with 404 unless the server is bound to loopback and the request is directly for it. `serve` has an option
+   * to share such endpoints.
    */
   readonly loopbackOnly?: boolean;
-  /** The endpoint is neither in the OpenAPI document nor in the gateway: `/internal/*`, `/dev/*`. */
+  /** Whether the endpoint is left out of the OpenAPI document and the gateway: `/internal/*`, `/dev/*`. */
   readonly internal?: boolean;
-  /** A page for people: the gateway leads to it, and the OpenAPI document leaves it out. */
+  /** Whether it is a page for people. The gateway routes to it, and the OpenAPI document leaves it out. */
   readonly isPage?: true;
-  /** GET does more than show something, as the links that sign somebody in do: HEAD is then 405. */
+  /** Whether GET has an effect, as in links that sign somebody in. HEAD is then refused with 405. */
   readonly getHasEffects?: true;
-  /** Largest body, bytes; 256 KiB unless stated. */
+  /** The largest body in bytes; 256 KiB by default. */
   readonly bodyLimitBytes?: number;
-  /** Members of all objects in the body; 1,000 unless stated. */
+  /** The most members of all objects in the body; 1,000 by default. */
   readonly bodyKeysMax?: number;
-  /** Pages of which origins may read the answers: under `/api/v1` allowed ones, elsewhere its own, unless stated. */
+  /** The origins whose pages may read the responses. By default allowed ones under `/api/v1`, elsewhere its own. */
   readonly origins?: OriginRule;
 };
 
@@ -160,9 +159,9 @@ export type Request<Params, Query, Body, By = Principal | undefined> = {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** A caller that `who` lists; undefined on `anyone` endpoints, which ignore a bearer. */
+  /** A caller that `who` lists. Undefined on `anyone` endpoints, which ignore a bearer. */
   readonly principal: By;
-  /** The principal's tenant, else that of the header; '' when there is none. */
+  /** The principal's tenant, otherwise the header's; '' when there is none. */
   readonly tenantId: string;
   readonly appId: string | undefined;
   readonly ip: string;
@@ -170,9 +169,9 @@ export type Request<Params, Query, Body, By = Principal | undefined> = {
   readonly requestId: string;
   readonly traceparent: string | undefined;
   /**
-   * UUID of the command that this request is. When the endpoint is idempotent and the key was sent, it is
-   * derived from (tenant, principal, operation, Idempotency-Key, number of this key's use); without a
-   * principal also from the client's network and the body. Otherwise it is random.
+   * The UUID of the command that this request is. If the endpoint is idempotent and the key was sent, it is derived
+   * from (tenant, principal, operation, Idempotency-Key, number of this key's use). Without a principal it is also
+   * derived from the client's network and the body. Otherwise it is random.
    */
   readonly commandId: string;
   /** The key that was sent, with a SHA-256 of the canonical body, for endpoints that compare repeats. */
@@ -181,14 +180,14 @@ export type Request<Params, Query, Body, By = Principal | undefined> = {
   readonly asksForRole: boolean;
   /** The contract's name. */
   readonly operation: string;
-  /** True for HEAD, which GET endpoints answer too: for the few where reading has an effect. */
+  /** True for HEAD, which GET endpoints answer too. It matters for the few endpoints where reading has an effect. */
   readonly isHead?: boolean;
   readonly headers: { readonly [name: string]: string | undefined };
   /** The position of the service's log that the caller has seen (`X-Service-Consistency`). */
   readonly positionSeen: bigint | undefined;
   /** Aborts when the client disconnects or the stopping process runs out of time. */
   readonly signal: AbortSignal;
-  /** Aborts once the process stops: long polls return at once. */
+  /** Aborts when the process begins to stop, so that long polls return at once. */
   readonly draining: AbortSignal;
 };
 
@@ -196,11 +195,11 @@ export type Answer<Ok, Reason extends string> =
   | {
       readonly ok: Ok;
       readonly status?: number;
-      /** Position of the last event written; the response waits for it and carries the consistency token. */
+      /** The position of the last event written. The response waits for it and contains the consistency token. */
       readonly wrote?: bigint | undefined;
-      /** A list is one header per element. */
+      /** A list becomes one header per element. */
       readonly headers?: { readonly [name: string]: string | string[] };
-      /** The tenant that the body or an own credential named: its origins may read the answer. */
+      /** The tenant that the body or the caller's own credential named. Its origins may read the response. */
       readonly ofTenant?: string;
     }
   | {
@@ -212,12 +211,12 @@ export type Answer<Ok, Reason extends string> =
       /** The object of the request, for the audit row. */
       readonly target?: { readonly type: string; readonly id: string | null };
     }
-  /** The handler writes the answer itself: CSV, HTML, a redirect. */
+  /** The handler writes the response itself: CSV, HTML, a redirect. */
   | {
       readonly raw: (
         response: import('node:http').ServerResponse,
         request: import('node:http').IncomingMessage,
-        /** Before the head is sent: the tenant that the answer turned out to be of, if of any. */
+        /** Call it before the headers are sent, with the tenant that the response belongs to, if any. */
         ofTenant: (tenantId: string | undefined) => void,
         /** Records a refusal of a caller that the handler authenticated itself. */
         recordDenial: (denial: OwnDenial) => Promise<void>,
@@ -225,7 +224,7 @@ export type Answer<Ok, Reason extends string> =
     };
 
 /**
- * What a page sends to another endpoint of its service, in the name of the person to whom the page is shown.
+ * A call that a page makes to another endpoint of its service, in the name of the person to whom the page is shown.
  * Address, user agent and request id are those of the page's own request.
  */
 export type Played = {
@@ -247,22 +246,22 @@ export type Refusal = {
   readonly headers?: { readonly [name: string]: string } | undefined;
 };
 
-/** How such a call ended. `gone`: the browser has left. */
+/** How such a call ended. `gone`: the browser has disconnected. */
 export type PlayedOutcome =
   | { readonly status: number; readonly body: unknown; readonly headers: Outgoing }
   | { readonly refusal: Refusal; readonly headers: Outgoing }
   | 'gone';
 
-/** Plays a call of another endpoint through the whole request pipeline. */
+/** Runs a call of another endpoint through the whole request pipeline. */
 export type Plays = (endpoint: Endpoint, given: Played) => Promise<PlayedOutcome>;
 
-/** A promise where the handler waits for anything. */
+/** A promise only if the handler waits for something. */
 export type HandlerAnswer<Ok = unknown, Reason extends string = string> =
   | Answer<Ok, Reason>
   | Promise<Answer<Ok, Reason>>;
 export type Endpoint = {
   readonly contract: Contract;
-  // The types are erased here; the contract's schemas have checked the values.
+  // The types are erased here. The contract's schemas have checked the values.
   readonly handle: (
     // biome-ignore lint/suspicious/noExplicitAny: a handler of any request fits.
     request: Request<any, any, any>,
@@ -273,7 +272,7 @@ export type Endpoint = {
   readonly authorize?: Authorize<any, any, string, unknown>;
   // biome-ignore lint/suspicious/noExplicitAny: likewise.
   readonly readAhead?: (request: Request<any, any, any>) => Promise<unknown>;
-  /** Replaces `handle` for a page, which shows the answers of other endpoints of its service. */
+  /** Replaces `handle` for a page, which shows the responses of other endpoints of its service. */
   // biome-ignore lint/suspicious/noExplicitAny: likewise.
   readonly show?: (request: Request<any, any, any>, plays: Plays) => HandlerAnswer;
 };
@@ -287,7 +286,7 @@ export type EndpointShape = {
   readonly reason: string;
 };
 declare const SHAPE: unique symbol;
-/** An endpoint whose types are known; nothing is there at run time. */
+/** An endpoint whose types are known. It exists only at compile time. */
 export type EndpointOf<Shape extends EndpointShape> = Endpoint & { readonly [SHAPE]?: Shape };
 type Shaped<
   Params extends TObject,
@@ -304,8 +303,8 @@ type Shaped<
 }>;
 
 /**
- * A check after authentication, tenant and role, and before the body is read: vending checks its capability
- * token here. Returns the refusal, or a value for the handler. `body` is undefined.
+ * A check after authentication, tenant and role, and before the body is read. Vending checks its capability token here.
+ * Returns the refusal, or a value for the handler. `body` is undefined.
  */
 export type Authorize<
   Params,
@@ -341,7 +340,7 @@ export function endpoint<
     request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By, Machine>>,
   ) => HandlerAnswer<Success<Ok, Other>, Reason>,
 ): Shaped<Params, Query, Body, Success<Ok, Other>, Reason>;
-/** With a check before the body; the arguments are in the order in which they run. */
+/** An endpoint with a check before the body. The arguments are in the order in which they run. */
 export function endpoint<
   Ok extends TSchema,
   const Reason extends string = never,
@@ -371,8 +370,8 @@ export function endpoint(contract: unknown, first: unknown, second?: unknown): E
 }
 
 /**
- * An endpoint whose handler always needs the same reads. They are sent together with those that check the
- * caller's role again. They must change nothing, because the caller may be refused.
+ * An endpoint whose handler always needs the same reads. They are sent together with those that check the caller's role
+ * again. They must change nothing, because the caller may be refused.
  */
 export const endpointReadingAhead = <
   Ok extends TSchema,
@@ -398,7 +397,7 @@ export const endpointReadingAhead = <
 ): Shaped<Params, Query, Body, Success<Ok, Other>, Reason> =>
   ({ contract, readAhead, handle }) as unknown as Endpoint;
 
-/** A page: a view over endpoints of its service, which it plays; it has no rights of its own. */
+/** A page: a view over endpoints of its service, which it calls. It has no rights of its own. */
 export const pageEndpoint = <
   Ok extends TSchema,
   const Reason extends string = never,

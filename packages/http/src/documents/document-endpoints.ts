@@ -1,6 +1,6 @@
 /**
- * `/`, `/openapi.json` and `/docs`, served from our own files: the page loads nothing from other hosts, and its
- * content security policy forbids it.
+ * `/`, `/openapi.json` and `/docs`, served from our own files. The page loads nothing from other hosts, and its content
+ * security policy forbids it.
  */
 import { createReadStream } from 'node:fs';
 import type { ServerResponse } from 'node:http';
@@ -28,7 +28,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-// No fonts, no proxy, no assistant: each would send requests to another host.
+// Without fonts, proxy and assistant, because each would send requests to another host.
 const START = `Scalar.createApiReference('#reference', {
   url: '/openapi.json',
   withDefaultFonts: false,
@@ -40,7 +40,7 @@ const START = `Scalar.createApiReference('#reference', {
 });
 `;
 
-/** The page's own styles are inline; everything else comes from this origin. */
+/** The page's own styles are inline. Everything else comes from this origin. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -82,7 +82,7 @@ export function documentEndpoints(of: DocumentsOf): readonly Endpoint[] {
       send(response, 'image/svg+xml', ICON);
     }),
     page('openapi_document', '/openapi.json', (response) => {
-      // Made on first use, because most processes never serve it.
+      // Generated on first use, because most processes never serve it.
       document ??= JSON.stringify(openApi(of));
       send(response, 'application/json; charset=utf-8', document);
     }),

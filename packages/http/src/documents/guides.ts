@@ -1,21 +1,21 @@
 /**
- * The guides of the repository, for the pages of development. An image holds no documents, so a process that runs
- * in one has none.
+ * The guides of the repository, for the pages of development. An image contains no documents, so a process in a
+ * container has none.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export type Guide = {
-  /** The name of its file, without the ending. */
+  /** The name of its file, without the extension. */
   readonly name: string;
-  /** Where this server shows it. */
+  /** The path at which this server shows it. */
   readonly path: string;
   /** Markdown. It is read when it is shown, not when the process starts. */
   readonly text: () => string;
 };
 
 const FOLDER = join(import.meta.dirname, '../../../../docs/guides');
-/** The guides with which a newcomer begins. */
+/** The guide with which a newcomer begins. */
 const FIRST = 'start.md';
 
 /** The guides are in the order in which a newcomer reads them. */

@@ -16,12 +16,12 @@ code{overflow-wrap:anywhere}
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1f4b7a"/><path d="M22 11a7.5 7.5 0 1 0 0 10" fill="none" stroke="#fff" stroke-width="4" stroke-linecap="round"/></svg>
 `;
 
-/** Every server that has this page has these beside it. */
+/** Every server that has this page also has these documents. */
 const DOCUMENTS = [
   ['/docs', 'API reference', 'every endpoint, with a form to send requests'],
   ['/openapi.json', 'OpenAPI document', 'for generators of clients'],
 ] as const;
-/** Each is shown where this server has its path. */
+/** Each is shown if this server has its path. */
 const ENDPOINTS = [
   ['/dev/mailbox', 'Mailbox', 'every mail that this instance has sent'],
   ['/.well-known/openid-configuration', 'OpenID Connect discovery', 'for client libraries'],
@@ -45,7 +45,7 @@ ${body}</main>
 </html>
 `;
 
-/** In production: strangers learn nothing from it. */
+/** The page in production, which tells strangers nothing. */
 export const PRODUCTION_HOME = documentOf('');
 
 export function developmentHome(

@@ -1,17 +1,17 @@
 /**
- * Reads a request's body late: media type and announced length are checked in the headers first, so the
- * server never waits for a body that it would refuse.
+ * Reads a request's body late. Media type and announced length are checked in the headers first, so the server never
+ * waits for a body that it would refuse.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Refusal, refusalOf } from '../refusals/refusal.ts';
 
 export const BODY_MAX_BYTES = 256 * 1024;
-/** The time from the start of the reading to the last byte. */
+/** The time limit from the start of reading to the last byte. */
 export const BODY_WAIT_MS = 10_000;
 
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
-/** The only parameter that means something to us; RFC 9110, 5.6.6, has the form of all of them. */
+/** The only parameter that matters to us. RFC 9110, 5.6.6, defines the syntax of parameters. */
 const CHARSET = /;[ \t]*charset="?([^";]*)"?/gi;
 const UTF8 = /^[ \t]*utf-?8[ \t]*$/i;
 const LENGTH = /^[0-9]{1,15}$/;
@@ -19,29 +19,29 @@ const EMPTY = Buffer.alloc(0);
 
 export type BodyRule = {
   readonly limitBytes: number;
-  /** Members of all objects of the body. */
+  /** The most members of all objects of the body. */
   readonly keysMax: number;
   readonly typeOptional: boolean;
   readonly takesForm: boolean;
 };
 
-/** Parameters that are not known are ignored; another charset than UTF-8 is another media type. */
+/** Unknown parameters are ignored. A charset other than UTF-8 counts as another media type. */
 function isOfType(header: string, type: string): boolean {
   const [essence = ''] = header.split(';', 1);
   if (essence.trim().toLowerCase() !== type) return false;
   return [...header.matchAll(CHARSET)].every(([, charset = '']) => UTF8.test(charset));
 }
 
-/** True when the body is a form, as far as the headers show it. */
+/** Whether the body is a form, according to the headers. */
 export const isForm = (headers: { readonly 'content-type'?: string | undefined }): boolean =>
   isOfType(headers['content-type'] ?? '', FORM_TYPE);
 
-/** True when the headers announce a body, even an empty one. */
+/** Whether the headers announce a body, even an empty one. */
 const announcesBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined ||
   (headers['content-length'] !== undefined && headers['content-length'] !== '0');
 
-/** 415 and 413, as far as the headers show them. */
+/** Returns 415 or 413 if the headers show the fault. */
 export function refusedByHeaders(request: IncomingMessage, rule: BodyRule): Refusal | undefined {
   const { headers } = request;
   const encoding = headers['content-encoding'];
@@ -61,7 +61,7 @@ export function refusedByHeaders(request: IncomingMessage, rule: BodyRule): Refu
     : undefined;
 }
 
-/** Says which encodings are taken (RFC 9110, 12.5.3). */
+/** Names the accepted encodings (RFC 9110, 12.5.3). */
 const NOT_ENCODED = { 'Accept-Encoding': 'identity' };
 
 export type BodyReading = { readonly bytes: Buffer } | { readonly refusal: Refusal } | 'gone';
@@ -69,7 +69,7 @@ export type BodyReading = { readonly bytes: Buffer } | { readonly refusal: Refus
 /** Requests that sent `Expect: 100-continue` and wait for the interim response. */
 export const AWAITS_CONTINUE: unique symbol = Symbol('awaits 100-continue');
 
-/** A promise only where announced bytes are not here yet. */
+/** Returns a promise only if announced bytes have not arrived yet. */
 export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -84,8 +84,8 @@ export function readBody(
 }
 
 async function announcedBody(request: IncomingMessage, limitBytes: number): Promise<BodyReading> {
-  // A body that came in one packet with its head is here after the parser's turn, and needs neither a timer
-  // nor listeners.
+  // A body that came in one packet with its headers has arrived after the parser's turn, and needs neither a timer nor
+  // listeners.
   await null;
   return isWhole(request) ? wholeBody(request, limitBytes) : arrivingBody(request, limitBytes);
 }
@@ -96,7 +96,7 @@ function wholeBody(request: IncomingMessage, limitBytes: number): BodyReading {
   return bytes.length > limitBytes ? { refusal: refusalOf('body_too_large') } : { bytes };
 }
 
-/** The parser says that a message is complete only after it has handed on the body. */
+/** The parser reports that a message is complete only after it has passed on the body. */
 const isWhole = (request: IncomingMessage): boolean =>
   request.complete || request.readableLength === Number(request.headers['content-length']);
 

@@ -6,7 +6,7 @@ import { canonicalJson } from './json.ts';
 /** 1-128 printable ASCII characters. */
 const KEY = /^[\x20-\x7e]{1,128}$/;
 
-/** Returns the request with the command id of its `Idempotency-Key`; unchanged without a key. */
+/** Returns the request with the command id of its `Idempotency-Key`. Without a key it is unchanged. */
 export type Identify = <R extends Request<unknown, unknown, unknown>>(request: R) => Promise<R>;
 
 export const isIdempotencyKey = (key: string): boolean => KEY.test(key);

@@ -4,14 +4,12 @@
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 
-/**
- * The nesting limit is the number of bits of a number: a bit per level says whether the level is an array.
- */
+/** The nesting limit is the number of bits of a number, since one bit per level tells whether the level is an array. */
 export const JSON_DEPTH_MAX = 32;
 export const JSON_KEYS_MAX = 1_000;
-/** Items of all arrays together. */
+/** The most items of all arrays together. */
 export const JSON_ELEMENTS_MAX = 10_000;
-/** Everything outside of strings: a text that is longer than this has to consist of long strings. */
+/** The most bytes outside of strings. A longer text has to consist of long strings. */
 export const JSON_STRUCTURE_MAX_BYTES = 256 * 1024;
 
 /** Why a text was refused: `rule` in the details of a 400. */
@@ -41,10 +39,10 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Members of all objects together are limited to `keysMax`. */
+/** Parses JSON. The number of members of all objects together is limited to `keysMax`. */
 export function readJson(bytes: Buffer, keysMax = JSON_KEYS_MAX): JsonReading {
-  // All characters with a meaning in JSON are ASCII, so the text can be scanned byte by byte. The scan is
-  // cheap and comes first: its limits reject a text however long it is.
+  // All characters with a meaning in JSON are ASCII, so the text can be scanned byte by byte. The scan is cheap and
+  // comes first, since its limits reject texts of any length.
   const latin1 = bytes.toString('latin1');
   const shape = scan(latin1, keysMax);
   if (typeof shape !== 'number') return shape;
@@ -62,18 +60,18 @@ export function readJson(bytes: Buffer, keysMax = JSON_KEYS_MAX): JsonReading {
   const walk: Walk = { keys: 0, fault: undefined, escapes: text.includes('\\') };
   inspect(value, walk);
   if (walk.fault !== undefined) return { fault: walk.fault };
-  // A later duplicate replaces the earlier key and all below it, so the value has fewer keys than the text.
+  // A later duplicate replaces the earlier key and everything below it, so the value has fewer keys than the text.
   return walk.keys === shape ? { value } : { fault: 'duplicate_key' };
 }
 
-/** The number of keys in a text, provided that it is JSON: the colons outside strings. */
+/** The number of keys in a text, if it is JSON: the colons outside of strings. */
 function scan(text: string, keysMax: number): number | { readonly fault: JsonFault } {
   let depth = 0;
   let keys = 0;
   let elements = 0;
-  /** Positions that were looked at: all that is outside of strings, and their first quotes. */
+  /** The number of positions examined: everything outside of strings, and their first quotes. */
   let structure = 0;
-  /** The lowest bit: whether the innermost level is an array. */
+  /** The lowest bit tells whether the innermost level is an array. */
   let arrays = 0;
   for (let at = 0; at < text.length; at += 1) {
     structure += 1;
@@ -94,7 +92,7 @@ function scan(text: string, keysMax: number): number | { readonly fault: JsonFau
       case OPEN_BRACKET:
         depth += 1;
         if (depth > JSON_DEPTH_MAX) return { fault: 'depth' };
-        // The first item has no comma before it; an empty array counts as one item.
+        // The first item has no comma before it, so an array counts as one item from the start.
         arrays = (arrays << 1) | (text.charCodeAt(at) & ARRAY_BIT ? 0 : 1);
         elements += arrays & 1;
         break;
@@ -110,7 +108,7 @@ function scan(text: string, keysMax: number): number | { readonly fault: JsonFau
 /** The bit in which a brace and a bracket differ. */
 const ARRAY_BIT = 0x20;
 
-/** Index of the closing quote of a string, or the text's length when there is none. */
+/** The index of the closing quote of a string, or the text's length when there is none. */
 function endOfString(text: string, from: number): number {
   for (let at = from; ; at += 1) {
     const quote = text.indexOf('"', at);
@@ -144,13 +142,13 @@ function inspect(value: unknown, walk: Walk): void {
   }
 }
 
-/** Only escapes can produce these: JSON has no raw control characters, UTF-8 no raw surrogates. */
+/** Only escapes can produce these, because JSON has no raw control characters and UTF-8 no raw surrogates. */
 function faultOfText(text: string): JsonFault | undefined {
   if (text.includes('\0')) return 'nul';
   return text.isWellFormed() ? undefined : 'lone_surrogate';
 }
 
-/** The same text for equal values: keys sorted, no spaces; for hashes of bodies. */
+/** Returns the same text for equal values (sorted keys, no spaces), for hashes of bodies. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (value !== null && typeof value === 'object') {

@@ -1,16 +1,16 @@
 /**
- * The share of large bodies. A body above the ordinary limit takes memory while it arrives and blocks all
- * requests while it is parsed, so few are accepted at once, of one tenant fewer, and parsing rests between two.
+ * Limits large bodies. A body above the ordinary limit takes memory while it arrives and blocks all requests while it
+ * is parsed. So few are accepted at once, fewer per tenant, and there is a pause after each parse.
  */
 import { FairShares, type GiveBack } from '@cardea/runtime';
 import { BODY_MAX_BYTES } from './body.ts';
 
-/** For 8 MiB each; a single tenant has two. */
+/** Places for 8 MiB each. One tenant alone gets at most two. */
 const PLACES = { places: 8, perFreePlace: 1 / 3 };
-/** After a large body was parsed, none is parsed for so many times as long. */
+/** After a large body was parsed, no other is parsed for this multiple of the time. */
 const REST_TIMES = 4;
 
-/** True where the headers show, or do not rule out, a body above the ordinary limit. */
+/** True if the headers show, or do not rule out, a body above the ordinary limit. */
 export const mayBeLarge = (headers: {
   readonly 'content-length'?: string | undefined;
   readonly 'transfer-encoding'?: string | undefined;
@@ -22,12 +22,12 @@ export class LargeBodies {
   readonly #places = new FairShares(PLACES);
   #rested: Promise<void> = Promise.resolve();
 
-  /** Undefined where the tenant has its share, or there is no place. */
+  /** Returns undefined if the tenant has its share, or there is no place. */
   take(tenantId: string): GiveBack | undefined {
     return this.#places.take(tenantId);
   }
 
-  /** One after the other, with rests in between in which other requests go on. */
+  /** Parses one after another, with pauses in which other requests run. */
   async parsed<T>(parse: () => T): Promise<T> {
     const before = this.#rested;
     const rested = Promise.withResolvers<void>();

@@ -1,7 +1,7 @@
 /**
- * Ids of a request are read in the case in which they are stored: .NET and SQL Server print UUIDs in capitals.
- * An id is what the contract names `id`, `*_id` or `*_ids`, unless its schema is marked as `exactText`; keys and
- * values of free-form maps are the caller's own.
+ * Converts ids of a request to the case in which they are stored, because .NET and SQL Server print UUIDs in capitals.
+ * An id is what the contract names `id`, `*_id` or `*_ids`, unless its schema is marked as `exactText`. Keys and values
+ * of free-form maps are the caller's own.
  */
 import { storedId } from '@cardea/runtime';
 
@@ -56,7 +56,7 @@ function readItems(schema: unknown): ReadIds | undefined {
   };
 }
 
-/** Also where an alternative or the items of a list are marked. */
+/** Also true if an alternative or the items of a list are marked. */
 const isExact = (schema: unknown): boolean =>
   isObject(schema) &&
   (schema['exactText'] === true ||

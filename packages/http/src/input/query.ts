@@ -1,4 +1,4 @@
-/** Parses a query string into one string per name; repeated names, NUL and bytes that are not UTF-8 are faults. */
+/** Parses a query string into one string per name. Repeated names, NUL and bytes that are not UTF-8 are faults. */
 import type { Fault } from '../refusals/refusal.ts';
 
 const PAIRS_MAX = 64;

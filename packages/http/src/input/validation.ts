@@ -1,7 +1,7 @@
 /**
- * Validates input by its schema: objects are closed unless their schema opens them, only query strings and
- * path parameters are coerced, ids are read in the case in which they are stored, and a fault names field and
- * rule, never the value.
+ * Validates input by its schema. Objects are closed unless their schema opens them. Only query strings and path
+ * parameters are coerced. Ids are converted to the case in which they are stored. A fault names field and rule, never
+ * the value.
  */
 import { instantOf } from '@cardea/contracts';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -10,7 +10,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { Fault } from '../refusals/refusal.ts';
 import { readIdsOf } from './own-ids.ts';
 
-/** How many bytes of UTF-8 a UTF-16 unit may take. */
+/** The most bytes of UTF-8 for one UTF-16 unit. */
 const UNIT_BYTES_MAX = 3;
 /** The most faults in one response. */
 const FAULTS_MAX = 16;
@@ -20,16 +20,16 @@ export type Validator = (input: unknown) => Validation;
 
 type Node = { [keyword: string]: unknown };
 
-// `strict` would refuse TypeBox's own annotations. Validation stops at the first fault: with all faults a
-// hostile body of 100,000 wrong items would create 100,000 error objects. The other fields of an object are
-// checked one by one afterwards, each to its first fault, so the schema bounds the number of faults.
+// `strict` would refuse TypeBox's own annotations. Validation stops at the first fault, because otherwise a hostile
+// body of 100,000 wrong items would create 100,000 error objects. The other fields of an object are checked one by one
+// afterwards, each to its first fault, so the schema limits the number of faults.
 const ajv = withOurKeywords(new Ajv2020({ strict: false, allErrors: false, useDefaults: true }));
 
 function withOurKeywords(instance: Ajv2020): Ajv2020 {
   (formats as unknown as { default: (of: Ajv2020) => void } & ((of: Ajv2020) => void))(instance);
   // Accepts exactly the times that handlers can parse.
   instance.addFormat('date-time', (text) => instantOf(text) !== null);
-  // Counts UTF-8 bytes; `maxLength` counts code points.
+  // Counts UTF-8 bytes, whereas `maxLength` counts code points.
   instance.addKeyword({
     keyword: 'maxBytes',
     type: 'string',
@@ -83,7 +83,7 @@ export function stringsValidator(schema: TObject): Validator {
   };
 }
 
-/** Compiled on first use: compiling all schemas of the product would slow down each start. */
+/** Compiled on first use, because compiling all schemas of the product would slow down each start. */
 function validating(schema: Node): Validator {
   let validate: ValidateFunction | undefined;
   let errorsOfFields: ((input: Node) => readonly FieldError[]) | undefined;
@@ -136,7 +136,7 @@ export const plainSchema = (schema: TSchema): Node => JSON.parse(JSON.stringify(
 /** The schema that input is validated against. */
 export const closedSchema = (schema: TSchema): Node => normal(plainSchema(schema), true);
 
-/** The schema of a response: as open as declared, because a later release may add fields. */
+/** The schema of a response. It is as open as declared, because a later release may add fields. */
 export const answerSchema = (schema: TSchema): Node => normal(plainSchema(schema), false);
 
 const SUBSCHEMA_MAPS = ['properties', 'patternProperties', '$defs'];
@@ -145,7 +145,7 @@ const SUBSCHEMA_LISTS = ['anyOf', 'oneOf', 'prefixItems'];
 /** Turns unions of literals into enums; with `closes`, closes each object that does not say whether it is open. */
 function normal(node: Node, closes: boolean): Node {
   if (Array.isArray(node['allOf'])) {
-    // The parts of an intersection are closed together, or each would refuse the fields of the others.
+    // The parts of an intersection are closed together. Otherwise each would refuse the fields of the others.
     return closes ? { unevaluatedProperties: false, ...node } : node;
   }
   const literals = literalsOf(node);
@@ -222,7 +222,7 @@ const INDEX = /^[0-9]{1,6}$/;
 
 function faultsOf(errors: readonly FieldError[], names: ReadonlySet<string>): readonly Fault[] {
   const faults = errors
-    // A failed union is reported once; the faults of its branches are about forms that were not meant.
+    // A failed union is reported once, because the faults of its branches concern forms that were not meant.
     .filter(({ schemaPath }) => !/\/(anyOf|oneOf)\/\d+\//.test(schemaPath))
     .map((error) => ({
       field: fieldOf(error, names),
@@ -235,7 +235,7 @@ function faultsOf(errors: readonly FieldError[], names: ReadonlySet<string>): re
     .slice(0, FAULTS_MAX);
 }
 
-/** Dotted path; keys of free-form maps are input and appear as `*`. */
+/** The dotted path. Keys of free-form maps are input, so they appear as `*`. */
 function fieldOf({ instancePath, keyword, params }: FieldError, names: ReadonlySet<string>) {
   const steps = instancePath
     .split('/')

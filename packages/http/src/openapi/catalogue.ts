@@ -11,9 +11,9 @@ import {
 
 export type CatalogueEntry = {
   readonly contract: Contract;
-  /** `POST /api/v1/webhooks/{id}/test`. */
+  /** For example `POST /api/v1/webhooks/{id}/test`. */
   readonly title: string;
-  /** Every error code that this endpoint may answer, those of the request pipeline included, by status. */
+  /** Every error code that this endpoint may return, including those of the request pipeline, by status. */
   readonly codes: { readonly [status: string]: readonly string[] };
 };
 
@@ -43,7 +43,7 @@ function codesOf(contract: Contract): { readonly [status: string]: readonly stri
     }
   }
   for (const [code, status] of Object.entries(contract.refusals)) add(status, code);
-  // An id with bytes that no address can contain is refused with 404, before the endpoint is found.
+  // An id with bytes that no address can contain is refused with 404 before the endpoint is found.
   if (contract.params !== undefined) add(PIPELINE_STATUS.not_found, 'not_found');
   const sorted = [...codes].sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(sorted.map(([status, names]) => [status, [...names].sort()]));
@@ -57,7 +57,7 @@ function doorCodesOf(contract: Contract): readonly PipelineCode[] {
     codes.push('unauthenticated', 'tenant_mismatch', 'forbidden', 'rate_limited');
   }
   if (who !== 'anyone' || tenant !== 'none') codes.push('tenant_required');
-  // An API key or a machine without its scope; or an application that may not act as its user's account.
+  // An API key or a machine without its scope, or an application that may not act as its user's account.
   const takesKeys = who !== 'anyone' && who.some((caller) => caller.startsWith('api_key:'));
   const takesUsers = who !== 'anyone' && who.some((caller) => USER_CALLERS.includes(caller));
   const takesMachines = machineScopeOf(contract) !== undefined;

@@ -1,6 +1,6 @@
 /**
- * Writes the description of an operation: what its contract says about it, who may call it, what it costs,
- * and what each of its own refusals means. All but the first part follows from the fields of the contract.
+ * Writes the description of an operation: its contract's text, who may call it, what it costs, and what each of its own
+ * refusals means. Everything except the first part is derived from the contract's fields.
  */
 import { type StepUp, USER_CALLERS } from '../contract/caller.ts';
 import { type Contract, retryOf } from '../contract/endpoint.ts';
@@ -19,7 +19,8 @@ function whoMay(contract: Contract): string {
   const { who } = contract;
   if (who === 'anyone')
     return '**Who may call it**: everybody; no credential is needed beyond what is said above.';
-  // Agents are taken where they get an answer of their own, which says that only a user in person may.
+  // Agents are also accepted here, but only to get their own refusal, which tells them that a user in person is
+  // required.
   const inPerson = 'user_session_required' in contract.refusals;
   const taken = inPerson ? who.filter((caller) => USER_CALLERS.includes(caller)) : who;
   const callers = [...taken.map(callerName), ...machineName(contract)];
@@ -57,7 +58,7 @@ function machineName({ who, machine = 'never' }: Contract): readonly string[] {
   return [`applications with a token of their own, the scope \`${machine}\`${role}`];
 }
 
-/** What holds for a token that an application has got from its user. */
+/** The rule for a token that an application got from its user. */
 function applicationRule({ class: kind, applicationScope = 'account' }: Contract): string {
   const needed =
     applicationScope === 'any'
@@ -90,7 +91,7 @@ function costs(contract: Contract): readonly string[] {
   return parts.length === 0 ? [] : [`**Repeats and limits**: ${parts.join(' ')}`];
 }
 
-/** Those of the handler; what every operation may answer is in the introduction. */
+/** The handler's refusals. Those that every operation may return are in the introduction. */
 function refusals(contract: Contract): string {
   const lines = Object.entries(contract.refusals)
     .sort(([a, first], [b, second]) => first - second || (a < b ? -1 : 1))

@@ -1,4 +1,4 @@
-/** What each refusal code means, and what the caller can do about it. */
+/** The meaning of each refusal code, and what the caller can do. */
 
 const NEW_PASSWORD = 'choose another password; `details` names the rule.';
 const AGAIN = 'wait as long as `Retry-After` says, then try again.';
@@ -187,7 +187,7 @@ const HELP: { readonly [code: string]: string } = {
   webhook_unavailable: 'the webhook is deleted or disabled; enable it first.',
 };
 
-/** Throws for a code that nobody has explained: each refusal of an operation says what to do. */
+/** Throws for a code without an explanation, because each refusal of an operation must say what to do. */
 export function whatToDo(code: string): string {
   const help = HELP[code];
   if (help === undefined) throw new Error(`error-help.ts does not explain ${code}`);

@@ -10,7 +10,7 @@ const TIME = '2026-11-21T20:15:22.104Z';
 const END = '2036-11-21T20:15:22.104Z';
 const JWT = 'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIwMWExZmY3OCJ9.c2lnbmF0dXJl';
 
-/** By field name; for an array, the sample of its items. */
+/** Samples by field name. For an array it is the sample of its items. */
 const SAMPLES: { readonly [name: string]: string } = {
   email: 'ada@example.com',
   user_email: 'ada@example.com',
@@ -67,7 +67,7 @@ const SAMPLES: { readonly [name: string]: string } = {
   token: 'Zm9yIHRoZSBleGFtcGxlIG9ubHk',
 };
 
-/** By field name; other numbers are the smallest that are valid. */
+/** Numbers by field name. Other numbers are the smallest valid ones. */
 const NUMBERS: { readonly [name: string]: number } = {
   expires_in: 900,
   interval: 5,

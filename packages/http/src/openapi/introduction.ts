@@ -1,4 +1,4 @@
-/** The introduction for authors of clients; rendered at `/docs` and part of every generated client. */
+/** The introduction for authors of clients. It is shown at `/docs` and is part of every generated client. */
 export const introduction = `Identity, fine-grained authorization and agent credentials.
 
 ## Authentication

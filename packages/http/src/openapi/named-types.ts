@@ -10,8 +10,8 @@ export class NamedTypes {
   readonly #schemas = new Map<string, Json>();
 
   /**
-   * The schema with references in place of its named parts; with `name` a reference to it where it has no
-   * name of its own. `owner` is the named type or the operation that it is a part of.
+   * The schema with references instead of its named parts. With `name`, returns a reference to it if it has no name of
+   * its own. `owner` is the named type or the operation that it is a part of.
    */
   take(schema: Json, name?: string, owner?: string): Json {
     const title = typeof schema['title'] === 'string' ? schema['title'] : name;
@@ -19,7 +19,7 @@ export class NamedTypes {
     return title === undefined ? parts : this.#refer(title, parts);
   }
 
-  /** By name. */
+  /** Schemas by name. */
   all(): { readonly [name: string]: Json } {
     return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -59,7 +59,7 @@ export class NamedTypes {
   }
 }
 
-/** The schema's own description comes after that of the field: it says how long a text may be. */
+/** Adds the field's description before the schema's own, which says for example how long a text may be. */
 export function described(schema: Json, owner: string | undefined, field: string): Json {
   const meaning = fieldDescription(owner, field);
   // An empty schema is a condition on another one and describes no field.
@@ -74,7 +74,7 @@ const MAPS = new Set(['properties', 'patternProperties']);
 const LISTS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 const ONES = new Set(['items', 'additionalProperties', 'not']);
 
-/** `create_agent_key` reads `CreateAgentKey`. */
+/** Converts `create_agent_key` to `CreateAgentKey`. */
 export const pascal = (name: string): string =>
   name
     .split('_')

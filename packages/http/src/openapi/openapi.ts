@@ -1,4 +1,4 @@
-/** Generates the OpenAPI 3.1 document from the endpoint values alone, so it describes only what is built. */
+/** Generates the OpenAPI 3.1 document from the endpoint values alone, so it describes only what exists. */
 
 import type { Endpoint } from '../contract/endpoint.ts';
 import { catalogue } from './catalogue.ts';

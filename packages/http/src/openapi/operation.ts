@@ -46,7 +46,7 @@ export function operation({ contract, codes }: CatalogueEntry, parts: Parts): Js
   };
 }
 
-/** `machine:` and its scope; `machine` where it needs none. */
+/** `machine:` and its scope, or `machine` if it needs none. */
 const machinesOf = ({ machine = 'never' }: Contract): readonly string[] => {
   if (machine === 'never') return [];
   return [machine === 'any' ? 'machine' : `machine:${machine}`];
@@ -59,7 +59,7 @@ function bodyContent(contract: Contract, name: string, body: TSchema, types: Nam
   return contract.passedOn === true ? form : { ...json, ...form };
 }
 
-/** Its types are named after it. */
+/** The operation's types are named after it. */
 const clientName = ({ name, clientName: other }: Contract): string => pascal(other ?? name);
 
 function parametersOf(contract: Contract, types: NamedTypes): readonly unknown[] {
@@ -143,8 +143,8 @@ const jsonContent = (schema: Json, name: string, types: NamedTypes): Json => {
 };
 
 /**
- * `maxBytes` is our own keyword: JSON Schema counts characters, of which there are at most as many as
- * bytes. Limits that a handler enforces are added to those of the schema. `exactText` is for the reader of ids.
+ * Adds limits that a handler enforces to those of the schema. `maxBytes` is our own keyword; JSON Schema counts
+ * characters, whose number never exceeds the bytes. `exactText` is only for our parser of ids, so it is removed.
  */
 const standard = (schema: Json): Json =>
   JSON.parse(JSON.stringify(schema), (name, value) => {

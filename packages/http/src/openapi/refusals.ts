@@ -8,7 +8,7 @@ import { headerRef } from './components.ts';
 import { type Json, type NamedTypes, pascal } from './named-types.ts';
 
 export type Refusals = {
-  /** The operation's response with this status: a reference where others have the same one. */
+  /** The operation's response with this status, as a reference if other operations have the same one. */
   readonly of: (status: string, codes: readonly string[], contract: Contract) => Json;
   readonly components: { readonly [name: string]: Json };
 };
@@ -35,11 +35,11 @@ export function refusalsOf(entries: readonly CatalogueEntry[], types: NamedTypes
   };
 }
 
-/** The name consists of the codes; numbers would change with each operation that is added. */
+/** The name consists of the codes, because numbers would change with each operation that is added. */
 const nameOf = (status: string, codes: readonly string[], { showsPages }: Contract): string =>
   `${codes.map(typeName).join('Or')}${showsPages === true ? 'OrPage' : ''}${status}`;
 
-/** A response may also be a page. */
+/** The response may also be a page. */
 export const pageContent = ({ showsPages }: Contract): Json =>
   showsPages === true ? { 'text/html': { schema: { type: 'string' } } } : {};
 
@@ -61,7 +61,7 @@ function responseOf(status: string, codes: readonly string[], { types, contract 
   };
 }
 
-/** The body of RFC 6749; which codes come with a status, the description says. */
+/** The body of RFC 6749. The description lists the codes of a status. */
 export function oauthRefusal(
   status: string,
   codes: readonly string[],
@@ -86,7 +86,7 @@ export function oauthRefusal(
   };
 }
 
-/** Only vending has codes in capitals, some of which others have in lower case. */
+/** Only vending has codes in capitals, some of which other operations have in lower case. */
 const typeName = (code: string): string =>
   code === code.toUpperCase() ? `Vend${pascal(code)}` : pascal(code.replace(/_error$/, ''));
 

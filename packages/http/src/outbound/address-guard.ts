@@ -1,6 +1,6 @@
 /**
- * Allows only addresses that are known to be public: everything but plain global unicast is refused, so
- * that a forgotten range is refused too.
+ * Allows only addresses that are known to be public. Everything except plain global unicast is refused, so that a
+ * forgotten range is refused too.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -11,19 +11,19 @@ type Range = readonly [Address, number];
 export type AddressGuard = {
   /** True when the address may be connected to. False for a text that is not an address. */
   readonly allows: (address: string) => boolean;
-  /** The operator has configured ranges. */
+  /** Whether the operator has configured ranges. */
   readonly hasOwnRanges: boolean;
 };
 
 // The library calls 4000::1 unicast; only 2000::/3 is assigned.
 const GLOBAL_UNICAST_V6: Range = ipaddr.parseCIDR('2000::/3');
 /**
- * No configured range opens these: this host itself, its link, and the addresses where clouds serve the
- * credentials of a host. Some of those are ordinary public or private addresses.
+ * Ranges that no configuration can open: this host itself, its link, and the addresses at which clouds serve a host's
+ * credentials. Some of those look like ordinary public or private addresses.
  */
 const NEVER: readonly Range[] = [
   ...['127.0.0.0/8', '::1/128', '169.254.0.0/16', 'fe80::/10'],
-  // AWS; also Alibaba Cloud, Azure, Oracle Cloud.
+  // Used by AWS, Alibaba Cloud, Azure and Oracle Cloud.
   ...['fd00:ec2::23/128', 'fd00:ec2::254/128'],
   ...['100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32'],
 ].map((cidr) => ipaddr.parseCIDR(cidr));
@@ -35,7 +35,7 @@ const CARRIED_ON: readonly { readonly range: Range; readonly bytes: readonly num
   { range: ipaddr.parseCIDR('::/96'), bytes: LAST_BYTES },
   { range: ipaddr.parseCIDR('::ffff:0:0:0/96'), bytes: LAST_BYTES },
   { range: ipaddr.parseCIDR('2002::/16'), bytes: [2, 3, 4, 5] },
-  // NAT64 (RFC 6052); in the local-use prefix (RFC 8215) each network chooses its own length.
+  // NAT64 (RFC 6052). In the local-use prefix (RFC 8215) each network chooses its own length.
   { range: ipaddr.parseCIDR('64:ff9b::/96'), bytes: LAST_BYTES },
   ...[[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], LAST_BYTES].map((bytes) => ({
     range: ipaddr.parseCIDR('64:ff9b:1::/48'),
@@ -76,8 +76,8 @@ const within = (address: Address, ranges: readonly Range[]): boolean =>
   ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
 
 /**
- * `net.isIP` comes first, because the library accepts `127.1` too. An IPv4-mapped address is treated as
- * IPv4, but no other form: the library also reads `::8.8.8.8` as such, hence the check of the spelling.
+ * `net.isIP` comes first, because the library also accepts `127.1`. An IPv4-mapped address is treated as IPv4. Other
+ * forms such as `::8.8.8.8` are not, although the library reads them so; hence the check of the text.
  */
 function parse(text: string): Address | undefined {
   switch (isIP(text)) {

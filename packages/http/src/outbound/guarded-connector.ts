@@ -1,6 +1,6 @@
 /**
- * Connects only to addresses that it has checked itself, at the moment of connecting. Literal addresses are
- * checked too, since no look-up would see them, and a name is never looked up a second time.
+ * Connects only to addresses that it has checked itself at the time of connecting. Literal addresses are checked too,
+ * since they need no lookup. A name is never looked up a second time.
  */
 import { Resolver } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
@@ -38,20 +38,20 @@ export type Dial = {
 /** Opens one connection, with TLS for https. Rejects with {@link ConnectFailed}. */
 export type Dialer = (dial: Dial, timeoutMs: number) => Promise<Socket>;
 
-/** DNS, TCP and TLS together. */
+/** The time limit of DNS, TCP and TLS together. */
 export const CONNECT_WAIT_MS = 5_000;
 const DNS_WAIT_MS = 2_000;
 const DNS_TRIES = 2;
-/** Addresses of one name that are tried, within the same time limit. */
+/** How many addresses of one name are tried, within the same time limit. */
 const ADDRESSES_MAX = 4;
 
-/** The name server answered that there is no such name, or none with an address. */
+/** The name server reported that the name does not exist or has no address. */
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA']);
 type NameServer = Pick<Resolver, 'resolve4' | 'resolve6'>;
 
 /**
- * A resolver of our own: `dns.lookup` would let a slow name block the threads that password hashing needs.
- * `unknown` looks up what the name server does not know; a name whose look-up failed is not passed on to it.
+ * Our own resolver, because with `dns.lookup` a slow name would block the threads that password hashing needs.
+ * `unknown` looks up names that the name server does not know. A name whose lookup failed is not passed to it.
  */
 export function ownResolver(
   unknown?: NameResolver,
@@ -71,7 +71,7 @@ export function ownResolver(
   };
 }
 
-/** `ca` is a certificate that only tests trust; those of a deployment are in NODE_EXTRA_CA_CERTS. */
+/** `ca` is a certificate that only tests trust. Certificates of a deployment are in NODE_EXTRA_CA_CERTS. */
 export function ownDialer(options: { readonly ca?: string } = {}): Dialer {
   const connect = buildConnector({ ...options, allowH2: false, timeout: 0 });
   return (dial, timeoutMs) =>
@@ -89,7 +89,7 @@ export function ownDialer(options: { readonly ca?: string } = {}): Dialer {
         (_error, connected) => {
           clearTimeout(timer);
           if (connected) resolve(connected);
-          // Connected, but the TLS handshake failed; plain connections fail earlier.
+          // The socket connected but the TLS handshake failed. Plain connections fail earlier.
           else reject(new ConnectFailed(reached ? 'tls_error' : 'connect_error'));
         },
       ) as unknown as Socket;
@@ -155,7 +155,7 @@ async function connectTo(
   throw failed;
 }
 
-/** All addresses of the host; a single one that is not allowed refuses the host. */
+/** Checks all addresses of the host. A single one that is not allowed refuses the host. */
 async function judgedAddresses(
   host: string,
   needs: ConnectorDependencies,

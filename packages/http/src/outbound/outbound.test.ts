@@ -42,7 +42,7 @@ const SPECIAL = [
     '8.8.8',
   ],
 ];
-/** Metadata services of clouds, this host itself, its link; and the IPv6 forms of such IPv4 addresses. */
+/** Metadata services of clouds, this host itself, its link, and the IPv6 forms of such IPv4 addresses. */
 const NEVER = [
   ...['127.0.0.1', '169.254.169.254', '169.254.170.2', '::1', 'fe80::1'],
   ...['fd00:ec2::254', 'fd00:ec2::23', '100.100.100.200', '168.63.129.16', '192.0.0.192'],

@@ -20,13 +20,13 @@ import { checkUrl, type UrlPolicy } from './target-url.ts';
 export type OutboundError = ConnectFault | 'timeout' | 'reset' | 'protocol_error';
 
 export type OutboundDependencies = UrlPolicy & {
-  /** DNS; a test counts the calls. */
+  /** Replaces DNS. Tests count its calls. */
   readonly resolver?: NameResolver;
-  /** TCP and TLS; a test counts the calls. */
+  /** Replaces TCP and TLS. Tests count its calls. */
   readonly dialer?: Dialer;
   readonly connectWaitMs?: number;
   readonly wholeWaitMs?: number;
-  /** Nothing of a body is read after so many bytes. */
+  /** Nothing of a body is read beyond this number of bytes. */
   readonly bodyMaxBytes?: number;
 };
 
@@ -40,9 +40,9 @@ export type OutboundRequest = {
 };
 
 export type OutboundAnswer = {
-  /** 0 without a response; 3xx are responses like others. */
+  /** 0 without a response. 3xx are responses like others. */
   readonly status: number;
-  /** Only with status 0. */
+  /** Set only with status 0. */
   readonly error?: OutboundError;
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
   /** The part that arrived within the limit of bytes and {@link BODY_WAIT_MS}. */
@@ -51,16 +51,16 @@ export type OutboundAnswer = {
 };
 
 export interface Outbound {
-  /** Never throws: every failure has an error code. */
+  /** Never throws, because every failure has an error code. */
   send(request: OutboundRequest): Promise<OutboundAnswer>;
   close(): Promise<void>;
 }
 
 export const CONNECTIONS_PER_ORIGIN = 16;
-/** For the whole request: queue, connect, request, status line. */
+/** The time limit of the whole request: queue, connect, request, status line. */
 export const OUTBOUND_WAIT_MS = 15_000;
 export const BODY_MAX_BYTES = 16 * 1024;
-/** The status line decides the result; its body is read for so long at most. */
+/** The status line determines the result. Its body is read for this long at most. */
 export const BODY_WAIT_MS = 1_000;
 const KEEP_ALIVE_MS = 10_000;
 const EXCERPT_MAX_CHARS = 256;
@@ -119,7 +119,7 @@ export function outbound(needs: OutboundDependencies): Outbound {
 const unanswered = (error: OutboundError) =>
   ({ status: 0, error, headers: {}, body: Buffer.alloc(0) }) as const;
 
-/** The part of the body within the limits of bytes and time; a body that breaks off ends there. */
+/** The part of the body within the limits of bytes and time. If the connection breaks, the part received so far. */
 async function readSome(
   stream: Dispatcher.ResponseData['body'],
   bytesMax: number,
@@ -134,7 +134,7 @@ async function readSome(
       if (length >= bytesMax) break;
     }
   } catch {
-    // Ended by the time limit, or by the other side: the status is still valid.
+    // The time limit or the other side ended the body. The status is still valid.
   } finally {
     clearTimeout(timer);
     stream.on('error', () => {});

@@ -1,16 +1,16 @@
 /**
- * Looks up names as the system does, with its search domains and `/etc/hosts`: for receivers in the operator's
- * own network. Each look-up occupies a thread that password hashing needs as well, so few run at once.
+ * Looks up names as the system does, with its search domains and `/etc/hosts`, for receivers in the operator's own
+ * network. Each lookup occupies a thread that password hashing needs as well, so few run at once.
  */
 import { lookup } from 'node:dns/promises';
 import { type Clock, FairQueue, loadingCache, systemClock } from '@cardea/runtime';
 import { ConnectFailed, type NameResolver } from './guarded-connector.ts';
 
-/** A look-up cannot be stopped: its place is free only when it has ended. */
+/** Concurrent lookups. A lookup cannot be cancelled, so its place is free only when it has ended. */
 const LOOKUPS_MAX = 2;
 const WAITING_MAX = 256;
 const WAIT_MS = 3_000;
-/** Attempts that follow each other ask once. */
+/** How long a result is shared by consecutive attempts. */
 const ANSWER_MS = 2_000;
 const ANSWERS_MAX = 1_000;
 

@@ -1,6 +1,6 @@
 /**
- * Checks configured target URLs after parsing, so that decimal, octal and full-width hosts count as the
- * address that they mean. Names are not looked up here: only the addresses at the time of connecting count.
+ * Checks configured target URLs after parsing, so that decimal, octal and full-width hosts count as the address that
+ * they mean. Names are not looked up here, because only the addresses at the time of connecting count.
  */
 import { isIP } from 'node:net';
 import { isLoopbackHost, withoutBrackets } from '@cardea/runtime';
@@ -48,7 +48,7 @@ export function checkUrl(text: string, development: boolean, guard: AddressGuard
   return rule === undefined ? { url } : { rule };
 }
 
-/** Without brackets and without the trailing dot of an absolute name. */
+/** The host without brackets and without the trailing dot of an absolute name. */
 export function hostOf(url: { readonly hostname: string }): string {
   const host = withoutBrackets(url.hostname);
   return host.endsWith('.') ? host.slice(0, -1) : host;
@@ -57,7 +57,7 @@ export function hostOf(url: { readonly hostname: string }): string {
 function refusedHost(host: string, guard: AddressGuard): 'host' | 'private_address' | undefined {
   if (isIP(host) !== 0) return guard.allows(host) ? undefined : 'private_address';
   if (host === '' || host.split('.').includes('') || THIS_HOST.test(host)) return 'host';
-  // An operator's own network may have any name: `receiver`, `receiver.ns.svc.cluster.local`.
+  // An operator's own network may use any name: `receiver`, `receiver.ns.svc.cluster.local`.
   if (guard.hasOwnRanges) return undefined;
   return host.includes('.') && !LOCAL_NAMES.test(host) ? undefined : 'host';
 }

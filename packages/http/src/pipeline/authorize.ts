@@ -1,6 +1,6 @@
 /**
- * Authenticates a caller and decides from the headers alone what it may call. The order is part of the
- * contract: authentication 401, tenant header 400, tenant match 403, scope or role 403, recent sign-in 401.
+ * Authenticates a caller and decides from the headers alone what it may call. The order is part of the contract:
+ * authentication 401, tenant header 400, tenant match 403, scope or role 403, recent sign-in 401.
  */
 import {
   type Authentication,
@@ -27,10 +27,10 @@ const TENANT = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
 
 export type CallerAuthorization =
   | { readonly principal: Principal | undefined; readonly tenantId: string }
-  /** `principal`, where the caller is known, is for the record of the refusal. */
+  /** `principal`, if the caller is known, is for the record of the refusal. */
   | { readonly refusal: Refusal; readonly principal: Principal | undefined };
 
-/** A promise only where the credential has to be asked for. */
+/** Returns a promise only if the credential has to be looked up. */
 export function authorize(
   call: Call,
   route: Route,
@@ -62,7 +62,7 @@ function authorizedCaller(
     who === 'anyone' || principal === undefined ? undefined : notTaken(principal, who, contract);
   if (who !== 'anyone') {
     if (principal === undefined) return { refusal: refusalOf('unauthenticated'), principal };
-    // All 401s come first, before the response reveals anything about the tenant.
+    // All 401s come first, before the response could reveal anything about the tenant.
     if (untaken?.status === 401) return { refusal: untaken, principal };
   }
   const tenant = tenantOf(call, contract, principal);
@@ -95,7 +95,7 @@ export async function confirm(
   return refusal === undefined ? { principal: now } : { refusal };
 }
 
-/** RFC 9449, 7.1: the caller learns that its token is bound to a key, and with which algorithms to prove it. */
+/** RFC 9449, 7.1: tells the caller that its token is bound to a key, and which algorithms it can use for proofs. */
 export const possessionChallenge = (error: Unproven['error']): string =>
   `DPoP error="${error}", algs="${DPOP_ALGORITHMS.join(' ')}"`;
 
@@ -158,8 +158,8 @@ function takesKind(
 }
 
 /**
- * An application is its user only as far as the user has let it: consent to show a name lends neither the
- * account nor a role. An administrator who impersonates a user reads and helps, and changes no setting.
+ * Refuses calls beyond what the user has allowed the application: consent to show a name grants neither the account nor
+ * a role. Also refuses an administrator who impersonates a user and tries to change a setting.
  */
 function withoutClass(principal: Principal, contract: Contract): Refusal | undefined {
   if (principal.kind !== 'user') return undefined;
@@ -222,7 +222,7 @@ function machineWithoutRight(
       details: { scope },
     });
   }
-  // Where a key's scope is enough, so is the machine's.
+  // If a key's scope suffices, so does the machine's.
   if (who.some(isScope) || who.some((caller) => roles.includes(caller))) return undefined;
   return refusalOf('forbidden');
 }

@@ -1,4 +1,4 @@
-/** One call of an endpoint: from the socket, or from a page that shows the endpoint's answer. */
+/** One call of an endpoint: from the socket, or from a page that shows the endpoint's response. */
 import type { Socket } from 'node:net';
 import type { Authentication, Authenticator, Principal } from '@cardea/auth';
 import type { ServerParts } from '../context/http-context.ts';
@@ -9,27 +9,27 @@ export type Input = { readonly value: unknown } | { readonly refusal: Refusal } 
 
 export interface Call {
   readonly parts: ServerParts;
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
-  /** Names of those headers that may appear once, and that came more than once. */
+  /** Names of the headers that may appear once but came more than once. */
   readonly doubled: ReadonlySet<string>;
   readonly isHead: boolean;
   readonly ip: string;
   readonly requestId: string;
   readonly traceparent: string | undefined;
   readonly signal: AbortSignal;
-  /** The connection that it came on. */
+  /** The connection on which it came. */
   readonly socket: Socket;
-  /** Set once the caller is known. */
+  /** Set when the caller is known. */
   principal: Principal | undefined;
-  /** A promise only where the credential has to be asked for. */
+  /** Returns a promise only if the credential has to be looked up. */
   authenticated(by: Authenticator): Authentication | Promise<Authentication>;
-  /** Waits until a request of this tenant may begin; undefined where it may at once. */
+  /** Waits until a request of this tenant may begin. Undefined if it may begin at once. */
   turn(tenantId: string): Promise<void> | undefined;
   /** Path parameters and query. */
   strings(route: Route): ReadStrings;
-  /** The body; a promise only where it is not here yet. */
+  /** The body. A promise only if it has not arrived yet. */
   input(route: Route): Input | Promise<Input>;
-  /** True where nobody is left to read an answer. */
+  /** Whether the client has disconnected. */
   isGone(): boolean;
 }

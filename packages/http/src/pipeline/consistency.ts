@@ -1,24 +1,23 @@
 /**
- * A client reads its own writes: a write waits for the projections that its client reads next, and the
- * consistency token names the position that was written, so that a read that sends it back returns no older
- * state.
+ * Lets a client read its own writes. A write waits for the projections that its client reads next. The consistency
+ * token names the written position, and a read that sends it back returns no older state.
  */
 import type { ServiceName } from '@cardea/contracts';
 import { type Refusal, refusalOf } from '../refusals/refusal.ts';
 import type { Call } from './call.ts';
 import type { Route } from './route.ts';
 
-/** Longest wait for a projection, after a write and before a read. */
+/** The longest wait for a projection, after a write and before a read. */
 export const CONSISTENCY_WAIT_MS = 2_000;
-/** Reads that wait at the same time; one more is answered with 503 `overloaded`. */
+/** Reads that wait at the same time. One more is refused with 503 `overloaded`. */
 export const CONSISTENCY_WAITERS_MAX = 1_000;
 
 const TOKEN = /^([a-z]{2,16})-(0|[1-9][0-9]{0,18})$/;
 const TOKENS_MAX = 16;
 const BETWEEN = /[ \t]*,[ \t]*/;
 /**
- * The token's form in the document. It has one digit less than is accepted: no log will reach that
- * position, and a pattern that ends at 2^63 would not be readable.
+ * The token's form in the document. It has one digit less than is accepted, because no log will reach that position and
+ * a pattern that ends at 2^63 would not be readable.
  */
 const DOCUMENTED_TOKEN = '[a-z]{2,16}-(0|[1-9][0-9]{0,17})';
 export const CONSISTENCY_PATTERN = `^${DOCUMENTED_TOKEN}( ?, ?${DOCUMENTED_TOKEN}){0,${TOKENS_MAX - 1}}$`;
@@ -46,7 +45,7 @@ export function readTokens(header: string, log: ServiceName): bigint | undefined
 
 let readersWaiting = 0;
 
-/** The position that the caller has seen, by `X-Service-Consistency`; undefined where it names none of this log. */
+/** The position that the caller has seen, from `X-Service-Consistency`. Undefined if it names none of this log. */
 export function positionSeen(
   { group }: Route,
   { headers }: Call,
@@ -56,7 +55,7 @@ export function positionSeen(
   return readTokens(typeof header === 'string' ? header : header.join(','), group.service);
 }
 
-/** A read waits until the tables that it reads have passed the position; returns it, or why it did not. */
+/** Waits until the tables of a read have passed the position. Returns it, or why they did not. */
 export async function awaitRead(
   { contract, group }: Route,
   { parts }: Call,
@@ -78,7 +77,9 @@ export async function awaitRead(
   }
 }
 
-/** A write waits so that its client can read the result; a slow projection never turns a success into an error. */
+/**
+ * Waits after a write so that its client can read the result. A slow projection never turns a success into an error.
+ */
 export async function awaitWrite({ contract, group }: Route, { parts }: Call, wrote: bigint) {
   const { waitsFor } = contract;
   if (waitsFor === undefined || waitsFor.length === 0 || group.positions === undefined) return;

@@ -36,7 +36,7 @@ export function readStrings(
   return withQuery(checkedParams.value, route.checkQuery(query.values));
 }
 
-/** Reads the body; 415, 413 and 400 where it is refused. A promise only where it is not here yet. */
+/** Reads the body. Returns 415, 413 or 400 if it is refused. It is a promise only if the body has not arrived yet. */
 export function readInput(route: Route, http: HttpContext): Input | Promise<Input> {
   const { bodyRule } = route;
   if (bodyRule === undefined) return { value: {} };
@@ -51,7 +51,7 @@ export function readInput(route: Route, http: HttpContext): Input | Promise<Inpu
     : inputOf(route, http, reading);
 }
 
-/** Within the tenant's share of large bodies, which it gives back when the request ends. */
+/** Reads within the tenant's share of large bodies, which is released when the request ends. */
 async function readLargeInput(route: Route, http: HttpContext, limitBytes: number): Promise<Input> {
   const { largeBodies } = http.parts;
   const release = largeBodies.take(http.principal?.tenantId ?? '');
@@ -107,7 +107,7 @@ export function headerFaults({ contract }: Route, { headers, doubled }: Call): r
   return fits ? [] : [{ field: 'Idempotency-Key', rule: 'form' }];
 }
 
-/** Adds the sent `Idempotency-Key`, and the command id derived from it where that is not left to the handler. */
+/** Adds the sent `Idempotency-Key`, and the command id derived from it unless the handler does that. */
 export function identified(
   { contract, group }: Route,
   request: AnyRequest,

@@ -4,6 +4,6 @@
  */
 const ODD = /\/\/|\/\.{1,2}(\/|$)|[;#\\]|%2e|%2f|%5c|%00|[^\x21-\x7e]/i;
 
-/** `path` is the raw one, without the query. */
+/** `path` is the raw path without the query. */
 export const isOddPath = (path: string): boolean =>
   path.charCodeAt(0) !== 0x2f || ODD.test(path) || (path.length > 1 && path.endsWith('/'));

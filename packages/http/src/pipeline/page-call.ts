@@ -6,7 +6,7 @@ import type { Call, Input } from './call.ts';
 import { type ReadStrings, type Route, withQuery } from './route.ts';
 
 const NONE: ReadonlySet<string> = new Set();
-/** What of the browser's own headers an endpoint may see: the page names the rest itself. */
+/** The browser's own headers that an endpoint may see. The page sets all others itself. */
 const PASSED = ['user-agent', 'accept-language'] as const;
 
 export class PageCall implements Call {
@@ -51,7 +51,7 @@ export class PageCall implements Call {
     return this.#page.principal;
   }
 
-  /** The page's own request is logged with the person, too. */
+  /** The person is also logged with the page's own request. */
   set principal(found: Principal | undefined) {
     this.#page.principal = found;
   }
@@ -60,7 +60,7 @@ export class PageCall implements Call {
     return by.authenticate(this.#given.credential, this.ip, this.socket, undefined);
   }
 
-  /** The request for the page has begun. */
+  /** The request for the page has begun already. */
   turn(): undefined {
     return undefined;
   }

@@ -1,7 +1,6 @@
 /**
- * The request pipeline: authentication, body, handler, read side. The order of the checks is part of the
- * contract (`docs/architecture.md`, Order of the checks): checks that need no body come before the body is
- * read.
+ * The request pipeline: authentication, body, handler, read side. The order of the checks is part of the contract
+ * (`docs/architecture.md`, Order of the checks): checks that need no body come before the body is read.
  *
  * The result is a value, which the socket's route writes or a page shows.
  */
@@ -39,10 +38,7 @@ type RefusedRequest = {
   readonly refusal: Refusal;
   readonly target?: { readonly type: string; readonly id: string | null } | undefined;
   readonly wrote?: bigint | undefined;
-  /**
-   * True for the pipeline's own codes, which the contract may spell differently; a handler's codes are used
-   * as they are.
-   */
+  /** True for the pipeline's own codes, which the contract may rename. A handler's codes are used unchanged. */
   readonly byPipeline: boolean;
 };
 
@@ -50,34 +46,31 @@ type AnyRequest = Request<unknown, unknown, unknown>;
 /** The argument of the handler while the checks fill it in. */
 type Draft = { -readonly [Field in keyof AnyRequest]: AnyRequest[Field] };
 
-/**
- * A request that is ready for its handler, with what the endpoint's own check returned before the body was
- * read.
- */
+/** A request that is ready for its handler, with the result of the endpoint's own check before the body. */
 type ReadyRequest = { readonly request: AnyRequest; readonly authorized: unknown };
 
 type Raw = Extract<Answer<never, string>, { readonly raw: unknown }>['raw'];
 
 type Refusing = { readonly refusal: Refusal; readonly headers: Outgoing };
 
-/** How a call ended: `gone`, if its caller has left before there was an answer. */
+/** How a call ended. `gone`: the client disconnected before the response. */
 export type Outcome =
   | {
       readonly status: number;
       readonly body: unknown;
       readonly headers: Outgoing;
-      /** The tenant that the answer turned out to be of, where neither credential nor header names it. */
+      /** The tenant of the response, if neither credential nor header names it. */
       readonly ofTenant?: string | undefined;
     }
   | Refusing
-  /** The handler writes the answer itself. */
+  /** The handler writes the response itself. */
   | {
       readonly raw: Raw;
       readonly recordDenial: (denial: OwnDenial) => Promise<void>;
     }
   | 'gone';
 
-/** Plays one call of an endpoint; never throws. */
+/** Runs one call of an endpoint. Never throws. */
 export async function run(route: Route, call: Call): Promise<Outcome> {
   try {
     const draft = draftOf(route, call);
@@ -180,7 +173,10 @@ async function runChecks(
   return { request: request instanceof Promise ? await request : request, authorized };
 }
 
-/** Users and machines are confirmed before a change and again before a new secret is shown: either may have ended meanwhile. */
+/**
+ * Users and machines are confirmed before a change and again before a new secret is shown, because their rights may
+ * have ended in between.
+ */
 function handled(
   route: Route,
   call: Call,
@@ -293,7 +289,9 @@ async function refused(
   return { refusal, headers };
 }
 
-/** Turns a throw into a refusal; the log gets the error's name, and its stack frames if nobody expects it. */
+/**
+ * Turns an exception into a refusal. The log gets the error's name, and its stack frames if the error is unexpected.
+ */
 export function thrown({ contract }: Route, call: Call, error: unknown): Refusing | 'gone' {
   // A failure after the client has disconnected needs no response.
   if (call.isGone()) return 'gone';

@@ -1,15 +1,15 @@
 /**
- * The order in which requests begin while several tenants call this process (`docs/design/bounds.md`, C1). All
- * requests share one thread: without an order, a tenant with fifty requests under way delays each of another's by
- * all of theirs. So few begin in each turn of the event loop, in rounds between tenants. What has begun goes
+ * The order in which requests begin while several tenants call this process (`docs/design/bounds.md`, C1). All requests
+ * share one thread. Without an order, a tenant with fifty requests under way would delay each request of another tenant
+ * by all fifty. So few begin in each turn of the event loop, in turns between tenants. Requests that have begun go
  * first, so that a tenant's many requests wait here and not inside. A tenant that is alone never waits.
  */
 import { type Clock, SharedUse } from '@cardea/runtime';
 
-/** Turns of the event loop that take longer than this let fewer requests begin. */
+/** If turns of the event loop take longer than this, fewer requests begin. */
 const TURN_MS_MAX = 1;
 const BEGIN_MAX = 16;
-/** Requests that wait; one more begins at once. */
+/** The most waiting requests. One more begins at once. */
 const WAITING_MAX = 10_000;
 
 type Begin = () => void;
@@ -17,7 +17,7 @@ type Begin = () => void;
 export class RequestTurns {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #use: SharedUse;
-  /** In the order of turns: whose request has begun comes last. */
+  /** Lines in the order of turns. A tenant whose request has just begun is last. */
   readonly #lines = new Map<string, Begin[]>();
   #waiting = 0;
   #beginsPerTurn = BEGIN_MAX;
@@ -29,7 +29,7 @@ export class RequestTurns {
     this.#use = new SharedUse(clock);
   }
 
-  /** Undefined where the request begins at once; else it begins when the promise resolves. */
+  /** Returns undefined if the request may begin at once. Otherwise it begins when the promise resolves. */
   wait(caller: string): Promise<void> | undefined {
     if (!this.#use.by(caller) && this.#waiting === 0) return undefined;
     this.#startTurn(this.#clock.monotonicMs());

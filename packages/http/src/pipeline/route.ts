@@ -22,7 +22,7 @@ import type { Fault } from '../refusals/refusal.ts';
  * The functions of the read side that the request pipeline needs; `Positions` of read-models implements them.
  */
 export interface PositionsPassed {
-  /** True when all named projections have passed `position` within `timeoutMs`. */
+  /** Resolves with true when all named projections have passed `position` within `timeoutMs`. */
   reached(projections: readonly string[], position: bigint, timeoutMs: number): Promise<boolean>;
 }
 
@@ -33,11 +33,11 @@ export type Group = {
   readonly positions: PositionsPassed | undefined;
   readonly denials: Denials | undefined;
   readonly identify: Identify;
-  /** All routes of the service: a page plays them. */
+  /** All routes of the service, which its pages call. */
   readonly routes: ReadonlyMap<Endpoint, Route>;
 };
 
-/** A prepared endpoint: everything that does not change from request to request. */
+/** A prepared endpoint: everything that is the same for all requests. */
 export type Route = {
   readonly endpoint: Endpoint;
   readonly contract: Contract;

@@ -1,6 +1,6 @@
 /**
- * Which endpoint a request is for: by its path, or by Express' patterns of the few endpoints whose paths
- * begin alike up to their first parameter. One router of all patterns tries them one after the other.
+ * Finds the endpoint of a request by its path. A few endpoints whose paths begin alike up to their first parameter are
+ * found by Express patterns. A router with all patterns would try them one after another.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Router } from 'express';
@@ -13,7 +13,7 @@ import { answerRequest } from './socket-call.ts';
 
 export type Routing = {
   readonly literal: LiteralRoutes;
-  /** Answers also where no endpoint has that path, or not that method. */
+  /** Also answers requests whose path or method no endpoint has. */
   readonly byPattern: (
     http: HttpContext,
     request: IncomingMessage,
@@ -24,7 +24,7 @@ export type Routing = {
 type Params = { readonly [name: string]: string };
 export const NO_PARAMS: Params = {};
 
-/** `routes` in the order in which they are tried; without `fastPath` all of them by pattern. */
+/** `routes` are in the order in which they are tried. Without `fastPath` all of them are found by pattern. */
 export function routingOf(
   routes: readonly Route[],
   {
@@ -45,7 +45,7 @@ export function routingOf(
     byPattern: (http, request, response) => {
       (request as WithContext)[HTTP_CONTEXT] = http;
       const starts = startsOf(http.path, segmentsMax);
-      // The longest start first: a literal segment goes before a parameter.
+      // The longest start comes first, because a literal segment takes precedence over a parameter.
       const next = (error?: unknown): void => {
         const router = isError(error) ? undefined : nextRouter(routers, starts);
         if (router === undefined) unrouted(http, error);
@@ -84,7 +84,7 @@ function literalStart({ contract: { path } }: Route): string {
   return `/${segments.slice(0, parameter === -1 ? undefined : parameter).join('/')}`;
 }
 
-/** `/`, `/a`, `/a/b`: as many as there are segments, of the longest start of a route at most. */
+/** `/`, `/a`, `/a/b`: as many as there are segments, up to the longest start of a route. */
 function startsOf(path: string, segmentsMax: number): string[] {
   const starts = ['/'];
   for (let end = 0; end < path.length && starts.length <= segmentsMax; ) {
@@ -96,8 +96,8 @@ function startsOf(path: string, segmentsMax: number): string[] {
 }
 
 /**
- * The fast path: around Express, by path and method. From there on nothing differs, which
- * `test/security/fast-path.test.ts` compares answer by answer.
+ * The fast path finds routes by path and method, without Express. Everything after that is equal, and
+ * `test/security/fast-path.test.ts` compares the responses.
  */
 type LiteralRoutes = ReadonlyMap<string, ReadonlyMap<string, Route>>;
 
@@ -112,7 +112,10 @@ function literalRoutes(routes: readonly Route[]): LiteralRoutes {
   return literal;
 }
 
-/** Only Express' router: its application would add properties to every request and response that nothing here uses. */
+/**
+ * Only Express' router is used. Its application would add properties to every request and response that nothing here
+ * uses.
+ */
 function routerOf(
   routes: readonly Route[],
   showsLoopbackOnly: (request: IncomingMessage) => boolean,
@@ -136,7 +139,7 @@ function routerOf(
       });
     });
     if (methods.some(({ contract }) => contract.getHasEffects === true)) {
-      // Express takes HEAD for GET, and HEAD changes nothing.
+      // Express routes HEAD to GET, so HEAD is refused explicitly where GET has effects.
       at.head((request, _response) => httpOf(request).refuse(notAllowed(contracts)));
     }
     for (const route of methods) {
@@ -149,7 +152,7 @@ function routerOf(
   return router;
 }
 
-/** HEAD is taken wherever GET is, unless GET has effects. */
+/** HEAD is allowed wherever GET is, unless GET has effects. */
 function notAllowed(contracts: readonly Contract[]): Refusal {
   const allowed = contracts.flatMap(({ method, getHasEffects }) =>
     method === 'get' && getHasEffects !== true ? ['GET', 'HEAD'] : [method.toUpperCase()],
@@ -159,9 +162,9 @@ function notAllowed(contracts: readonly Contract[]): Refusal {
 
 const isError = (error: unknown): boolean => error !== undefined && error !== null;
 
-/** No route took the request, or a router threw. */
+/** No route accepted the request, or a router threw. */
 function unrouted(http: HttpContext, error: unknown): void {
-  // The router throws a URIError for a parameter that cannot be decoded: answered with 404.
+  // The router throws a URIError for a parameter that cannot be decoded. It is answered with 404.
   const isUnknown = !isError(error) || error instanceof URIError;
   const refusal = isUnknown ? refusalOf('not_found') : refusalOfThrow(error);
   if (refusal.status === 500) http.parts.logger.error({ err: error }, 'a request failed');

@@ -1,4 +1,4 @@
-/** Runs the daily clean-up on one replica. Each deployment has its own time within the hour from 03:00 UTC. */
+/** Runs the daily clean-up on one replica, at a random time in the hour from 03:00 UTC. */
 import { type Loop, type ServiceDependencies, sweeping } from '@cardea/service';
 import { CLEANUP_DELAY_MS_MAX, dayOf, isCleanupDue } from './cleanup-time.ts';
 import { type CleanupDependencies, removeOldRows } from './remove-old-rows.ts';

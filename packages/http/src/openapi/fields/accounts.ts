@@ -1,4 +1,7 @@
-/** People, their credentials, sessions and profiles. A key may begin with the type or operation of which alone it holds. */
+/**
+ * Descriptions for people, their credentials, sessions and profiles. A key may begin with the type or operation to
+ * which its description is limited.
+ */
 export const accounts: { readonly [field: string]: string } = {
   abort: 'Present: the user goes back without going on.',
   access_token: 'JWT for `Authorization: Bearer`; it runs out by itself after `expires_in`.',

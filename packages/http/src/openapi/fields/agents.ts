@@ -1,4 +1,7 @@
-/** Agents, their sessions, approvals and the vault. A key may begin with the type or operation of which alone it holds. */
+/**
+ * Descriptions for agents, their sessions, approvals and the vault. A key may begin with the type or operation to which
+ * its description is limited.
+ */
 export const agents: { readonly [field: string]: string } = {
   access: 'What the agent asks to reach, and for how long; of a request for access alone.',
   action: 'What the agent wants to do.',

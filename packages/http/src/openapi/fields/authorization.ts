@@ -1,4 +1,7 @@
-/** Relationship tuples and questions about them. A key may begin with the type or operation of which alone it holds. */
+/**
+ * Descriptions for relationship tuples and questions about them. A key may begin with the type or operation to which
+ * its description is limited.
+ */
 export const authorization: { readonly [field: string]: string } = {
   allowed_ids: 'Those of the given ids that are allowed, in their order.',
   as_of: 'The earlier moment that the question is about; absent: now.',

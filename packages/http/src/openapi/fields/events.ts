@@ -1,4 +1,7 @@
-/** Webhooks, deliveries and the audit log. A key may begin with the type or operation of which alone it holds. */
+/**
+ * Descriptions for webhooks, deliveries and the audit log. A key may begin with the type or operation to which its
+ * description is limited.
+ */
 export const events: { readonly [field: string]: string } = {
   actor_id: 'Id of the one who acted.',
   actor_type: 'Kind of the one who acted.',

@@ -13,6 +13,6 @@ const DESCRIPTIONS = new Map(
   ),
 );
 
-/** `owner` is the type or the operation that has the field. A description for it alone comes first. */
+/** `owner` is the type or the operation that has the field. A description that is limited to it takes precedence. */
 export const fieldDescription = (owner: string | undefined, field: string): string | undefined =>
   DESCRIPTIONS.get(`${owner}.${field}`) ?? DESCRIPTIONS.get(field);

@@ -1,4 +1,7 @@
-/** Applications, resource servers and the authorization server. A key may begin with the type or operation of which alone it holds. */
+/**
+ * Descriptions for applications, resource servers and the authorization server. A key may begin with the type or
+ * operation to which its description is limited.
+ */
 export const oauth: { readonly [field: string]: string } = {
   activated_at: 'When the key began to sign; null: not yet.',
   active: 'True if the token is valid now; nothing else is said of one that is not.',

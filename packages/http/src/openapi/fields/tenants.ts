@@ -1,4 +1,7 @@
-/** Organizations, tenants and their settings. A key may begin with the type or operation of which alone it holds. */
+/**
+ * Descriptions for organizations, tenants and their settings. A key may begin with the type or operation to which its
+ * description is limited.
+ */
 export const tenants: { readonly [field: string]: string } = {
   absolute_ttl: 'Seconds after which a session ends, however often it is refreshed.',
   admin_email: 'Address of the first administrator, who is invited.',

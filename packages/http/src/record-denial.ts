@@ -1,11 +1,11 @@
-/** Hands a refusal of a known caller to the service that records it. */
+/** Passes a refusal of a known caller to the service that records it. */
 
 import type { OwnDenial } from './own-denial.ts';
 import type { Call } from './pipeline/call.ts';
 import type { Route } from './pipeline/route.ts';
 import type { Denial } from './refusals/denials.ts';
 
-/** A denial is a command of its own, so its id is not the request's. */
+/** A denial is a separate command, so its id differs from the request's. */
 export async function recordDenial(
   { group }: Route,
   { parts }: Call,

@@ -1,4 +1,4 @@
-/** A server with test endpoints and callers over a real socket; tests see what it recorded and waited for. */
+/** A server with test endpoints and callers over a real socket. Tests see what it recorded and waited for. */
 
 import { connect } from 'node:net';
 import type { Principal } from '@cardea/auth';
@@ -137,7 +137,7 @@ async function call_(url: string, method: string, call: Call): Promise<Answered>
   };
 }
 
-/** Sends bytes over a bare socket, for requests that no client would send; resolves with the whole response. */
+/** Sends bytes over a bare socket, for requests that no client would send. Resolves with the whole response. */
 export function rawly(port: number, bytes: string | Buffer, deadlineMs = 20_000): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
@@ -146,7 +146,7 @@ export function rawly(port: number, bytes: string | Buffer, deadlineMs = 20_000)
       socket.destroy();
       reject(new Error(`still open after ${deadlineMs} ms, got ${JSON.stringify(got)}`));
     };
-    // Data that arrived while this process was busy is in time.
+    // Data that arrived while this process was busy counts as in time.
     const timer = setTimeout(() => setImmediate(giveUp), deadlineMs);
     const done = () => {
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** Which endpoints take a machine: by its scope, and by its role where no API key is taken. */
+/** Which endpoints accept a machine: by its scope and, if no API key is accepted, by its role too. */
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

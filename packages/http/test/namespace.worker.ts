@@ -1,6 +1,6 @@
 /**
- * Runs in a network namespace with its own `/etc/hosts`, search list and name server: asks receivers by names
- * that lead to private addresses, and prints which of them had a connection.
+ * Runs in a network namespace with its own `/etc/hosts`, search list and name server. Requests receivers by names that
+ * resolve to private addresses, and prints which of them had a connection.
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { outbound } from '@cardea/http';
 const PORT = 8443;
 const DNS_PORT = 53;
 const ADDRESSES = ['10.20.0.9', '127.0.0.1', '169.254.169.254', 'fd00::9', 'fe80::9%lo'];
-/** The names that the name server has; `/etc/hosts` has others. */
+/** The names that the name server has. `/etc/hosts` has others. */
 const RECORDS: { readonly [name: string]: string } = {
   'receiver.ns.svc.cluster.local': '10.20.0.9',
   'private.example.com': '10.20.0.9',
@@ -40,7 +40,7 @@ const HEADER_BYTES = 12;
 const QUERY_A = 1;
 const NO_SUCH_NAME = 3;
 
-/** Answers a question for an A record that it knows, and any other with "no such name". */
+/** Answers a query for an A record that it knows, and any other with "no such name". */
 function dnsAnswer(query: Buffer): Buffer {
   const labels: string[] = [];
   let at = HEADER_BYTES;

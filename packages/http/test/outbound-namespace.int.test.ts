@@ -29,7 +29,7 @@ exec "$2" "$3"`;
 
 const IN_NAMESPACE = ['--user', '--map-root-user', '--net', '--mount', '--'];
 
-/** Undefined where the machine makes such namespaces; else why not. */
+/** Undefined if the machine can create such namespaces; otherwise why it cannot. */
 const reason = await run('unshare', [...IN_NAMESPACE, 'ip', 'link', 'set', 'lo', 'up']).then(
   () => undefined,
   (error: Error) => error.message.split('\n', 1)[0],
@@ -55,7 +55,7 @@ async function outcomes(): Promise<readonly Outcome[]> {
   }
 }
 
-/** The names that lead into the ranges which the operator may open. */
+/** The names that resolve to the ranges which the operator may allow. */
 const OPENED: { readonly [name: string]: string } = {
   receiver: '10.20.0.9',
   'receiver.ns.svc.cluster.local': '10.20.0.9',

@@ -11,10 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 let sink: Server;
 let silent: TcpServer;
 let client: Outbound;
-/**
- * The time-out for targets that do not respond: enough for a connection on a busy machine, and short enough
- * to wait for.
- */
+/** A client with a short time-out for targets that do not respond. It suffices for a connection on a busy machine. */
 let impatient: Outbound;
 const IMPATIENT = { connectWaitMs: 2_000, wholeWaitMs: 4_000 };
 const hits: string[] = [];
@@ -59,7 +56,7 @@ afterAll(async () => {
   silent.close();
 });
 
-/** Writes bytes of its own for each request that arrives. */
+/** Writes raw bytes for each request that arrives. */
 async function rawReceiver(answer: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -99,7 +96,7 @@ describe('a request of ours', () => {
     expect(hits).not.toContain('/target');
   });
   it('webhooks 6 is decided by the status line, whatever its body does', async () => {
-    // Its body never ends: a result at all shows the limit.
+    // Its body never ends, so any result shows that the limit works.
     expect(await postInHaste('/endless')).toMatchObject({ status: 200 });
     expect((await post('/large')).body).toHaveLength(16 * 1024);
     expect(await post('/cut')).toMatchObject({ status: 200, body: Buffer.from('half') });
@@ -142,7 +139,7 @@ describe('a request of ours', () => {
     });
     const ok = { status: 200, body: Buffer.from('ok') };
     expect(await post('/', port(receiver.server))).toMatchObject(ok);
-    // The connection stays in step with its answers.
+    // The connection's responses still match its requests.
     expect(await post('/', port(receiver.server))).toMatchObject(ok);
     receiver.close();
   });

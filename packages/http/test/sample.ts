@@ -235,7 +235,7 @@ export const sample: readonly Endpoint[] = [
   ),
 ];
 
-/** Responds when the server drains or the client disconnects; `onWaiting` is called once it listens for that. */
+/** Responds when the server drains or the client disconnects. `onWaiting` is called when it waits for that. */
 export const poll = (onWaiting: () => void): Endpoint =>
   endpoint(
     {

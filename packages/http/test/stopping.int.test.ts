@@ -1,4 +1,4 @@
-/** What clients with open connections see of a process that stops, and of the methods that they use. */
+/** A stopping process as clients with open connections see it, for each of their methods. */
 import { Agent, request } from 'node:http';
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
@@ -14,7 +14,7 @@ describe('a process that stops', () => {
     const [first, second] = await Promise.all([open(), open()]);
     expect([first.connection, second.connection]).toEqual(['keep-alive', 'keep-alive']);
     own.drain();
-    // Long enough for a connection that was closed to be noticed.
+    // Long enough to notice a connection that was closed.
     await new Promise((done) => setTimeout(done, 200));
     expect(Object.values(agent.freeSockets).flat()).toHaveLength(2);
     expect(await open()).toMatchObject({ status: 200, connection: 'close', isReused: true });

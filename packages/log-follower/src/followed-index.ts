@@ -1,7 +1,7 @@
 /**
- * An index in memory as a sink: every process follows for itself, from the position that `start` returns,
- * and stores nothing. An event that cannot be applied sets its stream aside for the lifetime of the
- * process, like the projection of the same log, which parks it.
+ * An index in memory as a sink. Every process follows separately, from the position that `start` returns, and stores
+ * nothing. An event that cannot be applied sets its stream aside for the lifetime of the process, like the projection
+ * of the same log, which parks it.
  */
 import type { EventStore, RecordedEvent } from '@cardea/event-store';
 import type { Clock, Logger, LoopWatch } from '@cardea/runtime';
@@ -11,9 +11,9 @@ import { openLogReader } from './log-reader.ts';
 import type { Sink } from './sink.ts';
 import { waiters } from './waiters.ts';
 
-/** The server is asked this often whether there is more, where freshness is measured by it. */
+/** How often the server is asked for further events if freshness is measured by it. */
 const LOOK_MS = 1000;
-/** The pause between two looks where nothing is measured by them. */
+/** The pause between two reads if freshness is not measured. */
 const REST_MS = 10_000;
 /** A timer may end this much early. */
 const TIMER_SLACK_MS = 10;
@@ -24,9 +24,9 @@ export type FollowedIndexDependencies = {
   readonly store: EventStore;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Returns the position of the index before the first event; called until it succeeds once. */
+  /** Returns the position of the index before the first event. It is called until it succeeds once. */
   readonly start: () => Promise<bigint>;
-  /** Returns what has to end before events are applied; undefined when there is nothing. */
+  /** Returns what has to end before events are applied. Undefined when there is nothing. */
   readonly heldBy?: () => Promise<unknown> | undefined;
   readonly take: (event: RecordedEvent) => void;
   /** Called when the server was asked and the log had no further events. */
@@ -34,11 +34,11 @@ export type FollowedIndexDependencies = {
 };
 
 export interface FollowedIndex {
-  /** All events up to here were applied; -1 before the start. */
+  /** All events up to this position were applied; -1 before the start. */
   readonly position: bigint;
   /** Starts the index, for callers that need it before `run`. */
   begin(): Promise<void>;
-  /** True when everything up to the position was applied within the time. */
+  /** Resolves with true if everything up to the position was applied within the time. */
   reached(position: bigint, timeoutMs: number): Promise<boolean>;
   /** Runs until the signal aborts. */
   run(signal: AbortSignal, watch: Pick<LoopWatch, 'tick' | 'degraded'>): Promise<void>;
@@ -70,7 +70,7 @@ export function followedIndex(needs: FollowedIndexDependencies): FollowedIndex {
         }
         if (through > position) position = through;
       },
-    // The checkpoint is in memory too.
+    // The checkpoint is only in memory.
     setAside: async (event) => {
       parked.set(event.streamId, event.position);
       position = event.position;

@@ -1,12 +1,12 @@
 /**
- * The only follower of a log. It reads a batch, lets its sink apply it together with the checkpoint, and
- * wakes those that wait. Sinks are projections, policies, the relay, and indexes in memory.
+ * The only follower of a log. It reads a batch, lets its sink apply it together with the checkpoint, and wakes waiting
+ * callers. Sinks are projections, policies, the relay, and indexes in memory.
  *
- * Only one process follows, under a lease; the others stand by. There are two kinds of failures (see
- * `failures.ts`). After an outage the follower drops all state in memory, reads the checkpoint again and
- * repeats the batch, with a pause that grows to 5 s. Any other failure blames an event: the follower halves
- * the batch until it finds that event, parks its stream, and continues with all others. Nothing is skipped,
- * and nothing blocks the rest.
+ * Only one process follows, under a lease; the others are on standby. There are two kinds of failures (see
+ * `failures.ts`). After an outage the follower drops all state in memory, reads the checkpoint again and repeats the
+ * batch, with a pause that grows to 5 s. Any other failure is attributed to an event: the follower halves the batch
+ * until it finds that event, parks its stream, and continues with all others. Nothing is skipped, and nothing blocks
+ * the rest.
  */
 import type { RecordedEvent } from '@cardea/event-store';
 import {
@@ -27,21 +27,21 @@ import { type LogReader, PAGE_EVENTS_MAX, type Resting } from './log-reader.ts';
 import { runUntil, type Turn } from './run-until.ts';
 import { type Batch, faultIn, type Sink } from './sink.ts';
 
-/** The session of a store wakes all subscribers when it may have missed a notice. */
+/** The longest wait for a notice. A store's session wakes all subscribers when it may have missed one. */
 const IDLE_WAIT_MS = 10_000;
 const STANDBY_MS = 1000;
 const LAG_DEGRADED_MS = 60_000;
-/** A parked stream may be repaired without a notice, so the checkpoint is read again this often. */
+/** How often the checkpoint is read again, because a parked stream may be repaired without a notice. */
 const PARKED_LOOK_MS = 60_000;
 
 export type FollowerDependencies = {
-  /** The name of its checkpoint, where one is stored. */
+  /** The name of its checkpoint, if one is stored. */
   readonly name: string;
   readonly reader: LogReader;
   readonly clock: Clock;
   readonly log: Logger;
   readonly watch: Pick<LoopWatch, 'tick' | 'degraded'>;
-  /** Without it every process follows for itself. `parkedNotice`: the payload that a release sends. */
+  /** Without it every process follows separately. `parkedNotice`: the payload that a release sends. */
   readonly lead?: {
     readonly leases: Leases;
     readonly lease: string;
@@ -49,12 +49,12 @@ export type FollowerDependencies = {
   };
   /** How long to wait for a notice before polling. */
   readonly idleWaitMs?: number;
-  /** Waits after a notice, so that the next batch takes along what happens meanwhile. */
+  /** Waits after a notice, so that the next batch includes what happens in the meantime. */
   readonly pace?: (signal: AbortSignal) => Promise<void>;
 };
 
 type Read<Prepared> = Omit<Batch<Prepared>, 'prepared'> & {
-  /** Undefined after a failure; the batch is then prepared again when it is taken. */
+  /** Undefined after a failure. The batch is then prepared again when it is taken. */
   readonly prepared: { readonly value: Prepared } | undefined;
   readonly generation: number;
   readonly askedAtMs: number | undefined;
@@ -67,7 +67,7 @@ type Active<Prepared> = {
   /** Aborts at the stop, when the lease is lost, and when the state in memory is outdated. */
   readonly until: AbortSignal;
   readonly loadedAtMs: number;
-  /** Everything up to here was applied or passed over; the stored checkpoint may lag. */
+  /** Everything up to here was applied or passed over. The stored checkpoint may lag. */
   passed: bigint;
   next: Promise<Read<Prepared>> | undefined;
 };
@@ -79,7 +79,7 @@ export class LogFollower<Prepared = undefined> {
   #active: Active<Prepared> | undefined;
   /** Aborts when this process's knowledge of its checkpoint is outdated. */
   #outdated = new AbortController();
-  /** Events whose commit was not confirmed: they count as committed once the stored checkpoint includes them. */
+  /** Events whose commit was not confirmed. They count as committed when the stored checkpoint includes them. */
   #unanswered: readonly RecordedEvent[] = [];
   #degraded: string | undefined;
 
@@ -88,12 +88,12 @@ export class LogFollower<Prepared = undefined> {
     this.#needs = needs;
   }
 
-  /** Undefined in a process that stands by. */
+  /** Undefined in a process on standby. */
   get checkpoint(): Checkpoint | undefined {
     return this.#active?.checkpoint;
   }
 
-  /** Runs until the signal aborts; finishes the current batch. */
+  /** Runs until the signal aborts. Finishes the current batch. */
   async run(stop: AbortSignal): Promise<void> {
     const { lead } = this.#needs;
     const unlisten = lead?.leases.listen(PARKED_CHANNEL, (payload) => {
@@ -165,7 +165,7 @@ export class LogFollower<Prepared = undefined> {
     };
   }
 
-  /** Waits for pending work; afterwards the state in memory is either valid or dropped. */
+  /** Waits for pending work. Afterwards the state in memory is either valid or dropped. */
   async #leave(): Promise<void> {
     const active = this.#active;
     if (active === undefined) return;
@@ -208,7 +208,7 @@ export class LogFollower<Prepared = undefined> {
 
   #readAhead(active: Active<Prepared>, after: bigint): Promise<Read<Prepared>> {
     const next = this.#read(active, after);
-    next.catch(() => {}); // handled where it is awaited, unless this batch fails first
+    next.catch(() => {}); // It is handled where it is awaited, unless this batch fails first.
     return next;
   }
 
@@ -216,7 +216,7 @@ export class LogFollower<Prepared = undefined> {
     await applyOrSetAside(batch.events, {
       apply: async (some) => {
         active.until.throwIfAborted();
-        // A failure may come after the commit: what has taken effect is not applied again.
+        // A failure may come after the commit, so events that have taken effect are not applied again.
         const events = some.filter(({ position }) => position > active.checkpoint.position);
         if (events.length === 0) {
           const through = some.at(-1)?.position ?? active.passed;
@@ -250,7 +250,7 @@ export class LogFollower<Prepared = undefined> {
   }
 
   async #setAside(active: Active<Prepared>, event: RecordedEvent, error: unknown): Promise<void> {
-    active.until.throwIfAborted(); // the failure may come from that
+    active.until.throwIfAborted(); // The abort may be the cause of the failure.
     const { checkpoint } = active;
     const { streamId, position, type } = event;
     await this.#sink.idle?.settle(this.#needs.name);
@@ -260,7 +260,7 @@ export class LogFollower<Prepared = undefined> {
       { stream_id: streamId, event_type: type, position: String(position), code: errorCode(error) },
       'stream parked',
     );
-    // A batch that was prepared before this moment does not know that the stream is parked.
+    // A batch that was prepared before this point does not know that the stream is parked.
     await active.next?.catch(() => {});
     active.next = undefined;
     this.#passed(active, { events: [event], through: position, isFull: false });
@@ -280,7 +280,7 @@ export class LogFollower<Prepared = undefined> {
     };
   }
 
-  /** Nothing changes here: the checkpoint is stored later, with others. */
+  /** Nothing changes here, so the checkpoint is stored later, with others. */
   #passOver(active: Active<Prepared>, batch: Passed): void {
     const { checkpoint } = active;
     const outdated = this.#outdated;
@@ -296,7 +296,7 @@ export class LogFollower<Prepared = undefined> {
     this.#tellMoved(batch.through, batch.events);
   }
 
-  /** The events have taken effect: a listener cannot undo that. */
+  /** The events have taken effect. A listener cannot undo that. */
   #tellMoved(position: bigint, events: readonly RecordedEvent[]): void {
     try {
       this.#sink.moved?.(position, events);
@@ -305,7 +305,7 @@ export class LogFollower<Prepared = undefined> {
     }
   }
 
-  /** Parked streams and a long lag both deserve an alarm; neither is an outage. */
+  /** Parked streams and a long lag both deserve an alarm. Neither is an outage. */
   #tell({ checkpoint }: Active<Prepared>, { isFull, events }: Passed): void {
     const parked = checkpoint.parked.size;
     const last = isFull ? events.at(-1) : undefined;

@@ -1,9 +1,9 @@
-/** A process that waits for the lease is healthy: its loop ticks while another process leads. */
+/** A process that waits for the lease is healthy. Its loop ticks while another process leads. */
 import type { Clock, Lease, Leases, LoopWatch } from '@cardea/runtime';
 
 const STANDBY_TICK_MS = 5000;
 
-/** Undefined when the signal aborted first. */
+/** Returns undefined when the signal aborted first. */
 export async function becomeActive(
   by: {
     readonly leases: Leases;

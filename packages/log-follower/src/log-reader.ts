@@ -9,17 +9,17 @@ const TRUST_MS = 1000;
 
 export type Page = {
   readonly events: readonly RecordedEvent[];
-  /** Monotonic time at which the log was read; undefined if only events known to this process were read. */
+  /** The monotonic time at which the log was read. Undefined if only events known to this process were read. */
   readonly askedAtMs: number | undefined;
   /** The argument for {@link LogReader.changed}. */
   readonly generation: number;
 };
 
-/** A follower that rests, and is woken only for events that concern it. */
+/** A resting follower, which is woken only for events that concern it. */
 export type Resting = {
   /** The next page begins after this position. */
   after(): bigint;
-  /** Shows it the next page; false when it has to be woken for it. */
+  /** Passes it the next page. Returns false when it has to be woken. */
   pass(page: Page): boolean;
 };
 
@@ -28,16 +28,16 @@ export interface LogReader {
   /** The next events after `after`, {@link PAGE_EVENTS_MAX} at most. */
   page(after: bigint): Promise<Page>;
   /**
-   * Resolves when something was appended since the page was read, on abort, or after `ms`; with `resting` only
-   * when that concerns it.
+   * Resolves when something was appended since the page was read, on abort, or after `ms`. With `resting`, only when
+   * that concerns it.
    */
   changed(generation: number, ms: number, signal: AbortSignal, resting?: Resting): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * `asksServerMs`: after that time a page includes events of other processes for which no notice has arrived
- * yet, and says when it asked.
+ * After `asksServerMs` a page includes events of other processes for which no notice has arrived yet, and states when
+ * it asked.
  */
 export async function openLogReader(
   store: EventStore,
@@ -69,7 +69,7 @@ export async function openLogReader(
     const page = await pageAfter(after).catch(() => undefined);
     for (const [wake, resting] of [...waiting]) {
       if (resting?.after() !== after) continue;
-      // Without a page it wakes, to meet the error itself.
+      // Without a page it is woken, and reports the error itself.
       if (page === undefined || !passes(resting, page)) wake();
     }
   };
@@ -124,7 +124,7 @@ export async function openLogReader(
   };
 }
 
-/** Whatever goes wrong, goes wrong again in its own turn, which reports it. */
+/** If this fails, it fails again in the follower's own turn, which reports it. */
 function passes(resting: Resting, page: Page): boolean {
   try {
     return resting.pass(page);

@@ -3,9 +3,9 @@ import { backOff } from './failures/back-off.ts';
 
 /** The result of one iteration of a loop. */
 export type Turn = {
-  /** What readiness shows; undefined: the loop is healthy. */
+  /** The text that readiness shows. Undefined if the loop is healthy. */
   readonly degraded?: string | undefined;
-  /** Waits until there may be more to do; undefined: continue at once. */
+  /** Waits until there may be more to do. Undefined means to continue at once. */
   readonly rest?: (() => Promise<void>) | undefined;
 };
 
@@ -16,8 +16,8 @@ export type RunUntilDependencies = {
 };
 
 /**
- * A loop that only its signal ends: a failed iteration is logged once, shown as `degraded`, and tried again
- * after a pause that grows.
+ * A loop that ends only by its signal. A failed iteration is logged once, shown as `degraded`, and tried again after a
+ * growing pause.
  */
 export async function runUntil(
   signal: AbortSignal,

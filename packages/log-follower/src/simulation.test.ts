@@ -1,6 +1,6 @@
 /**
- * Each call that a follower makes throws once, in turn, or throws for one stream for ever: every other stream
- * takes effect whole and in order, and so does that one, unless it was parked.
+ * Each call that a follower makes throws once, in turn, or always throws for one stream. Every other stream takes
+ * effect completely and in order, and so does that one, unless it was parked.
  */
 import type { EventStore, NewEvent, RecordedEvent } from '@cardea/event-store';
 import { type Clock, systemClock } from '@cardea/runtime';
@@ -43,7 +43,7 @@ const appendRounds = async (store: EventStore): Promise<void> => {
   }
 };
 
-/** Throws when it was called so many times; or, from then on, whenever the events of one stream are among those. */
+/** Throws at this call or, from then on, whenever the events of one stream are among those. */
 type Fault = { readonly atCall: number; readonly forStream?: string };
 
 function faultOf({ atCall, forStream }: Fault) {
@@ -61,7 +61,7 @@ function faultOf({ atCall, forStream }: Fault) {
   };
 }
 
-/** A table with one checkpoint, and what has taken effect, which outlive a restart. */
+/** A table with one checkpoint and the effects, which survive a restart. */
 const table = () => ({
   position: 0n,
   parked: new Map<string, bigint>(),

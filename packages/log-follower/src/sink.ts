@@ -8,7 +8,7 @@ export type Batch<Prepared> = {
   readonly prepared: Prepared;
   /** Position of the last event. */
   readonly through: bigint;
-  /** True when there are more events after this batch. */
+  /** Whether there are more events after this batch. */
   readonly isFull: boolean;
 };
 
@@ -16,17 +16,17 @@ export type Batch<Prepared> = {
 export type Changes = () => Promise<void>;
 
 /**
- * Applies events. `failures.ts` classifies what it throws: after an outage the batch is tried again; any
- * other failure blames one of the events, which is then set aside.
+ * Applies events. `failures.ts` classifies what it throws. After an outage the batch is tried again. Any other failure
+ * is attributed to one of the events, which is then set aside.
  */
 export interface Sink<Prepared = undefined> {
-  /** Reads the checkpoint from the database: what is in memory may be outdated. */
+  /** Reads the checkpoint from the database, because the one in memory may be outdated. */
   load(): Promise<Checkpoint>;
   /** Work on a batch that can be done while the previous one is being applied. */
   prepare(events: readonly RecordedEvent[], checkpoint: Checkpoint): Promise<Prepared>;
   /**
-   * Returns what the batch changes in its own tables, or undefined when only the checkpoint moves, which
-   * `idle` stores later. Effects elsewhere have to be complete before it returns, and have to be repeatable.
+   * Returns what the batch changes in its own tables, or undefined when only the checkpoint moves, which `idle` stores
+   * later. Effects elsewhere have to be complete before it returns, and have to be repeatable.
    */
   changes(
     batch: Batch<Prepared>,
@@ -34,13 +34,13 @@ export interface Sink<Prepared = undefined> {
     signal: AbortSignal,
   ): Promise<Changes | undefined>;
   /**
-   * Parks the stream of an event that failed alone, and moves the checkpoint to the event, durably. Events of
-   * parked streams that come later are the sink's to skip.
+   * Parks the stream of an event that failed on its own, and moves the checkpoint to the event, durably. The sink has
+   * to skip later events of parked streams.
    */
   setAside(event: RecordedEvent, error: unknown, checkpoint: Checkpoint): Promise<void>;
   /**
-   * True where `changes` would return undefined without doing anything: a follower that rests is not woken for
-   * such events. Not for sinks with `atEnd`.
+   * Whether `changes` would return undefined without doing anything. A resting follower is not woken for such events.
+   * Not for sinks with `atEnd`.
    */
   ignores?(events: readonly RecordedEvent[], checkpoint: Checkpoint): boolean;
   /** Stores checkpoints that moved over batches without changes. */

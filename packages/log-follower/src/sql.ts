@@ -7,12 +7,12 @@ export interface Sql {
 }
 
 export interface SqlDatabase {
-  /** Runs one statement as a transaction of its own. */
+  /** Runs one statement as a separate transaction. */
   readonly system: Sql;
   asSystem<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
-/** Adds a value to a statement; returns its placeholder. */
+/** Adds a value to a statement. Returns its placeholder. */
 export type Parameter = (value: unknown) => string;
 
 export function parameters(): { readonly values: unknown[]; readonly parameter: Parameter } {

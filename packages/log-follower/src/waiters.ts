@@ -5,9 +5,12 @@ type Waiter = { readonly isOver: () => boolean; readonly wake: () => void };
 /** Callers that wait until something has progressed far enough. */
 export type Waiters = {
   readonly size: number;
-  /** True when the condition holds within the time; false at once when too many callers wait already. */
+  /**
+   * Resolves with true if the condition holds within the time. Resolves with false at once when too many callers are
+   * waiting.
+   */
   until(isOver: () => boolean, timeoutMs: number): Promise<boolean>;
-  /** Call it after progress: callers whose condition now holds continue. */
+  /** Call it after progress. Callers whose condition now holds continue. */
   moved(): void;
   /** Call it when there will be no further progress. */
   end(): void;

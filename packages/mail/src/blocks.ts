@@ -1,4 +1,4 @@
-/** The blocks of which a mail consists; HTML and text show each block. */
+/** The blocks of a mail. HTML and text show each block. */
 
 export type Fact = readonly [label: string, value: string];
 

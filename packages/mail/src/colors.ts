@@ -1,7 +1,7 @@
-/** Colours that can be read on one another (WCAG 2.2, 1.4.3), of those that a tenant chose. */
+/** Adjusts colours that a tenant chose so that text has enough contrast (WCAG 2.2, 1.4.3). */
 export const TEXT_CONTRAST_MIN = 4.5;
 
-/** The color for a tenant that has chosen none. */
+/** The colour for a tenant that has chosen none. */
 export const BRAND_COLOR = '#1f5fbf';
 export const CARD_COLORS = { light: '#ffffff', dark: '#161b22' } as const;
 export const PAGE_COLORS = { light: '#f2f4f7', dark: '#0d1117' } as const;
@@ -10,14 +10,14 @@ const STEPS = 20;
 
 type Rgb = readonly [number, number, number];
 
-/** Black or white: one of them is always readable. */
+/** Black or white. One of them is always readable. */
 export const inkOn = (color: string): string =>
   contrast(INKS.light, color) >= TEXT_CONTRAST_MIN ? INKS.light : inkBlack(color);
 
 const inkBlack = (color: string): string =>
   contrast(INKS.dark, color) >= TEXT_CONTRAST_MIN ? INKS.dark : '#000000';
 
-/** The colour, moved towards black or white as far as it takes to be read on the other one. */
+/** The colour, moved towards black or white until it is readable on the other one. */
 export function readable(color: string, on: string): string {
   const end: Rgb = luminance(rgbOf(on)) > 0.5 ? [0, 0, 0] : [255, 255, 255];
   const from = rgbOf(color);
@@ -29,7 +29,7 @@ export function readable(color: string, on: string): string {
   return hexOf(end);
 }
 
-/** 1 to 21. */
+/** The contrast ratio, from 1 to 21. */
 export function contrast(one: string, other: string): number {
   const luminances = [one, other].map((each) => luminance(rgbOf(each)));
   return (Math.max(...luminances) + 0.05) / (Math.min(...luminances) + 0.05);

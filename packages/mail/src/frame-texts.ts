@@ -1,9 +1,9 @@
-/** The texts that the frame of every mail has itself. `{tenant}` is filled in. */
+/** The texts of the frame of every mail. `{tenant}` is replaced. */
 import type { Language } from './languages.ts';
 
 type FrameTexts = {
   readonly from: string;
-  /** Before the address for questions. */
+  /** Precedes the address for questions. */
   readonly support: string;
 };
 

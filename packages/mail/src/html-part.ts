@@ -1,6 +1,6 @@
 /**
- * The HTML part. Mail programs know tables and styles of elements; what else they understand (width of the
- * screen, dark colours) comes on top in one style sheet, and nothing is missing where it is dropped.
+ * The HTML part. Mail programs support tables and inline styles. Optional features (screen width, dark colours) are in
+ * one style sheet, and nothing is missing in programs that drop it.
  */
 import type { Block, Fact } from './blocks.ts';
 import { BRAND_COLOR, CARD_COLORS, INKS, inkOn, PAGE_COLORS, readable } from './colors.ts';
@@ -13,13 +13,13 @@ const MONO = `font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace`;
 const TEXT = `${FONT};font-size:16px;line-height:24px`;
 const SMALL = `${FONT};font-size:14px;line-height:20px`;
 
-/** Greys of the pages. */
+/** The greys of the pages. */
 const LIGHT = { text: INKS.dark, muted: '#57606a', line: '#d8dee4' };
 const DARK = { text: '#e8edf2', muted: '#a9b4c0', line: '#333c47' };
 
-/** A long address breaks anywhere, and never widens the mail. */
+/** A long address may break anywhere, so that it never widens the mail. */
 const BREAKS = 'overflow-wrap:anywhere;word-break:break-word';
-/** What nobody reads as words fills its lines. */
+/** For text that is not read as words: it fills its lines. */
 const BREAKS_ALL = 'word-break:break-all';
 
 const COLOR = /^#[0-9a-f]{6}$/i;
@@ -56,7 +56,7 @@ ${rows}
 `;
 }
 
-/** Style sheets of mails override styles of elements by `!important` alone. */
+/** Style sheets of mails override inline styles only with `!important`. */
 function styleOf(color: string): string {
   const dark = [
     `.page{background:${PAGE_COLORS.dark}!important}`,
@@ -127,7 +127,7 @@ function tableOf(facts: readonly Fact[]): string {
   return `<table class="line" width="100%" cellpadding="0" cellspacing="0" border="0" style="border-bottom:1px solid ${LIGHT.line};border-collapse:collapse">${rows.join('')}</table>`;
 }
 
-/** Selected by one press; digits and letters are told from one another. */
+/** One click selects the code, and its digits and letters are distinguishable. */
 const codeRow = ({ label, code }: { readonly label: string; readonly code: string }): string =>
   row(
     `padding:20px 32px 8px;${SMALL};color:${LIGHT.muted}`,
@@ -135,7 +135,7 @@ const codeRow = ({ label, code }: { readonly label: string; readonly code: strin
     'muted',
   );
 
-/** The cell has the colour too, for mail programs that give a link none. */
+/** The cell has the colour too, for mail programs that remove it from links. */
 function buttonRow(
   { label, link }: { readonly label: string; readonly link: string },
   color: string,

@@ -11,12 +11,12 @@ export type ListedMail = Required<Omit<Mail, 'fromName' | 'replyTo'>> & {
 };
 
 export type MailFolder = MailTransport & {
-  /** Newest first; `to` filters by one address, as it was addressed. */
+  /** Newest first. `to` filters by one recipient address. */
   readonly list: (to: string | undefined) => Promise<readonly ListedMail[]>;
   readonly empty: () => Promise<void>;
 };
 
-/** Messages that are listed, newest first. */
+/** The most messages listed, newest first. */
 const LISTED_MAX = 500;
 
 export function mailFolder(
@@ -77,7 +77,7 @@ async function read(file: string): Promise<ListedMail | undefined> {
   try {
     return JSON.parse(await readFile(file, 'utf8')) as ListedMail;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // deleted meanwhile
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // The file was deleted in between.
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The one frame of all mails: sender, reason, facts, one button with its address below, advice for a reader
- * who did not cause the mail, and a contact. HTML and text are built from the same blocks, so they say the
- * same. Nothing is loaded from elsewhere, and everything that people or agents wrote is text.
+ * The one frame of all mails: sender, reason, facts, one button with its address below, advice for a reader who did not
+ * cause the mail, and a contact. HTML and text are built from the same blocks, so their contents are equal. Nothing is
+ * loaded from elsewhere, and everything that people or agents wrote is plain text.
  */
 import { cleaned } from '@cardea/runtime';
 import type { Block, Fact } from './blocks.ts';
@@ -13,14 +13,14 @@ import { type MailText, oneLine, untrustedText } from './mail-text.ts';
 /** The content of one mail. */
 export type MailContent = {
   readonly subject: string;
-  /** One sentence. */
+  /** One sentence: why the mail was sent. */
   readonly why: string;
-  /** Labels with their values; a value that is empty is left out. */
+  /** Labels with their values. An empty value is left out. */
   readonly facts?: readonly Fact[];
-  /** To be typed; shown large. */
+  /** A code to type, shown large. */
   readonly code?: { readonly label: string; readonly code: string } | undefined;
   readonly button?: { readonly label: string; readonly link: string } | undefined;
-  /** To be pasted where the link came without its secret. */
+  /** A code to paste if the link was opened without its secret. */
   readonly paste?: { readonly label: string; readonly code: string } | undefined;
   /** The facts, and the advice for a reader who did not cause the mail. */
   readonly end: string;
@@ -28,9 +28,9 @@ export type MailContent = {
 
 /** The sender that a mail shows. */
 export type MailBrand = {
-  /** Written by strangers where anybody may make a tenant; empty: nobody is named. */
+  /** Chosen by strangers if anybody may create a tenant. If empty, no sender is named. */
   readonly name: string;
-  /** `#rrggbb`; null: the one of Cardea. */
+  /** `#rrggbb`. Null means Cardea's colour. */
   readonly color?: string | null;
   /** An address for questions. */
   readonly support?: string | null;
@@ -76,7 +76,7 @@ function footOf(name: string, support: string | null, language: Language): Block
   };
 }
 
-/** Mail programs make links of addresses; nothing else is marked. */
+/** Mail programs turn addresses into links. Nothing else is marked. */
 function textOf(block: Block): string {
   switch (block.kind) {
     case 'brand':

@@ -7,7 +7,7 @@ export type MailText = {
   readonly html: string;
 };
 
-/** Words of strangers in a mail that carries the deployment's sender. */
+/** The longest text of strangers in a mail from the deployment's own sender. */
 const STRANGERS_CHARACTERS_MAX = 60;
 const SCHEME = /[a-z][a-z0-9+.-]*:\/\//giu;
 
@@ -15,11 +15,11 @@ const SCHEME = /[a-z][a-z0-9+.-]*:\/\//giu;
 export const untrustedText = (text: string): string =>
   cut(cleaned(text.replaceAll(/\s+/gu, ' ').replaceAll(SCHEME, '')), STRANGERS_CHARACTERS_MAX);
 
-/** For what people wrote where it must not begin a line of its own. */
+/** For text of people that must not begin a new line. */
 export const oneLine = (text: string): string => text.replaceAll(/[\r\n]+/g, ' ');
 
 export const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
 
-/** A time of JSON as people read it, to the minute. */
+/** A time in readable form, to the minute. */
 export const utcText = (time: string): string => `${time.slice(0, 16).replace('T', ' ')} UTC`;

@@ -1,4 +1,4 @@
-/** Sends mail by SMTP, or, in development without SMTP, into a folder that a page shows. */
+/** Sends mail by SMTP or, in development without SMTP, into a folder that a page shows. */
 import { join } from 'node:path';
 import type { Clock, Ids, Settings } from '@cardea/runtime';
 import { createTransport } from 'nodemailer';
@@ -9,9 +9,8 @@ import { SENDING_MAX } from './outbox.ts';
 const SMTP_TIMEOUT_MS = 10_000;
 
 /**
- * `transport` is undefined in production without SMTP_URL: nothing can be sent, and nothing is stored
- * elsewhere, because production shows mail to its receiver only. `folder` is the transport where that is
- * the folder of development.
+ * `transport` is undefined in production without SMTP_URL: nothing can be sent, and nothing is stored elsewhere,
+ * because production shows mail to its recipient only. `folder` is set if the transport is the folder of development.
  */
 export function mailTransports(needs: {
   readonly settings: Pick<Settings, 'SMTP_URL' | 'MAIL_FROM' | 'ENV' | 'CARDEA_DATA'>;

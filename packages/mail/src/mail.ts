@@ -1,23 +1,23 @@
-/** A mail as it leaves, and whatever takes it. */
+/** A mail to send, and the interface of transports. */
 import type { MailText } from './mail-text.ts';
 
 export type Mail = MailText & {
   readonly to: string;
-  /** The sender's name in the place of the deployment's own; its address stays. */
+  /** Replaces the deployment's sender name. The sender's address stays. */
   readonly fromName?: string | null;
   readonly replyTo?: string | null;
-  /** Shown by the development mailbox beside the text. */
+  /** Shown by the development mailbox in addition to the text. */
   readonly link?: string | null;
   readonly code?: string | null;
 };
 
 export type MailTransport = {
-  /** Resolves when the mail was accepted; throws when it was not. */
+  /** Resolves when the mail was accepted. Throws when it was not. */
   readonly send: (mail: Mail) => Promise<void>;
   readonly close: () => void;
 };
 
-/** The address of `from` is the one that the mail server may send for; its name may be another. */
+/** The sender. The address of `from` is the one for which the mail server may send. The name may differ. */
 export function senderOf(
   { fromName, replyTo }: Pick<Mail, 'fromName' | 'replyTo'>,
   from: string,

@@ -55,7 +55,7 @@ function fixture(send: (job: Job) => Promise<void>, more: Partial<Outbox<Job>> =
   const add = (id: number, line = String(id), tenant = 'acme') =>
     void queue.push({ id, line, tenant, attempts: 0, at: new Date(START) });
   const rests: number[] = [];
-  /** Runs until the queue has no more work at this time, and again after each of the pauses. */
+  /** Runs until the queue has no more work now, and again after each of the pauses. */
   const turn = async (pausesMs: readonly number[] = [], isIdle = () => underWay === 0) => {
     const left = [...pausesMs];
     const stop = new AbortController();

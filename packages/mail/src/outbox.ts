@@ -1,18 +1,18 @@
 /**
- * Sends the mail that waits in a queue, and tries again after growing pauses. The queue is a table of the
- * service; a crash after sending and before recording it sends the mail twice, and loses none. Tenants share
- * what is sent at the same time, so that no tenant's mail waits for a batch of another's.
+ * Sends the mail in a queue, and tries again after growing pauses. The queue is a table of the service. A crash between
+ * sending and recording sends a mail twice, but never loses one. Tenants share the concurrent sends, so that no
+ * tenant's mail waits for a batch of another's.
  */
 import { type Clock, FairShares, type Logger, type WakeSignal } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
 
-/** Mails under way at the same time; the SMTP transport has a connection for each. */
+/** Concurrent mails. The SMTP transport has a connection for each. */
 export const SENDING_MAX = 8;
-/** A single busy tenant gets three quarters of them. */
+/** One busy tenant alone gets at most three quarters of them. */
 const PER_FREE_PLACE = 3;
-/** Jobs that are read at once. */
+/** The number of jobs that are read at once. */
 const DUE_MAX = 32;
-/** The pause while something is due. For as long a finished job is skipped: it may still be in the queue. */
+/** The pause while something is due. A finished job is skipped for that long, because it may still be in the queue. */
 const POLL_MS = 1_000;
 /** The longest pause. Adding a job wakes the loop, but that call may be lost. */
 const REST_MS = 10_000;
@@ -20,7 +20,7 @@ const REST_MS = 10_000;
 export type Outbox<Job extends { readonly attempts: number }> = {
   /** The name of the loop. */
   readonly name: string;
-  /** Jobs in the order in which they are sent: those that are due now, then those that are due until then. */
+  /** Jobs in the order in which they are sent: those that are due now, then those that become due until then. */
   readonly due: (
     period: { readonly now: Date; readonly until: Date },
     limit: number,
@@ -29,11 +29,11 @@ export type Outbox<Job extends { readonly attempts: number }> = {
   readonly tenantOf: (job: Job) => string;
   /** Two jobs never have the same key. */
   readonly keyOf: (job: Job) => string;
-  /** Jobs of one line are sent one after another, different lines at the same time. Without it, each is a line. */
+  /** Jobs of one line are sent one after another, different lines concurrently. By default each job is a line. */
   readonly lineOf?: (job: Job) => string;
-  /** The fields of a job that are logged besides its queue and its attempts. */
+  /** The fields of a job to log, besides its queue and its attempts. */
   readonly loggedOf?: (job: Job) => object;
-  /** Sends the mail and removes it from the queue; throws where it was not sent. */
+  /** Sends the mail and removes it from the queue. Throws if it was not sent. */
   readonly send: (job: Job) => Promise<void>;
   /** The pause after each failure. */
   readonly retryAfterMs: readonly number[];
@@ -41,9 +41,9 @@ export type Outbox<Job extends { readonly attempts: number }> = {
     job: Job,
     next: { readonly attempts: number; readonly at: Date },
   ) => Promise<void>;
-  /** Called after the last pause; without it the last pause is repeated. */
+  /** Called after the last pause. Without it the last pause is repeated. */
   readonly giveUp?: (job: Job) => Promise<void>;
-  /** Logged once when nothing can be sent and mail is waiting; the mail then stays in the queue. */
+  /** Logged once when mail is waiting and nothing can be sent. The mail then stays in the queue. */
   readonly cannotSend?: string | undefined;
 };
 
@@ -95,7 +95,7 @@ class Sending<Job extends { readonly attempts: number }> {
   readonly #places = new FairShares({ places: SENDING_MAX, perFreePlace: PER_FREE_PLACE });
   readonly #lines = new Set<string>();
   readonly #running = new Set<Promise<void>>();
-  /** Jobs that are not begun again, in the state in which they were read, with the time until which. */
+  /** Jobs that must not begin again, in the state in which they were read, with the time until which this applies. */
   readonly #tried = new Map<string, number>();
   #waiting: readonly Job[] = [];
   #isMoreDue = false;
@@ -106,7 +106,7 @@ class Sending<Job extends { readonly attempts: number }> {
     this.#signal = signal;
   }
 
-  /** `due` takes the place of what was read before and has not begun. */
+  /** `due` replaces jobs that were read before and have not begun. */
   send(due: readonly Job[]): void {
     const nowMs = this.#needs.clock.monotonicMs();
     for (const [state, untilMs] of this.#tried) if (untilMs <= nowMs) this.#tried.delete(state);
@@ -124,7 +124,7 @@ class Sending<Job extends { readonly attempts: number }> {
     this.#waiting = this.#waiting.filter((job) => !this.#begin(job));
   }
 
-  /** False where the job has to wait. */
+  /** Returns false if the job has to wait. */
   #begin(job: Job): boolean {
     const { tenantOf, keyOf, lineOf } = this.#outbox;
     const line = (lineOf ?? keyOf)(job);
@@ -152,7 +152,7 @@ class Sending<Job extends { readonly attempts: number }> {
   }
 }
 
-/** Never throws: a job that cannot even be postponed is still in the queue. */
+/** Never throws, because a job that cannot even be postponed is still in the queue. */
 async function trySend<Job extends { readonly attempts: number }>(
   outbox: Outbox<Job>,
   { clock, log }: Dependencies,

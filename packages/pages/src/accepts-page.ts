@@ -1,6 +1,6 @@
 /**
- * Decides who is shown a page. Clients that accept HTML by name, as browsers do, get a page. All others get
- * JSON, also those that accept anything.
+ * Decides who gets a page. Clients that accept HTML by name, as browsers do, get a page. All others get JSON, including
+ * those that accept anything.
  */
 const REFUSED = /;\s*q=0(?:\.0*)?\s*$/;
 

@@ -1,10 +1,7 @@
-/**
- * The colours of a tenant as its pages may use them: whatever was set, text stays readable (WCAG 2.2, 1.4.3
- * and 1.4.11).
- */
+/** The colours of a tenant, adjusted so that text on its pages stays readable (WCAG 2.2, 1.4.3 and 1.4.11). */
 import { BRAND_COLOR, CARD_COLORS, inkOn, PAGE_COLORS, readable } from '@cardea/mail';
 
-/** As tenants and applications set it; the rest is missing or null. */
+/** Branding as tenants and applications set it. Other fields are missing or null. */
 export type Branding = {
   readonly logo_url?: string | null;
   readonly primary_color?: string | null;
@@ -16,11 +13,11 @@ export type Branding = {
 
 export type Scheme = {
   readonly page: string;
-  /** The colour of links at the foot of the page, which stand outside of the card. */
+  /** The colour of links at the foot of the page, outside of the card. */
   readonly pageText: string;
   readonly brand: string;
   readonly onBrand: string;
-  /** The edge of what has the brand's colour, and text of that colour on the card. */
+  /** The edge of elements in the brand's colour, and text of that colour on the card. */
   readonly link: string;
 };
 
@@ -39,7 +36,7 @@ export function schemesOf({ primary_color: primary, background_color: background
   };
 }
 
-/** The style sheet's custom properties; all values are colours made or checked here. */
+/** The style sheet's custom properties. All values are colours that were made or checked here. */
 export function brandStyle(branding: Branding): string {
   const { light, dark } = schemesOf(branding);
   const vars = ({ page, pageText, brand, onBrand, link }: Scheme) =>

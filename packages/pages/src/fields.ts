@@ -4,26 +4,26 @@ import type { Say } from './texts/texts.ts';
 
 type Field = {
   readonly name: string;
-  /** Its name, unless the page has another field of that name. */
+  /** The field's name, unless the page has another field of that name. */
   readonly id?: string;
   readonly label: string;
   readonly type?: 'text' | 'email' | 'password';
   readonly autocomplete: string;
   readonly value?: string | undefined;
   readonly hint?: string;
-  /** A short code that is typed off something. */
+  /** A short code that is typed from another device. */
   readonly isCode?: 'digits' | 'letters';
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly isFocused?: boolean;
-  /** The page says what is wrong; the field names that as its description. */
+  /** Whether the field is wrong. The page's alert then becomes its description. */
   readonly isInvalid?: boolean;
   readonly isOptional?: boolean;
-  /** For a password: the texts of the button that shows it, which `SHOW_PASSWORD_SCRIPT` brings to life. */
+  /** For a password: the texts of the button that shows it. `SHOW_PASSWORD_SCRIPT` activates the button. */
   readonly reveal?: { readonly show: string; readonly hide: string };
 };
 
-/** Each field has a label of its own, and its hint and the page's alert are its description. */
+/** Each field has a label, and its hint and the page's alert are its description. */
 export function field(of: Field): Markup {
   const { name, id = name, label, type = 'text', hint, isCode, isInvalid = false } = of;
   const described = [
@@ -47,13 +47,13 @@ export function field(of: Field): Markup {
 `;
 }
 
-/** The texts of the button at a field for a password. */
+/** The texts of the button beside a password field. */
 export const revealing = (say: Say): NonNullable<Field['reveal']> => ({
   show: say('password.show'),
   hide: say('password.hide'),
 });
 
-/** Hidden until a script can answer it. */
+/** Hidden until the script activates it. */
 const revealOf = (id: string, reveal: Field['reveal']): Markup =>
   reveal === undefined
     ? NOTHING
@@ -68,7 +68,7 @@ export const form = (action: string, ...parts: readonly Markup[]): Markup =>
 
 export const mainButton = (text: string): Markup => html`<button class="main">${text}</button>`;
 
-/** A form of one button that leads away from what the page asks for. */
+/** A form with one button that leads away from the page's task. */
 export const plainForm = (action: string, text: string, ...parts: readonly Markup[]): Markup =>
   form(action, ...parts, html`<button class="plain">${text}</button>`);
 
@@ -80,8 +80,8 @@ export const mainLink = (href: string, text: string): Markup =>
 `;
 
 /**
- * Buttons to keep what is shown once, hidden until `SAVE_SCRIPT` brings them to life. `shownId` is the element
- * with the text.
+ * Buttons to save what is shown once. They are hidden until `SAVE_SCRIPT` activates them. `shownId` is the element with
+ * the text.
  */
 export const saveBar = (
   { say }: { readonly say: Say },
@@ -91,8 +91,8 @@ export const saveBar = (
 `;
 
 /**
- * A passkey needs the browser's own programming interface: the form is shown by the script that can use it,
- * which fills it in and sends it as any other.
+ * A passkey needs the browser's programming interface. The script that can use it shows the form, fills it in and
+ * submits it like any other.
  */
 export const passkeyForm = (of: {
   readonly action: string;
@@ -100,7 +100,7 @@ export const passkeyForm = (of: {
   readonly text: string;
   readonly failed: string;
   readonly isMain?: boolean;
-  /** Browsers that can offer passkeys at the page's field for the address (`autocomplete="webauthn"`). */
+  /** Whether browsers that support it offer passkeys at the address field (`autocomplete="webauthn"`). */
   readonly isOffered?: boolean;
 }): Markup =>
   html`<form method="post" action="${of.action}" data-challenge="${of.challenge}"${of.isOffered === true ? html` data-offered` : NOTHING} hidden>${hidden('method', 'passkey')}${hidden('challenge_id', '')}${hidden('response', '')}<button${of.isMain === true ? html` class="main"` : NOTHING}>${of.text}</button><div class="alert" role="alert" hidden><p>${of.failed}</p></div></form>

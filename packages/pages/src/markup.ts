@@ -1,4 +1,4 @@
-/** HTML as a value of its own: what a template is given is escaped unless it is markup already. */
+/** HTML as a value. A template escapes its values unless they are markup already. */
 const KIND = Symbol('markup');
 
 export type Markup = { readonly [KIND]: true; readonly text: string };

@@ -1,4 +1,4 @@
-/** One navigation over the pages of all services: what there is, and where the reader is. */
+/** One navigation over the pages of all services, which marks the current page. */
 import { form, hidden } from './fields.ts';
 import { html, type Markup } from './markup.ts';
 import { SIGN_OUT_PATH } from './session/page-paths.ts';
@@ -8,7 +8,7 @@ import type { Say } from './texts/texts.ts';
 export type Navigation = {
   /** The path of the page that is shown. */
   readonly path: string;
-  /** What the form sends that signs out. */
+  /** The token of the sign-out form. */
   readonly signOutToken: string;
 };
 

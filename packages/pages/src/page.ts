@@ -1,6 +1,6 @@
 /**
- * The one frame of all pages: plain HTML of the server in the tenant's colours and the reader's language.
- * Style and script are named by their hashes, and nothing is loaded from elsewhere but the tenant's logo.
+ * The one frame of all pages: server-side HTML in the tenant's colours and the reader's language. Style and script are
+ * allowed by their hashes, and nothing is loaded from elsewhere except the tenant's logo.
  */
 import { sha256 } from '@cardea/crypto';
 import { isForm } from '@cardea/http';
@@ -13,12 +13,14 @@ import { STYLE } from './style.ts';
 import { languageOf } from './texts/reader-language.ts';
 import { type Catalogue, type Say, type SayRefusal, sayIn, sayRefusalIn } from './texts/texts.ts';
 
-/** Who shows the page, and to whom; `Key` names the texts that its service adds to those of the frame. */
+/**
+ * The context of a page: tenant, language and texts. `Key` names the texts that its service adds to those of the frame.
+ */
 export type Frame<Key extends string = never> = {
   readonly language: Language;
   readonly say: Say<Key>;
   readonly sayRefusal: SayRefusal;
-  /** Empty where no tenant is known. */
+  /** Empty if no tenant is known. */
   readonly tenantName: string;
   readonly branding: Branding;
 };
@@ -26,14 +28,14 @@ export type Frame<Key extends string = never> = {
 export type PageBody = {
   readonly title: string;
   readonly body: Markup;
-  /** A card for one short form, unless it is `form` (560 px) or `wide` (1,120 px). */
+  /** The width: a card for one short form by default, `form` (560 px) or `wide` (1,120 px). */
   readonly width?: 'form' | 'wide' | undefined;
-  /** What went wrong, which is read out first. */
+  /** The error, which screen readers read first. */
   readonly alert?: string | undefined;
   readonly script?: string | undefined;
-  /** The navigation of the pages of somebody who is signed in. */
+  /** The navigation, for pages of a signed-in person. */
   readonly nav?: Navigation | undefined;
-  /** Browsers apply `form-action` to where a form's answer leads, too. */
+  /** The address to which a form's response redirects, because browsers apply `form-action` to redirects too. */
   readonly redirectUri?: string | undefined;
 };
 
@@ -41,7 +43,7 @@ type Headers = { readonly [name: string]: string | undefined };
 
 export type Html = { readonly html: string; readonly headers: { readonly [name: string]: string } };
 
-/** A tenant, as far as its pages show it. */
+/** The part of a tenant that its pages show. */
 export type ShownTenant = {
   readonly displayName: string;
   readonly settings: { readonly branding: Branding; readonly language: Language };
@@ -96,8 +98,8 @@ ${footOf(frame)}${script === undefined ? NOTHING : html`<script>${trusted(script
 
 const HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
-  // Without a referrer a browser sends the origin `null` with a form, and over plain HTTP nothing else that
-  // tells whose page it was.
+  // Without a referrer a browser sends a form with the origin `null`, and over plain HTTP nothing else that tells whose
+  // page it was.
   'Referrer-Policy': 'same-origin',
   'X-Frame-Options': 'DENY',
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -131,8 +133,8 @@ function hashOf(text: string): string {
 }
 
 /**
- * The origin of a redirect URI, or the scheme of an application on a device. The grammar of the policy has no
- * address in brackets, so a loopback address of that form is let in by its scheme.
+ * The origin of a redirect URI, or the scheme of an application on a device. The policy's grammar has no addresses in
+ * brackets, so a loopback address of that form is allowed by its scheme.
  */
 function sourceOf(uri: string): string {
   const { protocol, origin, hostname } = new URL(uri);
@@ -179,7 +181,7 @@ function footOf({ branding, say }: Frame): Markup {
 `;
 }
 
-/** A page that says one thing and asks for nothing; `more` leads on from it. */
+/** A page that states one thing and requests nothing. `more` contains links to continue. */
 export const plainPage = (
   frame: Frame,
   title: string,
@@ -200,5 +202,5 @@ export const send =
   };
 
 export const wantsPage = (headers: Headers): boolean => acceptsPage(headers['accept']);
-/** Sent by a form of ours, or opened by a browser. */
+/** Whether the response is a page: a form of ours was posted, or a browser opened the address. */
 export const asPage = (headers: Headers): boolean => isForm(headers) || wantsPage(headers);

@@ -4,7 +4,7 @@ import { utcText } from '@cardea/mail';
 import { html, type Markup } from './markup.ts';
 import type { Tone } from './tones.ts';
 
-/** A status has a shape and a word besides its tone, so that it is told without colour, too. */
+/** A status has a shape and a word besides its colour, so that it can be recognised without colour. */
 export const tag = (tone: Tone, word: string): Markup =>
   html`<span class="tag ${tone}"><span aria-hidden="true">${SHAPES[tone]}</span> ${word}</span>`;
 
@@ -22,14 +22,14 @@ export const facts = (list: readonly Fact[]): Markup =>
 `;
 
 export type Table = {
-  /** Names the table for screen readers. */
+  /** The name of the table for screen readers. */
   readonly caption: string;
-  /** The first column names the row; `isNumber` aligns to the right. */
+  /** The first column names the row. `isNumber` aligns to the right. */
   readonly columns: readonly { readonly label: string; readonly isNumber?: boolean }[];
   readonly rows: readonly (readonly (string | Markup)[])[];
 };
 
-/** Below 640 px each row is a card, whose cells name their columns. */
+/** Below 640 px each row becomes a card, whose cells show the names of their columns. */
 export function table({ caption, columns, rows }: Table): Markup {
   const head = columns.map(
     ({ label, isNumber }) =>
@@ -59,7 +59,7 @@ const UNITS = [
   ['minute', 60],
 ] as const;
 
-/** How long ago, or in how long; the exact time is its title. */
+/** The time relative to now. The exact time is its title. */
 export function ago({ language }: { readonly language: string }, iso: string, now: Date): Markup {
   const seconds = (new Date(iso).getTime() - now.getTime()) / 1_000;
   const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['minute', 60];
@@ -72,7 +72,7 @@ export function ago({ language }: { readonly language: string }, iso: string, no
 export const utcDay = (iso: string): Markup =>
   html`<time datetime="${iso}">${iso.slice(0, 10)}</time>`;
 
-/** A link to a page of another service, which a script replaces by that part of the page. */
+/** A link to a page of another service. A script replaces it by that part of the page. */
 export const partLink = (path: string, part: string, text: string): Markup =>
   html`<a class="button" href="${path}" data-part="${path}?part=${part}">${text}</a>
 `;

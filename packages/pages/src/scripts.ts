@@ -1,10 +1,10 @@
-/** Scripts that pages share: constants, which a page's policy allows by their hash. */
+/** Scripts that pages share. They are constants, which a page's policy allows by their hash. */
 
-/** A challenge lasts five minutes, and a page that offers passkeys asks for another one before. */
+/** A challenge lasts five minutes. A page that offers passkeys requests another one before that. */
 const OFFER_MS = 4 * 60_000;
 const OFFERS_MAX = 5;
 
-/** Written out rather than by `parseRequestOptionsFromJSON`, which browsers of before 2025 lack. */
+/** Converts the options itself, because browsers from before 2025 lack `parseRequestOptionsFromJSON`. */
 export const PASSKEY_SCRIPT = `
 const bytes = (text) => Uint8Array.from(
   atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
@@ -123,7 +123,7 @@ if (window.PublicKeyCredential) {
 }
 `.trim();
 
-/** Shows what is typed as a password, and hides it again before it is sent, so that no browser keeps it as a text. */
+/** Shows the typed password, and hides it again before it is sent, so that no browser stores it as a text. */
 export const SHOW_PASSWORD_SCRIPT = `
 for (const button of document.querySelectorAll('button[data-reveals]')) {
   const field = document.getElementById(button.dataset.reveals);
@@ -138,7 +138,7 @@ for (const button of document.querySelectorAll('button[data-reveals]')) {
 }
 `.trim();
 
-/** Copies, downloads and prints what is shown once; plain HTTP has no clipboard but the selection's. */
+/** Copies, downloads and prints what is shown once. Over plain HTTP only the selection's clipboard works. */
 export const SAVE_SCRIPT = `
 for (const bar of document.querySelectorAll('[data-saves]')) {
   const shown = document.getElementById(bar.dataset.saves);
@@ -177,7 +177,7 @@ for (const bar of document.querySelectorAll('[data-saves]')) {
 const PART_MAX_CHARS = 64 * 1024;
 const PART_WAIT_MS = 3_000;
 
-/** Puts parts of other pages in place of the links to them. */
+/** Replaces links to parts of other pages by those parts. */
 export const PARTS_SCRIPT = `
 for (const link of document.querySelectorAll('a[data-part]')) {
   fetch(link.dataset.part, { signal: AbortSignal.timeout(${PART_WAIT_MS}), redirect: 'error' })
@@ -192,7 +192,7 @@ for (const link of document.querySelectorAll('a[data-part]')) {
 }
 `.trim();
 
-/** Joins the scripts that a page needs into the one that its policy names. */
+/** Joins the scripts that a page needs into one, whose hash its policy names. */
 export const scriptsOf = (...scripts: readonly (string | false)[]): string | undefined => {
   const needed = scripts.filter((script) => script !== false);
   return needed.length === 0 ? undefined : needed.join('\n');

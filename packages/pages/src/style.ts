@@ -1,6 +1,6 @@
 /**
- * The one style sheet of all pages. Colours of the tenant come in as custom properties, checked for contrast
- * (`branding.ts`); everything that is touched is at least 44 px high.
+ * The one style sheet of all pages. Colours of the tenant are custom properties, checked for contrast (`branding.ts`).
+ * All controls are at least 44 px high.
  */
 import { CARD_COLORS } from '@cardea/mail';
 import { TONE_CLASSES, TONES, toneProperties } from './tones.ts';

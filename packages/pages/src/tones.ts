@@ -1,4 +1,4 @@
-/** The four tones of statuses and notices. Text and edge have one colour; the tint lies below the text. */
+/** The four tones of statuses and notices. Text and edge have one colour, and the tint is the background. */
 
 export const TONE_NAMES = ['good', 'warn', 'bad', 'info'] as const;
 export type Tone = (typeof TONE_NAMES)[number];

@@ -8,10 +8,10 @@ import { openDatabase, type PostgresDatabase } from '../src/index.ts';
 const database = testDatabase();
 const opened: PostgresDatabase[] = [];
 afterEach(async () => {
-  // One that a fault keeps open must not keep the file open too.
+  // A connection that a fault keeps open must not keep the test file running.
   for (const each of opened.splice(0)) void each.close();
 });
-/** A single connection for loops: while it is in use, nobody else gets one. */
+/** A single connection for loops. While it is in use, no other caller gets one. */
 const single = (): PostgresDatabase => {
   const one = openDatabase({ connectionString: database.url, loopsPoolSize: 1, log });
   opened.push(one);

@@ -93,7 +93,7 @@ describe('statements sent at once', () => {
     await untilTrue(isSleeping);
     gate.cut();
     await expect(broken).rejects.toMatchObject({ name: 'DatabaseUnavailable' });
-    // Here the server has gone on, and committed.
+    // In this case the server has continued and committed.
     await untilTrue(async () => (await stored()).length === 1);
     await one.asSystemAtOnce([add(2)]);
     await gate.close();

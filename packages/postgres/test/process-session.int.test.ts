@@ -10,7 +10,7 @@ import { otherProcesses } from '../src/session/other-processes.ts';
 const TEST_MS_MAX = 60_000;
 const test = testDatabase();
 
-/** Pauses end when they are cut short, and in no other way. */
+/** Pauses end only when they are interrupted. */
 const withoutPolling: Clock = {
   ...systemClock,
   sleep: (_ms, signal) =>
@@ -35,7 +35,7 @@ it('whoever waits for a lock that another process gives back hears of it, and do
   const [leaving, waiting] = [session(), session()];
   const stop = new AbortController();
   const lease = await leaving.hold('things', stop.signal);
-  // Its first attempt has ended once it holds a name that no other process wants.
+  // Its first attempt has ended when it holds a name that no other process requests.
   const next = waiting.hold('things', stop.signal);
   await (await waiting.hold('others', stop.signal))?.release();
 

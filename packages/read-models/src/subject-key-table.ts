@@ -15,13 +15,13 @@ type Asked = {
 };
 
 /**
- * Runs as `cardea_system`, durably: when a key is lost, so is all that was encrypted with it. Keys that are
- * asked for in one turn of the event loop are inserted by one statement.
+ * Runs as `cardea_system`, durably, because if a key is lost, everything encrypted with it is lost. Keys that are
+ * requested in one turn of the event loop are inserted in one statement.
  */
 export function postgresSubjectKeys(database: Database, schema: string): SubjectKeyTable {
   const table = `${schema}.subject_keys`;
   const columns = 'subject_id, tenant_id, wrapped, kek_id';
-  // In order of the subjects, so that two processes never wait for each other in a circle.
+  // Inserts in the order of the subjects, so that two processes never deadlock.
   const insertKeys = {
     name: `${schema}_key_insert`,
     text: `WITH asked AS (
@@ -62,7 +62,7 @@ export function postgresSubjectKeys(database: Database, schema: string): Subject
   return {
     read,
     insertIfAbsent: async (row) => {
-      // A row that another transaction has inserted meanwhile is not visible to the statement.
+      // A row that another transaction has just inserted is not visible to the statement.
       const standing = (await insert(row)) ?? (await read(row.subjectId));
       if (standing === undefined)
         throw new Error('A subject key vanished; rows are never deleted.');
@@ -107,15 +107,15 @@ const insertedColumns = (rows: readonly SubjectKeyRow[]): readonly unknown[] => 
 ];
 
 /**
- * Erases the keys `<kind>:<tenant>:<UTC day>` of all days before that one, up to a limit per call; returns
- * how many.
+ * Erases the keys `<kind>:<tenant>:<UTC day>` of all days before that one, up to a limit per call. Returns their
+ * number.
  */
 export async function eraseKeysOfDays(
   { system }: Pick<Database, 'system'>,
   schema: string,
   { kind, before }: { readonly kind: string; readonly before: string },
 ): Promise<number> {
-  // The condition has to be spelled like that of the partial index, or the index is not used.
+  // The condition has to equal that of the partial index, or the index is not used.
   const { rowCount } = await system.query(
     `UPDATE ${schema}.subject_keys SET wrapped = NULL, erased_at = now()
      WHERE wrapped IS NOT NULL AND subject_id IN (

@@ -1,19 +1,19 @@
 /**
- * Tables with keys that are wrapped under ENCRYPTION_KEY: reports which of its keys their rows use, and
- * wraps rows again under the current one. A row without a wrapped key was erased, and stays so.
+ * Tables with keys that are wrapped under ENCRYPTION_KEY: reports which wrapping keys their rows use, and re-encrypts
+ * rows under the current one. A row without a wrapped key was erased, and stays erased.
  */
 import { type FieldBinding, rewrap, subjectKeyLocation, type WrapKeys } from '@cardea/crypto';
 import type { Database } from '@cardea/postgres';
 import { failpoint } from '@cardea/runtime';
 
 export type WrappedKeyTable = {
-  /** With its schema; rewrapping changes its columns `wrapped` and `kek_id`. */
+  /** The table's name with its schema. Re-encrypting changes its columns `wrapped` and `kek_id`. */
   readonly name: string;
   /** The `info` of `wrapKeys(settings, info)`. */
   readonly info: string;
   /** Columns of the primary key, with their types. */
   readonly key: { readonly [column: string]: 'text' | 'integer' };
-  /** Columns beside the key that `placeOf` needs. */
+  /** Columns besides the key that `placeOf` needs. */
   readonly further?: readonly string[];
   /** The location (AAD) to which a row's ciphertext is bound under that key. */
   readonly placeOf: (row: WrappedKeyRow, kekId: string) => FieldBinding;
@@ -47,7 +47,7 @@ export async function rowsByKey(
   return new Map(rows.map((row) => [row.kek_id, Number(row.rows)]));
 }
 
-/** Ids of keys that wrap rows and are none of these; an index finds quickly that there is none. */
+/** Ids of other keys that wrap rows. With the index, it is quick to find that there are none. */
 export async function foreignKeysOf(
   { system }: Pick<Database, 'system'>,
   { name }: WrappedKeyTable,
@@ -61,15 +61,15 @@ export async function foreignKeysOf(
   return rows.map(({ kek_id }) => kek_id);
 }
 
-/** The ranges before, between and after the ids, because an index finds ranges but no inequalities. */
+/** The ranges before, between and after the ids, because an index finds ranges but not inequalities. */
 const otherThan = (ids: readonly string[]): string =>
   ids.length === 1
     ? 'kek_id < $1 OR kek_id > $1'
     : 'kek_id < $1 OR (kek_id > $1 AND kek_id < $2) OR kek_id > $2';
 
 /**
- * Wraps every row again whose key is not the current one; returns how many. It can be interrupted and
- * called again, also concurrently. Throws `UnknownWrapKey` at a row of a third key.
+ * Re-encrypts every row whose key is not the current one. Returns their number. It can be interrupted and called again,
+ * also concurrently. Throws `UnknownWrapKey` at a row of a third key.
  */
 export async function rewrapTable(
   database: Pick<Database, 'system'>,
@@ -100,7 +100,7 @@ async function olderRows(
   return rows;
 }
 
-/** A row that was wrapped or erased by another process meanwhile is left as it is. */
+/** A row that another process re-encrypted or erased in the meantime is unchanged. */
 async function replace(
   { system }: Pick<Database, 'system'>,
   { name, key, placeOf }: WrappedKeyTable,

@@ -1,4 +1,4 @@
-/** Projections notify other processes where there are any. */
+/** Projections notify other processes if there are any. */
 import type { ServiceName } from '@cardea/contracts';
 import { type EventStore, postgresEventStore } from '@cardea/event-store';
 import { processSession } from '@cardea/postgres';
@@ -38,7 +38,7 @@ const running = async (given: RunThings) => {
 };
 
 let made = 0;
-/** Makes a thing, which the process has applied when this resolves with its position. */
+/** Creates a thing. Resolves with its position after the process has applied it. */
 async function make(
   store: EventStore,
   { positions }: Awaited<ReturnType<typeof runThings>>,

@@ -13,7 +13,7 @@ import { inMemoryEventStore, silentLogger, testDatabase, untilTrue } from '@card
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { event, LOG, migrateThings, SCHEMA } from './things.ts';
 
-/** No position that a policy has reached is stored later. */
+/** The longest time after which a position that a policy has reached is stored. */
 const STORED_AFTER_MS = 5_000;
 const test = testDatabase();
 const stops: (() => Promise<void>)[] = [];
@@ -60,7 +60,7 @@ async function start(running: EventPolicy, clock: Clock = systemClock) {
     log,
   });
   let closed: Promise<void> | undefined;
-  /** Without a stop of the policies: what they have not stored is lost. */
+  /** Does not stop the policies, so what they have not stored is lost. */
   const crash = () => (closed ??= database.close().then(() => leader.close()));
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= policies.stop().then(crash));

@@ -70,7 +70,7 @@ function* history(): Generator<{ streamId: string; said: ReturnType<typeof event
   }
 }
 
-/** Directly into the array, because the store searches all of it at each append. */
+/** Writes directly into the array, because the store searches all of it at each append. */
 function recordAll(): bigint {
   const revisions = new Map<string, number>();
   const recorded = [...history()].map(({ streamId, said }, index): RecordedEvent => {

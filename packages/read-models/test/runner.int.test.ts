@@ -205,7 +205,7 @@ describe('a poison event', () => {
       expect(await passed(things, last)).toBe(true);
       expect(await nameOf(things, 'good')).toBe('fine');
       expect(await nameOf(things, 'bad')).toBe('before');
-      // The notice of the commit may come before its answer.
+      // The notice of the commit may arrive before its result.
       await untilTrue(() => things.degraded() === 'parked streams: 1');
       const [parked] = await parkedStreams(things.database, SCHEMA);
       expect(parked).toMatchObject({

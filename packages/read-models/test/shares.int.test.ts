@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const POOL_SIZE = 8;
 const SLEEP_SECONDS = 0.5;
-/** So long after tenants took turns nothing counts as shared any more. */
+/** After this time without tenants alternating, nothing counts as shared any more. */
 const SHARED_MS = 1_100;
 const GIVEN_OUT_MS = 400;
 
@@ -39,7 +39,7 @@ describe('connections for requests', () => {
       const asked = Array.from({ length: POOL_SIZE / 2 }, () =>
         database.tenant(tenant).query('SELECT pg_sleep($1)', [2 * SLEEP_SECONDS]),
       );
-      // The driver counts those too that it is just about to give a connection.
+      // The driver also counts requests that are just getting a connection.
       await pause(GIVEN_OUT_MS);
       const waiting = database.pools()[0]?.waiting;
       await Promise.all(asked);

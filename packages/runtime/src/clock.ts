@@ -21,13 +21,13 @@ export const systemClock: Clock = {
   },
 };
 
-/** A clock that stands still until a test moves it. */
+/** A clock that stands still until a test advances it. */
 export interface FakeClock extends Clock {
-  /** Moves both clocks on and wakes each sleeper at its own time, in order; sleepers may sleep again. */
+  /** Advances both clocks and wakes each sleeper at its time, in order. Sleepers may sleep again. */
   advance(ms: number): Promise<void>;
-  /** Sets the wall clock alone, also backwards: durations and sleepers do not notice. */
+  /** Sets only the wall clock, also backwards. Durations and sleepers are not affected. */
   setWall(now: Date | string): void;
-  /** How many sleepers wait; a test waits for the loop to be asleep before it moves the clock. */
+  /** The number of waiting sleepers. A test waits until the loop sleeps before it advances the clock. */
   readonly sleepers: number;
 }
 

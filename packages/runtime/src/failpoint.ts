@@ -2,14 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Outage } from './outage.ts';
 
 /**
- * A named point where tests break the process; it does nothing in one that was started without fail
- * points.
+ * A named point at which tests break the process. It does nothing in a process that was started without fail points.
  */
 export type FailPoint = {
   readonly name: string;
   readonly action: 'kill' | 'throw' | 'pause' | 'delay';
   readonly delayMs: number;
-  /** Strikes at this pass only, counted from 1; undefined = at every pass. */
+  /** Acts only at this pass, counted from 1. Undefined means at every pass. */
   readonly at: number | undefined;
 };
 
@@ -18,7 +17,9 @@ const armed = new Map<string, Armed>();
 
 const FORM = /^([a-z_.]+)=(kill|throw|pause|delay:(\d{1,6}))(?:@(\d{1,9}))?$/;
 
-/** `name=kill|throw|pause|delay:ms`, each with `@n` at will, comma between; undefined: not that form. */
+/**
+ * Parses `name=kill|throw|pause|delay:ms`, each optionally with `@n`, separated by commas. Undefined for another form.
+ */
 export function parseFailPoints(text: string): readonly FailPoint[] | undefined {
   const points = text.split(',').map((each): FailPoint | undefined => {
     const found = FORM.exec(each.trim());
@@ -34,7 +35,7 @@ export function parseFailPoints(text: string): readonly FailPoint[] | undefined 
   return points.every((each) => each !== undefined) ? points : undefined;
 }
 
-/** Replaces what was armed before; an empty list disarms. */
+/** Replaces what was armed before. An empty list disarms. */
 export function armFailPoints(points: readonly FailPoint[]): void {
   armed.clear();
   for (const point of points) armed.set(point.name, { ...point, passes: 0 });

@@ -1,6 +1,6 @@
 /**
- * Places of network addresses, out of a MaxMind database that the operator provides; without one, or with a
- * broken one, no address has a place and nothing else changes. The file is read again when it changes.
+ * Locations of network addresses from a MaxMind database that the operator provides. Without one, or with a broken one,
+ * no address has a location and nothing else changes. The file is read again when it changes.
  */
 import { readFileSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
@@ -8,10 +8,10 @@ import ipaddr from 'ipaddr.js';
 import { type CityResponse, Reader } from 'maxmind';
 import type { Clock, Logger } from './ports.ts';
 
-/** How often a change of the file is checked, when an address is looked up. */
+/** How often a change of the file is checked when an address is looked up. */
 export const GEOIP_CHECK_MS = 60_000;
 
-/** Names in English; the country as ISO 3166-1 alpha-2. Null: the database does not say. */
+/** Names in English, and the country as ISO 3166-1 alpha-2. Null if the database does not know. */
 export type GeoLocation = {
   readonly city: string | null;
   readonly region: string | null;
@@ -19,7 +19,7 @@ export type GeoLocation = {
 };
 
 export type GeoIp = {
-  /** Undefined: nothing is known of it, or it is no public address. */
+  /** Undefined if nothing is known, or if it is no public address. */
   readonly locationOf: (address: string | null) => GeoLocation | undefined;
 };
 
@@ -50,7 +50,7 @@ export function geoIp({
   } catch (error) {
     broken(error);
   }
-  // The last one that could be read goes on.
+  // If the file cannot be read, the last database stays in use.
   const check = async (): Promise<void> => {
     try {
       const { mtimeMs, size } = await stat(path);
@@ -91,6 +91,6 @@ function found(reader: Reader<CityResponse>, address: string): GeoLocation | und
       ? undefined
       : place;
   } catch {
-    return undefined; // a database that is torn inside
+    return undefined; // The database is damaged inside.
   }
 }

@@ -2,10 +2,10 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Clock, Ids, Random } from './ports.ts';
 
 const POOL_BYTES = 4_096;
-/** Longer draws go to the operating system by themselves. */
+/** The largest draw from the pool. Longer ones are read from the operating system directly. */
 const POOLED_BYTES_MAX = 64;
 
-/** Randomness of the operating system. Asking it costs more than the bytes, so small draws share one. */
+/** Randomness of the operating system. Reading it costs more than the bytes, so small draws share one read. */
 export const systemRandom: Random = pooledRandom();
 
 function pooledRandom(): Random {
@@ -19,7 +19,7 @@ function pooledRandom(): Random {
         used = 0;
       }
       const drawn = Buffer.from(pool.subarray(used, used + length));
-      pool.fill(0, used, used + length); // what was given out is nowhere else
+      pool.fill(0, used, used + length); // Bytes that were given out are erased here, so that they exist nowhere else.
       used += length;
       return drawn;
     },
@@ -28,10 +28,7 @@ function pooledRandom(): Random {
 
 const COUNTER_MAX = 0xfff;
 
-/**
- * UUIDv7 (RFC 9562): ids of one process grow, also within a millisecond and when the wall clock goes
- * back.
- */
+/** UUIDv7 (RFC 9562). Ids of one process rise, also within a millisecond and when the wall clock goes back. */
 export function uuidV7Ids(clock: Clock, random: Random = systemRandom): Ids {
   const tails = randomTails(random);
   let lastMs = -1;
@@ -56,7 +53,7 @@ const TAIL_BYTES = 8;
 const TAILS_AT_ONCE = 256;
 const VARIANT_DIGITS = 4;
 
-/** The random half of a UUID with its variant, printed; drawn for many ids at once. */
+/** The random half of a UUID with its variant, printed. It is drawn for many ids at once. */
 function randomTails(random: Random): () => string {
   let printed = '';
   let used = 0;
@@ -76,22 +73,22 @@ function randomTails(random: Random): () => string {
   };
 }
 
-/** The 48 bits that a millisecond's ids have in common. */
+/** The 48 bits that all ids of a millisecond share. */
 function timeOf(ms: number): string {
   const hex = ms.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }
 
 /**
- * The same parts give the same id (UUIDv8 of SHA-256 over length-prefixed parts), other parts another:
- * `('ab', 'c')` is not `('a', 'bc')`.
+ * Equal parts give the same id (UUIDv8 of SHA-256 over length-prefixed parts), other parts another one: `('ab', 'c')`
+ * differs from `('a', 'bc')`.
  */
 export function uuidFrom(...parts: readonly string[]): string {
   const input = parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join('');
   return formatted(hash('sha256', input, 'buffer').subarray(0, 16), 8);
 }
 
-/** Name-based UUID of RFC 9562; the namespace is itself a UUID. */
+/** A name-based UUID of RFC 9562. The namespace is itself a UUID. */
 export function uuidV5(namespace: string, name: string): string {
   const space = Buffer.from(namespace.replaceAll('-', ''), 'hex');
   if (space.length !== 16) throw new Error('The namespace of a UUIDv5 is a UUID.');
@@ -105,13 +102,10 @@ const UUID_CHARACTERS = 36;
 const STORED_UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const ANY_UUID = new RegExp(STORED_UUID, 'i');
 
-/** True for a UUID as Cardea makes and stores it: in lower case. */
+/** Whether it is a UUID in the form in which Cardea creates and stores it: in lower case. */
 export const isUuid = (text: string): boolean => STORED_UUID.test(text);
 
-/**
- * An id as it is stored. .NET and SQL Server print UUIDs in capitals; the case of any other text belongs to
- * the text.
- */
+/** An id in its stored form. .NET and SQL Server print UUIDs in capitals. The case of any other text is significant. */
 export const storedId = (text: string): string =>
   text.length === UUID_CHARACTERS && ANY_UUID.test(text) ? text.toLowerCase() : text;
 

@@ -1,4 +1,4 @@
-/** The right to do what only one process does, until `lost` aborts or it is released. */
+/** The right to do what only one process may do, until `lost` aborts or it is released. */
 export type Lease = {
   readonly lost: AbortSignal;
   readonly release: () => Promise<void>;
@@ -6,8 +6,8 @@ export type Lease = {
 
 /** Decides which of several processes holds a name, and delivers their notices. */
 export interface Leases {
-  /** Waits until only this caller holds the name; undefined when the signal aborts before. */
+  /** Waits until only this caller holds the name. Returns undefined when the signal aborts before. */
   hold(name: string, signal: AbortSignal): Promise<Lease | undefined>;
-  /** The listener gets undefined when notices may have been missed. Returns the function that ends it. */
+  /** The listener gets undefined when notices may have been missed. Returns the function that removes it. */
   listen(channel: string, listener: (payload: string | undefined) => void): () => void;
 }

@@ -6,17 +6,14 @@ export class Outage extends Error {
   override readonly name: string = 'Outage';
 }
 
-/** The server cannot be reached, or the connection broke; the driver gives some of these errors no code. */
+/** Whether the server cannot be reached, or the connection broke. The driver gives some of these errors no code. */
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== undefined) return SOCKET_CODES.has(code);
   return error instanceof Error && DRIVER_MESSAGE.test(error.message);
 }
 
-/**
- * Returns the part of an error that may be logged: its code or its name, never its message, which may quote
- * data.
- */
+/** Returns the part of an error that may be logged: its code or its name, never its message, which may quote data. */
 export function errorCode(error: unknown): string {
   return codeOf(error) ?? (error instanceof Error ? error.name : 'Error');
 }

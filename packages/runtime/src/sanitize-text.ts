@@ -6,10 +6,12 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 export const cleaned = (text: string): string =>
   text.normalize('NFC').replaceAll(UNSEEN, '').trim();
 
-/** Characters that change the order in which their surroundings are read (U+202E), and control characters. */
+/** Characters that change the reading order of their surroundings (U+202E), and control characters. */
 const DECEPTIVE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
 
-/** False for a name that shows something else than it holds. Joiners stay, which scripts and emoji need. */
+/**
+ * False for a name that looks different from its contents. Joiners are allowed, because scripts and emoji need them.
+ */
 export const isHonestName = (name: string): boolean => !DECEPTIVE.test(name);
 
 /**

@@ -6,17 +6,17 @@ import { type Cache, CacheUnavailable } from '../src/index.ts';
  * The functions that the suite needs from an adapter. Each adapter runs the same tests under the same names.
  */
 export type CacheFixture = {
-  /** The cache as another process has it; one that is only ever in one process answers itself. */
+  /** Opens the cache as another process would. A cache inside one process returns itself. */
   open(): Cache;
 };
 
 const MANY = 2_500;
-/** Nothing may be asserted that has to be done within it: a busy machine takes longer. */
+/** A short time. No assertion may require that something is done within it, because a busy machine takes longer. */
 const SHORT_MS = 150;
-/** A server's clock is another one, and counts whole milliseconds. */
+/** A server has another clock, and counts whole milliseconds. */
 const CLOCKS_APART_MS = 10;
 
-/** `fixture` is asked for an empty cache before each test. */
+/** `fixture` returns an empty cache before each test. */
 export function describeCache(adapter: string, fixture: () => CacheFixture): void {
   describe(`cache, ${adapter}`, () => {
     let here: Cache;

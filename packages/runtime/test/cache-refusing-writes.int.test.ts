@@ -12,7 +12,7 @@ import { type Cache, redisCache, systemClock } from '../src/index.ts';
 import { describeRefusingWrites, type Refusal } from './cache-refusing-writes.ts';
 
 const PASSWORD = 'of this file';
-/** No server listens at this port, so a replica of it keeps the data that it has. */
+/** No server listens at this port, so a replica of it keeps its data. */
 const NOBODY = '1';
 
 needRedis();
@@ -30,7 +30,7 @@ const say = async (...words: readonly string[]): Promise<void> => {
   if (!/^\+(OK|Background)/.test(answer)) throw new Error(answer);
 };
 
-/** What each test does to the server of its own. */
+/** What each test does to its own server. */
 const WAYS: { readonly [name: string]: Refusal } = {
   OOM: {
     refuse: () => say('CONFIG', 'SET', 'maxmemory', '1'),
@@ -45,7 +45,7 @@ const WAYS: { readonly [name: string]: Refusal } = {
     allow: () => say('CONFIG', 'SET', 'min-replicas-to-write', '0'),
   },
   MISCONF: {
-    // A file cannot be put in the place of a folder.
+    // A file cannot replace a folder.
     refuse: async () => {
       await say('CONFIG', 'SET', 'dbfilename', '.');
       await say('CONFIG', 'SET', 'save', '3600 1');

@@ -2,7 +2,7 @@ import { untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { type Cache, CacheUnavailable } from '../src/index.ts';
 
-/** A cache of its own that can be made to refuse writes, and how. */
+/** A separate cache that can be made to refuse writes, and how. */
 export type RefusingFixture = {
   readonly open: () => Cache;
   /** Raises the alarm as any process may. */
@@ -13,7 +13,7 @@ export type Refusal = { refuse(): Promise<void>; allow(): Promise<void> };
 
 const WELL_AGAIN_MS = 60_000;
 
-/** Every call that asks the cache something. */
+/** Every call that sends something to the cache. */
 export const callsOf = (cache: Cache): readonly (() => Promise<unknown>)[] => [
   () => cache.get('a'),
   () => cache.getMany(['a', 'b']),
@@ -52,7 +52,7 @@ export function describeRefusingWrites(
       await here.set('a', '1');
       const gaps = [await heard(here), await heard(there)];
       await way.refuse();
-      // The first write finds it out here; the other process finds it out though it writes nothing.
+      // The first write detects it here. The other process detects it although it writes nothing.
       await expect(here.set('b', '1', 60_000)).rejects.toThrow(CacheUnavailable);
       for (const call of callsOf(here)) await expect(call()).rejects.toThrow(CacheUnavailable);
       await untilTrue(() => gaps.every((each) => each.length > 0));

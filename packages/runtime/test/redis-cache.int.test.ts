@@ -9,7 +9,7 @@ import {
 } from '../src/index.ts';
 
 const WELL_AGAIN_MS = 60_000;
-/** In which a call ends, whatever becomes of the server. */
+/** The time in which a call ends, whatever happens to the server. */
 const CALL_MS = 1_100;
 const AT_ONCE_MS = 500;
 
@@ -49,7 +49,7 @@ function open(url: string, more: { keyPrefix?: string } = {}) {
   return { cache, lines, messages, states };
 }
 
-/** Every call of the port that asks the server something. */
+/** Every call of the port that sends something to the server. */
 const calls = (cache: Cache): readonly Promise<unknown>[] => [
   cache.get('a'),
   cache.getMany(['a', 'b']),
@@ -237,10 +237,10 @@ describe('a first call', () => {
     const listen = ({ name }: Error) => warnings.push(name);
     process.on('warning', listen);
     let nowMs = 0;
-    // Each look at the clock is a minute later.
+    // Each read of the clock is a minute later.
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 60_000));
     const { cache } = open(server.url);
-    await cache.get('a').catch(() => undefined); // what comes of it depends on the machine
+    await cache.get('a').catch(() => undefined); // The result depends on the machine.
     clock.mockRestore();
     await untilWell(cache);
     process.off('warning', listen);

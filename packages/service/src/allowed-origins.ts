@@ -1,23 +1,23 @@
 /**
- * The origins whose pages may call: those of the deployment's own setting, and those that tenants allow. The
- * process has a copy of the whole list, so that neither a preflight nor an answer costs a look-up.
+ * The origins whose pages may call: those of the deployment's own setting, and those that tenants allow. The process
+ * caches the whole list, so that neither a preflight nor a response costs a lookup.
  */
 import type { AllowedOrigins } from '@cardea/http';
 import { type Cache, type Clock, type Logger, wakeSignal } from '@cardea/runtime';
 import type { Loop } from './service.ts';
 
-/** Published by identity once an application's origins have changed. */
+/** The channel on which identity announces that an application's origins have changed. */
 export const ORIGINS_CHANGED = 'origins:changed';
 
-/** For notices that were missed. */
+/** The interval of reads, in case notices were missed. */
 const READ_EVERY_MS = 60_000;
-/** A loop that rests shows that it lives. */
+/** The longest pause of the loop, so that it ticks. */
 const REST_MS = 10_000;
-/** A list that could not be read is asked for again so soon. */
+/** The pause before a list that could not be read is read again. */
 const RETRY_MS = 1_000;
 /**
- * Failures of the first minute are not logged: a service that restarts is unavailable for a moment, and logs
- * that itself.
+ * Failures of the first minute are not logged, because a restarting service is unavailable for a moment and logs that
+ * itself.
  */
 const FAILURES_UNTOLD = 60;
 

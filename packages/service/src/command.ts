@@ -1,6 +1,6 @@
 /**
- * Builds the command of a request, a policy or a sweeper: its id, its time, and who causes it. Address and
- * user agent are encrypted before anything is decided, because events keep them for years.
+ * Builds the command of a request, a policy or a sweeper: its id, its time, and its actor. Address and user agent are
+ * encrypted before anything is decided, because events keep them for years.
  */
 import type { Principal, UserPrincipal } from '@cardea/auth';
 import type { ActorType, ServiceName } from '@cardea/contracts';
@@ -46,7 +46,7 @@ export const commandOfRequest =
     return { id: request.commandId, now, metadata };
   };
 
-/** A command of the service itself; the same parts give the same command, so a repeat appends nothing. */
+/** A command of the service itself. The same parts give the same command, so a repeat appends nothing. */
 export const commandOfSystem =
   ({ service, clock }: Omit<Dependencies, 'sealer'>) =>
   (tenantId: string, ...idParts: readonly string[]): Command => ({
@@ -55,7 +55,7 @@ export const commandOfSystem =
     metadata: { tenantId, actor: { type: 'system', id: service } },
   });
 
-/** The actor in an audit row (`docs/contract.md` 2.12): API keys, machines and unknown callers act as `system`. */
+/** The actor in an audit row (`docs/contract.md` 2.12). API keys, machines and unknown callers act as `system`. */
 export function actorOf(
   principal: Principal | undefined,
   asksForRole: boolean,
@@ -86,8 +86,8 @@ const agentBehind = (principal: Principal | undefined) =>
   principal?.kind === 'agent' && principal.userId !== null ? { agentId: principal.id } : {};
 
 /**
- * The application of a request: that of its key or session. A header counts only where those name none, and
- * is then marked as named by the caller.
+ * The application of a request: that of its key or session. A header counts only if those name none, and is then marked
+ * as named by the caller.
  */
 export function appOf({
   principal,

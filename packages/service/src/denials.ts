@@ -18,7 +18,7 @@ export type ActionDenied = {
     readonly reason: string;
     readonly status: number;
     readonly target: { readonly type: string; readonly id: string | null } | null;
-    /** More than 1 where the refusals of a minute were counted together. */
+    /** More than 1 if the refusals of a minute were counted together. */
     readonly count: number;
   };
 };
@@ -29,7 +29,7 @@ export const denial = (noun = 'denial'): Stream<null, ActionDenied> => ({
   evolve: () => null,
 });
 
-/** `noun` is `denial` by default; a service may keep its refusals on other streams. */
+/** `noun` is `denial` by default. A service may record its refusals on other streams. */
 export function denialsOf(
   needs: Pick<ServiceDependencies, 'streams' | 'command' | 'clock' | 'log'>,
   noun = 'denial',
@@ -64,7 +64,7 @@ export function denialsOf(
   };
 }
 
-/** How the relay of every service publishes its refusals. */
+/** The relay mapping of refusals, which every service uses. */
 export const denialRelay = relay<ActionDenied, typeof identityEvents>({
   ActionDenied: ({ data }) => ({ type: 'action.denied', data }),
 });

@@ -1,7 +1,7 @@
 /**
- * Once identity has deleted a tenant, a service notes it in its own log: its projections then delete the
- * tenant's rows, and when they are rebuilt, do so again. After that it erases the tenant's keys, without
- * which nobody can read what its log says of persons.
+ * When identity has deleted a tenant, a service records it in its own log. Its projections then delete the tenant's
+ * rows, also when they are rebuilt. After that the service erases the tenant's keys, without which nobody can read the
+ * personal data in its log.
  */
 import type { Sealer } from '@cardea/crypto';
 import { accept, type Stream, type Streams } from '@cardea/event-store';
@@ -33,7 +33,7 @@ export async function forgetTenant(
   await needs.sealer.eraseTenant(event.tenantId);
 }
 
-/** Alone, for a service that encrypts nothing of persons. */
+/** Records it without erasing keys, for a service that encrypts no personal data. */
 export async function noteForgottenTenant(
   { streams, systemCommand }: Dependencies,
   { tenantId, id }: Deletion,
@@ -44,7 +44,7 @@ export async function noteForgottenTenant(
   );
 }
 
-/** For a projection of the tables: `apply`, beside its own. */
+/** For a projection of the tables: its `apply`, in addition to its own statements. */
 export const tenantRowsDeleted = (
   tenants: readonly { readonly data: { readonly id: string } }[],
   tables: readonly string[],

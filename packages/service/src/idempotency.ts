@@ -1,6 +1,6 @@
 /**
- * The n-th use of an `Idempotency-Key`: within a day it is the same command, after that a new one. The use
- * is stored before the command runs, so a request that was interrupted continues under the same ids.
+ * The n-th use of an `Idempotency-Key`: within a day it is the same command, after that a new one. The use is stored
+ * before the command runs, so a request that was interrupted continues under the same ids.
  */
 import type { Principal } from '@cardea/auth';
 import type { Sealer } from '@cardea/crypto';
@@ -10,7 +10,7 @@ import { failpoint, type Ids, uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from './service.ts';
 
 const LAPSES_AFTER_MS = 24 * 3_600_000;
-/** Tenant of uses without a credential, because the tenant that such a request names may not exist. */
+/** The tenant of uses without a credential, because the tenant that such a request names may not exist. */
 const DEPLOYMENT = 'deployment';
 
 export type IdempotencyKeyUsed = {
@@ -72,8 +72,8 @@ async function keyOf(
 ) {
   const { tenantId, principal, operation, ip } = request;
   if (principal === undefined) {
-    // An anonymous caller: the same key from another client is another command. The hash is keyed, because
-    // ids are public and a body may contain a password.
+    // For an anonymous caller the same key from another client is another command. The hash is keyed, because ids are
+    // public and a body may contain a password.
     const own = [tenantId, operation, networkOf(ip), bodyHash, key];
     const use = await sealer.indexHash(DEPLOYMENT, 'idempotency key of anyone', ...own);
     return { tenantId: DEPLOYMENT, use, parts: ['anyone', use] };

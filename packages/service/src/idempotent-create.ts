@@ -1,7 +1,7 @@
 /**
- * How every request that creates something handles repeats. The id is derived from the `Idempotency-Key`,
- * so a repeat finds the stream that the first request made; a hash of the body in that stream tells the
- * same request from another one with the same key.
+ * How every request that creates something handles repeats. The id is derived from the `Idempotency-Key`, so a repeat
+ * finds the stream that the first request created. A hash of the body in that stream distinguishes the same request
+ * from another one with the same key.
  */
 import type { Sealer } from '@cardea/crypto';
 import type { Request } from '@cardea/http';
@@ -12,13 +12,10 @@ type AnyRequest = Pick<
   'idempotency' | 'commandId' | 'tenantId'
 >;
 
-/**
- * Their ids were derived in a form of their own, which has to stay: with another id a repeat would create a
- * second one.
- */
+/** Their ids were derived in another form, which has to stay: with another id a repeat would create a second object. */
 const WITHOUT_PREFIX: readonly string[] = ['webhook', 'approval request'];
 
-/** An id for what a request creates: derived when the request can be repeated, else random. */
+/** The id of an object to create: derived if the request can be repeated, otherwise random. */
 export function newId(
   { ids }: { readonly ids: Ids },
   { idempotency, commandId }: AnyRequest,
@@ -31,8 +28,8 @@ export function newId(
 }
 
 /**
- * The hash in an event that recognizes a repeat; keyed, because a body may contain a password. `labels` are
- * part of what is hashed, so they never change.
+ * The hash in an event that recognises a repeat. It is keyed, because a body may contain a password. `labels` are part
+ * of the hashed data, so they never change.
  */
 export const requestHash = async (
   { sealer }: { readonly sealer: Pick<Sealer, 'indexHash'> },
@@ -48,11 +45,11 @@ export const alreadyCreated = (id: string) =>
 
 const KEY_REUSED = { refused: 'idempotency_key_reused' } as const;
 
-/** Undefined for a repeat of the same request, which gets the current state of what the first one created. */
+/** Returns undefined for a repeat of the same request, which gets the current state of what the first one created. */
 export const reusedKey = (ownHash: string | null, firstHash: string | null) =>
   ownHash === firstHash ? undefined : KEY_REUSED;
 
-/** The response to a repeat where the first response showed a secret, which cannot be shown again. */
+/** The response to a repeat if the first response showed a secret, which cannot be shown again. */
 export const repeatAnswer = (
   ownHash: string | null,
   made: { readonly id: string; readonly requestHash: string | null },

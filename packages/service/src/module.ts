@@ -1,4 +1,4 @@
-/** A service is a list of modules: each contains what changes together, and exports this one value. */
+/** A service is a list of modules. Each contains what changes together, and exports this one value. */
 import type { Consumer, RelayHandlers } from '@cardea/event-bus';
 import { madeTotal, type Total } from '@cardea/event-store';
 import type { Endpoint } from '@cardea/http';
@@ -15,7 +15,7 @@ export type Module = {
   /** The integration events for this module's own events. */
   readonly relay?: RelayHandlers;
   readonly loops?: readonly Loop[];
-  /** Runs before the first request, in the order of the list; again while what it needs is unavailable. */
+  /** Runs before the first request, in the order of the list. It is repeated while a dependency is unavailable. */
   readonly start?: () => Promise<void>;
   /** Runs in the reverse order. */
   readonly stop?: () => Promise<void>;
@@ -24,7 +24,7 @@ export type Module = {
   readonly offers?: Offers;
 };
 
-/** `more` is what belongs to the service as a whole: its own authenticator, the noun of its refusals. */
+/** `more` belongs to the service as a whole: its own authenticator, the noun of its refusals. */
 export function serviceOf(
   modules: readonly Module[],
   more: Pick<Service, 'authenticator' | 'denialNoun'> = {},

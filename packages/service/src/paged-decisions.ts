@@ -1,4 +1,7 @@
-/** Waits until a table shows what a log holds, pages its rows by key, and decides on each. */
+/**
+ * Waits until a table contains everything up to a position of the log, reads its rows in pages by key, and decides on
+ * each.
+ */
 import type { Command, Decided, Decision, DomainEvent, Stream, Streams } from '@cardea/event-store';
 import { NotCaughtUp } from '@cardea/log-follower';
 import type { Positions } from '@cardea/read-models';
@@ -8,7 +11,7 @@ type Dependencies = {
   readonly streams: Pick<Streams, 'decideOnMany'>;
 };
 
-/** The rows that stand when the projections have reached the position. */
+/** The rows at the time when the projections have reached the position. */
 export type PagedRows<Row> = {
   readonly projections: readonly string[];
   readonly position: bigint;
@@ -22,9 +25,9 @@ export type PagedRows<Row> = {
 };
 
 type RowDecisions<Row, State, E extends DomainEvent, Reason extends string> = {
-  /** Each row of a page is decided on a stream of its own. */
+  /** Each row of a page is decided on a separate stream. */
   readonly stream: Stream<State, E>;
-  /** The command's id follows from the row and the cause. */
+  /** The command's id is derived from the row and the cause. */
   readonly decisionOn: (row: Row) => RowDecision<State, E, Reason>;
   readonly onDecided?: (row: Row, decided: Decided<State, E, Reason>) => Promise<void>;
 };
@@ -35,7 +38,7 @@ type RowDecision<State, E extends DomainEvent, Reason extends string> = {
   readonly decide: (state: State, revision: number) => Decision<E, Reason>;
 };
 
-/** The pages, each read when the one before is dealt with. Throws NotCaughtUp before the first. */
+/** Yields the pages. Each is read after the one before was processed. Throws NotCaughtUp before the first. */
 export async function* pagesOf<Row>(
   { positions }: Pick<Dependencies, 'positions'>,
   { projections, position, waitMs, pageRows, page, keyOf, firstKey }: PagedRows<Row>,
@@ -44,7 +47,7 @@ export async function* pagesOf<Row>(
     throw new NotCaughtUp(`not caught up with the log: ${projections.join(', ')}`);
   }
   let after = firstKey;
-  // Each turn moves on by a page, so it ends with the table.
+  // Each iteration advances by a page, so it ends with the table.
   while (true) {
     const rows = await page(after);
     const last = rows.at(-1);
@@ -55,7 +58,7 @@ export async function* pagesOf<Row>(
   }
 }
 
-/** Decides on the rows of each page in one batch. A row that is refused stops no other. */
+/** Decides on the rows of each page in one batch. A refused row does not stop others. */
 export async function decideOnRows<Row, State, E extends DomainEvent, Reason extends string>(
   { positions, streams }: Dependencies,
   table: PagedRows<Row>,

@@ -8,7 +8,7 @@ import {
 } from '@cardea/event-store';
 import type { EventPolicy } from '@cardea/read-models';
 
-/** A policy gets events and gives commands. Runs at least once per event, in order per stream, on one replica. */
+/** A policy gets events and issues commands. It runs at least once per event, in order per stream, on one replica. */
 export type Policy = Total<EventPolicy>;
 
 /**

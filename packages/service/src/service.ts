@@ -21,10 +21,10 @@ import type { Policy } from './policy.ts';
 /** A loop that runs for as long as the process lives: sweeper, dispatcher, timer. */
 export type Loop = {
   readonly name: string;
-  /** Runs on one replica at a time (advisory lock). */
+  /** Whether it runs on one replica at a time (advisory lock). */
   readonly leader?: boolean;
   /**
-   * Runs until the signal aborts; ticks at least every 10 s, and may report why it is blocked. A throw is
+   * Runs until the signal aborts. It ticks at least every 10 s, and may report why it is blocked. An exception is
    * logged and the loop restarted with back-off.
    */
   readonly run: (
@@ -56,16 +56,19 @@ export type ServiceDependencies = {
   readonly random: Random;
   readonly log: Logger;
   readonly loops: Loops;
-  /** HKDF of a deployment secret: `derive('JWT_SECRET', 'refresh/v1')`, 32 bytes; the previous secret's second. */
+  /**
+   * HKDF of a deployment secret: `derive('JWT_SECRET', 'refresh/v1')`. Returns 32 bytes under the current secret, and
+   * under the previous one.
+   */
   readonly derive: (
     from: 'JWT_SECRET' | 'ENCRYPTION_KEY',
     info: string,
   ) => { readonly current: Buffer; readonly previous: Buffer | undefined };
-  /** Under which the cookie of the pages is sealed, in every service alike. */
+  /** The keys that encrypt the cookie of the pages, equal in every service. */
   readonly pageKeys: DerivedKeys;
   /**
-   * The command of a request: its id, time, actor, and encrypted context. `as` adds what the request itself
-   * does not say: the tenant that a sign-up makes, the user that a login found.
+   * Builds the command of a request: its id, time, actor, and encrypted context. `as` adds what the request itself does
+   * not contain: the tenant that a sign-up creates, the user that a login found.
    */
   readonly command: (
     request: Request<unknown, unknown, unknown>,
@@ -73,15 +76,15 @@ export type ServiceDependencies = {
   ) => Promise<Command>;
   /** Called before the handler, unless the contract leaves it to the handler. */
   readonly identify: Identify;
-  /** The command of a policy, sweeper or consumer; actor `system`, id derived from the parts. */
+  /** Builds the command of a policy, sweeper or consumer: actor `system`, id derived from the parts. */
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
-  /** Shared with other services of this process: limits with the same name count together. */
+  /** Shared with other services of this process. Limits with the same name count together. */
   readonly limits: RateLimits;
-  /** Other services: by function call in standalone, else by their internal listener. */
+  /** Other services: by function call in standalone, otherwise by their internal listener. */
   readonly peers: Peers;
 };
 
-/** The parts of a service; the same value is started alone, in standalone, and by tests. */
+/** The parts of a service. The same value is started alone, in standalone, and by tests. */
 export type Service = {
   readonly endpoints: readonly Endpoint[];
   readonly projections: readonly Total<Projection>[];
@@ -92,16 +95,16 @@ export type Service = {
   /** The process's own authenticator by default. */
   readonly authenticator?: Authenticator;
   /**
-   * Runs before the first request, one after the other: signing keys, bootstrap admin, warm indexes. Each is
-   * repeated while a dependency is unavailable.
+   * Run before the first request, one after another: signing keys, bootstrap admin, warm indexes. Each is repeated
+   * while a dependency is unavailable.
    */
   readonly starts: readonly (() => Promise<void>)[];
   readonly stop?: () => Promise<void>;
   /** The noun of the streams that record its refusals; `denial` by default. */
   readonly denialNoun?: string;
-  /** Functions that are unavailable although the process serves, by name: shown by its log and its readiness. */
+  /** Functions that are unavailable although the process serves, by name. The log and the readiness show them. */
   readonly degraded?: () => { readonly [name: string]: string };
-  /** Called before each scrape: sets the gauges of its area. */
+  /** Called before each scrape. Sets the service's gauges. */
   readonly measure?: () => Promise<void>;
   /** The calls that this service offers to others. */
   readonly offers?: Offers;
@@ -111,9 +114,9 @@ export type ServiceDefinition = {
   readonly name: ServiceName;
   /** All its streams, with the upcasters of their older event versions. */
   readonly streams: readonly StreamForms[];
-  /** Folder of the migrations `NNNN-name.ts` of schema `<name>`. */
+  /** The folder of the migrations `NNNN-name.ts` of schema `<name>`. */
   readonly migrations: URL;
-  /** Tables of keys that are wrapped under ENCRYPTION_KEY, beside `subject_keys`. */
+  /** Tables of keys that are wrapped under ENCRYPTION_KEY, besides `subject_keys`. */
   readonly wrappedKeys?: readonly WrappedKeyTable[];
   readonly build: (needs: ServiceDependencies) => Service;
 };

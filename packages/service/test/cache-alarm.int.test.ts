@@ -11,7 +11,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((each) => each.close()));
 });
 
-/** The alarm as a process has it. */
+/** The alarm of a process. */
 function alarm() {
   const common = { connectionString: database.url, clock: systemClock, log: silentLogger };
   const locks = processSession(common);
@@ -26,13 +26,13 @@ it('H1 an alarm is heard by every process, also by those whose session was lost'
   there.own.onRaised(() => {
     heard += 1;
   });
-  // Once it listens: alarms of before may have been missed.
+  // Waits until it listens, because earlier alarms may have been missed.
   await untilTrue(() => heard === 1);
   await here.own.raise();
   await untilTrue(() => heard === 2);
   await Promise.all(Array.from({ length: 50 }, () => here.own.raise()));
   await untilTrue(() => heard > 2);
-  // Those that came while one was sent share the next.
+  // Alarms that were raised while one was being sent share the next one.
   expect(heard).toBeLessThanOrEqual(4);
   const before = heard;
   await here.pool.asSystem(async (sql) => {

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 const clock = fakeClock('2026-01-01T12:00:00.000Z');
-/** A new sealer reads the rows again, as a process does once its cached keys have expired. */
+/** A new sealer reads the rows again, as a process does after its cached keys have expired. */
 const seals = () =>
   sealer({
     table: postgresSubjectKeys(database, 'identity'),
@@ -74,7 +74,7 @@ describe('the keys of days', () => {
         mail: neverErased(await seals().seal('t1', mail, 'ann@example.com')),
       });
       if (day === 370) {
-        // It crashes after a key was erased; the next run erases the rest.
+        // The process crashes after a key was erased. The next run erases the rest.
         armFailPoints(parseFailPoints('erase.after_key=throw@1') ?? []);
         await expect(turn()).rejects.toThrow('erase.after_key');
         armFailPoints([]);

@@ -334,7 +334,7 @@ describe('a peer in another process', () => {
   });
 });
 
-/** A server that returns an empty key set, or cuts the connection. */
+/** A server that returns an empty key set, or closes the connection. */
 async function flaky(decide: (respond: (well: boolean) => void) => void): Promise<string> {
   const server: Server = createServer((request, response) => {
     decide((well) => (well ? response.end('{"keys":[]}') : request.socket.destroy()));

@@ -19,7 +19,7 @@ it('tells acked, refused and unknown writes apart, also after a restart', async 
   await set.send('cut', async () => {
     throw new Error('reset');
   });
-  appendFileSync(file, '{"n":9,"wri'); // a kill in the middle of a note
+  appendFileSync(file, '{"n":9,"wri'); // Simulates a kill in the middle of writing a record.
   expect(ackedSet<string>(file).read()).toEqual({
     acked: ['made'],
     refused: ['refused'],

@@ -1,21 +1,21 @@
 /**
- * Records the answers that a client got, outside of every process under test: each request before it is sent,
- * each answer after it came. After a crash it shows what must exist, what may exist, and what must not.
+ * Records the responses that a client got, outside of every process under test: each request before it is sent, and
+ * each response after it arrived. After a crash it shows what must exist, what may exist, and what must not.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 export type Acked<Write> = {
-  /** 2xx: has its effect once. */
+  /** 2xx: the write has its effect once. */
   readonly acked: readonly Write[];
-  /** 4xx: has none. */
+  /** 4xx: the write has no effect. */
   readonly refused: readonly Write[];
-  /** 5xx, reset, time-out, or no answer yet: once or not at all. */
+  /** 5xx, reset, time-out, or no response yet: once or not at all. */
   readonly unknown: readonly Write[];
 };
 
 export type AckedSet<Write> = {
-  /** Runs `send`, which answers the status, between the two notes. A throw counts as unknown. */
+  /** Runs `send`, which returns the status, between the two records. An exception counts as unknown. */
   send(write: Write, send: () => Promise<number>): Promise<number | undefined>;
   read(): Acked<Write>;
 };
@@ -24,7 +24,7 @@ type Line<Write> = { readonly n: number; readonly write?: Write; readonly status
 
 export function ackedSet<Write>(file: string): AckedSet<Write> {
   mkdirSync(dirname(file), { recursive: true });
-  // A note that was cut short was never acted upon: end its line, so that it spoils no other.
+  // A record that was cut short was never acted upon. Its line is ended, so that it does not damage the next one.
   appendFileSync(file, '\n');
   let next = linesOf(file).length;
   const note = (line: Line<Write>): void => appendFileSync(file, `${JSON.stringify(line)}\n`);

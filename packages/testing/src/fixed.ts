@@ -1,11 +1,8 @@
-/** Ids and randomness that a test can foretell: counted, or made from a seed that it prints. */
+/** Ids and randomness that a test can predict: counted, or made from a seed that it prints. */
 import { createHash } from 'node:crypto';
 import type { Ids, Random } from '@cardea/runtime';
 
-/**
- * Returns `00000000-0000-7000-8000-000000000001`, `…002` and so on, which pass every UUID check and are
- * readable.
- */
+/** Returns `00000000-0000-7000-8000-000000000001`, `…002` and so on, which pass every UUID check and are readable. */
 export function countedIds(start = 1): Ids {
   let next = start;
   return { next: () => numberedId(next++) };

@@ -1,11 +1,11 @@
 /**
- * `given(stream, …events).when(decide).accepts(…)`: what a decision makes of a history. Nothing but the
- * pure functions of one noun takes part.
+ * `given(stream, …events).when(decide).accepts(…)`: tests a decision on a history. It uses only the pure functions of
+ * one noun.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 
-/** The part of a stream definition that folds: see `Stream` in `@cardea/event-store`. */
+/** The part of a stream definition that folds events: see `Stream` in `@cardea/event-store`. */
 type Folding<State, E> = {
   readonly initial: State;
   readonly evolve: (state: State, event: E) => State;

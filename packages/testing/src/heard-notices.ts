@@ -3,10 +3,10 @@ import { Client } from 'pg';
 import { onTestFinished } from 'vitest';
 import { untilTrue } from './until-true.ts';
 
-/** Notices of one session come in the order of their commits, whatever their channels are. */
+/** Notices of one session arrive in the order of their commits, on any channel. */
 const MARKS = 'marks';
 
-/** For the test that calls it: the notices that the server sends, each with its payload. */
+/** The notices that the server sends, each with its payload, for the duration of the calling test. */
 export async function heardNotices(connectionString: string, channel: string) {
   const client = new Client({ connectionString });
   await client.connect();
@@ -21,8 +21,7 @@ export async function heardNotices(connectionString: string, channel: string) {
   await client.query(`LISTEN ${MARKS}`);
   return {
     /**
-     * Returns the notices since the last call. A mark that is sent after all of them shows that the list is
-     * complete.
+     * Returns the notices since the last call. A mark that is sent after all of them proves that the list is complete.
      */
     taken: async (): Promise<readonly (string | undefined)[]> => {
       const before = marks;

@@ -1,6 +1,6 @@
 import type { Logger } from '@cardea/runtime';
 
-/** A logger that says nothing; a test that looks at log lines brings its own. */
+/** A logger that writes nothing. Tests of log lines use their own. */
 export const silentLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,

@@ -1,6 +1,6 @@
 import type { CacheAlarm } from '@cardea/runtime';
 
-/** An alarm between the caches of one test; it reaches all at once. */
+/** An alarm between the caches of one test. It reaches all at once. */
 export function testAlarm(): CacheAlarm {
   const listeners = new Set<() => void>();
   return {

@@ -1,14 +1,14 @@
-/** Whether this run plays the short or the long form of its tests, for how long, and from which seed. */
+/** Whether this run uses the short or the long form of its tests, for how long, and with which seed. */
 export type TestForm = {
   readonly long: boolean;
-  /** Time box of a long test, where the run names one. */
+  /** The time limit of a long test, if the run names one. */
   readonly minutes: number | undefined;
-  /** Print it when a test fails: `--seed` plays the same again. */
+  /** Print it when a test fails. `--seed` repeats the same run. */
   readonly seed: number;
 };
 
 const SEEDS = 2 ** 31;
-/** The short form plays the same each time, so that a red run means a change; the long form looks for more. */
+/** The short form is the same each time, so that a failed run means a change. The long form searches for more. */
 const SEED_OF_SHORT_FORM = 1;
 const long = process.env['TEST_LONG'] === 'yes';
 

@@ -7,7 +7,7 @@ export function medianOf(sample: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** Two-sided p by the normal approximation, which fits samples of twenty and more; ties share their ranks. */
+/** The two-sided p by the normal approximation, which fits samples of twenty and more. Ties share their ranks. */
 export function mannWhitney(first: readonly number[], second: readonly number[]): number {
   const all = [...first, ...second].toSorted((a, b) => a - b);
   const ranks = new Map<number, number>();
@@ -30,7 +30,7 @@ export function mannWhitney(first: readonly number[], second: readonly number[])
   return 2 * upperTail(z);
 }
 
-/** The upper tail of the standard normal distribution (Abramowitz and Stegun 26.2.17; wrong by less than 1e-7). */
+/** The upper tail of the standard normal distribution (Abramowitz and Stegun 26.2.17, with an error below 1e-7). */
 function upperTail(z: number): number {
   const t = 1 / (1 + 0.2316419 * z);
   const weights = [0.31938153, -0.356563782, 1.781477937, -1.821255978, 1.330274429];

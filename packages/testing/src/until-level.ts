@@ -1,7 +1,4 @@
-/**
- * Waits until nothing that was written is still on its way: each position has reached the end of what it
- * follows.
- */
+/** Waits until everything that was written has been processed: each position has reached the end of what it follows. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SERVICE_NAMES } from '@cardea/contracts';
 import type { Client } from 'pg';
@@ -50,13 +47,13 @@ export const endsOfTables =
     (await client.query(ENDS)).rows;
 
 /**
- * Throws what still lags when it takes too long. Not looked at are policies: what they ignore is stored
- * after seconds, once for all of them.
+ * Throws with what still lags when it takes too long. Policies are left out, because what they ignore is stored seconds
+ * later, once for all of them.
  */
 export async function untilLevel(client: Client, ends: TopicEnds): Promise<void> {
   const deadline = performance.now() + LEVEL_MS_MAX;
-  // Records that a relay sends between the check of the topics and the check of its position show at the
-  // next check.
+  // Records that a relay sends between the check of the topics and the check of its position are found by the next
+  // check.
   for (let level = 0; level < LOOKS_LEVEL; ) {
     const lagging = await laggingOf(client, await ends());
     level = lagging.length === 0 ? level + 1 : 0;

@@ -1,19 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Far above what anything takes on a calm machine: a busy one is no reason to fail. */
+/** Far above what anything takes on an idle machine, so that a busy one does not fail. */
 const DEADLINE_MS = 90_000;
 const POLL_MS = 20;
 /**
- * A slow condition is checked less often: a check is often a request, and takes processor time from the work
+ * A slow condition is checked less often, because a check is often a request, and takes processor time from the work
  * that it waits for.
  */
 const POLL_MS_MAX = 100;
 const POLL_SHARE = 0.05;
 
 /**
- * Waits for a condition, never for a length of time. Answers the first truthy value; fails after the
- * deadline with what it waited for and the last error. It checks at least once, and once more after the
- * deadline: the machine may have been as slow for this process as for what it waits for.
+ * Waits for a condition, never for a length of time. Returns the first truthy value. After the deadline it fails with
+ * what it waited for and the last error. It checks at least once, and once more after the deadline, because the machine
+ * may have been equally slow for this process and for what it waits for.
  */
 export async function untilTrue<T>(
   condition: () => T | Promise<T>,

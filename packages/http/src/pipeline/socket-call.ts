@@ -13,7 +13,7 @@ const CREDENTIAL_MAX_CHARS = 8 * 1024;
 
 type Params = { readonly [name: string]: string };
 
-/** Never throws; at its end the response was sent, or the client has disconnected. */
+/** Never throws. At its end the response was sent, or the client has disconnected. */
 export async function answerRequest(
   route: Route,
   http: HttpContext,
@@ -116,7 +116,7 @@ function possessionOf({ request, path, doubled }: HttpContext): PossessionProof 
 
 type RawOutcome = Extract<Outcome, { readonly raw: unknown }>;
 
-/** The handler writes to the socket itself; what it throws before the head is sent is a refusal. */
+/** The handler writes to the socket itself. An exception before the headers are sent becomes a refusal. */
 async function writeRaw(
   route: Route,
   http: HttpContext,

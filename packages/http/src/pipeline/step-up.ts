@@ -1,13 +1,13 @@
 /**
- * Some calls require a recent sign-in, however old the session is (RFC 9470). The tokens of all services carry
- * its time. The request pipeline checks it first with the headers, and again once the caller was confirmed: a
- * caller whose session has ended is confirmed without a sign-in.
+ * Some calls require a recent sign-in, however old the session is (RFC 9470). The tokens of all services contain its
+ * time. The request pipeline checks it first with the headers, and again after the caller was confirmed. A caller whose
+ * session has ended is confirmed without a sign-in.
  */
 import type { UserPrincipal } from '@cardea/auth';
 import type { StepUp } from '../contract/caller.ts';
 import { type Refusal, refusalOf } from '../refusals/refusal.ts';
 
-/** An older sign-in is not recent. */
+/** The maximum age of a recent sign-in. */
 export const AUTH_AGE_SECONDS_MAX = 600;
 const MS = 1_000;
 
@@ -28,7 +28,7 @@ export function withoutRecentSignIn(
   return isRecent ? undefined : refused();
 }
 
-/** Tells nothing of its age: a call that was accepted may last longer than the sign-in stays recent. */
+/** Does not compare the age again, because an accepted call may last longer than the sign-in stays recent. */
 export const withoutSignIn = (
   { authTime, clientId }: SignIn,
   stepUp: StepUp,

@@ -5,7 +5,7 @@ import type { Refusal } from './refusal.ts';
 
 export type Denial = OwnDenial & {
   readonly target: { readonly type: string; readonly id: string | null } | null;
-  /** The context of the refused request; `commandId` belongs to this denial alone. */
+  /** The context of the refused request. `commandId` belongs to this denial alone. */
   readonly request: Request<unknown, unknown, unknown>;
 };
 
@@ -14,8 +14,8 @@ export interface Denials {
   /** Never throws and is quick, because the response waits for it. */
   record(denial: Denial): Promise<void>;
   /**
-   * Called every few seconds. It records the refusals whose counting time is over; at the stop of the server
-   * it records all.
+   * Called every few seconds. It records the refusals whose counting time is over. At the stop of the server it records
+   * all.
    */
   flush(all?: boolean): Promise<void>;
 }

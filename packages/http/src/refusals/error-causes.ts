@@ -1,7 +1,7 @@
-/** Deeper ones say nothing more about a failure, and a chain of causes may be a circle. */
+/** Deeper causes say nothing more about a failure, and a chain of causes may be circular. */
 const CAUSES_MAX = 5;
 
-/** An error and its causes, outermost first; empty for what is no error. */
+/** An error and its causes, outermost first. Empty if the value is no error. */
 export function errorAndCauses(thrown: unknown): readonly Error[] {
   const errors: Error[] = [];
   for (

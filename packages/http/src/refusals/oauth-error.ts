@@ -1,6 +1,6 @@
 /**
- * Errors under `/oauth2`: the body of RFC 6749, `{error, error_description}`, whose codes clients of that
- * protocol know. The description is fixed per code and quotes nothing.
+ * Errors under `/oauth2`: the body of RFC 6749, `{error, error_description}`, whose codes clients of that protocol
+ * know. The description is fixed per code and quotes nothing.
  */
 import type { PipelineCode, Refusal } from './refusal.ts';
 

@@ -6,17 +6,17 @@ import { errorAndCauses } from './error-causes.ts';
 
 export type { Refusal };
 
-/** One fault of an input; names the field and the rule, never the value. */
+/** One fault of an input. It names the field and the rule, never the value. */
 export type Fault = {
   readonly field: string;
   readonly rule: string;
-  /** With the rule `enum`: the values that the field takes. */
+  /** For the rule `enum`: the values that the field accepts. */
   readonly allowed?: readonly (string | number | boolean | null)[];
-  /** With rules such as `max_length`: the bound. */
+  /** For rules such as `max_length`: the limit. */
   readonly limit?: number;
 };
 
-/** Thrown by queues and limits that are full; answered with 503 `overloaded`. */
+/** Thrown by full queues and limits. Answered with 503 `overloaded`. */
 export class Overloaded extends Error {
   override readonly name = 'Overloaded';
   readonly retryAfterSeconds: number;
@@ -101,14 +101,14 @@ const propertiesOf = (schema: unknown): object =>
 export const invalid = (...faults: readonly Fault[]): Refusal =>
   refusalOf('invalid_request', faults.length > 0 ? { details: faults } : {});
 
-/** `request_not_pending` becomes `Request not pending.`; for handlers that give no message of their own. */
+/** Turns `request_not_pending` into `Request not pending.`, for handlers that provide no message. */
 export function messageOf(code: string): string {
   if (code in MESSAGES) return MESSAGES[code as PipelineCode];
   const words = code.toLowerCase().replaceAll('_', ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
 
-/** The request pipeline's code as this endpoint's document spells it. */
+/** Renames the request pipeline's code as this endpoint's document does. */
 export function inEndpointCodes(refusal: Refusal, contract: Contract): Refusal {
   const named = contract.pipelineCodes?.[refusal.code];
   if (named !== undefined) return { ...refusal, code: named };
@@ -133,7 +133,10 @@ const BY_NAME: { readonly [errorName: string]: PipelineCode } = {
 const SERVER_AWAY = /^(08...|57P0[1-5]|53300|25006)$/;
 const SOCKET_AWAY = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
-/** The only place where a throw becomes a response: 503 for an unavailable dependency, 429 for too many changes, else 500. */
+/**
+ * The only place where an exception becomes a response: 503 for an unavailable dependency, 429 for too many changes,
+ * else 500.
+ */
 export function refusalOfThrow(thrown: unknown): Refusal {
   for (const error of errorAndCauses(thrown)) {
     const code = codeOfError(error);
@@ -146,7 +149,7 @@ export function refusalOfThrow(thrown: unknown): Refusal {
   return refusalOf('internal_error');
 }
 
-/** Names and codes of an error and its causes, outermost first, without any of their texts. */
+/** Names and codes of an error and its causes, outermost first, without any of their messages. */
 export function reasonOf(thrown: unknown): string {
   const said: string[] = [];
   for (const error of errorAndCauses(thrown)) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { refusedWrites } from './refused-writes.ts';
 
-/** As the drivers throw: their error as the cause of ours. */
+/** An error as the drivers throw it: their error is the cause of ours. */
 const thrown = (code: string): Error =>
   new Error('not available', { cause: Object.assign(new Error('refused'), { code }) });
 

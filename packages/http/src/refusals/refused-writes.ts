@@ -1,19 +1,19 @@
 import { type Clock, sqlConditionOf } from '@cardea/runtime';
 import { errorAndCauses } from './error-causes.ts';
 
-/** Writes that the database's server refuses to everybody: its disk is full, or it is read-only. */
+/** Tracks whether the database server refuses writes to everybody because its disk is full or it is read-only. */
 export type RefusedWrites = {
-  /** Is called with the error of each request that failed. */
+  /** Called with the error of each request that failed. */
   heard(error: unknown): void;
-  /** PostgreSQL's name of the condition; undefined when no write was refused lately. */
+  /** PostgreSQL's name of the condition. Undefined when no write was refused recently. */
   reason(): string | undefined;
 };
 
-/** SQLSTATEs of such a server; a checked-out connection or a lock may be refused to one request alone. */
+/** SQLSTATEs of such a server. Other refusals, such as one because of a lock, may concern only one request. */
 const REFUSES_ALL: ReadonlySet<unknown> = new Set(['53100', '25006']);
 /**
- * How long a refusal counts. No write tells beforehand whether the next one will be taken, for a small row may
- * still find room, so the process tries again with real requests after this.
+ * How long a refusal counts. No check can tell whether the next write will be accepted, because a small row may still
+ * find room. So after this time the process tries again with real requests.
  */
 const COUNTS_MS = 30_000;
 

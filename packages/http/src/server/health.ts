@@ -1,6 +1,6 @@
 /**
- * `/health*` on the API port: whether the process responds, and whether its database and cache do
- * (`docs/contract.md` 1). Endpoint values like all others, so that gateway and document include them.
+ * `/health*` on the API port: whether the process responds, and whether its database and cache do (`docs/contract.md`
+ * 1). They are endpoint values like all others, so that gateway and document include them.
  */
 import { named } from '@cardea/contracts';
 import type { Clock } from '@cardea/runtime';
@@ -101,7 +101,7 @@ export function healthEndpoints({
   ];
 }
 
-/** False when it threw or took longer than a second; a later result is ignored. */
+/** Returns false when it threw or took longer than a second. A later result is ignored. */
 export async function answersInTime(ping: () => Promise<void>, clock: Clock): Promise<boolean> {
   const answered = new AbortController();
   const pinged = Promise.resolve()

@@ -1,6 +1,5 @@
 /**
- * Sockets: slow clients are disconnected, malformed HTTP gets our error body too, and a stop drops no
- * request that was accepted.
+ * Sockets. Slow clients are disconnected, malformed HTTP gets our error body too, and a stop drops no accepted request.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -14,11 +13,11 @@ import { invalid, type Refusal, refusalOf } from '../refusals/refusal.ts';
 /** 4 lines of 16 KiB, like the gateway's limit. */
 const HEADERS_MAX_BYTES = 64 * 1024;
 const HEADERS_WAIT_MS = 10_000;
-/** For head and body together; the body has a limit of its own too. */
+/** The time limit for headers and body together. The body also has its own limit. */
 const REQUEST_WAIT_MS = 20_000;
-/** Above the gateway's 60 s, so that it never uses a connection that we are closing. */
+/** Above the gateway's 60 s, so that the gateway never uses a connection that we are closing. */
 const KEEP_ALIVE_MS = 75_000;
-/** The time-out of a socket without any traffic, above the longest poll. */
+/** The time-out of a socket without any traffic, longer than the longest poll. */
 const STILL_MS = 120_000;
 const CHECK_EVERY_MS = 1_000;
 const TURNS_BEFORE_CLOSE = 2;
@@ -27,7 +26,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 
 export type Listening = {
   readonly port: number;
-  /** True when every address that it is bound to is loopback. */
+  /** Whether every address that it is bound to is loopback. */
   readonly onLoopback: boolean;
   readonly close: (how: {
     readonly stopWaitMs: number;
@@ -36,7 +35,7 @@ export type Listening = {
   }) => Promise<void>;
 };
 
-/** The port is in use; `npm start` prints this as one sentence. */
+/** The port is in use. `npm start` prints this as one sentence. */
 export class PortTaken extends Error {
   override readonly name = 'PortTaken';
   readonly port: number;
@@ -61,7 +60,7 @@ export async function listen(
       addresses.push(bound.address);
       servers.push(server);
     } catch (error) {
-      // The host lacks this address, e.g. `::1` in a container: the other servers listen.
+      // The host lacks this address, e.g. `::1` in a container. The other servers listen.
       if (index > 0 && hasNot(error)) continue;
       for (const started of servers) started.close();
       const { code } = error as { code?: string };
@@ -80,7 +79,7 @@ function serverOf(handler: Handler, ids: Ids): Server {
       requestTimeout: REQUEST_WAIT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: CHECK_EVERY_MS,
-      // The handler answers it, with our error body.
+      // The handler refuses such a request, with our error body.
       requireHostHeader: false,
       noDelay: true,
     },
@@ -93,14 +92,14 @@ function serverOf(handler: Handler, ids: Ids): Server {
   });
   server.on('checkExpectation', handler);
   server.on('clientError', (error: Error & { code?: string }, socket) => {
-    // The requests before these bytes have their answers already.
+    // The requests before these bytes have their responses already.
     endAll();
     answerRaw(socket as Socket, refusalOfParser(error.code), ids.next());
   });
   return server;
 }
 
-/** Before there is a request, so that no contract names it. */
+/** The refusal happens before there is a request, so no contract names it. */
 const HEADERS_TOO_LARGE: Refusal = {
   status: 431,
   code: 'headers_too_large',
@@ -120,7 +119,7 @@ const REASONS: { readonly [status: number]: string } = {
   431: 'Request Header Fields Too Large',
 };
 
-/** For bytes that are not a request: Node has no response object for them. */
+/** For bytes that are no request, for which Node has no response object. */
 function answerRaw(socket: Socket, refusal: Refusal, requestId: string): void {
   if (!socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
@@ -143,7 +142,7 @@ const ALL_OF_IPV4 = '0.0.0.0';
 const hasNot = (error: unknown): boolean =>
   ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes((error as { code?: string }).code ?? '');
 
-/** `::` is all addresses, of IPv4 too, as for Node itself; on a host without IPv6 they are those of IPv4. */
+/** `::` means all addresses, including IPv4, as in Node itself. On a host without IPv6 it means all IPv4 addresses. */
 async function bindAny(server: Server, port: number, host: string): Promise<AddressInfo> {
   try {
     return await bind(server, port, host);
@@ -167,8 +166,7 @@ async function closeAll(
   servers: readonly Server[],
   { stopWaitMs, abandon }: { readonly stopWaitMs: number; readonly abandon: () => void },
 ): Promise<void> {
-  // Data that has arrived is read first: its connection is then no longer idle, and the request is
-  // answered.
+  // Data that has arrived is read first. Its connection is then no longer idle, and the request is answered.
   for (let turn = 0; turn < TURNS_BEFORE_CLOSE; turn++) await setImmediate();
   const closed = Promise.all(
     servers.map(

@@ -1,6 +1,6 @@
 /**
- * The management port, for orchestrators, Prometheus and operators. Readiness means that the loops make
- * progress, not only that a socket responds (`docs/design/operations.md`, Health).
+ * The management port, for orchestrators, Prometheus and operators. Readiness means that the loops make progress, not
+ * only that a socket responds (`docs/design/operations.md`, Health).
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -17,25 +17,23 @@ export type ManagementDependencies = {
   readonly loops: Pick<Loops, 'state'>;
   readonly registry: Registry;
   /**
-   * Called before each scrape, for figures that are not counted as they happen. Resolves within a few
-   * seconds even when other systems are unavailable.
+   * Called before each scrape, for metrics that are not counted continuously. Resolves within a few seconds even when
+   * other systems are unavailable.
    */
   readonly measure?: () => Promise<void>;
-  /** Checked every second. */
+  /** The database, which is checked every second. */
   readonly database: {
     ping(): Promise<void>;
     /** For how long callers of a pool have been waiting without getting a connection. */
     pools(): readonly { readonly pool: string; readonly silentMs: number }[];
   };
   readonly refusedWrites?: Pick<RefusedWrites, 'reason'>;
-  /**
-   * The dependencies that the start waits for (`migrations`, `key canary`, a projection); empty when started.
-   */
+  /** The dependencies that the start waits for (`migrations`, `key canary`, a projection). Empty when started. */
   readonly waitingFor: () => readonly string[];
-  /** Further reasons for `degraded`, e.g. an unavailable cache, by name. */
+  /** Further reasons for `degraded` by name, e.g. an unavailable cache. */
   readonly degraded?: () => { readonly [name: string]: string };
   readonly logLevel: { readonly get: () => LogLevel; readonly set: (level: LogLevel) => void };
-  /** Whether an `Authorization` header permits changes here; compares in constant time. */
+  /** Whether an `Authorization` header permits changes here. Compares in constant time. */
   readonly mayChange: (authorization: string | undefined) => boolean;
   readonly port: number;
   readonly host: string;
@@ -43,15 +41,15 @@ export type ManagementDependencies = {
 
 export type Management = {
   readonly start: () => Promise<{ readonly port: number }>;
-  /** `/readyz` answers 503 from now on. */
+  /** Makes `/readyz` answer 503 from now on. */
   readonly drain: () => void;
   readonly stop: () => Promise<void>;
 };
 
 const EVENT_LOOP_DELAY_MAX_MS = 10_000;
-/** Each look wakes the process, also when it has nothing to do. */
+/** The interval of measurements. Each one wakes the process, even when it has nothing to do. */
 const EVENT_LOOP_LOOK_MS = 1_000;
-/** A pool that gives out no connection for so long while callers wait has lost its connections for good. */
+/** A pool that gives out no connection for this long while callers wait has lost its connections for good. */
 const POOL_SILENT_MAX_MS = 30_000;
 const DATABASE_UNSEEN_MAX_MS = 5_000;
 const DATABASE_LOOK_EVERY_MS = 1_000;
@@ -154,7 +152,7 @@ function liveness(
   delay: ReturnType<typeof monitorEventLoopDelay>,
   database: ManagementDependencies['database'],
 ): Answer {
-  // The longest delay since the last request: an event loop that hangs now does not respond at all.
+  // The longest delay since the last request. An event loop that hangs now does not respond at all.
   const longestMs = delay.max / 1e6;
   delay.reset();
   if (longestMs >= EVENT_LOOP_DELAY_MAX_MS) return [503, 'event loop delayed'];

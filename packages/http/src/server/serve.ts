@@ -27,17 +27,17 @@ import type { RefusedWrites } from '../refusals/refused-writes.ts';
 import { type Listening, listen } from './listen.ts';
 import { isDirect } from './loopback-only.ts';
 
-/** One service's endpoints with its own log, projections and store for refusals. */
+/** One service's endpoints, with its log, its projections and its store for refusals. */
 export type ServiceHttp = {
   readonly service: ServiceName;
   readonly endpoints: readonly Endpoint[];
-  /** Waits for projections; without it nothing waits. */
+  /** Waits for projections. Without it nothing waits. */
   readonly positions?: PositionsPassed | undefined;
-  /** Records the service's refusals; without it they are not recorded. */
+  /** Records the service's refusals. Without it they are not recorded. */
   readonly denials?: Denials | undefined;
-  /** Derives command ids of repeatable requests; required for idempotent endpoints. */
+  /** Derives command ids of repeatable requests. Required for idempotent endpoints. */
   readonly identify?: Identify | undefined;
-  /** The server's, unless the service has its own. */
+  /** Defaults to the server's authenticator. */
   readonly authenticator?: Authenticator | undefined;
 };
 
@@ -45,7 +45,7 @@ export type ServeOptions = {
   readonly services: readonly ServiceHttp[];
   /** Required unless each service has its own or all endpoints are for `anyone`. */
   readonly authenticator?: Authenticator;
-  /** For an internal listener: only other processes of the deployment call it, without a proxy in between. */
+  /** Set for an internal listener: only other processes of the deployment call it, without a proxy in between. */
   readonly internal?: Internal;
   /** `X-Served-By` of responses that belong to no service, such as a 404. */
   readonly name: string;
@@ -55,37 +55,38 @@ export type ServeOptions = {
   readonly logger: Logger;
   readonly issuer: string;
   readonly trustedProxies: readonly string[];
-  /** Which other origins may call from their pages; none by default. */
+  /** Which other origins' pages may call; none by default. */
   readonly origins?: AllowedOrigins;
   readonly registry?: Registry;
-  /** Receives the requests that failed. */
+  /** Receives the errors of requests that failed. */
   readonly refusedWrites?: RefusedWrites;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** Addresses to listen on; the second and later ones are skipped where the host lacks them. */
+  /** Addresses to listen on. The second and later ones are skipped if the host lacks them. */
   readonly hosts: readonly string[];
-  /** False leads every request through Express' router; on by default. */
+  /** False routes every request through Express. The default is true. */
   readonly fastPath?: boolean;
-  /** Loopback-only endpoints are served on all addresses. */
+  /** Whether loopback-only endpoints are served on all addresses. */
   readonly sharesLoopbackOnly?: boolean;
-  /** How long pending requests may take once the server stops, milliseconds. */
+  /** How long pending requests may take after the server began to stop, in milliseconds. */
   readonly stopWaitMs?: number;
 };
 
 export type Internal = {
-  /** Whether an `Authorization` header belongs to this deployment; otherwise the response is 401. */
+  /** Whether an `Authorization` header belongs to this deployment. Otherwise the response is 401. */
   readonly accepts: (authorization: string | undefined) => boolean;
 };
 
 export type HttpServer = {
   readonly start: () => Promise<Pick<Listening, 'port' | 'onLoopback'>>;
   /**
-   * From now on each answer says `Connection: close` and long polls return at once. Requests are still
-   * answered, and connections without a request stay open until the stop.
+   * From now on each response has `Connection: close` and long polls return at once. Requests are still answered, and
+   * connections without a request stay open until the stop.
    */
   readonly drain: () => void;
   /**
-   * Drains, then no new connection is accepted, pending requests may finish within the time limit, and counted refusals are recorded. A second call waits for the first.
+   * Drains first. Then no new connection is accepted, pending requests may finish within the time limit, and counted
+   * refusals are recorded. A second call waits for the first.
    */
   readonly stop: () => Promise<void>;
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
@@ -185,7 +186,7 @@ const abandonAll = ({ open }: ServerParts) => {
   for (const http of open.all()) http.abandon();
 };
 
-/** Steps that are the same for every path; then the endpoint is found. */
+/** Performs the steps that are the same for every path, and then finds the endpoint. */
 function beforeRouting(
   { literal, byPattern }: Routing,
   parts: ServerParts,
@@ -200,7 +201,7 @@ function beforeRouting(
     if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
       return http.refuse(invalid({ field: 'Expect', rule: 'unknown' }));
     }
-    // Paths of this table are valid, so only other paths are checked.
+    // Paths in this table are valid, so only other paths are checked.
     const route = literal.get(http.path)?.get(request.method ?? '');
     if (internal === undefined) {
       if (route === undefined && isOddPath(http.path)) return http.refuse(refusalOf('not_found'));

@@ -1,12 +1,12 @@
 /**
- * How far a follower has come, and which streams are parked: a row of `projection_checkpoints` or
- * `policy_checkpoints` and the rows of `parked_events`, which change together.
+ * A follower's progress and its parked streams: a row of `projection_checkpoints` or `policy_checkpoints` and the rows
+ * of `parked_events`, which change together.
  */
 import { Outage } from '@cardea/runtime';
 import { type ParkedEvent, parkStep } from '../failures/parked-events.ts';
 import { type Parameter, parameters, type Sql } from '../sql.ts';
 
-/** `epoch` changes when anyone but the follower changed what it has written. */
+/** `epoch` changes when any process other than the follower changed what it has written. */
 export type Checkpoint = {
   position: bigint;
   readonly epoch: bigint;
@@ -17,15 +17,14 @@ export type Checkpoint = {
 /** The next position of a checkpoint. */
 export type CheckpointMove = { readonly checkpoint: Checkpoint; readonly to: bigint };
 
-/** The checkpoint is not where this follower left it: another process follows, or has repaired it. */
+/** The checkpoint is not where this follower left it, because another process follows, or has repaired it. */
 export class Fenced extends Outage {
   override readonly name = 'Fenced';
 }
 
 /**
- * Payload of a NOTIFY: `<schema> <name> <position>` says that a projection has applied its events up to a
- * position. Projections for which there was nothing to apply are listed together, as
- * `<schema>:<name>=<position>,…`.
+ * The channel of notices. The payload `<schema> <name> <position>` means that a projection has applied its events up to
+ * a position. Projections without anything to apply are listed together, as `<schema>:<name>=<position>,…`.
  */
 export const positionsChannel = (schema: string): string => `cardea_positions_${schema}`;
 
@@ -42,7 +41,7 @@ export const ownerOf = ({ kind, name }: Pick<CheckpointOf, 'kind' | 'name'>): st
 const tableOf = ({ schema, kind }: Pick<CheckpointOf, 'schema' | 'kind'>): string =>
   `${schema}.${kind}_checkpoints`;
 
-/** Creates it when it is new: then it is before the first event of the log. */
+/** Loads it, and creates a new one before the first event of the log. */
 export async function loadCheckpoint(sql: Sql, of: CheckpointOf): Promise<Checkpoint> {
   const table = tableOf(of);
   const { rows } = await sql.query<{
@@ -72,11 +71,11 @@ export type Move = CheckpointOf & {
   readonly from: bigint;
   readonly epoch: bigint;
   readonly to: bigint;
-  /** True when this move makes obsolete what other processes know of this follower. */
+  /** Whether this move makes what other processes know of this follower obsolete. */
   readonly newEpoch?: boolean;
 };
 
-/** A step of an SQL statement: returns one row when the checkpoint moved, none when it was elsewhere. */
+/** A step of an SQL statement. It returns one row when the checkpoint moved, and none when it was elsewhere. */
 export function moveStep(move: Move, parameter: Parameter): string {
   return `UPDATE ${tableOf(move)}
     SET position = ${parameter(String(move.to))}, epoch = epoch + ${parameter(move.newEpoch ? 1 : 0)},
@@ -110,8 +109,8 @@ export async function moveCheckpoint(
 }
 
 /**
- * Moves several checkpoints of one kind, and returns the names of those that were at the expected position.
- * With `told`, other processes are notified. Positions of policies have no waiters.
+ * Moves several checkpoints of one kind, and returns the names of those that were at the expected position. With
+ * `told`, other processes are notified. Nothing waits for positions of policies.
  */
 export async function moveCheckpoints(
   sql: Sql,

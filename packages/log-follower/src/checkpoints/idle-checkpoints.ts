@@ -1,6 +1,6 @@
 /**
- * Checkpoints that moved over events without effect, stored together: one statement now and then for all
- * followers of a service, instead of one per follower for each append.
+ * Checkpoints that moved over events without effect, stored together: one statement at intervals for all followers of a
+ * service, instead of one per follower for each append.
  */
 import type { Clock } from '@cardea/runtime';
 import type { CheckpointMove } from './checkpoint.ts';
@@ -13,13 +13,13 @@ export type IdleMove = CheckpointMove & {
 export type IdleCheckpoints = {
   /** Schedules a move of the stored checkpoint, and of `checkpoint` with it. */
   pass(name: string, move: IdleMove): void;
-  /** Call it before moving the checkpoint otherwise: afterwards no move of this name is pending. */
+  /** Call it before moving the checkpoint in another way. Afterwards no move of this name is pending. */
   settle(name: string): Promise<void>;
   /** Stores pending moves at once. */
   flush(): Promise<void>;
   /**
-   * Begins to store pending moves, so that they can share a transaction; the code that stores them calls
-   * back. If others were stored a moment ago, the moves wait and share a statement with later ones.
+   * Begins to store pending moves, so that they can share a transaction. The code that stores them calls back. If
+   * others were stored a moment ago, the moves wait and share a statement with later ones.
    */
   join(): void;
 };
@@ -41,7 +41,7 @@ export function idleCheckpoints(of: {
     storedMs = of.clock.monotonicMs();
     const moves = new Map(waiting);
     waiting.clear();
-    // The follower reads its checkpoint again, and reports the failure if there still is one.
+    // The follower reads its checkpoint again, and reports the failure if it persists.
     const moved = await of.store(moves).catch((): ReadonlySet<string> => new Set());
     for (const [name, { checkpoint, to, onLost }] of moves) {
       if (moved.has(name)) checkpoint.position = to;

@@ -4,13 +4,13 @@ import { errorCode } from '@cardea/runtime';
 const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 5000;
 
-/** A series of failures: logged once per code, with a pause that grows from 100 ms to 5 s, until it ends. */
+/** A series of failures. It is logged once per code, with a pause that grows from 100 ms to 5 s until it ends. */
 export type BackOff = {
-  /** Records a failure; returns the text to show as `degraded`. */
+  /** Records a failure. Returns the text to show as `degraded`. */
   failed(error: unknown): string;
-  /** Before the next try. */
+  /** Waits before the next try. */
   pause(signal: AbortSignal): Promise<void>;
-  /** Called after a success: ends the series. */
+  /** Called after a success to end the series. */
   over(): void;
 };
 

@@ -1,13 +1,13 @@
 import { codeOf, errorCode, isConnectionLost, Outage } from '@cardea/runtime';
 
 /**
- * The only classification of failures. An outage says nothing about an event: a dependency is unavailable,
- * busy or not migrated yet, or two transactions conflicted. It is waited out, however long it takes. Any
- * other failure is attributed to the event, and parks its stream.
+ * The only classification of failures. An outage says nothing about an event: a dependency is unavailable, busy or not
+ * migrated yet, or two transactions conflicted. The follower waits until it ends. Any other failure is attributed to
+ * the event, and parks its stream.
  *
- * Only those of PostgreSQL's errors that are about values are attributed to the event. The text of a statement is
- * the same for all events, so a missing table or column would otherwise park every stream. Of Kafka's, only
- * those about the records that were sent: a missing topic or a refused login says nothing about an event.
+ * Only those PostgreSQL errors that concern values are attributed to the event. The text of a statement is the same for
+ * all events, so a missing table or column would otherwise park every stream. For Kafka, only errors about the sent
+ * records are: a missing topic or a refused login says nothing about an event.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof Outage || isConnectionLost(error) || isStopped(error)) return true;
@@ -16,7 +16,7 @@ export function isOutage(error: unknown): boolean {
   return code !== undefined && SQLSTATE.test(code) && !BLAMES_VALUES.test(code);
 }
 
-/** Wraps work after events have taken effect. No failure of it blames an event. */
+/** Wraps work after events have taken effect. None of its failures is attributed to an event. */
 export async function asOutage<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -30,22 +30,22 @@ class AfterEffect extends Outage {
   override readonly name = 'AfterEffect';
 }
 
-/** A wait ran out: a table or an index still lags behind its log. */
+/** A wait timed out: a table or an index still lags behind its log. */
 export class NotCaughtUp extends Outage {
   override readonly name = 'NotCaughtUp';
 }
 
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
-/** Data exception, integrity, cardinality, program limit, raised by our own triggers and functions. */
+/** Data exception, integrity, cardinality, program limit, or raised by our own triggers and functions. */
 const BLAMES_VALUES = /^(22|23|21000|54|P0001)/;
 
-/** The work was told to stop, or a wait ran out. */
+/** The work was stopped, or a wait timed out. */
 const isStopped = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
 
 type OfKafka = { readonly type?: unknown; readonly cause?: unknown };
 
-/** The driver's own errors; the one that the broker answered may be the cause of another. */
+/** The driver's own errors. The broker's error may be the cause of another. */
 const isOfKafka = (error: unknown): error is Error & OfKafka =>
   error instanceof Error && error.name.startsWith('KafkaJS');
 

@@ -6,7 +6,7 @@
 import { type EventStore, type RecordedEvent, streamPages } from '@cardea/event-store';
 import { type Parameter, parameters, type Sql, type SqlDatabase } from '../sql.ts';
 
-/** NOTIFY with `<schema> <owner>`: the parked streams of that owner have changed. */
+/** The channel of notices `<schema> <owner>`: the parked streams of that owner have changed. */
 export const PARKED_CHANNEL = 'cardea_parked';
 
 export type ParkedEvent = {
@@ -14,9 +14,9 @@ export type ParkedEvent = {
   readonly position: bigint;
   readonly eventId: string;
   readonly eventType: string;
-  /** The code of the error of the event that failed; null for the events after it. */
+  /** The error code of the event that failed. Null for the events after it. */
   readonly errorCode: string | null;
-  /** The whole event, where it cannot be read again from a log. */
+  /** The whole event, if it cannot be read again from a log. */
   readonly event?: object;
 };
 
@@ -67,7 +67,7 @@ function insertInto(
     ) AS u ${where} ON CONFLICT DO NOTHING`;
 }
 
-/** The parked streams, with the position at which each stopped; only those in `among`, or all. */
+/** The parked streams, with the position at which each stopped: only those in `among`, or all. */
 export async function parkedPositions(
   sql: Sql,
   { schema, owner }: ParkedOwner,
@@ -117,7 +117,7 @@ export async function waitingPositions(
   return new Set(rows.map(({ position }) => position));
 }
 
-/** Deletes a stream's parked events and notifies the follower; returns how many there were. */
+/** Deletes a stream's parked events and notifies the follower. Returns their number. */
 export async function unpark(
   sql: Sql,
   { schema, owner, streamId }: ParkedStreamOf,
@@ -131,8 +131,8 @@ export async function unpark(
 }
 
 /**
- * Deletes a stream's parked events, whoever parked them; returns how many there were. They never take
- * effect; the follower is notified at once and applies later events to the state as it is.
+ * Deletes a stream's parked events of any owner. Returns their number. They never take effect. The follower is notified
+ * at once and applies later events to the state as it is.
  */
 export function discardParkedStream(database: SqlDatabase, of: ParkedStreamOf): Promise<number> {
   const [kind = '', name = ''] = of.owner.split(':');

@@ -1,9 +1,9 @@
 import { isOutage } from './failures.ts';
 
 /**
- * Applies items in order, together where that succeeds. A failure that blames an item halves them until the
- * guilty one is found: that one is set aside, and all others take effect. An outage is thrown, because it
- * blames none of them.
+ * Applies items in order, all together if that succeeds. A failure that is attributed to an item halves them until the
+ * faulty item is found. That one is set aside, and all others take effect. An outage is thrown, because it says nothing
+ * about any item.
  */
 export async function applyOrSetAside<Item>(
   items: readonly Item[],

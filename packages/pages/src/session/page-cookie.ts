@@ -1,13 +1,13 @@
 /**
  * The one cookie of all pages: an access token and a secret for forms, encrypted under a key that all services share.
- * The key makes nobody a token: identity signs those.
+ * With the key alone nobody can create a token, because identity signs tokens.
  */
 import { randomBytes } from 'node:crypto';
 import { type DerivedKeys, hmac, openCookie, sameBytes, sealCookie } from '@cardea/crypto';
 
 export type PageCookie = {
   readonly token: string;
-  /** The tokens of this sign-in's forms are made of it. */
+  /** The form tokens of this sign-in are derived from it. */
   readonly nonce: string;
 };
 
@@ -15,9 +15,9 @@ type Headers = { readonly [name: string]: string | undefined };
 
 const AAD = ['pages'];
 const NONCE_BYTES = 16;
-/** After a change, so that the next page shows it on whichever replica. */
+/** How long a browser keeps the position of its last change, so that the next page shows the change on any replica. */
 const SEEN_SECONDS = 60;
-/** How long a browser may show the page of a secret again by sending its form again. */
+/** How long a browser may show the page of a secret again by posting its form again. */
 const ONCE_SECONDS = 600;
 const ONCE_MAX = 8;
 
@@ -33,24 +33,24 @@ export function pageCookies(keys: DerivedKeys, { PUBLIC_URL }: { readonly PUBLIC
     (cookieOf(headers, onceName) ?? '').split(',').filter((key) => key !== '');
   const set = (of: string, value: string, more = '') => `${of}=${value}; ${attributes}${more}`;
   return {
-    /** A new sign-in. */
+    /** Creates the cookie of a new sign-in. */
     begun: (token: string): PageCookie => ({
       token,
       nonce: randomBytes(NONCE_BYTES).toString('base64url'),
     }),
-    /** Undefined where there is none, or where it was made under another key. */
+    /** Undefined if there is none, or if it was made under another key. */
     read: (headers: Headers): PageCookie | undefined => {
       const value = cookieOf(headers, name);
       const text = value === undefined ? undefined : openCookie(value, AAD, keys);
       return text === undefined ? undefined : JSON.parse(text);
     },
-    /** `Set-Cookie`; it lasts as long as the browser's own session. */
+    /** The `Set-Cookie` value. The cookie lasts as long as the browser's own session. */
     written: (cookie: PageCookie): string =>
       set(name, sealCookie(JSON.stringify(cookie), AAD, keys)),
-    /** What of the service's log this browser has seen: `X-Service-Consistency`. */
+    /** The position of the service's log that this browser has seen, for `X-Service-Consistency`. */
     seen: (headers: Headers): string | undefined => cookieOf(headers, seenName),
     writtenSeen: (position: string): string => set(seenName, position, `; Max-Age=${SEEN_SECONDS}`),
-    /** Whether the answer of the form with this key was shown in this browser. */
+    /** Whether the response of the form with this key was shown in this browser. */
     wasShown: (headers: Headers, key: string | undefined): boolean =>
       key !== undefined && shownKeys(headers).includes(key),
     writtenShown: (headers: Headers, key: string | undefined): readonly string[] =>
@@ -76,11 +76,13 @@ function cookieOf({ cookie = '' }: Headers, name: string): string | undefined {
   return undefined;
 }
 
-/** Not verified: the cookie is sealed by a service of ours, so its token is one that identity has signed. */
+/**
+ * Reads the claims without verification. One of our services encrypted the cookie, so identity has signed its token.
+ */
 export const pageClaims = ({
   token,
 }: PageCookie): {
-  /** Unix seconds, both: when the person signed in, and when the token ends. */
+  /** When the person signed in, and when the token expires, both in Unix seconds. */
   readonly auth_time: number;
   readonly exp: number;
   readonly sid: string;
@@ -96,8 +98,8 @@ export const isFormToken = (shown: string, cookie: PageCookie, path: string): bo
   sameBytes(shown, formToken(cookie, path));
 
 /**
- * Whether a form was sent by a page of ours. Browsers say the origin with every form, and modern ones also whether it
- * is the same site; a client that says neither is no browser.
+ * Whether a page of ours posted the form. Browsers send the origin with every form, and modern ones also whether it is
+ * the same site. A client that sends neither is no browser.
  */
 export function isOwnForm(
   { origin, 'sec-fetch-site': site }: Headers,

@@ -1,4 +1,4 @@
-/** Where pages lie, and which of them a sign-in may come back to. */
+/** The paths of pages, and which of them may be the target after a sign-in. */
 
 /** Ids of pages are UUIDs, and nothing in these paths has to be decoded. */
 const PAGE = /^\/(?:approve|account)(?:\/[\w-]{1,64}){0,3}$/;
@@ -7,10 +7,10 @@ const HOME = '/account';
 export const SIGN_IN_PATH = '/account/sign-in';
 export const SIGN_OUT_PATH = '/account/sign-out';
 export const CALLBACK_PATH = '/account/callback';
-/** They show nothing to come back to. */
+/** These paths show nothing that one could return to. */
 const OF_SIGN_IN: readonly string[] = [SIGN_IN_PATH, SIGN_OUT_PATH, CALLBACK_PATH];
 
-/** The path to come back to; another one, or the address of another site, leads to the first page. */
+/** The path to return to. Any other path, or the address of another site, is replaced by the first page. */
 export function returnPath(asked: string | undefined, publicUrl: string): string {
   if (asked === undefined || !asked.startsWith('/') || asked.includes('\\')) return HOME;
   if (!URL.canParse(asked, publicUrl)) return HOME;
@@ -19,7 +19,7 @@ export function returnPath(asked: string | undefined, publicUrl: string): string
   return isOurs && !OF_SIGN_IN.includes(pathname) ? `${pathname}${search}` : HOME;
 }
 
-/** Where somebody signs in to see a page. `isFresh`: again, though they are signed in. */
+/** The address for signing in to see a page. `isFresh`: the person has to sign in again although they are signed in. */
 export function signInAddress(of: {
   readonly returnTo: string;
   /** The slug or the id of the tenant. */

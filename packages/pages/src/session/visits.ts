@@ -1,15 +1,15 @@
-/** Who looks at a page: the sign-in in the browser's cookie, renewed where its token is about to end. */
+/** The viewer of a page: the sign-in in the browser's cookie, renewed if its token is about to expire. */
 import type { DerivedKeys } from '@cardea/crypto';
 import { type PageCookie, pageClaims, pageCookies } from './page-cookie.ts';
 
-/** Less than this is left of a token: it is renewed first, so that no press of a button meets its end. */
+/** If less than this is left of a token, it is renewed first, so that it does not expire before the next click. */
 const RENEWED_BEFORE_MS = 60_000;
 
 export type Visit = {
   readonly cookie: PageCookie;
   readonly tenantId: string;
   readonly userId: string;
-  /** What the browser has to be sent with the answer. */
+  /** The `Set-Cookie` values of the response. */
   readonly cookies: readonly string[];
 };
 
@@ -17,13 +17,13 @@ export type VisitDependencies = {
   readonly pageKeys: DerivedKeys;
   readonly settings: { readonly PUBLIC_URL: string; readonly ISSUER: string };
   readonly clock: { readonly now: () => Date };
-  /** This process's copy of what was revoked. */
+  /** This process's copy of the revocation list. */
   readonly revocations: { readonly isRevoked: (kind: 'sid', id: string) => boolean };
-  /** Asks identity which of these sign-ins are over. */
+  /** Asks identity which of these sign-ins have ended. */
   readonly ended: (request: {
     readonly marks: readonly { readonly kind: 'sid'; readonly id: string }[];
   }) => Promise<{ readonly ended: readonly boolean[] }>;
-  /** Asks identity; null: the sign-in is over. */
+  /** Asks identity for a new token. Null if the sign-in has ended. */
   readonly renew: (asked: { readonly token: string }) => Promise<{ readonly token: string | null }>;
 };
 
@@ -32,7 +32,9 @@ type Headers = { readonly [name: string]: string | undefined };
 export function visits(given: VisitDependencies) {
   const { pageKeys, settings, clock, renew, revocations } = given;
   const cookies = pageCookies(pageKeys, settings);
-  /** Undefined where nobody is signed in. A change asks identity itself whether the sign-in goes on. */
+  /**
+   * Returns undefined if nobody is signed in. For a change, asks identity itself whether the sign-in is still valid.
+   */
   const open = async (headers: Headers, isChange = false): Promise<Visit | undefined> => {
     const cookie = cookies.read(headers);
     if (cookie === undefined) return undefined;
@@ -48,7 +50,7 @@ export function visits(given: VisitDependencies) {
     const renewed = { ...cookie, token };
     return { cookie: renewed, tenantId, userId, cookies: [cookies.written(renewed)] };
   };
-  /** The sign-in was confirmed: the browser gets the token that shows it. */
+  /** After the sign-in was confirmed, the browser gets the token with the confirmation. */
   const confirmed = (visit: Visit, token: string): Visit => {
     const cookie = { ...visit.cookie, token };
     return { ...visit, cookie, cookies: [cookies.written(cookie)] };

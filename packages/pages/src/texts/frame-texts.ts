@@ -1,4 +1,4 @@
-/** The texts of the frame and of its fields, which every page has whatever its service is. */
+/** The texts of the frame and of its fields, which the pages of every service have. */
 export const EN_FRAME = {
   'error.prefix': 'Error',
   'foot.terms': 'Terms',

@@ -1,12 +1,12 @@
-/** Which language the reader of a page or of a mail wants. */
+/** Determines the language of a page's or mail's reader. */
 import { knownLanguage, type Language } from '@cardea/mail';
 
-/** The number of ranges of a header or a parameter that are looked at. */
+/** The number of ranges of a header or a parameter that are read. */
 const RANGES_MAX = 20;
 
 /**
- * What an application asks for (`ui_locales`, in order of preference) precedes the browser's own wish;
- * undefined where neither names a language that there is.
+ * The application's request (`ui_locales`, in order of preference) precedes the browser's preference. Undefined if
+ * neither names a supported language.
  */
 export function languageOf(
   headers: { readonly [name: string]: string | undefined },
@@ -16,7 +16,7 @@ export function languageOf(
   return firstKnown(wanted) ?? firstKnown(accepted(headers['accept-language'] ?? ''));
 }
 
-/** The language that fits the locale of a user's profile. */
+/** The supported language that fits the locale of a user's profile. */
 export const languageOfLocale = (locale: string | null): Language | undefined =>
   locale === null ? undefined : firstKnown([locale]);
 
@@ -28,7 +28,7 @@ const firstKnown = (tags: readonly string[]): Language | undefined => {
   return undefined;
 };
 
-/** RFC 9110, 12.5.4: by weight; of equal ones the first. */
+/** RFC 9110, 12.5.4: ordered by weight, and for equal weights by position. */
 function accepted(header: string): readonly string[] {
   return header
     .split(',')

@@ -1,6 +1,6 @@
 /**
- * The texts of a service's pages. A catalogue has each key in each language or does not compile; the texts of
- * the frame are part of every catalogue.
+ * The texts of a service's pages. A catalogue has each key in each language, or it does not compile. The texts of the
+ * frame are part of every catalogue.
  */
 import { LANGUAGES, type Language } from '@cardea/mail';
 import { DE_FRAME, EN_FRAME, type FrameTextKey } from './frame-texts.ts';
@@ -10,18 +10,18 @@ export type Catalogue<Key extends string = never> = {
   readonly [language in Language]: Texts<Key | FrameTextKey>;
 };
 
-/** Returns the text with its values, unescaped: templates escape what they are given. */
+/** Returns the text with its values, unescaped, because templates escape their values. */
 export type Say<Key extends string = never> = (
   key: Key | FrameTextKey,
   values?: { readonly [name: string]: string },
 ) => string;
 
-/** Returns what a page says of a refusal; of a limit also how long it lasts (`Retry-After`, in seconds). */
+/** Returns the text for a refusal. For a limit it includes how long that lasts (`Retry-After`, in seconds). */
 export type SayRefusal = (code: string, retryAfter?: string | undefined) => string;
 
 const FRAME_TEXTS: Catalogue = { en: EN_FRAME, de: DE_FRAME };
 
-/** The texts that a service brings, `{name}` where a value is filled in, completed by those of the frame. */
+/** The texts of a service, with `{name}` for values, completed by those of the frame. */
 export const catalogue = <Key extends string>(
   own: {
     readonly [language in Language]: Texts<Key>;
@@ -36,7 +36,7 @@ export const sayIn =
   (key, values = {}) =>
     texts[language][key].replaceAll(/\{(\w+)\}/g, (_whole, name) => values[name] ?? '');
 
-/** Codes of limits, which end by themselves. */
+/** Codes of limits, which expire on their own. */
 const LIMITED: ReadonlySet<string> = new Set(['rate_limited', 'too_many_attempts']);
 
 /** A code has the text `refused.<code>` of the catalogue, or a general one. */
@@ -59,7 +59,7 @@ export function sayRefusalIn<Key extends string>(
 const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
 
-/** Rounded up, so that nobody comes back too early; the symbols are those of every language. */
+/** Rounded up, so that nobody tries again too early. The unit symbols are the same in every language. */
 function durationText(seconds: number): string {
   if (seconds <= MINUTE_S) return `${Math.ceil(seconds)} s`;
   return seconds <= 2 * HOUR_S

@@ -20,7 +20,7 @@ describe('a form that changes something', () => {
     expect(conflicts([NAME], typed, { name: 'theirs' })).toEqual({ name: 'theirs' });
     expect(conflicts([NAME], typed, { name: null })).toEqual({ name: '' });
     expect(conflicts([NAME], typed, { name: 'old' })).toEqual({});
-    // Both want the same.
+    // Both changed the field to the same value.
     expect(conflicts([NAME], typed, { name: 'mine' })).toEqual({});
   });
 });

@@ -1,4 +1,4 @@
-/** What a form changes of what it has shown, and what somebody else has changed since. */
+/** What a form changes relative to what it showed, and what another client has changed since. */
 import { type Typed, textOfValue } from './form-body.ts';
 import type { FormField } from './page-types.ts';
 
@@ -8,14 +8,14 @@ export const shownName = (field: string): string => `was.${field}`;
 /** Browsers send the lines of a field with carriage returns. */
 const plain = (text: string | undefined): string => (text ?? '').replaceAll('\r\n', '\n').trim();
 
-/** The fields that somebody has typed something else into. */
+/** The fields whose typed value differs from the shown one. */
 export const changedFields = <Field extends Pick<FormField<string>, 'name'>>(
   fields: readonly Field[],
   typed: Typed,
 ): readonly Field[] =>
   fields.filter(({ name }) => plain(typed[name]) !== plain(typed[shownName(name)]));
 
-/** The fields that two have changed in two ways, with the value of now. */
+/** The fields that two clients changed to different values, with the current value. */
 export const conflicts = (
   changed: readonly Pick<FormField<string>, 'name'>[],
   typed: Typed,

@@ -13,7 +13,7 @@ const call = (body: object, id = 'a b') =>
     body,
   });
 
-/** What a shell hands to curl. */
+/** The arguments that a shell passes to curl. */
 const argumentsOf = (line: string): readonly string[] =>
   execFileSync('sh', ['-c', line.replace(/^curl/, `printf '%s\\0'`)], {
     env: { TOKEN: 'the token', PASSWORD: `it's "secret"` },

@@ -1,4 +1,4 @@
-/** A call of a page as somebody would make it without the page; secrets are named, not shown. */
+/** A page's call as a curl command. Secrets are variables, not values. */
 import type { Endpoint } from '@cardea/http';
 import { html, type Markup } from '../markup.ts';
 import type { Say } from '../texts/texts.ts';
@@ -31,13 +31,13 @@ export function curlLine(called: Called): string {
   ].join(' \\\n  ');
 }
 
-/** Folded away: most people never need it. */
+/** Collapsed by default, because most people never need it. */
 export const curlDetails = ({ say }: { readonly say: Say }, called: Called): Markup =>
   html`<details class="api"><summary>${say('api.title')}</summary><pre tabindex="0"><code>${curlLine(called)}</code></pre></details>
 `;
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** A shell fills `$NAME` in where it stands between double quotes. */
+/** A shell replaces `$NAME` inside double quotes. */
 const quotedWithVariables = (json: string): string =>
   quoted(json).replaceAll(/"\$([A-Z_]+)"/g, (_whole, name) => `"'"$${name}"'"`);

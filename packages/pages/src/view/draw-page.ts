@@ -1,4 +1,4 @@
-/** Draws a page of what it has read: its view, or one of its forms by itself. */
+/** Renders a page from what it has read: its view, or one of its forms alone. */
 import { AUTH_AGE_SECONDS_MAX, type Fault } from '@cardea/http';
 import { html, type Markup, NOTHING } from '../markup.ts';
 import { type Frame, type Html, type PageBody, page } from '../page.ts';
@@ -14,19 +14,19 @@ import { type PageContext, type PageRequest, queryOf } from './page-context.ts';
 import type { FormUse, PageForm, Shown, Strings } from './page-of.ts';
 import { type ProofKind, proofFields } from './proof-view.ts';
 
-/** A sign-in that ends before a form can be filled in is as good as an old one. */
+/** A sign-in that becomes too old before a form can be filled in counts as too old already. */
 const FILLING_S = 60;
 const STEP_UP = 'step_up_required';
 
-/** A form that was refused, with what was typed into it. */
+/** A form that was refused, with the typed values. */
 export type Pressed = {
   readonly form: string;
   readonly typed: Typed;
-  /** Undefined where nothing but the values of somebody else stands against it. */
+  /** Undefined if only another client's changes conflict. */
   readonly code?: string;
   readonly faults?: readonly Fault[];
   readonly conflicts?: Typed;
-  /** True where nothing but the proof was sent. */
+  /** Whether only the confirmation was sent. */
   readonly isProofAlone?: boolean;
   readonly alert: string;
 };
@@ -39,14 +39,14 @@ export type Drawing<Key extends string, Data> = {
   readonly path: string;
   readonly data: Data;
   readonly pressed?: Pressed | undefined;
-  /** By what the sign-in can be confirmed, where that is due. */
+  /** The methods with which the sign-in can be confirmed, if that is due. */
   readonly ways?: readonly ProofKind[] | undefined;
 };
 
 export const isOldSignIn = ({ cookie }: Visit, now: Date): boolean =>
   now.getTime() / 1_000 - pageClaims(cookie).auth_time > AUTH_AGE_SECONDS_MAX - FILLING_S;
 
-/** Whether the form is shown by itself. */
+/** Whether the form is shown alone. */
 export const opensAlone = <Key extends string, Data>(form: PageForm<Key, Data>): boolean =>
   form.opens !== undefined ||
   form.passkey !== undefined ||
@@ -136,7 +136,7 @@ const proofMarkup = <Key extends string, Data>(
     isWrong: pressed?.code !== undefined && pressed.code !== STEP_UP,
   });
 
-/** One form by itself: what it ends, its fields, or the proof in their place where the sign-in is too old. */
+/** One form alone: its effect and its fields, or the confirmation instead if the sign-in is too old. */
 function formPage<Key extends string, Data>(
   of: Drawing<Key, Data>,
   name: string,
@@ -159,7 +159,7 @@ function formPage<Key extends string, Data>(
   };
 }
 
-/** The proof comes first, and the form after it. */
+/** The confirmation comes first, and the form after it. */
 function proofFirst<Key extends string, Data>(
   of: Drawing<Key, Data>,
   drawn: Drawn<Key>,
@@ -179,7 +179,7 @@ function proofFirst<Key extends string, Data>(
   });
 }
 
-/** The whole page, with the form that was refused where it stands, or by itself. */
+/** The whole page, with a refused form in its position, or alone. */
 export function drawPage<Key extends string, Data>(of: Drawing<Key, Data>): Html {
   const { context, request, pressed } = of;
   const opened = pressed?.form ?? request.query['form'];
@@ -196,7 +196,7 @@ export function drawPage<Key extends string, Data>(of: Drawing<Key, Data>): Html
   });
 }
 
-/** In the frame with the navigation, and with the scripts that its markup asks for. */
+/** Adds the frame with the navigation, and the scripts that its markup needs. */
 export function framed<Key extends string, Data>(
   { frame, visit, path }: Pick<Drawing<Key, Data>, 'frame' | 'visit' | 'path'>,
   body: PageBody,
@@ -227,7 +227,7 @@ function noticeOf<Key extends string, Data>({
 }
 
 const PARAM = 'param.';
-/** The parameters of a form's endpoint, as the address or the form gives them. */
+/** The parameters of a form's endpoint, from the address or from the form. */
 export const paramsOf = (given: Strings): Strings =>
   Object.fromEntries(
     Object.entries(given).flatMap(([name, value]) =>

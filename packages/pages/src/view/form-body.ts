@@ -1,4 +1,4 @@
-/** What somebody typed into a form, as the body of the endpoint that the form is for. */
+/** Converts the typed values of a form to the body of its endpoint. */
 import type { Endpoint } from '@cardea/http';
 import type { FormField, Strings } from './page-types.ts';
 
@@ -15,7 +15,7 @@ export type Property = {
   readonly required?: readonly string[];
 };
 
-/** The schema of a field, without the null that it may take. */
+/** The schema of a field, without null. */
 export function propertyOf(
   { contract }: Pick<Endpoint, 'contract'>,
   name: string,
@@ -33,13 +33,13 @@ export function propertyOf(
   return { property: of, isNullable, isRequired };
 }
 
-/** The values of a schema that has a few. */
+/** The values of a schema that is an enumeration. */
 export const choicesOf = (property: Property): readonly string[] =>
   (property.enum ?? (property.anyOf ?? []).map((each) => each.const)).flatMap((value) =>
     typeof value === 'string' ? [value] : [],
   );
 
-/** A value as a field shows it. */
+/** A value in the form in which a field shows it. */
 export function textOfValue(value: unknown): string {
   if (value === null || value === undefined || value === false) return '';
   if (Array.isArray(value)) return value.join('\n');
@@ -47,8 +47,8 @@ export function textOfValue(value: unknown): string {
 }
 
 /**
- * An empty field is absent, or null where a change clears it; numbers are read as such, and what is none is left for
- * the endpoint to refuse.
+ * An empty field is missing, or null if a change clears it. Numbers are parsed, and invalid ones are left for the
+ * endpoint to refuse.
  */
 export function formBody(
   endpoint: Pick<Endpoint, 'contract'>,

@@ -1,4 +1,4 @@
-/** The markup of a form, by the schema of the body that it sends. */
+/** The markup of a form, derived from the schema of the body that it sends. */
 import { randomUUID } from 'node:crypto';
 import type { Fault } from '@cardea/http';
 import { hidden, revealing } from '../fields.ts';
@@ -18,11 +18,11 @@ export type FormContext<Key extends string> = {
   readonly say: Say<Key>;
   readonly path: string;
   readonly formToken: string;
-  /** What was typed into the form that was refused. */
+  /** The typed values of the form that was refused. */
   readonly typed: Typed;
   readonly pressed: string | undefined;
   readonly faults: readonly Fault[];
-  /** What somebody else has made of a field meanwhile. */
+  /** The current values of fields that another client has changed. */
   readonly conflicts: Typed;
   readonly called: Omit<Called, 'endpoint' | 'body'>;
   readonly userId: string;
@@ -32,17 +32,17 @@ export type Drawn<Key extends string> = FormContext<Key> & {
   readonly name: string;
   readonly form: PageForm<Key, never>;
   readonly use: FormUse;
-  /** What the fields show, unless something was typed. */
+  /** The values that the fields show, unless something was typed. */
   readonly current: { readonly [field: string]: unknown };
-  /** Fields by which the sign-in is confirmed in the same press. */
+  /** Fields to confirm the sign-in with the same click. */
   readonly proof?: Markup | undefined;
-  /** True where the form itself comes after the proof. */
+  /** Whether the form itself comes after the confirmation. */
   readonly isProofAlone?: boolean;
-  /** True where there is nothing to send but what the passkey's own button sends. */
+  /** Whether only the passkey's own button submits something. */
   readonly isByPasskey?: boolean;
-  /** True where the page is for this form. */
+  /** Whether the page shows only this form. */
   readonly isAlone?: boolean;
-  /** What has to be typed first. */
+  /** The text that has to be typed first. */
   readonly confirmedBy?: string | undefined;
 };
 
@@ -84,7 +84,7 @@ ${form.passkey === undefined ? NOTHING : html`<p data-without-passkey>${say('pas
 const aboutOf = ({ about }: FormUse): Markup =>
   about === undefined ? NOTHING : html`<span class="heard"> ${about}</span>`;
 
-/** A script fills them in, and then sends the form. */
+/** A script fills the fields in, and then submits the form. */
 const passkeyEnd = <Key extends string>({ form, say }: Drawn<Key>): Markup =>
   form.passkey === undefined
     ? NOTHING
@@ -102,7 +102,7 @@ function confirmation<Key extends string>(drawn: Drawn<Key>): Markup {
 `;
 }
 
-/** The fields with the hidden values of what was shown, and what is wrong with each. */
+/** The fields with hidden values of what was shown, and what is wrong with each. */
 function fieldMarkup<Key extends string>(drawn: Drawn<Key>, field: FormField<Key>): Markup {
   const { say, form, name: formName } = drawn;
   const { name, kind = 'text' } = field;
@@ -218,7 +218,7 @@ function faultText<Key extends string>(say: Say<Key>, { rule, limit }: Fault): s
   return say(key, { limit: String(limit ?? '') });
 }
 
-/** The call that a form makes, with what its fields show; secrets by their names. */
+/** The call that a form makes, with the values that its fields show. Secrets are variables. */
 export function formCurl<Key extends string>(drawn: Drawn<Key>): Markup {
   const { form, use, called, current, say } = drawn;
   const { endpoint } = form;

@@ -1,4 +1,4 @@
-/** A table with its filters, its pages and the call that it shows. */
+/** A table with its filters, its paging and the call that it shows. */
 import { html, type Markup, NOTHING } from '../markup.ts';
 import { table } from '../parts.ts';
 import type { FrameTextKey } from '../texts/frame-texts.ts';
@@ -6,12 +6,12 @@ import type { Say } from '../texts/texts.ts';
 import { choicesOf, type Property } from './form-body.ts';
 import type { Read, Strings } from './page-types.ts';
 
-/** Deeper in a list nobody looks: a filter finds more. */
+/** The largest offset. Further rows are found by a filter instead. */
 const OFFSET_MAX = 10_000;
 const FILTER_MAX_CHARS = 128;
 
 export type ListView<Key extends string, Row> = {
-  /** The read that it shows. */
+  /** The name of the read whose rows it shows. */
   readonly read: string;
   readonly caption: Key;
   readonly rows: readonly Row[];
@@ -20,17 +20,17 @@ export type ListView<Key extends string, Row> = {
     readonly isNumber?: boolean;
     readonly cell: (row: Row) => string | Markup;
   }[];
-  /** How many there are in all, where the list comes in pages by offset. */
+  /** The total number, if the list is paged by offset. */
   readonly total?: number;
-  /** Where it goes on, where it comes in pages by cursor. */
+  /** The cursor of the next page, if the list is paged by cursor. */
   readonly nextCursor?: string | null;
-  /** Members of the query, with their texts. */
+  /** Filters: members of the query, with their texts. */
   readonly filters?: readonly {
     readonly name: string;
     readonly label: Key | FrameTextKey;
     readonly options?: { readonly [value: string]: Key | FrameTextKey };
   }[];
-  /** What the list is for and how something comes into it. */
+  /** Shown for an empty list: what the list is for and how something gets into it. */
   readonly nothing: Markup | string;
 };
 
@@ -38,7 +38,7 @@ export type ListContext<Key extends string> = {
   readonly say: Say<Key>;
   readonly path: string;
   readonly read: Read;
-  /** As the address of the page gives it, by the names of the endpoint. */
+  /** The query of the page's address, by the endpoint's names. */
   readonly query: Strings;
   readonly curl: Markup;
 };

@@ -1,4 +1,4 @@
-/** What a page answers: itself, a redirect, or why there is nothing to see. */
+/** The responses of a page: itself, a redirect, or why there is nothing to see. */
 import type { ServerResponse } from 'node:http';
 import { form, hidden, mainButton, mainLink } from '../fields.ts';
 import { html, type Markup } from '../markup.ts';
@@ -46,7 +46,7 @@ const answerText =
       response.end(text);
     },
   });
-/** For a script of the page. */
+/** A response for a script of the page. */
 export const answeredJson = answerText('application/json');
 export const answeredFragment = answerText('text/html; charset=utf-8');
 
@@ -90,11 +90,13 @@ export const elsewherePage = <Key extends string>(frame: Frame<Key>, there: stri
 <p><a class="button main" href="${there}">${frame.say('page.switch')}</a></p>`,
   });
 
-/** What was typed travels on in hidden fields, so that nothing has to be typed again. */
+/** The typed values are kept in hidden fields, so that nothing has to be typed again. */
 const kept = (entries: Strings): readonly Markup[] =>
   Object.entries(entries).map(([name, value]) => hidden(name, value));
 
-/** The sign-in is over: it is done again in another window, and this one goes on with what was typed. */
+/**
+ * The sign-in has ended. The person signs in again in another window, and this page continues with the typed values.
+ */
 export const endedPage = <Key extends string>(
   frame: Frame<Key>,
   path: string,
@@ -107,7 +109,7 @@ export const endedPage = <Key extends string>(
 ${form(path, ...kept(entries), html`<button>${frame.say('page.go_on')}</button>`)}`,
   });
 
-/** A part that this needs does not answer: the same form can be sent again. */
+/** A dependency does not respond. The same form can be sent again. */
 export const awayPage = <Key extends string>(
   frame: Frame<Key>,
   code: string,
@@ -119,7 +121,7 @@ export const awayPage = <Key extends string>(
 ${again === undefined ? mainLink('', frame.say('page.try_again')) : form(again.path, ...kept(again.entries), mainButton(frame.say('page.try_again')))}`,
   });
 
-/** A secret is shown once; the page of a form that was sent again says where a new one comes from. */
+/** A secret is shown once. If its form is sent again, this page says where to get a new one. */
 export const shownBeforePage = <Key extends string>(frame: Frame<Key>, path: string): Html =>
   page(frame, {
     title: frame.say('once.title'),

@@ -1,4 +1,4 @@
-/** What the two endpoints of a page work with, and how they play the endpoints that the page shows. */
+/** The context of a page's two endpoints, and how they call the endpoints that the page shows. */
 import type { Endpoint, PlayedOutcome, Plays } from '@cardea/http';
 import type { Frame, ShownTenant } from '../page.ts';
 import { frameOf } from '../page.ts';
@@ -7,7 +7,7 @@ import type { Catalogue } from '../texts/texts.ts';
 import type { PageOf, Read, Strings } from './page-of.ts';
 import type { Proof, ProofKind } from './proof-view.ts';
 
-/** The internal calls to identity by which a sign-in is confirmed. */
+/** The internal calls to identity that confirm a sign-in. */
 export type Proofs = {
   readonly proofs: (request: {
     readonly token: string;
@@ -28,9 +28,9 @@ export type Proofs = {
 export type PageDependencies<Key extends string> = VisitDependencies &
   Proofs & {
     readonly texts: Catalogue<Key>;
-    /** Lets a form in; seconds until one may come again, where too many came from the address. */
+    /** Charges a form. Returns the seconds until the next one is allowed, if too many came from the address. */
     readonly admitForm: (ip: string) => Promise<number | undefined>;
-    /** How the pages of a tenant look. */
+    /** Reads the appearance of a tenant's pages. */
     readonly tenant: (tenantId: string) => Promise<ShownTenant>;
   };
 
@@ -87,7 +87,7 @@ export const played = <Key extends string, Data>(
   });
 };
 
-/** Members of a read's query: those of the address, and those that are always the same. */
+/** The query of a read: members from the address, and fixed ones. */
 export const queryOf = (
   { url = {}, path = {}, preset = {}, person }: Read,
   { query, params }: Pick<PageRequest, 'query' | 'params'>,
@@ -109,7 +109,7 @@ export type Answers =
   | { readonly refusal: Refusal }
   | 'gone';
 
-/** All that the page shows, read at once; the first refusal stands for all. */
+/** Reads everything that the page shows at once. The first refusal is the result. */
 export async function answersOf<Key extends string, Data>(
   context: PageContext<Key, Data>,
   call: Call,
@@ -132,7 +132,7 @@ export async function answersOf<Key extends string, Data>(
   return { data };
 }
 
-/** Those of the page's parameters that the endpoint has, too. */
+/** The page's parameters that the endpoint has, too. */
 const pathParams = ({ contract }: Endpoint, params: Strings): Strings =>
   Object.fromEntries(
     Object.entries(params).filter(([name]) => contract.path.includes(`{${name}}`)),

@@ -1,6 +1,6 @@
 /**
- * The two endpoints of a page. GET shows what other endpoints answer to the person who is signed in; POST to the
- * same path plays the endpoint of one of its forms. Neither decides anything itself.
+ * The two endpoints of a page. GET shows the responses of other endpoints to the signed-in person. POST to the same
+ * path calls the endpoint of one of its forms. Neither makes decisions itself.
  */
 import { type Endpoint, pageEndpoint, refusalOfThrow } from '@cardea/http';
 import Type from 'typebox';
@@ -26,7 +26,7 @@ const FORM_MAX_BYTES = 64 * 1024;
 const FIELDS_MAX = 200;
 const AWAY = 503;
 
-/** What the contracts of all pages have in common. */
+/** The parts that the contracts of all pages share. */
 export const PAGE_CONTRACT = {
   tag: 'Pages',
   who: 'anyone',
@@ -43,7 +43,7 @@ export const PAGE_CONTRACT = {
 const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
 const strings = (names: readonly string[], maxLength: number) =>
   Object.fromEntries(names.map((name) => [name, text(maxLength)]));
-/** None where there is nothing to choose. */
+/** Returns undefined if there is nothing to choose. */
 const oneOf = (name: string, values: readonly string[]) =>
   values.length === 0 ? {} : { [name]: Type.Optional(Type.Enum([...values])) };
 
@@ -146,7 +146,7 @@ const formRoute = <Key extends string, Data>(
     },
   );
 
-/** All that any of the forms sends: its endpoint says what of it is right. */
+/** All fields of any of the forms. The endpoint validates them. */
 function bodyFields<Key extends string, Data>(of: PageOf<Key, Data>) {
   const names = Object.values(of.forms).flatMap(({ fields }) => fields.map(({ name }) => name));
   if (names.length > FIELDS_MAX) throw new Error('a page has more fields than anybody fills in');
@@ -160,7 +160,7 @@ function bodyFields<Key extends string, Data>(of: PageOf<Key, Data>) {
   };
 }
 
-/** Says so in words where something that the page needs is away; what nobody expects is left to the pipeline. */
+/** Shows a page if a dependency is unavailable. Unexpected errors are left to the pipeline. */
 async function unlessAway<Key extends string, Data>(
   { texts, of }: PageContext<Key, Data>,
   { headers, params }: PageRequest,

@@ -1,13 +1,13 @@
-/** What a page names of its endpoints: the reads that it shows, and the fields of its forms. */
+/** How a page refers to its endpoints: the reads that it shows, and the fields of its forms. */
 import type { Endpoint } from '@cardea/http';
 import type { FrameTextKey } from '../texts/frame-texts.ts';
 
 export type Strings = { readonly [name: string]: string };
 
-/** What a page shows: the answer of an endpoint of the same service. */
+/** A read of a page: the response of an endpoint of the same service. */
 export type Read = {
   readonly endpoint: Endpoint;
-  /** Members of its query that the address of the page gives, by the name that they have there. */
+  /** Members of its query that come from the page's address, by their names there. */
   readonly url?: Strings;
   readonly preset?: Strings;
   /** Members of its query that the path of the page gives, by the name that they have there. */
@@ -17,13 +17,13 @@ export type Read = {
 };
 
 export type FormField<Key extends string> = {
-  /** A member of the body; with a dot, one of an object in it. */
+  /** A member of the body. With a dot, a member of an object in it. */
   readonly name: string;
   readonly label: Key | FrameTextKey;
   readonly help?: Key | FrameTextKey;
-  /** `lines`: one element of a list a line. Passwords and codes are never shown again. */
+  /** `lines`: one list element per line. Passwords and codes are never shown again. */
   readonly kind?: 'text' | 'email' | 'password' | 'new_password' | 'code' | 'digits' | 'lines';
   readonly autocomplete?: string;
-  /** The values that may be chosen, in place of those of the schema, each with its text. */
+  /** The values that may be chosen, instead of the schema's, each with its text. */
   readonly options?: readonly { readonly value: string; readonly label: Key | FrameTextKey }[];
 };

@@ -61,11 +61,11 @@ const list = endpoint(
 const words = { title: 'lamp', submit: 'lamp', done: 'lamp' } as const;
 const colour = { name: 'colour', label: 'lamp' } as const;
 
-/** Compiled and never run: the compiler has to refuse each line that is marked. */
+/** Compiled but never run. The compiler has to refuse each marked line. */
 const refusedByTheCompiler = () => [
   // @ts-expect-error: the body has no such field.
   formOf(change, { ...words, fields: [colour, { name: 'size', label: 'lamp' }] }),
-  // @ts-expect-error: nor has the object in it.
+  // @ts-expect-error: the object in the body has no such field.
   formOf(change, { ...words, fields: [colour, { name: 'shade.size', label: 'lamp' }] }),
   // @ts-expect-error: a required member has neither field nor preset.
   formOf(change, { ...words, fields: [{ name: 'watts', label: 'lamp' }] }),
@@ -82,7 +82,7 @@ const refusedByTheCompiler = () => [
   pageOf({
     ...{ name: 'a', summary: 'a', description: 'a', path: '/account/lamps', forms: {} },
     reads: { all: read(list) },
-    // @ts-expect-error: the page does not read that.
+    // @ts-expect-error: the page has no such read.
     view: ({ data }) => ({ title: data.lamps }),
   }),
 ];

@@ -1,6 +1,6 @@
 /**
- * Makes pages of a service's endpoints and texts. What does not fit together does not compile: a field that the body
- * lacks, a required member that nobody types, a refusal or a text without words in each language.
+ * Builds pages from a service's endpoints and texts. Inconsistencies do not compile: a field that the body lacks, a
+ * required member that is never typed, a refusal without a text, a text that is missing in a language.
  */
 import type { Endpoint, EndpointOf, EndpointShape } from '@cardea/http';
 import type { FrameTextKey } from '../texts/frame-texts.ts';
@@ -9,7 +9,7 @@ import type { FormField, PageForm, PageOf, Read } from './page-of.ts';
 
 type ShapeOf<Of> = Of extends EndpointOf<infer Shape> ? Shape : EndpointShape;
 
-/** Members of a body, and with a dot those of the objects in it. */
+/** Members of a body and, with a dot, members of the objects in it. */
 type FieldsOf<Body> = {
   [Name in keyof Body & string]:
     | Name
@@ -22,7 +22,7 @@ type RequiredOf<Body> = {
 }[keyof Body & string];
 type RootOf<Field extends string> = Field extends `${infer Root}.${string}` ? Root : Field;
 
-/** Nothing more to say, or the name of what is missing. */
+/** Complete, or the name of what is missing. */
 type Complete<Missing> = [Missing] extends [never] ? unknown : { readonly lacks: Missing };
 type TextOf<Reason extends string> = `refused.${Reason}`;
 
@@ -30,7 +30,7 @@ type Typed<Key extends string, Name extends string> = Omit<FormField<Key>, 'name
   readonly name: Name;
 };
 
-/** What the answers of the reads are, by name. */
+/** The responses of the reads, by name. */
 type DataOf<Reads extends { readonly [name: string]: Read }> = {
   readonly [Name in keyof Reads]: ShapeOf<Reads[Name]['endpoint']>['ok'];
 };
@@ -57,7 +57,7 @@ export const pagesOf = <Key extends string>(texts: Catalogue<Key>) => ({
     } & Complete<Exclude<RequiredOf<Shape['body']>, RootOf<Field> | keyof Preset | Confirmed>> &
       Complete<Exclude<TextOf<Shape['reason']>, Key | FrameTextKey>>,
   ): PageForm<Key, Data> => ({ ...form, endpoint }) as PageForm<Key, Data>,
-  /** A page, whose view gets the answers of its reads. */
+  /** A page, whose view gets the responses of its reads. */
   pageOf: <const Reads extends { readonly [name: string]: Read }>(
     page: Omit<PageOf<Key, DataOf<Reads>>, 'reads'> & { readonly reads: Reads },
   ): PageOf<Key, DataOf<Reads>> => page,

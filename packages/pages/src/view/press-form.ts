@@ -1,4 +1,4 @@
-/** A form was sent: the sign-in is confirmed where that is asked for, and then its endpoint is played. */
+/** Handles a posted form: confirms the sign-in if that is required, and then calls the form's endpoint. */
 import type { Fault } from '@cardea/http';
 import { type Frame, frameOf, plainPage } from '../page.ts';
 import { isFormToken, isOwnForm } from '../session/page-cookie.ts';
@@ -32,7 +32,7 @@ import { PROOF_ALONE, PROOF_FIELDS, proofOf } from './proof-view.ts';
 export type Sent = Typed & { readonly form: string; readonly form_token: string };
 
 const STEP_UP = 'step_up_required';
-/** They travel beside what is typed. */
+/** Fields that are sent in addition to what is typed. */
 const OWN_FIELDS = ['form', 'form_token', 'key', CONFIRMED, PROOF_ALONE, ...PROOF_FIELDS];
 const BESIDE = /^(?:param|was)\./;
 
@@ -72,7 +72,7 @@ export async function press<Key extends string, Data>(
   if (!isKnown) return failed(isOurs ? 400 : 403, isOurs ? 'refused.other' : 'failed.foreign');
   const pressed = { context, call, sent, form, frame, path, visit };
   if (!isOurs) {
-    // A form of our own, of another sign-in: nothing is done, and nothing has to be typed again.
+    // The form is ours, but of another sign-in. Nothing is done, and the typed values are kept.
     const alert = frame.say('failed.other_sign_in');
     const again = await shownAgain(pressed, { status: 403, alert });
     return again ?? failed(403, 'failed.foreign');
@@ -88,7 +88,7 @@ const isOf = <Key extends string, Data>(form: PageForm<Key, Data>, name: string)
   BESIDE.test(name) ||
   form.fields.some((field) => field.name === name);
 
-/** What was typed without what is secret, with all that the form sends besides. */
+/** The typed values without secrets, and everything else that the form sends. */
 export const entriesOf = <Key extends string, Data>(
   form: PageForm<Key, Data> | undefined,
   sent: Sent,
@@ -101,7 +101,7 @@ export const entriesOf = <Key extends string, Data>(
     ),
   );
 
-/** Confirms the sign-in by what was shown with the form; the answer carries the new cookie. */
+/** Confirms the sign-in by what was sent with the form. The response contains the new cookie. */
 async function confirmed<Key extends string, Data>(pressed: Press<Key, Data>): Promise<Answer> {
   const { context, call, sent, path, frame } = pressed;
   const proof = proofOf(sent);
@@ -127,7 +127,7 @@ async function confirmed<Key extends string, Data>(pressed: Press<Key, Data>): P
   return redirected(`${path}?${search}`, visit.cookies);
 }
 
-/** What has to be typed first, and what somebody else has changed since the form was shown. */
+/** Checks the text that has to be typed first, and the changes of other clients since the form was shown. */
 async function checked<Key extends string, Data>(pressed: Press<Key, Data>): Promise<Answer> {
   const { context, call, sent, form, frame, visit, path } = pressed;
   const isPatch = form.endpoint.contract.method === 'patch' && form.current !== undefined;
@@ -209,7 +209,7 @@ function refused<Key extends string, Data>(
 const faultsOf = (details: object | undefined): readonly Fault[] =>
   Array.isArray(details) ? details.filter((each) => typeof each?.field === 'string') : [];
 
-/** The form once more, with the proof in it where the sign-in is too old. */
+/** Shows the form once more, with the confirmation in it if the sign-in is too old. */
 async function again<Key extends string, Data>(
   pressed: Press<Key, Data>,
   fallback: Fallback & { readonly isProof?: boolean },

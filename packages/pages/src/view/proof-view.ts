@@ -1,4 +1,4 @@
-/** How a sign-in is confirmed at a page: the fields, and what was typed into them. */
+/** Confirming a sign-in at a page: the fields, and the typed values. */
 import { field, hidden, mainLink, revealing } from '../fields.ts';
 import { html, type Markup, NOTHING } from '../markup.ts';
 import type { Say } from '../texts/texts.ts';
@@ -16,7 +16,7 @@ export const PROOF_FIELDS = [
   'proof_challenge_id',
   'proof_response',
 ] as const;
-/** Sent where the proof is all that is sent: the form itself comes next. */
+/** Sent if only the confirmation was requested; the form itself comes next. */
 export const PROOF_ALONE = 'proof_alone';
 
 const CODE_MAX_CHARS = 64;
@@ -27,7 +27,7 @@ export function proofFields(
     readonly ways: readonly ProofKind[];
     /** Where the script gets a challenge for a passkey. */
     readonly challenge: string;
-    /** Where somebody signs in anew who has nothing to confirm by. */
+    /** Where a person signs in again if they have no method of confirmation. */
     readonly signIn: string;
     readonly isWrong: boolean;
   },
@@ -67,7 +67,7 @@ export function proofFields(
 `;
 }
 
-/** Undefined where nothing was shown. */
+/** Undefined if nothing was sent. */
 export function proofOf(typed: Typed): Proof | undefined {
   const {
     proof_password: password = '',

@@ -1,4 +1,4 @@
-/** Shows a page, a part of it, or what a script of it asks for; nothing is changed. */
+/** Shows a page, a part of it, or what one of its scripts requests. Nothing is changed. */
 import { frameOf } from '../page.ts';
 import { signInAddress } from '../session/page-paths.ts';
 import type { Visit } from '../session/visits.ts';
@@ -23,7 +23,7 @@ import {
 } from './page-context.ts';
 import type { PageForm } from './page-of.ts';
 
-/** A page that shows a part of this one takes no more. */
+/** The largest part that a page of another service shows. */
 const PART_MAX_BYTES = 64 * 1024;
 const TOO_MANY = 429;
 
@@ -34,12 +34,12 @@ export async function show<Key extends string, Data>(
   const { headers, params, query } = call.request;
   const path = pathOf(context.of.path, params);
   const visit = await context.visits.open(headers);
-  // Before the sign-in nothing is read: whoever only follows links learns nothing, and costs no query.
+  // Nothing is read before the sign-in. A person who only follows links learns nothing and costs no query.
   if (visit === undefined) {
     return redirected(signInAddress({ returnTo: path, tenant: query['in'] }));
   }
   const isElsewhere = query['in'] !== undefined && query['in'] !== visit.tenantId;
-  // An open page asks again and again, and shows nothing of the frame.
+  // An open page requests this repeatedly, and shows nothing of the frame.
   if (query['part'] !== undefined && !isElsewhere) return part(context, call, visit);
   const frame = await frameFor(context, visit, headers);
   if (isElsewhere) {
@@ -58,7 +58,7 @@ export async function show<Key extends string, Data>(
   return answered(200, shown, visit.cookies);
 }
 
-/** By what the sign-in is confirmed before a form is shown that wants a recent one. */
+/** The methods to confirm the sign-in, before showing a form that requires a recent one. */
 async function waysFor<Key extends string, Data>(
   { proofs, clock }: PageContext<Key, Data>,
   visit: Visit,
@@ -92,7 +92,7 @@ async function part<Key extends string, Data>(
   }
 }
 
-/** Waits until what is shown has changed, or for as long as a long poll is. */
+/** Waits until the shown data has changed, at most for the length of a long poll. */
 async function stateOf<Key extends string, Data>(
   context: PageContext<Key, Data>,
   call: Call,
@@ -131,7 +131,7 @@ async function passkeyChallenge<Key extends string, Data>(
     : answeredJson(200, JSON.stringify(outcome.body), visit.cookies);
 }
 
-/** What a page of another service shows of this one, in place of a link to it. */
+/** The part of this page that a page of another service shows instead of a link. */
 async function fragment<Key extends string, Data>(
   context: PageContext<Key, Data>,
   call: Call,

@@ -1,6 +1,6 @@
 /**
- * Connections of one role. A connection returns to the pool only when the server has confirmed that it is
- * usable; otherwise it is closed, because queries queued on it might wait for ever.
+ * Connections of one role. A connection returns to the pool only when the server has confirmed that it is usable.
+ * Otherwise it is closed, because queries queued on it might wait forever.
  */
 import {
   expectNoTransaction,
@@ -33,34 +33,34 @@ import { answersOf, inOneTrip } from './one-trip.ts';
 import { openTransaction, statementOf } from './open-transaction.ts';
 
 /**
- * How many connections are opened at the same time. A busy server opens each of them late: if every loop of a
+ * How many connections are opened at the same time. A busy server opens each of them slowly. If every loop of a
  * starting process opened its own at once, all would time out and try again.
  */
 const OPENING_MAX = 4;
-/** A ROLLBACK that takes longer is queued after a query that may never end. */
+/** The time limit of a ROLLBACK. One that takes longer is queued after a query that may never end. */
 const ROLLBACK_MS = 2000;
-/** Time added to the server's own limit of a statement: after it no response is expected any more. */
+/** The time added to the server's own limit of a statement. After it no response is expected any more. */
 const ANSWER_SLACK_MS = 5000;
-/** A caller that got no connection tries again within this time; without one, nobody needs the pool. */
+/** Callers without a connection try again within this time. If nobody has, nobody needs the pool. */
 const ASKED_RECENTLY_MS = 15_000;
 /**
- * Connections that a tenant's requests may use for each that is free. One that is alone gets three quarters of all,
- * and its further requests wait: a deployment of one tenant needs nearly all of them. While others use the database
- * it gets a quarter: with more of its statements in work, each of another's would be slower.
+ * Connections that a tenant's requests may use per free connection. A tenant that is alone gets three quarters of all,
+ * and its further requests wait: a deployment of one tenant needs nearly all of them. While others use the database it
+ * gets a quarter, because more concurrent statements of one tenant would slow down the others'.
  */
 const PER_FREE_CONNECTION = { alone: 3, shared: 1 / 3 };
-/** Requests of all tenants that may wait for a connection. */
+/** The most requests, over all tenants, that may wait for a connection. */
 const REQUESTS_WAITING_MAX = 4_096;
-/** The driver's message when no connection came free; for an unavailable server it has another one. */
+/** The driver's message when no connection came free. For an unavailable server it has another one. */
 const NONE_CAME_FREE = 'timeout exceeded when trying to connect';
 
 /** The driver's time limit of a query in milliseconds, which its types lack. */
 type Limited = QueryConfig & { readonly query_timeout: number };
 
-/** On whose behalf connections are used, and the statements that begin each transaction. */
+/** The user of connections, and the statements that begin each transaction. */
 export type Use = {
   readonly settings: readonly Statement[];
-  /** The tenant whose share it counts against; work of loops has none. */
+  /** The tenant whose share it counts against. Work of loops has none. */
   readonly tenantId?: string;
 };
 
@@ -69,7 +69,7 @@ export type PoolState = {
   readonly total: number;
   readonly idle: number;
   readonly waiting: number;
-  /** For how long callers have been waiting and none has got a connection; 0 when the pool works. */
+  /** For how long callers have been waiting without any of them getting a connection; 0 when the pool works. */
   readonly silentMs: number;
 };
 
@@ -77,15 +77,18 @@ export class ConnectionPool {
   readonly #form: PoolForm;
   readonly #pool: Pool;
   #size: number;
-  /** Those that were opened and are not closed. */
+  /** The number of connections that were opened and not closed. */
   #open = 0;
   readonly #now: () => number;
-  /** Did not answer a ROLLBACK. The driver may still call them idle: BEGIN goes with the first statement. */
+  /**
+   * Connections that did not answer a ROLLBACK. The driver may still consider them idle, because BEGIN is sent with the
+   * first statement.
+   */
   readonly #silent = new WeakSet<PoolClient>();
   readonly #shares: FairQueue;
   readonly #sharedUse = new SharedUse(systemClock);
   #isShared = false;
-  /** The first request since a connection was last given out. */
+  /** The time of the first request since a connection was last given out. */
   #askedSinceMs: number | undefined;
   #lastAskMs = Number.NEGATIVE_INFINITY;
 
@@ -116,13 +119,13 @@ export class ConnectionPool {
     metrics.poolTimeouts.inc({ pool: form.pool }, 0);
   }
 
-  /** Sets the size; connections above it are closed when they are returned. */
+  /** Sets the size. Connections above it are closed when they are returned. */
   resize(size: number): void {
     this.#size = size;
     this.#limit();
   }
 
-  /** Each statement is a transaction of its own; with settings they go with it. */
+  /** Each statement is a separate transaction. Settings are sent with it. */
   queryable(use: Use): Queryable {
     if (use.settings.length === 0) {
       return {
@@ -182,7 +185,7 @@ export class ConnectionPool {
     this.#pool.options.max = Math.min(this.#size, this.#open + OPENING_MAX);
   }
 
-  /** One more than before may be opened now; the driver would wait for a new caller or for one that returns. */
+  /** Opens one more connection, because the driver would only do so for a new caller or a returned connection. */
   #openForTheWaiting(): void {
     const { waitingCount, totalCount, options } = this.#pool;
     if (waitingCount === 0 || totalCount >= options.max) return;
@@ -253,7 +256,7 @@ export class ConnectionPool {
       if (error instanceof Error && error.message === NONE_CAME_FREE) {
         metrics.poolTimeouts.inc({ pool });
       } else {
-        this.#askedSinceMs = undefined; // the server is unavailable, which readiness shows
+        this.#askedSinceMs = undefined; // The server is unavailable, which readiness shows.
       }
       throw new DatabaseUnavailable('No database connection within 2 s.', { cause: error });
     }
@@ -278,11 +281,11 @@ export class ConnectionPool {
   }
 }
 
-/** True when the server has refused the statement; after any other error it may still be running. */
+/** True when the server has refused the statement. After any other error it may still be running. */
 const isAnswer = (error: unknown): boolean =>
   error instanceof DatabaseError && asUnavailable(error) === error;
 
-/** False without an answer in time. */
+/** Returns false if there is no answer in time. */
 async function isRolledBack(client: PoolClient): Promise<boolean> {
   const query: Limited = { text: 'ROLLBACK', query_timeout: ROLLBACK_MS };
   return await client.query(query).then(

@@ -17,17 +17,17 @@ export type Statement = {
   readonly text: string;
   readonly values?: readonly unknown[] | undefined;
   /**
-   * Its rows are {@link PrintedRow}s: for thousands of rows that are only written out again, because values and
-   * objects of each row take most of the time. Times are printed in the zone of the session, unless the statement
-   * says otherwise.
+   * Returns its rows as {@link PrintedRow}s, for thousands of rows that are only written out again: creating values and
+   * objects for each row would take most of the time. Times are printed in the zone of the session, unless the
+   * statement says otherwise.
    */
   readonly asText?: true;
 };
 
-/** What PostgreSQL prints for each column in turn. */
+/** The text that PostgreSQL prints for each column in turn. */
 export type PrintedRow = readonly (string | null)[];
 
-/** The answers of several statements, by the types of their rows. */
+/** The results of several statements, by the types of their rows. */
 export type Answers<Rows extends readonly QueryResultRow[]> = {
   readonly [Index in keyof Rows]: {
     readonly rows: readonly Rows[Index][];
@@ -36,15 +36,15 @@ export type Answers<Rows extends readonly QueryResultRow[]> = {
 };
 
 /**
- * A connection inside BEGIN … COMMIT; rolled back when the callback throws. BEGIN goes with the first
- * statement; the first text must therefore be one statement only.
+ * A connection inside BEGIN … COMMIT. It is rolled back when the callback throws. BEGIN is sent with the first
+ * statement, so the first text must contain one statement only.
  */
 export interface Transaction extends Queryable {
-  /** Sends all in one round trip. The first refusal is thrown, and what comes after it is not run. */
+  /** Sends all in one round trip. The first refusal is thrown, and later statements are not run. */
   together<Rows extends readonly QueryResultRow[]>(
     statements: readonly Statement[],
   ): Promise<Answers<Rows>>;
-  /** Does what {@link together} does and sends COMMIT along: the transaction takes no more statements. */
+  /** Does what {@link together} does and sends COMMIT with it. The transaction accepts no more statements. */
   commitWith<Rows extends readonly QueryResultRow[]>(
     statements: readonly Statement[],
   ): Promise<Answers<Rows>>;
@@ -56,18 +56,18 @@ export interface Transaction extends Queryable {
  */
 export interface Database {
   /**
-   * Runs as `cardea_app` with `cardea.tenant` set for this transaction: row-level security shows that
-   * tenant's rows and no others, also to a query that forgets to name the tenant.
+   * Runs as `cardea_app` with `cardea.tenant` set for this transaction. Row-level security shows only that tenant's
+   * rows, even to a query that forgets to filter by tenant.
    */
   asTenant<T>(tenantId: string, work: (sql: Transaction) => Promise<T>): Promise<T>;
-  /** Runs as `cardea_system`: projections, consumers, sweepers, and the few look-ups without a tenant. */
+  /** Runs as `cardea_system`: projections, consumers, sweepers, and the few lookups without a tenant. */
   asSystem<T>(
     work: (sql: Transaction) => Promise<T>,
     options?: { readonly durable?: boolean },
   ): Promise<T>;
   /**
-   * The statements as one transaction in one round trip, without a callback: the first refusal is thrown
-   * and nothing has happened. When the connection is lost the outcome is unknown.
+   * Runs the statements as one transaction in one round trip, without a callback. If one is refused, its error is
+   * thrown and nothing has happened. When the connection is lost the outcome is unknown.
    */
   asTenantAtOnce<Rows extends readonly QueryResultRow[]>(
     tenantId: string,
@@ -77,11 +77,11 @@ export interface Database {
     statements: readonly Statement[],
     options?: { readonly durable?: boolean },
   ): Promise<Answers<Rows>>;
-  /** One statement of a tenant, a transaction of its own: a single round trip. */
+  /** Runs one statement of a tenant as a separate transaction, in a single round trip. */
   tenant(tenantId: string): Queryable;
-  /** As `cardea_system`, one statement that is a transaction of its own: a single round trip. */
+  /** Runs one statement as `cardea_system` and as a separate transaction, in a single round trip. */
   readonly system: Queryable;
-  /** `SELECT 1` within a second. */
+  /** Runs `SELECT 1` with a limit of one second. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

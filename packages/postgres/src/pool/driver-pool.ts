@@ -1,4 +1,4 @@
-/** The driver's pool of one role, whose errors never end the process. */
+/** The driver's pool of one role. Its errors never end the process. */
 import type { Logger } from '@cardea/runtime';
 import { Pool } from 'pg';
 
@@ -15,10 +15,10 @@ export type PoolForm = {
   readonly now: () => number;
 };
 
-/** A caller that got no connection by then gets none. */
+/** How long a caller waits for a connection before it fails. */
 export const CONNECTION_WAIT_MS = 2000;
 const IDLE_IN_TRANSACTION_MS = 60_000;
-/** Longer than loops rest: opening a connection costs more than what most of them look for. */
+/** Longer than loops pause, because opening a connection costs more than most of their queries. */
 const IDLE_CONNECTION_MS = 60_000;
 
 export function driverPool({

@@ -1,7 +1,7 @@
 /**
- * Several statements in one round trip: they are sent together, with one Sync after the last. Outside
- * BEGIN they are one transaction, which the Sync commits. The first refusal, also that of the commit,
- * makes PostgreSQL skip everything up to the Sync.
+ * Sends several statements in one round trip, with one Sync after the last. Outside BEGIN they are one transaction,
+ * which the Sync commits. After the first refusal, including that of the commit, PostgreSQL skips everything up to the
+ * Sync.
  */
 import {
   type ClientBase,
@@ -21,14 +21,14 @@ export type Answer = {
   readonly rowCount: number | null;
 };
 
-/** The answers as the caller has typed them. */
+/** The results in the types that the caller has declared. */
 export const answersOf = <Rows extends readonly QueryResultRow[]>(answers: readonly Answer[]) =>
   answers.map(({ rows, rowCount }) => ({
     rows,
     rowCount: rowCount ?? 0,
   })) as unknown as Answers<Rows>;
 
-/** Throws the error of the first refused statement; after any other error the outcome is unknown. */
+/** Throws the error of the first refused statement. After any other error the outcome is unknown. */
 export async function inOneTrip(
   client: ClientBase,
   statements: readonly Statement[],
@@ -39,13 +39,13 @@ export async function inOneTrip(
   try {
     return await promise;
   } catch (error) {
-    // The driver's trace leads to the socket; this one leads to the caller.
+    // The driver's stack trace leads to the socket; this one leads to the caller.
     if (error instanceof DatabaseError) Error.captureStackTrace(error);
     throw error;
   }
 }
 
-/** The driver's connection, with what its types lack. */
+/** The driver's connection, with members that its types lack. */
 type Wire = Connection & {
   readonly parsedStatements: { [name: string]: string };
   readonly submittedNamedStatements: { [name: string]: string };
@@ -55,7 +55,7 @@ type Wire = Connection & {
   execute(message: undefined): void;
 };
 
-/** A result that the driver fills, with what its types lack. */
+/** A result that the driver fills, with members that its types lack. */
 type Filled = Result & {
   addFields(fields: unknown): void;
   parseRow(fields: unknown): Record<string, unknown>;
@@ -75,13 +75,11 @@ type Settle = {
   readonly reject: (error: Error) => void;
 };
 
-/**
- * The query object that the driver takes. It calls the `handle…` methods with the server's messages in order.
- */
+/** The query object that the driver uses. It calls the `handle…` methods with the server's messages in order. */
 class OneTrip extends Query {
   /** The driver's time limit in milliseconds. */
   readonly query_timeout: number;
-  /** The name of the statement that is answered next: the driver notes under it what has been prepared. */
+  /** The name of the statement that is answered next, under which the driver records prepared statements. */
   declare name: string;
   declare text: string;
   readonly #all: readonly Sent[];
@@ -95,7 +93,8 @@ class OneTrip extends Query {
       else resolve(answers as unknown as readonly Answer[]);
     });
     this.query_timeout = limitMs;
-    // Converted before anything is sent: a value that cannot be must not leave half of the statements behind.
+    // Converted before anything is sent, because a value that cannot be converted must not leave half of the statements
+    // sent.
     this.#all = statements.map(({ name = '', text, values = [], asText = false }) => ({
       name,
       text,
@@ -148,7 +147,7 @@ class OneTrip extends Query {
     this.#next(this.#answered + 1);
   }
 
-  /** After a refusal the server has skipped the rest: it has not prepared those statements. */
+  /** After a refusal the server has skipped the rest, so it has not prepared those statements. */
   handleError(error: Error, connection: Connection): void {
     const { submittedNamedStatements } = connection as Wire;
     for (const { name } of this.#all.slice(this.#answered)) delete submittedNamedStatements[name];

@@ -1,4 +1,6 @@
-/** BEGIN … COMMIT as its callback sees it: BEGIN goes with the first statement, and neither is sent for one trip alone. */
+/**
+ * BEGIN … COMMIT for a callback. BEGIN is sent with the first statement, and neither is sent for a single round trip.
+ */
 import type { QueryResultRow } from 'pg';
 import type { Answers, Queryable, Sql, Statement, Transaction } from './database.ts';
 import { type Answer, answersOf } from './one-trip.ts';
@@ -22,7 +24,7 @@ const hasBegun = async (begun: Promise<unknown>): Promise<void> => {
   });
 };
 
-/** `end` commits what was begun, unless that has happened. */
+/** `end` commits what was begun, unless that has happened already. */
 export function openTransaction(
   settings: readonly Statement[],
   sending: Sending,
@@ -30,7 +32,7 @@ export function openTransaction(
   let begun: Promise<readonly Answer[]> | undefined;
   let hasEnded = false;
 
-  /** Without a BEGIN that was answered, a statement would be a transaction of its own. */
+  /** Without a BEGIN that was answered, a statement would be a separate transaction. */
   const send = async (statements: readonly Statement[]): Promise<readonly Answer[]> => {
     if (hasEnded) throw new Error('The transaction has ended.');
     if (begun !== undefined) {
@@ -51,7 +53,8 @@ export function openTransaction(
     const answering = send([...statements, COMMIT]);
     hasEnded = true;
     const answers = await answering;
-    // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK: the caller has swallowed the error.
+    // PostgreSQL answers COMMIT of a failed transaction with ROLLBACK, which means that the caller has swallowed the
+    // error.
     if (answers.at(-1)?.command !== 'COMMIT') {
       throw swallowed();
     }

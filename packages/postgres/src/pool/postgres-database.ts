@@ -1,6 +1,6 @@
 /**
- * The database of one process: a pool per role, whose connections take their role when they are opened and
- * never change it; and no error of a connection ends the process.
+ * The database of one process: a pool per role. Connections take their role when they are opened and never change it.
+ * No error of a connection ends the process.
  */
 import type { ServiceName } from '@cardea/contracts';
 import { type Clock, type Logger, systemClock } from '@cardea/runtime';
@@ -16,14 +16,14 @@ const PING_MS = 1000;
 
 export type DatabaseOptions = {
   readonly connectionString: string;
-  /** The one service that uses it, in that one's own roles; without one, in those that reach all schemas. */
+  /** The only service that uses it, in that service's own roles. Undefined means the roles that reach all schemas. */
   readonly service?: ServiceName | undefined;
   /** Connections for requests (`cardea_app`). */
   readonly poolSize?: number;
-  /** Connections for loops and look-ups without a tenant (`cardea_system`). */
+  /** Connections for loops and lookups without a tenant (`cardea_system`). */
   readonly loopsPoolSize?: number;
   readonly log: Logger;
-  /** Measures for how long callers have got no connection; the machine's clock by default. */
+  /** Measures for how long callers have got no connection. The machine's clock by default. */
   readonly clock?: Pick<Clock, 'monotonicMs'>;
 };
 
@@ -33,7 +33,7 @@ export type PostgresDatabase = Database & {
   readonly resizeLoops: (size: number) => void;
 };
 
-/** Opens no connection: the first call opens the first one. */
+/** Opens no connection. The first call opens the first one. */
 export function openDatabase(options: DatabaseOptions): PostgresDatabase {
   const { connectionString, log, clock = systemClock } = options;
   const now = () => clock.monotonicMs();
@@ -54,8 +54,8 @@ export function openDatabase(options: DatabaseOptions): PostgresDatabase {
     pool: 'loops',
     size: options.loopsPoolSize ?? LOOPS_POOL_SIZE,
     statementMs: LOOP_STATEMENT_MS,
-    // A cached plan that was made while a table was empty would otherwise scan it for ever. And the server would
-    // plan each change of rows anew, because it takes the arrays that it cannot see for longer ones.
+    // A cached plan that was made while a table was empty would otherwise stay a full scan. Without these settings the
+    // server would also plan each change of rows again, because it assumes that unknown arrays are longer.
     settings: {
       role: roles.system,
       enable_seqscan: 'off',

@@ -1,7 +1,6 @@
 /**
- * All work at run time uses two roles: `cardea_app` sees one tenant at a time, `cardea_system` all. A process
- * of one service uses that service's own two, which have the same rights in its schema and none in another
- * one's.
+ * All work at run time uses two roles: `cardea_app` sees one tenant at a time, `cardea_system` all. A process of one
+ * service uses that service's own two roles, which have the same rights in its schema and none in others.
  */
 import type { ServiceName } from '@cardea/contracts';
 
@@ -13,7 +12,7 @@ export const TENANT_SETTING = 'cardea.tenant';
 
 export type RuntimeRoles = { readonly app: string; readonly system: string };
 
-/** The roles of a process that runs this service alone; without one, of a process that runs several. */
+/** The roles of a process that runs only this service. Without a service, of a process that runs several. */
 export const rolesOf = (service?: ServiceName): RuntimeRoles =>
   service === undefined
     ? { app: APP_ROLE, system: SYSTEM_ROLE }

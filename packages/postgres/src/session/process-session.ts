@@ -1,7 +1,7 @@
 /**
- * The one database session of a process for what several processes share: advisory locks, by which one of them
- * is elected, and notices (LISTEN and NOTIFY). When the session ends, all its locks are lost and notices may
- * be missed; it reconnects by itself.
+ * The one database session of a process for what several processes share: advisory locks, which elect one process, and
+ * notices (LISTEN and NOTIFY). When the session ends, all its locks are lost and notices may be missed. It reconnects
+ * by itself.
  */
 import { createHash } from 'node:crypto';
 import type { ServiceName } from '@cardea/contracts';
@@ -23,33 +23,36 @@ const HEARTBEAT_MS = 3000;
 const QUERY_MS = 2000;
 const CONNECT_MS = 2000;
 const NAMES_MAX = 1000;
-/** Other processes' sessions are counted this often. */
+/** The number of heartbeats between two counts of other processes' sessions. */
 const LOOK_EVERY_BEATS = 3;
-/** As which the server shows these sessions. */
+/** The application name of these sessions on the server. */
 const SESSION_KIND = 'cardea-leader';
-/** Each session says here that it begins to listen. */
+/** The channel on which each session announces that it begins to listen. */
 const JOINED_CHANNEL = 'cardea_joined';
-/** Each session says here that it has given back a lock. */
+/** The channel on which each session announces that it has released a lock. */
 const RELEASED_CHANNEL = 'cardea_released';
 
 /** Whether other processes may receive notices on this database. */
 export type OtherListeners = {
   /** True also while that is unknown. */
   arePossible(): boolean;
-  /** The listener is called when one was heard of, or may have been missed. Returns the function that ends it. */
+  /**
+   * The listener is called when an announcement was received or may have been missed. Returns the function that ends
+   * it.
+   */
   onHeard(listener: () => void): () => void;
 };
 
 /** A lease is lost when the session ends: another process may already have taken over. */
 export interface ProcessSession extends Leases {
   /**
-   * The listener gets the payload and the sender's process id of each notice of other sessions, and undefined
-   * when the session has begun to listen, before which notices may have been missed.
+   * The listener gets the payload and the sender's process id of each notice of other sessions. It gets undefined when
+   * the session has begun to listen, since earlier notices may have been missed.
    */
   listen(channel: string, listener: Listener): () => void;
   /**
-   * Sends a notice to each channel, and opens the session where there is none. Rejects when it cannot be
-   * opened or breaks: nobody knows then whether the notice was sent.
+   * Sends a notice to each channel, and opens the session if there is none. Rejects when it cannot be opened or breaks;
+   * then it is unknown whether the notice was sent.
    */
   notify(channels: readonly string[], payload: string): Promise<void>;
   /** Whether other processes listen, whatever service they run. */
@@ -61,7 +64,7 @@ export interface ProcessSession extends Leases {
 
 export type ProcessSessionOptions = {
   readonly connectionString: string;
-  /** The one that runs here; undefined where several do. */
+  /** The service that runs here. Undefined if there are several. */
   readonly service?: ServiceName | undefined;
   readonly clock: Clock;
   readonly log?: Logger | undefined;
@@ -179,12 +182,12 @@ class Session implements ProcessSession {
   }
 
   /**
-   * Connects, and tries to lock the wanted names once per second or when a caller wakes it. While no caller
-   * wants a name, it only sends heartbeats.
+   * Connects, and tries to lock the requested names once per second or when a caller wakes it. While no caller requests
+   * a name, it only sends heartbeats.
    */
   async #turn(): Promise<void> {
     const { clock, log } = this.#options;
-    let lastBeat = Number.NEGATIVE_INFINITY; // the first beat looks for other processes
+    let lastBeat = Number.NEGATIVE_INFINITY; // The first heartbeat counts other processes.
     let failing = false;
     while (!this.#stop.signal.aborted) {
       this.#nudge = new AbortController();
@@ -214,7 +217,7 @@ class Session implements ProcessSession {
     this.#client = client;
     this.#connectedAt = this.#options.clock.monotonicMs();
     this.#pid = (client as Client & { readonly processID?: number }).processID;
-    this.#heardOthers(); // those that joined while there was no session
+    this.#heardOthers(); // Includes processes that announced themselves while there was no session.
     this.#subscriptions.forget();
     await this.#subscribe(client);
     for (const channel of [JOINED_CHANNEL, RELEASED_CHANNEL]) {
@@ -264,7 +267,7 @@ class Session implements ProcessSession {
     return this.#inTurn(() => this.#subscriptions.listenOn(client));
   }
 
-  /** False when no caller waits for a name that this process does not hold. */
+  /** Returns false when no caller waits for a name that this process does not hold. */
   async #tryNames(client: Client): Promise<boolean> {
     const wanted = new Map<string, Waiter>();
     for (const waiter of this.#waiters) {
@@ -296,14 +299,13 @@ class Session implements ProcessSession {
         if (this.#held.get(name) !== held) return;
         await this.#unlock(client, name).catch(() => this.#drop(client));
         this.#held.delete(name);
-        this.#wake(); // another caller of this process may wait for the name
+        this.#wake(); // Another caller of this process may wait for the name.
       },
     };
   }
 
   /**
-   * Notifies processes that wait for a lock, so that a process that stops does not leave a second without a
-   * leader.
+   * Notifies processes that wait for a lock, so that the stop of a process does not leave a second without a leader.
    */
   async #unlock(client: Client, name: string): Promise<void> {
     await this.#query(client, 'SELECT pg_advisory_unlock($1::bigint), pg_notify($2, $3)', [
@@ -323,7 +325,7 @@ class Session implements ProcessSession {
     return (await this.#inTurn(() => client.query<Row>(sent))).rows;
   }
 
-  /** One at a time: the driver wants the response of one query before the next. */
+  /** Runs one query at a time, because the driver needs the response of one before the next. */
   #inTurn<T>(run: () => Promise<T>): Promise<T> {
     const answer = this.#queue.then(run, run);
     this.#queue = answer.catch(() => {});
@@ -333,8 +335,8 @@ class Session implements ProcessSession {
   #drop(client: Client): void {
     if (this.#client === client) {
       this.#client = undefined;
-      this.#others.heard(); // one that joins now is not heard
-      // Reconnect at once, unless the server ends each new session.
+      this.#others.heard(); // An announcement made now would be missed.
+      // Reconnects at once, unless the server ends each new session.
       if (this.#options.clock.monotonicMs() - this.#connectedAt >= RETRY_MS) this.#nudge.abort();
     }
     client.end().catch(() => {});

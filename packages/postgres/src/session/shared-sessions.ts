@@ -1,20 +1,20 @@
 /**
- * Whether each connection has a database session of its own. Role, row-level security, leader locks and
- * notices are state of a session, so a pooler in transaction mode mixes them between clients, and one that
- * drops startup options leaves a connection in the login role, which row-level security may not bind.
+ * Checks that each connection has its own database session. Role, row-level security, leader locks and notices are
+ * state of a session. A pooler in transaction mode mixes them between clients. One that drops startup options leaves a
+ * connection in the login role, to which row-level security may not apply.
  */
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 
 const CONNECT_MS = 2_000;
 const QUERY_MS = 2_000;
-/** Sessions that are kept busy one after another until one turns out to be shared. */
+/** The number of sessions that are kept busy one after another until one turns out to be shared. */
 const CLIENTS_MAX = 5;
-/** A server that does not take a startup parameter: PgBouncer and `options`. */
+/** The error of a server that refuses a startup parameter, as PgBouncer does for `options`. */
 const PROTOCOL_VIOLATION = '08P01';
 const PROBE = 'cardea.session_probe';
 
-/** The setting that names the database, as the sentence says it. */
+/** The setting that names the database, for the error message. */
 type DatabaseSetting = 'DATABASE_URL' | 'MIGRATION_DATABASE_URL';
 
 export class SharedSessions extends Error {
@@ -26,7 +26,7 @@ export class SharedSessions extends Error {
   }
 }
 
-/** False where the database cannot be asked yet. Throws SharedSessions. */
+/** Returns false if the database cannot be asked yet. Throws SharedSessions. */
 export async function refuseSharedSessions(
   connectionString: string,
   setting: DatabaseSetting = 'DATABASE_URL',
@@ -40,7 +40,7 @@ export async function refuseSharedSessions(
       query_timeout: QUERY_MS,
       options: `-c ${PROBE}=${probe}`,
     });
-    client.on('error', () => {}); // the query that fails reports it
+    client.on('error', () => {}); // The query that fails reports it.
     clients.push(client);
     await client.connect();
     return { client, probe };
@@ -50,8 +50,7 @@ export async function refuseSharedSessions(
     const { pid, probe } = await seenBy(first, '');
     if (probe !== first.probe) throw new SharedSessions(setting);
     if (pid === ownPid(first)) return true;
-    // A pooler is in between. A client that begins a transaction gets a session that another client has
-    // released.
+    // There is a pooler in between. A client that begins a transaction gets a session that another client has released.
     for (let n = 0; n < CLIENTS_MAX; n += 1) {
       const next = await open();
       const seen = await seenBy(next, 'BEGIN; ');
@@ -71,7 +70,7 @@ export async function refuseSharedSessions(
 
 type Session = { readonly client: Client; readonly probe: string };
 
-/** As the server named it when the connection began. */
+/** The process id that the server reported when the connection began. */
 const ownPid = ({ client }: Session): number | undefined =>
   (client as Client & { readonly processID?: number }).processID;
 

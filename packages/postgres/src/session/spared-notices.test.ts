@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sparedNotices } from './spared-notices.ts';
 
-/** Other processes that may come and go, and the notices that they receive. */
+/** Other processes that come and go, and the notices that they receive. */
 function world() {
   const listeners = new Set<() => void>();
   const told: (readonly string[])[] = [];

@@ -1,18 +1,18 @@
 import type { OtherListeners } from './process-session.ts';
 
 /**
- * Notices that only other processes need. None is sent while no other process listens; a process that begins
- * to listen receives at once what was withheld.
+ * Notices that only other processes need. None is sent while no other process listens. A process that begins to listen
+ * receives at once what was withheld.
  */
 export type SparedNotices = {
-  /** Whether the next statement is to carry its notice. */
+  /** Whether the next statement has to contain its notice. */
   areDue(): boolean;
-  /** Called after a commit that concerns `subject`. `told`: the commit carried its notice. */
+  /** Call it after a commit that concerns `subject`. `told`: the commit contained its notice. */
   committed(subject: string, told: boolean): void;
   end(): void;
 };
 
-/** `tell` sends a notice for each subject by a statement of its own. */
+/** `tell` sends a notice for each subject in a separate statement. */
 export function sparedNotices(
   others: OtherListeners,
   tell: (subjects: readonly string[]) => Promise<void>,
@@ -35,7 +35,7 @@ export function sparedNotices(
     areDue: others.arePossible,
     committed: (subject, told) => {
       if (!told) silent.add(subject);
-      // They may have come between the statement and its commit.
+      // Other processes may have appeared between the statement and its commit.
       if (silent.size > 0 && others.arePossible()) void tellAll();
     },
     end,

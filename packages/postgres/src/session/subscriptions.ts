@@ -1,7 +1,7 @@
-/** The channels to which a session listens, and who hears of each. */
+/** The channels to which a session listens, and the listeners of each. */
 import type { Client } from 'pg';
 
-/** `payload` is undefined when the session has begun to listen; `from` is the process id of the sender's session. */
+/** `payload` is undefined when the session has begun to listen. `from` is the process id of the sender's session. */
 export type Listener = (payload: string | undefined, from?: number) => void;
 
 export function subscriptions() {
@@ -13,18 +13,19 @@ export function subscriptions() {
   };
   return {
     heard,
-    /** Returns the function that ends it. */
+    /** Returns the function that removes the listener. */
     add: (channel: string, listener: Listener): (() => void) => {
-      const own: Listener = (payload, from) => listener(payload, from); // one listener may be added twice
+      // The wrapper allows one listener to be added twice.
+      const own: Listener = (payload, from) => listener(payload, from);
       listeners.set(channel, (listeners.get(channel) ?? new Set()).add(own));
-      subscribed.delete(channel); // the new listener has to learn that the session listens
+      subscribed.delete(channel); // The new listener has to learn that the session listens.
       return () => {
         listeners.get(channel)?.delete(own);
       };
     },
     /** A new session listens to nothing. */
     forget: (): void => subscribed.clear(),
-    /** Listens to all channels that are new, by one statement, and tells their listeners. */
+    /** Listens to all new channels in one statement, and notifies their listeners. */
     listenOn: async (client: Client): Promise<void> => {
       const channels = [...listeners.keys()].filter((channel) => !subscribed.has(channel));
       if (channels.length === 0) return;

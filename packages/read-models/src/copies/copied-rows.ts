@@ -1,20 +1,17 @@
-/** The rows among the messages of a server that answers a COPY. */
+/** Extracts the rows from the messages of a server that answers a COPY. */
 const HEADER_BYTES = 5;
 const COPY_DATA = 'd'.charCodeAt(0);
-/**
- * The messages that may come between rows and are skipped: CopyOutResponse, parameters, notices,
- * notifications.
- */
+/** Messages that may come between rows and are skipped: CopyOutResponse, parameters, notices, notifications. */
 const SKIPPED = new Set([...'HSNA'].map((code) => code.charCodeAt(0)));
 
 type CopiedRows = {
   /** A part of the chunk. */
   readonly text: Buffer;
-  /** Everything from the first message that is none of these on: an error, or the end of the copy. */
+  /** Everything from the first other message on: an error, or the end of the copy. */
   readonly rest?: Buffer;
 };
 
-/** Takes chunks in their order, which may cut a message anywhere, and moves the rows of each to its start. */
+/** Processes chunks in order, which may split a message anywhere, and moves the rows of each chunk to its start. */
 export function copiedRows(): (chunk: Buffer) => CopiedRows {
   let cutHeader: Buffer | undefined;
   let bytesLeft = 0;

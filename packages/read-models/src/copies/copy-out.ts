@@ -1,18 +1,18 @@
 /**
- * What `COPY … TO STDOUT` answers, as one stream of text in large pages. A server sends each row as a
- * message of its own; here their contents are moved together, so that a row costs no Buffer.
+ * The output of `COPY … TO STDOUT` as one stream of text in large pages. A server sends each row in a separate message.
+ * Here their contents are joined, so that a row costs no Buffer.
  */
 import { Readable } from 'node:stream';
 import type { Connection } from 'pg';
 import { copiedRows } from './copied-rows.ts';
 
 const PAGE_BYTES = 1 << 18;
-/** Read while earlier ones are still being compressed. */
+/** The number of pages that are read while earlier ones are still being compressed. */
 const PAGES_AHEAD_MAX = 4;
 
 type DataListener = (chunk: Buffer) => void;
 
-/** A query for `client.query`; `rowCount` counts the rows once it has ended. */
+/** A query for `client.query`. `rowCount` has the number of rows after it has ended. */
 export class CopyOut extends Readable {
   rowCount = 0;
   readonly #statement: string;
@@ -25,7 +25,7 @@ export class CopyOut extends Readable {
     this.#statement = statement;
   }
 
-  /** Reads from the connection's socket in place of the driver until the last row has come. */
+  /** Reads from the connection's socket instead of the driver until the last row has arrived. */
   submit(connection: Connection): void {
     const socket = connection.stream;
     const [driver] = socket.listeners('data') as DataListener[];
@@ -44,7 +44,7 @@ export class CopyOut extends Readable {
     connection.query(this.#statement);
   }
 
-  /** Answers whether more is wanted. */
+  /** Returns whether more is wanted. */
   #add(text: Buffer): boolean {
     let isWanted = true;
     for (let at = 0; at < text.length; ) {
@@ -85,11 +85,11 @@ export class CopyOut extends Readable {
 }
 
 /**
- * Gives the memory of a buffer back that nobody reads any more. The collector would free it too, but it
- * walks the whole heap for that again and again, which took nearly half of a backup's processor time.
+ * Frees the memory of a buffer that nobody reads any more. The garbage collector would free it too, but repeatedly
+ * walks the whole heap for that, which took nearly half of a backup's processor time.
  */
 export function release(buffer: Buffer): void {
   const { buffer: memory, byteLength } = buffer;
-  // Small buffers share theirs with others.
+  // Small buffers share their memory with others.
   if (memory instanceof ArrayBuffer && memory.byteLength === byteLength) memory.transfer(0);
 }

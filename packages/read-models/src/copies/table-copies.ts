@@ -1,6 +1,6 @@
 /**
- * Whole tables as text, by COPY: out of one snapshot while everything goes on, and into the tables of a
- * freshly migrated database, all in one transaction.
+ * Copies whole tables as text, by COPY: out of one snapshot while all services run, and into the tables of a freshly
+ * migrated database, all in one transaction.
  */
 import type { Readable, Writable } from 'node:stream';
 import type { Queryable } from '@cardea/postgres';
@@ -14,26 +14,29 @@ export type CopiedTable = {
   readonly schema: string;
   readonly name: string;
   readonly columns: readonly string[];
-  /** The days that have a partition, `YYYY-MM-DD`, where the table is partitioned by days. */
+  /** The days that have a partition, `YYYY-MM-DD`, if the table is partitioned by days. */
   readonly days: readonly string[];
 };
 
-/** Blocks of a table, `to` excluded; without it up to the end. */
+/** A range of blocks of a table, without `to`; if `to` is missing, up to the end. */
 export type BlockRange = { readonly from: number; readonly to?: number };
 
 export type TableSnapshot = Queryable & {
-  /** Every table of these schemas; a partitioned one once. */
+  /** Every table of these schemas. A partitioned one is listed once. */
   tables(schemas: readonly string[]): Promise<readonly CopiedTable[]>;
-  /** How many blocks it has; 0 of a partitioned one. */
+  /** The number of blocks; 0 for a partitioned table. */
   blocksOf(table: CopiedTable): Promise<number>;
-  /** Its rows, in pages to release; `rowCount` counts them once it has ended. One at a time. */
+  /**
+   * Its rows, in pages that the caller releases. `rowCount` has their number after it has ended. Only one copy at a
+   * time.
+   */
   copyOut(table: CopiedTable, blocks?: BlockRange): Readable & { readonly rowCount: number };
   /** Opens another connection on the same snapshot, so that both can read at the same time. */
   beside(): Promise<TableSnapshot>;
   close(): Promise<void>;
 };
 
-/** All tables are read as of one moment, even if rows change during the copy. */
+/** All tables are read as of one point in time, even if rows change during the copy. */
 export const openSnapshot = (connectionString: string): Promise<TableSnapshot> =>
   snapshotOf(connectionString);
 
@@ -53,7 +56,7 @@ async function snapshotOf(connectionString: string, exported?: string): Promise<
       const { rows } = await client.query<{ blocks: number }>(BLOCKS, [nameOf(table)]);
       return rows[0]?.blocks ?? 0;
     },
-    // Read by a statement, because COPY of a partitioned table itself would copy nothing.
+    // Read by a query, because COPY of a partitioned table itself would copy nothing.
     copyOut: (table, blocks) => {
       const rows = `SELECT ${columnsOf(table)} FROM ${nameOf(table)}${within(blocks)}`;
       return client.query(new CopyOut(`COPY (${rows}) TO STDOUT`));
@@ -73,14 +76,14 @@ function within(blocks: BlockRange | undefined): string {
 }
 
 export type TableLoad = Queryable & {
-  /** Once: takes out what migrations put into it, and lets its owner write past row-level security. */
+  /** Call it once: removes rows that migrations inserted, and lets the owner write in spite of row-level security. */
   prepare(table: CopiedTable): Promise<void>;
   copyIn(table: CopiedTable): Writable & { readonly rowCount: number };
   commit(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Loads tables as the owner, in one transaction: its rows become visible at {@link TableLoad.commit}. */
+/** Loads tables as the owner, in one transaction. Its rows become visible at {@link TableLoad.commit}. */
 export async function openLoad(connectionString: string): Promise<TableLoad> {
   const client = await connected(connectionString);
   const forced = new Set<string>();
@@ -139,7 +142,7 @@ async function connected(
     application_name: 'cardea-backup',
     ...(role === undefined ? {} : { options: `-c role=${role}` }),
   });
-  client.on('error', () => {}); // the statement that fails reports it
+  client.on('error', () => {}); // The statement that fails reports it.
   await client.connect();
   return client;
 }

@@ -1,6 +1,6 @@
 /** A column of a batch as one parameter: a PostgreSQL array literal, which `unnest` turns into rows again. */
 
-/** The type of the parameter: an array of the column's type; arrays and JSON are sent as text and cast per row. */
+/** The type of the parameter: an array of the column's type. Arrays and JSON are sent as text and cast per row. */
 export function parameterType(columnType: string): string {
   return travelsAsText(columnType) ? 'text[]' : `${columnType}[]`;
 }

@@ -1,4 +1,7 @@
-/** `tenants (id)`, to stand after WITH RECURSIVE: each tenant that has rows in the table, by one look into its index. */
+/**
+ * SQL of `tenants (id)`, to be placed after WITH RECURSIVE: each tenant that has rows in the table, with one index
+ * lookup per tenant.
+ */
 export const tenantsIn = (table: string): string => `
   tenants (id) AS (
     (SELECT tenant_id FROM ${table} ORDER BY tenant_id LIMIT 1)
@@ -9,9 +12,8 @@ export const tenantsIn = (table: string): string => `
   )`;
 
 /**
- * Selects the due rows of a queue of all tenants in turns: the first row of each tenant comes before the
- * second of any, so a tenant with a thousand rows delays no other. The table needs an index on (tenant_id,
- * its due time).
+ * Selects the due rows of a queue of all tenants in turns. The first row of each tenant comes before the second of any,
+ * so a tenant with a thousand rows does not delay others. The table needs an index on (tenant_id, its due time).
  */
 export const dueInTurns = (of: {
   readonly table: string;

@@ -1,7 +1,7 @@
 import type { Queryable } from '@cardea/postgres';
 import type { Client } from 'pg';
 
-/** A driver's connection as what the rest of the code takes. */
+/** A driver's connection in the interface that other code uses. */
 export const asQueryable = (client: Client): Queryable => ({
   query: async (sql, values) => {
     const named = typeof sql === 'string' ? { text: sql } : sql;

@@ -1,6 +1,6 @@
 import { outsideTransactions } from '@cardea/runtime';
 
-/** Hands on together what is added in one turn of the event loop. `joining`: may add more right before. */
+/** Passes on together what is added in one turn of the event loop. `joining` may add more right before. */
 export function perTurn<T>(
   send: (all: readonly T[]) => Promise<void>,
   joining: () => void = () => {},

@@ -3,7 +3,7 @@ import { DatabaseError } from 'pg';
 import { expect, it } from 'vitest';
 import { sharedTransactions } from './shared-transactions.ts';
 
-/** Answers each statement with its text, and refuses those that `refusal` names. */
+/** Answers each statement with its text, and refuses those that `refusal` selects. */
 function world(refusal: (text: string) => Error | undefined = () => undefined, joining = () => {}) {
   const transactions: string[][] = [];
   const run = (texts: readonly string[]) => {

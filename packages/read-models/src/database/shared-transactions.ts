@@ -1,7 +1,7 @@
 /**
- * Statements that are asked for in one turn of the event loop share a transaction and a round trip: one event
- * wakes all projections of its log at once. They must be independent of each other and not durable. When
- * the server refuses one, each is sent in a transaction of its own, and only the guilty one fails.
+ * Statements that are requested in one turn of the event loop share a transaction and a round trip, because one event
+ * wakes all projections of its log at once. They must be independent of each other and need not be durable. When the
+ * server refuses one, each is sent in a separate transaction, and only the faulty one fails.
  */
 import { isOutage } from '@cardea/log-follower';
 import type { Database, Queryable, Sql, Statement } from '@cardea/postgres';
@@ -22,7 +22,7 @@ export interface SharedTransactions extends Queryable {
   together(statements: readonly Statement[]): Promise<readonly Answer[]>;
 }
 
-/** `joining`: called before a transaction is sent; what it asks for travels along. */
+/** `joining` is called before a transaction is sent. Statements that it requests are included. */
 export function sharedTransactions(
   database: Pick<Database, 'asSystemAtOnce'>,
   joining: () => void = () => {},
@@ -44,7 +44,7 @@ export function sharedTransactions(
         next += statements.length;
       }
     } catch (error) {
-      // After an outage the outcome is unknown: each follower reads its checkpoint again.
+      // After an outage the outcome is unknown. Each follower reads its checkpoint again.
       for (const each of all) {
         if (isOutage(error)) each.reject(error);
         else each.resolve(alone(each));

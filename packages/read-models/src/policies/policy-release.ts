@@ -1,4 +1,4 @@
-/** Hands a parked stream's events to its policy again, one by one, until the policy fails. */
+/** Passes a parked stream's events to its policy again, one by one, until the policy fails. */
 import type { EventStore, RecordedEvent } from '@cardea/event-store';
 import {
   ownerOf,
@@ -24,7 +24,7 @@ export type PolicyReleaseOptions = {
 export async function releasePolicyStream(options: PolicyReleaseOptions): Promise<Released> {
   const { database, store } = options;
   let handled = 0;
-  // Meanwhile the follower continues to park new events of the stream, so each round reads them again.
+  // In the meantime the follower parks new events of the stream, so each round reads them again.
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const waiting = await waitingEvents(database.system, parkedOf(options), store);
     for (const event of waiting) {
@@ -68,7 +68,9 @@ async function handleOne(
   return undefined;
 }
 
-/** False when an event was parked meanwhile. The new epoch makes the follower read its checkpoint again. */
+/**
+ * Returns false when an event was parked in the meantime. The new epoch makes the follower read its checkpoint again.
+ */
 function goOn(options: PolicyReleaseOptions): Promise<boolean> {
   const { policy, database, schema } = options;
   return database.asSystem(async (sql) => {

@@ -13,7 +13,7 @@ import type { Database, ProcessSession } from '@cardea/postgres';
 import type { Clock, Logger, Loops } from '@cardea/runtime';
 import { type EventPolicy, policySink } from './policy-sink.ts';
 
-/** The checkpoint is stored at most this often; events that were handled since are repeated after a crash. */
+/** How often the checkpoint is stored. Events that were handled since are repeated after a crash. */
 const IDLE_STORE_MS = 5000;
 
 export type PolicyRunnerOptions = {

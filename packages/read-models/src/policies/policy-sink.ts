@@ -1,11 +1,11 @@
 /**
- * A policy as a sink of its service's log: event in, command out. It handles streams concurrently, and the
- * events of one stream in order. Handling is repeatable, so its position is stored late, as for ignored
- * events. A parked event is stored together with the position.
+ * A policy as a sink of its service's log: events in, commands out. It handles streams concurrently, and the events of
+ * one stream in order. Handling is repeatable, so its position is stored late, as for ignored events. A parked event is
+ * stored together with the position.
  *
- * A command depends on the state of other streams, which may change a moment later. A failure that blames the
- * event is therefore retried a few times before it parks the stream. A mapping depends on its event alone, so
- * the other sinks park at once.
+ * A command depends on the state of other streams, which may change a moment later. A failure that is attributed to the
+ * event is therefore retried a few times before it parks the stream. A mapping depends on its event alone, so the other
+ * sinks park at once.
  */
 import type { RecordedEvent } from '@cardea/event-store';
 import {
@@ -27,14 +27,14 @@ import { errorCode } from '@cardea/runtime';
 const CONCURRENCY_MAX = 8;
 const FAILURES_MAX = 5;
 
-/** Has the form of a service's own type `Policy`. */
+/** Has the same form as a service's own type `Policy`. */
 export type EventPolicy = {
   readonly name: string;
-  /** Types of the service's own private events that it listens to. */
+  /** Types of the service's own private events that it handles. */
   readonly on: readonly string[];
   /**
-   * Must be repeatable, also seconds later: derive command ids from the event's id, and decide on the state
-   * as it is. A throw parks the event's stream.
+   * Must be repeatable, also seconds later: derive command ids from the event's id, and decide on the state as it is.
+   * An exception parks the event's stream.
    */
   readonly handle: (event: RecordedEvent) => Promise<void>;
 };
@@ -73,7 +73,7 @@ export function policySink(options: PolicySinkOptions): Sink {
 
 type During = { readonly checkpoint: Checkpoint; readonly signal: AbortSignal };
 
-/** Returns the events to park. Throws when it was stopped half-way; the next leader repeats the batch. */
+/** Returns the events to park. Throws when it was stopped before its end. The next leader repeats the batch. */
 async function handleAll(
   options: PolicySinkOptions,
   events: readonly RecordedEvent[],
@@ -110,7 +110,7 @@ async function handleStream(
   return parked;
 }
 
-/** An outage is waited out here, however long, so that the rest of the batch need not be repeated. */
+/** Waits here until an outage ends, however long, so that the rest of the batch need not be repeated. */
 async function handle(
   { policy, watch, clock, log }: PolicySinkOptions,
   event: RecordedEvent,

@@ -1,7 +1,7 @@
 /**
- * A batch as one statement: the checkpoint moves if it is still where this runner left it, and only then do
- * the rows change. Otherwise it fails, and whatever shares its transaction with it: a runner that was replaced
- * meanwhile writes nothing.
+ * A batch as one statement: the checkpoint moves if it is still where this runner left it, and only then do the rows
+ * change. Otherwise it fails, together with everything in its transaction. So a runner that was replaced writes
+ * nothing.
  */
 import { hash } from 'node:crypto';
 import {
@@ -31,17 +31,17 @@ import {
 export type { RowChange } from './row-steps.ts';
 
 export type Batch = Omit<Move, 'kind'> & {
-  /** A batch holds at most one change per row and table. */
+  /** A batch contains at most one change per row and table. */
   readonly changes: readonly { readonly table: Table; readonly changes: readonly RowChange[] }[];
   readonly parked: readonly ParkedEvent[];
-  /** Other processes hear of it. */
+  /** Whether other processes are notified. */
   readonly told: boolean;
 };
 
-/** Plain SQL ends a transaction by an error only: this text is no number. */
+/** Plain SQL can end a transaction only by an error. This text is not a number, so casting it fails. */
 const ELSEWHERE = 'the checkpoint stands elsewhere';
 
-/** True when the checkpoint was not where the runner had left it. */
+/** Whether the checkpoint was not where the runner had left it. */
 export const isElsewhere = (error: unknown): boolean =>
   error instanceof Error && error.message.includes(ELSEWHERE);
 
@@ -72,7 +72,7 @@ export function batchStatement(batch: Batch): Statement {
     FROM (SELECT count(*) AS n FROM moved) AS moves`;
   };
   const patched = steps.some(({ kind }) => kind === 'patch');
-  // Each combination of patched columns has its own text: together too many to keep all prepared.
+  // Each combination of patched columns has its own text. Together they are too many to keep all prepared.
   const isCommon = (steps.length === 1 || !patched) && parking.length === 0;
   if (!isCommon) return { text: text(), values };
   const shape = [
@@ -121,7 +121,7 @@ function byKind(changes: readonly RowChange[]) {
   return { puts, removes, adds, patches: [...groups.values()] };
 }
 
-/** Patches of the same columns share a step; a patch without columns changes nothing. */
+/** Patches of the same columns share a step. A patch without columns changes nothing. */
 function group(groups: Map<string, PatchGroup>, patch: Patch): void {
   const columns = Object.keys(patch.columns)
     .filter((column) => patch.columns[column] !== undefined)

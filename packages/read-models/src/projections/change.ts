@@ -3,7 +3,7 @@ export type Change<Row, Key> =
   | { readonly kind: 'put'; readonly row: Row }
   | { readonly kind: 'patch'; readonly of: Key; readonly columns: Partial<Row> }
   | { readonly kind: 'remove'; readonly of: Key }
-  /** The only change that a table of counts has; a row that is missing counts from 0. */
+  /** The only change of a table of counts. A missing row counts from 0. */
   | { readonly kind: 'add'; readonly of: Key; readonly amounts: Amounts };
 
 /**
@@ -77,7 +77,7 @@ function patched<Row extends object, Key>(
     case 'patch':
       return patch(of, { ...before.columns, ...columns });
     case 'remove':
-      return before; // a patch does not create a row that was deleted
+      return before; // A patch does not create a row that was deleted.
     case 'add':
       throw mixed();
   }

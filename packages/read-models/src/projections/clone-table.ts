@@ -60,8 +60,8 @@ const constraints = (sql: Queryable, model: string): Promise<string[]> =>
   );
 
 /**
- * Indexes that do not belong to a constraint. The schema is part of an index's name, so the clone's may be
- * equal.
+ * Indexes that do not belong to a constraint. A schema is part of an index's name, so the clone's index may have the
+ * same name.
  */
 const indexes = (sql: Queryable, { schema, name }: TableLocation): Promise<string[]> =>
   column(

@@ -1,6 +1,6 @@
 /**
- * How far each projection of a service has come, as known to this process: immediately for those that it
- * runs itself, by one notice per batch for the others, and by polling the checkpoints while a caller waits.
+ * The progress of each of a service's projections as known to this process: immediately for those that it runs itself,
+ * by one notice per batch for the others, and by polling the checkpoints while a caller waits.
  */
 
 import { positionsChannel, waiters } from '@cardea/log-follower';
@@ -57,7 +57,7 @@ export function openPositions(options: PositionsOptions): PositionBoard {
     for (const { name, position } of rows) advance(name, BigInt(position));
   };
 
-  /** One loop for all callers that wait, because a notice may be lost. */
+  /** One loop for all waiting callers, because a notice may be lost. */
   const lookWhileWaiting = async (): Promise<void> => {
     await clock.sleep(LOOK_MS, closing.signal);
     while (waiting.size > 0 && !closing.signal.aborted) {
@@ -71,7 +71,7 @@ export function openPositions(options: PositionsOptions): PositionBoard {
 
   const unlisten = options.leader.listen(positionsChannel(schema), (payload) => {
     if (payload === undefined) {
-      look().catch(() => {}); // the session is new; callers that wait poll again
+      look().catch(() => {}); // The session is new, so waiting callers poll again.
       for (const listener of [...listeners.values()].flat()) listener();
       return;
     }
@@ -110,11 +110,11 @@ export function openPositions(options: PositionsOptions): PositionBoard {
 type Notice = {
   readonly schema: string;
   readonly positions: readonly (readonly [name: string, position: bigint])[];
-  /** False when there was nothing to apply. */
+  /** Whether there was something to apply. */
   readonly haveApplied: boolean;
 };
 
-/** Undefined for what another version of the program may send. */
+/** Undefined for a payload of an unknown form, which another version of the program may send. */
 function readNotice(payload: string): Notice | undefined {
   const applied = /^(\w+) (\w+) (\d+)$/.exec(payload);
   if (applied !== null) {

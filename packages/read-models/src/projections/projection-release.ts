@@ -27,9 +27,9 @@ export type ReleaseOptions = {
 };
 
 /**
- * Any process may call it: the locked row of the checkpoint stops the follower, and its new epoch makes the
- * follower read it again. Events are mapped before the transaction, because mapping may decrypt fields, and
- * again when more were parked meanwhile.
+ * Any process may call it. The locked row of the checkpoint stops the follower, and its new epoch makes the follower
+ * read it again. Events are mapped before the transaction, because mapping may decrypt fields, and again when more were
+ * parked in the meantime.
  */
 export async function releaseProjectionStream(options: ReleaseOptions): Promise<Released> {
   const { database, store } = options;
@@ -65,7 +65,7 @@ async function mappedOf(options: ReleaseOptions, events: readonly RecordedEvent[
   return { projector, mapped: await projector.map(events, new Set()) };
 }
 
-/** False when other events are parked by now than those that were mapped. */
+/** Returns false when other events are parked than those that were mapped. */
 async function release(
   sql: Transaction,
   options: ReleaseOptions,

@@ -18,9 +18,9 @@ import type { PositionBoard } from './positions.ts';
 import type { Projection } from './projection.ts';
 import { projectionSink } from './projection-sink.ts';
 
-/** How long a stored checkpoint may lag after events without effect, where other processes may wait for it. */
+/** How long a stored checkpoint may lag after events without effect, if other processes may wait for it. */
 const IDLE_STORE_MS = 25;
-/** How long it may lag where there are no other processes. */
+/** How long it may lag if there are no other processes. */
 const IDLE_STORE_ALONE_MS = 250;
 
 export type RunnerOptions = {
@@ -42,7 +42,7 @@ export type ProjectionState = {
   /** True in the process that runs it. */
   readonly active: boolean;
   readonly position: bigint;
-  /** The number of parked streams; known where it is active. */
+  /** The number of parked streams, which is known only while active. */
   readonly parked: number;
 };
 
@@ -52,7 +52,7 @@ export interface RunningProjections {
   stop(): Promise<void>;
 }
 
-/** Starts all projections; those of one log share one reader. */
+/** Starts all projections. Those of one log share one reader. */
 export async function runProjections(options: RunnerOptions): Promise<RunningProjections> {
   const { projections, store, database, schema, clock, positions } = options;
   const readers = new Map<Log, LogReader>();
@@ -130,7 +130,7 @@ function runOne(
   return { follower, run };
 }
 
-/** Tells what each projection has applied, as far as it is stored. */
+/** Announces the stored position of each projection. */
 const positionNotices = ({ database, leader }: RunnerOptions): SparedNotices =>
   sparedNotices(leader.replicas, async (schemas) => {
     for (const schema of schemas) {

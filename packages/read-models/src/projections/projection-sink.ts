@@ -1,4 +1,4 @@
-/** A projection as a sink of its log: writes rows and checkpoint in one statement, then wakes callers that wait. */
+/** A projection as a sink of its log. It writes rows and checkpoint in one statement, then wakes waiting callers. */
 import type { RecordedEvent } from '@cardea/event-store';
 import type { Batch, Checkpoint, IdleCheckpoints, Sink } from '@cardea/log-follower';
 import { errorCode, failpoint, type Logger, span } from '@cardea/runtime';

@@ -15,9 +15,9 @@ import {
 import type { Statement } from '@cardea/postgres';
 import type { Change, Upsert } from './change.ts';
 
-/** A column's SQL type decides how `unnest` casts it, e.g. `text`, `uuid`, `timestamptz`, `jsonb`, `text[]`. */
+/** A column's SQL type determines how `unnest` casts it, e.g. `text`, `uuid`, `timestamptz`, `jsonb`, `text[]`. */
 export type Table = {
-  /** Without schema: the tables are in the service's schema, or in that of a rebuild. */
+  /** Without a schema: the tables are in the service's schema, or in that of a rebuild. */
   readonly name: string;
   readonly key: readonly string[];
   readonly columns: { readonly [column: string]: string };
@@ -29,8 +29,8 @@ export type Table = {
 
 export type ProjectionTools = {
   /**
-   * Decrypts an encrypted field of this event; null when erased. A field is bound to the event that it was
-   * encrypted in.
+   * Decrypts an encrypted field of this event. Null when it was erased. A field is bound to the event in which it was
+   * encrypted.
    */
   open(
     sealed: Sealed,
@@ -46,36 +46,38 @@ export type TableWrite = TableChange | { readonly table: string; readonly change
 
 type Changes = readonly TableChange[] | Promise<readonly TableChange[]>;
 
-/** `schema` contains the tables: the service's, or in a rebuild the one in which they are built. */
+/** `schema` contains the tables: the service's or, in a rebuild, the one in which they are built. */
 type ApplyAt = { readonly rebuilding: boolean; readonly schema: string };
 
 /**
- * A projection has one name, one set of tables and one checkpoint. `on` declares the changes of each event;
- * the runner merges those of a batch by key and writes one multi-row statement per table, the checkpoint
- * with the last one, in one transaction. What row changes cannot express (working state, rows of other
- * projections) goes into `apply`: statements that are sent with the others, in that transaction. Rows that
- * follow from rows before are therefore written without reading them first.
+ * A projection has one name, one set of tables and one checkpoint. `on` declares the changes of each event. The runner
+ * merges those of a batch by key and writes one multi-row statement per table, the checkpoint with the last one, in one
+ * transaction. What row changes cannot express (working state, rows of other projections) goes into `apply`: statements
+ * that are sent with the others, in that transaction. So rows that depend on earlier rows are written without reading
+ * them first.
  */
 export type Projection = {
   readonly name: string;
   readonly log: Log;
   readonly tables: readonly Table[];
   readonly on: HandlersByType<[ProjectionTools], Changes>;
-  /** Statements of the projection's own, after the row changes of a batch that has events of these types. */
+  /** The projection's own statements, after the row changes of a batch that has events of these types. */
   readonly apply?: {
     readonly on: readonly string[];
     readonly statements: (events: readonly RecordedEvent[], at: ApplyAt) => readonly Statement[];
   };
   /**
-   * True where hardly anybody reads its rows right after a write: then its batches are spaced like those of
-   * consumers, and cost less.
+   * True if its rows are rarely read right after a write. Its batches are then spaced like those of consumers, and cost
+   * less.
    */
   readonly isSpaced?: boolean;
-  /** When a stream is parked: removes the rights that its rows grant, where none is safer than outdated ones. */
+  /**
+   * Called when a stream is parked. Removes the rights that its rows grant, if no rights are safer than outdated ones.
+   */
   readonly onParked?: (streamId: string) => readonly TableChange[];
   /** Called in the process that ran the batch, after its commit. */
   readonly onCommitted?: (events: readonly RecordedEvent[]) => void;
-  /** Called in the others, where the batch's events are not known; and when such a call may be missing. */
+  /** Called in the other processes, where the batch's events are unknown, and when such a call may be missing. */
   readonly onAppliedElsewhere?: () => void;
 };
 
@@ -125,7 +127,7 @@ type Definition<
       at: ApplyAt,
     ) => readonly Statement[];
   };
-  /** Gets the batch's events of the declared types; not called when there are none. */
+  /** Called with the batch's events of the declared types, but not when there are none. */
   readonly onCommitted?: (events: readonly Recorded<E>[]) => void;
 };
 
@@ -136,10 +138,10 @@ type ProjectionHandlers<
 > = EventHandlers<E, Exclude<Type, Applied>, [ProjectionTools], Changes> &
   Partial<EventHandlers<E, Applied, [ProjectionTools], Changes>>;
 
-/** Waits until projections have passed a position, in whichever process they run. */
+/** Waits until projections have passed a position, in any process. */
 export interface Positions {
-  /** True when all named projections have passed `position` within `timeoutMs`. */
+  /** Resolves with true when all named projections have passed `position` within `timeoutMs`. */
   reached(projections: readonly string[], position: bigint, timeoutMs: number): Promise<boolean>;
-  /** The position that a projection has passed, as last heard. */
+  /** The position that a projection has passed, as last reported. */
   passed(projection: string): bigint;
 }

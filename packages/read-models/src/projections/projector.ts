@@ -1,6 +1,6 @@
 /**
- * Applies a range of events to a projection: each event is mapped to changes, and the changes of a batch
- * become one statement. An event that cannot be applied parks its stream and blocks no other.
+ * Applies a range of events to a projection. Each event is mapped to changes, and the changes of a batch become one
+ * statement. An event that cannot be applied parks its stream and blocks no other.
  */
 import type { RecordedEvent } from '@cardea/event-store';
 import {
@@ -23,9 +23,9 @@ export type ProjectorOptions = {
   /** The schema of its tables, checkpoint and parked events: the service's, or a rebuild's. */
   readonly schema: string;
   readonly database: Database;
-  /** Takes statements of small batches, to send them together with those of other projections. */
+  /** Collects statements of small batches, to send them together with those of other projections. */
   readonly shared?: SharedTransactions;
-  /** Tells other processes of positions; without it each position is told. */
+  /** Notifies other processes of positions. Without it each position is announced. */
   readonly notices?: SparedNotices;
   readonly tools: ProjectionTools;
   readonly rebuilding: boolean;
@@ -33,18 +33,18 @@ export type ProjectorOptions = {
   readonly onParked?: (event: RecordedEvent, error: unknown) => void;
 };
 
-/** A larger batch would hold up those that share its transaction. */
+/** The largest batch that shares a transaction. A larger one would delay the others in it. */
 const SHARED_EVENTS_MAX = 50;
 
 export type Poison = { readonly event: RecordedEvent; readonly error: unknown };
 
-/** A mapped batch; streams whose events cannot be mapped are parked. */
+/** A mapped batch. Streams whose events cannot be mapped are parked. */
 export type Mapped = {
   readonly changes: Batch['changes'];
   readonly parked: readonly ParkedEvent[];
-  /** Events that park a stream which was not parked before. */
+  /** Events whose stream is parked because of them and was not parked before. */
   readonly poison: readonly Poison[];
-  /** Events that take effect: those of streams that are not parked. */
+  /** Events that take effect, because their streams are not parked. */
   readonly applied: readonly RecordedEvent[];
 };
 
@@ -57,16 +57,16 @@ export class Projector {
     this.#tables = new Map(options.projection.tables.map((table) => [table.name, table]));
   }
 
-  /** Reads the projection's checkpoint; creates it when the projection is new. */
+  /** Reads the projection's checkpoint. Creates it when the projection is new. */
   load(): Promise<Checkpoint> {
     const { database, schema, projection } = this.#options;
     return loadCheckpoint(database.system, { schema, kind: 'projection', name: projection.name });
   }
 
   /**
-   * Applies events after the checkpoint and moves it. Throws {@link Fenced} when another process has taken
-   * over, and every outage; after both the checkpoint has to be read again. Anything else that it throws
-   * blames one of the events, and nothing was written.
+   * Applies events after the checkpoint and moves it. Throws {@link Fenced} when another process has taken over, and
+   * every outage. After both the checkpoint has to be read again. Any other exception is attributed to one of the
+   * events, and nothing was written.
    */
   async apply(checkpoint: Checkpoint, events: readonly RecordedEvent[]): Promise<void> {
     const last = events.at(-1);
@@ -77,7 +77,7 @@ export class Projector {
     this.#moved(checkpoint, last.position, mapped);
   }
 
-  /** Parks the stream of an event that failed alone; without the rows of `onParked` where those fail too. */
+  /** Parks the stream of an event that failed on its own. If the rows of `onParked` fail too, it parks without them. */
   async setAside(checkpoint: Checkpoint, event: RecordedEvent, error: unknown): Promise<void> {
     const park = async (changes: () => Batch['changes']): Promise<void> => {
       const parked = [parkedEvent(event, errorCode(error))];
@@ -102,7 +102,7 @@ export class Projector {
     }
   }
 
-  /** True when the events do not affect this projection, so that only its checkpoint has to move. */
+  /** Whether the events do not affect this projection, so that only its checkpoint has to move. */
   isIdle(checkpoint: Checkpoint, events: readonly RecordedEvent[]): boolean {
     const { on, apply } = this.#options.projection;
     return !events.some(

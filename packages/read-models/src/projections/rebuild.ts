@@ -40,7 +40,7 @@ export async function rebuildProjection(options: RebuildOptions): Promise<Rebuil
   const { connectionString, projection, schema, log } = options;
   const beside = `${schema}__rebuild_${projection.name}`;
   const owner = new Client({ connectionString, application_name: 'cardea-rebuild' });
-  owner.on('error', () => {}); // the statement that fails reports it
+  owner.on('error', () => {}); // The statement that fails reports it.
   await owner.connect();
   const database = openDatabase({ connectionString, log, poolSize: 1, loopsPoolSize: 2 });
   try {
@@ -80,7 +80,7 @@ type Build = {
   readonly checkpoint: Checkpoint;
 };
 
-/** Two rebuilds of one projection would use the same schema. */
+/** Two rebuilds of one projection would use the same schema, so its name is locked. */
 async function lockName(owner: Client, beside: string): Promise<void> {
   const { rows } = await owner.query<{ mine: boolean }>(
     'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS mine',
@@ -100,7 +100,7 @@ async function layOut(owner: Client, options: RebuildOptions, beside: string): P
   }
 }
 
-/** Applies events up to the position; those after it belong to the runner. */
+/** Applies events up to the position. Later ones belong to the runner. */
 async function catchUp({ options, projector, checkpoint }: Build, to: bigint): Promise<void> {
   while (checkpoint.position < to) {
     const page = await options.store.readLog(
@@ -110,7 +110,7 @@ async function catchUp({ options, projector, checkpoint }: Build, to: bigint): P
     );
     const events = page.filter((event) => event.position <= to);
     if (events.length === 0) {
-      checkpoint.position = to; // the log has no more events up to there, since positions may have gaps
+      checkpoint.position = to; // The log has no more events up to there, since positions may have gaps.
       return;
     }
     await applyOrSetAside(events, {
@@ -134,7 +134,7 @@ const DEADLOCK = '40P01';
 
 async function swapWithRetry(build: Build): Promise<void> {
   for (let tries = 1; ; tries += 1) {
-    // Catches up with the runner before readers are blocked, so that they wait briefly.
+    // Catches up with the runner before readers are blocked, so that they wait only briefly.
     await catchUp(build, await livePosition(build.owner, build.options));
     try {
       await swap(build);
@@ -153,8 +153,7 @@ async function swap(build: Build): Promise<void> {
   const names = projection.tables.map((table) => table.name);
   await owner.query('BEGIN');
   await owner.query(`SET LOCAL lock_timeout = ${SWAP_LOCK_MS}`);
-  // Locks the tables first, in the runner's order, and then the checkpoint: the reverse order would
-  // deadlock.
+  // Locks the tables first, in the runner's order, and then the checkpoint. The reverse order would deadlock.
   for (const name of names) await owner.query(`LOCK TABLE ${schema}.${name}`);
   await catchUp(build, await livePosition(owner, options, 'FOR UPDATE'));
   for (const name of names) await replaceTable(owner, { schema, beside, name });

@@ -1,4 +1,4 @@
-/** The table of a projection: its columns are declared once, and a row that does not fit them does not compile. */
+/** The table of a projection. Its columns are declared once, and a row that does not fit them does not compile. */
 import type { Json } from '@cardea/contracts';
 import { add, patch, put, remove, upsert } from './change.ts';
 import type { Table, TableChange, TableWrite } from './projection.ts';
@@ -12,7 +12,7 @@ type SqlTypes = {
   readonly integer: number;
   readonly bigint: bigint | number;
   readonly timestamptz: string | Date;
-  /** Hexadecimal after `\x`. */
+  /** Hexadecimal digits after `\x`. */
   readonly bytea: string;
   readonly jsonb: Json;
   readonly 'text[]': readonly string[];
@@ -99,14 +99,14 @@ export function table<const C extends Columns, const Key extends keyof C & strin
 }
 
 export type CountTable<Key extends string, Count extends string> = Table & {
-  /** A row that is missing counts from 0. */
+  /** A missing row counts from 0. */
   readonly add: (
     key: { readonly [Column in Key]: string },
     amounts: { readonly [Column in Count]: number },
   ) => TableChange;
 };
 
-/** A table whose rows are only added to; all columns of its key are text. */
+/** A table of counts that only change by addition. All columns of its key are text. */
 export const countTable = <const Key extends string, const Count extends string>(
   name: string,
   { key, counts }: { readonly key: readonly Key[]; readonly counts: readonly Count[] },

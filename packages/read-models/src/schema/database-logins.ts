@@ -1,7 +1,4 @@
-/**
- * The logins of single services. Each may become the two roles of its service and nothing else; what it has
- * without them is nothing.
- */
+/** The logins of single services. Each may switch to the two roles of its service and has no other rights. */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import type { ServiceName } from '@cardea/contracts';
 import { rolesOf } from '@cardea/postgres';
@@ -15,12 +12,10 @@ export type DatabaseLogin = {
   readonly password: Secret;
 };
 
-/**
- * Other processes that create logins of this deployment wait, because two must not alter one role at once.
- */
+/** Other processes that create logins of this deployment wait, because two must not alter one role at once. */
 const LOGINS_LOCK = '5711340911752414';
 
-/** Makes those that are missing, and sets the passwords of all; migrations come first, which make the roles. */
+/** Creates missing logins, and sets the passwords of all. Run the migrations first, because they create the roles. */
 export async function makeDatabaseLogins(
   connectionString: string,
   logins: readonly DatabaseLogin[],
@@ -45,7 +40,7 @@ export async function makeDatabaseLogins(
   }
 }
 
-/** Another database's run may make the login at the same time. A new role may do nothing of itself. */
+/** Another database's run may create the login at the same time. A new role has no rights of its own. */
 const loginStatement = (name: string, password: string): string => `
   DO $$ BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${plain(name)}') THEN
@@ -55,7 +50,7 @@ const loginStatement = (name: string, password: string): string => `
   END $$;
   ALTER ROLE ${plain(name)} LOGIN NOINHERIT PASSWORD '${verifierOf(password)}'`;
 
-/** Names are made by us; whatever is no plain name is refused, since it stands in a statement. */
+/** We generate the names. Any other name is refused, since it becomes part of a statement. */
 function plain(name: string): string {
   if (/^[a-z0-9_]{1,63}$/.test(name)) return name;
   throw new Error('A login has a plain name.');

@@ -1,6 +1,6 @@
 /**
- * Migrates a database forward, safely with concurrent processes: one migrates, the others wait and find
- * nothing left to do. Applied migrations are recorded with hash and version.
+ * Migrates a database forward, safely with concurrent processes: one migrates, the others wait and find nothing left to
+ * do. Applied migrations are recorded with hash and version.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SERVICE_NAMES } from '@cardea/contracts';
@@ -20,7 +20,7 @@ const TABLE_LOCK_TIMEOUT_MS = 5000;
 const TRIES_MAX = 3;
 /** The advisory lock of the process that migrates this database. */
 const MIGRATION_LOCK = '5711340911752413';
-/** Schemas that all services share; each has rows of its own there. */
+/** Schemas that all services share. Each service has rows in them. */
 const SHARED_SCHEMAS = ['eventstore', 'bus'];
 
 export type MigrateOptions = {
@@ -31,18 +31,18 @@ export type MigrateOptions = {
   readonly log: Logger;
   /** Login users of the services; by default the user that migrates. */
   readonly loginUsers?: readonly string[];
-  /** Called by the restore itself: its own mark does not keep it out. */
+  /** Set by the restore itself, which its own mark must not stop. */
   readonly restoring?: boolean;
-  /** Applies only these of the pending migrations, `schema/NNNN-name`: those that a backup was made with. */
+  /** Applies only these of the pending migrations, `schema/NNNN-name`: those with which a backup was made. */
   readonly only?: ReadonlySet<string>;
 };
 
-/** A migration, or this process, must not run: the message names the file and the reason. */
+/** A migration, or this process, must not run. The message names the file and the reason. */
 export class MigrationRefused extends Error {
   override readonly name = 'MigrationRefused';
 }
 
-/** Applies pending migrations; returns their names, `schema/NNNN-name`. */
+/** Applies pending migrations. Returns their names, `schema/NNNN-name`. */
 export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
   const { connectionString, appVersion } = options;
   const all = await planOf(options.sets);
@@ -80,16 +80,16 @@ export type MigrationState = {
   readonly pending: readonly string[];
   /** Applied with another content. */
   readonly changed: readonly string[];
-  /** Applied, and needs a newer process than this one: name and version. */
+  /** Applied migrations that need a newer process than this one: name and version. */
   readonly tooNew: readonly { readonly name: string; readonly minAppVersion: string }[];
 };
 
-/** What prevents this process from starting; all three are empty when nothing does. */
+/** What prevents this process from starting. If nothing does, all three are empty. */
 export async function pendingMigrations(
   options: Pick<MigrateOptions, 'connectionString' | 'sets' | 'appVersion'>,
 ): Promise<MigrationState> {
   const client = new Client({ connectionString: options.connectionString });
-  client.on('error', () => {}); // the query that fails reports it
+  client.on('error', () => {}); // The query that fails reports it.
   await client.connect();
   try {
     const state = await compare(
@@ -118,7 +118,7 @@ async function planOf(sets: readonly MigrationSet[]): Promise<readonly Step[]> {
   return steps;
 }
 
-/** What this version migrates to: names, and the hashes of what they do. */
+/** The migrations of this version: their names, and the hashes of their contents. */
 export async function plannedMigrations(
   sets: readonly MigrationSet[],
 ): Promise<ReadonlyMap<string, string>> {
@@ -179,7 +179,7 @@ function refuse(state: Comparison): void {
   }
 }
 
-/** Compares the numbers of `major.minor.patch`; the rest is ignored. */
+/** Compares the numbers of `major.minor.patch` and ignores the rest. */
 export function isOlder(version: string, than: string): boolean {
   const numbers = (text: string): number[] => text.split('-')[0]?.split('.').map(Number) ?? [];
   const [mine, theirs] = [numbers(version), numbers(than)];
@@ -191,12 +191,12 @@ export function isOlder(version: string, than: string): boolean {
 }
 
 /**
- * Held by a session of its own, and polled instead of waited for: a session that waits inside a statement
- * keeps a snapshot, and CREATE INDEX CONCURRENTLY waits for snapshots.
+ * A separate session holds it, and waiting processes poll: a session that waits inside a statement keeps a snapshot,
+ * and CREATE INDEX CONCURRENTLY waits for snapshots.
  */
 async function lockMigrations(connectionString: string): Promise<Client> {
   const client = new Client({ connectionString, application_name: 'cardea-migrate' });
-  client.on('error', () => {}); // the lock is then lost, but each step's own row still lets it run only once
+  client.on('error', () => {}); // The lock is then lost, but each step's own row still lets it run only once.
   await client.connect();
   const deadline = performance.now() + LOCK_WAIT_MS;
   while (performance.now() < deadline) {
@@ -219,8 +219,8 @@ async function makeSchema(knex: Knex, schema: string): Promise<void> {
 }
 
 /**
- * Only the system role may use a table whose migration grants nothing else. These are default privileges,
- * not grants on all tables, so that a privilege revoked by a migration stays revoked.
+ * Only the system role may use a table whose migration grants nothing else. These are default privileges, not grants on
+ * all tables, so that a privilege revoked by a migration stays revoked.
  */
 async function grantByDefault(knex: Knex, schema: string): Promise<void> {
   await knex.raw(`

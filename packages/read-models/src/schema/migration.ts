@@ -1,20 +1,20 @@
 /**
- * A step of a schema: a file `NNNN-name.ts` that exports `migration`, or a value of the same shape. Steps
- * go forward only, each is applied once, and one that was applied is never edited.
+ * A step of a schema: a file `NNNN-name.ts` that exports `migration`, or a value of the same shape. Steps only go
+ * forward, each is applied once, and an applied one is never edited.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { Knex } from 'knex';
 
 export type Migration = {
-  /** False: runs outside a transaction (`CREATE INDEX CONCURRENTLY`) and can be repeated. */
+  /** False if it runs outside a transaction (`CREATE INDEX CONCURRENTLY`). It must then be repeatable. */
   readonly transaction?: boolean;
-  /** The oldest version that can work with the schema after this step, where that changes. */
+  /** The oldest version that can work with the schema after this step, if that changes. */
   readonly minAppVersion?: string;
   readonly up: (knex: Knex) => Promise<void>;
 };
 
-/** A step that is code instead of a file. `source`, where given, is the text that must not change. */
+/** A step that is code instead of a file. `source`, if given, is the text that must not change. */
 export type NamedMigration = Migration & { readonly name: string; readonly source?: string };
 
 export type MigrationSet = {
@@ -49,7 +49,7 @@ export async function stepsOf(set: MigrationSet): Promise<readonly Step[]> {
 export const stepOfValue = (schema: string, migration: NamedMigration): Step => ({
   schema,
   name: migration.name,
-  // A function's own text differs between the ways of running TypeScript, so it is no fingerprint.
+  // A function's own text depends on how TypeScript is run, so it is not hashed.
   sha256: sha256(migration.source ?? migration.name),
   load: async () => migration,
 });
@@ -75,7 +75,7 @@ async function stepsOfFolder(schema: string, given: URL): Promise<readonly Step[
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): string[] {
-  if (error.code === 'ENOENT') return []; // a service without tables of its own
+  if (error.code === 'ENOENT') return []; // The service has no tables of its own.
   throw error;
 }
 

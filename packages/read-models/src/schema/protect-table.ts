@@ -1,6 +1,6 @@
 /**
- * Row-level security as a second protection: `cardea_app` sees and writes only rows of the tenant that its
- * transaction names, even in a query without a tenant filter; `cardea_system` all rows.
+ * Row-level security as a second protection. `cardea_app` sees and writes only rows of the tenant that its transaction
+ * names, even in a query without a tenant filter. `cardea_system` sees all rows.
  */
 
 import { APP_ROLE, SYSTEM_ROLE, TENANT_SETTING } from '@cardea/postgres';
@@ -10,7 +10,7 @@ export type Privilege = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
 
 const ALL: readonly Privilege[] = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
-/** A migration calls it after CREATE TABLE. `table` is named with its schema: `identity.users`. */
+/** Call it in a migration after CREATE TABLE. `table` is named with its schema: `identity.users`. */
 export async function protectTable(
   knex: Knex,
   table: string,

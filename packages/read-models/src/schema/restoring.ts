@@ -1,13 +1,13 @@
 /**
- * The mark of a database that is being restored: no process starts on it and nobody migrates it until the
- * restore is done. It is a migration that needs a version which nobody has, so that processes of an earlier
- * release heed it, too.
+ * The mark of a database that is being restored. No process starts on it and nobody migrates it until the restore is
+ * done. The mark is a migration that requires a version which does not exist, so that processes of an earlier release
+ * respect it, too.
  */
 import type { Queryable } from '@cardea/postgres';
 
 const RESTORE_MIGRATION = '9999-restore';
 const NOBODYS_VERSION = '999999.0.0';
-/** Every process looks at this schema. */
+/** A schema that every process checks. */
 const SCHEMA = 'eventstore';
 
 /** Sets the mark before any table exists. */

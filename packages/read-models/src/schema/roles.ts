@@ -1,6 +1,6 @@
 /**
- * Makes the roles of all processes. None of them owns anything, can log in or bypass row-level security; a login
- * may only switch to them.
+ * Creates the roles of all processes. None of them owns anything, can log in or bypass row-level security. A login may
+ * only switch to them.
  */
 import { SERVICE_NAMES } from '@cardea/contracts';
 import { APP_ROLE, rolesOf } from '@cardea/postgres';
@@ -10,7 +10,7 @@ const ALL_ROLES: readonly string[] = [undefined, ...SERVICE_NAMES]
   .map((service) => rolesOf(service))
   .flatMap(({ app, system }) => [app, system]);
 
-/** Roles belong to the whole server: another database's migration may create them at the same time. */
+/** Roles belong to the whole server, so another database's migration may create them at the same time. */
 export async function makeRoles(knex: Knex, loginUsers: readonly string[]): Promise<void> {
   await knex.raw(`
     DO $$
@@ -31,7 +31,7 @@ export async function makeRoles(knex: Knex, loginUsers: readonly string[]): Prom
   }
 }
 
-/** Without inheritance: a connection that did not switch to a role has only the login user's own rights. */
+/** Without inheritance, a connection that did not switch to a role has only the login user's own rights. */
 export async function letBecome(
   knex: Pick<Knex, 'raw'>,
   user: string,

@@ -1,7 +1,7 @@
 /**
- * Gives the roles of single services what `cardea_app` and `cardea_system` have: in the schema of the service,
- * and in the schemas that all share, where row-level security says which rows are whose. Migrations name those
- * two roles alone, and this is brought level after each run of them, in both directions.
+ * Gives the roles of single services the rights of `cardea_app` and `cardea_system` in the schema of the service and in
+ * the shared schemas, where row-level security limits the rows. Migrations name only those two roles. After each run of
+ * them this function adjusts the rights in both directions.
  */
 import { SERVICE_NAMES } from '@cardea/contracts';
 import { APP_ROLE, rolesOf, SYSTEM_ROLE } from '@cardea/postgres';
@@ -11,7 +11,7 @@ import { letBecome } from './roles.ts';
 const LOCK_NOT_AVAILABLE = '55P03';
 const TRIES_MAX = 3;
 
-/** `schema` is a service's, or shared by all of them; another one is left alone. */
+/** `schema` is a service's, or shared by all of them. Any other schema is left unchanged. */
 export async function levelServiceRoles(knex: Knex, schema: string, shared: readonly string[]) {
   const services = SERVICE_NAMES.filter((name) => name === schema || shared.includes(schema));
   if (services.length === 0) return;
@@ -29,7 +29,7 @@ export async function levelServiceRoles(knex: Knex, schema: string, shared: read
   for (const { role, user } of await membershipsIn(knex, schema, pairs)) {
     await letBecome(knex, user, [role]);
   }
-  // One by one, for each waits until nobody uses its table.
+  // One by one, because each waits until nobody uses its table.
   for (const step of await stepsIn(knex, policySteps(schema, pairs))) await withRetry(knex, step);
 }
 
@@ -93,7 +93,7 @@ const policySteps = (schema: string, pairs: string): string => `
            (SELECT string_agg(role::regrole::text, ', ') FROM unnest(roles) AS role)) AS step
     FROM wanted`;
 
-/** Roles of the schema that a model may become, as the one that removes old audit rows. */
+/** Other roles of the schema that a service role may switch to, such as the one that removes old audit rows. */
 async function membershipsIn(knex: Knex, schema: string, pairs: string) {
   const { rows } = await knex.raw<{ rows: readonly { role: string; user: string }[] }>(`
     SELECT m.roleid::regrole::text AS role, p.copy AS user

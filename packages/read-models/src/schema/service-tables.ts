@@ -1,10 +1,10 @@
 /**
- * The tables that stand in every service's schema: keys of sealed fields, how far each projection, policy
- * and consumer has come, and what was parked. Only `cardea_system` reaches them.
+ * The tables in every service's schema: keys of encrypted fields, the progress of each projection, policy and consumer,
+ * and parked events. Only `cardea_system` may use them.
  */
 import type { NamedMigration } from './migration.ts';
 
-/** Named so that it comes before a service's own `0001-…`. */
+/** The name sorts before a service's own `0001-…`. */
 export const serviceTables = (schema: string): NamedMigration => {
   const source = `
     CREATE TABLE ${schema}.subject_keys (
@@ -68,11 +68,11 @@ export const subjectKeyIndexes = (schema: string): NamedMigration => {
   return {
     name: '0050-subject-key-indexes',
     source: JSON.stringify(indexes),
-    // The table is as large as the number of people: nobody waits while it is read.
+    // The table has a row per person, so the index is built without blocking anyone.
     transaction: false,
     up: async (knex) => {
       for (const [name, on] of Object.entries(indexes)) {
-        // One that was broken off stands as invalid, and helps nobody.
+        // A build that was interrupted leaves an invalid index, which is useless.
         await knex.raw(`DROP INDEX CONCURRENTLY IF EXISTS ${schema}.${name}`);
         await knex.raw(`CREATE INDEX CONCURRENTLY ${name} ON ${schema}.subject_keys ${on}`);
       }

@@ -1,22 +1,22 @@
 /**
- * Values that a process caches for a while and may lose at any time. They are kept in two generations. A used
- * entry moves to the recent generation. When that one is full or has reached the maximum age, it becomes the
- * older one, and the entries of the previous older one are removed. Expired entries therefore take no memory
- * for long, and no turn of the event loop walks over all entries. Time is that of the monotonic clock.
+ * Values that a process caches for a while and may lose at any time. They are kept in two generations. A used entry
+ * moves to the recent generation. When that one is full or has reached the maximum age, it becomes the older one, and
+ * the entries of the previous older one are removed. Expired entries therefore take no memory for long, and no turn of
+ * the event loop walks over all entries. Time is that of the monotonic clock.
  */
 import type { Clock } from '../ports.ts';
 
 export type ExpiringCacheOptions = {
-  /** Up to twice as many are held. */
+  /** Up to twice as many entries may be kept. */
   readonly entriesMax: number;
   readonly ttlMs: number;
-  /** How long an ended entry is known to `wasSet`, at least; `ttlMs` by default. */
+  /** How long `wasSet` knows an expired entry, at least; `ttlMs` by default. */
   readonly knownMs?: number;
 };
 
 export interface ExpiringCache<Key, Value> {
   get(key: Key): Value | undefined;
-  /** One that lives longer than `ttlMs` may go before its end. */
+  /** Sets an entry. One that should live longer than `ttlMs` may be removed before its end. */
   set(key: Key, value: Value, ttlMs?: number): void;
   /** Returns true also for an entry that has expired but is not removed yet. */
   wasSet(key: Key): boolean;
@@ -34,7 +34,7 @@ export function expiringCache<Key, Value>(
   let turnedMs = clock.monotonicMs();
   const put = (key: Key, entry: Entry, nowMs: number): void => {
     if (recent.size >= entriesMax || nowMs - turnedMs >= knownMs) {
-      // Nothing was put for so long that those of both have ended.
+      // Nothing was set for so long that the entries of both generations have expired.
       older = nowMs - turnedMs >= 2 * knownMs ? new Map() : recent;
       recent = new Map();
       turnedMs = nowMs;
@@ -68,15 +68,12 @@ export function expiringCache<Key, Value>(
 }
 
 export interface LoadingCache<Key, Value> {
-  /**
-   * Returns the cached value, or calls `load`. Concurrent callers wait for the same load. Failures are not
-   * cached.
-   */
+  /** Returns the cached value, or calls `load`. Concurrent callers wait for the same load. Failures are not cached. */
   get(key: Key, load: () => Promise<Value>): Promise<Value>;
   delete(key: Key): void;
 }
 
-/** `keeps` decides which values are cached; all of them by default. */
+/** `keeps` decides which values are cached; all by default. */
 export function loadingCache<Key, Value>(
   clock: Pick<Clock, 'monotonicMs'>,
   options: ExpiringCacheOptions & { readonly keeps?: (value: Value) => boolean },

@@ -55,7 +55,7 @@ describe('the cache of one process', () => {
       await cache.set(`short ${n}`, 'y', 100);
       await clock.advance(1);
     }
-    // Were those that ended still there, these would drop the oldest of all.
+    // If the expired entries still existed, these would displace the oldest entries.
     for (let n = 0; n < 17_000; n += 1) await cache.set(`long ${n}`, 'z', 10_000);
     expect(await cache.get('standing')).toBe('x');
   });

@@ -1,11 +1,10 @@
 import { type Cache, CacheUnavailable, type Clock } from '../ports.ts';
 
-/** Beyond this many the oldest entries go: a cache may come back empty at any time. */
+/** The most entries. Beyond it the oldest are dropped, since a cache may come back empty at any time. */
 const ENTRIES_MAX = 500_000;
 /**
- * After this many writes, and at least half as many as there are entries, one pass over all entries removes
- * those that have expired. Expired entries so take little memory, and each write pays for about two steps of
- * a pass.
+ * After this many writes, and at least half as many as there are entries, one pass removes expired entries. So they
+ * take little memory, and each write costs about two steps of a pass.
  */
 const WRITES_PER_SWEEP_MIN = 1_000;
 
@@ -13,8 +12,8 @@ type Entry = { readonly value: string; readonly endsMs: number };
 type Listener = (message: string) => void;
 
 /**
- * The shared cache of a deployment that is one process: a map whose entries run out. A token bucket is
- * an entry that lives until the bucket is full again.
+ * The shared cache of a deployment that is one process: a map whose entries expire. A token bucket is an entry that
+ * lives until the bucket is full again.
  */
 export function inProcessCache(clock: Clock, entriesMax: number = ENTRIES_MAX): Cache {
   const entries = new Map<string, Entry>();
@@ -35,7 +34,7 @@ export function inProcessCache(clock: Clock, entriesMax: number = ENTRIES_MAX): 
   const write = (key: string, value: string, ttlMs: number | undefined): void => {
     open();
     const nowMs = clock.monotonicMs();
-    entries.delete(key); // so that the order of the map is the order of the writes
+    entries.delete(key); // Deleted first, so that the order of the map is the order of the writes.
     entries.set(key, { value, endsMs: ttlMs === undefined ? Infinity : nowMs + ttlMs });
     writes = (writes + 1) % Math.ceil(WRITES_PER_SWEEP_MIN + entries.size / 2);
     if (writes === 0) dropEnded(entries, nowMs);
@@ -111,8 +110,7 @@ function inProcessChannels() {
     },
     subscribe: (channel: string, listener: Listener): (() => void) => {
       const all = listeners.get(channel) ?? new Set();
-      // Wraps the function, because the same function may listen twice, and each subscription ends
-      // independently.
+      // Wraps the function, because the same function may subscribe twice, and each subscription ends independently.
       const own: Listener = (message) => listener(message);
       listeners.set(channel, all.add(own));
       return () => {

@@ -1,18 +1,18 @@
 /**
- * Counts for limits: one in the shared cache and one in this process. So a limit holds while the cache is
- * away, and a cache that comes back empty resets nobody's count.
+ * Counts for limits, one in the shared cache and one in this process. So a limit also applies while the cache is
+ * unavailable, and a cache that comes back empty does not reset counts.
  */
 
 import { type Cache, CacheUnavailable, type Clock, type TokenBucket } from '../ports.ts';
 import { inProcessCache } from './in-process-cache.ts';
 
-/** Beyond it the oldest are forgotten here; the shared ones are not. */
+/** The most counts in this process. Beyond it the oldest are forgotten here, but not in the cache. */
 const OWN_COUNTERS_MAX = 50_000;
 
 export type LimitCounters = {
-  /** Adds to both; the higher count is the answer, with what is left of its window. */
+  /** Adds to both counts. Returns the higher one, with what is left of its window. */
   add(key: string, by: number, ttlMs: number): Promise<{ count: number; remainingMs: number }>;
-  /** The higher count. */
+  /** Returns the higher count. */
   read(key: string): Promise<number>;
 };
 
@@ -25,7 +25,7 @@ export function limitCounters(
   return {
     add: async (key, by, ttlMs) => {
       const shared = await cache.increment(key, by, ttlMs).catch(noneIfAway);
-      // Our window ends with the shared one, or it would reach into the next and be stricter than that.
+      // Our window ends with the shared one. Otherwise it would reach into the next window and be stricter.
       const here = await own.increment(key, by, shared?.remainingMs ?? ttlMs);
       return shared === undefined || here.count > shared.count ? here : shared;
     },
@@ -37,8 +37,8 @@ export function limitCounters(
 }
 
 /**
- * Takes a token of a bucket that all processes share, and one of this process's own beside it: what
- * was taken here is gone while the cache is away, and when it comes back empty.
+ * Takes a token of a bucket that all processes share, and one of this process's own. Tokens taken here are also missing
+ * while the cache is unavailable, and when it comes back empty.
  */
 export function sharedTokenBucket(
   cache: Pick<Cache, 'takeToken'>,

@@ -1,30 +1,30 @@
 /**
- * One connection to Redis. It comes back by itself, for ever; a call on it is answered within a second or
- * fails, and a server that accepts without answering counts as gone.
+ * One connection to Redis. It always reconnects. A call on it is answered within a second or fails, and a server that
+ * accepts without answering counts as unavailable.
  */
 import { createRequire } from 'node:module';
 import type { Redis } from 'ioredis';
 import { CacheRefusesWrites, CacheUnavailable } from '../ports.ts';
 
-/** From a call to its answer or its failure, the wait for the very first connection included. */
+/** The time limit of a call, including the wait for the very first connection. */
 const CALL_MS_MAX = 900;
-/** From the accepted socket to a server that is ready to serve. */
+/** The time limit from the accepted socket to a server that is ready to serve. */
 const HANDSHAKE_MS_MAX = 1_000;
 const CONNECT_MS_MAX = 1_000;
 const RETRY_MS_MIN = 25;
 const RETRY_MS_MAX = 1_000;
-/** A socket that was given up is closed the hard way after this. */
+/** How long after giving it up a socket is destroyed. */
 const DISCONNECT_MS_MAX = 100;
-/** The server reads but does not write: full, demoted, without its replicas, or unable to save. */
+/** The server reads but does not write: it is full, demoted, without its replicas, or unable to save. */
 const REFUSES_WRITES = /(?:^|[\s-])(READONLY|OOM|NOREPLICAS|MISCONF)\b/;
 
 export type RedisConnection = {
   readonly isReady: boolean;
-  /** Throws CacheUnavailable, and nothing else, whatever goes wrong. */
+  /** Throws CacheUnavailable for every failure, and nothing else. */
   call<T>(work: (redis: Redis) => Promise<T>): Promise<T>;
   /**
-   * Sends the probe, so that a server is found out that is silent or refuses writes, and one that takes
-   * writes again. Throws CacheUnavailable.
+   * Sends the probe, to detect a server that is silent or refuses writes, and one that accepts writes again. Throws
+   * CacheUnavailable.
    */
   probe(): Promise<void>;
   close(): void;
@@ -35,10 +35,10 @@ export type RedisConnectionDependencies = {
   /** A write, on a connection that may write. */
   readonly probe: (redis: Redis) => Promise<unknown>;
   readonly onMessage?: (channel: string, message: string) => void;
-  /** Each time that the server can be used, and each time that it no longer can. */
+  /** Called each time that the server becomes usable, and each time that it becomes unusable. */
   readonly onReady: () => void;
   readonly onGone: () => void;
-  /** A code such as `ECONNREFUSED`; never a text, for a text may quote what was sent. */
+  /** A code such as `ECONNREFUSED`, never a message, because a message may quote what was sent. */
   readonly onError: (code: string) => void;
 };
 
@@ -91,7 +91,7 @@ export function redisConnection(needs: RedisConnectionDependencies): RedisConnec
   const { onMessage } = needs;
   if (onMessage !== undefined) redis.on('message', onMessage);
 
-  /** Returns the answer. Errors of the server are classified. */
+  /** Returns the result. Errors of the server are classified. */
   const answerTo = async <T>(work: (redis: Redis) => Promise<T>): Promise<T> => {
     try {
       return await work(redis);
@@ -118,7 +118,7 @@ export function redisConnection(needs: RedisConnectionDependencies): RedisConnec
       return send(work);
     },
     probe: async () => {
-      // The client itself stops trying where it could not so much as open a socket.
+      // The client stops trying if it could not even open a socket.
       if (redis.status === 'end' && !state.closed) await redis.connect().catch(() => {});
       await send(needs.probe);
       takesWrites();
@@ -137,10 +137,10 @@ const codeOf = (error: Error & { readonly code?: unknown }): string =>
     ? error.code
     : (/^[A-Z]+\b/.exec(error.message)?.[0] ?? error.name);
 
-/** Loaded when a cache is opened, after the instrumentation, and not at all where there is none. */
+/** Loaded when a cache is opened, after the instrumentation, and not at all without a cache. */
 const loadClient = (): typeof import('ioredis') => createRequire(import.meta.url)('ioredis');
 
-/** Nothing waits in a queue of the client: what cannot be sent now fails now. */
+/** Nothing waits in a queue of the client. What cannot be sent now fails now. */
 const connect = (url: string): Redis =>
   new (loadClient().Redis)(url, {
     enableOfflineQueue: false,
@@ -155,13 +155,13 @@ const connect = (url: string): Redis =>
       const pauseMs = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** Math.min(retries, 10));
       return pauseMs * (0.5 + Math.random() / 2);
     },
-    // A primary that was demoted refuses writes; the name may lead to the new one by now.
+    // A demoted primary refuses writes. Its name may resolve to the new primary by now.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   });
 
 /**
- * The answer, if it comes in time. One that has arrived while this process was busy is in time: the
- * failure waits until the sockets were read once more.
+ * The result, if it arrives in time. A result that arrived while this process was busy is in time, so the failure waits
+ * until the sockets were read once more.
  */
 function inTime<T>(answer: Promise<T>, waitMs: number, onLate: () => void): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -173,7 +173,7 @@ function inTime<T>(answer: Promise<T>, waitMs: number, onLate: () => void): Prom
           reject(new CacheUnavailable('The cache did not answer in time.'));
           onLate();
         }),
-      // The connection may have taken all of it.
+      // The connection may have taken the whole time.
       Math.max(0, waitMs),
     );
     const settle = (): void => {

@@ -1,6 +1,6 @@
 /**
- * Who subscribes to which channel. Subscriptions outlive the connection: after each loss all channels are
- * subscribed again, and the subscribers are notified that messages may have been missed.
+ * Subscriptions to channels. They survive the connection: after each loss all channels are subscribed again, and the
+ * subscribers are notified that messages may have been missed.
  */
 import type { Gap } from '../ports.ts';
 import { redisConnection } from './redis-cache-connection.ts';
@@ -8,7 +8,7 @@ import { redisConnection } from './redis-cache-connection.ts';
 type Listener = {
   readonly hear: (message: string) => void;
   readonly gap: Gap | undefined;
-  /** Words may be missed at present. */
+  /** Whether messages may currently be missed. */
   deaf: boolean;
 };
 
@@ -19,9 +19,9 @@ export type RedisListening = {
     hear: (message: string) => void,
     gap?: Gap,
   ): Promise<() => Promise<void>>;
-  /** Messages may have been missed: all subscribers are notified, and receive again where they can. */
+  /** Call it when messages may have been missed. All subscribers are notified, and receive again where they can. */
   doubt(): void;
-  /** Subscribes again; nothing is received while the cache cannot be used. */
+  /** Subscribes again. Nothing is received while the cache cannot be used. */
   resume(): void;
   probe(): Promise<void>;
   close(): void;
@@ -30,7 +30,7 @@ export type RedisListening = {
 export function redisListening(needs: {
   readonly url: string;
   readonly named: (channel: string) => string;
-  /** False while the cache refuses commands. */
+  /** Returns false while the cache refuses commands. */
   readonly isUsable: () => boolean;
   readonly onChange: () => void;
   readonly onError: (code: string) => void;
@@ -50,7 +50,7 @@ export function redisListening(needs: {
     try {
       if (channels.length > 0) await connection.call((redis) => redis.subscribe(...channels));
     } catch {
-      return; // The connection went again, or is given up and comes anew.
+      return; // The connection was lost again, or is given up and opened again.
     }
     hearing = connection.isReady && needs.isUsable();
     if (!hearing) return;
@@ -78,8 +78,7 @@ export function redisListening(needs: {
       const listener: Listener = { hear, gap, deaf: false };
       const here = listeners.get(channel) ?? new Set();
       listeners.set(channel, here.add(listener));
-      // Also where others are subscribed already: the answer confirms that the subscription is active by
-      // now.
+      // Sent even if others are subscribed already, because the response confirms that the subscription is active now.
       await connection
         .call((redis) => redis.subscribe(channel))
         .catch(() => {

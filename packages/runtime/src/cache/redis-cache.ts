@@ -1,7 +1,7 @@
 /**
- * The shared cache of a deployment of many processes: Redis. It uses two connections, because one that
- * subscribes may send no other commands. While the server is away or refuses writes every call fails at
- * once, and nothing is kept for later but the subscriptions.
+ * The shared cache of a deployment of many processes: Redis. It uses two connections, because one that subscribes may
+ * send no other commands. While the server is unavailable or refuses writes every call fails at once, and only
+ * subscriptions are kept for later.
  */
 import {
   type Cache,
@@ -13,9 +13,9 @@ import {
 import { redisConnection } from './redis-cache-connection.ts';
 import { redisListening } from './redis-cache-listening.ts';
 
-/** A server that went silent is found out after this and a call's own limit. */
+/** The interval of heartbeats. A silent server is detected after this plus a call's own limit. */
 const HEARTBEAT_MS = 1_000;
-/** Written with each heartbeat, the same key by all processes. */
+/** The key that all processes write with each heartbeat. */
 export const CACHE_PROBE = 'cache:probe';
 const PROBE_MS = 10_000;
 
@@ -23,9 +23,9 @@ export type RedisCacheOptions = {
   readonly url: string;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Logger;
-  /** Stands before all keys and channels, so that many may share one server; empty unless given. */
+  /** The prefix of all keys and channels, so that several deployments may share one server; empty by default. */
   readonly keyPrefix?: string;
-  /** How `distrust` reaches other processes; without it, they cannot be notified. */
+  /** How `distrust` reaches other processes. Without it they cannot be notified. */
   readonly alarm?: CacheAlarm;
   /** Called at each change and once at the start: true while both connections work. */
   readonly onState?: (isUp: boolean) => void;
@@ -123,7 +123,7 @@ function connections(options: RedisCacheOptions, named: (key: string) => string)
       listening.resume();
       tell();
     },
-    // Others may be unable to write too, so what was received so far may be incomplete.
+    // Other processes may be unable to write too, so what was received so far may be incomplete.
     onGone: () => {
       listening.doubt();
       tell();
@@ -150,7 +150,7 @@ function connections(options: RedisCacheOptions, named: (key: string) => string)
   return { commands, listening, closed };
 }
 
-/** A counter lives from its first increment; one that has lost its end gets a new one. */
+/** A counter lives from its first increment. A counter that has lost its expiry gets a new one. */
 const INCREMENT = `
 if tonumber(ARGV[1]) < 0 and redis.call('EXISTS', KEYS[1]) == 0 then
   return {0, tonumber(ARGV[2])}
@@ -172,7 +172,7 @@ end
 redis.call('SET', KEYS[1], '', 'PX', full_in)
 return 1`;
 
-/** Numbers are compared as text, because those of Lua are exact only up to 2^53. */
+/** Numbers are compared as text, because Lua's are exact only up to 2^53. */
 const RAISE = `
 local held = redis.call('GET', KEYS[1])
 if held and (#held > #ARGV[1] or (#held == #ARGV[1] and held > ARGV[1])) then
@@ -188,7 +188,7 @@ const wholeMs = (ms: number): number => Math.max(1, Math.ceil(ms));
 const living = (ttlMs: number | undefined): [] | ['PX', number] =>
   ttlMs === undefined ? [] : ['PX', wholeMs(ttlMs)];
 
-/** Logs changes of the state alone, so that an outage is two lines however long it lasts. */
+/** Logs only changes of the state, so that an outage is two lines however long it lasts. */
 function stateTeller({ log, onState }: RedisCacheOptions, isUp: () => boolean | undefined) {
   let told: boolean | undefined;
   let code: string | undefined;

@@ -1,9 +1,9 @@
 import { type Cache, CacheUnavailable } from '../ports.ts';
 
 /**
- * Writes what other processes rely on. If the cache does not take it, all of them stop using what they
- * copied from it. Throws CacheUnavailable if they cannot be told either: then the change is not in force
- * everywhere, and must not be answered as done.
+ * Writes a value on which other processes rely. If the cache does not accept it, all of them stop using their copies.
+ * Throws CacheUnavailable if they cannot be notified either: then the change is not in force everywhere, and must not
+ * be answered as done.
  */
 export async function writeOrDistrust(
   cache: Pick<Cache, 'distrust'>,

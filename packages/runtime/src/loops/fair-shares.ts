@@ -1,7 +1,7 @@
 /**
- * Divides the places of one resource of this process between tenants (`docs/design/bounds.md`, C1). A tenant
- * may hold a fixed multiple of what is free: the more tenants fill their shares, the smaller a share is, and
- * some places stay free for a tenant that holds none. Tenants that wait are served in turn.
+ * Divides the places of one resource of this process between tenants (`docs/design/bounds.md`, C1). A tenant may hold a
+ * fixed multiple of the free places. So the more tenants fill their shares, the smaller a share is, and some places
+ * stay free for a tenant that holds none. Waiting tenants are served in turn.
  */
 import type { Clock } from '../ports.ts';
 
@@ -11,9 +11,9 @@ export type GiveBack = () => void;
 export type FairSharesForm = {
   readonly places: number;
   /**
-   * Places that one tenant may hold for each free place. With 1/3 a single busy tenant can hold a quarter of
-   * all places, with 1 half of them. `Infinity` suits places that are held for milliseconds: a tenant can
-   * hold all of them, and only the order of waiting is fair.
+   * Places that one tenant may hold per free place. With 1/3 one busy tenant can hold a quarter of all places, with 1
+   * half of them. `Infinity` suits places that are held for milliseconds: a tenant can hold all of them, and only the
+   * order of waiting is fair.
    */
   readonly perFreePlace: number | (() => number);
 };
@@ -37,8 +37,8 @@ export class FairShares {
   }
 
   /**
-   * The number of places that the tenant may still take if nobody else takes or gives back any; without a name,
-   * that of a tenant that holds none.
+   * The number of places that the tenant may still take if nobody else takes or returns any. Without a name, that of a
+   * tenant that holds none.
    */
   roomOf(tenantId?: string): number {
     const { free } = this;
@@ -47,17 +47,17 @@ export class FairShares {
     if (free <= 0) return 0;
     if (perFreePlace === Number.POSITIVE_INFINITY) return free;
     const held = tenantId === undefined ? 0 : (this.#heldBy.get(tenantId) ?? 0);
-    // Each place that is taken also makes one fewer free.
+    // Each taken place also reduces the number of free places by one.
     const room = Math.ceil((perFreePlace * free - held) / (1 + perFreePlace));
     return Math.max(held === 0 ? 1 : 0, Math.min(free, room));
   }
 
-  /** Undefined when the tenant holds its share, or nothing is free. */
+  /** Returns undefined when the tenant holds its share, or nothing is free. */
   take(tenantId: string): GiveBack | undefined {
     return this.roomOf(tenantId) === 0 ? undefined : this.hold(tenantId);
   }
 
-  /** Takes a place within a room that was looked up before, for callers that got several tenants' work at once. */
+  /** Takes a place within a room that was computed before, for callers that got several tenants' work at once. */
   hold(tenantId: string): GiveBack {
     this.#add(tenantId, 1);
     let isHeld = true;
@@ -76,21 +76,21 @@ export class FairShares {
 }
 
 export type FairQueueForm = FairSharesForm & {
-  /** Callers of all tenants that may wait; tenants share them as they share the places. */
+  /** The most waiting callers of all tenants. Tenants share this number as they share the places. */
   readonly waitingMax: number;
-  /** A caller that waited this long gets nothing. */
+  /** A caller that has waited this long gets no place. */
   readonly waitMaxMs: number;
 };
 
 type Waiter = { readonly resolve: (giveBack: GiveBack | undefined) => void };
 
-/** Divides places between callers that wait: a place that comes free goes to the tenant whose turn is longest ago. */
+/** Divides places between waiting callers. A free place goes to the tenant whose turn is longest ago. */
 export class FairQueue {
   readonly #form: FairQueueForm;
   readonly #clock: Pick<Clock, 'after'>;
   readonly #places: FairShares;
   readonly #waitingPlaces: FairShares;
-  /** In the order of turns: a tenant that was served comes last. */
+  /** Lines in the order of turns. A tenant that was served moves to the end. */
   readonly #lines = new Map<string, Set<Waiter>>();
 
   constructor(form: FairQueueForm, clock: Pick<Clock, 'after'>) {
@@ -108,14 +108,14 @@ export class FairQueue {
     return this.#form.waitingMax - this.#waitingPlaces.free;
   }
 
-  /** Undefined when the caller waited too long, or the tenant's share of waiting callers is full. */
+  /** Returns undefined when the caller waited too long, or the tenant's share of waiting callers is full. */
   async take(tenantId: string): Promise<GiveBack | undefined> {
     return this.takeNow(tenantId) ?? (await this.#wait(tenantId));
   }
 
-  /** Undefined unless the tenant gets a place without waiting. */
+  /** Returns undefined unless the tenant gets a place without waiting. */
   takeNow(tenantId: string): GiveBack | undefined {
-    // A place that is free while others wait is one that those may not have.
+    // If a place is free while others wait, it is one that those may not have.
     return this.#lines.has(tenantId) ? undefined : this.#place(tenantId);
   }
 
@@ -149,7 +149,7 @@ export class FairQueue {
     return promise;
   }
 
-  /** One place given back may let several tenants have one more of those that were free. */
+  /** One returned place may let several tenants have one more of the free places. */
   #serve(): void {
     for (let served = this.#serveNext(); served; served = this.#serveNext());
   }

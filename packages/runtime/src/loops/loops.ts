@@ -1,6 +1,6 @@
 import type { Clock, Loops } from '../ports.ts';
 
-/** The loops of this process, as readiness and metrics see them; `lastTickMs` is monotonic time. */
+/** The loops of this process, for readiness and metrics. `lastTickMs` is monotonic time. */
 export function loops(clock: Clock): Loops {
   type Watched = { name: string; lastTickMs: number; degraded: string | undefined };
   const watched = new Set<Watched>();

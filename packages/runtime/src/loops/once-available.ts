@@ -4,8 +4,8 @@ const TRIES_MAX = 15;
 const PAUSE_MS = 1_000;
 
 /**
- * Runs work of a process's start, which must not end because its database has no free connection. The work
- * may run several times. Throws the last {@link Outage} when the dependency stays unavailable.
+ * Runs work of a process's start, which must not fail because the database has no free connection. The work may run
+ * several times. Throws the last {@link Outage} when the dependency stays unavailable.
  */
 export async function onceAvailable<T>(
   work: () => Promise<T>,

@@ -1,7 +1,7 @@
 /**
- * Marks a transaction for as long as it is open. A caller that has one database connection and waits for a
- * second one blocks others that do the same, until all of them time out. Code that takes a connection, or
- * waits for something that needs one, therefore checks the mark first.
+ * Marks a transaction for as long as it is open. A caller that has one database connection and waits for a second one
+ * blocks others that do the same, until all of them time out. So code that takes a connection, or waits for something
+ * that needs one, checks the mark first.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from '../ports.ts';
@@ -10,12 +10,12 @@ import { metrics } from '../telemetry/metrics.ts';
 type Mark = { open: boolean };
 
 const marks = new AsyncLocalStorage<Mark | undefined>();
-/** Call sites that are logged: where the second connection was requested. */
+/** The most call sites that are logged, where a second connection was requested. */
 const PLACES_MAX = 100;
 const placesLogged = new Set<string>();
 let throws = false;
 
-/** A bug: something inside a transaction asked for more than the transaction's own connection. */
+/** A bug: code inside a transaction requested more than the transaction's own connection. */
 export class NestedConnection extends Error {
   override readonly name = 'NestedConnection';
   constructor(what: string) {
@@ -24,29 +24,31 @@ export class NestedConnection extends Error {
 }
 
 /**
- * For tests: from now on a nested connection throws. Elsewhere it is counted and logged, for a consumer
- * would take the error for the event's fault and park its stream.
+ * For tests: from now on a nested connection throws. Elsewhere it is counted and logged, because a consumer would
+ * attribute the error to the event and park its stream.
  */
 export function throwOnNestedConnections(does = true): void {
   throws = does;
 }
 
-/** Marks a transaction: what `run` calls, directly or later, is inside it until the transaction is closed. */
+/**
+ * Marks a transaction. Everything that `run` calls, directly or later, is inside it until the transaction is closed.
+ */
 export function transactionTag() {
   const mark: Mark = { open: true };
   return {
     run: <T>(work: () => T): T => marks.run(mark, work),
-    /** Called at COMMIT and ROLLBACK: work that was started inside and continues is no longer inside. */
+    /** Called at COMMIT and ROLLBACK. Work that was started inside and continues is then no longer inside. */
     close: (): void => {
       mark.open = false;
     },
   };
 }
 
-/** What works for many callers is not inside the transaction of the one who happened to start it. */
+/** Runs work for many callers outside of the transaction of the caller that happened to start it. */
 export const outsideTransactions = <T>(work: () => T): T => marks.run(undefined, work);
 
-/** Called by whatever is about to take a connection, or to wait for one that others hold. */
+/** Call it before taking a connection, or before waiting for one that others hold. */
 export function expectNoTransaction(what: string, log?: Logger): void {
   if (marks.getStore()?.open !== true) return;
   const nested = new NestedConnection(what);

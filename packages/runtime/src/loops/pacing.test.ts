@@ -11,10 +11,10 @@ describe('pacing', () => {
       for (let batch = 1; batch <= 3; batch += 1) {
         await pace.next();
         began.push(clock.monotonicMs());
-        await clock.sleep(4); // a batch takes its time
+        await clock.sleep(4); // Simulates the time of a batch.
       }
     })();
-    await clock.advance(0); // the loop is asleep now
+    await clock.advance(0); // The loop is asleep now.
     await clock.advance(200);
     await loop;
     await pace.next();

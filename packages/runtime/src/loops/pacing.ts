@@ -1,14 +1,14 @@
 import type { Clock } from '../ports.ts';
 
 /**
- * A batch that follows another closely waits, so that it takes along what happens meanwhile. An event waits
- * twice at most before its audit row is there, in its relay and in the ingest: together well below 100 ms.
+ * A batch that closely follows another one waits, so that it includes what happens in the meantime. An event waits at
+ * most twice before its audit row exists, in its relay and in the ingest. Together that is well below 100 ms.
  */
 const BATCH_EVERY_MS = 30;
 
 /**
- * Spaces the batches of one loop: the first after a rest starts at once, each further one
- * `BATCH_EVERY_MS` after the last one began. So the cost per event falls as the rate rises.
+ * Spaces the batches of one loop. The first after a pause starts at once, each further one `BATCH_EVERY_MS` after the
+ * last one began. So the cost per event falls as the rate rises.
  */
 export type Pacing = {
   /** Resolves when the next batch may begin, or when the signal aborts. */

@@ -1,10 +1,10 @@
 /**
- * Whether tenants share a resource of this process at the moment. One that is alone may have nearly all of it; a
- * share that leaves others room costs it something, so it holds only while there are others.
+ * Whether several tenants currently share a resource of this process. A tenant that is alone may have nearly all of it.
+ * Leaving room for others costs it something, so that share applies only while there are others.
  */
 import type { Clock } from '../ports.ts';
 
-/** So long after tenants used it one after the other, it counts as shared. */
+/** How long after tenants alternated the resource still counts as shared. */
 const SHARED_MS = 1_000;
 
 export class SharedUse {
@@ -17,7 +17,7 @@ export class SharedUse {
     this.#clock = clock;
   }
 
-  /** Called for each use; true where another tenant used it within the last second or so. */
+  /** Call it for each use. Returns true if another tenant used the resource within about the last second. */
   by(tenantId: string): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (tenantId !== this.#lastTenant && nowMs - this.#lastMs < SHARED_MS) {

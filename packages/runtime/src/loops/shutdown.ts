@@ -8,22 +8,22 @@ const EXIT_STUCK = 1;
 export type ShutdownDependencies = {
   readonly clock: Clock;
   readonly log: Logger;
-  /** `SHUTDOWN_DELAY`: how long it goes on serving after it says that it is not ready. */
+  /** `SHUTDOWN_DELAY`: how long it continues to serve after it reports that it is not ready. */
   readonly delayMs: number;
-  /** `SHUTDOWN_TIMEOUT`: what takes longer is named, and the process ends without it. */
+  /** `SHUTDOWN_TIMEOUT`: the time limit. Parts that take longer are logged, and the process ends without them. */
   readonly timeoutMs: number;
-  /** `process.exit`, but for tests. */
+  /** `process.exit`, which tests replace. */
   readonly exit: (code: number) => void;
 };
 
 export interface Shutdown {
-  /** True from the first signal on: `/readyz` answers 503. */
+  /** True from the first signal on. `/readyz` then answers 503. */
   readonly draining: boolean;
   /** Runs at the first signal, before the delay. */
   onBegin(hook: () => void): void;
-  /** Stops run one after the other, the last added first: what was started last stops first. */
+  /** Stops run one after another in reverse order: what was started last stops first. */
   onStop(name: string, stop: () => Promise<void> | void): void;
-  /** Stops the process as a signal does. A process that wants to end itself calls it too. */
+  /** Stops the process like a signal. A process that wants to end itself calls it too. */
   begin(reason: string): void;
   /** Listens to SIGTERM, SIGINT and SIGHUP. */
   listen(): void;

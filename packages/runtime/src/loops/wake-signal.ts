@@ -1,13 +1,13 @@
 import type { Clock } from '../ports.ts';
 
-/** Wakes a loop that sleeps. A wake-up between two sleeps is not lost: the next sleep ends at once. */
+/** Wakes a sleeping loop. A wake-up between two sleeps is not lost: the next sleep ends at once. */
 export type WakeSignal = {
   wake(): void;
   /** Resolves when the signal wakes it, when the time is over, or when `signal` aborts. */
   rest(ms: number, signal: AbortSignal): Promise<void>;
 };
 
-/** A reason of our own: the default one is an error with a stack, created at every wake-up. */
+/** A reason of our own. The default reason is an error with a stack, created at every wake-up. */
 const WOKEN = 'woken';
 
 export const wakeSignal = (clock: Pick<Clock, 'sleep'>): WakeSignal => {

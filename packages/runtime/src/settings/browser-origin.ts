@@ -3,7 +3,7 @@ import { isLoopback, withoutBrackets } from './loopback.ts';
 /** The rule that an allowed origin breaks: `details.rule` of its 400. */
 export type OriginRule = 'null' | 'wildcard' | 'not_as_sent' | 'http_host' | 'scheme';
 export type OriginClient = {
-  /** Its pages run in a web view of an application on a device, or in a browser extension. */
+  /** Whether its pages run in a web view of an application on a device, or in a browser extension. */
   readonly isNative: boolean;
   readonly isDevelopment: boolean;
 };
@@ -11,8 +11,8 @@ export type OriginClient = {
 const ORIGIN_OF_SCHEME =
   /^([a-z][a-z0-9+.-]*:)\/\/[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?(?::[0-9]{1,5})?$/;
 /**
- * Schemes that a browser runs, opens by itself or hands to a program which is no application of a tenant: no
- * page of an application has such an origin, and no answer is sent to such an address.
+ * Schemes that a browser runs, opens by itself or passes to a program that is no application of a tenant. No page of an
+ * application has such an origin, and no response is sent to such an address.
  */
 export const FORBIDDEN_SCHEMES: ReadonlySet<string> = new Set([
   ...['javascript:', 'vbscript:', 'data:', 'blob:', 'file:', 'filesystem:', 'about:', 'urn:'],
@@ -21,9 +21,9 @@ export const FORBIDDEN_SCHEMES: ReadonlySet<string> = new Set([
 const LOCALHOST = 'localhost';
 
 /**
- * The rule that an origin breaks; undefined where pages of it may be let in. It is written as browsers send it:
- * `https://example.com`, a loopback address by http, `http://localhost:5173` in development, and for native
- * applications a scheme of their own with a host, such as `capacitor://localhost`.
+ * The rule that an origin breaks. Undefined if it may be allowed. It has the form that browsers send:
+ * `https://example.com`, an http loopback address, `http://localhost:5173` in development, and for native applications
+ * a scheme of their own with a host, such as `capacitor://localhost`.
  */
 export function originRule(
   text: string,

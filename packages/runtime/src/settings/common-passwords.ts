@@ -1,11 +1,11 @@
-/** Passwords that stand in published leaks, by how often they occur there. */
+/** Passwords in published leaks, ordered by frequency. */
 import { createRequire } from 'node:module';
 
 const COMMON_PASSWORDS_MAX = 10_000;
 
 let common: ReadonlySet<string> | undefined;
 
-/** One of the 10,000 most common, in whatever case it is written. */
+/** Whether it is one of the 10,000 most common, in any case. */
 export function isCommonPassword(password: string): boolean {
   common ??= new Set(mostCommon());
   return common.has(password.normalize('NFC').toLowerCase());

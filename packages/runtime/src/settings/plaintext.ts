@@ -1,24 +1,24 @@
 /**
- * Servers that a process speaks plaintext to over a network: whoever is on the way reads secrets and
- * events, and may change them. Loopback and sockets of this machine are no network.
+ * Finds servers with which a process communicates in plaintext over a network. Anybody on the path can read secrets and
+ * events, and may change them. Loopback and local sockets are not a network.
  */
 
 import type { Logger } from '../ports.ts';
 import { isLoopbackHost, withoutBrackets } from './loopback.ts';
 import type { Settings } from './settings.ts';
 
-/** `server` is host:port, as in CARDEA_ALLOW_PLAINTEXT; nothing else of the setting is shown. */
+/** `server` is host:port, as in CARDEA_ALLOW_PLAINTEXT. Nothing else of the setting is shown. */
 export type PlaintextServer = {
   readonly setting: keyof Settings;
   readonly server: string;
-  /** CARDEA_ALLOW_PLAINTEXT names it. */
+  /** Whether CARDEA_ALLOW_PLAINTEXT names it. */
   readonly allowed: boolean;
 };
 type Server = { readonly host: string; readonly port: string };
 
 const PORTS = { postgres: '5432', redis: '6379', eventstore: '2113', smtp: '587', http: '80' };
 
-/** What {@link plaintextServers} looks at; unread where a setting was wrong. */
+/** The settings that {@link plaintextServers} checks. A setting that was wrong is missing. */
 type SpeakingSettings = Partial<
   Pick<
     Settings,
@@ -77,7 +77,7 @@ export function plaintextFaults(
   }));
 }
 
-/** For each start: one line, also where the servers are allowed. */
+/** Logs one line at each start, even if the servers are allowed. */
 export function warnOfPlaintext(settings: SpeakingSettings, log: Pick<Logger, 'warn'>): void {
   const servers = plaintextServers(settings).map(({ setting, server }) => `${setting} ${server}`);
   if (servers.length > 0) log.warn({ servers }, 'servers are spoken to in plaintext');
@@ -89,7 +89,7 @@ const serverOf = ({ hostname, port }: URL, usual: string): Server => ({
   port: port || usual,
 });
 
-/** The parameters that decide are those of node-postgres: each asks for TLS, none falls back. */
+/** Evaluates the parameters of node-postgres. Each of them requires TLS, none falls back. */
 function ofPostgres(text: string | undefined): readonly Server[] {
   const url = URL.parse(text ?? '');
   if (url === null) return NONE;
@@ -103,7 +103,7 @@ function ofPostgres(text: string | undefined): readonly Server[] {
   return isTls ? NONE : [postgresServer(url, given)];
 }
 
-/** A parameter wins over the host; a path is a socket of this machine. */
+/** A parameter overrides the host. A path is a local socket. */
 function postgresServer(url: URL, given: { readonly [name: string]: string }): Server {
   const { host, port } = serverOf(url, PORTS.postgres);
   const named = given['host']?.toLowerCase() || host;
@@ -115,7 +115,7 @@ function ofScheme(text: string | undefined, plain: string, usual: string): reado
   return url?.protocol === plain ? [serverOf(url, usual)] : NONE;
 }
 
-/** TLS unless it is switched off; one URL may name several nodes. */
+/** TLS unless it is disabled. One URL may name several nodes. */
 function ofEventStore(text = ''): readonly Server[] {
   const [, nodes = '', query = ''] =
     /^esdb(?:\+discover)?:\/\/(?:[^@/?]*@)?([^/?]*)[^?]*\??(.*)$/.exec(text) ?? [];

@@ -2,13 +2,13 @@
 import { isCommonPassword } from './common-passwords.ts';
 import type { Environment, SettingFault, Settings } from './settings.ts';
 
-/** The schedule of webhook deliveries, which production keeps. */
+/** The schedule of webhook deliveries, which production must not change. */
 export const RETRY_DELAYS_MS = [30, 120, 600, 1800, 7200].map((seconds) => seconds * 1000);
 
 const ADMIN_PASSWORD_CHARACTERS_MIN = 12;
-/** What production asks of the password; development takes shorter ones. */
+/** Production's rule for the password. Development accepts shorter ones. */
 const ADMIN_PASSWORD_FORM = `at least ${ADMIN_PASSWORD_CHARACTERS_MIN} characters, and none of the 10,000 most common passwords`;
-/** The secrets of `.env.example`. A deployment that has one of them has not replaced it. */
+/** The secrets of `.env.example`. A deployment with one of them has not replaced it. */
 const EXAMPLE_SECRETS = [
   'change-me-to-at-least-32-random-characters',
   '0123456789abcdef'.repeat(4),

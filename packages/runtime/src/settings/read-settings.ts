@@ -25,17 +25,17 @@ import { usableBytes } from './usable-bytes.ts';
 export type ReadSettings = { readonly ok: Settings } | { readonly faults: readonly SettingFault[] };
 
 export type ReadOptions = {
-  /** All in one process: secrets and database come from the launcher, the mode is development. */
+  /** Everything runs in one process: the launcher provides secrets and database, and the mode is development. */
   readonly standalone?: boolean;
-  /** CPUs of this machine, for the defaults that follow from them. */
+  /** CPUs of this machine, for defaults that depend on them. */
   readonly cpus?: number;
-  /** Memory that this process may use, for the same. */
+  /** Memory that this process may use, for defaults that depend on it. */
   readonly memoryBytes?: number;
 };
 
 type Field<T> = Form<T> & {
   readonly secret?: true;
-  /** Must be set where the services run in containers. */
+  /** Must be set if the services run in containers. */
   readonly required?: true;
   readonly or?: (so: Settings, options: ReadOptions) => T;
 };
@@ -57,7 +57,7 @@ const hiddenField = <const More extends object>(inner: Form<string>, more: More)
 const optional = { or: () => undefined };
 const cidrs = { ...list(cidr, 'CIDR blocks', 100), or: () => [] };
 
-/** Settings in the order of their defaults: a default may depend on earlier settings. */
+/** Settings in the order of their defaults, because a default may depend on earlier settings. */
 const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
   ENV: {
     ...oneOf('development', 'production'),
@@ -166,12 +166,12 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
   },
 };
 
-/** Names with the prefix that are read elsewhere: tests and fail points. */
+/** Names with the prefix that other code reads: tests and fail points. */
 const FOR_TESTS = ['CARDEA_REQUIRE', 'CARDEA_KAFKA_LIB', 'CARDEA_CONTAINERS', 'CARDEA_FAILPOINT'];
-/** The secrets of clients, each also as `<NAME>_FILE`; servers ignore them. */
+/** The secrets of clients, each also as `<NAME>_FILE`. Servers ignore them. */
 const OF_CLIENTS = /^CARDEA_(URL|TENANT|API_KEY|AGENT_KEY|CAPABILITY|WEBHOOK_SECRET)(_FILE)?$/;
 
-/** Reads all, and names every fault at once. An empty variable counts as unset, and so does an empty file. */
+/** Reads all settings and names every fault at once. An empty variable counts as unset, as does an empty file. */
 export function readSettings(env: Environment, options: ReadOptions = {}): ReadSettings {
   const faults: SettingFault[] = unknownNames(env);
   const so: Record<string, unknown> = {};
@@ -200,8 +200,8 @@ export function readSettings(env: Environment, options: ReadOptions = {}): ReadS
 }
 
 /**
- * Reads a process's own environment as {@link readSettings} does, arms the fail points, and removes the
- * secrets from the environment, so that no child process and no dump of it has them.
+ * Reads a process's own environment as {@link readSettings} does, arms the fail points, and removes the secrets from
+ * the environment, so that no child process and no dump contains them.
  */
 export function takeSettings(
   env: { [name: string]: string | undefined },
@@ -236,7 +236,7 @@ export const SETTING_FORMS: readonly {
 
 function unset(field: Field<unknown>, so: object, options: ReadOptions): unknown {
   if (field.or !== undefined) return field.or(so as Settings, options);
-  return secret(''); // required, so either a fault stands already or the launcher fills it in
+  return secret(''); // The setting is required, so either there is a fault already or the launcher fills it in.
 }
 
 function textOf(

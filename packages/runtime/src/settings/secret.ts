@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** A secret text: `reveal()` gives it, everything that prints it gives `[redacted]`. */
+/** A secret text. `reveal()` returns it; anything that prints it gets `[redacted]`. */
 export type Secret = { reveal(): string; toString(): string; toJSON(): string };
 
 const REDACTED = '[redacted]';

@@ -2,13 +2,13 @@ import { isIP } from 'node:net';
 import { isBrowserOrigin } from './browser-origin.ts';
 import { type Secret, secret } from './secret.ts';
 
-/** How one kind of setting is written. `read` returns undefined for a text of another form. */
+/** The syntax of one kind of setting. `read` returns undefined for a text of another form. */
 export type Form<T> = { readonly form: string; readonly read: (text: string) => T | undefined };
 
 const SECOND_MS = 1000;
 const UNIT_MS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** `900`, `2s`, `15m`, `7d` → milliseconds; undefined: not a duration. */
+/** Converts `900`, `2s`, `15m`, `7d` to milliseconds. Undefined if the text is no duration. */
 export function durationMs(text: string): number | undefined {
   const found = /^(\d{1,9})([smhd]?)$/.exec(text);
   if (found === null) return undefined;
@@ -35,7 +35,7 @@ export const bool: Form<boolean> = {
   read: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
 };
 
-/** Limits as they are written, e.g. `durationIn('1s', '24h', SECOND)`. */
+/** A duration within limits in the same notation, e.g. `durationIn('1s', '24h', SECOND)`. */
 export const duration = (min: string, max: string, unitMs: 1 | 1000): Form<number> => ({
   form: `a duration such as 900, 2s, 15m, 7d, from ${min} to ${max}`,
   read: (text) => {
@@ -49,7 +49,7 @@ export const url = (...protocols: readonly string[]): Form<string> => ({
   read: (text) => (protocols.includes(parsed(text)?.protocol ?? '') ? text : undefined),
 });
 
-/** Nothing may follow the path, and no slash ends it: other URLs are made by adding to it. */
+/** Nothing may follow the path, and it may not end with a slash, because other URLs are made by appending to it. */
 export const baseUrl: Form<string> = {
   form: 'an http(s) URL without user, query, fragment or trailing slash',
   read: (text) => {

@@ -1,6 +1,6 @@
 /**
- * Spans of the drivers that are not ours: Express names the route that it runs, ioredis the command. Both
- * would add more than that (arguments, messages that quote them), which is removed here.
+ * Spans of third-party drivers. Express names the route that it runs, ioredis the command. Both would add more than
+ * that (arguments, messages that quote them), which is removed here.
  */
 import {
   type Attributes,
@@ -23,9 +23,9 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Lets Express be changed as it is loaded, so it stands before the first import of what serves. The hook
- * runs in this thread: one of its own would cost the memory of a second Node. ioredis needs no hook, for
- * it is required, and only once a cache is opened.
+ * Allows Express to be instrumented when it is loaded, so it must run before the first import of serving code. The hook
+ * runs in this thread, because a separate one would cost the memory of a second Node. ioredis needs no hook, because it
+ * is loaded by `require` when a cache is opened.
  */
 export async function hookImports(env: Environment): Promise<void> {
   if (!env['OTEL_EXPORTER_OTLP_ENDPOINT']) return;
@@ -46,10 +46,7 @@ export async function traceDrivers(provider: TracerProvider): Promise<void> {
   for (const driver of drivers) driver.setTracerProvider(reticent(provider));
 }
 
-/**
- * The provider, whose spans keep only the attributes listed above, and of an error only that there was
- * one.
- */
+/** A provider whose spans keep only the attributes listed above and, for an error, only the fact that there was one. */
 export const reticent = (provider: TracerProvider): TracerProvider => ({
   getTracer: (...named) => reticentTracer(provider.getTracer(...named)),
 });

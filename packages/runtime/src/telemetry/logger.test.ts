@@ -39,7 +39,7 @@ describe('the log', () => {
     const broken = caught(() => JSON.parse('{"password": canary}'));
     Object.assign(broken as object, { body: 'canary', detail: 'canary' });
     const wrapped = new Error('The body could not be read.', { cause: broken });
-    // As if it was thrown in our source: a runner of tests may load this file under another name.
+    // Looks as if it was thrown in our source, because a test runner may load this file under another name.
     wrapped.stack = `${wrapped}\n    at readBody (file:///app/packages/http/src/input/body.ts:1:1)`;
     const lines = logged((log) => {
       log.error({ err: broken }, 'failed');

@@ -4,21 +4,21 @@ import type { Logger } from '../ports.ts';
 import { publicError } from './public-error.ts';
 import { sqlConditionOf } from './sql-conditions.ts';
 
-/** Equal lines beyond this many within a second become one line that counts them. */
+/** Equal lines beyond this many within a second become one line with their number. */
 const EQUAL_LINES_PER_SECOND = 10;
 const WINDOW_MS = 1000;
-/** Different lines counted within a second; beyond it lines pass uncounted. */
+/** The most different lines that are counted within a second. Beyond it lines are written uncounted. */
 const COUNTED_LINES_MAX = 1000;
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 const WEIGHT: Record<LogLevel, number> = { debug: 20, info: 30, warn: 40, error: 50 };
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
-/** The root of a process's log; its level is also that of all children. */
+/** The root of a process's log. Its level also applies to all children. */
 export interface RootLogger extends Logger {
   readonly level: LogLevel;
   setLevel(level: LogLevel): void;
-  /** Writes the counts that are still open; for the end of the process. */
+  /** Writes the counts that are still pending, for the end of the process. */
   flush(): void;
 }
 
@@ -26,7 +26,7 @@ export type LoggerOptions = {
   readonly service: string;
   readonly version: string;
   readonly level: LogLevel;
-  /** Standard output unless a test reads along. */
+  /** Standard output by default. Tests replace it. */
   readonly stream?: DestinationStream;
 };
 
@@ -38,7 +38,7 @@ export function logger(options: LoggerOptions): RootLogger {
       base: { service: options.service, version: options.version },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (level) => ({ level }), log: shown },
-      // The formatter has made every error plain already; the library's own serializer would add to it.
+      // The formatter has made every error plain already. The library's own serializer would add to it.
       serializers: { err: (plain) => plain },
       mixin: () => {
         const span = trace.getActiveSpan();
@@ -85,8 +85,8 @@ function facade(sink: Sink, gate: Gate, counts: LineCounts): Logger {
 
 interface LineCounts {
   /**
-   * False: one too many in this second; when that is over, the last of them is written with the count. Every
-   * request asks, so a line that is not written costs a look-up alone.
+   * Returns false if there were too many in this second. When the second is over, the last of them is written with the
+   * count. Every request calls it, so a line that is not written costs only a lookup.
    */
   pass(sink: Sink, level: LogLevel, fields: object, message: string): boolean;
   close(): void;
@@ -131,8 +131,8 @@ function lineCounts(): LineCounts {
 }
 
 /**
- * A second protection beside the rule that secrets are never logged: a field with one of these names is
- * not printed, whatever its value.
+ * A second protection in addition to the rule that secrets are never logged: a field with one of these names is not
+ * printed, whatever its value.
  */
 const HIDDEN = /password|secret|token|authorization|cookie|credential|api_?key|^body$|^e?mail$/i;
 

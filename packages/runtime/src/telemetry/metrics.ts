@@ -4,9 +4,8 @@ import type { Clock, Loops } from '../ports.ts';
 import { SeriesHistogram } from './series-histogram.ts';
 
 /**
- * Every series of the process (`docs/design/operations.md`, Metrics, traces, logs). Label values come
- * from closed sets: route templates, names of rules, projections, topics; never a path, a tenant, a
- * user, an address.
+ * Every metric of the process (`docs/design/operations.md`, Metrics, traces, logs). Label values come from closed sets
+ * (route templates, names of rules, projections, topics), never from a path, a tenant, a user or an address.
  */
 const registry = new Registry();
 const PREFIX = 'cardea_';
@@ -141,14 +140,17 @@ export const metrics = {
   buildInfo: gauge('build_info', 'Always 1; the version is in the label.', 'version'),
 } as const;
 
-/** Each look wakes the process, also when it has nothing to do; a pause that lasts as long is always seen. */
+/**
+ * The interval of measurements. Each one wakes the process, even when it has nothing to do. A pause of this length is
+ * always detected.
+ */
 const DELAY_LOOK_MS = 250;
 const NANOSECONDS_PER_MS = 1e6;
 
 type Process = { readonly version: string; readonly loops: Loops; readonly clock: Clock };
 let measured: Process | undefined;
 
-/** Adds what is measured at each scrape: the loops' ticks, the event loop, the process. The last call counts. */
+/** Adds what is measured at each scrape: the loops' ticks, the event loop, the process. The last call wins. */
 export function measureProcess(of: Process): void {
   const before = measured;
   measured = of;

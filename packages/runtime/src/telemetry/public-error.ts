@@ -1,6 +1,6 @@
 import { sqlConditionOf } from './sql-conditions.ts';
 
-/** The part of an error that may be logged: name, code, frames, and the message if it is one of ours. */
+/** The part of an error that may be logged: name, code, frames, and the message if our code wrote it. */
 export type PublicError = {
   readonly name: string;
   readonly code?: string;
@@ -16,9 +16,8 @@ const FRAMES_MAX = 12;
 const NAME = /^[\w.]{1,64}$/;
 
 /**
- * Libraries and the engine quote input in their messages (`JSON.parse`, `pg`, a TypeError), and hang
- * bodies and rows on their errors. So nothing passes but what is listed here, and a message only when
- * our own code wrote it.
+ * Libraries and the engine quote input in their messages (`JSON.parse`, `pg`, a TypeError), and attach bodies and rows
+ * to their errors. So only what is listed here is logged, and a message only when our own code wrote it.
  */
 export function publicError(error: unknown, causesLeft: number = CAUSES_MAX): PublicError {
   if (!(error instanceof Error)) return { name: typeof error, frames: [] };
@@ -37,7 +36,7 @@ export function publicError(error: unknown, causesLeft: number = CAUSES_MAX): Pu
   };
 }
 
-/** The stack repeats the message, which may itself look like a frame: it is cut off by its length. */
+/** The stack repeats the message, which may itself look like a frame, so it is cut off by its length. */
 function framesOf(error: Error): readonly string[] {
   const stack = error.stack ?? '';
   const at = stack.indexOf(error.message);
@@ -58,7 +57,7 @@ const OF_THE_ENGINE: readonly unknown[] = [
   AggregateError,
 ];
 
-/** Thrown by a line of our own source, with a class of ours or plain `Error`. */
+/** Whether a line of our own source threw it, with a class of ours or plain `Error`. */
 function isOurs(error: Error, frames: readonly string[]): boolean {
   if (OF_THE_ENGINE.includes(error.constructor) || 'code' in error) return false;
   const [first = ''] = frames;

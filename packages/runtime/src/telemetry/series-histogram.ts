@@ -1,14 +1,14 @@
 /**
- * A histogram of prom-client's registry for values that are observed at every request. The library's own
- * histogram prints all labels into one text at each observation, and looks up its series by that text. Here
- * the values of the labels, in the order of their names, lead to the series through maps.
+ * A histogram of prom-client's registry for values that are observed at every request. The library's own histogram
+ * joins all labels into one text at each observation, and finds its series by that text. Here maps lead from the
+ * labels' values, in the order of their names, to the series.
  */
 import type { MetricObject, MetricValue } from 'prom-client';
 
 type LabelValue = string | number;
 type Series = {
   readonly labels: { readonly [name: string]: LabelValue };
-  /** Counts by bucket, each without the lower ones; the last counts values above all bounds. */
+  /** Counts by bucket, each without the lower ones. The last counts values above all bounds. */
   readonly counts: number[];
   sum: number;
 };
@@ -28,8 +28,7 @@ export class SeriesHistogram {
   readonly #buckets: readonly number[];
   readonly #series: Series[] = [];
   /**
-   * Maps the values of each label to the next map; the last map has the series. Without labels the series is
-   * under ''.
+   * Maps the values of each label to the next map. The last map has the series. Without labels the series is under ''.
    */
   readonly #root: Branch = new Map();
 

@@ -5,8 +5,8 @@ const NAMES: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * PostgreSQL's name for an SQLSTATE, `disk_full` for `53100`; undefined for any other text. Source: appendix A
- * of PostgreSQL's manual, "PostgreSQL Error Codes".
+ * PostgreSQL's name for an SQLSTATE, `disk_full` for `53100`. Undefined for any other text. Source: appendix A of
+ * PostgreSQL's manual, "PostgreSQL Error Codes".
  */
 export const sqlConditionOf = (code: unknown): string | undefined =>
   typeof code === 'string' ? NAMES.get(code) : undefined;

@@ -32,16 +32,16 @@ export type SpanAttributes = {
 
 export type SpanOptions = {
   readonly attributes?: SpanAttributes;
-  /** `traceparent` of the caller: the span becomes its child. */
+  /** The caller's `traceparent`. The span becomes its child. */
   readonly parent?: string | undefined;
-  /** `traceparent`s that it follows from, e.g. of the events of a batch. */
+  /** `traceparent`s of its causes, e.g. of the events of a batch. */
   readonly links?: readonly (string | undefined)[];
 };
 
 const LINKS_MAX = 32;
 const tracer = trace.getTracer('cardea');
 
-/** Runs the work inside a span, and ends the span with it; costs next to nothing without an SDK. */
+/** Runs the work inside a span, and ends the span with it. Without an SDK it costs almost nothing. */
 export function span<T>(
   name: string,
   work: (span: Span) => Promise<T>,
@@ -57,7 +57,7 @@ export function span<T>(
       try {
         return await work(current);
       } catch (error) {
-        // The name alone: messages of libraries quote what they were given.
+        // Only the name, because messages of libraries quote their input.
         const message = error instanceof Error ? error.name : 'error';
         current.setStatus({ code: SpanStatusCode.ERROR, message });
         throw error;
@@ -69,7 +69,7 @@ export function span<T>(
 }
 
 export type RequestSpan = {
-  /** Its own where one is recorded, for it is the nearer cause; else the caller's. */
+  /** The span's own if one is recorded, since it is the nearer cause; otherwise the caller's. */
   readonly traceparent: string | undefined;
   /** Spans of the work become its children. */
   within<T>(work: () => T): T;
@@ -78,14 +78,14 @@ export type RequestSpan = {
 
 const FAULT_STATUS = 500;
 
-/** The span of a request that nobody traces. */
+/** The span of a request that is not traced. */
 const UNTRACED: RequestSpan = {
   traceparent: undefined,
   within: (work) => work(),
   end: () => {},
 };
 
-/** The span around a request that came in; its route is known only once it is over. */
+/** The span around an incoming request. Its route is known only at its end. */
 export function requestSpan(traceparent: string | undefined): RequestSpan {
   if (traceparent === undefined && !isTraced()) return UNTRACED;
   const parent = traceparent === undefined ? context.active() : contextOf(traceparent);
@@ -103,7 +103,7 @@ export function requestSpan(traceparent: string | undefined): RequestSpan {
   };
 }
 
-/** False while no SDK has registered itself: without one nothing begins a trace here. */
+/** False while no SDK has registered. Without one no trace begins here. */
 function isTraced(): boolean {
   const provider = trace.getTracerProvider();
   return (
@@ -111,7 +111,7 @@ function isTraced(): boolean {
   );
 }
 
-/** The W3C `traceparent` of where we are; undefined outside a trace. */
+/** The W3C `traceparent` of the current span. Undefined outside a trace. */
 export function currentTraceparent(): string | undefined {
   return printed(trace.getActiveSpan());
 }
@@ -124,7 +124,7 @@ function printed(current: Span | undefined): string | undefined {
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** Null for what is no `traceparent` of version 00. */
+/** Null if the text is no `traceparent` of version 00. */
 function spanContextOf(traceparent: string) {
   const found = TRACEPARENT.exec(traceparent);
   if (found === null) return null;
@@ -145,9 +145,9 @@ function linkTo(traceparent: string | undefined): Link[] {
 }
 
 /**
- * Loads the SDK if an endpoint is set, and answers how to flush and stop it. The exporter reads its
- * endpoint and headers from the standard variables itself. Spans alone are exported, ours and those of
- * Express and ioredis: no detectors (they would send the command line), no metrics, no logs.
+ * Loads the SDK if an endpoint is set, and returns how to flush and stop it. The exporter reads its endpoint and
+ * headers from the standard variables itself. Only spans are exported, ours and those of Express and ioredis: no
+ * detectors (they would send the command line), no metrics, no logs.
  */
 export async function startTelemetry(
   settings: Pick<Settings, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_TRACES_SAMPLER_ARG'>,

@@ -11,13 +11,15 @@ import { runLoop } from './loop-runner.ts';
 import type { Part } from './parts.ts';
 import { type Running, stopAll } from './running.ts';
 
-/** A starting process is ready once its projections have reached the logs' heads of its start. */
+/**
+ * The longest time for which a starting process waits until its projections have reached the logs' ends of its start.
+ */
 const CATCH_UP_MS_MAX = 60_000;
 const RETENTION_EVERY_MS = 3_600_000;
 
 /**
- * Revoked sessions and keys that have not expired yet: received from other processes, and stored as a whole
- * in the cache.
+ * Starts the lists of revoked sessions and keys that have not expired yet: received from other processes, and stored
+ * completely in the cache.
  */
 export async function startRevocationLists(
   marks: MirroredRevocations,
@@ -44,10 +46,10 @@ export async function startRevocationLists(
   };
 }
 
-/** Tables do not delete old records by themselves, as Kafka's topics do. */
+/** Tables do not delete old records on their own, as Kafka's topics do. */
 export function startRetention(shared: Infrastructure): Running {
   const { clock, database, service } = shared;
-  // One process of each service, for it may delete what that service published and nothing else.
+  // One process of each service, because a process may only delete what its own service published.
   const name = service === undefined ? 'bus-retention' : `bus-retention:${service}`;
   const sweep = async (signal: AbortSignal, tick: () => void): Promise<void> => {
     await forgetOldRecords(database, signal, tick);
@@ -76,8 +78,7 @@ export async function caughtUp({ definition, needs, positions, service }: Part):
   const head = await needs.store.head(definition.name);
   const names = service.projections.map(({ name }) => name);
   if (await positions.reached(names, head, CATCH_UP_MS_MAX)) return;
-  // They continue in the background; readiness and the lag metrics show it, and reads are outdated, not
-  // wrong.
+  // They continue in the background. Readiness and the lag metrics show it, and reads are outdated but not wrong.
   needs.log.warn({}, 'projections are still behind after a minute');
 }
 

@@ -1,6 +1,6 @@
 /**
- * Tells all processes to stop using what they copied from the shared cache, by a notice of the database: it
- * reaches those whose cache still answers while the process that changed something cannot write to it.
+ * Tells all processes to stop using their copies of the shared cache, by a notice of the database. It reaches processes
+ * whose cache still answers while the process that changed something cannot write to it.
  */
 import { randomUUID } from 'node:crypto';
 import type { ProcessSession } from '@cardea/postgres';
@@ -8,7 +8,7 @@ import type { Database } from '@cardea/read-models';
 import { type CacheAlarm, type Clock, inTurns, Outage } from '@cardea/runtime';
 
 const CHANNEL = 'cardea_cache_alarm';
-/** From a notice until this process, a listener as all others, has received it. */
+/** The time limit from sending a notice until this process, a listener like all others, has received it. */
 const HEARD_MS_MAX = 2_000;
 
 type Dependencies = {
@@ -24,7 +24,7 @@ export function cacheAlarm({ database, locks, clock }: Dependencies): CacheAlarm
 
   const notify = (id: string): Promise<unknown> =>
     database.system.query('SELECT pg_notify($1, $2)', [CHANNEL, id]);
-  /** Without a payload the session has only begun to listen: it may have missed earlier notices. */
+  /** Without a payload the session has only begun to listen, so it may have missed earlier notices. */
   const hear = (payload: string | undefined): void => {
     for (const listener of [...listeners]) listener();
     if (payload === undefined) {

@@ -28,7 +28,7 @@ export type Host = {
   /** The port can only be reached from this machine. */
   readonly onLoopback: boolean;
   readonly managementPort: number;
-  /** Undefined where all services run in one process. */
+  /** Undefined if all services run in one process. */
   readonly internalPort: number | undefined;
   /** The dependencies of a service that runs here. */
   needsOf(service: ServiceName): ServiceDependencies;
@@ -42,7 +42,7 @@ export type Host = {
   stop(): Promise<void>;
 };
 
-/** The last step of a start: once the process reports that it is ready, callers may connect at once. */
+/** The name of the last step of a start. When the process reports that it is ready, callers may connect at once. */
 const DOOR = 'door';
 
 export async function startHost(options: HostOptions): Promise<Host> {
@@ -51,8 +51,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
   for (const [name, reason] of Object.entries(degradedOf(parts))) {
     shared.log.warn({ name, reason }, 'this process starts degraded');
   }
-  // The loops of one service rarely work at once; those of all services in one process must not wait for
-  // each other.
+  // The loops of one service rarely work at once, but those of all services in one process must not wait for each
+  // other.
   if (parts.length > 1) shared.database.resizeLoops(loopsOf(parts));
   const started: Running[] = [];
   const waitingFor = new Set<string>([...definitions.map(({ name }) => name), DOOR]);
@@ -103,7 +103,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   }
 }
 
-/** Starts the internal listener: before the API port opens, and it stops after that has closed. */
+/** Starts the internal listener before the API port opens. It stops after that port has closed. */
 async function offer(
   { infrastructure: shared, internalPort: port, hosts }: HostOptions,
   parts: readonly Part[],
@@ -129,7 +129,7 @@ async function offer(
   return bound.port;
 }
 
-/** The relay, and the other loops of a service. */
+/** The number of loops of a service, including its relay. */
 const loopsOf = (parts: readonly Part[]): number =>
   parts
     .map(({ service }) => [service.projections, service.policies, service.consumers, service.loops])

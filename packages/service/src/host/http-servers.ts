@@ -1,4 +1,4 @@
-/** The two HTTP servers of a process: that of the API and that of the probes. */
+/** The two HTTP servers of a process: the API and the probes. */
 import {
   type AllowedOrigins,
   documentEndpoints,

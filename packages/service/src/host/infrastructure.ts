@@ -38,7 +38,7 @@ import { topicsOf } from './topics.ts';
 export type Infrastructure = {
   readonly settings: Settings;
   readonly version: string;
-  /** Undefined where several run in this process. */
+  /** Undefined if several services run in this process. */
   readonly service?: ServiceName;
   readonly log: RootLogger;
   readonly clock: Clock;
@@ -51,7 +51,7 @@ export type Infrastructure = {
   readonly locks: ProcessSession;
   readonly storeFor: (log: ServiceName) => EventStore;
   readonly publisher: Publisher;
-  /** The consumers of one service keep their positions in its schema. */
+  /** The consumers of one service store their positions in its schema. */
   readonly subscriberFor: (service: ServiceName) => Subscriber;
   close(): Promise<void>;
 };
@@ -61,7 +61,7 @@ export type Given = {
   readonly settings: Settings;
   readonly version: string;
   readonly log: RootLogger;
-  /** The one service that runs here: the database knows the process as that one. */
+  /** The only service that runs here. The process has that service's login at the database. */
   readonly service?: ServiceName;
   readonly clock?: Clock;
   readonly ids?: Ids;

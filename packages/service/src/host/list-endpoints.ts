@@ -1,5 +1,5 @@
 /**
- * The endpoints of services, without starting them: gateway and document are generated from it. Everything is
+ * Lists the endpoints of services without starting them. Gateway and document are generated from it. Everything is
  * built as in a process, but nothing connects and no loop runs.
  */
 import type { ServiceName } from '@cardea/contracts';
@@ -9,7 +9,7 @@ import { type Given, infrastructure } from './infrastructure.ts';
 import { buildParts } from './parts.ts';
 
 export type ListedEndpoints = {
-  /** The endpoints that every process serves beside those of its services: health. */
+  /** The endpoints that every process serves besides those of its services: health. */
   readonly common: readonly Endpoint[];
   readonly services: readonly {
     readonly service: ServiceName;

@@ -1,11 +1,11 @@
-/** Runs a service's loops for as long as the process lives; one that throws is restarted. */
+/** Runs a service's loops for as long as the process lives. A loop that throws is restarted. */
 import type { ProcessSession } from '@cardea/postgres';
 import type { Clock, Logger, Loops } from '@cardea/runtime';
 import type { Loop } from '../service.ts';
 
 const RESTART_PAUSE_MS_MIN = 250;
 const RESTART_PAUSE_MS_MAX = 10_000;
-/** One tick before the work and one after it: most loops only end with the process, and are healthy long before. */
+/** One tick before the work and one after it. Most loops end only with the process, and are healthy long before. */
 const TICKS_OF_A_ROUND = 2;
 
 type Dependencies = {
@@ -44,7 +44,7 @@ export function runLoop(loop: Loop, { loops, clock, log, locks }: Dependencies):
         isWell();
       } catch (error) {
         watch.degraded('failing');
-        // One that fails soon after each start is started ever less often.
+        // A loop that fails soon after each start is restarted with growing pauses.
         if (clock.monotonicMs() - startedMs >= RESTART_PAUSE_MS_MAX) pauseMs = RESTART_PAUSE_MS_MIN;
         log.error({ loop: loop.name, error }, 'loop failed; it is started again');
         await clock.sleep(pauseMs, stopped.signal);
@@ -64,7 +64,7 @@ export function runLoop(loop: Loop, { loops, clock, log, locks }: Dependencies):
 
 const STANDBY_TICK_MS = 1000;
 
-/** Stands by while another replica runs the loop, then runs it until the lease is lost. */
+/** Is on standby while another replica runs the loop, then runs it until the lease is lost. */
 async function whileLeading(
   locks: ProcessSession,
   name: string,

@@ -1,7 +1,6 @@
 /**
- * Metrics that are not counted as they happen are measured at each scrape: how far everything lags, what is
- * parked, which dependencies respond. A scrape never waits long, and every series that can exist is
- * present.
+ * Measures, at each scrape, metrics that are not counted continuously: lags, parked streams, available dependencies. A
+ * scrape never waits long, and every series that can exist is present.
  */
 import { topicOf } from '@cardea/contracts';
 import type { RecordedEvent } from '@cardea/event-store';
@@ -11,7 +10,7 @@ import type { Part } from './parts.ts';
 
 const ENOUGH_MS = 2_000;
 const DEPENDENCY_WAIT_MS = 1_000;
-/** An alarm fires long before; counting further would slow down a service that lags already. */
+/** An alarm fires long before this number. Counting further would slow down a service that lags already. */
 const EVENTS_COUNTED_MAX = 500;
 
 export function measuring(parts: readonly Part[], shared: Infrastructure): () => Promise<void> {
@@ -26,7 +25,7 @@ export function measuring(parts: readonly Part[], shared: Infrastructure): () =>
   };
 }
 
-/** An alarm on an increase misses the first one of a series that did not exist before. */
+/** An alarm on an increase would miss the first event of a series that did not exist before. */
 function startAtZero({ service }: Part): void {
   for (const consumer of service.consumers) {
     metrics.deadLetters.inc({ consumer: consumer.name }, 0);
@@ -97,7 +96,7 @@ async function measureLog({ definition, needs, service }: Part, shared: Infrastr
       [name],
     ),
   ]);
-  // Most are at the same position; where the log's last event belongs to another service, all seem to lag.
+  // Most projections are at the same position. If the log's last event belongs to another service, all seem to lag.
   const pages = new Map<bigint, Promise<readonly RecordedEvent[]>>();
   const behind = (position: bigint): Promise<readonly RecordedEvent[]> => {
     const page =
@@ -161,7 +160,7 @@ async function lagsOf({ service, subscriber }: Part) {
   return (await Promise.all(lags)).flat();
 }
 
-/** Undefined when it took longer; a later result is still recorded. */
+/** Returns undefined when it took longer. A later result is still recorded. */
 async function within<T>(
   ms: number,
   work: Promise<T>,

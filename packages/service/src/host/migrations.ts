@@ -1,4 +1,4 @@
-/** The schemas of a service and of its packages: migrated on request, waited for at the start. */
+/** The schemas of a service and of its packages, which are migrated on request and awaited at the start. */
 import { busMigrations } from '@cardea/event-bus';
 import { eventStoreMigrations } from '@cardea/event-store';
 import {
@@ -19,14 +19,14 @@ const LOOK_EVERY_MS = 500;
 
 type Named = readonly Pick<ServiceDefinition, 'name' | 'migrations'>[];
 
-/** Those of the packages first, because services build on them. */
+/** Schemas of packages come first, because services depend on them. */
 export const migrationSetsOf = (definitions: Named): readonly MigrationSet[] => [
   { schema: 'eventstore', migrations: eventStoreMigrations },
   { schema: 'bus', migrations: busMigrations },
   ...definitions.map(({ name, migrations }) => ({ schema: name, migrations })),
 ];
 
-/** Applies pending migrations, as the owner role; returns their names. */
+/** Applies pending migrations as the owner role. Returns their names. */
 export async function migrateServices(of: {
   readonly settings: Pick<Settings, 'DATABASE_URL' | 'MIGRATION_DATABASE_URL'>;
   readonly definitions: Named;
@@ -58,7 +58,7 @@ export class NotMigrated extends Error {
   override readonly name = 'NotMigrated';
 }
 
-/** Resolves when all migrations are applied; `waitingFor` gets those that are not. */
+/** Resolves when all migrations are applied. `waitingFor` gets those that are not. */
 export async function awaitMigrations(of: {
   readonly settings: Pick<Settings, 'DATABASE_URL'>;
   readonly definitions: Named;
@@ -95,7 +95,7 @@ async function missingNow(of: {
   const url = new URL(of.settings.DATABASE_URL.reveal());
   const [only, ...others] = of.definitions;
   const { system } = rolesOf(others.length === 0 ? only?.name : undefined);
-  // The service's login user may lack all privileges of its own.
+  // The service's login user may have no privileges of its own, so it uses the role.
   url.searchParams.set('options', `-c role=${system}`);
   try {
     const state = await pendingMigrations({

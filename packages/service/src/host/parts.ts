@@ -1,4 +1,4 @@
-/** Builds the dependencies and the value of each service of a process; no loop runs yet. */
+/** Builds the dependencies and the value of each service of a process. No loop runs yet. */
 import {
   authenticator,
   dpopProofs,
@@ -23,7 +23,7 @@ import { type Offers, type Peers, peersOf } from '../peers/peers.ts';
 import type { Service, ServiceDefinition, ServiceDependencies } from '../service.ts';
 import type { Infrastructure } from './infrastructure.ts';
 
-/** The streams that every service has beside its own. */
+/** The streams that every service has besides its own. */
 const COMMON_STREAMS = [idempotencyKeys, denial()];
 
 const REVOCATION_MARGIN_MS = 3_600_000;
@@ -34,15 +34,15 @@ export type HostOptions = {
   readonly port: number;
   readonly managementPort: number;
   readonly hosts: readonly string[];
-  /** Serves endpoints that development limits to loopback (the mailbox) on every address. */
+  /** Whether endpoints that development limits to loopback (the mailbox) are served on every address. */
   readonly sharesDevelopment?: boolean;
-  /** The port of `/internal/*`; without it no calls are offered to other processes. */
+  /** The port of `/internal/*`. Without it no calls are offered to other processes. */
   readonly internalPort?: number;
-  /** Takes precedence over what the services here offer: for tests. */
+  /** Takes precedence over the calls that the services here offer, for tests. */
   readonly peers?: Offers;
   /** Calls to services that do not run here. */
   readonly elsewhere?: Offers;
-  /** Runs between the probes, which respond already, and everything that needs the database. */
+  /** Runs after the probes, which respond already, and before everything that needs the database. */
   readonly before?: (waitingFor: Set<string>) => Promise<void>;
 };
 
@@ -158,7 +158,7 @@ const originsOf = ({ settings, cache, clock, log }: Infrastructure, ask: Peers) 
     log,
   });
 
-/** Invalid API keys, by the address that they came from. */
+/** Limits invalid API keys by address. */
 export const KEY_MISSES: RateLimit = {
   name: 'key_ip',
   points: 60,

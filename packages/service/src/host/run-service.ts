@@ -1,6 +1,6 @@
 /**
- * One service as a process of its own: `serve`, or `migrate` and exit. It reads its settings, reports all
- * faults in them at once, and stops in order on a signal.
+ * Runs one service as a separate process: `serve`, or `migrate` and exit. It reads its settings, reports all faults in
+ * them at once, and stops in order on a signal.
  */
 import { availableParallelism } from 'node:os';
 import { UnknownWrapKey } from '@cardea/crypto';
@@ -35,7 +35,7 @@ const USAGE = `Usage: node src/main.ts [serve|migrate]
 
 export type ServiceProcess = {
   readonly version: string;
-  /** The environment; secrets are removed from it. */
+  /** The environment. Secrets are removed from it. */
   readonly env: { [name: string]: string | undefined };
   /** The arguments after the file's name. */
   readonly words: readonly string[];

@@ -3,8 +3,8 @@
 export type Running = { stop(): Promise<void> };
 
 /**
- * Stops parts in the reverse order of their start. A part that fails to stop, for example without a database,
- * does not keep the others from stopping; the first failure is thrown at the end.
+ * Stops parts in the reverse order of their start. A part that fails to stop, for example without a database, does not
+ * keep the others from stopping. The first failure is thrown at the end.
  */
 export async function stopAll(started: readonly Running[]): Promise<void> {
   const failures: unknown[] = [];

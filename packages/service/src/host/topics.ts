@@ -1,4 +1,4 @@
-/** The topics of a process: Kafka's where brokers are named, else tables of the database. */
+/** The topics of a process: Kafka's if brokers are configured, otherwise tables of the database. */
 import { kindOf, type ServiceName } from '@cardea/contracts';
 import {
   busMembers,
@@ -17,7 +17,7 @@ import type { Cache, Clock, Logger, Loops, Settings } from '@cardea/runtime';
 
 export type Topics = {
   readonly publisher: Publisher;
-  /** The consumers of one service keep their positions in its schema. */
+  /** The consumers of one service store their positions in its schema. */
   readonly subscriberFor: (service: ServiceName) => Subscriber;
   close(): Promise<void>;
 };

@@ -1,6 +1,6 @@
 /**
- * Decides whether a copy of identity's data may be used: only if it is as new as every change that the
- * shared cache reports. Otherwise identity is asked, for two seconds at most.
+ * Decides whether a copy of identity's data may be used: only if it is as new as every change that the shared cache
+ * reports. Otherwise identity is asked, for two seconds at most.
  */
 import { CHANGES_FLOOR, changedKey } from '@cardea/auth';
 import { type CurrentFacts, topicOf } from '@cardea/contracts';
@@ -11,20 +11,20 @@ import type { ServiceDependencies } from '../service.ts';
 const ASK_WAIT_MS = 2_000;
 
 export type UserFacts = NonNullable<CurrentFacts['user']>;
-/** With the position of the event that it was made from; 0 for rows older than that column. */
+/** A fact with the position of its event; 0 for rows older than that column. */
 type Copy<Fact> = Fact & { readonly position: bigint };
 
 export interface FactCopies {
   /** Asks identity. Throws PeerUnavailable. */
   ask: Peers['identity']['facts'];
-  /** True once this service has applied identity's log up to the position. */
+  /** Resolves with true when this service has applied identity's log up to the position. */
   reaches(floor: bigint): Promise<boolean>;
-  /** Undefined where the user is in neither the own copy, which `row` reads, nor in identity. */
+  /** Returns undefined if neither the own copy, which `row` reads, nor identity knows the user. */
   user(
     of: { readonly tenantId: string; readonly userId: string },
     row: () => Promise<Copy<UserFacts> | undefined>,
   ): Promise<UserFacts | undefined>;
-  /** The owner of the agent; as `user`. */
+  /** The owner of the agent. Works like `user`. */
   owner(
     of: { readonly tenantId: string; readonly agentId: string },
     row: () => Promise<Copy<AgentOwner> | undefined>,
@@ -32,7 +32,7 @@ export interface FactCopies {
 }
 type AgentOwner = Pick<NonNullable<CurrentFacts['agent']>, 'owner_user_id'>;
 
-/** `consumer`: the consumer of this service that maintains the copies. */
+/** `consumer` is the consumer of this service that maintains the copies. */
 export function factCopies(
   needs: Pick<ServiceDependencies, 'bus' | 'clock' | 'peers' | 'revocations'>,
   consumer: string,
@@ -69,7 +69,7 @@ export function factCopies(
   return {
     ask,
     reaches,
-    // That identity does not know an id proves no more than a missing row.
+    // If identity does not know an id, that proves no more than a missing row.
     user: async ({ tenantId, userId }, row) => {
       const known = await row();
       if (await isCurrent('user', userId, known?.position ?? 0n)) return known;

@@ -1,6 +1,6 @@
 /**
- * Keys of a day are erased when their retention ends: then nobody can decrypt what was encrypted with them,
- * in the log and in all its copies. Each service does this for its own keys.
+ * Erases keys of a day when their retention ends. Then nobody can decrypt what was encrypted with them, in the log and
+ * in all its copies. Each service does this for its own keys.
  */
 import { eraseKeysOfDays } from '@cardea/read-models';
 import { failpoint } from '@cardea/runtime';
@@ -9,9 +9,9 @@ import type { Loop, ServiceDefinition, ServiceDependencies } from '../service.ts
 
 const DAY_MS = 24 * 3600_000;
 const KEPT_DAYS = {
-  /** Address and user agent of the request that caused an event: the longest retention of an audit row. */
+  /** Address and user agent of the request that caused an event, kept for the longest retention of an audit row. */
   context: 366,
-  /** Addresses for which mail was requested; they may belong to no account. */
+  /** Addresses for which mail was requested. They may belong to no account. */
   transient: 7,
 } as const;
 

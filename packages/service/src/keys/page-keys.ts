@@ -7,7 +7,7 @@ import type { Settings } from '@cardea/runtime';
 
 const PURPOSE = 'pages/v1';
 
-/** `derive` from the deployment's secrets; a service with secrets of its own was given the keys. */
+/** Derives the keys from the deployment's secrets. A service with its own secrets was given these keys. */
 export function pageKeys(
   { PAGES_KEY }: Partial<Pick<Settings, 'PAGES_KEY'>>,
   derive: Derive,
@@ -18,7 +18,7 @@ export function pageKeys(
   return { current: key(current), previous: previous === undefined ? previous : key(previous) };
 }
 
-/** What `cardea env derive` gives to each service, in the form of the setting. */
+/** The value that `cardea env derive` gives to each service, in the form of the setting. */
 export function pageKeysSetting(derive: Derive): { readonly PAGES_KEY: string } {
   const { current, previous } = derive('JWT_SECRET', PURPOSE);
   const keys = previous === undefined ? [current] : [current, previous];

@@ -1,6 +1,6 @@
 /**
- * All keys of a deployment that are wrapped under ENCRYPTION_KEY: counts them, refuses unknown wrapping
- * keys, wraps them again.
+ * All keys of a deployment that are wrapped under ENCRYPTION_KEY: counts them, refuses unknown wrapping keys, and
+ * re-encrypts them.
  */
 import type { ServiceName } from '@cardea/contracts';
 import {
@@ -63,8 +63,8 @@ export async function countedKeys(of: Of): Promise<readonly CountedKeys[]> {
 }
 
 /**
- * Throws `UnknownWrapKey` while any row uses a key that is neither the current nor the previous one: a
- * process that started anyway would write rows under one key beside rows that it cannot read.
+ * Throws `UnknownWrapKey` while any row uses a key that is neither the current nor the previous one. A process that
+ * started anyway would write rows under one key beside rows that it cannot read.
  */
 export async function refuseForeignKeys(of: Of): Promise<void> {
   const found = new Set<string>();
@@ -77,7 +77,7 @@ export async function refuseForeignKeys(of: Of): Promise<void> {
   );
 }
 
-/** Reports for each table how many rows were wrapped again. */
+/** Reports for each table how many rows were re-encrypted. */
 export async function rewrapKeys(
   of: Of,
   onTable: (table: string, rows: number) => void,

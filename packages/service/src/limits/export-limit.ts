@@ -1,23 +1,23 @@
 /**
- * A tenant runs two exports at once at most, over all replicas: each occupies one of the tenant's two
- * entries in the shared cache. While the cache is away every replica counts for itself.
+ * Limits a tenant to two concurrent exports over all replicas. Each export occupies one of the tenant's two entries in
+ * the shared cache. While the cache is unavailable every replica counts separately.
  */
 import { CacheUnavailable } from '@cardea/runtime';
 import type { ServiceDependencies } from '../service.ts';
 
 export const EXPORTS_PER_TENANT_MAX = 2;
-/** An export is ended by then; the entry of a process that was killed expires a little later. */
+/** The time limit of an export. The entry of a killed process expires a little later. */
 export const EXPORT_MS_MAX = 5 * 60_000;
 const SLOT_MS = EXPORT_MS_MAX + 30_000;
 
 export type ExportLimit = {
-  /** Releases the entry; undefined when none is free. */
+  /** Takes an entry and returns the function that releases it. Undefined when none is free. */
   readonly take: (tenantId: string) => Promise<(() => Promise<void>) | undefined>;
 };
 
 type Dependencies = {
   readonly cache: Pick<ServiceDependencies['cache'], 'setIfAbsent' | 'delete'>;
-  /** The kind of the export; its entries have keys of their own. */
+  /** The kind of the export. Its entries have separate keys. */
   readonly family: 'audit-export' | 'users-export';
 };
 
@@ -58,7 +58,7 @@ export function exportLimit({ cache, family }: Dependencies): ExportLimit {
   };
 }
 
-/** The entry then expires. */
+/** The entry then expires on its own. */
 function unlessAway(error: unknown): void {
   if (!(error instanceof CacheUnavailable)) throw error;
 }

@@ -1,20 +1,20 @@
 /**
- * Counts failures at one account over all networks. Each block is longer than the one before, and comes after
- * fewer failures. The length is forgotten after a quiet week.
+ * Counts failures at one account over all networks. Each block is longer than the one before, and comes after fewer
+ * failures. The length is forgotten after a week without failures.
  */
 export type AccountRecord = {
   readonly failures: number;
   readonly window_at: string;
   readonly blocked_until: string | null;
-  /** The block was recorded as met; that is recorded once. */
+  /** Whether a refusal because of this block was recorded. That happens once per block. */
   readonly reported: boolean;
-  /** How often the account has been blocked; absent where it never was. */
+  /** How often the account has been blocked. Missing if it never was. */
   readonly level?: number;
 };
 
 /**
- * The kinds of secrets that can be guessed. Each has a count of its own: a second factor is checked only
- * after a first, and a binding code only for a user who is signed in.
+ * The kinds of secrets that can be guessed. Each has a separate count: a second factor is checked only after a first,
+ * and a binding code only for a signed-in user.
  */
 export type Guessed = 'password' | 'second_factor' | 'binding_code';
 
@@ -23,10 +23,10 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** Failures within this time count together. */
 export const ACCOUNT_WINDOW_MS = DAY_MS;
-/** How long an account is blocked, by how often it was. */
+/** How long an account is blocked, by the number of earlier blocks. */
 export const ACCOUNT_BLOCKS_MS = [15 * MINUTE_MS, HOUR_MS, 4 * HOUR_MS, DAY_MS];
 const LEVEL_FORGOTTEN_MS = 7 * DAY_MS;
-/** Failures up to the first block, and up to each later one. */
+/** The number of failures before the first block, and before each later one. */
 const FAILURES_MAX: {
   readonly [what in Guessed]: { readonly first: number; readonly later: number };
 } = {
@@ -52,7 +52,7 @@ export function accountLevel({ level = 0, window_at }: AccountRecord, now: Date)
 export const isAccountBlocked = ({ blocked_until: until }: AccountRecord, now: Date): boolean =>
   until !== null && now < new Date(until);
 
-/** One more failure. A block that begins with it is recorded with it, so `reported` is true. */
+/** Counts one more failure. A block that begins with it is recorded with it, so `reported` is true. */
 export function missedAt(record: AccountRecord, what: Guessed, now: Date): AccountRecord {
   const level = accountLevel(record, now);
   if (isAccountBlocked(record, now)) return record;
@@ -67,7 +67,9 @@ export function missedAt(record: AccountRecord, what: Guessed, now: Date): Accou
   return { failures: 0, window_at: until, level: level + 1, blocked_until: until, reported: true };
 }
 
-/** The person has proven who they are, or an administrator lets them try again: the length stays. */
+/**
+ * Ends a block, because the person has proven who they are or an administrator unlocks them. The block length stays.
+ */
 export const openedAt = (record: AccountRecord, now: Date): AccountRecord => ({
   ...noFailures(now),
   level: accountLevel(record, now),

@@ -27,7 +27,7 @@ function replicas() {
   return { clock, here: own(), there: own() };
 }
 
-/** Work that a test ends. */
+/** Work that a test completes. */
 function work() {
   const open: (() => void)[] = [];
   const begun = () =>

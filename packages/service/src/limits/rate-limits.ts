@@ -1,7 +1,7 @@
 /**
- * Limits how often something may be done. The charge is made before the work, so of many concurrent calls no
- * more than the limit pass. A refused call is not charged. Counts are in the shared cache and in each
- * process, so limits hold while the cache is unavailable.
+ * Limits how often something may be done. The charge is made before the work, so of many concurrent calls no more than
+ * the limit pass. A refused call is not charged. Counts are in the shared cache and in each process, so limits also
+ * apply while the cache is unavailable.
  */
 import { type Derive, hmac } from '@cardea/crypto';
 import { addressLimitKeys } from '@cardea/http';
@@ -18,9 +18,9 @@ export type RateLimit = {
    */
   readonly per: 'address' | 'tenant' | 'other';
   /**
-   * `calls`: every call that was let through counts. `misses`: a call is charged while it is being tried,
-   * and gives its charge back if it was right. So right calls never use the limit up: while others are
-   * being tried, a call waits for its turn instead of being refused.
+   * `calls`: every accepted call counts. `misses`: a call is charged while it is being tried, and its charge is
+   * returned if it was right. So right calls never use the limit up. While others are being tried, a call waits for its
+   * turn instead of being refused.
    */
   readonly counts: 'calls' | 'misses';
 };
@@ -29,27 +29,27 @@ export type Charge = readonly [limit: RateLimit, key: string, amount?: number];
 
 export type Allowed = {
   readonly allowed: true;
-  /** The call was right, or was not made: nothing of it counts. */
+  /** Call it if the call was right, or was not made. The charge is returned. */
   readonly giveBack: () => Promise<void>;
-  /** The call was wrong: a limit on misses counts it until the end of its window. */
+  /** Call it if the call was wrong. A limit on misses counts it until the end of its window. */
   readonly keep: () => Promise<void>;
 };
 export type Refused = {
   readonly allowed: false;
   readonly retryAfterSeconds: number;
-  /** The one that had no room. */
+  /** The limit without room. */
   readonly limit: RateLimit;
-  /** False: others are still being tried, and the limit is not used up. */
+  /** False if other calls are still being tried, so the limit is not used up yet. */
   readonly isUsedUp: boolean;
 };
 export type Taken = Allowed | Refused;
 
 export type RateLimits = {
-  /** Charges all of them, or none: the first one that has no room refuses. */
+  /** Makes all of the charges, or none. The first one without room refuses. */
   readonly take: (...charges: readonly Charge[]) => Promise<Taken>;
   /**
-   * Does the work under limits on misses: charges it before, and gives it back if the answer was right or
-   * the work was not done. A refusal is handed back instead of an answer.
+   * Does the work under limits on misses. It charges before, and returns the charge if the answer was right or the work
+   * was not done. A refusal is returned instead of an answer.
    */
   readonly attempt: <Answer>(
     charges: readonly Charge[],
@@ -62,19 +62,19 @@ export type RateLimitsDependencies = {
   readonly cache: Pick<Cache, 'increment' | 'get'>;
   readonly clock: Clock;
   readonly derive: Derive;
-  /** RATE_LIMIT_FACTOR. */
+  /** The setting RATE_LIMIT_FACTOR. */
   readonly factor: number;
-  /** A service with secrets of its own counts under keys that no other one may write. */
+  /** A service with its own secrets counts under keys that no other service may write. */
   readonly owner?: string | undefined;
 };
 
-/** So that a frequent key is hashed, and a frequent address read, once. */
+/** The number of cached hashes, so that a frequent key is hashed, and a frequent address parsed, once. */
 const HIDDEN_KEYS_MAX = 10_000;
-/** Limits on misses that are used up, as far as this process knows. */
+/** The number of limits on misses that this process remembers as used up. */
 const USED_UP_MAX = 10_000;
 /** How long a call waits for others that are being tried. */
 export const TURN_WAIT_MAX_MS = 5_000;
-/** How often a waiting call looks by itself: those who are being tried may be in other processes. */
+/** How often a waiting call checks on its own, because calls in other processes may have ended. */
 const TURN_POLL_MS = 200;
 /** A refused call may come back this soon, since nothing is used up. */
 const BUSY_RETRY_SECONDS = 1;
@@ -85,7 +85,7 @@ type Counter = {
   readonly amount: number;
   readonly limit: RateLimit;
 };
-/** What one call holds of one counter, until its window ends. */
+/** The charge of one call at one counter, until its window ends. */
 type Hold = { readonly counter: Counter; readonly endsAtMs: number };
 
 export function rateLimits(deps: RateLimitsDependencies): RateLimits {
@@ -93,7 +93,7 @@ export function rateLimits(deps: RateLimitsDependencies): RateLimits {
   const countersOf = countersBy(deps);
   const counts = limitCounters(cache, clock);
   const turns = turnQueue(clock);
-  /** The end of the window of each limit on misses that is used up: misses are never given back. */
+  /** The end of the window of each limit on misses that is used up, since kept misses are never returned. */
   const usedUp = expiringCache<string, number>(clock, {
     entriesMax: USED_UP_MAX,
     ttlMs: Number.POSITIVE_INFINITY,
@@ -116,7 +116,7 @@ export function rateLimits(deps: RateLimitsDependencies): RateLimits {
     if (count >= points) close({ counter, endsAtMs });
     else turns.next(name);
   };
-  /** Undefined: there is no room while others are being tried. */
+  /** Returns undefined if there is no room while others are being tried. */
   const tryOnce = async (counter: Counter): Promise<Hold | Refused | undefined> => {
     const { name, points, amount, limit } = counter;
     const endsAtMs = usedUp.get(name);
@@ -182,7 +182,7 @@ function countersBy({ clock, derive, factor, owner }: RateLimitsDependencies) {
   const forEver = { entriesMax: HIDDEN_KEYS_MAX, ttlMs: Number.POSITIVE_INFINITY };
   const hidden = expiringCache<string, string>(clock, forEver);
   const networks = expiringCache<string, ReturnType<typeof addressLimitKeys>>(clock, forEver);
-  // Keys are hashed, because a key may be a network address, which nobody should read in the cache.
+  // Keys are hashed, because a key may be a network address, which must not be readable in the cache.
   const hide = (key: string): string => {
     const mac = hmac(current, key).toString('base64url');
     hidden.set(key, mac);

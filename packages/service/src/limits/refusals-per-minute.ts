@@ -1,12 +1,12 @@
 /**
- * Refusals of a known caller are recorded before the response is sent, or while it waits for a quarter of a
- * second at most. Each caller has a number of refusals per minute that are recorded one by one; further
- * ones are counted, and recorded once per kind when the minute is over.
+ * Records refusals of known callers. A response waits for its record, but at most a quarter of a second. For each
+ * caller a number of refusals per minute is recorded one by one. Further ones are counted, and each kind is recorded
+ * once when the minute is over.
  */
 import type { Clock, Logger } from '@cardea/runtime';
 
 export const REFUSAL_WAIT_MS = 250;
-/** Per caller; further ones are counted. */
+/** The limit per caller. Further refusals are counted. */
 export const REFUSALS_PER_MINUTE = 60;
 const CALLERS_MAX = 10_000;
 const KINDS_PER_CALLER_MAX = 256;
@@ -23,18 +23,18 @@ type Minute<R> = {
 /** Records refusals of one kind with bounded memory and at a bounded rate. */
 export interface RefusalsPerMinute<R> {
   /**
-   * Resolves when recorded, counted, or after {@link REFUSAL_WAIT_MS}. Never throws: the response is sent
-   * anyway.
+   * Resolves when the refusal was recorded or counted, or after {@link REFUSAL_WAIT_MS}. Never throws, because the
+   * response is sent anyway.
    */
   record(refused: Refused<R>): Promise<void>;
-  /** Records the counted refusals of minutes that are over; all of them when the process stops. */
+  /** Records the counted refusals of minutes that are over, or all of them when the process stops. */
   flush(all?: boolean): Promise<void>;
 }
 
 export function refusalsPerMinute<R>(needs: {
   readonly clock: Clock;
   readonly log: Logger;
-  /** `count` is more than 1 where refusals were counted together; `refusal` is then the last of them. */
+  /** `count` is more than 1 if refusals were counted together. `refusal` is then the last of them. */
   readonly write: (refusal: R, count: number) => Promise<void>;
 }): RefusalsPerMinute<R> {
   const { clock, log } = needs;

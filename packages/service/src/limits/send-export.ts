@@ -1,4 +1,4 @@
-/** Answers exports: files that are written while they are read, within the limits of `export-limit.ts`. */
+/** Answers exports, which are files that are sent while they are read, within the limits of `export-limit.ts`. */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -14,7 +14,7 @@ const BUSY = {
 
 type Send = (response: ServerResponse) => Promise<void>;
 
-/** Refuses with `rate_limited` while the tenant has no export to spare; else answers with what `prepare` gives. */
+/** Refuses with `rate_limited` if the tenant has no free export. Otherwise sends what `prepare` returns. */
 export async function answerExport(
   slots: ExportLimit,
   tenantId: string,
@@ -31,15 +31,15 @@ export async function answerExport(
   }
 }
 
-/** What takes too long loses its socket, so that no client takes a file that was cut for a whole one. */
+/** A response that takes too long is disconnected, so that no client mistakes a partial file for a whole one. */
 export async function sendExport(
   { clock, log }: Pick<ServiceDependencies, 'clock' | 'log'>,
   response: ServerResponse,
   of: {
     readonly text: AsyncIterable<string>;
-    /** Aborts when the client of the request is gone. */
+    /** Aborts when the client of the request has disconnected. */
     readonly signal: AbortSignal;
-    /** Logged if it was broken off. */
+    /** Logged if the export was interrupted. */
     readonly brokenOff: { readonly fields: object; readonly message: string };
   },
 ): Promise<void> {

@@ -1,15 +1,15 @@
-/** Work that one replica repeats: at once when it gets the lease, then every `everyMs`. */
+/** Work that one replica repeats: at once when it gets the lease, and then every `everyMs`. */
 import { type Clock, sharedRestMs } from '@cardea/runtime';
 import type { Loop } from '../service.ts';
 
-/** A loop that sweeps rarely has to tick meanwhile, or it would count as stuck. */
+/** A loop that sweeps rarely has to tick in between, or it would count as stuck. */
 const TICK_EVERY_MS = 10_000;
 
 export type Sweep = {
   readonly name: string;
   readonly everyMs: number;
   readonly clock: Clock;
-  /** Calls `tick` itself where it takes long. */
+  /** Calls `tick` itself if it takes long. */
   readonly sweep: (signal: AbortSignal, tick: () => void) => Promise<void>;
 };
 

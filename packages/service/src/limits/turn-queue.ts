@@ -1,11 +1,11 @@
-/** Calls that wait for others to end, in the order in which they came. */
+/** Calls that wait for others to end, in order of arrival. */
 import type { Clock } from '@cardea/runtime';
 
-/** Beyond it a call under this name is turned away at once. */
+/** The most waiting calls per name. Further ones are refused at once. */
 export const WAITING_MAX = 100;
 
 export type TurnQueue = {
-  /** Resolves at the next turn or after `ms`; false, at once, where too many wait already. */
+  /** Resolves at the next turn or after `ms`. Resolves with false at once if too many are waiting. */
   readonly wait: (name: string, ms: number) => Promise<boolean>;
   /** Wakes the one that has waited longest. */
   readonly next: (name: string) => void;

@@ -1,27 +1,30 @@
 /**
- * All keys that the product writes to the shared cache: who writes them, how long they live, and what
- * bounds their number, so that callers cannot fill the cache. Rights of Redis users follow from this list,
- * and a test refuses a writer or a key that is not in it (bounds.md, H2).
+ * All keys that the product writes to the shared cache: their writers, their lifetime, and what bounds their number, so
+ * that callers cannot fill the cache. Rights of Redis users are derived from this list, and a test refuses a writer or
+ * a key that is not in it (bounds.md, H2).
  */
 import type { ServiceName } from '@cardea/contracts';
 import { CACHE_PROBE } from '@cardea/runtime';
 
 export type CacheFamily = {
-  /** Patterns of Redis, in which `*` stands for any text and `{service}` for the service that writes. */
+  /** A Redis pattern, in which `*` stands for any text and `{service}` for the service that writes. */
   readonly pattern: string;
   readonly by: ServiceName | 'every';
-  /** At most; undefined: it does not end, and is never evicted, so its number may not follow requests. */
+  /**
+   * The maximum lifetime. Undefined if the key never expires and is never evicted; its number may then not depend on
+   * requests.
+   */
   readonly lifeMs: number | undefined;
   /** What bounds the number of keys. */
   readonly number: string;
-  /** Files that write it, and no other key. */
+  /** The only files that write it. */
   readonly writers: readonly string[];
 };
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** JWT_EXPIRY is a day at most, and a revocation outlives it by an hour. */
+/** JWT_EXPIRY is at most a day, and a revocation outlives it by an hour. */
 const REVOCATION_MS_MAX = 25 * HOUR_MS;
 
 const AUTH = 'packages/auth/src';
@@ -171,7 +174,7 @@ export const CACHE_FAMILIES: readonly CacheFamily[] = [
   },
 ];
 
-/** Patterns of the keys that a service writes; `limit:*` stands for its own limits. */
+/** Patterns of the keys that a service writes. `limit:*` stands for its own limits. */
 export const patternsOf = (service: ServiceName): readonly string[] =>
   CACHE_FAMILIES.filter(({ by }) => by === service || by === 'every').map(({ pattern }) =>
     pattern === 'limit:*' ? `limit:${service}:*` : pattern.replace('{service}', service),

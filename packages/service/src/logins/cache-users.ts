@@ -1,7 +1,7 @@
 /**
- * The rights of each service in the shared cache, as users of Redis: each reads and writes keys of its own
- * prefixes, and reads the keys of others that it needs. Only identity writes revocations and publishes on
- * their channel.
+ * The rights of each service in the shared cache, as Redis users. Each service reads and writes keys with its own
+ * prefixes, and reads the keys of others that it needs. Only identity writes revocations and publishes on their
+ * channel.
  */
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
 import { sha256 } from '@cardea/crypto';
@@ -9,13 +9,13 @@ import type { Secret } from '@cardea/runtime';
 import { patternsOf } from './cache-families.ts';
 
 type Rights = {
-  /** Keys of others that it reads, beside those that all read. */
+  /** Keys of others that it reads, besides those that all services read. */
   readonly reads: readonly string[];
-  /** Channels on which it speaks and listens. */
+  /** Channels to which it publishes and subscribes. */
   readonly speaks: readonly string[];
 };
 
-/** Patterns of Redis. All services have what {@link rightsOf} adds. */
+/** Redis patterns. All services also have what {@link rightsOf} adds. */
 const RIGHTS: { readonly [service in ServiceName]: Rights } = {
   identity: { reads: [], speaks: ['rev', 'keys:changed', 'origins:changed'] },
   authz: { reads: [], speaks: [] },
@@ -25,7 +25,7 @@ const RIGHTS: { readonly [service in ServiceName]: Rights } = {
   audit: { reads: [], speaks: ['audit:ingested'] },
 };
 
-/** Facts of identity, revocations, and how far the relays have come. */
+/** Facts of identity, revocations, and the relays' positions. */
 const READ_BY_ALL = [
   ...[
     'rev:*',
@@ -36,11 +36,11 @@ const READ_BY_ALL = [
   ],
   'relay:*',
 ];
-/** The channel on which processes that may have missed revocations ask for them. */
+/** The channel on which processes that may have missed revocations request them. */
 const ASKED_BY_ALL = 'rev:questions';
 const HEARD_BY_ALL = ['rev', 'keys:changed', 'origins:changed'];
 
-/** Those that the client sends, and those of its scripts. */
+/** The commands that the client sends, and those of its scripts. */
 const COMMANDS = [
   ...['get', 'mget', 'set', 'getdel', 'del', 'exists', 'incrby', 'pttl', 'pexpire', 'eval'],
   ...['publish', 'subscribe', 'unsubscribe', 'ping', 'info', 'select', 'client|setname'],
@@ -63,8 +63,8 @@ export type CacheUser = {
 };
 
 /**
- * The lines of an ACL file of Redis 7. `administrator` is the user of the deployment's own REDIS_URL; the
- * default user is closed unless it is that one. Passwords stand in it as hashes.
+ * The lines of an ACL file of Redis 7. `administrator` is the user of the deployment's own REDIS_URL. The default user
+ * is disabled unless it is that one. Passwords are stored as hashes.
  */
 export function cacheUserLines(
   administrator: { readonly name: string; readonly password: Secret },
@@ -90,7 +90,7 @@ function lineOf({ service, name, password }: CacheUser): string {
     ...reads.map((key) => `%R~${key}`),
     ...speaks.map((channel) => `&${channel}`),
     ...COMMANDS.map((command) => `+${command}`),
-    // A pattern of channels allows both, so listening alone is a selector of its own.
+    // A channel pattern allows both directions, so subscribing alone needs a separate selector.
     `(+subscribe ${[...new Set(hears)].join(' ')})`,
   ].join(' ');
 }

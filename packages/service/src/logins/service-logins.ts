@@ -1,6 +1,6 @@
 /**
- * Logins of single services at PostgreSQL, Redis and Kafka: what each gets in its settings, and how they are
- * made. All are derived from JWT_SECRET; the addresses are those of the deployment's settings.
+ * Logins of single services at PostgreSQL, Redis and Kafka: the settings of each, and how they are created. All are
+ * derived from JWT_SECRET. The addresses are those of the deployment's settings.
  */
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
 import { deriveFrom, serviceLogins, serviceSecrets } from '@cardea/crypto';
@@ -14,7 +14,7 @@ import { cacheUserLines } from './cache-users.ts';
 type Login = { readonly service: ServiceName; readonly name: string; readonly password: Secret };
 type Roots = Pick<Settings, 'JWT_SECRET' | 'JWT_SECRET_PREVIOUS'>;
 
-/** Under the current JWT_SECRET and, while it is changed, under the previous one. */
+/** The logins under the current JWT_SECRET and, while it is changed, under the previous one. */
 const allLogins = (settings: Roots): readonly Login[] =>
   SERVICE_NAMES.flatMap((service) =>
     serviceLogins(settings, service).map((login) => ({ ...login, service })),
@@ -22,7 +22,7 @@ const allLogins = (settings: Roots): readonly Login[] =>
 
 type Servers = Pick<Settings, 'DATABASE_URL' | 'REDIS_URL' | 'KAFKA_BROKERS'>;
 
-/** In the form of the settings; servers that the deployment does not name are left out. */
+/** Returned in the form of the settings. Servers that the deployment does not use are left out. */
 export function loginSettingsOf(
   settings: Roots & Servers,
   service: ServiceName,
@@ -47,8 +47,8 @@ function urlAs(url: string, { name, password }: Pick<Login, 'name' | 'password'>
 }
 
 /**
- * All that the process of one service has of secrets, in place of the deployment's. EventStoreDB has no wall
- * between streams that is used here: its account is the same for all.
+ * All secrets of one service's process, instead of the deployment's. EventStoreDB's access control is not used, so its
+ * account is the same for all.
  */
 export function ownEnvironment(
   settings: Settings,
@@ -67,7 +67,10 @@ export function ownEnvironment(
   };
 }
 
-/** In PostgreSQL, as the owner, and in Kafka, where brokers are named; the names of those that exist then. */
+/**
+ * Creates the logins in PostgreSQL, as the owner, and in Kafka if brokers are configured. Returns the names of those
+ * that exist then.
+ */
 export async function makeLogins(
   settings: Settings,
   log: Logger,
@@ -82,7 +85,7 @@ export async function makeLogins(
   return { postgres: names, kafka: names };
 }
 
-/** The ACL file of Redis; undefined where REDIS_URL has no password, so that everybody would be its owner. */
+/** The ACL file of Redis. Undefined if REDIS_URL has no password, because then everybody would have all rights. */
 export function cacheUsersFile(
   settings: Roots & Pick<Settings, 'REDIS_URL'>,
 ): readonly string[] | undefined {

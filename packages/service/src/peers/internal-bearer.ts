@@ -1,8 +1,8 @@
 /**
- * The bearers with which services authenticate at each other's internal listeners: one for each pair, so
- * that a service shows who it is and can be no other one. Each callee has a key of its own; a caller holds
- * the bearers that were derived from it for this caller. Who holds the deployment's secret derives them all,
- * and still takes and shows the one bearer of the release before.
+ * The bearer tokens with which services authenticate at each other's internal listeners. There is one per pair, so a
+ * token proves which service calls. Each callee has its own key, from which the bearer of each caller is derived. A
+ * holder of the deployment's secret can derive them all, and still accepts and sends the single bearer of the previous
+ * release.
  */
 import { SERVICE_NAMES, type ServiceName } from '@cardea/contracts';
 import { deriveKey, sameBytes } from '@cardea/crypto';
@@ -12,7 +12,7 @@ import type { ServiceDependencies } from '../service.ts';
 /** `cardea` is the command line. */
 export type InternalCaller = ServiceName | 'cardea';
 
-/** The callers that the listener of each service answers. */
+/** The callers that the listener of each service accepts. */
 const CALLERS: { readonly [callee in ServiceName]?: readonly InternalCaller[] } = {
   identity: SERVICE_NAMES,
   approval: ['vault'],
@@ -21,17 +21,17 @@ const CALLERS: { readonly [callee in ServiceName]?: readonly InternalCaller[] } 
 const OF_BEFORE = 'internal/v1';
 
 export type InternalBearers = {
-  /** The bearers to send, the current one first. */
+  /** The bearer tokens to send, the current one first. */
   readonly to: (callee: ServiceName) => readonly string[];
-  /** Whether an `Authorization` header is that of a caller of ours; in constant time. */
+  /** Whether an `Authorization` header belongs to a permitted caller. Compares in constant time. */
   readonly accepts: (header: string | undefined) => boolean;
-  /** Does what `accepts` does at the management port, where only the command line changes something. */
+  /** Like `accepts`, for the management port, where only the command line may change something. */
   readonly acceptsTools: (header: string | undefined) => boolean;
 };
 
 export type BearerSecrets = {
   readonly derive: ServiceDependencies['derive'];
-  /** Is given to a service with secrets of its own; otherwise all bearers are derived. */
+  /** Set for a service with its own secrets. Otherwise all bearer tokens are derived. */
   readonly settings?: Partial<Pick<Settings, 'INTERNAL_KEY' | 'INTERNAL_BEARERS'>>;
 };
 
@@ -64,7 +64,7 @@ export function internalBearers(
   };
 }
 
-/** What `cardea env derive` gives to one service, in the form of its settings. */
+/** The values that `cardea env derive` gives to one service, in the form of its settings. */
 export function internalSecretsOf(
   derive: ServiceDependencies['derive'],
   service: ServiceName,

@@ -1,8 +1,8 @@
 /**
  * The endpoints of this process for other services (`docs/design/approval.md`, Commands for vault;
- * `docs/design/tokens.md`, What services ask identity), on a port that the gateway does not route to: for
- * callers with the deployment's bearer. A known outcome is answered with 200; to its caller any other
- * status means that the service is unavailable.
+ * `docs/design/tokens.md`, What services ask identity). They are on a port that the gateway does not route to, and
+ * require one of the deployment's bearer tokens. A known outcome is answered with 200. For the caller any other status
+ * means that the service is unavailable.
  */
 import {
   type Ask,
@@ -23,7 +23,7 @@ export type InternalListenerDependencies = {
   readonly ids: Ids;
   readonly log: Logger;
   readonly version: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
   readonly host: string;
 };
@@ -41,7 +41,7 @@ export const internalListener = (needs: InternalListenerDependencies): HttpServe
     clock: needs.clock,
     ids: needs.ids,
     logger: needs.log,
-    // It uses plain HTTP, whatever the deployment's public URL is.
+    // The listener uses plain HTTP, whatever the deployment's public URL is.
     issuer: '',
     trustedProxies: [],
     registry: metrics.registry,
@@ -72,7 +72,7 @@ const authzEndpoints = (offered: NonNullable<Offers['authz']>): readonly Endpoin
   ...serving(authzCalls.check, offered.check),
 ];
 
-/** No endpoints where this process does not offer the call. */
+/** Returns no endpoints if this process does not offer the call. */
 const serving = <Call extends InternalCall>(
   call: Call,
   answer: Ask<Call> | undefined,
@@ -94,12 +94,12 @@ const served = (
     },
     async ({ params, query, body, tenantId }) => {
       const request: { readonly [field: string]: unknown } = { ...params, ...query, ...body };
-      // The tenant is sent twice, from two places in the caller's code: a caller that mixes tenants up is
-      // refused here too.
+      // The tenant is sent twice, from two places in the caller's code, so that a caller that mixes tenants up is
+      // refused here.
       if (tenantField !== undefined && request[tenantField] !== tenantId) {
         return { refused: 'tenant_mismatch' };
       }
-      // The cast is safe: the value was validated against the contract of `answer`.
+      // The cast is safe, because the value was validated against the contract of `answer`.
       return { ok: await answer(request as never) };
     },
   );

@@ -1,9 +1,9 @@
 import type { Clock, Logger } from '@cardea/runtime';
 
-/** Services of a deployment start side by side: that one is not there yet is no warning for so long. */
+/** Services of a deployment start at the same time, so an unavailable one causes no warning for this long. */
 const START_MS_MAX = 60_000;
 
-/** Logs when another service comes and goes, once each. */
+/** Logs when another service becomes unavailable and available, once each. */
 export function peerChanges(
   peer: string,
   {

@@ -5,7 +5,7 @@ export class PeerUnavailable extends Outage {
   override readonly name: string = 'PeerUnavailable';
 }
 
-/** The response of another service violates its contract: treated as if there was none. */
+/** The response of another service violates its contract. It is treated like a missing response. */
 export class UnexpectedAnswer extends PeerUnavailable {
   override readonly name = 'UnexpectedAnswer';
 }

@@ -1,7 +1,7 @@
 /**
- * Calls services in other processes at their internal listeners. Every call can be repeated safely, so one
- * that broke off is sent once more; after that a call without a response is {@link PeerUnavailable}, and a
- * response that does not fit the call's contract is {@link UnexpectedAnswer}.
+ * Calls services in other processes at their internal listeners. Every call can be repeated safely, so one that failed
+ * is sent once more. After that a call without a response is {@link PeerUnavailable}, and a response that does not fit
+ * the call's contract is {@link UnexpectedAnswer}.
  */
 import { approvalCalls, authzCalls, type InternalCall, identityCalls } from '@cardea/contracts';
 import { answerValidator } from '@cardea/http';
@@ -104,7 +104,7 @@ function peer(
     await stream.dump();
     return { status: statusCode, answer: undefined };
   };
-  /** A service that was not restarted yet knows the previous secret only. */
+  /** A service that was not restarted yet knows only the previous secret. */
   const withBearers = async (message: Message) => {
     let last = { status: 0, answer: undefined as unknown };
     for (const bearer of bearers.to(name)) {
@@ -124,7 +124,7 @@ function peer(
       } catch (error) {
         if (error instanceof PeerUnavailable) throw error;
         cause = error;
-        // A service that was silent for so long is not called again.
+        // A service that was silent for this long is not called again.
         if ((error as Error).name === 'TimeoutError') break;
       }
     }
@@ -151,7 +151,7 @@ type Message = {
   readonly headers: { readonly [name: string]: string };
 };
 
-/** Puts the fields of a request where the contract has them; the tenant goes into the header too. */
+/** Puts the fields of a request where the contract has them. The tenant is added to the header too. */
 function messageOf(
   { method, path, params, query, body, tenantField }: InternalCall,
   request: { readonly [field: string]: unknown },

@@ -1,4 +1,4 @@
-/** The calls between services without a topic in between, as `packages/contracts` declares them. */
+/** The calls between services without a topic, as `packages/contracts` declares them. */
 import type {
   Ask,
   approvalCalls,
@@ -13,18 +13,18 @@ type Calls = {
   readonly authz: typeof authzCalls;
 };
 
-/** By the service that answers the call. */
+/** Calls by the service that answers them. */
 export type Peers = { readonly [Service in keyof Calls]: AskAll<Calls[Service]> };
 type AskAll<Of> = {
   readonly [Name in keyof Of]: Of[Name] extends InternalCall ? Ask<Of[Name]> : never;
 };
 
-/** Implementations of these calls: of a service in this process, or of a test. */
+/** Implementations of these calls, by a service in this process or by a test. */
 export type Offers = { readonly [Service in keyof Peers]?: Partial<Peers[Service]> };
 
 /**
- * Calls the first that offers the call, found at the time of the call: when this is made, not all services
- * are built.
+ * Calls the first implementation of the call. It is looked up at the time of the call, because not all services exist
+ * when this is created.
  */
 export function peersOf(offers: readonly Offers[]): Peers {
   const find = <Answer>(name: string, offered: (of: Offers) => Answer | undefined): Answer => {

@@ -1,6 +1,6 @@
 /**
- * Who stands in a set of approvers now: asked of authz and identity each time, for two seconds at most, and
- * never cached, so that a person who lost the role or relation decides nothing more.
+ * Finds the current members of a set of approvers. It asks authz and identity each time, for two seconds at most, and
+ * caches nothing, so that a person who lost the role or relation cannot decide any more.
  */
 import { type ApproverSet, HOLDERS_MAX, type Person } from '@cardea/contracts';
 import type { Clock } from '@cardea/runtime';
@@ -10,18 +10,18 @@ import type { Peers } from './peers.ts';
 const ANSWER_WAIT_MS = 2_000;
 
 export type NoApprover = 'too_many' | 'nobody_holds';
-/** How a person stands to a set. */
+/** A person's relation to a set. */
 export type HolderStatus = { readonly holds: boolean; readonly isVouched: boolean };
 
 export type SetHolders = {
-  /** The active and vouched holders without the excluded one; a reason if they cannot decide together. */
+  /** The active and vouched holders without the excluded one, or a reason if they cannot decide together. */
   of(question: {
     readonly tenantId: string;
     readonly set: ApproverSet;
     readonly needed: number;
     readonly excludedUserId: string | undefined;
   }): Promise<{ readonly holders: readonly string[] } | { readonly noApprover: NoApprover }>;
-  /** Each of these persons' standing; nobody who is not active holds anything. */
+  /** The status of each of these persons. A person who is not active holds nothing. */
   standing(question: {
     readonly tenantId: string;
     readonly set: ApproverSet;
@@ -42,7 +42,7 @@ type Dependencies = {
   readonly clock: Pick<Clock, 'sleep'>;
 };
 
-/** All throw PeerUnavailable where a service does not answer in time. */
+/** All functions throw PeerUnavailable if a service does not answer in time. */
 export const setHolders = ({ peers, clock }: Dependencies): SetHolders => {
   const within = <Answer>(name: string, answer: Promise<Answer>) => inTime(clock, name, answer);
   const people = async (
@@ -116,7 +116,7 @@ export const setHolders = ({ peers, clock }: Dependencies): SetHolders => {
   };
 };
 
-/** Nobody signs in to an account in one of these states. */
+/** States of accounts in which nobody can sign in. */
 const INACTIVE: readonly string[] = ['disabled', 'invited', 'suspended', 'deleted'];
 const isActive = ({ status }: Person): boolean => !INACTIVE.includes(status);
 

@@ -1,6 +1,6 @@
 /**
- * The fake event store as a process of its own: `node fake-event-store-process.ts [--port N]`. Prints
- * one line of JSON, `{"url", "port"}`, once it listens, and forgets everything when it ends.
+ * The fake event store as a separate process: `node fake-event-store-process.ts [--port N]`. It prints one line of
+ * JSON, `{"url", "port"}`, when it listens, and loses everything when it ends.
  */
 import { parseArgs } from 'node:util';
 import { startFakeEventStore } from './fake-event-store.ts';

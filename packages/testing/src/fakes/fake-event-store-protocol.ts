@@ -9,7 +9,7 @@ const HALF_DIGITS = 16;
 export const streamNameOf = (identifier: StreamIdentifier | undefined): string =>
   Buffer.from(identifier?.getStreamName_asU8() ?? []).toString('utf8');
 
-/** The client reads these names from the trailing metadata, where the real server writes them. */
+/** The client reads these names from the trailing metadata, as the real server sends them. */
 export function failure(
   code: status,
   details: string,

@@ -1,4 +1,4 @@
-/** Read of the fake event store: streams and `$all`, both ways, filtered, and as a subscription. */
+/** The Read calls of the fake event store: streams and `$all`, in both directions, filtered, and as a subscription. */
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
@@ -6,7 +6,7 @@ import { type ServerWritableStream, type ServiceError, status } from '@grpc/grpc
 import { failure, streamNameOf, uuidMessage } from './fake-event-store-protocol.ts';
 import type { Records, StoredRecord } from './fake-event-store-records.ts';
 
-/** Records that are looked at between two checkpoints, where the client names no window. */
+/** Records that are read between two checkpoints, if the client names no window. */
 const WINDOW_RECORDS = 32;
 
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
@@ -123,7 +123,7 @@ function readStream(records: Records, call: ReadCall, options: ReadReq.Options):
   call.end();
 }
 
-/** Index of the first record at the position that the options name, or `beyond` after it. */
+/** The index of the first record at the position that the options name, or `beyond` after it. */
 function startOf(records: Records, options: ReadReq.Options, beyond: bigint): number {
   const all = options.getAll();
   if (all?.hasPosition() === true) {

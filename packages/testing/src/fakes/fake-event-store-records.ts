@@ -1,12 +1,12 @@
 /**
- * What the fake of EventStoreDB stores, and the real server's rules of what an append may do. All records
- * are in one order, `$all`; their positions leave out most numbers, as offsets in a file do.
+ * What the fake of EventStoreDB stores, and the real server's rules for appends. All records are in one order, `$all`.
+ * Their positions leave out most numbers, like offsets in a file.
  */
 
 export type StoredRecord = {
   readonly position: bigint;
   readonly stream: string;
-  /** 0 for the first of a stream. */
+  /** 0 for the first event of a stream. */
   readonly revision: bigint;
   readonly id: string;
   /** `type`, `content-type`, and `created` in units of 100 ns. */
@@ -22,7 +22,7 @@ export type Appended =
   | { readonly stored: false; readonly current: bigint | 'no_stream' }
   | { readonly deleted: true };
 
-/** Before the first event of a user the server has written some of its own. */
+/** The real server has written some events of its own before the first event of a user. */
 const FIRST_POSITION = 613n;
 const RECORD_BYTES = 113;
 const TICKS_PER_MS = 10_000n;
@@ -30,9 +30,9 @@ const OWN_STREAMS = ['$users', '$settings', '$scavenges'];
 
 type StreamState = {
   readonly records: StoredRecord[];
-  /** Revision below which everything is gone: a soft delete. */
+  /** The revision below which everything was deleted by a soft delete. */
   gone: bigint;
-  /** A tombstone: nobody may ever write here again. */
+  /** A tombstone: nobody may ever write to this stream again. */
   closed: boolean;
 };
 
@@ -84,10 +84,10 @@ export function records() {
 
   return {
     all: all as readonly StoredRecord[],
-    /** How many records readers of `all` have looked at; each reader adds to it. */
+    /** The number of records that readers of `all` have read. Each reader adds to it. */
     lookedAt: 0,
     append,
-    /** The part of a stream that can still be read; undefined when there is none. */
+    /** The part of a stream that can still be read. Undefined when there is none. */
     read: (stream: string): readonly StoredRecord[] | undefined => {
       const state = streams.get(stream);
       const left = state?.records.filter(({ revision }) => revision >= state.gone) ?? [];
@@ -104,7 +104,7 @@ export function records() {
       for (const listener of listeners) queueMicrotask(listener);
       return { stored: true, last };
     },
-    /** Index in `all` of the first record at or after the position. */
+    /** The index in `all` of the first record at or after the position. */
     indexAt: (position: bigint): number => {
       let [low, high] = [0, all.length];
       while (low < high) {
@@ -149,9 +149,9 @@ function isMet(state: StreamState, expected: Expected): boolean {
 }
 
 /**
- * Returns the last record of an earlier append of the same events. Below the expected revision the server
- * compares with the stored events, and under `any` with the event ids that it has cached. At the expected
- * revision it compares nothing, so one event id can be stored twice.
+ * Returns the last record of an earlier append of the same events. Below the expected revision the server compares with
+ * the stored events, and under `any` with the event ids that it has cached. At the expected revision it compares
+ * nothing, so one event id can be stored twice.
  */
 function repeatOf(
   state: StreamState,

@@ -29,7 +29,7 @@ export type AppendCall = ServerReadableStream<AppendReq, AppendResp>;
 export type BatchAppendCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp>;
 type Answer<T> = (error: ServiceError | null, answer?: T) => void;
 
-/** Stores once the client has sent everything. */
+/** Stores after the client has sent everything. */
 export function append(records: Records, call: AppendCall, answer: Answer<AppendResp>): void {
   let options: AppendReq.Options | undefined;
   const proposed: Proposed[] = [];
@@ -38,9 +38,9 @@ export function append(records: Records, call: AppendCall, answer: Answer<Append
     const message = request.getProposedMessage();
     if (message !== undefined) proposed.push(proposedOf(message));
   });
-  call.on('error', () => {}); // the client went away before it had said all
+  call.on('error', () => {}); // The client disconnected before it had sent everything.
   const finish = async (): Promise<void> => {
-    // A connection that breaks ends the call too; what it had said by then is no append.
+    // A connection that breaks ends the call too. What was sent by then is not an append.
     await new Promise(setImmediate);
     if (call.cancelled) return;
     const bytes = proposed.reduce((sum, each) => sum + each.data.length, 0);
@@ -108,7 +108,7 @@ function appendAnswer(outcome: Exclude<Appended, { deleted: true }>): AppendResp
   return answer.setSuccess(success);
 }
 
-/** Only as much as shows whether somebody uses it. */
+/** Implements only enough to show whether somebody uses it. */
 export function batchAppend(records: Records, call: BatchAppendCall): void {
   call.on('data', (request: BatchAppendReq) => {
     const options = request.getOptions();
@@ -135,7 +135,7 @@ export function batchAppend(records: Records, call: BatchAppendCall): void {
   call.on('end', () => call.end());
 }
 
-/** A soft delete, or a tombstone; refused with an error, not with an answer. */
+/** A soft delete, or a tombstone. It is refused with an error, not with a response. */
 export function remove(
   records: Records,
   kind: 'soft' | 'tombstone',

@@ -1,6 +1,6 @@
 /**
- * A fake of EventStoreDB on the wire: a gRPC server on the service descriptors of the client package, in
- * memory. The real client talks to it as it talks to the real server, which it is not.
+ * A fake of EventStoreDB at the protocol level: an in-memory gRPC server on the service descriptors of the client
+ * package. The real client communicates with it as with the real server.
  */
 
 import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
@@ -30,47 +30,47 @@ import { type TcpProxy, tcpProxy } from './tcp-proxy.ts';
 
 type Method = 'append' | 'batchAppend' | 'read' | 'subscribe' | 'delete' | 'tombstone' | 'features';
 
-/** The faults that a test can give the server and its connections. */
+/** The faults that a test can cause at the server and its connections. */
 export type FakeFaults = {
-  /** Each call waits so long before it is looked at. */
+  /** Each call waits this long before it is processed. */
   delay(ms: number): void;
-  /** Calls are taken and never answered. */
+  /** Calls are accepted and never answered. */
   stayMute(on: boolean): void;
   /** Each call is refused, as while a server starts. */
   notReady(on: boolean): void;
-  /** So many appends are stored, and their connection cut instead of an answer. */
+  /** This many appends are stored, but their connection is cut instead of a response. */
   loseAnswers(count: number): void;
-  /** Ends all subscriptions with an error; connections stay. */
+  /** Ends all subscriptions with an error. Connections stay. */
   dropSubscriptions(): void;
   disconnectAll(): void;
-  /** Connections stay up and nothing passes: a frozen machine. */
+  /** Connections stay open and no data passes, as on a frozen machine. */
   freeze(): void;
   thaw(): void;
-  /** The connections of now carry nothing any more; new ones are well. */
+  /** Existing connections pass no more data. New ones work. */
   strand(): void;
   /** Stops the server: connections are cut and new ones refused. Stored events stay. */
   goDown(): Promise<void>;
-  /** Up again on the same port. */
+  /** Starts it again on the same port. */
   comeBack(): Promise<void>;
-  /** Stores events of nobody's log. */
+  /** Stores events that belong to no log. */
   appendForeign(count: number): void;
 };
 
 export type FakeEventStore = {
-  /** For `EVENTSTORE_URL`. */
+  /** The value for `EVENTSTORE_URL`. */
   readonly url: string;
   readonly port: number;
   readonly faults: FakeFaults;
-  /** Calls since the start. */
+  /** The number of calls since the start. */
   calls(method: Method): number;
-  /** Open now. */
+  /** The number of open subscriptions. */
   subscriptions(): number;
-  /** Records that reads of `$all` have looked at, also those that no filter let pass. */
+  /** The number of records that reads of `$all` have examined, including those that filters removed. */
   lookedAt(): number;
   stop(): Promise<void>;
 };
 
-/** Listens on the loopback; port 0 or none takes a free one. */
+/** Listens on loopback. Without a port, or with port 0, it takes a free one. */
 export async function startFakeEventStore({
   port = 0,
 }: {
@@ -111,7 +111,7 @@ export async function startFakeEventStore({
 }
 
 type State = { delayMs: number; isMute: boolean; isStarting: boolean; answersToLose: number };
-/** False when the call is not to be looked at. */
+/** Returns false when the call must not be processed. */
 type Intercept = (method: Method, refuse: (error: ServiceError) => void) => Promise<boolean>;
 type Parts = {
   readonly stored: Records;
@@ -162,7 +162,7 @@ function addServices(
   });
 }
 
-/** As the real server, it offers BatchAppend. */
+/** Offers BatchAppend, as the real server does. */
 function supported() {
   const all = new features.SupportedMethods();
   all.setEventStoreServerVersion('24.6.0');

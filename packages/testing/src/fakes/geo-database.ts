@@ -1,9 +1,9 @@
-/** Writes a small database in MaxMind's format (version 2.0): addresses and where they are. */
+/** Writes a small database in MaxMind's format (version 2.0): addresses and their locations. */
 import { writeFile } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
 
 export type GeoRow = {
-  /** IPv4 or IPv6, `203.0.113.0/24`. */
+  /** An IPv4 or IPv6 network, `203.0.113.0/24`. */
   readonly network: string;
   readonly city?: string;
   readonly region?: string;
@@ -105,7 +105,7 @@ const isUint = (value: Value): value is { readonly uint: number; readonly bits: 
 const SHORT_TYPES_MAX = 7;
 const SHORT_SIZE_MAX = 28;
 
-/** Types above seven stand in a byte of their own; tests need no value longer than 284 bytes. */
+/** Types above seven need a separate byte. Tests need no value longer than 284 bytes. */
 function control(type: number, size: number): Buffer {
   const length = size <= SHORT_SIZE_MAX ? [size] : [SHORT_SIZE_MAX + 1, size - SHORT_SIZE_MAX - 1];
   const [first = 0, ...more] = length;

@@ -10,7 +10,7 @@ import {
   STREAM_TAIL_EVENTS,
 } from '@cardea/event-store';
 
-/** Logs that live as long as the process; stores with the same logs see each other's events. */
+/** Logs that live as long as the process. Stores with the same logs see each other's events. */
 export type InMemoryLogs = {
   readonly events: Map<Log, RecordedEvent[]>;
   readonly listeners: Map<Log, Set<() => void>>;
@@ -27,7 +27,7 @@ export function inMemoryEventStore(log: Log, logs: InMemoryLogs = inMemoryLogs()
 
   const readLog: EventStore['readLog'] = async (of, after, limit) =>
     eventsOf(of)
-      .slice(Number(after)) // positions have no gaps here and begin with 1
+      .slice(Number(after)) // Positions have no gaps here and begin with 1.
       .slice(0, limit);
 
   return {
@@ -50,7 +50,7 @@ export function inMemoryEventStore(log: Log, logs: InMemoryLogs = inMemoryLogs()
     followLog: readLog,
     head: async (of) => eventsOf(of).at(-1)?.position ?? 0n,
     subscribe: async (of, onAppend) => {
-      const listener = () => onAppend(); // a new function, so that one `onAppend` may subscribe twice
+      const listener = () => onAppend(); // A new function, so that one `onAppend` may subscribe twice.
       listenersOf(of).add(listener);
       return async () => {
         listenersOf(of).delete(listener);

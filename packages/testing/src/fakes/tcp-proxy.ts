@@ -1,32 +1,29 @@
 /**
- * A proxy in front of a server, at which connections can be made to fail: cut, frozen, or not accepted.
- * The server notices nothing but its clients' absence.
+ * A proxy in front of a server at which connections can be made to fail: cut, frozen, or not accepted. The server only
+ * notices that its clients are gone.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 export type TcpProxy = {
   readonly port: number;
-  /** Resets every connection; new ones get through. */
+  /** Resets every connection. New ones work. */
   cut(): void;
-  /**
-   * Connections stay open and new ones are accepted, but no data passes in either direction until it is
-   * thawed.
-   */
+  /** Connections stay open and new ones are accepted, but no data passes in either direction until it is thawed. */
   freeze(): void;
   thaw(): void;
-  /** The connections of now stay and nothing passes, for ever; new ones are well. */
+  /** Existing connections stay open and never pass data again. New ones work. */
   strand(): void;
-  /** Cuts all and refuses new ones, as a server does that is down. */
+  /** Cuts all connections and refuses new ones, like a server that is down. */
   shut(): Promise<void>;
-  /** On the same port again. */
+  /** Opens it again on the same port. */
   open(): Promise<void>;
   close(): Promise<void>;
 };
 
 const LOOPBACK = '127.0.0.1';
 
-/** Port 0 takes a free one. */
+/** Port 0 selects a free one. */
 export async function tcpProxy(to: { readonly port: number }, port = 0): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const stranded = new WeakSet<Socket>();
@@ -39,7 +36,7 @@ export async function tcpProxy(to: { readonly port: number }, port = 0): Promise
     for (const socket of pair) {
       sockets.add(socket);
       socket.setNoDelay(true);
-      socket.on('error', () => {}); // the other side notices by its own end
+      socket.on('error', () => {}); // The other side notices the failure by its own end.
       socket.on('close', () => {
         sockets.delete(socket);
         for (const each of pair) each.destroy();

@@ -8,7 +8,7 @@ export type Received = {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** As it came, for signatures. */
+  /** The body as it was received, for signatures. */
   readonly body: string;
   readonly at: Date;
 };
@@ -20,9 +20,9 @@ export type SinkAnswer = {
 export type WebhookSink = {
   readonly url: string;
   readonly received: readonly Received[];
-  /** From now on; 200 until it is called. A promise that never resolves leaves the sender waiting. */
+  /** Sets the response from now on; 200 by default. A promise that never resolves leaves the sender waiting. */
   answerWith(answer: (request: Received) => SinkAnswer | Promise<SinkAnswer>): void;
-  /** The first received request, old or new, that fits. */
+  /** Waits for the first request, received before or later, that fits. */
   waitFor(fits: (request: Received) => boolean, deadlineMs?: number): Promise<Received>;
   close(): Promise<void>;
 };
@@ -31,7 +31,7 @@ export async function webhookSink(): Promise<WebhookSink> {
   const received: Received[] = [];
   let answer: (request: Received) => SinkAnswer | Promise<SinkAnswer> = () => ({ status: 200 });
   const server = createServer(async (request, response) => {
-    // A sender that is stopped breaks off in the middle; it sent nothing then.
+    // A sender that is stopped breaks off in the middle, which counts as no request.
     const body = await text(request).catch(() => undefined);
     if (body === undefined) return;
     const got: Received = {

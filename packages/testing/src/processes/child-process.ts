@@ -1,25 +1,25 @@
 /**
- * A real process that a test started: its output, its signals, its end. A Node process ends when the process
- * that started it has ended.
+ * A real process that a test started: its output, its signals, its end. A Node process ends when the process that
+ * started it has ended.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { untilTrue } from '../until-true.ts';
 
 export type ProcessToStart = {
-  /** Names the log file. */
+  /** The name of the log file. */
   readonly name: string;
-  /** A `.ts` or `.js` file that this Node runs; `command` for anything else. */
+  /** A `.ts` or `.js` file that this Node runs. Use `command` for anything else. */
   readonly script?: string;
   readonly command?: string;
   readonly args?: readonly string[];
   readonly cwd?: string;
-  /** Beside PATH, HOME and the folder of compiled code; nothing else of ours is handed on. */
+  /** Variables in addition to PATH, HOME and the folder of compiled code. No others are inherited. */
   readonly env?: { readonly [name: string]: string };
-  /** The process is up once its output matches. */
+  /** The process is up when its output matches. */
   readonly ready?: RegExp;
   readonly deadlineMs?: number;
-  /** A group of its own: a Ctrl-C at the terminal does not reach it. */
+  /** Whether it has a separate process group, which a Ctrl-C at the terminal does not reach. */
   readonly detached?: boolean;
   /** Its output is appended to this file too. */
   readonly logFile?: string;
@@ -28,27 +28,27 @@ export type ProcessToStart = {
 export type FixtureProcess = {
   readonly name: string;
   readonly pid: number;
-  /** What `ready` matched; its groups hold addresses and the like. */
+  /** The match of `ready`. Its groups contain addresses and the like. */
   readonly ready: RegExpExecArray | null;
   output(): string;
   /** Waits until the output matches, from its beginning. */
   seen(pattern: RegExp, deadlineMs?: number): Promise<RegExpExecArray>;
   signal(name: NodeJS.Signals): void;
-  /** Signals and waits for the end; answers exit code or signal. SIGKILL unless named. */
+  /** Sends the signal (SIGKILL by default) and waits for the end. Returns the exit code or signal. */
   end(name?: NodeJS.Signals, deadlineMs?: number): Promise<number | NodeJS.Signals>;
   readonly ended: Promise<number | NodeJS.Signals>;
 };
 
-/** Many times what either takes on a calm machine. */
+/** Many times what either takes on an idle machine. */
 const START_DEADLINE_MS = 120_000;
 const END_DEADLINE_MS = 60_000;
 const OUTPUT_CHARACTERS_MAX = 8 * 1024 * 1024;
-/** Ends a Node process whose parent is gone, however the parent went. */
+/** Ends a Node process whose parent has ended, for any reason. */
 const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
   'const parent = process.ppid; setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, "SIGTERM"); }, 500).unref();',
 )}`;
 
-/** Resolves when it is up; `onSpawn` has it before. Whatever becomes of it, the caller ends it. */
+/** Resolves when it is up. `onSpawn` gets it before. The caller has to end it in any case. */
 export async function startProcess(
   what: ProcessToStart,
   onSpawn: (process: FixtureProcess) => void = () => undefined,
@@ -65,7 +65,7 @@ export async function startProcess(
 function spawnIt(what: ProcessToStart): ChildProcess {
   const { script, command, args = [], cwd, env, detached = false } = what;
   const { PATH = '', HOME = '/tmp', NODE_COMPILE_CACHE } = process.env;
-  // What Node has compiled once, it need not compile again for each process of a run.
+  // Compiled code is inherited, so that it need not be compiled again for each process of a run.
   const inherited = { PATH, HOME, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
   const options = {
     cwd,

@@ -1,7 +1,7 @@
 /** Finds the processes that a process has started, in Linux's `/proc`. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Their folders below `/proc`; none once the process has ended. */
+/** The folders of its threads below `/proc`. Empty after the process has ended. */
 export const threadsOf = (pid: number): readonly string[] => {
   try {
     return readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`);
@@ -18,11 +18,11 @@ export const childrenOf = (pid: number): readonly number[] =>
       .map(Number),
   );
 
-/** Its children and theirs, without itself. */
+/** Its children and their descendants, without itself. */
 export const descendantsOf = (pid: number): readonly number[] =>
   childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
 
-/** Empty where the process has ended meanwhile. */
+/** Empty if the process has ended in between. */
 export function procText(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -3,7 +3,7 @@ import Type, { type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { EndpointValue } from './endpoint-match.ts';
 
-/** An answer that the contract does not know. */
+/** A response that the contract does not know. */
 export class ContractBroken extends Error {
   override readonly name = 'ContractBroken';
 }
@@ -20,7 +20,7 @@ type Contract = EndpointValue['contract'];
 const CHECKS = new WeakMap<TSchema, ReturnType<typeof Compile>>();
 const ERRORS_SHOWN = 5;
 
-/** Without an endpoint only the common codes may come: nobody claims that path. */
+/** Without an endpoint only the common codes are allowed, because no service owns that path. */
 export function checkAnswer(
   endpoint: EndpointValue | undefined,
   request: string,
@@ -31,8 +31,8 @@ export function checkAnswer(
     if (contract !== undefined) checkSuccess(contract, request, answer);
     return;
   }
-  if (contract?.isPage === true && typeof answer.body !== 'object') return; // A page says it in words.
-  if (typeof (answer.body as { error?: unknown })?.error === 'string') return; // RFC 6749's own body
+  if (contract?.isPage === true && typeof answer.body !== 'object') return; // A page shows the refusal as text.
+  if (typeof (answer.body as { error?: unknown })?.error === 'string') return; // The response has RFC 6749's own body.
   checkShape(ErrorBody, `${request}: the error body`, answer);
   checkDetails(request, answer);
   const known = contract === undefined ? common() : codesOf(contract);
@@ -49,7 +49,7 @@ function checkSuccess(contract: Contract, request: string, answer: Answer): void
     contract.otherOk?.[answer.status] ??
     (answer.status === (contract.status ?? 200) ? contract.ok : undefined);
   if (contract.okMediaType !== undefined) return;
-  if (answer.status === 302 || answer.status === 303) return; // a `raw` answer
+  if (answer.status === 302 || answer.status === 303) return; // A `raw` response.
   if (schema === undefined) {
     throw new ContractBroken(
       `${request} answered ${answer.status}, which its contract does not name.`,
@@ -74,12 +74,12 @@ function checkShape(schema: TSchema, subject: string, answer: Answer): void {
   );
 }
 
-/** The schema of the details of each code in the document; a code without one has no details. */
+/** The schema of the details of each code in the document. A code without one has no details. */
 const DETAILS = new Map<string, TSchema>(
   Object.entries(ERROR_DETAILS).map(([code, details]) => [code, withDetails(details)]),
 );
 const NO_DETAILS = withDetails(Type.Never());
-/** A refused request says which of its fields is refused, and by which rule. */
+/** A refused request names the refused field and the rule. */
 const SOME_DETAILS = Type.Object({
   error: Type.Object({
     details: Type.Union([

@@ -1,7 +1,7 @@
-/** Finds the endpoint that answers a request: the one whose path says most of it literally. */
+/** Finds the endpoint of a request: the one whose path matches with the most literal segments. */
 import type { TSchema } from 'typebox';
 
-/** The fields of an endpoint that the driver needs; every `Endpoint` of `@cardea/http` has them. */
+/** The fields of an endpoint that the driver needs. Every `Endpoint` of `@cardea/http` has them. */
 export type EndpointValue = {
   readonly contract: {
     readonly name: string;

@@ -8,9 +8,9 @@ const LIFE_SECONDS = 900;
 type Who = { readonly tenantId: string; readonly id: string };
 
 export type FixtureTokens = {
-  /** A user's own token; `roles: ['admin']` makes an admin. */
+  /** A user's own token. `roles: ['admin']` makes an admin. */
   user(of: Who & { readonly roles?: readonly string[]; readonly claims?: object }): string;
-  /** An agent's token, on behalf of `userId` when given. */
+  /** An agent's token, on behalf of `userId` if given. */
   agent(of: Who & { readonly sessionId: string; readonly userId?: string }): string;
   capability(
     of: Who & {
@@ -24,7 +24,7 @@ export type FixtureTokens = {
   ): string;
   /** An `svc_` key with these scopes. */
   apiKey(of: { readonly tenantId: string; readonly scopes: readonly string[] }): string;
-  /** An `agk_` key of an agent; the id is what capability tokens are bound to. */
+  /** An `agk_` key of an agent. Capability tokens are bound to its id. */
   agentKey(of: Who & { readonly allowedCidrs?: readonly string[] }): {
     readonly key: string;
     readonly keyId: string;

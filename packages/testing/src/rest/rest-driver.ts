@@ -1,12 +1,12 @@
 /**
- * Calls a running instance as a client would, and holds every answer against the contract of its
- * endpoint: a shape or a refusal code that the contract does not name fails the test.
+ * Calls a running instance as a client would, and checks every response against the contract of its endpoint. A shape
+ * or a refusal code that the contract does not name fails the test.
  */
 import { checkAnswer } from './contract-check.ts';
 import { type EndpointValue, findEndpoint } from './endpoint-match.ts';
 
 export type Call = {
-  /** Sent as JSON; a string or bytes go as they are. */
+  /** Sent as JSON. A string or bytes are sent unchanged. */
   readonly body?: unknown;
   readonly bearer?: string | undefined;
   readonly tenant?: string | undefined;
@@ -22,7 +22,7 @@ export type RestAnswer = {
   /** The parsed body; undefined when it is empty or no JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests reach into bodies whose shape the contract check has just proven
   readonly body: any;
-  /** `error.code` of a refusal. */
+  /** The `error.code` of a refusal. */
   readonly code: string | undefined;
 };
 
@@ -40,7 +40,7 @@ export type RestDriver = {
 
 export type RestDriverOptions = {
   readonly baseUrl: string;
-  /** Endpoint values of the services under test; without them shapes go unchecked. */
+  /** Endpoint values of the services under test. Without them shapes are not checked. */
   readonly endpoints?: readonly EndpointValue[];
   readonly caller?: { readonly bearer?: string | undefined; readonly tenant?: string | undefined };
 };
@@ -99,7 +99,7 @@ function bodyOf(body: unknown): { body?: string | Uint8Array<ArrayBuffer> } {
   return { body: JSON.stringify(body) };
 }
 
-/** Does not fit `application/x-ndjson`, which is lines of JSON. */
+/** Does not match `application/x-ndjson`, which is lines of JSON. */
 const JSON_TYPE = /\bjson\b/;
 
 async function read(response: Response): Promise<RestAnswer> {

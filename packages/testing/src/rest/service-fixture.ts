@@ -1,6 +1,6 @@
 /**
- * Services under test on real PostgreSQL with a real port. Where identity is not among them, the fixture
- * signs tokens with a key of its own and answers for the opaque keys that it made up.
+ * Services under test on real PostgreSQL with a real port. If identity is not among them, the fixture signs tokens with
+ * its own key and answers for the opaque keys that it issued.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -36,28 +36,28 @@ import { type FixtureTokens, fixtureTokens } from './fixture-tokens.ts';
 import { type RestDriver, restDriver } from './rest-driver.ts';
 
 export type FixtureOptions = {
-  /** The address that `testDatabase()` gives. */
+  /** The URL that `testDatabase()` returns. */
   readonly databaseUrl: string;
   readonly definitions: readonly ServiceDefinition[];
   readonly clock?: Clock;
   readonly peers?: Offers;
   /** Settings by name, as in the environment. */
   readonly env?: { readonly [name: string]: string };
-  /** Where the log goes; nowhere unless named. */
+  /** Receives log lines. By default the log is discarded. */
   readonly onLog?: (line: string) => void;
 };
 
 export type ServiceFixture = {
   readonly baseUrl: string;
   readonly managementUrl: string;
-  /** Holds every answer against its contract. */
+  /** Checks every response against its contract. */
   readonly rest: RestDriver;
   readonly host: Host;
   readonly shared: Infrastructure;
   readonly settings: Settings;
-  /** Tokens and keys that the services believe; useless where identity itself runs. */
+  /** Tokens and keys that the services accept. They are useless if identity itself runs. */
   readonly tokens: FixtureTokens;
-  /** Puts an integration event on its source's topic, as that service's relay would; answers it whole. */
+  /** Puts an integration event on its source's topic, as that service's relay would. Returns the whole event. */
   publish(event: Partial<Omit<IntegrationEvent, 'data'>> & FixtureEvent): Promise<IntegrationEvent>;
   stop(): Promise<void>;
 };
@@ -75,7 +75,7 @@ const NO_CONTEXT = { ip: null, user_agent: null, app_id: null, agent_id: null, r
 const VERSION = '0.0.0-test';
 
 export async function serviceFixture(options: FixtureOptions): Promise<ServiceFixture> {
-  // Mail without a server is written to files; a fixture leaves none.
+  // Mail without a server is written to files, so it goes to a folder that is removed.
   const folder = mkdtempSync(join(tmpdir(), 'cardea-fixture-'));
   const settings = settingsOf(options, folder);
   const clock = options.clock ?? systemClock;
@@ -84,7 +84,7 @@ export async function serviceFixture(options: FixtureOptions): Promise<ServiceFi
   const shared = infrastructure({ settings, version: VERSION, log, clock });
   const key = generateSigningKey();
   const introspected = new Map<string, IntrospectedKey>();
-  // Where identity runs it answers for itself.
+  // If identity runs, it answers itself.
   const identity: Offers['identity'] = options.definitions.some(({ name }) => name === 'identity')
     ? {}
     : {
@@ -158,7 +158,7 @@ function settingsOf({ databaseUrl, env = {} }: FixtureOptions, folder: string): 
     {
       DATABASE_URL: databaseUrl,
       JWT_SECRET: randomBytes(32).toString('hex'),
-      // Replicas on one database open what the others sealed.
+      // Replicas on one database can decrypt each other's data.
       ENCRYPTION_KEY: sha256(databaseUrl).toString('hex'),
       ENV: 'development',
       DATABASE_POOL_SIZE: '10',

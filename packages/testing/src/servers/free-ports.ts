@@ -1,19 +1,19 @@
 /**
- * Reserves free ports for servers that are started, killed and started again. The ports are in a range from
- * which the system assigns none itself, and stay reserved until this process ends.
+ * Reserves free ports for servers that are started, killed and started again. The ports are in a range from which the
+ * system assigns none itself, and stay reserved until this process ends.
  */
 import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
 const HOST = '127.0.0.1';
-/** The ports are below the range from which Linux assigns ports, also to outgoing connections. */
+/** Below the range from which Linux assigns ports, including those of outgoing connections. */
 const FIRST = 12_000;
 const LAST = 32_000;
 const TRIES_MAX = 2_000;
 
 /**
- * Each is reserved by a socket name of this machine, which is released when the process ends, however it
- * ends.
+ * Each port is reserved by an abstract socket name of this machine, which is released when the process ends for any
+ * reason.
  */
 const held: Server[] = [];
 
@@ -32,7 +32,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Between the search and the server's own start another fixture could find the same one. */
+/** Between the search and the server's start another fixture could find the same port. */
 async function isReserved(port: number): Promise<boolean> {
   if (process.platform !== 'linux') return true;
   const name = createServer();

@@ -1,6 +1,6 @@
 /**
- * Starts a real Apache Kafka of our own: one node that is broker and controller, on loopback, from the
- * jars that `scripts/kafka/fetch.mjs` brings. Tests and the cluster on one machine start theirs the same way.
+ * Starts a real Apache Kafka: one node that is broker and controller, on loopback, from the jars that
+ * `scripts/kafka/fetch.mjs` downloads. Tests and the cluster on one machine start theirs the same way.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,18 +12,18 @@ import { silentLogger } from '../silent-logger.ts';
 import { freePorts } from './free-ports.ts';
 
 export type KafkaOptions = {
-  /** Topics stay there from start to start. */
+  /** The folder of the topics, which persist between starts. */
   readonly dataDir: string;
-  /** A free one unless given. */
+  /** The port; a free one by default. */
   readonly port?: number;
-  /** Where a fault proxy listens: clients that connect through `proxiedPort` are directed back there. */
+  /** The port of a fault proxy. Clients that connect through `proxiedPort` are directed to it. */
   readonly proxyPort?: number;
-  /** The broker continues after this process ends; another process stops it by its pid. */
+  /** Whether the broker continues after this process ends. Another process then stops it by its pid. */
   readonly outlivesUs?: boolean;
 };
 
 export type KafkaServer = {
-  /** `host:port`. The listener has no authentication: a client that connects there may do everything. */
+  /** `host:port`. The listener has no authentication, so clients that connect there may do everything. */
   readonly brokers: readonly string[];
   /** The same broker for users with passwords (SCRAM-SHA-512), each with the rights that it was given. */
   readonly brokersForUsers: readonly string[];
@@ -31,17 +31,17 @@ export type KafkaServer = {
   /** The listener that a fault proxy forwards to. */
   readonly proxiedPort: number;
   readonly pid: number;
-  /** SIGKILL; resolves when it is gone. */
+  /** Sends SIGKILL. Resolves when it has ended. */
   kill(): Promise<void>;
-  /** Starts it again on its ports and data; resolves when it serves. */
+  /** Starts it again on its ports and data. Resolves when it serves. */
   restart(): Promise<void>;
   /** Any signal, e.g. SIGSTOP and SIGCONT. */
   signal(name: NodeJS.Signals): void;
-  /** Ends it gracefully; resolves when it is gone. */
+  /** Ends it gracefully. Resolves when it has ended. */
   stop(): Promise<void>;
 };
 
-/** No jars, no Java, or a broker that does not come up. */
+/** There are no jars or no Java, or the broker does not start. */
 export class KafkaNotStarted extends Error {
   override readonly name = 'KafkaNotStarted';
 }
@@ -49,7 +49,7 @@ export class KafkaNotStarted extends Error {
 const HOST = '127.0.0.1';
 const VERSION = '4.1.2';
 const CLUSTER_ID = 'Q2FyZGVhS2Fma2FUZXN0MQ';
-/** A Java machine starts in seconds where nobody else wants the processor, and in a minute where many do. */
+/** A Java VM starts in seconds on an idle machine, and in a minute on a busy one. */
 const READY_MS_MAX = 170_000;
 const STOP_MS_MAX = 15_000;
 const LOOK_EVERY_MS = 50;
@@ -98,7 +98,7 @@ export async function startKafka(options: KafkaOptions): Promise<KafkaServer> {
   };
 }
 
-/** Returns what is missing on this machine and how to install it; undefined when nothing is missing. */
+/** Returns what is missing on this machine and how to install it. Undefined when nothing is missing. */
 export function whyNoKafka(): string | undefined {
   const { status, stderr } = spawnSync('java', ['-version'], { encoding: 'utf8' });
   const version = Number(/version "(\d+)/.exec(stderr ?? '')?.[1]);
@@ -141,7 +141,7 @@ const propertiesOf = (of: Ports): string => {
     'listener.name.users.sasl.enabled.mechanisms=SCRAM-SHA-512',
     `listener.name.users.scram-sha-512.sasl.jaas.config=${SCRAM}`,
     'authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer',
-    // Those of the listeners without passwords.
+    // The users of the listeners without passwords.
     'super.users=User:ANONYMOUS',
     'inter.broker.listener.name=PLAIN',
     'controller.listener.names=CONTROLLER',
@@ -188,7 +188,7 @@ async function startBroker(
     cwd: dataDir,
     env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' },
     stdio: ['ignore', log, log],
-    // A Ctrl-C is for us, who stop the broker when nobody needs it any more.
+    // A Ctrl-C must reach only us, who stop the broker when nobody needs it any more.
     detached: true,
   });
   closeSync(log);
@@ -217,7 +217,7 @@ async function startBroker(
       if (over) return;
       const late = setTimeout(kill, STOP_MS_MAX);
       child.kill(name);
-      // A stopped process handles no other signal.
+      // A process stopped by SIGSTOP handles no other signal.
       child.kill('SIGCONT');
       await ended;
       clearTimeout(late);

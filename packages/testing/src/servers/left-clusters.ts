@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stopServerOf } from '@cardea/local-postgres';
 
-/** A run's folder is this, its process id, and something random. */
+/** The prefix of a run's folder. Its process id and a random part follow. */
 export const TEMPORARY_PREFIX = 'cardea-test-';
 const NOTE = 'cluster-folder';
 
-/** The cluster may lie elsewhere than in the run's own folder. */
+/** Notes where the cluster is, since it may be outside of the run's own folder. */
 export function writeClusterNote(parent: string, clusterFolder: string): void {
   writeFileSync(join(parent, NOTE), clusterFolder);
 }
@@ -25,7 +25,7 @@ export function sweepLeftClusters(): void {
       rmSync(cluster, { recursive: true, force: true });
       rmSync(parent, { recursive: true, force: true });
     } catch {
-      // Another user's, or another sweep was faster: not ours to clean.
+      // The folder belongs to another user, or another sweep was faster, so it is left.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The global setup that vitest runs once per project: projects of one run share one PostgreSQL. */
+/** The global setup that vitest runs once per project. Projects of one run share one PostgreSQL. */
 import { serverSetup } from './run-server.ts';
 import { type MigrateTemplate, startPostgresOfRun } from './test-postgres.ts';
 

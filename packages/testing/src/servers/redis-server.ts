@@ -1,6 +1,6 @@
 /**
- * Starts a `redis-server` of our own: on loopback, with nothing kept on disk. Tests and the cluster on
- * one machine start theirs the same way.
+ * Starts a `redis-server` on loopback that stores nothing on disk. Tests and the cluster on one machine start theirs
+ * the same way.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { freePort } from './free-ports.ts';
 const HOST = '127.0.0.1';
 const READY_MS_MAX = 60_000;
 const LOOK_EVERY_MS = 25;
-/** A free port may be taken before the server has it. */
+/** How often the start is tried, because a free port may be taken before the server binds it. */
 const TRIES_MAX = 5;
 const STOP_MS_MAX = 20_000;
 const OUTPUT_CHARACTERS_MAX = 4_000;
@@ -21,7 +21,7 @@ export type RedisOptions = {
   /** The port; a free one by default. */
   readonly port?: number;
   readonly password?: string;
-  /** Lines of an ACL file, with which the server starts. */
+  /** Lines of an ACL file with which the server starts. */
   readonly users?: readonly string[];
   /** Further arguments, e.g. `['--maxmemory', '256mb']`. */
   readonly args?: readonly string[];
@@ -33,11 +33,11 @@ export type RedisServer = {
   readonly pid: number;
   /** Any signal, e.g. SIGSTOP and SIGCONT. */
   signal(name: NodeJS.Signals): void;
-  /** Ends it gracefully; resolves when it is gone. */
+  /** Ends it gracefully. Resolves when it has ended. */
   stop(): Promise<void>;
-  /** SIGKILL; resolves when it is gone. A new one on the same port comes up empty. */
+  /** Sends SIGKILL. Resolves when it has ended. A new one on the same port starts empty. */
   kill(): Promise<void>;
-  /** Resolves when it has ended, however. */
+  /** Resolves when it has ended, for any reason. */
   readonly ended: Promise<void>;
 };
 
@@ -60,8 +60,8 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
 class PortTaken extends RedisNotStarted {}
 
 /**
- * Runs the server beside a reader of our pipe: whatever ends us, the pipe ends with us, and the server
- * with the pipe. Its first line is the server's process id.
+ * Runs the server beside a reader of our pipe. When we end for any reason, the pipe ends, and the server with it. Its
+ * first output line is the server's process id.
  */
 const WITH_US = `
 exec 3<&0
@@ -87,7 +87,7 @@ async function startOn(port: number, options: RedisOptions): Promise<RedisServer
     cwd: folder,
     env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' },
     stdio: 'pipe',
-    // A Ctrl-C is for us, who stop the server when nobody needs it any more.
+    // A Ctrl-C must reach only us, who stop the server when nobody needs it any more.
     detached: true,
   });
   const { ended, output, isOver } = watched(child, folder);
@@ -100,13 +100,13 @@ async function startOn(port: number, options: RedisOptions): Promise<RedisServer
     try {
       if (!isOver()) process.kill(pid, name);
     } catch {
-      // It went a moment ago.
+      // It ended a moment ago.
     }
   };
   const endWith = async (name: NodeJS.Signals): Promise<void> => {
     const late = setTimeout(() => child.stdin.end(), STOP_MS_MAX);
     signal(name);
-    // A stopped process handles no other signal.
+    // A process stopped by SIGSTOP handles no other signal.
     signal('SIGCONT');
     await ended;
     clearTimeout(late);
@@ -133,7 +133,7 @@ const settings = (port: number, folder: string, password: string | undefined): s
   ...(password === undefined ? [] : ['--requirepass', password]),
 ];
 
-/** The folder goes with the server. */
+/** The folder is removed with the server. */
 function watched(child: ChildProcess, folder: string) {
   let text = '';
   let over = false;
@@ -166,7 +166,7 @@ async function untilReady(of: {
   readonly isOver: () => boolean;
 }): Promise<void> {
   const deadline = performance.now() + READY_MS_MAX;
-  // From its own output: the server that answers at the port may be another one.
+  // Reads the server's own output, because the server that answers at the port may be another one.
   while (!/Ready to accept connections/.test(of.output())) {
     if (of.isOver()) {
       const text = of.output().trim();
@@ -180,7 +180,7 @@ async function untilReady(of: {
   }
 }
 
-/** True when something there speaks as Redis does, be it to ask for a password. */
+/** Whether a Redis server answers there, even if it only asks for a password. */
 export function answers(port: number, host: string = HOST): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host });

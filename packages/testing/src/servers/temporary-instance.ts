@@ -1,4 +1,4 @@
-/** A fresh standalone in a folder of its own, gone when it is stopped. */
+/** A new standalone instance in a separate folder, which is removed when it is stopped. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

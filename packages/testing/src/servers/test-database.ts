@@ -1,4 +1,4 @@
-/** Gives a test file a database of its own: a copy of the run's migrated template. */
+/** Gives each test file a database of its own: a copy of the run's migrated template. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import { copyTemplate, dropDatabase, type PostgresOfRun } from './test-postgres.ts';
@@ -11,15 +11,15 @@ declare module 'vitest' {
 }
 
 export type TestDatabase = {
-  /** Connects as the owner, who may do everything. Read it in a hook or a test, not at load. */
+  /** Connects as the owner, who may do everything. It is set when hooks and tests run, not at load. */
   readonly url: string;
 };
 
 const CREATE_WAIT_MS = 120_000;
 
 /**
- * Call it once, at the top of a file or of a `describe`: the database exists from `beforeAll` to
- * `afterAll`. Where no PostgreSQL can be had, the tests beside it are skipped by name.
+ * Call it once, at the top of a file or of a `describe`. The database exists from `beforeAll` to `afterAll`. Without
+ * PostgreSQL the tests beside it are skipped by name.
  */
 export function testDatabase(): TestDatabase {
   const server = inject('postgres');

@@ -1,6 +1,6 @@
 /**
- * One Kafka for one test run: the one that TEST_KAFKA_BROKERS names, else a broker of our own, which
- * the first test file that needs it starts. Each test file has topics and groups with names of its own.
+ * One Kafka for one test run: the one that TEST_KAFKA_BROKERS names, otherwise a broker that the first test file that
+ * needs it starts. Each test file has its own names of topics and groups.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -33,19 +33,19 @@ declare module 'vitest' {
   }
 }
 
-/** What test files need to know of the run's broker: where it is, or the folder in which it is started. */
+/** What test files need to know about the run's broker: its address, or the folder in which it is started. */
 export type KafkaOfRun =
   | { readonly brokers: readonly string[]; readonly brokersForUsers?: readonly string[] }
   | { readonly folder: string }
   | Missing;
 
 const GIVEN = 'TEST_KAFKA_BROKERS';
-/** A broker that the runner of several projects shares between them and stops at the end. */
+/** The variable of a broker that the runner of several projects shares between them and stops at the end. */
 const HANDED_DOWN = 'KAFKA_OF_RUN';
 const PREFIX = 'cardea-test-kafka-';
 const START_MS_MAX = 240_000;
 
-/** Throws when there can be none and CARDEA_REQUIRE names kafka. */
+/** Throws when there is no Kafka and CARDEA_REQUIRE names it. */
 export async function startKafkaOfRun(): Promise<Started<KafkaOfRun>> {
   const handedDown = takeVariable(HANDED_DOWN);
   const given = takeVariable(GIVEN);
@@ -77,15 +77,15 @@ export const handDownKafka = (info: KafkaOfRun) => ({ [HANDED_DOWN]: JSON.string
 export const kafkaSetup = () => serverSetup('kafka', startKafkaOfRun);
 
 export type TestKafka = {
-  /** Read it in a hook or a test, not at load. */
+  /** It is set when hooks and tests run, not at load. */
   readonly brokers: readonly string[];
-  /** Where users log in; undefined with a broker that was given. */
+  /** The listener with logins. Undefined with a broker that was given. */
   readonly brokersForUsers: readonly string[] | undefined;
-  /** For names of topics and groups. */
+  /** The prefix for names of topics and groups. */
   readonly prefix: string;
 };
 
-/** Call it once, at the top of a file or of a `describe`; without a broker the tests beside it are skipped by name. */
+/** Call it once, at the top of a file or of a `describe`. Without a broker the tests beside it are skipped by name. */
 export function testKafka(): TestKafka {
   const server = needKafka();
   let started: Brokers | undefined;
@@ -105,7 +105,7 @@ export function testKafka(): TestKafka {
   };
 }
 
-/** For tests that start and kill brokers of their own: skipped by name where there can be none. */
+/** For tests that start and kill their own brokers. They are skipped by name if Kafka is unavailable. */
 export function needKafka(): KafkaOfRun {
   const server = inject('kafka');
   beforeEach((context) => {
@@ -120,7 +120,7 @@ type Brokers = {
 };
 type Note = (Brokers & { readonly pid: number }) | { readonly why: string };
 
-/** The process that creates the folder starts the broker; the others wait for its note. */
+/** The process that creates the folder starts the broker. The others wait for its note. */
 async function brokersIn(folder: string): Promise<Brokers> {
   const file = join(folder, 'broker.json');
   if (tryToMake(join(folder, 'starting'))) {
@@ -147,7 +147,7 @@ function tryToMake(folder: string): boolean {
   }
 }
 
-/** Written under another name and renamed, so that nobody reads half of it. */
+/** Written under another name and renamed, so that nobody reads an incomplete file. */
 function leave(file: string, note: Note): void {
   writeFileSync(`${file}.new`, JSON.stringify(note));
   renameSync(`${file}.new`, file);
@@ -165,12 +165,12 @@ function sweepLeftBrokers(): void {
 function removeBroker(folder: string): void {
   try {
     const note: Note = JSON.parse(readFileSync(join(folder, 'broker.json'), 'utf8'));
-    // The number may belong to a stranger by now.
+    // The process id may belong to another program by now.
     const isOurs =
       'pid' in note && readFileSync(`/proc/${note.pid}/cmdline`, 'utf8').includes(folder);
     if (isOurs) process.kill(note.pid, 'SIGKILL');
   } catch {
-    // Never started, or gone.
+    // The broker never started, or has ended.
   }
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }

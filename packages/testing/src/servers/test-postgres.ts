@@ -1,6 +1,6 @@
 /**
- * One PostgreSQL for one test run: the one that CARDEA_TEST_DATABASE_URL names, else a local one in a
- * temporary folder. It is migrated once, into a template that every test file gets a copy of.
+ * One PostgreSQL for one test run: the one that CARDEA_TEST_DATABASE_URL names, otherwise a local one in a temporary
+ * folder. It is migrated once, into a template that every test file gets a copy of.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -11,18 +11,18 @@ import { Client, escapeIdentifier } from 'pg';
 import { sweepLeftClusters, TEMPORARY_PREFIX, writeClusterNote } from './left-clusters.ts';
 import { type Missing, type Started, takeVariable, withoutServer } from './run-server.ts';
 
-/** Some tests hold six services at once, whose idle connections stay for a minute, and files run side by side. */
+/** Some tests run six services at once, whose idle connections stay for a minute, and test files run in parallel. */
 const CONNECTIONS_MAX = '600';
 
 /** What test files need to know of the run's server. */
 export type PostgresOfRun = { readonly url: string; readonly template: string } | Missing;
 
-/** Brings the database of this URL, empty until now, to today's schema. */
+/** Migrates the empty database of this URL to the current schema. */
 export type MigrateTemplate = (url: string) => Promise<void>;
 
 type RunningPostgres = Started<PostgresOfRun>;
 
-/** A server with its template that the runner of several projects shares between them. */
+/** The variable of a server with its template that the runner of several projects shares between them. */
 const HANDED_DOWN = 'POSTGRES_OF_RUN';
 const GIVEN_URL = 'CARDEA_TEST_DATABASE_URL';
 
@@ -49,7 +49,7 @@ export const handDown = (info: PostgresOfRun) => ({ [HANDED_DOWN]: JSON.stringif
 async function localServer(): Promise<{ url: string; stop: () => void }> {
   sweepLeftClusters();
   const parent = mkdtempSync(join(tmpdir(), `${TEMPORARY_PREFIX}${process.pid}-`));
-  // As root, the server's own user has to get through to its folder.
+  // If we are root, the server's own user has to be able to enter its folder.
   chmodSync(parent, 0o711);
   const password = randomBytes(18).toString('base64url');
   const server = await startLocalPostgres({
@@ -93,7 +93,7 @@ async function onServer(
   };
 }
 
-/** A fresh copy of the template; answers its URL. */
+/** Creates a new copy of the template. Returns its URL. */
 export async function copyTemplate(
   { url, template }: { readonly url: string; readonly template: string },
   name: string,

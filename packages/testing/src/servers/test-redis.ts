@@ -1,6 +1,6 @@
 /**
- * One Redis for one test run: the one that TEST_REDIS_URL names, else a `redis-server` of our own. Each
- * test file has a key prefix of its own.
+ * One Redis for one test run: the one that TEST_REDIS_URL names, otherwise a `redis-server` that the run starts. Each
+ * test file has its own key prefix.
  */
 import { randomBytes } from 'node:crypto';
 import { beforeEach, inject } from 'vitest';
@@ -24,7 +24,7 @@ declare module 'vitest' {
 export type RedisOfRun = { readonly url: string } | Missing;
 
 const GIVEN_URL = 'TEST_REDIS_URL';
-/** A server that the runner of several projects shares between them. */
+/** The variable of a server that the runner of several projects shares between them. */
 const HANDED_DOWN = 'REDIS_OF_RUN';
 const DEFAULT_PORT = 6379;
 
@@ -58,7 +58,7 @@ export const redisSetup = () => serverSetup('redis', startRedisOfRun);
 
 export type TestRedis = { readonly url: string; readonly keyPrefix: string };
 
-/** Call it once, at the top of a file or of a `describe`; without a server the tests beside it are skipped by name. */
+/** Call it once, at the top of a file or of a `describe`. Without a server the tests beside it are skipped by name. */
 export function testRedis(): TestRedis {
   const server = needRedis();
   return {
@@ -70,7 +70,7 @@ export function testRedis(): TestRedis {
   };
 }
 
-/** For tests that start and kill servers of their own: skipped by name where there is no `redis-server`. */
+/** For tests that start and kill their own servers. They are skipped by name without a `redis-server`. */
 export function needRedis(): RedisOfRun {
   const server = inject('redis');
   beforeEach((context) => {

@@ -1,4 +1,4 @@
-/** What vault may call: open a request for a vend, read it, consume its approval once. */
+/** The calls that vault may make: it opens a request for a vend, reads it, and consumes its approval once. */
 import type { Module } from '@cardea/service';
 import { type ApprovalRpcDependencies, approvalRpc } from './approval-rpc.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The approval RPC that vault calls (`docs/design/approval.md`, Commands for vault): open, get and consume
- * a request.
+ * The approval RPC that vault calls to open, read and consume a request (`docs/design/approval.md`, Commands for
+ * vault).
  */
 import type {
   ConsumeApproval,
@@ -38,7 +38,7 @@ import { consume } from './consume/consume.ts';
 import { entryUntil, vendFacts } from './open/open.ts';
 import { bindingMessage, vendReason } from './texts.ts';
 
-/** A vend's 202 is in the pending list at once, unless the table lags by more than this. */
+/** How long the request may be missing from the pending list after a vend's 202 response. */
 const TABLE_WAIT_MS = 2_000;
 
 export type ApprovalRpcDependencies = Pick<
@@ -156,8 +156,8 @@ type Make = {
 };
 
 /**
- * The request with this id, created if missing: a crash between the two appends leaves only the queue
- * entry.
+ * Returns the request with this id. Creates it if it is missing, because a crash between the two appends leaves only
+ * the queue entry.
  */
 async function standOrMake(
   approval: ApprovalRpcDependencies,
@@ -193,7 +193,7 @@ async function standOrMake(
 
 const CODES = 10_000;
 
-/** Four digits, all equally likely: draws that would favour some are discarded. */
+/** Draws four digits with equal probability. Draws that would make some digits more likely are discarded. */
 function drawCode({ random }: ApprovalRpcDependencies): string {
   const fair = 2 ** 32 - (2 ** 32 % CODES);
   let drawn = fair;
@@ -263,7 +263,7 @@ async function consumeRequest(
   }
   const { reason } = decided;
   if (reason === 'no_approver') return { outcome: reason, reason: 'approver_lost' };
-  // Approved between the look and the decision: the caller asks once more.
+  // The set approved after the approvers were looked up, so the caller has to try again.
   if (reason === 'look_again') throw new WriteContention('a request is decided at this moment');
   return { outcome: reason };
 }

@@ -1,6 +1,6 @@
 /**
- * The texts of a vend's request, composed here: an agent must not author what a user reads before a secret
- * is released.
+ * The texts of a vend's request. They are composed here, because an agent must not author the text that a user reads
+ * before a secret is released.
  */
 import { cleaned, cut } from '@cardea/runtime';
 
@@ -13,7 +13,7 @@ const shortFields = (fields: readonly string[]): string => {
   return more > 0 ? `${shown} +${more}` : shown;
 };
 
-/** The text for the agent's side: identifies the request, with the code that user and agent can compare. */
+/** The text for the agent. It identifies the request and contains the code that user and agent can compare. */
 export function bindingMessage(of: {
   readonly agentName: string;
   readonly service: string;

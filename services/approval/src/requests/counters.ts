@@ -1,10 +1,11 @@
-/**
- * Counts per minute, in the shared cache and in this process, so that limits apply without the cache too.
- */
+/** Counts per minute, in the shared cache and in this process, so that limits also apply without the cache. */
 import { type Cache, type Clock, limitCounters } from '@cardea/runtime';
 
 export type Counters = {
-  /** Counts one more; undefined if within `max`, else the milliseconds until the window ends. */
+  /**
+   * Adds one to the count. Returns undefined if the count is within `max`, and otherwise the milliseconds until the
+   * window ends.
+   */
   over(key: string, max: number, windowMs: number): Promise<number | undefined>;
 };
 

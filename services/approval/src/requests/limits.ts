@@ -1,11 +1,11 @@
-/** How many requests an agent may send to a user, and how long anything waits. */
+/** Limits on requests from agents to users, and on waiting times. */
 import { APPROVAL_TTL_SECONDS_MAX } from '@cardea/contracts';
 
 /** Open requests from one agent to one user, made by the agent or by vault. */
 export const OPEN_MAX = 5;
 /** New requests from one agent to one user, made by the agent or by vault. */
 export const AGENT_PER_MINUTE_MAX = 20;
-/** New requests of one caller who is a user or an admin. */
+/** New requests per caller who is a user or an admin. */
 export const CALLER_PER_MINUTE_MAX = 300;
 export const MINUTE_MS = 60_000;
 
@@ -29,46 +29,51 @@ export const DENIALS_WINDOW_MS = 60 * MINUTE_MS;
 export const MUTE_MS = 60 * MINUTE_MS;
 export const MUTE_MINUTES_MAX = 1_440;
 
-/** Approvals of one request, those included who lost the right before the last one came. */
+/** Approvals of one request, including those of approvers who lost the right before the last approval. */
 export const GIVEN_MAX = 20;
-/** Different sets of a tenant whose open requests a person finds among what waits for them. */
+/** The number of a tenant's sets whose open requests appear in a person's list of pending requests. */
 export const OPEN_SETS_MAX = 50;
-/** Holders of a set who are told of a request by mail. */
+/** The number of a set's members who receive a mail about a request. */
 export const SET_MAILS_MAX = 50;
-/** Wrong binding codes that deny a request. */
+/** The number of wrong binding codes after which a request is denied. */
 export const WRONG_CODES_MAX = 3;
 /** Attempts of agents to decide that are recorded on one request. */
 export const REFUSED_DECISIONS_MAX = 5;
-/** Further attempts of one agent that are recorded, each as a refusal of its own. */
+/** Further attempts of one agent that are recorded. Each is recorded as a separate refusal. */
 export const REFUSALS_PER_MINUTE_MAX = 60;
 
-/** A long poll is answered after this time at the latest. */
+/** The longest time after which a long poll receives a response. */
 export const POLL_WAIT_MS = 30_000;
-/** Without any notification the stream is read again this often. */
+/** Without any notification, a poll reads the stream again at this interval. */
 export const POLL_REREAD_MS = 5_000;
-/** While the cache is unreachable every open poll reads again this often. */
+/** While the cache is unreachable, every open poll reads the stream again at this interval. */
 export const POLL_WITHOUT_CACHE_MS = 1_000;
 export const POLLS_PER_PRINCIPAL_MAX = 10;
-/** Per process. */
+/** The number of open polls per process. */
 export const POLLS_MAX = 5_000;
-/** Polls that a tenant may have open for each that is free: a single busy tenant gets a quarter of all. */
+/**
+ * A tenant may have one open poll for every three free places, so a single busy tenant gets a quarter of all places.
+ */
 export const POLLS_PER_FREE_POLL = 1 / 3;
 
-/** Pause between two polls of the poll route that agents are told to keep. */
+/** The pause between two calls of the poll route that agents are told to keep. */
 export const INTERVAL_SECONDS = 5;
-/** Calls of the poll route per request: this many at once, and one more each 2.5 s. */
+/** Calls of the poll route per request: this many at once, and then one every 2.5 s. */
 export const PACE = { capacity: 12, refillMs: 2_500 } as const;
 
-/** Pauses before reading again a row that has not arrived over the bus yet. */
+/** Pauses before a row that has not arrived over the bus yet is read again. */
 export const LATE_ROW_PAUSES_MS = [200, 800] as const;
 
-/** The sweeper's pause after it has found something, and its longest one. */
+/** The sweeper's pause after it has found overdue requests, and its longest pause. */
 export const SWEEP_AGAIN_MS = 1_000;
 export const SWEEP_REST_MS = 10_000;
 export const SWEEP_ROWS_MAX = 500;
 
-/** Rows of `GET /pending`. */
+/** Rows in the response of `GET /pending`. */
 export const PENDING_ROWS_MAX = 1_000;
 
-/** Requests that wait to be told in one channel; its next message counts them and says that there are more. */
+/**
+ * Requests that wait for notification in one channel. If there are more, the channel's next message gives this count
+ * and says so.
+ */
 export const WAITING_PER_CHANNEL_MAX = 200;

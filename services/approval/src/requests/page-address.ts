@@ -1,4 +1,4 @@
-/** The page of a request, or of all that wait; it names the tenant to sign in at. */
+/** The URL of the page of a request, or of all pending requests. It names the tenant to sign in at. */
 import type { Settings } from '@cardea/runtime';
 
 /** The page of a person's own deputy. */

@@ -1,4 +1,4 @@
-/** What is published about requests; never a reason's text, a digest or a code. */
+/** The events that are published about requests. They never contain a reason's text, a digest or a code. */
 import type { approvalEvents } from '@cardea/contracts';
 import { type RelayTools, relay } from '@cardea/event-bus';
 import { ignored, type Recorded } from '@cardea/event-store';
@@ -76,7 +76,7 @@ export const approvalRelay = relay<
     data: { ...(await factsIn(tools)), cause: 'binding_code' },
   }),
   TenantForgotten: ignored('identity has published it'),
-  // The request has published the wrong code itself.
+  // The request itself has already published the wrong code.
   BindingCodeMissed: (event) => {
     const { level = 1, blocked_until } = event.data;
     if (blocked_until === null) return undefined;
@@ -85,7 +85,7 @@ export const approvalRelay = relay<
   },
 });
 
-/** As it was when the user answered, if they have. */
+/** The user's state when they decided the request, if they have. */
 async function factsIn({ history }: RelayTools) {
   const events = await history(requests);
   const [first] = events;
@@ -117,7 +117,7 @@ const isAnswer = (event: Recorded<RequestEvent>): event is Answer =>
 const vouchedIn = ({ user_vouched }: { readonly user_vouched?: boolean }) =>
   user_vouched === undefined ? {} : { user_vouched };
 
-/** Only of requests that a set may decide. */
+/** Only requests to a set have these fields. */
 const setOf = (facts: RequestFacts) =>
   facts.approver === undefined ? {} : { set: facts.user_id, needed: approvalsNeeded(facts) };
 

@@ -1,4 +1,7 @@
-/** Requests for approval: made by agents and users, decided once by the user who is asked, waited for by polls. */
+/**
+ * Requests for approval. Agents and users make them, the user who is asked decides them once, and polls wait for the
+ * decision.
+ */
 
 import { metrics, sharedTokenBucket } from '@cardea/runtime';
 import {
@@ -89,7 +92,7 @@ export type RequestsDependencies = Pick<
   readonly pollWaitMs?: number;
 };
 
-/** What the sibling modules need of this one besides its functions. */
+/** The parts of this module that its sibling modules need, besides its functions. */
 export type RequestParts = {
   readonly identityFacts: IdentityFacts;
   readonly factCopies: Pick<ReturnType<typeof factCopies>, 'user'>;
@@ -98,7 +101,7 @@ export type RequestParts = {
   readonly setHolders: SetHolders;
 };
 
-/** Those that the pages show and play. */
+/** The endpoints that the pages show and call. */
 export type RequestEndpoints = {
   readonly approve: ReturnType<typeof approveRequest>;
   readonly deny: ReturnType<typeof denyRequest>;

@@ -1,4 +1,4 @@
-/** The pages of a person's own account: views over this service's own endpoints. */
+/** The pages of a person's own account. They show the responses of this service's own endpoints. */
 import { pageRoutes } from '@cardea/pages';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import { LIMITS } from '../http/limits.ts';

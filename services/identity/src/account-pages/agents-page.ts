@@ -104,7 +104,7 @@ const agentName = ({ agents }: Data, id: string): string =>
 const servicesOf = (services: readonly Service[]): string =>
   services.map(({ service_name }) => service_name).join(', ');
 
-/** What ends with a delegation: the sessions that live by it. */
+/** The text states how many sessions end when the delegation is withdrawn. */
 function withdrawalOf({ frame, data }: Page, { id }: { readonly [name: string]: string }): string {
   const delegation = data.delegations.delegations.find((each) => each.id === id);
   const agentId = delegation?.agent_id ?? '';

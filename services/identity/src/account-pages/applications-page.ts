@@ -1,4 +1,4 @@
-/** What a person has allowed applications to do in their name. */
+/** The permissions that a person has given to applications. */
 import { ago, html, read } from '@cardea/pages';
 import { type AccountEndpoints, type AccountPage, formOf, pageOf } from './endpoints.ts';
 
@@ -61,6 +61,6 @@ export const applicationsPage = ({ listConsents, revokeConsent, currentUser }: A
     }),
   });
 
-/** Applications of the tenant by their name, others by the address that is their id. */
+/** The tenant's own applications have a name. For others, the name is the URL that is their id. */
 const nameOf = ({ me }: Data, { client_id }: Consent): string =>
   me.workspace.applications.find(({ id }) => id === client_id)?.name ?? client_id;

@@ -1,4 +1,4 @@
-/** The endpoints whose answers and forms the account's pages are, and the texts of those. */
+/** The endpoints that the account's pages call, and the texts of the pages. */
 import { catalogue, pagesOf, type Shown } from '@cardea/pages';
 import type { AccountsModule } from '../accounts/accounts.module.ts';
 import type { agentsModule } from '../agents/agents.module.ts';

@@ -5,7 +5,7 @@ import { type AccountEndpoints, type AccountPage, pageOf } from './endpoints.ts'
 import { addressOf, deviceName } from './parts.ts';
 
 const RECENT_ROWS = '3';
-/** With fewer recovery codes, new ones are better made soon. */
+/** With fewer recovery codes than this, the page recommends creating new ones. */
 const CODES_FEW = 3;
 
 type Data = {

@@ -1,4 +1,4 @@
-/** What several of the account's pages show alike. */
+/** Parts that several of the account's pages share. */
 import { html, type Markup, type Say, tag } from '@cardea/pages';
 import type { TextKey } from './texts-en.ts';
 
@@ -14,7 +14,7 @@ type Device = {
   readonly client_id?: string;
 };
 
-/** The browser and its system; undefined where neither is known. */
+/** The browser and its system. Undefined if neither is known. */
 export const deviceName = ({ browser, os }: Device): string | undefined => {
   const known = [browser, os].filter((each) => each !== '');
   return known.length === 0 ? undefined : known.join(', ');

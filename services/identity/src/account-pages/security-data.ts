@@ -1,4 +1,4 @@
-/** What the page of how a person signs in has read. */
+/** The data that the page about sign-in methods reads. */
 export type Named = { readonly id: string; readonly name: string | null };
 export type Factor = Named & {
   readonly type?: string;

@@ -1,4 +1,4 @@
-/** What a person can change of how they sign in. */
+/** The forms with which a person changes their sign-in methods. */
 import { html, type PageBody, SAVE_SCRIPT, saveBar, trusted } from '@cardea/pages';
 import { renderSVG } from 'uqr';
 import { type AccountEndpoints, type AccountPage, formOf } from './endpoints.ts';
@@ -103,7 +103,7 @@ const nameOf = (list: readonly Named[], { id }: Params): string | undefined =>
 
 const SECRET_GROUP = /.{1,4}/g;
 
-/** The secret is shown this once; its first code makes it count. */
+/** The secret is shown only this once. Its first code activates it. */
 function totpPage(
   page: Page,
   made: { readonly factor_id: string; readonly secret: string; readonly otpauth_url: string },

@@ -1,4 +1,4 @@
-/** How a person signs in: password, passkeys, authenticator, recovery codes, linked accounts. */
+/** The person's sign-in methods: password, passkeys, authenticator, recovery codes and linked accounts. */
 import { ago, html, type Markup, read } from '@cardea/pages';
 import { type AccountEndpoints, type AccountPage, pageOf } from './endpoints.ts';
 import type { Factor, Linked, SecurityData } from './security-data.ts';

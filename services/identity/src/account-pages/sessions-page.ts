@@ -1,4 +1,4 @@
-/** Where a person is signed in, and signing out there. */
+/** Lists where a person is signed in, and lets them sign out there. */
 import { ago, html, read, tag } from '@cardea/pages';
 import { type AccountEndpoints, type AccountPage, formOf, pageOf } from './endpoints.ts';
 import { deviceName } from './parts.ts';

@@ -34,7 +34,11 @@ type SessionsOf = { readonly tenantId: string; readonly userId: string; readonly
 
 export async function aliveSessions(
   database: Pick<Database, 'tenant'>,
-  of: SessionsOf & { readonly offset: number /** Null for no limit. */; readonly limit: number | null },
+  of: SessionsOf & {
+    readonly offset: number;
+    /** Null means no limit. */
+    readonly limit: number | null;
+  },
 ): Promise<readonly AliveSession[]> {
   const { rows } = await database.tenant(of.tenantId).query<AliveSession>(
     {

@@ -34,7 +34,7 @@ export type ConsumeRefusal =
   /** Approved by one of several after the caller looked, so that nobody was looked up. */
   | 'look_again';
 
-/** One approval allows one grant; consuming it again for the same grant is a repeat, not a second use. */
+/** One approval allows one grant. Consuming it again for the same grant is a repeat and not a second use. */
 export function consume(
   of: Consume,
   request: ApprovalRequest,

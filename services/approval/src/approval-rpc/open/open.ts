@@ -2,7 +2,7 @@
 import type { OpenApproval } from '@cardea/contracts';
 import { COOL_DOWN_MS, type RequestFacts, VEND_ACTION } from '../../requests/requests.module.ts';
 
-/** Until when the queue keeps the entry: until then a vend may consume it, or its cool-down lasts. */
+/** The queue keeps the entry until a vend can no longer consume it and its cool-down has ended. */
 export const entryUntil = (
   open: Pick<OpenApproval, 'use_window_seconds'>,
   expiresAt: string,

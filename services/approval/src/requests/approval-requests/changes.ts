@@ -1,20 +1,21 @@
 /**
- * Notifications that a request has changed, from the process that changed it to those with waiting polls.
+ * Notifications that a request has changed. The process that changed it sends them to the processes with waiting polls.
  */
 import { type Cache, CacheUnavailable, type Logger } from '@cardea/runtime';
 
 const CHANNEL = 'approval:changed';
 
 export type Changes = {
-  /** Never throws: waiting polls read again by themselves if the notification is lost. */
+  /** Never throws. If the notification is lost, waiting polls read the request again at the next interval. */
   announce(id: string, revision: number): Promise<void>;
   /**
-   * Calls back for every change in any process from now on; without a cache, for changes of this process
-   * only. Undefined: notifications were missed, so any request may have changed.
+   * Calls `heard` for every change in any process from now on. Without a cache, it reports only changes of this
+   * process. Undefined means that notifications were missed, so any request may have changed.
    */
   listen(heard: (id: string | undefined) => void): () => void;
   /**
-   * One subscription per process, for any number of listeners. Throws CacheUnavailable once that is closed.
+   * Opens one subscription per process, for any number of listeners. Throws CacheUnavailable after the subscription is
+   * closed.
    */
   open(): Promise<void>;
   close(): Promise<void>;
@@ -37,7 +38,7 @@ export function changes(cache: Pick<Cache, 'publish' | 'subscribe'>, log: Logger
         await cache.publish(CHANNEL, JSON.stringify({ id, revision }));
       } catch (error) {
         if (!(error instanceof CacheUnavailable)) throw error;
-        // The cache client logs the outage itself; a line per decision would add nothing.
+        // The cache client logs the outage itself. A line per decision would add nothing.
         log.debug({}, 'other processes were not told of a decision');
       }
     },
@@ -64,6 +65,6 @@ function idIn(message: string): string | undefined {
     const { id } = JSON.parse(message) as { id?: unknown };
     return typeof id === 'string' ? id : undefined;
   } catch {
-    return undefined; // not one of our messages
+    return undefined; // The message is not one of ours.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Wrong binding codes of one approver over all requests: a request ends at its third, but there is always another
- * one to guess at. Each block is longer than the one before, as it is for passwords.
+ * Counts the wrong binding codes of one approver over all requests. A request ends at its third wrong code, but there
+ * is always another request to guess at. Each block is longer than the previous one, as it is for passwords.
  */
 import { accept, type Decision, type Recorded, refuse, type Stream } from '@cardea/event-store';
 import {
@@ -21,7 +21,7 @@ export type CodeGuessesEvent =
       readonly data: AccountRecord;
     };
 
-/** `guesses-<user>`. */
+/** The stream's id is `guesses-<user>`. */
 export const codeGuesses: Stream<CodeGuesses, CodeGuessesEvent> = {
   noun: 'guesses',
   initial: null,
@@ -29,27 +29,27 @@ export const codeGuesses: Stream<CodeGuesses, CodeGuessesEvent> = {
   evolve: (_before, { data }) => data,
 };
 
-/** The user whose codes the stream counts. */
+/** The user whose wrong codes the stream counts. */
 export const guesserOf = ({ streamId }: Pick<Recorded<CodeGuessesEvent>, 'streamId'>): string =>
   streamId.slice(codeGuesses.noun.length + 1);
 
-/** A miss that begins a block; the next one comes when the block is over. */
+/** A wrong code that begins a block. The next wrong code can only follow when the block is over. */
 export const beginsBlock = ({ data }: CodeGuessesEvent): boolean => data.blocked_until !== null;
 
-/** Until when the approver may send no code; undefined while they may. */
+/** The end of the block during which the approver may send no code. Undefined if there is no block. */
 export function blockedUntil(guesses: CodeGuesses, now: Date): Date | undefined {
   if (guesses === null || !isAccountBlocked(guesses, now)) return undefined;
   return guesses.blocked_until === null ? undefined : new Date(guesses.blocked_until);
 }
 
-/** Records a wrong code, unless the approver is blocked: then it is not even compared for them. */
+/** Records a wrong code, unless the approver is blocked. While they are blocked, no code is compared for them. */
 export function missCode(now: Date, guesses: CodeGuesses): Decision<CodeGuessesEvent, 'blocked'> {
   if (blockedUntil(guesses, now) !== undefined) return refuse('blocked');
   const data = missedAt(guesses ?? noFailures(now), 'binding_code', now);
   return accept({ type: 'BindingCodeMissed', data });
 }
 
-/** Ends a block. How often there was one stays, so the next is not shorter. */
+/** Ends a block. The number of earlier blocks remains, so the next block is not shorter. */
 export function clearGuesses(now: Date, guesses: CodeGuesses): Decision<CodeGuessesEvent, never> {
   if (guesses === null || blockedUntil(guesses, now) === undefined) return accept();
   return accept({ type: 'CodeGuessesCleared', data: openedAt(guesses, now) });

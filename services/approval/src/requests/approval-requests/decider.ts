@@ -26,7 +26,7 @@ type DeciderDependencies = {
 
 type Found = Decider & {
   readonly userVouched: boolean;
-  /** Whether those who approved before still may. */
+  /** Whether each earlier approver may still approve. */
   readonly earlier: ReadonlyMap<string, boolean>;
 };
 

@@ -1,4 +1,4 @@
-/** Creates a request: encrypts its texts for its user and counts it against the limits first. */
+/** Creates a request. It first encrypts the texts for the request's user and counts the request against the limits. */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Command } from '@cardea/event-store';
 import type { ServiceDependencies } from '@cardea/service';
@@ -11,7 +11,7 @@ import {
   subjectOf,
 } from './request.ts';
 
-/** Appends the first event of a stream that must not exist; a second writer gets the existing request. */
+/** Appends the first event of a stream that must not exist. A second writer receives the existing request. */
 export async function makeRequest(
   { streams }: Pick<ServiceDependencies, 'streams'>,
   facts: RequestFacts,
@@ -30,7 +30,10 @@ export async function makeRequest(
   return { request: decided.state, position: decided.position, isNew };
 }
 
-/** Encrypts a text of a request under its user's key, or its own where a set is asked; `erased` if the user was deleted. */
+/**
+ * Encrypts a text of a request under its user's key. For a request to a set it uses the request's own key. Returns
+ * `erased` if the user was deleted.
+ */
 export const sealWord = (
   { sealer }: Pick<ServiceDependencies, 'sealer'>,
   of: {

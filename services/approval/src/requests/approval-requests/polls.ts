@@ -1,6 +1,6 @@
 /**
- * Long polls: each waits for one request to be decided. A poll is registered before the stream is read, so
- * that a decision in between is never missed.
+ * Long polls, each of which waits until one request is decided. A poll is registered before the stream is read, so that
+ * it never misses a decision in between.
  */
 import {
   type Cache,
@@ -29,11 +29,9 @@ export type Wait<State> = {
   readonly read: () => Promise<State>;
   /** True if there is nothing more to wait for. */
   readonly isOver: (state: State) => boolean;
-  /** When the request expires; the poll waits no longer than that. */
+  /** When the request expires. The poll does not wait beyond that time. */
   readonly endsAt: (state: State) => Date | undefined;
-  /**
-   * Abort when the client disconnects or the process stops: the poll then answers with the current state.
-   */
+  /** Aborted when the client disconnects or the process stops. The poll then returns the current state. */
   readonly stops: readonly AbortSignal[];
 };
 
@@ -44,7 +42,7 @@ export type Polls = {
   stop(): Promise<void>;
 };
 
-/** While nobody polls, the loop only shows that it is alive. */
+/** While there are no polls, the loop only reports that it is alive. */
 const NOBODY_MS = 10_000;
 
 type Caller = Pick<Wait<unknown>, 'id' | 'principal' | 'tenantId'>;
@@ -67,7 +65,7 @@ export function polls(needs: {
   };
   const deaf = changes.listen(wake);
 
-  /** Undefined when the caller, its tenant or all together have as many polls open as they may. */
+  /** Undefined if the caller, its tenant or all callers together have reached their limit of open polls. */
   const enter = ({ id, principal, tenantId }: Caller, waiter: Waiter) => {
     if ((perPrincipal.get(principal) ?? 0) >= POLLS_PER_PRINCIPAL_MAX) return undefined;
     const giveBack = shares.take(tenantId);

@@ -1,4 +1,4 @@
-/** Requests read from their streams, with their texts decrypted; overdue ones are recorded as expired. */
+/** Reads requests from their streams and decrypts their texts. Overdue requests are recorded as expired. */
 import type { ServiceDependencies } from '@cardea/service';
 import type { Details } from '../actions/details.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
@@ -18,9 +18,7 @@ import {
 import { type RequestSnapshot, type Shown, shown } from './request-shape.ts';
 import { escalationOf } from './who-decides.ts';
 
-/**
- * A reader that finds a request overdue expires it, so that no later decision can contradict its answer.
- */
+/** A reader that finds an overdue request expires it, so that no later decision can contradict the response. */
 export async function readRequest(
   approval: Pick<ServiceDependencies, 'streams' | 'clock' | 'systemCommand'> & {
     readonly changes: Changes;
@@ -49,7 +47,7 @@ export async function endRequest(
   return decided.state;
 }
 
-/** The decision that ends a request, for whoever decides on many at once. */
+/** The decision that ends a request, for callers that decide on many requests at once. */
 export function endOf(
   { systemCommand }: Pick<ServiceDependencies, 'systemCommand'>,
   { tenantId, id, cause }: Ending,
@@ -59,7 +57,7 @@ export function endOf(
   return { id, command, decide };
 }
 
-/** A command that came again has been announced before. */
+/** If the command is a repeat, its result has already been announced. */
 export async function announceEnd(
   { changes }: { readonly changes: Changes },
   id: string,
@@ -137,7 +135,7 @@ export async function showRequest(
   ]);
   return shown(snapshotOf(request), {
     email: user?.email ?? '',
-    // Only vouched persons of a set count.
+    // For a request to a set, only persons for whom the tenant vouches can decide.
     vouched: user?.vouched ?? isToSet,
     reason,
     details: details === null ? undefined : (JSON.parse(details) as Details),

@@ -1,4 +1,4 @@
-/** The request as clients see it (`docs/contract.md` 2.11), and what its endpoints have in common. */
+/** The request as clients see it (`docs/contract.md` 2.11), and the parts that its endpoints share. */
 import type { AgentPrincipal, ClientPrincipal, UserPrincipal } from '@cardea/auth';
 import { type ApproverSet, ApproverSetShape, NullableTime, named, Time } from '@cardea/contracts';
 import type { ServiceDependencies } from '@cardea/service';
@@ -118,7 +118,10 @@ export type RequestSnapshot = {
   readonly agentName: string;
   readonly userId: string;
   readonly origin: Origin;
-  /** Whether the user was vouched for when they answered; null if they have not, or it was not recorded. */
+  /**
+   * Whether the tenant vouched for the user when they responded. Null if they have not responded or if it was not
+   * recorded.
+   */
   readonly userVouched: boolean | null;
   readonly action: string;
   readonly resource: string | null;
@@ -132,7 +135,7 @@ export type RequestSnapshot = {
   readonly actionBinding: ActionBinding | null;
   readonly useBefore: string | null;
   readonly consumed: boolean;
-  /** Who is asked and who has approved, where a set is asked. */
+  /** The set that is asked and its approvers so far. Null for a request to one person. */
   readonly approver: ApproverSet | null;
   readonly needed: number;
   readonly responders: readonly string[];
@@ -186,7 +189,7 @@ export function shown(
   };
 }
 
-/** Fields of requests to a set alone, so that other requests look as they did. */
+/** Fields that only requests to a set have, so that the shape of other requests did not change. */
 function shownSet({ approver, needed, responders }: RequestSnapshot) {
   if (approver === null) return {};
   const approvals = { given: responders.length, needed };
@@ -239,7 +242,7 @@ export const COMMON = {
   tenant: 'required',
   area: 'authorization',
 } as const;
-/** Keys are not accepted where only users and agent sessions may act. */
+/** Keys are not accepted by endpoints on which only users and agent sessions may act. */
 export const NO_KEYS = { api_key: unauthenticated, agent_key: unauthenticated } as const;
 export const USERS_ONLY = {
   ...NO_KEYS,
@@ -267,7 +270,7 @@ export function maySee(
   }
 }
 
-/** Disabled and deleted users are refused at once, even with a valid token. */
+/** Disabled and deleted users are refused immediately, even with a valid token. */
 export async function isLive(
   {
     identityFacts,
@@ -281,7 +284,7 @@ export async function isLive(
     revocations
       .look([revocation])
       .then(({ revoked: [is] }) => is === true)
-      // Without cache and identity, this process's own copy of the revocation list is used.
+      // If neither the cache nor identity is available, this process's own copy of the revocation list is used.
       .catch(() => revocations.isRevoked(revocation.kind, revocation.id)),
     identityFacts.user(tenantId, userId),
   ]);

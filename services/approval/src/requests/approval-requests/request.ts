@@ -1,6 +1,6 @@
 /**
- * A request for a user's decision: sent once, decided once, consumed once. Its stream is the only source of
- * truth about it: approve, deny, expire and consume are ordered there.
+ * A request for a user's decision. It is sent once, decided once and consumed once. Its stream is the only source of
+ * truth, because it orders approvals, denials, expiry and consumption.
  */
 import type { ApproverSet, Escalation } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
@@ -15,7 +15,7 @@ export const ORIGINS = ['vend', 'agent', 'admin', 'self'] as const;
 export type Origin = (typeof ORIGINS)[number];
 export type ExpiryCause = 'time' | 'agent' | 'session' | 'user';
 
-/** The action of a vend's request; an agent that sends it over REST joins the request of its vend. */
+/** The action of a vend's request. If the agent sends it over REST, it receives the existing request of its vend. */
 export const VEND_ACTION = 'credential_access';
 
 /** The action of an agent's request for access; only one with `access` gives it any. */
@@ -32,7 +32,7 @@ export type AccessWanted = {
 
 /** What vault binds the approval to; a request without it never allows a vend. */
 export type Binding = {
-  /** Vault's digest in hex or base64url; compared only, never decoded. */
+  /** Vault's digest in hex or base64url. It is only compared and never decoded. */
   readonly digest: string;
   readonly session_id: string;
   readonly service_name: string;
@@ -41,7 +41,7 @@ export type Binding = {
   readonly use_window_seconds: number;
   readonly max_auth_age_seconds?: number;
   readonly number_match: boolean;
-  /** Only a user for whom the tenant vouches may approve; absent in older requests. */
+  /** If true, only a user for whom the tenant vouches may approve. Absent in older requests. */
   readonly vouch_required?: boolean;
   /** The end of its session does not end the request. */
   readonly outlives_session?: boolean;
@@ -73,7 +73,7 @@ export type RequestFacts = {
   readonly created_at: string;
   readonly expires_at: string;
   readonly origin: Origin;
-  /** Whether the user was vouched for when the request was made; absent in older requests. */
+  /** Whether the tenant vouched for the user when the request was made. Absent in older requests. */
   readonly user_vouched?: boolean;
   readonly channels: readonly string[];
   readonly binding?: Binding;
@@ -82,9 +82,9 @@ export type RequestFacts = {
   readonly details?: Sealed;
   /** Who stands in this set is asked; `user_id` is its text then. */
   readonly approver?: ApproverSet;
-  /** How many different persons of the set have to approve; 1 if absent. */
+  /** How many different persons of the set have to approve. Absent means 1. */
   readonly needed?: number;
-  /** The person for whom the agent acts may not approve, though they stand in the set. */
+  /** If true, the person for whom the agent acts may not approve, even as a member of the set. */
   readonly exclude_session_user?: boolean;
   readonly session_user_id?: string;
   /** An administrator who approves gives the agent this. */
@@ -130,7 +130,7 @@ type ApprovalGiven = {
     readonly responded_by: string;
     readonly responded_at: string;
     readonly auth_time?: number;
-    /** All whose approval counts after it: who had lost the right by then is left out. */
+    /** All approvers who count after this approval. Approvers who have lost the right are left out. */
     readonly responders: readonly string[];
     readonly needed: number;
   };
@@ -205,9 +205,9 @@ type Asked = {
   readonly facts: RequestFacts;
   readonly wrongCodes: number;
   readonly refusedDecisions: number;
-  /** Who has approved so far, where several have to. */
+  /** The approvers so far. Present if several have to approve. */
   readonly given?: readonly string[];
-  /** How often somebody approved, those included who count no more. */
+  /** The number of approvals so far, including those of approvers who no longer count. */
   readonly timesGiven?: number;
   /** The escalation is recorded. */
   readonly escalated?: true;
@@ -215,7 +215,7 @@ type Asked = {
 type Answered = {
   readonly respondedBy: string;
   readonly respondedAt: string;
-  /** Undefined in older answers. */
+  /** Undefined in older responses. */
   readonly userVouched: boolean | undefined;
   /** All whose approval counts, where several may decide. */
   readonly responders?: readonly string[];
@@ -299,12 +299,15 @@ function answeredBy(data: AnswerData): Answered {
   };
 }
 
-/** Who has approved a pending request so far. */
+/** The approvers of a pending request so far. */
 export const givenBy = ({ given }: ExistingRequest): readonly string[] => given ?? [];
 export const timesGiven = ({ timesGiven: times }: ExistingRequest): number => times ?? 0;
 export const approvalsNeeded = ({ needed }: Pick<RequestFacts, 'needed'>): number => needed ?? 1;
 
-/** Still pending but past its expiry: readers treat it as expired, whether or not that is recorded yet. */
+/**
+ * Whether the request is still pending but past its expiry. Readers treat it as expired, even if that is not recorded
+ * yet.
+ */
 export const isOverdue = (request: ApprovalRequest, now: Date): boolean =>
   request.status === 'pending' && now.getTime() >= Date.parse(request.facts.expires_at);
 
@@ -336,6 +339,6 @@ export const maxAuthAgeSeconds = ({
 
 /** `user:<id>` within its tenant: the subject whose key encrypts the texts of a request. */
 export const subjectOf = (tenantId: string, userId: string): string => `user:${tenantId}:${userId}`;
-/** The texts of a request to a set are no one person's. */
+/** The texts of a request to a set belong to no single person, so each request has its own key. */
 export const setSubjectOf = (tenantId: string, id: string): string => `request:${tenantId}:${id}`;
 export const streamOf = (id: string): string => `${requests.noun}-${id}`;

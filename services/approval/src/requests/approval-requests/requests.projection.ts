@@ -1,6 +1,6 @@
 /**
- * Maintains `requests`, which lists, the sweeper and policies read. When live, it also fills the queue of
- * notifications; a rebuild must send no mail.
+ * Maintains the table `requests`, which the lists, the sweeper and the policies read. In live operation it also fills
+ * the queue of notifications, because a rebuild must send no mail.
  */
 import type { Recorded } from '@cardea/event-store';
 import { orNull, projection, rowStatements, type Statement, table } from '@cardea/read-models';
@@ -80,7 +80,7 @@ export const requestsTable = (wake: () => void) =>
         const { data } = event;
         const answer = { status: 'approved', ...answerOf(data) };
         const { responders } = data;
-        // Only a request to a set has that column.
+        // Only requests to a set have that column.
         const more = responders === undefined ? {} : respondersOf({ responders });
         return [rows.patch(keyOf(event), { ...answer, ...more })];
       },
@@ -185,7 +185,7 @@ const respondersOf = ({ responders }: { readonly responders: readonly string[] }
   responders: [...responders],
 });
 
-/** The length of the window is in the row already; the approval's event only says when it began. */
+/** The row already contains the length of the window. The approval's event only records when it began. */
 function useBefore(
   events: readonly Of<'ApprovalApproved'>[],
   schema: string,
@@ -258,7 +258,7 @@ function notificationJobs(addressees: readonly Addressee[]): readonly Statement[
   return [{ ...QUEUE_JOBS, values }];
 }
 
-/** One statement for mail and channels: a tenant without channels pays for no other. */
+/** One statement serves mail and channels, so that a tenant without channels needs no second one. */
 const QUEUE_JOBS = {
   name: 'approval_queue_notifications',
   text: `WITH j AS (

@@ -1,4 +1,4 @@
-/** Requests as the lists read them; overdue ones read as expired before that is recorded. */
+/** The requests as the lists read them. Overdue requests read as expired even before that is recorded. */
 import type { ApproverSet } from '@cardea/contracts';
 import type { Queryable } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
@@ -13,7 +13,7 @@ import {
 } from './request.ts';
 import { type Shown, shown } from './request-shape.ts';
 
-/** `$1` is the time, from the process's clock, which tests can move. */
+/** `$1` is the time of the process's clock, which tests can set. */
 export const STATUS_AT = `CASE WHEN r.status = 'pending' AND r.expires_at <= $1::timestamptz THEN 'expired' ELSE r.status END`;
 
 export type Row = {
@@ -40,7 +40,7 @@ export type Row = {
   readonly responded_by: string | null;
   readonly use_before: Date | null;
   readonly consumed_at: Date | null;
-  /** Null where one person is asked. */
+  /** Null for a request to one person. */
   readonly approver: ApproverSet | null;
   readonly needed: number | null;
   readonly responders: readonly string[] | null;

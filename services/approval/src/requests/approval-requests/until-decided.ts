@@ -1,4 +1,4 @@
-/** Delays an answer until its request is decided or expires, or the caller has waited long enough. */
+/** Delays a response until its request is decided or expires, or until the caller has waited long enough. */
 import type { Principal } from '@cardea/auth';
 import type { Request } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';

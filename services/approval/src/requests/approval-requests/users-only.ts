@@ -1,4 +1,4 @@
-/** What approving and denying have in common: only the user to whom the request was sent may answer. */
+/** The rules that approve and deny share: only the user to whom the request was sent may decide it. */
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import type { approvalEvents, DataOf } from '@cardea/contracts';
 import { accept, type Decision, type Stream } from '@cardea/event-store';
@@ -51,14 +51,14 @@ type AuthorizeUsers = Authorize<
   Decider
 >;
 
-/** Runs before the body is read: refuses agents, and records on the request that they tried. */
+/** Runs before the body is read. Refuses agents, and records their attempt on the request. */
 export const usersOnly =
   (approval: UsersOnlyDependencies): AuthorizeUsers =>
   async (request) => {
     const { principal, params, tenantId } = request;
     if (principal.kind !== 'user' || isImpersonated(principal)) {
       await recordRefusal(approval, request);
-      // No position in the answer, because it would reveal that the request exists.
+      // The response contains no position, because a position would reveal that the request exists.
       return { refused: 'user_session_required', target: target(params.id) };
     }
     const live = await isLive(approval, tenantId, principal.id);
@@ -66,7 +66,8 @@ export const usersOnly =
   };
 
 /**
- * Recorded on the request for the first few times; later ones, and ones without a request, as any refusal.
+ * Records the first few attempts on the request. Later attempts, and attempts without a request, are recorded like any
+ * refusal.
  */
 async function recordRefusal(
   approval: UsersOnlyDependencies,

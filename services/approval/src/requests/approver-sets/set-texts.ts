@@ -1,7 +1,6 @@
 /**
- * The texts of requests to a set are encrypted under a key of each request, since they belong to no one
- * person who decides: they go with the person for whom the agent acted, or 90 days after the last moment at
- * which the request could be decided.
+ * The texts of a request to a set are encrypted under the request's own key, because no single person owns them. They
+ * are erased with the person for whom the agent acted, or 90 days after the request could last be decided.
  */
 import { type Loop, type ServiceDependencies, sweeping } from '@cardea/service';
 import { setSubjectOf } from '../approval-requests/request.ts';

@@ -11,7 +11,7 @@ type Person = {
   readonly email: string;
   readonly status: string;
   readonly vouched: boolean;
-  /** The position of the event of identity that the row comes from. */
+  /** The position of identity's event from which the row was written. */
   readonly position: bigint;
 };
 /** Who decides in the place of a person, and when. */
@@ -54,7 +54,7 @@ type AgentAccessRow = {
 };
 
 export type IdentityFacts = {
-  /** All rows that one request needs, in a single query. */
+  /** Reads all rows that one request needs in a single query. */
   around(tenantId: string, userId: string, agentId: string): Promise<Around>;
   user(tenantId: string, id: string): Promise<Person | undefined>;
   /** The user, and who decides in their place, in one query. */
@@ -65,7 +65,7 @@ export type IdentityFacts = {
   /** What others call the user; their id where nobody said it. */
   name(tenantId: string, userId: string): Promise<string>;
   agent(tenantId: string, id: string): Promise<Agent | undefined>;
-  /** In order of sending. */
+  /** The channels in the order of sending. */
   channels(tenantId: string): Promise<readonly string[]>;
   /** Undefined: the tenant's agents may not ask for access. */
   agentAccess(tenantId: string): Promise<AgentAccess | undefined>;
@@ -262,7 +262,7 @@ const INACTIVE: readonly string[] = ['disabled', 'invited', 'suspended', 'delete
 export const isActive = (one: { readonly status: string } | undefined): boolean =>
   one === undefined || !INACTIVE.includes(one.status);
 
-/** The bus may lag after a sign-up, so a missing row is read again, twice. */
+/** The bus may lag after a sign-up, so a missing row is read again twice. */
 export async function patiently<Row>(
   clock: Clock,
   look: () => Promise<Row | undefined>,

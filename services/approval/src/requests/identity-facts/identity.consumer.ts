@@ -1,6 +1,6 @@
 /**
- * Maintains users, agents and tenants from identity's events, and expires the requests of those that were
- * deleted, because nobody can decide them or use their approval any more.
+ * Maintains users, agents and tenants from identity's events. When one of them is deleted, it expires their requests,
+ * because nobody can decide those or use their approval any more.
  */
 import { identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
@@ -119,7 +119,7 @@ type Gone = { readonly tenantId: string } & (
   | { readonly all: true }
 );
 
-/** Which pending requests can no longer be decided or used, as SQL over the tenant's requests. */
+/** Selects the pending requests that can no longer be decided or used, as SQL over the tenant's requests. */
 function orphansOf(gone: Gone): {
   readonly where: string;
   readonly id: string;
@@ -137,7 +137,7 @@ function orphansOf(gone: Gone): {
   return { where, id: gone.session, cause: 'session' };
 }
 
-/** The block after wrong binding codes ends with those of sign-ins. */
+/** When a user is unlocked, their block after wrong binding codes ends too. */
 async function letGuessAgain(
   { streams, systemCommand }: ConsumerDependencies,
   { id, tenantId, data }: Event<'user.unlocked'>,

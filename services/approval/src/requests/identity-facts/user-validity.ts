@@ -1,4 +1,6 @@
-/** Whether the tenant vouches for a user: by the row or, if it must be current, by asking identity. */
+/**
+ * Determines whether the tenant vouches for a user, from the row or, if the value must be current, by asking identity.
+ */
 import type { FactCopies } from '@cardea/service';
 import type { IdentityFacts } from './identity-facts.ts';
 import { isActive } from './identity-facts.ts';

@@ -1,4 +1,4 @@
-/** Reserves room in a queue, after reading the current state of the requests in it. */
+/** Reserves a place in a queue after reading the current state of the queue's requests. */
 import { accept, type Command, WriteContention } from '@cardea/event-store';
 import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
@@ -8,7 +8,7 @@ import { AGENT_PER_MINUTE_MAX, MINUTE_MS, OPEN_MAX } from '../limits.ts';
 import { type EnqueueOutcome, enqueue, enqueueOutcome, type Found, isTwin } from './enqueue.ts';
 import { entriesAt, type Queue, type QueueEntry, queueIdOf, queues } from './queue.ts';
 
-/** Tries on a queue that others change at the same time, before the caller is told to retry. */
+/** The number of attempts on a queue that others change at the same time. After that the caller is told to retry. */
 const LOOKS_MAX = 8;
 
 export async function askQueue(
@@ -33,7 +33,7 @@ export async function askQueue(
   throw new WriteContention('many ask one user at once');
 }
 
-/** Only new requests are counted; one that exceeds the limit per minute is removed from the queue again. */
+/** Only new requests are counted. A request that exceeds the limit per minute is removed from the queue again. */
 async function counted(
   { streams, counters }: Pick<ServiceDependencies, 'streams'> & { readonly counters: Counters },
   { id, entry }: { readonly id: string; readonly entry: QueueEntry },
@@ -54,7 +54,7 @@ async function counted(
   return { outcome: 'rate_limited', until: new Date(command.now.getTime() + overMs) };
 }
 
-/** Reads the twin of the new request, and all requests if there may be too many. */
+/** Reads the existing request that equals the new one, and all requests if there may be too many. */
 async function lookAt(
   { streams }: Pick<ServiceDependencies, 'streams'>,
   of: { readonly tenantId: string; readonly queue: Queue; readonly entry: QueueEntry },

@@ -1,14 +1,17 @@
-/** Whether an agent may send a user one more request, decided on their queue. */
+/** Decides from their queue whether an agent may send a user one more request. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { COOL_DOWN_MS, OPEN_MAX } from '../limits.ts';
 import { entriesAt, type Queue, type QueueChanged, type QueueEntry } from './queue.ts';
 
-/** State of a request in a queue, as read a moment ago. */
+/** State of a request in a queue, as it was last read. */
 export type Found =
-  /** Its queue entry was written and its stream was not: after a crash, or while it is being created. */
+  /**
+   * The queue entry was written, but the stream was not. This is so after a crash and while the request is being
+   * created.
+   */
   | { readonly kind: 'unmade' }
   | { readonly kind: 'pending'; readonly expiresAt: string }
-  /** Approved, and a vend may still consume it. */
+  /** The request is approved, and a vend may still consume the approval. */
   | { readonly kind: 'usable' }
   | { readonly kind: 'denied'; readonly at: string }
   | { readonly kind: 'over' };
@@ -44,7 +47,7 @@ export function enqueueOutcome(ask: Ask, queue: Queue): EnqueueOutcome {
   );
 }
 
-/** The same request sent again, or one for the same vend. */
+/** Whether one entry is the same request sent again, or a request for the same vend. */
 export const isTwin = (entry: QueueEntry, other: QueueEntry): boolean =>
   other.request_id === entry.request_id ||
   (entry.digest !== undefined && other.digest === entry.digest);
@@ -53,7 +56,7 @@ const twinOf = (entry: QueueEntry, open: readonly QueueEntry[]) =>
   open.find((other) => isTwin(entry, other));
 
 /**
- * The outcome for a request with the same digest; undefined if that one is over and a new one replaces it.
+ * The outcome for a request with the same digest. Undefined if the earlier request is over and a new one replaces it.
  */
 function meet(same: QueueEntry, found: Found | undefined, now: Date): EnqueueOutcome | undefined {
   switch (found?.kind) {
@@ -85,7 +88,7 @@ function roomFor(others: readonly QueueEntry[], { found, now }: Ask): EnqueueOut
 }
 
 /**
- * Removes entries that are over; denied ones stay for their cool-down, usable ones so that they can be
+ * Removes entries that are over. Denied entries stay during their cool-down, and usable ones stay so that they can be
  * joined.
  */
 export function enqueue(

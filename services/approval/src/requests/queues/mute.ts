@@ -1,16 +1,16 @@
-/** When an agent may not send requests to a user: because the user said so, or after repeated denials. */
+/** Mutes an agent towards a user, because the user asked for it or after repeated denials. */
 import { accept, type Decision } from '@cardea/event-store';
 import { DENIALS_TO_MUTE, DENIALS_WINDOW_MS, MUTE_MS } from '../limits.ts';
 import type { Queue, QueueChanged } from './queue.ts';
 
-/** A later, shorter mute never shortens one. */
+/** A later, shorter mute never shortens an earlier one. */
 export function mute(until: Date, queue: Queue): Decision<QueueChanged, never> {
   const standing = queue.muted_until === null ? 0 : Date.parse(queue.muted_until);
   if (standing >= until.getTime()) return accept();
   return accept({ type: 'QueueChanged', data: { ...queue, muted_until: until.toISOString() } });
 }
 
-/** Counts a denial; the third within an hour mutes for an hour, and the count restarts. */
+/** Counts a denial. The third within an hour mutes the agent for an hour, and the count restarts. */
 export function countDenial(deniedAt: Date, queue: Queue): Decision<QueueChanged, never> {
   const at = deniedAt.toISOString();
   const after = deniedAt.getTime() - DENIALS_WINDOW_MS;

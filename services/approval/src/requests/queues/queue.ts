@@ -1,16 +1,16 @@
 /**
- * What one agent has with one user: open requests, recent denials, whether it is muted. One small state, so
- * that all requests of this agent are decided on the same data.
+ * The state between one agent and one user: open requests, recent denials, and whether the agent is muted. It is one
+ * small state, so that all requests of the agent are decided on the same data.
  */
 import { crockford, sha256Of } from '@cardea/crypto';
 import type { Stream } from '@cardea/event-store';
 
 export type QueueEntry = {
-  /** The digest of a vend; a request that an agent made itself has none. */
+  /** The digest of a vend. A request that an agent made itself has none. */
   readonly digest?: string;
   readonly resource?: string;
   readonly request_id: string;
-  /** Until when the entry can affect a decision. */
+  /** The time until which the entry can affect a decision. */
   readonly until: string;
 };
 export type Queue = {

@@ -36,7 +36,7 @@ type ApproveDependencies = Pick<
 };
 
 const approved = Type.Object({ status: Type.Literal('approved') }, { additionalProperties: false });
-/** Approved by the caller, and others have to approve too. */
+/** The caller has approved, and other persons have to approve too. */
 const stillPending = Type.Object(
   { status: Type.Literal('pending'), approvals: ApprovalsShape },
   { additionalProperties: false },
@@ -146,7 +146,7 @@ type ToDecide = {
   readonly answer: Answer;
 };
 
-/** Looks all approvers up again where somebody else has approved between the look and the decision. */
+/** Looks up all approvers again if somebody else has approved between the lookup and the decision. */
 async function decide(approval: ApproveDependencies, first: ToDecide, command: Command) {
   const { id, of, answer } = first;
   let { state, decider } = first;
@@ -165,7 +165,7 @@ async function decide(approval: ApproveDependencies, first: ToDecide, command: C
   throw new WriteContention('many approve one request at once');
 }
 
-/** The approval that comes next may be the last of several. */
+/** Whether the next approval may be the last of several. */
 const isLastOne = (request: ApprovalRequest): boolean =>
   request.status === 'pending' &&
   approvalsNeeded(request.facts) > 1 &&
@@ -176,14 +176,14 @@ const pendingStill = (request: ExistingRequest) => ({
   approvals: { given: givenBy(request).length, needed: approvalsNeeded(request.facts) },
 });
 
-/** Nobody may approve so often again before the request is over. */
+/** The approver cannot try again before the request expires. */
 const endOfTime = (request: ApprovalRequest, now: Date): Date =>
   request.status === 'none' ? now : new Date(request.facts.expires_at);
 
 const asksForVouched = (request: ApprovalRequest): boolean =>
   request.status === 'pending' && isVouchRequired(request.facts);
 
-/** In constant time; the code never changes while a request exists. */
+/** Compares in constant time. The code never changes while a request exists. */
 async function compared(
   { sealer }: ApproveDependencies,
   request: { readonly status: 'none' } | ExistingRequest,
@@ -197,7 +197,10 @@ async function compared(
   return right !== null && sameBytes(right, sent) ? 'right' : 'wrong';
 }
 
-/** Until when the caller may guess no codes; a wrong one counts before its answer is known. */
+/**
+ * Returns the end of the block if the caller may not guess codes. A wrong code is counted before the caller learns the
+ * result.
+ */
 async function countedGuess(
   { streams }: ApproveDependencies,
   of: {

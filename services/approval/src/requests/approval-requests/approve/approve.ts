@@ -27,7 +27,7 @@ export type Approve = Decider & {
   readonly isAdmin: boolean;
   /** How the sent code compares with the request's; the comparison takes constant time. */
   readonly code: 'none' | 'right' | 'wrong';
-  /** Whether those who approved before still may, looked up a moment ago. */
+  /** Whether each earlier approver may still approve, according to a recent lookup. */
   readonly earlier: ReadonlyMap<string, boolean>;
   readonly comment?: Sealed;
 };
@@ -44,7 +44,7 @@ export type ApproveRefusal =
   | 'binding_code_required'
   | 'binding_code_mismatch'
   | 'too_many_attempts'
-  /** Somebody approved who was not looked up. */
+  /** An earlier approver was not looked up. */
   | 'look_again';
 
 export function approve(
@@ -86,7 +86,7 @@ export function approve(
 
 type Answer = Extract<RequestEvent, { readonly type: 'ApprovalApproved' }>['data'];
 
-/** Who approved before and has lost the right counts no more. */
+/** Approvers who have lost the right to approve are no longer counted. */
 function oneMore(
   { userId, earlier }: Approve,
   request: Pending,

@@ -83,7 +83,7 @@ type Refused = {
 };
 
 type Asked = Request<unknown, unknown, Wanted, AgentPrincipal | UserPrincipal>;
-/** Who sends the request, in which role and to which user, once that is found to be allowed. */
+/** Who sends the request, in which role and to which user, after it was found to be allowed. */
 type Asker = {
   readonly origin: Origin;
   /** To whom the request is made out in place of the user. */
@@ -172,7 +172,7 @@ async function fitToAsk(
   return { origin, agentName, userVouched: deputy !== undefined || user?.vouched === true, deputy };
 }
 
-/** Everybody of the set who could decide is looked up before anything is written. */
+/** Looks up every member of the set who could decide, before anything is written. */
 async function fitToAskSet(
   { setHolders }: CreateDependencies,
   of: {

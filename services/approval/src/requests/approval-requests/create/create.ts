@@ -1,4 +1,4 @@
-/** Who may send requests to whom over REST, and what the request then contains. */
+/** Decides who may send requests to whom over REST, and what the request contains. */
 import type { AgentPrincipal, UserPrincipal } from '@cardea/auth';
 import { type ApproverSet, readApproverSet } from '@cardea/contracts';
 import { cleaned, isClean } from '@cardea/runtime';
@@ -20,11 +20,11 @@ export type Wanted = ActionWanted & {
 
 const USER_ID_MAX_CHARS = 128;
 
-/** The set that `user_id` names; undefined if it names a person. */
+/** The set that `user_id` names. Undefined if it names a person. */
 export const setIn = ({ user_id }: Pick<Wanted, 'user_id'>): ApproverSet | undefined =>
   readApproverSet(user_id);
 
-/** What the texts and numbers of the body cannot mean together. */
+/** Returns the fields of the body that contradict each other. */
 export function misfits(
   body: Wanted,
 ): readonly { readonly field: string; readonly rule: string }[] {
@@ -39,7 +39,7 @@ export function misfits(
   ];
 }
 
-/** Names of the text fields that are empty once invisible characters are removed. */
+/** Names of the text fields that are empty after invisible characters are removed. */
 export function unreadable(body: Wanted): readonly string[] {
   const ids = (['agent_id', 'user_id'] as const).filter((field) => !isClean(body[field]));
   const words = (['action', 'resource', 'reason'] as const).filter((field) => {
@@ -73,7 +73,7 @@ export function originOf(
       return mine ? { origin: 'agent' } : { refused: 'user_not_allowed' };
     }
     case 'user':
-      // An impersonated user's token counts as an agent's, but contains no agent.
+      // An impersonated user's token counts as an agent's token, but it names no agent.
       if (principal.impersonatedBy !== null) return { refused: 'agent_mismatch' };
       if (principal.id === wanted.user_id) return { origin: 'self' };
       return principal.roles.includes('admin')

@@ -1,5 +1,6 @@
 /**
- * An agent that has to wait for a vend's approval and requests it over REST gets the vend's own request.
+ * An agent that needs approval for a vend may also request it over REST. It then receives the request that vault made
+ * for the vend.
  */
 import type { ServiceDependencies } from '@cardea/service';
 import { entriesAt, queueIdOf, queues } from '../../queues/queue.ts';
@@ -8,10 +9,7 @@ import { readRequest } from '../read-request.ts';
 import { type ExistingRequest, isUsable, VEND_ACTION } from '../request.ts';
 import type { Wanted } from './create.ts';
 
-/**
- * The newest open request that vault made for this agent, user and service; other parts of the body are
- * ignored.
- */
+/** The newest open request that vault made for this agent, user and service. Other parts of the body are ignored. */
 export async function joinable(
   approval: Pick<ServiceDependencies, 'streams' | 'clock' | 'systemCommand'> & {
     readonly changes: Changes;

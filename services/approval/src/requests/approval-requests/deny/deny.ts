@@ -15,7 +15,7 @@ export type DenyRefusal =
   | 'approver_not_vouched'
   | 'approver_excluded';
 
-/** Denying needs neither a code nor a fresh sign-in. */
+/** A denial needs neither a code nor a fresh sign-in. */
 export function deny(of: Deny, request: ApprovalRequest): Decision<RequestEvent, DenyRefusal> {
   const { userId, userVouched, now, reason } = of;
   const found = toDecide(of, now, request);

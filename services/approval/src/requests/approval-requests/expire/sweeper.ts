@@ -65,7 +65,7 @@ async function sweep(
   const untilNextMs = next === undefined ? SWEEP_REST_MS : next.at.getTime() - now.getTime();
   return {
     isFull: rows.length === SWEEP_ROWS_MAX,
-    // An overdue request that is still pending was not to be expired just now.
+    // Some of the overdue requests may still be pending, so the next sweep comes soon.
     nextMs: rows.length > 0 ? SWEEP_AGAIN_MS : Math.max(untilNextMs, 1),
   };
 }

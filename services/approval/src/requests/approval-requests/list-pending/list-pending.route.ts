@@ -77,7 +77,7 @@ async function waitingFor(
 ): Promise<readonly Row[]> {
   const sql = database.tenant(tenantId);
   const found = await sql.query<OwnOrNone>(OWN_AND_SETS, [now, tenantId, userId]);
-  // Without any request of the caller there is one row, which names the sets.
+  // If the caller has no requests of their own, the result is one row that names the sets.
   const own = found.rows.filter(({ id }) => id !== null);
   const sets = (found.rows[0]?.open_sets ?? []).flatMap((text) => {
     const set = readApproverSet(text);

@@ -53,7 +53,7 @@ export const listRequests = (approval: ListDependencies) =>
     },
   );
 
-/** One condition per status, so that each can use its index; each also contains `$1`, the time. */
+/** Each status has its own condition, so that each can use its index. Each condition also contains `$1`, the time. */
 function whereStatus(status: Status | undefined): string {
   switch (status) {
     case undefined:

@@ -15,7 +15,7 @@ type PollTokenDependencies = Pick<ServiceDependencies, 'streams' | 'clock' | 'sy
   readonly changes: Changes;
   readonly setHolders: SetHolders;
   readonly polls: Polls;
-  /** Takes a token from the rate limit of the poll route, per request. */
+  /** Takes a token from the rate limit of the poll route. The limit applies per request. */
   readonly pace: (key: string) => Promise<boolean>;
 };
 
@@ -40,7 +40,9 @@ const ok = Type.Object(
   { additionalProperties: false },
 );
 
-/** The poll route that a vend's 202 names: returns the state of the approval, never a token or a code. */
+/**
+ * The poll route that a vend's 202 response names. It returns the state of the approval, and never a token or a code.
+ */
 export const pollToken = (needs: PollTokenDependencies) =>
   endpoint(
     {

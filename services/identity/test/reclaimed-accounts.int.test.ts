@@ -217,7 +217,7 @@ describe('a reset of the password of somebody who had proven their address', () 
     const body = { token, new_password: NEW_PASSWORD };
     expect((await fixture.rest.post('/api/v1/auth/reset-password', body)).status).toBe(200);
     expect((await fixture.refresh(ann.refresh)).code).toBe('invalid_refresh_token');
-    // A single access token cannot be revoked (4.2 rule 4), but introspection reports that it has ended.
+    // A single access token cannot be revoked (4.2 rule 5), but introspection reports that it has ended.
     expect((await me.get('/api/v1/user/profile')).status).toBe(200);
     expect(await introspect(ann.access)).toEqual({ active: false });
     const api = fixture.rest.as({ bearer: key.body.key, tenant });

@@ -213,7 +213,7 @@ function* checkMember<T>({ graph, scratch, budget, answer }: Run<T>, fields: Fie
   return answer(best === undefined ? DENIED : { allowed: true, grant: best });
 }
 
-/** Of the tuples that make one of the principals a member of the group, returns the preferred one. */
+/** Returns the preferred tuple among those that make one of the principals a member of the group. */
 export function* membershipIn(
   graph: TupleGraph,
   of: { readonly group: number; readonly principals: Principals; readonly budget: Budget },

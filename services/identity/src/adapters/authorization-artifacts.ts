@@ -84,7 +84,7 @@ export function adapterOf(ports: Ports, name: string) {
             if (name === 'DeviceCode') await failpoint('device.after_consume');
             return;
           }
-          // Of two concurrent requests only one gets past this line.
+          // Only one of two concurrent requests gets past this line.
           throw name === 'PushedAuthorizationRequest'
             ? new errors.InvalidRequestUri('request_uri was already used')
             : new errors.InvalidGrant('the code was already used');

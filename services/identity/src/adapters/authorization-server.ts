@@ -225,7 +225,7 @@ async function redeemed(
   try {
     await found.consume();
   } catch (error) {
-    // Of two concurrent requests one is too late.
+    // The later of two concurrent requests is refused.
     if (error instanceof errors.InvalidGrant) return undefined;
     throw error;
   }

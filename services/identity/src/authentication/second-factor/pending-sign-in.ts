@@ -49,7 +49,7 @@ export type ShowSecond = {
   readonly now: Date;
 };
 
-/** Of many concurrent attempts, no more than the limit are decided, and only one completes. */
+/** Decides no more concurrent attempts than the limit allows, and completes only one. */
 export function showSecond(
   { userId, method, isRight, now }: ShowSecond,
   pending: PendingSignIn,

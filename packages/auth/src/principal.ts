@@ -28,7 +28,10 @@ export type UserPrincipal = {
   readonly expiresAt: number;
 };
 
-/** The principal of any token with `act`, an agent id or an agent session, whatever its `sub`; or of an agent key. */
+/**
+ * The principal of an agent key, or of a token with `act`, an agent id or an agent session. The `sub` of such a token
+ * does not matter.
+ */
 export type AgentPrincipal = {
   readonly kind: 'agent';
   /** The agent's id, never the user's. */
@@ -122,7 +125,7 @@ export type Unproven = {
 
 /** Counts refused keys by address. */
 export type KeyMisses = {
-  /** Charges an address before a key is looked up. A charge that is neither returned nor kept stays. */
+  /** Charges an address before a key is looked up. The charge lasts until its window ends unless it is given back. */
   readonly take: (ip: string) => Promise<Taken>;
 };
 type Taken =

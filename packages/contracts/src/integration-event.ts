@@ -45,7 +45,10 @@ export const integrationEvents = <const Declared extends EventDeclarations>(
   };
 };
 
-/** A schema alone is an event that names no service that it concerns: each that reads the topic has to handle it. */
+/**
+ * A schema without further properties is an event that names no service that it concerns. Each service that reads the
+ * topic has to handle it.
+ */
 type Declaration = TObject | Fact;
 export type EventDeclarations = { readonly [type: string]: Declaration | readonly Declaration[] };
 
@@ -88,7 +91,10 @@ export type DataOf<
   Type extends keyof Events['declared'] & string,
 > = DataIn<Events['declared'], Type>;
 
-/** The services that an event of this type concerns besides the audit log; every reader where it names none. */
+/**
+ * The services that an event of this type concerns, in addition to the audit log. If it names none, it concerns every
+ * reader.
+ */
 export type ConcernsOf<
   Events extends { readonly declared: EventDeclarations },
   Type extends keyof Events['declared'] & string,

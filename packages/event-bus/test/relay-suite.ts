@@ -236,7 +236,7 @@ export function describeRelay(adapter: string, fixture: () => RelayFixture): voi
       await side.subscriber.run(countingConsumer('killed', topicOf(log)));
       await untilTrue(
         async () => countOf(await effectsOf(fixture().client, 'killed')) >= acked.length,
-        // As many as could be appended before the killed member was noticed.
+        // The killed member may have appended this many events before its death was noticed.
         { deadlineMs: 120_000, what: 'all effects' },
       );
       await relay.stop();

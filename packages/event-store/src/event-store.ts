@@ -92,8 +92,8 @@ export type AppendOutcome =
   | { readonly appended: false; readonly actualRevision: number };
 
 /**
- * Selects the events to read of a stream: a page from a revision (1) on; only the last event; or the last {@link
- * STREAM_TAIL_EVENTS} events, in order.
+ * The events to read from a stream. A number reads a page that begins at that revision; the first revision is 1. `last`
+ * reads only the last event. `tail` reads the last {@link STREAM_TAIL_EVENTS} events, in order.
  */
 export type StreamRead = { readonly streamId: string; readonly from: number | 'last' | 'tail' };
 

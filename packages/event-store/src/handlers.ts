@@ -1,7 +1,7 @@
 /**
- * One handler per event that concerns the listener: an event without a handler and without a stated reason to
- * ignore it does not compile, and neither does a handler of an event that concerns others alone. Projections,
- * policies, relays and consumers are declared with such handlers.
+ * One handler per event that concerns the listener. An event without a handler and without a stated reason to ignore it
+ * does not compile. A handler of an event that only concerns others does not compile either. Projections, policies,
+ * relays and consumers are declared with such handlers.
  */
 import type { DomainEvent, RecordedEvent, Stream } from './event-store.ts';
 

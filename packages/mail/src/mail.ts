@@ -3,7 +3,7 @@ import type { MailText } from './mail-text.ts';
 
 export type Mail = MailText & {
   readonly to: string;
-  /** Replaces the deployment's sender name. The sender's address stays. */
+  /** Replaces the deployment's sender name. The sender's address does not change. */
   readonly fromName?: string | null;
   readonly replyTo?: string | null;
   /** Shown by the development mailbox in addition to the text. */

@@ -98,8 +98,8 @@ ${footOf(frame)}${script === undefined ? NOTHING : html`<script>${trusted(script
 
 const HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
-  // Without a referrer a browser sends a form with the origin `null`, and over plain HTTP nothing else that tells whose
-  // page it was.
+  // Without a referrer a browser sends a form with the origin `null`. Over plain HTTP nothing else shows which page the
+  // form belongs to.
   'Referrer-Policy': 'same-origin',
   'X-Frame-Options': 'DENY',
   'Cross-Origin-Opener-Policy': 'same-origin',

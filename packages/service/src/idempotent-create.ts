@@ -12,7 +12,9 @@ type AnyRequest = Pick<
   'idempotency' | 'commandId' | 'tenantId'
 >;
 
-/** Their ids were derived in another form, which has to stay: with another id a repeat would create a second object. */
+/**
+ * Their ids were derived in another form, which must not change: with another id a repeat would create a second object.
+ */
 const WITHOUT_PREFIX: readonly string[] = ['webhook', 'approval request'];
 
 /** The id of an object to create: derived if the request can be repeated, otherwise random. */

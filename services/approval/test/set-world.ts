@@ -1,5 +1,5 @@
 /**
- * Fake answers of authz and identity about who holds which role or relation, for tests of approver sets. Both count
+ * Fake responses of authz and identity about who has which role or relation, for tests of approver sets. Both count
  * their calls.
  */
 import type { Person } from '@cardea/contracts';

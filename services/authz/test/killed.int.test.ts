@@ -62,7 +62,7 @@ describe('a process that is killed under load', () => {
 
     const fga = await start();
     expect(acknowledged.size).toBeGreaterThan(KILLS * WRITERS);
-    // After a restart the table follows the log, whose end a check has read.
+    // A check reads the end of the log. After a restart the table must reach that position.
     const { headers } = await fga.check('user:ann viewer document:0-0-0');
     const token = headers.get('x-service-consistency') ?? '';
     const { body } = await untilTrue(async () => {

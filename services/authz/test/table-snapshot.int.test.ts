@@ -18,7 +18,10 @@ import { dryRuns, largeReads, tableEngine } from '../src/replicas/table-engine.t
 import { adminOf, type FgaClient, tuple } from './fga-client.ts';
 
 const MODEL = '/api/v1/fga/model';
-/** Who reads may see; later only who writes may. Nobody who reads alone sees at any moment of the change. */
+/**
+ * First readers may view a document, later only writers. At no moment of the change may a person who is only a reader
+ * see a document.
+ */
 const doc = (sees: string) => ({
   user: {},
   doc: {

@@ -23,7 +23,7 @@ export const USAGE = `Usage: npm start [-- options]
 
 const PORT_MAX = 65_535;
 
-/** Returns the flags, or their faults. */
+/** Returns the options, or a description of what is wrong with the flags. */
 export function readOptions(args: readonly string[]): Options | { readonly wrong: string } {
   const options: { -readonly [Name in keyof Options]: Options[Name] } = {
     data: undefined,

@@ -64,7 +64,7 @@ export function eventStoreDbConnection(url: string): EventStoreDbConnection {
     try {
       return await call(stub);
     } catch (error) {
-      await inside.handleError(stub, asOutage(error)).catch(() => {}); // The next try meets the error again.
+      await inside.handleError(stub, asOutage(error)).catch(() => {}); // The next attempt fails with the same error.
       throw error;
     }
   };

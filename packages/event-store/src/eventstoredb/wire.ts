@@ -95,7 +95,7 @@ export function lastRequest(log?: Log): ReadReq {
   return new messages.ReadReq().setOptions(options);
 }
 
-/** All events of a log after a position, for as long as the call lives. */
+/** All events of a log after a position. The call has no end. */
 export function followRequest(log: Log, after: bigint): ReadReq {
   const options = common(undefined)
     .setAll(placeIn(after))

@@ -87,7 +87,9 @@ export function notices({ session, heads, onHeard, own, logger }: NoticesDepende
 
   return {
     isDue: tellOthers.isDue,
-    /** Call it when this process stored events up to `position`. `told`: the append contained a notice. */
+    /**
+     * Call it after this process has stored events up to `position`. `told` is true if the append contained a notice.
+     */
     stored: (log: Log, position: bigint, told: boolean) => {
       if (position > (seen.get(log) ?? 0n)) seen.set(log, position);
       wake(log);

@@ -1,4 +1,4 @@
-/** Streams as those see them who care for their states alone. */
+/** Streams for callers that only need their states. */
 
 /** Any stream, for code that only needs its state. */
 export type AnyStream = {

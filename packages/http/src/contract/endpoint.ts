@@ -114,7 +114,7 @@ export type Contract<
   readonly idempotent?: true | 'by_handler';
   /**
    * For an endpoint that is neither GET nor idempotent: whether a client without a response may send the request again.
-   * `safe`: a repeat changes nothing more. `never`: it has a second effect, or is refused.
+   * `safe` means that a repeat has no further effect. `never` means that it has a second effect or is refused.
    */
   readonly retry?: 'safe' | 'never';
   /** The handler itself reads `X-Service-Consistency`, and sets it on the response. */

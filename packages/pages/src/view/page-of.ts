@@ -59,7 +59,7 @@ export type FormUse = {
   readonly without?: readonly string[];
   /** Whether the form is shown in this page although it could be shown alone. */
   readonly isHere?: boolean;
-  /** The name of the object, for screen reader users who hear the button without its row. */
+  /** The name of the object, for users of screen readers, which read the button without its row. */
   readonly about?: string;
 };
 

@@ -32,7 +32,7 @@ export function openTransaction(
   let begun: Promise<readonly Answer[]> | undefined;
   let hasEnded = false;
 
-  /** Without a BEGIN that was answered, a statement would be a separate transaction. */
+  /** Sends statements only after BEGIN has succeeded. Otherwise each of them would be a separate transaction. */
   const send = async (statements: readonly Statement[]): Promise<readonly Answer[]> => {
     if (hasEnded) throw new Error('The transaction has ended.');
     if (begun !== undefined) {

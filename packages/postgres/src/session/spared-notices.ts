@@ -7,7 +7,7 @@ import type { OtherListeners } from './process-session.ts';
 export type SparedNotices = {
   /** Whether the next statement has to contain its notice. */
   areDue(): boolean;
-  /** Call it after a commit that concerns `subject`. `told`: the commit contained its notice. */
+  /** Call it after a commit that concerns `subject`. `told` is true if the commit contained its notice. */
   committed(subject: string, told: boolean): void;
   end(): void;
 };

@@ -7,8 +7,8 @@ export type Change<Row, Key> =
   | { readonly kind: 'add'; readonly of: Key; readonly amounts: Amounts };
 
 /**
- * A row as one event says it, where events leave columns out: those in `keep` stay as they are in a row that is
- * there. Only consumers write it, since a projection knows all events that its rows follow from.
+ * A row from one event that may omit columns. In an existing row, the columns in `keep` do not change. Only consumers
+ * write such rows, because a projection knows all events from which its rows are derived.
  */
 export type Upsert = {
   readonly kind: 'upsert';

@@ -23,7 +23,9 @@ export type Table = {
   readonly columns: { readonly [column: string]: string };
   /** Columns that may be null. */
   readonly nullable?: readonly string[];
-  /** Times since which another column is what it is. An upsert leaves them while that one stays. */
+  /**
+   * Columns with the time since which another column has its value. An upsert only changes them if that value changes.
+   */
   readonly since?: { readonly [column: string]: string };
 };
 

@@ -22,8 +22,8 @@ import {
 export type RowTarget = { readonly schema: string; readonly tables: readonly Table[] };
 
 /**
- * Rows with the same key never share a statement, so each sees what those before it have made of the row.
- * Other statements stay where they are among all others.
+ * Rows with the same key are never in one statement, so each row is written after the earlier rows with its key. Other
+ * statements keep their position in the order.
  */
 export function rowStatements(
   target: RowTarget,
@@ -95,7 +95,7 @@ function keyOf({ key }: Table, change: Written): string {
   return JSON.stringify(key.map((column) => String(of[column])));
 }
 
-/** Texts by form and table; there are as many as the code has forms of changes. */
+/** Caches texts by form and table. The number of texts is the number of forms of changes in the code. */
 const texts = new Map<string, { readonly name: string; readonly text: string }>();
 
 function statementOf(schema: string, group: RowGroup): Statement {

@@ -42,7 +42,7 @@ export function putStep(target: StepTarget, puts: readonly Put[]): Step {
   return { kind: 'put', shape: name, literals: literalsOf(table, columns, rows), text };
 }
 
-/** As `putStep`, but what an event leaves out stays as it is in a row that is there. */
+/** Works like `putStep`, but in an existing row it does not change the columns that an event omits. */
 export function upsertStep(
   target: StepTarget,
   { keep, upserts }: { readonly keep: readonly string[]; readonly upserts: readonly Upsert[] },
@@ -63,7 +63,7 @@ export function upsertStep(
   return { kind: 'upsert', shape, literals: literalsOf(table, columns, rows), text };
 }
 
-/** A time since which another column is what it is stays while that one does. */
+/** A column with the time since which another column has its value only changes if that value changes. */
 function givenOrKept({ since = {} }: Table, column: string): string {
   const given = `excluded.${id(column)}`;
   const other = since[column];

@@ -39,11 +39,11 @@ type Only<Row, Given> = {
 
 export type TypedTable<Row, Key extends keyof Row> = Table & {
   readonly put: <Given extends Row & Only<Row, Given>>(row: Given) => TableChange;
-  /** For consumers: a row that is there stays as it is. */
+  /** For consumers. An existing row does not change. */
   readonly insert: <Given extends Row & Only<Row, Given>>(row: Given) => TableWrite;
   /**
-   * For consumers: columns of `fresh` that the row leaves undefined stay as they are, and in a new row have
-   * the value there.
+   * For consumers. If the row omits a column of `fresh`, the column does not change. In a new row it gets the value in
+   * `fresh`.
    */
   readonly upsert: <const Fresh extends Partial<Omit<Row, Key>> = Record<never, never>>(
     row: Omit<Row, keyof Fresh> & {
@@ -51,7 +51,7 @@ export type TypedTable<Row, Key extends keyof Row> = Table & {
     },
     fresh?: Fresh & Only<Row, Fresh>,
   ) => TableWrite;
-  /** Columns that are not named stay as they are. */
+  /** Columns that are not named do not change. */
   readonly patch: <Given extends Partial<Omit<Row, Key>> & Only<Omit<Row, Key>, Given>>(
     key: Pick<Row, Key>,
     columns: Given,
@@ -99,7 +99,7 @@ export function table<const C extends Columns, const Key extends keyof C & strin
 }
 
 export type CountTable<Key extends string, Count extends string> = Table & {
-  /** A missing row counts from 0. */
+  /** If the row is missing, its counts begin at 0. */
   readonly add: (
     key: { readonly [Column in Key]: string },
     amounts: { readonly [Column in Count]: number },

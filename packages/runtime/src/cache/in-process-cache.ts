@@ -12,8 +12,8 @@ type Entry = { readonly value: string; readonly endsMs: number };
 type Listener = (message: string) => void;
 
 /**
- * The shared cache of a deployment that is one process: a map whose entries expire. A token bucket is an entry that
- * lives until the bucket is full again.
+ * The shared cache of a deployment that is one process. It is a map whose entries expire. A token bucket is an entry
+ * that expires when the bucket is full again.
  */
 export function inProcessCache(clock: Clock, entriesMax: number = ENTRIES_MAX): Cache {
   const entries = new Map<string, Entry>();

@@ -150,7 +150,7 @@ function connections(options: RedisCacheOptions, named: (key: string) => string)
   return { commands, listening, closed };
 }
 
-/** A counter lives from its first increment. A counter that has lost its expiry gets a new one. */
+/** A counter expires a fixed time after its first increment. A counter that has lost its expiry gets a new one. */
 const INCREMENT = `
 if tonumber(ARGV[1]) < 0 and redis.call('EXISTS', KEYS[1]) == 0 then
   return {0, tonumber(ARGV[2])}
@@ -163,7 +163,7 @@ if left < 0 then
 end
 return {count, left}`;
 
-/** The key lives until the bucket is full again, so the server's own clock fills it. */
+/** The key expires when the bucket is full again, so the server's own clock fills the bucket. */
 const TAKE_TOKEN = `
 local full_in = math.max(0, redis.call('PTTL', KEYS[1])) + tonumber(ARGV[1])
 if full_in > tonumber(ARGV[2]) then

@@ -1,6 +1,6 @@
 /**
- * A service's own copies of what identity says of users and agents: a row each, with the columns that the service
- * picks, filled by identity's events. The rows may lag (`fact-copies.ts`).
+ * A service's own copies of identity's data about users and agents. Each is a row with the columns that the service
+ * selects, written from identity's events. The rows may lag (`fact-copies.ts`).
  */
 import type { IntegrationEvent, identityEvents } from '@cardea/contracts';
 import type { Heard } from '@cardea/event-bus';

@@ -76,7 +76,7 @@ const USED_UP_MAX = 10_000;
 export const TURN_WAIT_MAX_MS = 5_000;
 /** How often a waiting call checks on its own, because calls in other processes may have ended. */
 const TURN_POLL_MS = 200;
-/** A refused call may come back this soon, since nothing is used up. */
+/** Seconds after which a refused call may be repeated. They are few, because the limit is not reached. */
 const BUSY_RETRY_SECONDS = 1;
 
 type Counter = {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { sweeping } from './sweeping.ts';
 
 const HOUR_MS = 3_600_000;
-/** After which readiness says that a loop stands still. */
+/** After this time readiness reports that a loop has stopped. */
 const SILENT_MS_MAX = 15_000;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 

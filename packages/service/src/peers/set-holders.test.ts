@@ -9,7 +9,7 @@ const ANN: Person = { id: 'ann', status: 'active', vouched: true, roles: ['membe
 const ASKED = { tenantId: 't', set: SET };
 const never = () => new Promise<never>(() => {});
 
-/** A clock whose waits end when the test says so, and peers that answer or never do. */
+/** A clock whose waits end when the test says so, and peers that respond or never respond. */
 function world(silent: readonly (keyof Peers)[]) {
   const waits: { readonly ms: number; readonly end: () => void }[] = [];
   const calls: string[] = [];

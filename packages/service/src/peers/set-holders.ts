@@ -21,13 +21,13 @@ export type SetHolders = {
     readonly needed: number;
     readonly excludedUserId: string | undefined;
   }): Promise<{ readonly holders: readonly string[] } | { readonly noApprover: NoApprover }>;
-  /** The status of each of these persons. A person who is not active holds nothing. */
+  /** The status of each of these persons. A person who is not active belongs to no set. */
   standing(question: {
     readonly tenantId: string;
     readonly set: ApproverSet;
     readonly userIds: readonly string[];
   }): Promise<ReadonlyMap<string, HolderStatus>>;
-  /** Which of the sets the person holds and may decide for, in their order. */
+  /** Returns the sets to which the person belongs and for which they may decide, in the given order. */
   heldBy(question: {
     readonly tenantId: string;
     readonly userId: string;

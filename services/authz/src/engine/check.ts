@@ -114,8 +114,8 @@ class GrantSearch {
   }
 
   /**
-   * Walks the grants on the ancestor at `at`. If there are so many that looking each principal up is cheaper, it
-   * returns 0, the position from which `lookUp` continues.
+   * Walks the grants on the ancestor at `at`. Returns 0, the position from which `lookUp` continues, if the grants are
+   * so numerous that looking each principal up is cheaper.
    */
   walk(): number {
     const { principals, ancestors } = this.#scratch;

@@ -23,7 +23,7 @@ export const GRANTS = 2;
 /** One word contains a number and, in the lowest bits, the relation of a tuple. */
 const RELATION_BITS = 3;
 const RELATION_MASK = 0b111;
-/** Stands instead of a relation. The seven relations are numbered from 0. */
+/** Used instead of a relation. The seven relations are numbered from 0. */
 const SEVERAL = RELATION_MASK;
 export const withRelation = (number: number, relation: number): number =>
   ((number << RELATION_BITS) | relation) >>> 0;

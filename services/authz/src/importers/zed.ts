@@ -102,7 +102,7 @@ function subjects(tokens: Tokens): Expression {
       tokens.take('*');
       entries.push(`${type}:*`);
     } else if (tokens.has('#')) {
-      // The ellipsis stands for the object itself.
+      // The ellipsis refers to the object itself.
       entries.push(tokens.has('...') ? type : `${type}#${tokens.name()}`);
     } else entries.push(type);
   } while (tokens.has('|'));

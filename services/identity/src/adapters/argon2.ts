@@ -8,7 +8,7 @@ import {
   type HashCost,
 } from './hash-cost.ts';
 
-/** The password hash function alone. Callers limit concurrency and check password rules. */
+/** Only the password hash function. Callers limit concurrency and check password rules. */
 export type PasswordFunction = {
   /** Returns a PHC string with the current parameters. */
   readonly hash: (password: string) => Promise<string>;

@@ -1,7 +1,7 @@
 /**
- * Which events change how an account is signed in to: those that concern `notify_security_changes`. What came with
- * the account is no change of it. What ends sessions lets nobody in, and what a mail with a link says is not said
- * a second time.
+ * Determines which events change how a person signs in to an account. These are the events that concern
+ * `notify_security_changes`. Credentials that were created with the account are no such change. Events that only end
+ * sessions, and changes that another mail with a link already reports, cause no notice.
  */
 import { type ConcerningType, type EventHandlers, ignored } from '@cardea/event-store';
 import type { ExistingUser, ImpersonationEvent, UserEvent } from '../accounts/accounts.module.ts';

@@ -55,7 +55,8 @@ export async function eraseAgain(tables: TableLoad, later: LaterBackup): Promise
 }
 
 /**
- * Loads the later rows into a temporary table of text columns, since that backup may have columns that this one lacks.
+ * Loads the backup's later rows into a temporary table of text columns, because they may have columns that the restored
+ * table lacks.
  */
 async function loadBeside(
   tables: TableLoad,

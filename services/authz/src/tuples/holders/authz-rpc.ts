@@ -36,7 +36,7 @@ const askingNow = (tenantId: string): Asking => ({
   atLeast: undefined,
 });
 
-/** Nobody holds a relation that the tenant's model lacks. The other checks are answered without it. */
+/** If the tenant's model lacks a relation, nobody has it. The other checks are answered without it. */
 async function allowedEach(
   engine: Engine,
   of: Asking,

@@ -36,7 +36,7 @@ export async function mailEmailChange(
   const own = { ...command, id: uuidFrom(command.id, 'present') };
   if (change.effectiveAt !== null) {
     const details = { emailChange, day: change.effectiveAt };
-    // Includes the mail's number, so that the first mail's link works beside the reminder's.
+    // Includes the mail's number, so that the link of the first mail still works after the reminder.
     const asker = `${userId} ${mails}`;
     await mailOutbox.request({ ...at, details, asker, purpose: 'email_change_stop' }, own);
   } else if (change.missing.includes('present')) {

@@ -241,7 +241,7 @@ const PERSONAL_FIELDS = {
 } as const;
 type PersonalField = keyof typeof PERSONAL_FIELDS;
 
-/** The fields that an event names; the others stay unchanged. */
+/** The fields that an event names. The other fields do not change. */
 function personalFields(
   data: {
     readonly [field in PersonalField]?: Sealed | null;
@@ -277,7 +277,7 @@ export const signInsBefore = (epochSince: string): number =>
 /** A session that outlives the others. `userEpoch` is the user's epoch when the session began. */
 export type KeptSession = { readonly sid: string; readonly userEpoch: number };
 
-/** Keeps only a live session. A session that had ended stays ended. */
+/** Keeps a session only if it is live. A session that had ended is not restored. */
 export const keptSid = (user: ExistingUser, kept: KeptSession | null): string | null =>
   kept !== null && (kept.userEpoch === user.epoch || kept.sid === user.keepSid) ? kept.sid : null;
 

@@ -1,4 +1,7 @@
-/** Tells somebody by mail that failures of others blocked their account: once for each time it grows. */
+/**
+ * Notifies a user by mail that failed attempts of others blocked their account. It sends one mail each time the block
+ * becomes longer.
+ */
 import type { Command, Recorded } from '@cardea/event-store';
 import type { Clock } from '@cardea/runtime';
 import { policy } from '@cardea/service';

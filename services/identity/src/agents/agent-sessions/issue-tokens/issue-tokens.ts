@@ -1,4 +1,4 @@
-/** New tokens for a session. They never exceed the session, and a narrowed session stays narrow. */
+/** Issues new tokens for a session. Their rights never exceed those of the session, even after it was narrowed. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import { isSame, missingFrom, type ServiceGrant } from '../../agents/service-grant.ts';
 import {

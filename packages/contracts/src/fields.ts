@@ -35,7 +35,7 @@ export const id = (description: string) =>
 export const moment = (description: string) =>
   Type.String({ description: `${description} RFC 3339.`, examples: [EXAMPLE_MOMENT] });
 
-/** Like `moment`, and checked to be a valid time. */
+/** Works like `moment`, and also checks that the time is valid. */
 export const instant = (description: string) =>
   Type.String({
     format: 'date-time',

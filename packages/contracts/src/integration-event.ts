@@ -61,9 +61,12 @@ export type IntegrationEventKind = {
   readonly meaning: string;
   /** The closed schema with `context`, which is in the documents and which the relay checks. */
   readonly schema: TObject;
-  /** For the relay: true when `data` is exactly as declared. */
+  /** The relay uses this check. It returns true when `data` is exactly as declared. */
   readonly mayBePublished: (data: unknown) => boolean;
-  /** For consumers: true when `data` is as declared or has further fields, which a newer release may add. */
+  /**
+   * Consumers use this check. It returns true when `data` is as declared or has further fields, which a newer release
+   * may add.
+   */
   readonly canBeRead: (data: unknown) => boolean;
   /** The locations of faults in `data`: JSON pointers and rule names, without any value. */
   readonly faults: (data: unknown) => readonly string[];

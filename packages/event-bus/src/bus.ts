@@ -44,7 +44,7 @@ export type Consumer = {
   /** The group's name, e.g. `vault`, under which positions are stored. */
   readonly name: string;
   readonly topics: readonly string[];
-  /** Only these types are read, others are skipped. Undefined means all. */
+  /** Only these types are read, and others are skipped. Undefined means all. */
   readonly types?: readonly string[];
   /** Only events of these types are passed to `prepare`. Undefined means all. */
   readonly preparedTypes?: readonly string[];

@@ -150,7 +150,7 @@ export function describeSkipping(fixture: () => Fixture): void {
       const isSilent = position % SILENT_EVERY === 0;
       sent.push(ofType(isSilent ? 'thing.noted' : type, event));
       await publisher.publish(topic, sent.slice(-1));
-      // With a pause, because a batch with an effect would store the position of the next record too.
+      // The pause is needed because a batch with an effect would store the position of the next record too.
       const pauseMs = isSilent ? SILENCE_MS : (1 + ((position * seed) % 5)) * 20;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }

@@ -83,7 +83,7 @@ export interface Streams {
     rule: {
       readonly restsOn: B;
       readonly decide: (state: State, basis: BasisStates<B>) => Decision<E, Reason>;
-      /** As for `decideOn`. */
+      /** The same as for `decideOn`. */
       readonly isNew?: boolean;
     },
   ): Promise<Decided<State, E, Reason>>;
@@ -98,7 +98,7 @@ export interface Streams {
       readonly id: string;
       readonly command: Command;
       readonly decide: Decide<State, E, Reason>;
-      /** As for `decideOn`. */
+      /** The same as for `decideOn`. */
       readonly isNew?: boolean;
     }[],
   ): Promise<readonly Decided<State, E, Reason>[]>;

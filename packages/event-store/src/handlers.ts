@@ -39,7 +39,10 @@ export type Handlers<Event extends { readonly type: string }, Handled> = {
   readonly [T in Event['type']]: Handled | Ignored;
 };
 
-/** As `Handlers`, for these types of events, where a handler is a function of the event and further arguments. */
+/**
+ * The same as `Handlers`, but for these types of events, where a handler is a function of the event and further
+ * arguments.
+ */
 export type EventHandlers<
   E extends DomainEvent,
   Type extends E['type'],
@@ -53,7 +56,7 @@ declare const total: unique symbol;
 /** Marks a value that was made from handlers of all events. */
 export type Total<Made> = Made & { readonly [total]: true };
 
-/** For the functions that require handlers of all events, and for no others. */
+/** Only the functions that require handlers of all events may call it. */
 export const madeTotal = <Made>(made: Made): Total<Made> => made as Total<Made>;
 
 export const isIgnored = (handler: object): handler is Ignored => 'ignored' in handler;

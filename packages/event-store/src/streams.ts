@@ -30,7 +30,7 @@ const FAILURE_PAUSE_MS = 100;
 
 type Options = {
   readonly clock?: Pick<Clock, 'monotonicMs' | 'sleep'>;
-  /** From 0 to 1, for the random part of pauses. */
+  /** Returns a number from 0 to 1, for the random part of pauses. */
   readonly random?: () => number;
   /** The process's cache. By default a separate one. */
   readonly snapshots?: SnapshotCache;

@@ -14,7 +14,7 @@ import { writerProcesses } from './writer-processes.ts';
 
 /** A call of the product ends within ten seconds; a busy machine takes a little longer. */
 const CALL_MS = 15_000;
-/** By polling alone, each would take a second and at least one read. */
+/** With polling only, each append would take a second and at least one read. */
 const HEARD_APPENDS = 20;
 const LOG: Log = 'identity';
 

@@ -14,7 +14,7 @@ export type EventStoreFixture = {
   holdSnapshot(): Promise<() => Promise<void>>;
   /** True when positions have no gaps. */
   readonly dense: boolean;
-  /** Whether an append's basis is compared at its position in the log, not right before. */
+  /** Whether the store compares an append's basis at the append's position in the log, or only before the append. */
   readonly holdsBasis: boolean;
 };
 

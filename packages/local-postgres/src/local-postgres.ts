@@ -154,7 +154,7 @@ function flags(port: number, settings: LocalPostgresOptions['settings'] = {}): s
     unix_socket_directories: '',
     max_connections: String(CONNECTIONS_MAX),
     timezone: 'UTC',
-    // By default it wakes five times a second, even when nothing is written.
+    // By default the background writer wakes five times a second, even when nothing is written.
     bgwriter_delay: '1s',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',

@@ -19,7 +19,7 @@ const DARK = { text: '#e8edf2', muted: '#a9b4c0', line: '#333c47' };
 
 /** A long address may break anywhere, so that it never widens the mail. */
 const BREAKS = 'overflow-wrap:anywhere;word-break:break-word';
-/** For text that is not read as words: it fills its lines. */
+/** The style of text that is not read as words. It fills its lines. */
 const BREAKS_ALL = 'word-break:break-all';
 
 const COLOR = /^#[0-9a-f]{6}$/i;

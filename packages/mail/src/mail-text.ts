@@ -15,7 +15,7 @@ const SCHEME = /[a-z][a-z0-9+.-]*:\/\//giu;
 export const untrustedText = (text: string): string =>
   cut(cleaned(text.replaceAll(/\s+/gu, ' ').replaceAll(SCHEME, '')), STRANGERS_CHARACTERS_MAX);
 
-/** For text of people that must not begin a new line. */
+/** Joins the lines of a person's text that must not begin a new line. */
 export const oneLine = (text: string): string => text.replaceAll(/[\r\n]+/g, ' ');
 
 export const escapeHtml = (text: string): string =>

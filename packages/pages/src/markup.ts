@@ -27,7 +27,7 @@ function textOf(part: Part): string {
 export const html = (texts: TemplateStringsArray, ...parts: readonly Part[]): Markup =>
   trusted(String.raw({ raw: texts }, ...parts.map(textOf)));
 
-/** For text that this program has made: style sheets, scripts, drawings. */
+/** Marks text that this program has made as markup: style sheets, scripts, drawings. */
 export const trusted = (text: string): Markup => ({ [KIND]: true, text });
 
 export const NOTHING = trusted('');

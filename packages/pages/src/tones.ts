@@ -19,7 +19,7 @@ export const TONES: { readonly light: Tones; readonly dark: Tones } = {
   },
 };
 
-/** As custom properties: `--good` and `--good-tint`. */
+/** Returns the tones as custom properties, for example `--good` and `--good-tint`. */
 export const toneProperties = (tones: Tones): string =>
   TONE_NAMES.map((tone) => `--${tone}:${tones[tone].ink};--${tone}-tint:${tones[tone].tint}`).join(
     ';',

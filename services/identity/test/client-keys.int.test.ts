@@ -108,7 +108,7 @@ describe('a key with which a client authenticates', () => {
           }
         }
       }
-      // With and without `use: sig`; without an algorithm, and with each algorithm name of the key.
+      // The variants are with and without `use: sig`, without an algorithm, and with each algorithm name of the key.
       const expected: { readonly [each in Kind]?: number } = {
         ...{ 'P-256': 4, Ed25519: 12, 'RSA 2048': 8 },
       };

@@ -34,7 +34,7 @@ export async function oauthFixture(
 export const oauthOfFile = (env: { readonly [name: string]: string } = {}): OfFile<OAuthFixture> =>
   ofFile((databaseUrl) => oauthFixture(databaseUrl, env));
 
-/** For clients that need the real address: the issuer is reachable. */
+/** Used by clients that need the real address. The issuer is reachable. */
 export async function reachableFixture(databaseUrl: string): Promise<OAuthFixture> {
   const to = { port: 0 };
   const proxy = await tcpProxy(to);

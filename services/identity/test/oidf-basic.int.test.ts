@@ -54,7 +54,7 @@ async function flow(asked: Asked = {}, page: Browser = browser(fixture), by = co
   return { page, back, tokens, claims: tokens.claims() };
 }
 
-/** Where a browser is redirected without any action of a person. */
+/** Returns where a browser is redirected without any action of a person. */
 const sentTo = async (page: Browser, asked: Asked): Promise<string> =>
   (await page.get(requested({ state: 'the-state', ...asked }))).location;
 const errorOf = (location: string) => new URL(location).searchParams.get('error');

@@ -184,7 +184,7 @@ describe('the user handle [identity-21]', () => {
   });
 });
 
-/** As it was when each passkey got a handle of its own. */
+/** Adds a passkey as an earlier release did, when each passkey got a separate user handle. */
 async function addWithHandle(of: Account, key: Authenticator, handle: string): Promise<number> {
   const { challenge_id, options } = (await fixture.as(of).post(`${MINE}/options`)).body;
   const { cache } = fixture.host.needsOf('identity');

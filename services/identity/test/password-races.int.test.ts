@@ -4,7 +4,9 @@ import { changePassword, fromNetwork, identityReplicas, tally } from './replicas
 
 const ROUNDS = 20;
 const CALLERS = 50;
-/** As many networks as the sign-ins of an address track. Each makes as many concurrent attempts as are allowed. */
+/**
+ * The number of networks that the sign-ins of an address track. Each makes as many concurrent attempts as are allowed.
+ */
 const NETWORKS = 5;
 
 const replicas = identityReplicas();

@@ -1,4 +1,4 @@
-/** Where a browser may be redirected after a sign-in: only to registered addresses, byte for byte. */
+/** After a sign-in a browser may only be redirected to registered addresses, which are compared byte for byte. */
 import { describe, expect, it } from 'vitest';
 import { contractFixture } from './contract-fixture.ts';
 import { application, authorizeUrl, browser, pkce } from './oauth-fixture.ts';

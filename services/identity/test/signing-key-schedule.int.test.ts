@@ -26,7 +26,10 @@ const EVENTS_MAX = 500;
 /** Lifetime of a token in seconds: the longest that JWT_EXPIRY allows. */
 const TOKEN_LIFE_S = 24 * 3600;
 const SECRETS = { ENCRYPTION_KEY: secret('ab12'.repeat(16)), ENCRYPTION_KEY_PREVIOUS: undefined };
-/** Where a replica dies: before an append, after it but before the notification, after the erasure of a removed key. */
+/**
+ * The points at which a replica dies: before an append, after it but before the notification, and after the erasure of
+ * a removed key.
+ */
 const DEATHS = ['append.before_commit', 'append.after_commit', 'erase.after_key'] as const;
 
 const database = testDatabase();

@@ -15,7 +15,7 @@ import {
 export interface Epochs {
   /** Throws CacheUnavailable if processes may continue to use what they cached before. */
   changed(tenantId: string): Promise<void>;
-  /** Like `changed`, for a change that its own request has announced before. Does not wait. */
+  /** Works like `changed`, for a change that its own request has announced before. Does not wait. */
   changedBefore(tenantId: string): void;
   /** Creates the epoch of a tenant that has none. It is used from the next request on. */
   begin(tenantId: string): Promise<void>;

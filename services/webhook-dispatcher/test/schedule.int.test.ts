@@ -105,7 +105,7 @@ describe('the schedule of attempts', () => {
     let rows = await rowsOf(tenantId, id);
     for (const [index, delayMs] of DELAYS_MS.entries()) {
       expect(rows[0]).toMatchObject({ attempt: index + 1, status_code: 500, final: false });
-      // Never early, and at most 2 % late.
+      // A retry is never early, and at most 2 % late.
       const waitMs = Date.parse(rows[0].next_attempt_at) - Date.parse(rows[0].attempted_at);
       expect(waitMs).toBeGreaterThanOrEqual(delayMs);
       expect(waitMs).toBeLessThanOrEqual(delayMs * LATEST + SECOND);

@@ -167,7 +167,7 @@ function asDer(signature: Buffer): Buffer | undefined {
   return Buffer.concat([Buffer.of(DER_SEQUENCE, content.length), content]);
 }
 
-/** Without leading zeros, except the one that keeps a number from being negative. */
+/** Removes leading zeros, except the one that keeps a number from being negative. */
 function derInteger(bytes: Buffer): Buffer {
   const first = bytes.findIndex((byte) => byte !== 0);
   const digits = first === -1 ? Buffer.of(0) : bytes.subarray(first);

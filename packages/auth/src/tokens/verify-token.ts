@@ -22,7 +22,10 @@ export type VerifyDependencies = {
   readonly nowSeconds: number;
   /** This process has just signed this token, so its signature is not verified again. */
   readonly isSignedHere?: boolean;
-  /** For introspection, not for accepting a token: tokens for other resources are verified too. */
+  /**
+   * Only introspection sets this. Tokens for other resources are then verified too, so it must not be used to accept a
+   * token.
+   */
   readonly anyAudience?: true;
 };
 

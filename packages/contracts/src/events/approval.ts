@@ -61,7 +61,7 @@ const answered = {
   responded_at: instant('When they answered.'),
 };
 
-/** Never the URL or the token of a channel, because anyone who knows them can post there. */
+/** The fields never contain the URL or the token of a channel, because anyone who knows them can post there. */
 const channel = {
   channel_id: id('The channel.'),
   format: oneOf(['slack', 'teams', 'discord', 'ntfy'], 'The program that it leads to.'),

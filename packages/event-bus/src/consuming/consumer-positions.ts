@@ -92,7 +92,7 @@ export type ConsumerPositions = {
     lane: Lane,
     to: { readonly from: bigint; readonly offset: bigint },
   ): Promise<void>;
-  /** Also reads which of these streams are parked, and whether any other one is. */
+  /** Also reads which of these streams are parked, and whether any other stream is parked. */
   readDue(
     sql: Queryable,
     topics: readonly string[],

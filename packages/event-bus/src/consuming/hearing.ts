@@ -76,7 +76,7 @@ export function consumer<const From extends Events, const Name extends string>(d
   readonly on: EffectsOf<Concerning<From, Name>>;
   /** The tables whose rows `apply` writes. */
   readonly rows?: RowTarget;
-  /** As in {@link Consumer}. */
+  /** The same as in {@link Consumer}. */
   readonly onCommitted?: (events: readonly Heard<From>[]) => void;
 }): Total<Consumer> {
   const { name, from, on, rows = NO_ROWS, onCommitted } = definition;

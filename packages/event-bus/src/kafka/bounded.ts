@@ -16,7 +16,7 @@ export const bounded = async <T>(work: Promise<T>, ms: number): Promise<T> => {
   }
 };
 
-/** For closing a connection, which may be abandoned. Returns at once if no broker answers. */
+/** Waits while a connection closes, which may be abandoned. Returns immediately if no broker responds. */
 export const boundedEnd = async (end: Promise<void>, isAway = false): Promise<void> => {
   await bounded(end, isAway ? AWAY_END_MS_MAX : END_MS_MAX).catch(() => {});
 };

@@ -19,7 +19,7 @@ export type KafkaAddress = {
   readonly username?: Secret | undefined;
   readonly password?: Secret | undefined;
   readonly log: Logger;
-  /** For tests that cut connections. */
+  /** Tests use this to cut connections. */
   readonly socketFactory?: ISocketFactory;
 };
 
@@ -68,7 +68,7 @@ const RETRY: RetryOptions = {
   factor: 0.2,
   retries: 10,
 };
-/** For requests whose caller waits for the response. */
+/** The retries of a request whose caller waits for the response. */
 export const RETRY_SHORTLY: RetryOptions = { ...RETRY, maxRetryTime: 200, retries: 3 };
 /** A publisher never gives up, because no other process has its records. */
 export const RETRY_FOR_EVER: RetryOptions = { ...RETRY, retries: 2 ** 31 - 1 };

@@ -32,7 +32,7 @@ const SENT = `
     CASE WHEN $9::text IS NOT NULL THEN pg_notify('${BUS_NOTICES}', $9) END
   FROM advanced AS a`;
 const PUBLISH = { name: 'bus_send', text: `${SEND}${SENT}` };
-/** Never moves the checkpoint back. */
+/** This statement never moves the checkpoint back. */
 const PUBLISH_THROUGH = {
   name: 'bus_send_through',
   text: `${SEND}, moved AS (
@@ -47,7 +47,7 @@ const TELL = {
   text: `SELECT pg_notify('${BUS_NOTICES}', topic) FROM unnest($1::text[]) AS topic`,
 };
 const PUBLISH_EVENTS_MAX = 1000;
-/** Below PostgreSQL's maximum of 8,000. */
+/** The limit is below PostgreSQL's maximum of 8,000. */
 const NOTICE_BYTES_MAX = 2000;
 
 type Outgoing = Pick<SentRecord, 'key' | 'type' | 'position' | 'part'> & {

@@ -12,7 +12,7 @@ export type RelayCheckpoint = {
     /** The position at which a requested replay begins. */
     readonly replayFrom: bigint | undefined;
   }>;
-  /** Never moves back. */
+  /** The checkpoint never moves back. */
   save(position: bigint): Promise<void>;
   /**
    * Moves the checkpoint back to before this position, and stores the next offsets of the topic. From these offsets on

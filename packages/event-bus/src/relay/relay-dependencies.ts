@@ -25,7 +25,7 @@ export type RelayDependencies = {
   readonly counted?: (batch: RelayedBatch) => void;
 };
 
-/** For metrics: the size of a sent batch, and the age of its oldest event. */
+/** The size of a sent batch and the age of its oldest event, for metrics. */
 export type RelayedBatch = {
   readonly topic: string;
   readonly read: number;

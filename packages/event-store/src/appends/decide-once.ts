@@ -265,7 +265,7 @@ async function repeatOf<State, E extends DomainEvent, Reason extends string>(
 /** The most events of one command. */
 const COMMAND_EVENTS_MAX = 256;
 
-/** Adds the state after them to the last one, if that is due. */
+/** Returns the events, and with the last one the stream's new state if a stored state is due. */
 function newEvents<State, E extends DomainEvent, Reason extends string>(
   task: Task<State, E, Reason>,
   events: readonly E[],

@@ -31,7 +31,7 @@ const APPEND_BYTES_MAX = 1_000_000;
 /** Appends of this process that wait or run, over all logs. More are refused at once. */
 const APPENDS_MAX = 4096;
 const APPENDS_BYTES_MAX = 64_000_000;
-/** Below the 100 calls that a connection allows at once. */
+/** The limit is below the 100 concurrent calls that a connection allows. */
 const APPENDS_UNDER_WAY_MAX = 48;
 const READS_UNDER_WAY_MAX = 32;
 const READS_WAITING_MAX = 4096;

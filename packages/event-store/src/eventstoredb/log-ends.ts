@@ -18,7 +18,10 @@ export type LogEnds = {
   passed(log: Log, position: bigint): void;
   /** The position up to which the log was searched; undefined before the first search. */
   examined(log: Log): bigint | undefined;
-  /** Where to start a read of events after `after`: as late as possible without missing an event of the log. */
+  /**
+   * The position from which to read events after `after`. It is as late as possible without missing an event of the
+   * log.
+   */
   startBehind(log: Log, after: bigint): bigint;
 };
 

@@ -59,7 +59,7 @@ export type Contract<
   readonly ok: Ok;
   readonly status?: number;
   readonly otherOk?: { readonly [status: number]: Other };
-  /** Set if the response is not JSON: the handler returns a `raw` body of this media type. */
+  /** Set if the response is not JSON. The handler then returns a `raw` body of this media type. */
   readonly okMediaType?: string;
   /** Errors have the body of RFC 6749, `{error, error_description}`. Set for everything under `/oauth2`. */
   readonly oauthErrors?: true;
@@ -105,7 +105,7 @@ export type Contract<
   readonly upperCaseCodes?: boolean;
   /** Projections that must have passed the written position before the response is sent (2 s at most). */
   readonly waitsFor?: readonly string[];
-  /** For reads: the projections that wait for the position in `X-Service-Consistency`. */
+  /** The projections whose reads wait for the position in `X-Service-Consistency`. */
   readonly reads?: readonly string[];
   /**
    * Whether `Idempotency-Key` is honoured: see {@link Request.commandId}. `by_handler`: the handler calls `identify`

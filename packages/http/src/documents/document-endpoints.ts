@@ -28,7 +28,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-// Without fonts, proxy and assistant, because each would send requests to another host.
+// Fonts, proxy and assistant are switched off, because each would send requests to another host.
 const START = `Scalar.createApiReference('#reference', {
   url: '/openapi.json',
   withDefaultFonts: false,

@@ -56,7 +56,7 @@ function readItems(schema: unknown): ReadIds | undefined {
   };
 }
 
-/** Also true if an alternative or the items of a list are marked. */
+/** Whether the schema, an alternative of it, or the items of a list are marked. */
 const isExact = (schema: unknown): boolean =>
   isObject(schema) &&
   (schema['exactText'] === true ||

@@ -8,7 +8,7 @@ export type QueryReading =
   | { readonly fault: Fault };
 
 export function readQuery(search: string): QueryReading {
-  // Without a prototype, so that no name matches an inherited property.
+  // The object has no prototype, so that no name matches an inherited property.
   const values: { [name: string]: string } = Object.create(null);
   if (search === '') return { values };
   const pairs = search.split('&');

@@ -65,7 +65,7 @@ export function answerValidator<Schema extends TSchema>(
   };
 }
 
-/** For params and query: strings are converted to numbers and booleans where the schema requires them. */
+/** Validates params and query. Strings are converted to numbers and booleans where the schema requires them. */
 export function stringsValidator(schema: TObject): Validator {
   const closed = closedSchema(schema);
   const check = validating(closed);

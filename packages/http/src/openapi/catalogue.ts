@@ -17,7 +17,7 @@ export type CatalogueEntry = {
   readonly codes: { readonly [status: string]: readonly string[] };
 };
 
-/** In routing order, without internal endpoints. */
+/** Lists endpoints in routing order, without internal ones. */
 export const catalogue = (endpoints: readonly Endpoint[]): readonly CatalogueEntry[] =>
   inOrder(endpoints)
     .map(({ contract }) => contract)

@@ -32,7 +32,7 @@ export type Dial = {
   readonly address: string;
   readonly port: number;
   readonly protocol: 'http:' | 'https:';
-  /** For TLS: the name that the certificate must be valid for. */
+  /** The name for which the TLS certificate must be valid. */
   readonly servername: string | undefined;
 };
 /** Opens one connection, with TLS for https. Rejects with {@link ConnectFailed}. */

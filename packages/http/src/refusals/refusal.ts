@@ -10,9 +10,9 @@ export type { Refusal };
 export type Fault = {
   readonly field: string;
   readonly rule: string;
-  /** For the rule `enum`: the values that the field accepts. */
+  /** The values that the field accepts, for the rule `enum`. */
   readonly allowed?: readonly (string | number | boolean | null)[];
-  /** For rules such as `max_length`: the limit. */
+  /** The limit of a rule such as `max_length`. */
   readonly limit?: number;
 };
 

@@ -15,7 +15,7 @@ const HEADERS_MAX_BYTES = 64 * 1024;
 const HEADERS_WAIT_MS = 10_000;
 /** The time limit for headers and body together. The body also has its own limit. */
 const REQUEST_WAIT_MS = 20_000;
-/** Above the gateway's 60 s, so that the gateway never uses a connection that we are closing. */
+/** The time is longer than the gateway's 60 s, so that the gateway never uses a connection that we are closing. */
 const KEEP_ALIVE_MS = 75_000;
 /** The time-out of a socket without any traffic, longer than the longest poll. */
 const STILL_MS = 120_000;
@@ -119,7 +119,7 @@ const REASONS: { readonly [status: number]: string } = {
   431: 'Request Header Fields Too Large',
 };
 
-/** For bytes that are no request, for which Node has no response object. */
+/** Responds to bytes that are no request, for which Node has no response object. */
 function answerRaw(socket: Socket, refusal: Refusal, requestId: string): void {
   if (!socket.writable || socket.bytesWritten > 0) {
     socket.destroy();

@@ -24,7 +24,7 @@ export type ManagementDependencies = {
   /** The database, which is checked every second. */
   readonly database: {
     ping(): Promise<void>;
-    /** For how long callers of a pool have been waiting without getting a connection. */
+    /** The time for which callers of a pool have been waiting without getting a connection. */
     pools(): readonly { readonly pool: string; readonly silentMs: number }[];
   };
   readonly refusedWrites?: Pick<RefusedWrites, 'reason'>;

@@ -2,7 +2,7 @@
 import { type Typed, textOfValue } from './form-body.ts';
 import type { FormField } from './page-types.ts';
 
-/** The hidden field with what was shown at first. */
+/** The name of the hidden field that contains the value that the page first showed. */
 export const shownName = (field: string): string => `was.${field}`;
 
 /** Browsers send the lines of a field with carriage returns. */

@@ -39,7 +39,7 @@ export type PageOf<Key extends string, Data> = {
   readonly name: string;
   readonly summary: string;
   readonly description: string;
-  /** Below `/approve` or `/account`. `{id}` is a parameter of its endpoints, too. */
+  /** The path begins with `/approve` or `/account`. `{id}` is also a parameter of the page's endpoints. */
   readonly path: string;
   readonly params?: TObject;
   /** Reads by their names in `data`. The first refusal determines the page. */

@@ -16,7 +16,7 @@ export const PROOF_FIELDS = [
   'proof_challenge_id',
   'proof_response',
 ] as const;
-/** Sent if only the confirmation was requested; the form itself comes next. */
+/** Sent if only the confirmation was requested. The form itself is submitted afterwards. */
 export const PROOF_ALONE = 'proof_alone';
 
 const CODE_MAX_CHARS = 64;
@@ -25,9 +25,9 @@ export function proofFields(
   say: Say,
   of: {
     readonly ways: readonly ProofKind[];
-    /** Where the script gets a challenge for a passkey. */
+    /** The address from which the script gets a challenge for a passkey. */
     readonly challenge: string;
-    /** Where a person signs in again if they have no method of confirmation. */
+    /** The address at which a person signs in again if they have no method of confirmation. */
     readonly signIn: string;
     readonly isWrong: boolean;
   },

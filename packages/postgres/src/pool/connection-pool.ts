@@ -69,7 +69,7 @@ export type PoolState = {
   readonly total: number;
   readonly idle: number;
   readonly waiting: number;
-  /** For how long callers have been waiting without any of them getting a connection; 0 when the pool works. */
+  /** The time for which callers have been waiting without any of them getting a connection. 0 when the pool works. */
   readonly silentMs: number;
 };
 

@@ -19,7 +19,7 @@ const LOOK_MS = 250;
 
 /** Positions that the process's own runners update. */
 export interface PositionBoard extends Positions {
-  /** Never moves back. */
+  /** The position never moves back. */
   advance(projection: string, position: bigint): void;
   /** Calls the listener when another process has applied events, or may have. */
   onApplied(projection: string, listener: () => void): void;

@@ -17,7 +17,7 @@ import type { Change, Upsert } from './change.ts';
 
 /** A column's SQL type determines how `unnest` casts it, e.g. `text`, `uuid`, `timestamptz`, `jsonb`, `text[]`. */
 export type Table = {
-  /** Without a schema: the tables are in the service's schema, or in that of a rebuild. */
+  /** The name without a schema. The tables are in the service's schema, or in that of a rebuild. */
   readonly name: string;
   readonly key: readonly string[];
   readonly columns: { readonly [column: string]: string };
@@ -43,7 +43,7 @@ export type ProjectionTools = {
 /** A change of one row of one named table. */
 export type TableChange = { readonly table: string; readonly change: Change<object, object> };
 
-/** As `TableChange`, for a consumer's tables. */
+/** The same as `TableChange`, for a consumer's tables. */
 export type TableWrite = TableChange | { readonly table: string; readonly change: Upsert };
 
 type Changes = readonly TableChange[] | Promise<readonly TableChange[]>;

@@ -110,7 +110,7 @@ async function catchUp({ options, projector, checkpoint }: Build, to: bigint): P
     );
     const events = page.filter((event) => event.position <= to);
     if (events.length === 0) {
-      checkpoint.position = to; // The log has no more events up to there, since positions may have gaps.
+      checkpoint.position = to; // The log has no more events up to that position. Positions may have gaps.
       return;
     }
     await applyOrSetAside(events, {

@@ -18,7 +18,7 @@ import {
   upsertStep,
 } from './row-steps.ts';
 
-/** Where a consumer writes rows: its tables and their schema. */
+/** The tables into which a consumer writes rows, and their schema. */
 export type RowTarget = { readonly schema: string; readonly tables: readonly Table[] };
 
 /**

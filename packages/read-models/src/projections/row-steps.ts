@@ -16,7 +16,7 @@ export type Step = {
 };
 
 export type StepTarget = {
-  /** With its schema. */
+  /** The table's name with its schema. */
   readonly name: string;
   readonly table: Table;
   /** SQL; nothing is written where it is false. */

@@ -137,7 +137,7 @@ const codeOf = (error: Error & { readonly code?: unknown }): string =>
     ? error.code
     : (/^[A-Z]+\b/.exec(error.message)?.[0] ?? error.name);
 
-/** Loaded when a cache is opened, after the instrumentation, and not at all without a cache. */
+/** The client is loaded when a cache is opened, after the instrumentation. Without a cache it is never loaded. */
 const loadClient = (): typeof import('ioredis') => createRequire(import.meta.url)('ioredis');
 
 /** Nothing waits in a queue of the client. What cannot be sent now fails now. */

@@ -24,8 +24,8 @@ export class NestedConnection extends Error {
 }
 
 /**
- * For tests: from now on a nested connection throws. Elsewhere it is counted and logged, because a consumer would
- * attribute the error to the event and park its stream.
+ * Only tests call it. From then on a nested connection throws. Outside of tests it is counted and logged, because a
+ * consumer would attribute the error to the event and park its stream.
  */
 export function throwOnNestedConnections(does = true): void {
   throws = does;

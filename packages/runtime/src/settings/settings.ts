@@ -87,7 +87,7 @@ export type Settings = {
   readonly AUTHZ_SNAPSHOT_DIR: string | undefined;
   readonly VAULT_SESSION_RATE: number;
   readonly VAULT_REVEAL: 'off' | 'on';
-  /** Where standalone stores mail and data. Undefined in containers. */
+  /** The folder in which standalone stores mail and data. Undefined in containers. */
   readonly CARDEA_DATA: string | undefined;
   /** Whether plaintext to another host prevents the start, unless the host is named below. */
   readonly CARDEA_REQUIRE_TLS: boolean;

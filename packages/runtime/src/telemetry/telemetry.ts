@@ -57,7 +57,7 @@ export function span<T>(
       try {
         return await work(current);
       } catch (error) {
-        // Only the name, because messages of libraries quote their input.
+        // Only the error's name is recorded, because messages of libraries quote their input.
         const message = error instanceof Error ? error.name : 'error';
         current.setStatus({ code: SpanStatusCode.ERROR, message });
         throw error;

@@ -18,8 +18,8 @@ const CATCH_UP_MS_MAX = 60_000;
 const RETENTION_EVERY_MS = 3_600_000;
 
 /**
- * Starts the lists of revoked sessions and keys that have not expired yet: received from other processes, and stored
- * completely in the cache.
+ * Starts the lists of revoked sessions and keys that have not expired yet. Other processes send their changes, and the
+ * cache stores the complete lists.
  */
 export async function startRevocationLists(
   marks: MirroredRevocations,

@@ -67,7 +67,7 @@ type AgentEvent = Heard<
 
 /** One service's copies of one kind of thing. */
 export type Copies<Copy, Event> = {
-  /** For `rows` of the service's consumer. */
+  /** The table that `rows` of the service's consumer names. */
   readonly table: Table;
   /** What an older event does not say stays as it is. */
   readonly keep: (event: Event) => TableWrite;

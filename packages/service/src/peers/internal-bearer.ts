@@ -25,7 +25,7 @@ export type InternalBearers = {
   readonly to: (callee: ServiceName) => readonly string[];
   /** Whether an `Authorization` header belongs to a permitted caller. Compares in constant time. */
   readonly accepts: (header: string | undefined) => boolean;
-  /** Like `accepts`, for the management port, where only the command line may change something. */
+  /** Works like `accepts`, for the management port, where only the command line may change something. */
   readonly acceptsTools: (header: string | undefined) => boolean;
 };
 

@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
 const HOST = '127.0.0.1';
-/** Below the range from which Linux assigns ports, including those of outgoing connections. */
+/** The first port is below the range from which Linux assigns ports, including those of outgoing connections. */
 const FIRST = 12_000;
 const LAST = 32_000;
 const TRIES_MAX = 2_000;

@@ -105,7 +105,7 @@ export function testKafka(): TestKafka {
   };
 }
 
-/** For tests that start and kill their own brokers. They are skipped by name if Kafka is unavailable. */
+/** Returns what tests need to start and kill their own brokers. They are skipped by name if Kafka is unavailable. */
 export function needKafka(): KafkaOfRun {
   const server = inject('kafka');
   beforeEach((context) => {

@@ -70,7 +70,7 @@ export function testRedis(): TestRedis {
   };
 }
 
-/** For tests that start and kill their own servers. They are skipped by name without a `redis-server`. */
+/** Returns what tests need to start and kill their own servers. They are skipped by name without a `redis-server`. */
 export function needRedis(): RedisOfRun {
   const server = inject('redis');
   beforeEach((context) => {

@@ -15,7 +15,7 @@ export type { ListedUsers, UsersQuestion } from './list-users.ts';
 export type { SavedGraph } from './tuple-graph.ts';
 
 export type Checked = { readonly allowed: boolean; readonly reason?: string };
-/** Also returns the tuples of the path that allows it, or the near miss if there is one. */
+/** A result that also has the tuples of the path that allows it, or the near miss if there is one. */
 export type Explained = Checked & {
   readonly path?: readonly Fields[];
   readonly held?: readonly Fields[];
@@ -42,7 +42,7 @@ export interface TupleIndex {
   /** Repeating a write or a delete changes nothing. */
   write(tuple: Fields): void;
   delete(tuple: Fields): void;
-  /** Set if it cannot be saved as a file; `save` then throws. */
+  /** Set if the index cannot be saved as a file. `save` then throws. */
   readonly hasNoFile?: true;
   /** The whole contents, in the form that `savedTupleIndex` reads; valid until the next change. */
   save(): SavedGraph;

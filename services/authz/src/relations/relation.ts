@@ -32,7 +32,7 @@ export type Fields = {
 /** Tuples to write and to delete in one step. */
 export type Batch = { readonly writes: readonly Fields[]; readonly deletes: readonly Fields[] };
 
-/** As the id of a subject it stands for every id of the subject's type. */
+/** As the id of a subject, the wildcard means every id of the subject's type. */
 export const WILDCARD = '*';
 
 /** The number of each relation in table and index. */

@@ -1,4 +1,4 @@
-/** When the authorization server requires a sign-in or a consent. */
+/** Determines when the authorization server requires a sign-in or a consent. */
 import { interactionPolicy } from 'oidc-provider';
 import { type Ctx, type Ports, type ShownClaim, tenantFor } from './authorization-ports.ts';
 import { isAboutDevice } from './device-flow.ts';

@@ -57,7 +57,7 @@ export type GivenConsent = {
   readonly claims: readonly ConsentedClaim[];
   readonly epoch: number;
   readonly grantedAt: string;
-  /** When the previous epoch ended. Tokens are dated after it. */
+  /** The time when the previous epoch ended. Tokens are dated after it. */
   readonly revokedAt: string | null;
 };
 export type Consent = { readonly status: 'none' } | GivenConsent;

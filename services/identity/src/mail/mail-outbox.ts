@@ -28,7 +28,7 @@ export type MailRequest = {
   readonly language?: Language | undefined;
   /** Set for the purpose `invitation`. */
   readonly invitationId?: string;
-  /** For the purposes `magic_link` and `verify`: the interaction in which the mail was requested. */
+  /** The interaction in which the mail was requested, for the purposes `magic_link` and `verify`. */
   readonly interaction?: string;
   /**
    * The requester. A request voids only earlier mails of the same requester. If undefined, it voids all earlier ones.

@@ -35,7 +35,7 @@ export type SessionFacts = {
    * after a refresh by a release that did not have this field.
    */
   readonly refreshed_by?: { readonly seq: number; readonly caller: Sealed };
-  /** When a repeat of the token before `seq` within the leeway was last recorded. */
+  /** The time when a repeat of the token before `seq` within the leeway was last recorded. */
   readonly repeated_at?: string;
   /** The repeat came from another network or user agent than the refresh. */
   readonly repeated_elsewhere?: true;

@@ -30,7 +30,7 @@ export type KeyringEvent =
         readonly private: Sealed;
         readonly origin: 'random';
         readonly activate_at: string;
-        /** When the key was created. Older keys lack it; they were created when they began to sign. */
+        /** The time when the key was created. Older keys lack it; they were created when they began to sign. */
         readonly at?: string;
       };
     }

@@ -47,7 +47,7 @@ export const afterRotation = (before: KeySecret, rotated: RotatedSecret): KeySec
 export type Recognised = {
   /** Identifies this state of the secret; a rotation invalidates it. */
   readonly stamp: string;
-  /** When the secret itself expires; null for the current one. */
+  /** The time when the secret itself expires. Null for the current one. */
   readonly until: Date | null;
 };
 

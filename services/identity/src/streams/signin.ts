@@ -115,7 +115,7 @@ export const isTrusted = (signin: Signin, prefix: string): boolean =>
   signin.known_prefixes.includes(prefix) &&
   (signin.prefixes.find((record) => record.prefix === prefix)?.level ?? 0) === 0;
 
-/** When the current block of second factors ends. It applies to all networks. */
+/** Returns when the current block of second factors ends. The block applies to all networks. */
 export function secondFactorBlockOf(signin: Signin, now: Date): Date | undefined {
   const second = signin.status === 'seen' ? signin.second : undefined;
   if (second?.blocked_until == null || !isAccountBlocked(second, now)) return undefined;

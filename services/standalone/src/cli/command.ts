@@ -27,7 +27,7 @@ export type Call = {
   readonly log: RootLogger;
   /** Opens the deployment at the first call. It is closed after the command. */
   readonly open: () => Promise<Deployment>;
-  /** For commands that take a while: prints a line at once, before the end. */
+  /** Prints a line immediately, before the end of a command that takes long. */
   readonly tell: (line: string, json: object) => void;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;

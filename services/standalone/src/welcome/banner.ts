@@ -12,7 +12,7 @@ export type Welcome = {
   readonly adminPassword: string | undefined;
   /** The password was generated with the data folder. */
   readonly ownPassword: boolean;
-  /** Where mail goes: the mailbox, or the server's host. */
+  /** The destination of mail: the mailbox, or the server's host. */
   readonly mail: string;
   readonly dataFolder: string;
   /** The folder of the own database, if it is not in the data folder. */

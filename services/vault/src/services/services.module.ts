@@ -79,7 +79,7 @@ export function servicesModule(needs: ServicesDependencies): {
   return { module, parts, shredTenant: shredTenant(shared) };
 }
 
-/** For callers that work on services without serving requests: the command line and tests. */
+/** Used by callers that work on services without serving requests: the command line and tests. */
 export function serviceParts(needs: Omit<ServicesDependencies, 'epochs'>): ServiceParts {
   const { database, random, clock, settings } = needs;
   const keys = dataKeys({ database, random, clock, keys: wrapKeys(settings, 'dek-wrap/v1') });

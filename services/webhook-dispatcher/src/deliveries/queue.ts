@@ -26,7 +26,7 @@ export type Claimed = {
 
 type Claim = {
   readonly claimed: readonly Claimed[];
-  /** When the next delivery is due. */
+  /** The time when the next delivery is due. */
   readonly nextAt: Date | undefined;
   /** Whether due deliveries were left, because a share, a width or the claim itself was full. */
   readonly isMoreDue: boolean;

@@ -20,7 +20,7 @@ import {
 } from './webhook.ts';
 import { isWebhookStream, webhookIdOf } from './webhooks.projection.ts';
 
-/** Where to send and how to sign. Undefined after its key was erased. */
+/** The URL and the key with which deliveries are sent. Undefined after the key was erased. */
 export type Target = { readonly url: string; readonly origin: string; readonly keys: SigningKeys };
 
 export type IndexedWebhook = {

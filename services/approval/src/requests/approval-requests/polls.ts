@@ -29,7 +29,7 @@ export type Wait<State> = {
   readonly read: () => Promise<State>;
   /** True if there is nothing more to wait for. */
   readonly isOver: (state: State) => boolean;
-  /** When the request expires. The poll does not wait beyond that time. */
+  /** Returns the time when the request expires. The poll does not wait beyond that time. */
   readonly endsAt: (state: State) => Date | undefined;
   /** Aborted when the client disconnects or the process stops. The poll then returns the current state. */
   readonly stops: readonly AbortSignal[];

@@ -23,7 +23,7 @@ export type EmailEvent =
         readonly epoch: number;
         readonly keep_sid: string | null;
         readonly expires_at: string;
-        /** Set if the present address is out of reach: the change takes effect at that time. */
+        /** Set if the present address is out of reach. The change takes effect at that time. */
         readonly effective_at: string | null;
         readonly at: string;
       };

@@ -8,7 +8,7 @@ export type FactorType = 'totp' | 'passkey';
 export type UserFactor = {
   readonly id: string;
   readonly type: FactorType;
-  /** When the account got the factor. Missing in states that were stored before this field existed. */
+  /** The time when the account got the factor. Missing in states that were stored before this field existed. */
   readonly at?: string;
 };
 export type SecondFactors = {

@@ -54,9 +54,9 @@ export type UserFacts = {
    * their own password.
    */
   readonly revokedEpoch: number;
-  /** When the epoch last rose. */
+  /** The time when the epoch last rose. */
   readonly epochSince: string;
-  /** When the owner of the address took the account from the person who had registered it. */
+  /** The time when the owner of the address took the account from the person who had registered it. */
   readonly reclaimedAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;

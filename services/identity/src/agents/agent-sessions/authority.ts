@@ -23,7 +23,9 @@ export type RevocationCause = {
         readonly needsDelegation: boolean;
       }
     | undefined;
-  /** When the user's own token was used. A delegation that was withdrawn after that time ends the authority. */
+  /**
+   * The time when the user's own token was used. A delegation that was withdrawn after that time ends the authority.
+   */
   readonly since: Date;
   readonly now: Date;
 };

@@ -32,7 +32,7 @@ export type PendingMail = {
   readonly language?: Language;
   /** How many notices the mail summarizes. */
   readonly count?: number;
-  /** When the summary mail is sent. */
+  /** The time when the summary mail is sent. */
   readonly due_at?: string;
 };
 export type MailboxFacts = {

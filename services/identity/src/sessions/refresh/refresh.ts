@@ -28,7 +28,7 @@ export type Refresh = {
   readonly caller: Sealed;
   /** Whether the caller made the refresh of this number. Undefined if that was not looked up. */
   readonly lastRefresh: { readonly seq: number; readonly isCallers: boolean } | undefined;
-  /** By how much a refresh extends the session. */
+  /** The time by which a refresh extends the session. */
   readonly slidingMs: number;
 };
 

@@ -19,7 +19,7 @@ export const PENDING_MS = 24 * 3600_000;
 
 export type Schedule = { readonly now: Date; readonly rotateAfterMs: number };
 
-/** When the next key has to be published. Undefined if one is published, or if none signs yet. */
+/** Returns when the next key has to be published. Undefined if one is published, or if no key signs yet. */
 const announcementDue = (ring: Keyring, { rotateAfterMs }: Schedule): Date | undefined => {
   const active = activeKey(ring);
   if (active?.activatedAt == null || pendingKey(ring) !== undefined) return undefined;

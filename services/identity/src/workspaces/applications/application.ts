@@ -60,7 +60,7 @@ export type ApplicationFields = {
   readonly dpop_bound_access_tokens: boolean;
   /** Claims about its users in addition to those of OpenID Connect. */
   readonly claims: readonly ApplicationClaim[];
-  /** Only the fields that differ from the tenant's branding. */
+  /** The branding fields that differ from the tenant's branding. */
   readonly branding: Partial<Branding>;
   /** If there are any, the client authenticates with one of them and has no secret. */
   readonly jwks: readonly ClientJwk[];

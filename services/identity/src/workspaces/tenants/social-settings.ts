@@ -18,7 +18,7 @@ export type SocialClient = {
   readonly client_id: string;
   /** The provider's address if it is not its own. Allowed in development only. */
   readonly endpoint: string | null;
-  /** For Microsoft: the ids of the directories whose users may sign in. */
+  /** The ids of the directories whose users may sign in, for Microsoft. */
   readonly tenants?: readonly string[];
 };
 export type SocialSettings = { readonly [Provider in SocialProvider]: SocialClient | null };

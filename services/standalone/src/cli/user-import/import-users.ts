@@ -30,7 +30,9 @@ type Dependencies = {
   readonly note: (at: Location, code: string) => void;
   readonly signal: AbortSignal;
 };
-/** Where a user is in the file. Files of some products have only one line, so the user's number is given too. */
+/**
+ * The location of a user in the file. Files of some products have only one line, so the user's number is also given.
+ */
 export type Location = {
   readonly line: number;
   /** The first user has number 1. */

@@ -36,7 +36,10 @@ export type Task<State, E extends DomainEvent, Reason extends string> = {
 
 export type DecideDependencies = { readonly store: EventStore; readonly snapshots: SnapshotCache };
 
-/** A state that was not read now. An append at its revision proves it. */
+/**
+ * A state that is assumed and not read: the cached one, or none for a new stream. The append's expected revision
+ * verifies it.
+ */
 export function assumptionOf<State, E extends DomainEvent, Reason extends string>(
   { store, snapshots }: DecideDependencies,
   { stream, streamId, command, isNew }: Task<State, E, Reason>,

@@ -24,7 +24,7 @@ export type KnownPositions = {
   forget(): void;
 };
 
-/** Keeps positions of the given topics only. Other topics carry single streams that are sent late once. */
+/** Stores positions of the given topics only. In other topics a stream may be sent late, after newer records. */
 export const knownPositions = (kept: readonly string[]): KnownPositions => {
   const topics = new Set<string>();
   const positions = new Map<string, LanePosition>();

@@ -57,7 +57,7 @@ export function indexSnapshots(needs: SnapshotDependencies): IndexSnapshots {
       const found = await files.read(tenantId, text);
       if (found === undefined || found.position < atLeast) return undefined;
       const { position } = found;
-      // The log was truncated, so the file's contents do not belong to what follows.
+      // The log was truncated, so the file may contain events that the log no longer has.
       if (position > (await needs.head())) return undefined;
       return { index: savedTupleIndex(found.saved), position, parked, isSaved: true };
     },

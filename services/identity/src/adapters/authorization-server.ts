@@ -288,7 +288,8 @@ async function replaceSession(provider: Provider, ports: Ports, ctx: Ctx): Promi
   const uid = cookieOf(provider, ctx, 'resume');
   const interaction = uid === undefined ? undefined : await provider.Interaction.find(uid);
   const { login, consent } = interaction?.result ?? {};
-  // A consent belongs to the person who was signed in. The library compares the accounts.
+  // After a consent the session is not replaced. A consent belongs to the person who was signed in, and the library
+  // compares the accounts.
   if (interaction === undefined || login === undefined || consent !== undefined) return;
   const session = await sessionOf(provider, ctx);
   const { accountId, acr: sid } = login as { readonly accountId: string; readonly acr?: string };

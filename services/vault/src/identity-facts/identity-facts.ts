@@ -75,7 +75,7 @@ export function identityFacts(needs: Dependencies): IdentityFacts {
       const user = userId === null ? {} : { userId };
       return withWord(rows.facts, await copies.ask({ tenantId, agentId, sessionId, ...user }));
     }
-    // A row as new as the announced change is newer than the token too.
+    // A row that includes the announced change is also newer than the token.
     const { agent } = rows.facts;
     if (agent === undefined || changes.agent === 0n) return rows.facts;
     return { ...rows.facts, agent: { ...agent, changed_at: 'now' } };

@@ -95,7 +95,10 @@ export type UserEvent =
         readonly roles: readonly string[];
         /** Since version 2. Set if a role above `member` was removed. */
         readonly tokens_before?: number;
-        /** Only in version 1, which had no separate event: an administrator's token gave the roles. */
+        /**
+         * Only events of version 1 have this field, because they had no separate event for it. It means that an
+         * administrator's token gave the roles.
+         */
         readonly vouched?: boolean;
         readonly at: string;
       };

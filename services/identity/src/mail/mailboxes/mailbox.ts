@@ -171,8 +171,8 @@ const ofOthers = (asker: string, now: Date, all: readonly PendingMail[]): readon
     .slice(0, BESIDE_MAX);
 
 /**
- * A secret works once, while it is the newest of its requester and purpose and has not expired. Of two concurrent uses
- * one succeeds.
+ * A secret works once, while it is the newest of its requester and purpose and has not expired. Only one of two
+ * concurrent uses succeeds.
  */
 export function useSecret(
   { purpose, generation, now }: UseSecret,

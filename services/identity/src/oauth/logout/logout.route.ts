@@ -212,7 +212,7 @@ async function readRequest(
   };
 }
 
-/** The person whose sign-in it is; undefined if the sign-in has ended. */
+/** The signed-in person. Undefined if the sign-in has ended. */
 async function aliveBrowser(
   { browserOf, isBrowserAlive }: Dependencies['applicationSessions'],
   { accountId, browserSid }: SignedIn,

@@ -39,7 +39,7 @@ export type RefreshedBy =
       readonly clientId: string;
       /** The thumbprint of the key whose possession the request proved. */
       readonly thumbprint: string | undefined;
-      /** Whether the next refresh token is bound to it. */
+      /** Whether the next refresh token is bound to this key. */
       readonly binds: boolean;
     };
 

@@ -64,7 +64,7 @@ export type ClientPrincipal = {
   readonly tenantId: string;
   readonly roles: readonly string[];
   readonly scopes: readonly string[];
-  /** Equals its own id, because it acts through no other application. */
+  /** The machine's own id, because it acts through no other application. */
   readonly appId: string;
   /** Unix seconds. */
   readonly issuedAt: number;

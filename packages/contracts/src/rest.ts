@@ -47,7 +47,7 @@ export type ErrorBody = Static<typeof ErrorBody>;
 
 export const PAGE_SIZE_DEFAULT = 50;
 export const PAGE_SIZE_MAX = 1000;
-/** Beyond it, rows have to be found by filters, not by paging. */
+/** The maximum offset. Rows beyond it have to be found by filters instead of paging. */
 export const PAGE_OFFSET_MAX = 1_000_000;
 
 const OFFSET = Type.Integer({ minimum: 0, maximum: PAGE_OFFSET_MAX, default: 0 });

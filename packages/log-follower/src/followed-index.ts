@@ -26,7 +26,7 @@ export type FollowedIndexDependencies = {
   readonly log: Logger;
   /** Returns the position of the index before the first event. It is called until it succeeds once. */
   readonly start: () => Promise<bigint>;
-  /** Returns what has to end before events are applied. Undefined when there is nothing. */
+  /** Returns a promise that has to settle before events are applied. Undefined if there is none. */
   readonly heldBy?: () => Promise<unknown> | undefined;
   readonly take: (event: RecordedEvent) => void;
   /** Called when the server was asked and the log had no further events. */

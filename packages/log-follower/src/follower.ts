@@ -41,7 +41,7 @@ export type FollowerDependencies = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly watch: Pick<LoopWatch, 'tick' | 'degraded'>;
-  /** Without it every process follows separately. `parkedNotice`: the payload that a release sends. */
+  /** Without this, every process follows the log separately. `parkedNotice` is the payload that a release sends. */
   readonly lead?: {
     readonly leases: Leases;
     readonly lease: string;
@@ -67,7 +67,7 @@ type Active<Prepared> = {
   /** Aborts at the stop, when the lease is lost, and when the state in memory is outdated. */
   readonly until: AbortSignal;
   readonly loadedAtMs: number;
-  /** Everything up to here was applied or passed over. The stored checkpoint may lag. */
+  /** Everything up to this position was applied or skipped. The stored checkpoint may lag. */
   passed: bigint;
   next: Promise<Read<Prepared>> | undefined;
 };
@@ -208,7 +208,7 @@ export class LogFollower<Prepared = undefined> {
 
   #readAhead(active: Active<Prepared>, after: bigint): Promise<Read<Prepared>> {
     const next = this.#read(active, after);
-    next.catch(() => {}); // It is handled where it is awaited, unless this batch fails first.
+    next.catch(() => {}); // The error is handled where the promise is awaited, unless this batch fails first.
     return next;
   }
 

@@ -19,7 +19,7 @@ export type Page = {
 export type Resting = {
   /** The next page begins after this position. */
   after(): bigint;
-  /** Passes it the next page. Returns false when it has to be woken. */
+  /** Passes the next page to the follower. Returns false if the follower has to be woken. */
   pass(page: Page): boolean;
 };
 
@@ -69,7 +69,7 @@ export async function openLogReader(
     const page = await pageAfter(after).catch(() => undefined);
     for (const [wake, resting] of [...waiting]) {
       if (resting?.after() !== after) continue;
-      // Without a page it is woken, and reports the error itself.
+      // Without a page the follower is woken. It then reports the error itself.
       if (page === undefined || !passes(resting, page)) wake();
     }
   };

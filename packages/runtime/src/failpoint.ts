@@ -35,7 +35,7 @@ export function parseFailPoints(text: string): readonly FailPoint[] | undefined 
   return points.every((each) => each !== undefined) ? points : undefined;
 }
 
-/** Replaces what was armed before. An empty list disarms. */
+/** Replaces the armed fail points. An empty list disarms all. */
 export function armFailPoints(points: readonly FailPoint[]): void {
   armed.clear();
   for (const point of points) armed.set(point.name, { ...point, passes: 0 });

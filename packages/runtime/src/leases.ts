@@ -1,4 +1,4 @@
-/** The right to do what only one process may do, until `lost` aborts or it is released. */
+/** The right to perform work that only one process may perform, until `lost` aborts or the lease is released. */
 export type Lease = {
   readonly lost: AbortSignal;
   readonly release: () => Promise<void>;

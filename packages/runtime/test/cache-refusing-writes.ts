@@ -52,7 +52,7 @@ export function describeRefusingWrites(
       await here.set('a', '1');
       const gaps = [await heard(here), await heard(there)];
       await way.refuse();
-      // The first write detects it here. The other process detects it although it writes nothing.
+      // The first write in this process detects the failure. The other process detects it although it writes nothing.
       await expect(here.set('b', '1', 60_000)).rejects.toThrow(CacheUnavailable);
       for (const call of callsOf(here)) await expect(call()).rejects.toThrow(CacheUnavailable);
       await untilTrue(() => gaps.every((each) => each.length > 0));

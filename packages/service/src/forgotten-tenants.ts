@@ -33,7 +33,7 @@ export async function forgetTenant(
   await needs.sealer.eraseTenant(event.tenantId);
 }
 
-/** Records it without erasing keys, for a service that encrypts no personal data. */
+/** Records the deletion without erasing keys, for a service that encrypts no personal data. */
 export async function noteForgottenTenant(
   { streams, systemCommand }: Dependencies,
   { tenantId, id }: Deletion,

@@ -21,7 +21,7 @@ import type { Policy } from './policy.ts';
 /** A loop that runs for as long as the process lives: sweeper, dispatcher, timer. */
 export type Loop = {
   readonly name: string;
-  /** Whether it runs on one replica at a time (advisory lock). */
+  /** Whether the loop runs on one replica at a time (advisory lock). */
   readonly leader?: boolean;
   /**
    * Runs until the signal aborts. It ticks at least every 10 s, and may report why it is blocked. An exception is
@@ -112,7 +112,7 @@ export type Service = {
 
 export type ServiceDefinition = {
   readonly name: ServiceName;
-  /** All its streams, with the upcasters of their older event versions. */
+  /** All streams of the service, with the upcasters of their older event versions. */
   readonly streams: readonly StreamForms[];
   /** The folder of the migrations `NNNN-name.ts` of schema `<name>`. */
   readonly migrations: URL;

@@ -47,8 +47,8 @@ export const endsOfTables =
     (await client.query(ENDS)).rows;
 
 /**
- * Throws with what still lags when it takes too long. Policies are left out, because what they ignore is stored seconds
- * later, once for all of them.
+ * Throws after a time limit, with what still lags. Policies are left out, because they store their position for ignored
+ * events seconds later, once for all policies.
  */
 export async function untilLevel(client: Client, ends: TopicEnds): Promise<void> {
   const deadline = performance.now() + LEVEL_MS_MAX;

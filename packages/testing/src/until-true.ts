@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Far above what anything takes on an idle machine, so that a busy one does not fail. */
+/** The deadline is far longer than anything takes on an idle machine, so that a busy machine does not fail. */
 const DEADLINE_MS = 90_000;
 const POLL_MS = 20;
 /**

@@ -98,7 +98,7 @@ async function tenantBefore(name: string): Promise<FgaClient> {
   return fga;
 }
 
-/** First the model, then the tuple: in between, too, Ann does not see. */
+/** Changes the model first and then the tuple. In between, Ann may not see the document either. */
 async function change(fga: FgaClient, tenantId: string): Promise<void> {
   await publish(fga, AFTER, 1);
   expect((await fga.write('user:ann reader doc:plan')).status).toBe(201);

@@ -22,7 +22,7 @@ export const CHROMIUM = [process.env['CHROMIUM_BINARY'] ?? '', ...PATHS].find(ex
 
 /** The callback of applications. The fixture answers it. */
 export const CALLBACK = 'http://127.0.0.1:65529/callback';
-/** Another origin than both, but of the issuer's site, so the issuer's cookies are sent along. */
+/** An origin that differs from both, but belongs to the issuer's site, so the browser sends the issuer's cookies. */
 export const FOREIGN = 'http://localhost:65528';
 /** A host name, because passkeys require one; and the loopback name, because other hosts require https. */
 export const ISSUER = 'http://localhost:65530';

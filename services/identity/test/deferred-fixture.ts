@@ -277,7 +277,7 @@ export const DEFERRED: { readonly [kind: string]: Deferred } = {
         const code = /[0-9A-Z]{4}-[0-9A-Z]{4}/.exec(mail.text)?.[0];
         const { text, body } = await fixture.rest.post(`${AUTH}/otp/verify`, { code, email }, at);
         if (body.access_token === undefined) throw new Error(text);
-        // Only its time tells whether it was issued before the end of all sessions.
+        // Only its issue time shows whether it was issued before the end of all sessions.
         fixture.clock.move(SECOND_MS);
         return body.access_token;
       },

@@ -105,7 +105,7 @@ const CASES: readonly Case[] = (['none', 'part', 'all'] as const).flatMap((state
 );
 
 describe('a flow [oauth-30]', () => {
-  // Printed, because how long it takes depends on the machine.
+  // The counts are printed, because the duration depends on the machine.
   const all = { combinations: 0, seconds: 0 };
   afterAll(() => {
     console.log(`${all.combinations} combinations of prompts in ${all.seconds.toFixed(1)} s`);

@@ -40,11 +40,11 @@ beforeAll(async () => {
 
 type Answer = Awaited<ReturnType<Browser['get']>>;
 type Tab = {
-  /** One request, as its person makes it from what the tab shows. */
+  /** Makes one request as the person would, from what the tab shows. */
   readonly step: () => Promise<void>;
   readonly isOver: () => boolean;
   readonly isBack: () => boolean;
-  /** The addresses that it was at. */
+  /** The addresses that the tab has visited. */
   readonly visited: readonly string[];
 };
 
@@ -90,7 +90,7 @@ function tabOf(
     faults.push(...unreadable(at, answer));
     shown = answer.status === 200 ? answer : undefined;
     if (answer.location !== '') at = new URL(answer.location, fixture.issuer).href;
-    // A page that says what is wrong is an end; so is the application.
+    // A tab ends at a page with an error, and at the application.
     isOver = answer.status >= 400 || at.startsWith(REDIRECT) || steps >= STEPS_MAX;
     if (steps >= STEPS_MAX) faults.push(`no end: ${at}`);
   };

@@ -14,7 +14,7 @@ const BY_BROWSER = { first_party: true, grant_types: ['authorization_code'] };
 let receiver: LogoutReceiver;
 /** An application with refresh tokens and therefore its own sessions. */
 let shop: TestClient;
-/** An application without them. Its tokens name the browser sign-in. */
+/** An application without refresh tokens. Its tokens name the browser sign-in. */
 let bare: TestClient;
 beforeAll(async () => {
   receiver = await logoutReceiver(() => replicas.one);

@@ -173,7 +173,7 @@ describe('the user handle [identity-21]', () => {
     expect((await add(bob, third)).status).toBe(201);
     expect((await options()).user.id).toBe(handles[0]);
     expect((await signIn(third)).status).toBe(200);
-    // An entry is of one passkey: the handle of the other is no proof of this one.
+    // Each entry belongs to one passkey, so the handle of another passkey does not prove it.
     const { challenge_id, options: asking } = await asked();
     const [first, second] = keys as [Authenticator, Authenticator];
     const crossed = withMember(first.get(asking), ['response', 'userHandle'], handles[1]);

@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 1000;
 
 export type OwnDatabase = {
   readonly url: Secret;
-  /** The folder of its files. */
+  /** The folder of the database's files. */
   readonly folder: string;
   /** Synchronous, because it runs while the process exits. */
   stop(): void;

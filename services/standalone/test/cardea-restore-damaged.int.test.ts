@@ -112,7 +112,8 @@ describe('O11 a restore of a backup with one changed record', () => {
       1,
       { code: 'backup_damaged', message: expect.stringContaining(file) },
     ]);
-    // What comes before it was loaded by then: no pass over all files came first.
+    // The tables before the damaged one were loaded by then, because the files are not checked in a separate pass
+    // first.
     expect(steps[0]?.checked).toBe(manifest.tables.length);
     expect(loaded).toEqual(manifest.tables.slice(0, at).map(nameOf));
     expect(steps.filter(({ rebuilt }) => rebuilt !== undefined)).toEqual([]);

@@ -30,7 +30,7 @@ export type RevocationsDependencies = {
 export interface MirroredRevocations extends Revocations {
   /** Subscribes to the revocations of other processes, and requests those that were missed. */
   start(): Promise<void>;
-  /** Repairs what can be repaired now. `run` calls it each second. Throws CacheUnavailable. */
+  /** Repairs every fault that can be repaired now. `run` calls it each second. Throws CacheUnavailable. */
   check(): Promise<void>;
   /**
    * Checks until the signal aborts. Calls `tick` in each round, and after each round `told` with the current faults.

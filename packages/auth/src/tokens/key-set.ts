@@ -8,7 +8,7 @@ const REFETCH_MS = 30_000;
 const FRESH_MS = 300_000;
 /** A set that could not be renewed for this long is no longer trusted. */
 const KEPT_MS = 12 * 3_600_000;
-/** How often one lookup may fetch the keys while they keep changing. */
+/** The number of times that one lookup may fetch the keys while they keep changing. */
 const FETCHES_MAX = 20;
 /** How many keys are kept: the newest, which are last. */
 const KEYS_MAX = 100;

@@ -35,7 +35,7 @@ export const topicReader = (reading: Reading): TopicReader => {
   let next = new Map<string, bigint>();
   let lanes: Lane[] = [];
   const lapsed = new Map<string, Lane>();
-  /** Whether there was more to read than one batch contains. The rest has waited already. */
+  /** Whether one batch did not contain all waiting records. The rest is then read without a pause. */
   let isFull = false;
 
   const takeUp = async (): Promise<void> => {

@@ -131,7 +131,7 @@ async function commit(
   }
 }
 
-/** Returns what was stored now. */
+/** Returns the events that this batch stored. */
 function settle(batch: readonly Waiting[], outcomes: readonly AppendOutcome[]): readonly Stored[] {
   const stored: Stored[] = [];
   for (const [index, { append, resolve }] of batch.entries()) {

@@ -13,7 +13,10 @@ export type ReadLog = (log: Log, after: bigint, limit: number) => Promise<readon
 export type LogTails = {
   /** Returns everything that was committed before the call. It never joins a read that began earlier. */
   readonly read: ReadLog;
-  /** Returns what was stored here and what notices announced. It reads the table only for that. */
+  /**
+   * Returns the events that this process stored and those that notices announced. It reads the table only for the
+   * latter.
+   */
   readonly follow: ReadLog;
   /** Call it when this process stored a batch. Its events are in order, without a gap. */
   stored(log: Log, events: () => readonly RecordedEvent[]): void;
@@ -74,7 +77,7 @@ class LogTail {
   }
 
   stored(events: () => readonly RecordedEvent[]): void {
-    if (this.#events === undefined) return; // Nobody follows the log here.
+    if (this.#events === undefined) return; // No follower in this process reads the log.
     this.#ahead.push(events());
     this.#joinAhead();
     if (this.#ahead.length <= AHEAD_BATCHES_MAX) return;

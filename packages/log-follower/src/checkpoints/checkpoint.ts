@@ -41,7 +41,7 @@ export const ownerOf = ({ kind, name }: Pick<CheckpointOf, 'kind' | 'name'>): st
 const tableOf = ({ schema, kind }: Pick<CheckpointOf, 'schema' | 'kind'>): string =>
   `${schema}.${kind}_checkpoints`;
 
-/** Loads it, and creates a new one before the first event of the log. */
+/** Loads the checkpoint. If it does not exist, creates one before the first event of the log. */
 export async function loadCheckpoint(sql: Sql, of: CheckpointOf): Promise<Checkpoint> {
   const table = tableOf(of);
   const { rows } = await sql.query<{
@@ -71,7 +71,7 @@ export type Move = CheckpointOf & {
   readonly from: bigint;
   readonly epoch: bigint;
   readonly to: bigint;
-  /** Whether this move makes what other processes know of this follower obsolete. */
+  /** Whether other processes have to read this follower's state again after the move. */
   readonly newEpoch?: boolean;
 };
 

@@ -13,7 +13,7 @@ const HANDSHAKE_MS_MAX = 1_000;
 const CONNECT_MS_MAX = 1_000;
 const RETRY_MS_MIN = 25;
 const RETRY_MS_MAX = 1_000;
-/** How long after giving it up a socket is destroyed. */
+/** The time after which an abandoned socket is destroyed. */
 const DISCONNECT_MS_MAX = 100;
 /** The server reads but does not write: it is full, demoted, without its replicas, or unable to save. */
 const REFUSES_WRITES = /(?:^|[\s-])(READONLY|OOM|NOREPLICAS|MISCONF)\b/;

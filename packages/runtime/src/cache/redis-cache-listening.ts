@@ -78,7 +78,8 @@ export function redisListening(needs: {
       const listener: Listener = { hear, gap, deaf: false };
       const here = listeners.get(channel) ?? new Set();
       listeners.set(channel, here.add(listener));
-      // Sent even if others are subscribed already, because the response confirms that the subscription is active now.
+      // SUBSCRIBE is sent even if others are subscribed already, because its response confirms that the subscription is
+      // active now.
       await connection
         .call((redis) => redis.subscribe(channel))
         .catch(() => {

@@ -48,7 +48,7 @@ export function transactionTag() {
 /** Runs work for many callers outside of the transaction of the caller that happened to start it. */
 export const outsideTransactions = <T>(work: () => T): T => marks.run(undefined, work);
 
-/** Call it before taking a connection, or before waiting for one that others hold. */
+/** Call it before taking a connection, or before waiting for a connection that others use. */
 export function expectNoTransaction(what: string, log?: Logger): void {
   if (marks.getStore()?.open !== true) return;
   const nested = new NestedConnection(what);

@@ -150,7 +150,10 @@ const NANOSECONDS_PER_MS = 1e6;
 type Process = { readonly version: string; readonly loops: Loops; readonly clock: Clock };
 let measured: Process | undefined;
 
-/** Adds what is measured at each scrape: the loops' ticks, the event loop, the process. The last call wins. */
+/**
+ * Adds the metrics that are measured at each scrape: the loops' ticks, the event loop and the process. The last call
+ * wins.
+ */
 export function measureProcess(of: Process): void {
   const before = measured;
   measured = of;

@@ -69,7 +69,7 @@ export function span<T>(
 }
 
 export type RequestSpan = {
-  /** The span's own if one is recorded, since it is the nearer cause; otherwise the caller's. */
+  /** The span's own `traceparent` if a span is recorded, because it is the nearer cause. Otherwise the caller's. */
   readonly traceparent: string | undefined;
   /** Spans of the work become its children. */
   within<T>(work: () => T): T;

@@ -130,7 +130,7 @@ export const agentCopies = <const Column extends keyof AgentCopy>(
 type Picked<Copy, Column extends keyof Copy, Event> = {
   readonly schema: string;
   readonly name: string;
-  /** The column with its id. */
+  /** The column that contains the id of the user or agent. */
   readonly id: string;
   readonly types: Parameters<typeof table>[1]['columns'] & { readonly [C in keyof Copy]: unknown };
   readonly columns: readonly Column[];

@@ -58,7 +58,7 @@ export function exportLimit({ cache, family }: Dependencies): ExportLimit {
   };
 }
 
-/** The entry then expires on its own. */
+/** The entry then expires without being removed. */
 function unlessAway(error: unknown): void {
   if (!(error instanceof CacheUnavailable)) throw error;
 }

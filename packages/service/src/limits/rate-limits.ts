@@ -29,9 +29,9 @@ export type Charge = readonly [limit: RateLimit, key: string, amount?: number];
 
 export type Allowed = {
   readonly allowed: true;
-  /** Call it if the call was right, or was not made. The charge is returned. */
+  /** Call it if the call succeeded or was not made. The charge is then returned. */
   readonly giveBack: () => Promise<void>;
-  /** Call it if the call was wrong. A limit on misses counts it until the end of its window. */
+  /** Call it if the call failed. A limit on misses counts it until the end of its window. */
   readonly keep: () => Promise<void>;
 };
 export type Refused = {

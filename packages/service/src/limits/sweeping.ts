@@ -1,4 +1,4 @@
-/** Work that one replica repeats: at once when it gets the lease, and then every `everyMs`. */
+/** Work that one replica repeats. It begins when the replica gets the lease, and is repeated every `everyMs`. */
 import { type Clock, sharedRestMs } from '@cardea/runtime';
 import type { Loop } from '../service.ts';
 
@@ -9,7 +9,7 @@ export type Sweep = {
   readonly name: string;
   readonly everyMs: number;
   readonly clock: Clock;
-  /** Calls `tick` itself if it takes long. */
+  /** The function has to call `tick` itself if it runs for long. */
   readonly sweep: (signal: AbortSignal, tick: () => void) => Promise<void>;
 };
 

@@ -7,7 +7,7 @@ export const WAITING_MAX = 100;
 export type TurnQueue = {
   /** Resolves at the next turn or after `ms`. Resolves with false at once if too many are waiting. */
   readonly wait: (name: string, ms: number) => Promise<boolean>;
-  /** Wakes the one that has waited longest. */
+  /** Wakes the call that has waited longest. */
   readonly next: (name: string) => void;
   /** Wakes all waiters, because no further turns are given. */
   readonly end: (name: string) => void;

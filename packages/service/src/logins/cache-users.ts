@@ -9,9 +9,9 @@ import type { Secret } from '@cardea/runtime';
 import { patternsOf } from './cache-families.ts';
 
 type Rights = {
-  /** Keys of others that it reads, besides those that all services read. */
+  /** Keys of other services that the service reads, besides those that all services read. */
   readonly reads: readonly string[];
-  /** Channels to which it publishes and subscribes. */
+  /** Channels to which the service publishes and subscribes. */
   readonly speaks: readonly string[];
 };
 

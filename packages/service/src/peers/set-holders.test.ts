@@ -53,7 +53,7 @@ describe('approval 25 of a set', () => {
     const asking = Promise.resolve(ask(holders)).finally(() => {
       isOver = true;
     });
-    asking.catch(() => {}); // it is looked at below
+    asking.catch(() => {}); // The promise is awaited below.
     await new Promise((resolve) => setImmediate(resolve));
     expect([waits.at(-1)?.ms, isOver]).toEqual([2_000, false]);
     waits.at(-1)?.end();

@@ -50,7 +50,7 @@ export type FakeFaults = {
   strand(): void;
   /** Stops the server: connections are cut and new ones refused. Stored events stay. */
   goDown(): Promise<void>;
-  /** Starts it again on the same port. */
+  /** Starts the server again on the same port. */
   comeBack(): Promise<void>;
   /** Stores events that belong to no log. */
   appendForeign(count: number): void;

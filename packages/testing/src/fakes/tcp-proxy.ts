@@ -16,7 +16,7 @@ export type TcpProxy = {
   strand(): void;
   /** Cuts all connections and refuses new ones, like a server that is down. */
   shut(): Promise<void>;
-  /** Opens it again on the same port. */
+  /** Opens the proxy again on the same port. */
   open(): Promise<void>;
   close(): Promise<void>;
 };

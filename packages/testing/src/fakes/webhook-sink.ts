@@ -8,7 +8,7 @@ export type Received = {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** The body as it was received, for signatures. */
+  /** The body exactly as it was received, to verify signatures. */
   readonly body: string;
   readonly at: Date;
 };

@@ -19,7 +19,7 @@ export type ProcessToStart = {
   /** The process is up when its output matches. */
   readonly ready?: RegExp;
   readonly deadlineMs?: number;
-  /** Whether it has a separate process group, which a Ctrl-C at the terminal does not reach. */
+  /** Whether the process has a separate process group, which a Ctrl-C at the terminal does not reach. */
   readonly detached?: boolean;
   /** Its output is appended to this file too. */
   readonly logFile?: string;
@@ -39,7 +39,7 @@ export type FixtureProcess = {
   readonly ended: Promise<number | NodeJS.Signals>;
 };
 
-/** Many times what either takes on an idle machine. */
+/** The deadline is many times longer than either takes on an idle machine. */
 const START_DEADLINE_MS = 120_000;
 const END_DEADLINE_MS = 60_000;
 const OUTPUT_CHARACTERS_MAX = 8 * 1024 * 1024;
@@ -48,7 +48,7 @@ const END_WITH_PARENT = `data:text/javascript,${encodeURIComponent(
   'const parent = process.ppid; setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, "SIGTERM"); }, 500).unref();',
 )}`;
 
-/** Resolves when it is up. `onSpawn` gets it before. The caller has to end it in any case. */
+/** Resolves when the process is ready. `onSpawn` receives the process before. The caller has to end it in any case. */
 export async function startProcess(
   what: ProcessToStart,
   onSpawn: (process: FixtureProcess) => void = () => undefined,

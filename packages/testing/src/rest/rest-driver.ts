@@ -34,7 +34,7 @@ export type RestDriver = {
   put(path: string, body?: unknown, call?: Call): Promise<RestAnswer>;
   patch(path: string, body?: unknown, call?: Call): Promise<RestAnswer>;
   delete(path: string, call?: Call): Promise<RestAnswer>;
-  /** The same driver with these as defaults of every call. */
+  /** Returns a driver that uses these values as defaults of every call. */
   as(caller: { bearer?: string | undefined; tenant?: string | undefined }): RestDriver;
 };
 

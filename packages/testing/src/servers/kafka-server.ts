@@ -33,11 +33,11 @@ export type KafkaServer = {
   readonly pid: number;
   /** Sends SIGKILL. Resolves when it has ended. */
   kill(): Promise<void>;
-  /** Starts it again on its ports and data. Resolves when it serves. */
+  /** Starts the broker again on its ports and data. Resolves when it serves. */
   restart(): Promise<void>;
   /** Any signal, e.g. SIGSTOP and SIGCONT. */
   signal(name: NodeJS.Signals): void;
-  /** Ends it gracefully. Resolves when it has ended. */
+  /** Ends the server gracefully. Resolves when it has ended. */
   stop(): Promise<void>;
 };
 

@@ -33,11 +33,11 @@ export type RedisServer = {
   readonly pid: number;
   /** Any signal, e.g. SIGSTOP and SIGCONT. */
   signal(name: NodeJS.Signals): void;
-  /** Ends it gracefully. Resolves when it has ended. */
+  /** Ends the server gracefully. Resolves when it has ended. */
   stop(): Promise<void>;
   /** Sends SIGKILL. Resolves when it has ended. A new one on the same port starts empty. */
   kill(): Promise<void>;
-  /** Resolves when it has ended, for any reason. */
+  /** Resolves when the server has ended, for any reason. */
   readonly ended: Promise<void>;
 };
 

@@ -17,7 +17,7 @@ export type Affected = {
   readonly objects: readonly Node[];
   /** The tuples, oldest first. */
   readonly tuples: readonly Fields[];
-  /** Whether there are more principals or objects. */
+  /** Whether more principals or objects are affected than the result contains. */
   readonly isCut: boolean;
   /** The tenant's own model, if it has one. */
   readonly types: Types | undefined;

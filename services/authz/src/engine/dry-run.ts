@@ -17,7 +17,7 @@ export type DryRun = {
   /** The results, up to the number that the request asks for. */
   readonly flips: readonly Flip[];
   readonly total: number;
-  /** False if there may be more than `total`. */
+  /** False if there may be more changes than `total`. */
   readonly complete: boolean;
   readonly principalsAffected: number;
   readonly objectsAffected: number;

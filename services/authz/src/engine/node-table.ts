@@ -72,7 +72,7 @@ export class NodeTable {
     return this.#kind(node) >>> TYPE_AT;
   }
 
-  /** Whether reasons show its id as it is. */
+  /** Whether reasons show the node's id unquoted. */
   isPlain(node: number): boolean {
     return (this.#kind(node) & PLAIN) !== 0;
   }

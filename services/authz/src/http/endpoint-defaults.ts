@@ -56,7 +56,7 @@ export const refusalOf = (unanswered: Unanswered, field = 'relation'): Refusal =
 export const asOfShape = {
   as_of: Type.Optional(Type.String({ format: 'date-time', maxLength: TIME_CHARS_MAX })),
 };
-/** Why such a question is refused. */
+/** The reasons for which questions about the past are refused. */
 export const LOOKING_BACK = { ...UNANSWERED, forbidden: 403 } as const;
 
 type LookingBack = {

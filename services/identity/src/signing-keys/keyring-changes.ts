@@ -1,6 +1,6 @@
 /**
- * Changes of one algorithm's key ring. Each append names the revision on which it was decided. Of two replicas one
- * appends, and the other decides again.
+ * Changes of one algorithm's key ring. Each append names the revision on which it was decided. If two replicas decide
+ * at the same time, one appends and the other decides again.
  */
 import { DEPLOYMENT_TENANT } from '@cardea/contracts';
 import { accept, type Command, type Decision, refuse, type Streams } from '@cardea/event-store';

@@ -28,7 +28,7 @@ export type PrivateHalves = {
   readonly discard: (kid: string) => Promise<void>;
 };
 
-/** Which JWT_SECRET encrypts it. `unreadable`: none does, or its own key was erased. */
+/** The JWT_SECRET that encrypts the key. `unreadable` means that none does, or that the key's own key was erased. */
 export type OpenedKey =
   | { readonly under: 'current' | 'previous'; readonly pair: KeyPair }
   | { readonly under: 'unreadable' };

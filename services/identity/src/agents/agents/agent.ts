@@ -24,7 +24,7 @@ export type AgentEvent =
       readonly type: 'AgentCreated';
       readonly concerns?: 'relay' | 'agents';
       readonly data: AgentData & {
-        /** The hash under which its name is reserved. */
+        /** The hash under which the agent's name is reserved. */
         readonly name_hash: string;
         readonly request_hash: string | null;
       };

@@ -123,7 +123,7 @@ export type VerifyDependencies = RedeemDependencies & { readonly endAttempt: End
 type Redeeming<Fault> = {
   readonly factor: MailedFactor;
   readonly tenant: TenantFacts;
-  /** The secret as it was found. */
+  /** The secret's user and basis when it was found. */
   readonly secret: { readonly userId: string; readonly basis: Basis };
   readonly redeem: (command: Command) => Promise<Fault | 'redeemed'>;
 };

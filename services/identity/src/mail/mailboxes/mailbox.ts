@@ -52,7 +52,7 @@ export type MailboxEvent =
       readonly data: Told & {
         readonly user_id: string | null;
         readonly at: string;
-        /** When it is due. If missing, at once. */
+        /** The time when the mail is due. If missing, it is due immediately. */
         readonly due_at?: string;
       };
     }
@@ -303,7 +303,7 @@ function withPending(mailbox: Mailbox, purpose: MailPurpose, changed: PendingMai
   return withPendingMail(mailbox, purpose, { ...newest, beside });
 }
 
-/** The use of one secret voids all of its purpose, for every requester. */
+/** The use of one secret invalidates all secrets of its purpose, for every requester. */
 function withUsed(mailbox: Mailbox, purpose: MailPurpose, generation: number): MailboxFacts {
   const newest = pendingMailOf(mailbox, purpose);
   if (newest === undefined) return factsOf(mailbox);

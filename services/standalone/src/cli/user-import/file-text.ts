@@ -24,7 +24,7 @@ export const RECORD_CHARACTERS_MAX = 262_144;
 /** One record of a file, with the line at which it begins. */
 export type FileRecord = {
   readonly line: number;
-  /** Undefined if it is too large. */
+  /** Undefined if the text is too large. */
   readonly text: string | undefined;
 };
 

@@ -18,7 +18,7 @@ export async function* jsonElements(
 
 type Started = {
   readonly line: number;
-  /** Undefined after it became too large. */
+  /** Undefined after the text became too large. */
   text: string | undefined;
 };
 

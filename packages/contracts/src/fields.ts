@@ -12,9 +12,9 @@ export type Fact<
 > = { readonly schema: TObject<Properties>; readonly concerns: readonly Service[] };
 
 /**
- * One event type: one sentence about what happened, the services that it concerns, and its fields. No other field
- * is allowed. The consumer of each named service has to handle the event, and no other may. The audit log takes
- * every event: one that concerns nothing else names `audit`.
+ * Declares one event type by a sentence about what happened, the services that it concerns, and its fields. No other
+ * field is allowed. The consumer of each named service has to handle the event, and no other consumer may. The audit
+ * log receives every event, so an event that concerns nothing else names `audit`.
  */
 export const fact = <const Service extends ServiceName, Properties extends Record<string, TSchema>>(
   meaning: string,

@@ -9,9 +9,9 @@ export type DomainEvent = {
   readonly type: string;
   readonly data: object;
   /**
-   * A type without a value: the names of the projections and policies that handle the event, and `relay` where
-   * it is published; `never` where nobody does. An event that names nobody has to be handled, or ignored with a
-   * reason, by each that listens to its stream.
+   * Exists only as a type. It names the projections and policies that handle the event, and `relay` if it is published.
+   * `never` means that nobody handles it. If it is missing, each listener of the stream has to handle the event or
+   * ignore it with a reason.
    */
   readonly concerns?: string;
 };

@@ -25,7 +25,7 @@ export type Ignored = { readonly ignored: string };
 
 export const ignored = (why: string): Ignored => ({ ignored: why });
 
-/** Types of the events that concern this listener: those that name it, and those that name nobody. */
+/** Types of the events that concern this listener: those that name it, and those that name no listener. */
 export type ConcerningType<E extends DomainEvent, Listener extends string> = E extends DomainEvent
   ? 'concerns' extends keyof E
     ? Listener extends E['concerns']

@@ -15,13 +15,16 @@ const DECEPTIVE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
 export const isHonestName = (name: string): boolean => !DECEPTIVE.test(name);
 
 /**
- * Characters that show nothing, that move others or draw over them: control and format characters, blanks other
- * than the space, and all marks of a letter after its fourth.
+ * Characters that are invisible, or that move or cover others: control and format characters, blanks other than the
+ * space, and all marks of a letter after its fourth.
  */
 const HIDDEN =
   /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}|(?<=\p{M}{4})\p{M}/gu;
 
-/** Removes nothing: what cannot be seen is named, as `[U+202E]`. For text of which a person has to see everything. */
+/**
+ * Removes nothing, but names invisible characters, for example as `[U+202E]`. For text that a person has to see
+ * completely.
+ */
 export const visible = (text: string): string =>
   text.replaceAll(HIDDEN, (character) => {
     const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();

@@ -1,4 +1,4 @@
-/** Actions of a caller's own tools: shown in full, approved, and used once for exactly what was shown. */
+/** Actions of a caller's own tools are shown in full, approved, and used once for exactly what was shown. */
 import { pageCookies } from '@cardea/pages';
 import { armFailPoints, parseFailPoints } from '@cardea/runtime';
 import { type RestDriver, testDatabase, untilTrue } from '@cardea/testing';
@@ -29,7 +29,7 @@ const told = ({ status, code }: { status: number; code?: string | undefined }) =
   `${status} ${code ?? ''}`.trim();
 const approve = (by: RestDriver, id: string) => by.post(`${REQUESTS}/${id}/approve`);
 
-/** The agent of a tenant with its key alone, as it waits over night. */
+/** Calls as the agent of a tenant with its key only, as it does after a night without a session. */
 function keyOf({ id: tenant }: Tenant, agent = 'bot'): RestDriver {
   const { key: bearer } = fixture.tokens.agentKey({ tenantId: tenant, id: agent });
   return fixture.rest.as({ tenant, bearer });
@@ -184,7 +184,7 @@ describe('an approved action', () => {
     const { bot, request, id: tenant } = await approved('fifty');
     const answers = await Promise.all(
       Array.from({ length: 50 }, async () => {
-        // A use that fails on contention on a busy machine was none, and is sent again.
+        // A use that fails because of contention on a busy machine does not count, and is sent again.
         for (;;) {
           const answer = await consume(bot, request);
           if (answer.code !== 'write_contention') return told(answer);
@@ -210,7 +210,7 @@ describe('an approved action', () => {
     expect(told(await consume(bot, request, other, 'k1'))).toBe('410 request_expired');
     expect(told(await consume(bot, request, { details }, 'k2'))).toBe('410 request_expired');
     expect(await usesOf(tenant)).toHaveLength(1);
-    // The same key of the same agent, for another request, is another use.
+    // The same key of the same agent for another request is another use.
     const next = (await bot.post(REQUESTS, payment())).body.id;
     await approve(all.ann, next);
     expect(told(await consume(bot, next, { details }, 'k1'))).toBe('200');
@@ -246,7 +246,7 @@ describe('an approved action', () => {
     const use = { tenant_id: tenant, agent_id: 'bot', grant_id: 'g1', digest };
     expect((await fixture.consume(request, use))['outcome']).toBe('mismatch');
     const vend = String((await fixture.open(tenant, { digest: 'd' }))['id']);
-    // It does not join the vend's request, whose page would not show its details.
+    // The request does not join the vend's request, whose page would not show its details.
     const beside = await bot.post(
       REQUESTS,
       payment({ action: 'credential_access', resource: 'github' }),

@@ -186,7 +186,7 @@ export const agentCreated = (tenantId: string, name = 'Deploy Bot', more: object
 });
 
 /** A request of the agent to ann, unless stated otherwise. */
-/** How many messages of a kind had this outcome in this process so far. */
+/** The number of notices of a kind with this outcome in this process so far. */
 export async function noticesCounted(kind: string, outcome: string): Promise<number> {
   const { values } = await metrics.notices.get();
   const found = values.find(({ labels }) => labels.kind === kind && labels.outcome === outcome);

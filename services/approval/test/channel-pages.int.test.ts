@@ -1,4 +1,6 @@
-/** The page of a person's own channels: what its forms do is what their endpoints do, and it shows no address. */
+/**
+ * The forms of the page of a person's own channels have the effect of their endpoints, and the page shows no address.
+ */
 import { publishedBy, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApprovalFixture, approvalFixture, type Tenant } from './approval-fixture.ts';
@@ -99,7 +101,7 @@ async function prepared(name: string, { form, isForeign }: Case) {
   return { tenant, id: String(id), who: isForeign ? 'bob' : 'ann', after };
 }
 
-/** What the person left in the log; deliveries follow in their own time. */
+/** The events of the person in the log. Events of deliveries are left out, because they follow at any time. */
 async function eventsOf(tenant: Tenant, after: bigint): Promise<readonly string[]> {
   const events = await fixture.eventsOf(tenant.id);
   return events

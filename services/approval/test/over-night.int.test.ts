@@ -1,4 +1,4 @@
-/** Requests of vends that outlive the session that asked, and those that do not. */
+/** Some requests of vends outlive the session that made them, and others do not. */
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApprovalFixture, approvalFixture, type Tenant } from './approval-fixture.ts';
@@ -43,7 +43,7 @@ describe('a request that may wait over night', () => {
   it('approval 29 outlives its session, is approved the next day and used once; others end with it', async () => {
     const tenant = await fixture.people('night');
     const night = await opened(tenant, { digest: 'night', ...overNight });
-    // As a release of before opened it, with the same numbers but for the week.
+    // Opens a request as an earlier release did, with the same numbers except the week.
     const evening = await opened(tenant, { digest: 'evening' });
     await endSession(tenant);
     await untilTrue(async () => (await statusOf(tenant, evening)) === 'expired');

@@ -1,4 +1,4 @@
-/** A browser without a script at which somebody has signed in to the pages; it keeps its cookies. */
+/** A browser without scripts in which a person has signed in to the pages. It keeps its cookies. */
 import { formToken, pageCookies } from '@cardea/pages';
 import type { ApprovalFixture } from './approval-fixture.ts';
 
@@ -15,7 +15,7 @@ export function pageBrowser(of: ApprovalFixture, token: string) {
   };
   keep(cookies.written(cookie));
   const origin = new URL(of.settings.PUBLIC_URL).origin;
-  /** `base`: another replica, or what stands before one. */
+  /** `base` is the URL of another replica, or of a proxy in front of one. */
   const ask = async (path: string, init: RequestInit = {}, base = of.baseUrl) => {
     const sent = [...jar].map((pair) => pair.join('=')).join('; ');
     const headers = { accept: 'text/html', cookie: sent, origin };
@@ -26,7 +26,7 @@ export function pageBrowser(of: ApprovalFixture, token: string) {
   };
   return {
     get: (path: string, base?: string) => ask(path, {}, base),
-    /** Sends a form of the page as it was filled in. */
+    /** Sends a form of the page with the given values. */
     press: (path: string, fields: Values & { readonly form: string }, base?: string) => {
       const body = new URLSearchParams({ ...fields, form_token: formToken(cookie, path) });
       return ask(path, { method: 'POST', body }, base);

@@ -1,4 +1,6 @@
-/** A form of a page does what its endpoint does: the same events, refusals and status, and the same is published. */
+/**
+ * A form of a page has the effect of its endpoint: the same events, refusals and status, and the same published events.
+ */
 import { formToken, pageCookies } from '@cardea/pages';
 import { publishedBy, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -178,7 +180,7 @@ describe('people 1 a form of a page', () => {
     expect(page.status).toBe(of.status === 200 ? 303 : of.status);
     expect(page.events).toEqual(rest.events);
     expect(page.published).toEqual(rest.published);
-    // Audit rows are made of it.
+    // Audit rows are derived from the published events.
     if (of.status === 200) expect(rest.published.length).toBeGreaterThan(0);
   });
 });

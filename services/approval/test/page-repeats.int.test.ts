@@ -1,4 +1,4 @@
-/** Forms of pages whose answers are lost, and pages of another replica after a change. */
+/** Tests forms of pages whose responses are lost, and pages of another replica after a change. */
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ const answersLost: string[] = [];
 beforeAll(async () => {
   const env = { JWT_SECRET: 'j'.repeat(40), ENCRYPTION_KEY: 'e0'.repeat(32) };
   fixture = await approvalFixture(database.url, { env });
-  // It believes the tokens of the first one.
+  // The other process accepts the tokens of the first one.
   const { jwks } = fixture.host.needsOf('approval').peers.identity;
   other = await approvalFixture(database.url, { env, peers: { identity: { jwks } } });
   lossy = await losingAnswers([fixture, other]);
@@ -29,7 +29,7 @@ afterAll(async () => {
   await other?.stop();
 });
 
-/** Passes requests on, to one replica after the other, and breaks the connection once each was answered. */
+/** Forwards requests to the replicas in turn, and breaks the connection after each response. */
 async function losingAnswers(replicas: readonly ApprovalFixture[]): Promise<Server> {
   let turn = 0;
   const server = createServer(async (request, response) => {
@@ -81,7 +81,7 @@ describe('people 9 a form of a page', () => {
       );
       expect(answersLost).toHaveLength(5);
       expect(answersLost).toContain(`303 ${PATH}?done=create`);
-      // The sixth is answered, and says what the first would have said.
+      // The sixth request gets a response, which equals the lost first one.
       const last = await page.press(PATH, fields);
       expect([last.status, last.location]).toEqual([303, `${PATH}?done=create`]);
       const { body } = await tenant.ann.get(CHANNELS);
@@ -90,7 +90,7 @@ describe('people 9 a form of a page', () => {
         ({ type }) => type === 'ChannelCreated',
       );
       expect(made).toHaveLength(1);
-      // Another form is another object.
+      // Another form creates another object.
       await page.press(PATH, { ...fields, key: randomUUID() });
       expect((await tenant.ann.get(CHANNELS)).body.channels).toHaveLength(2);
     },

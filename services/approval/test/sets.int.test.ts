@@ -202,7 +202,7 @@ describe('a request to a set', () => {
     });
     await untilTrue(async () => (await reasonOf(ofEve)) === undefined);
     expect(await reasonOf(ofAnn)).toContain('the plan of ann');
-    // What is stored was never readable, and the key of it is gone.
+    // The stored text was never readable, and its key is erased.
     const { rows } = await fixture.host.needsOf('approval').database.system.query<{
       readonly subject_id: string;
       readonly is_erased: boolean;

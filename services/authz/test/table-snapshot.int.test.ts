@@ -1,6 +1,6 @@
 /**
- * The table engine reads a tenant's model and its rows by two statements. What changes in between never makes an answer
- * that was true at no moment: it answers from one snapshot, or not at all.
+ * The table engine reads a tenant's model and its rows in two statements. A change in between never leads to an answer
+ * that was true at no moment. The engine answers from one snapshot or not at all.
  */
 import { authzService } from '@cardea/authz';
 import type { Database } from '@cardea/read-models';
@@ -51,7 +51,10 @@ const publish = async (fga: FgaClient, types: object, expected_version: number) 
   expect(status).toBe(200);
 };
 
-/** The real engine on the real tables; before it reads rows, the n-th time, `between` is done and has arrived. */
+/**
+ * The real engine on the real tables. Before it reads rows for the n-th time, `between` is called and its changes
+ * arrive.
+ */
 function engineWith(tenantId: string, between: (reads: number) => Promise<void>) {
   const { database: tables, positions } = fixture.host.needsOf('authz');
   let reads = 0;
@@ -81,7 +84,7 @@ function engineWith(tenantId: string, between: (reads: number) => Promise<void>)
 }
 type World = ReturnType<typeof engineWith>;
 
-/** The model that a reader of the tables finds, and the tuples: they come by the log. */
+/** The model and the tuples that a reader of the tables finds. Both arrive through the log. */
 async function stored(tenantId: string) {
   const { rows } = await fixture.shared.database.system.query<{ version: number; tuples: number }>(
     `SELECT (SELECT max(version)::int FROM authz.models WHERE tenant_id = $1) AS version,
@@ -154,7 +157,7 @@ const QUESTIONS: readonly {
     never: { ids: ['ann'], wildcard: false },
   },
   {
-    // To let Ann write makes her see, because before it she did not.
+    // Allowing Ann to write also allows her to view, because she could not view before.
     name: 'dry-run',
     ask: async ({ dryRun, asking }) => {
       const writes = [readFields(tuple('user:ann writer doc:plan'))];
@@ -173,7 +176,7 @@ describe('authz 23 a question to the table, while model and tuples change betwee
       if (reads === 1) await change(fga, tenant);
     });
     expect(await ask(world)).not.toEqual(never);
-    // The rows of the later model were read by it.
+    // The engine read the rows of the later model.
     expect(world.reads()).toBe(2);
   });
 

@@ -137,7 +137,7 @@ export type IdentityOperations = KeyOperations & {
   readonly createAdmin: (admin: NewAdmin) => Promise<AdminMade>;
   /** Returns false if the tenant does not exist. */
   readonly isRegistrationOpen: (tenantId: string) => Promise<boolean>;
-  /** Names of the API keys and machines of a tenant that are valid and have the scope, at most 100. */
+  /** The names of a tenant's valid API keys and machines that have the scope, at most 100. */
   readonly namesWithScope: (tenantId: string, scope: string) => Promise<readonly string[]>;
 };
 

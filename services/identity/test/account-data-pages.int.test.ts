@@ -1,4 +1,4 @@
-/** The pages at which a person changes their address, takes their data along, and has the account deleted. */
+/** On these pages a person changes their address, exports their data, and has the account deleted. */
 import { describe, expect, it } from 'vitest';
 import { signedIn } from './account-pages-fixture.ts';
 import { NEW, newEmail, PRESENT } from './email-change-fixture.ts';

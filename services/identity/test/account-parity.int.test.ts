@@ -1,4 +1,4 @@
-/** A form of the account's pages does what its endpoint does: events, refusals, what is published; each fault. */
+/** A form of the account's pages has the effect of its endpoint, with the same events, published events and faults. */
 import type { Contract } from '@cardea/http';
 import { pageCookies } from '@cardea/pages';
 import { publishedBy, type RestAnswer, type RestDriver } from '@cardea/testing';
@@ -25,7 +25,7 @@ type Row = {
   /** What a browser alone can do right. */
   readonly isFault?: true;
   readonly isUnverified?: true;
-  /** Fields that have another name in the form than in the body. */
+  /** Fields whose name in the form differs from that in the body. */
   readonly typedAs?: Values;
 };
 
@@ -338,7 +338,7 @@ async function byPage({ row, hurt = same, isOld }: Trial) {
   return { status: answer.status, ...(await leftBy(account, position)) };
 }
 
-/** Audit rows are made of what is published. */
+/** Returns the published events, from which audit rows are derived. */
 async function leftBy({ userId }: Account, after: bigint) {
   const by = { service: 'identity', tenantId: admin.tenantId, actorId: userId, after } as const;
   return { events: await eventsOf(userId, after), published: await publishedBy(fixture, by) };

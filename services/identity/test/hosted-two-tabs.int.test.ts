@@ -1,6 +1,6 @@
 /**
- * Two people in two tabs of one browser, request by request in any order: each tab ends at its application or at a page
- * that a person can read. No order, and no going back, ends at JSON.
+ * Two people use two tabs of one browser and send their requests in any order. Each tab ends at its application or at a
+ * page that a person can read. No order, and no going back, ends with a JSON response.
  */
 import { seededRandom, testForm } from '@cardea/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -18,17 +18,17 @@ import {
 
 const { fixture, admin } = oauthOfFile({ RATE_LIMIT_FACTOR: '100000' });
 const STEPS_MAX = 24;
-/** Orders of two tabs of four requests: all there are. */
+/** All orders of two tabs with four requests each are tried. */
 const SHORT_STEPS = 4;
-/** Orders of longer flows that are played, another choice for each seed. */
+/** The number of longer flows that are tried. Each seed selects different ones. */
 const LONG_ORDERS = testForm.long ? 400 : 40;
 const LONG_STEPS = 9;
-/** After every so many orders all addresses and forms are used once more. */
+/** After each group of this many orders, all addresses and forms are used again. */
 const REPEATED_EVERY = 3;
 const TEST_MS_MAX = 240_000;
 
 let people: readonly [Account, Account];
-/** Asks nothing but to sign in, and asks for consent, too. */
+/** One application only requires a sign-in. The other one also requires consent. */
 let clients: { readonly own: TestClient; readonly foreign: TestClient };
 beforeAll(async () => {
   people = [await fixture.register(admin.tenantId), await fixture.register(admin.tenantId)];
@@ -48,7 +48,7 @@ type Tab = {
   readonly visited: readonly string[];
 };
 
-/** What no person can read: an answer that is neither a page nor the way to one. */
+/** Responses that no person can read: neither a page nor a redirect to one. */
 function unreadable(asked: string, answer: Answer): readonly string[] {
   const isRedirect = answer.status === 303 || answer.status === 302;
   const type = answer.headers.get('content-type') ?? '';
@@ -99,7 +99,7 @@ function tabOf(
 
 type Played = { readonly faults: readonly string[]; readonly back: number };
 
-/** Plays the order, then each tab to its end; then every address is opened and every form sent once more. */
+/** Runs the order, and then each tab to its end. After that it opens every address and sends every form again. */
 async function played(
   order: readonly number[],
   of: {
@@ -130,7 +130,7 @@ async function played(
   return { faults, back };
 }
 
-/** All orders of so many requests of each of two tabs. */
+/** All orders of the given numbers of requests of the two tabs. */
 function ordersOf(first: number, second: number): readonly (readonly number[])[] {
   if (first === 0 || second === 0) return [[...Array(first).fill(0), ...Array(second).fill(1)]];
   return [
@@ -181,7 +181,7 @@ describe('two people in two tabs of one browser [oauth-31]', () => {
         back += found.back;
       }
       expect(faults).toEqual([]);
-      // Whoever is asked anew because somebody else signed in is not always done within the steps of a tab.
+      // If another person has signed in, the first person is asked again and may not finish within the steps of a tab.
       expect(back).toBeGreaterThan(LONG_ORDERS);
     },
     TEST_MS_MAX,

@@ -1,4 +1,4 @@
-/** What is taken from a machine while it writes and the shared cache is stopped, at two replicas. */
+/** A machine loses rights while it writes and the shared cache is stopped, at two replicas. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { startRedis, untilTrue } from '@cardea/testing';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -11,7 +11,10 @@ const WRITER = { roles: ['admin'], machine_scopes: ['applications:read', 'applic
 /** An idle machine takes a second or two. */
 const WELL_MS_MAX = 60_000;
 const TEST_MS_MAX = 240_000;
-/** Writes that each replica answers before, during and after the outage; more show nothing new. */
+/**
+ * The number of writes that each replica performs before, during and after the outage. More writes would show nothing
+ * new.
+ */
 const WRITES_MIN = 5;
 const BETWEEN_WRITES_MS = 20;
 
@@ -51,7 +54,7 @@ function writer(bearer: string) {
   };
 }
 
-/** How the cache is taken away, and how it comes back. */
+/** The ways in which the cache fails and returns. */
 const OUTAGES = {
   'killed, back and empty': {
     stop: () => replicas.redis.kill(),
@@ -60,7 +63,7 @@ const OUTAGES = {
       Object.assign(replicas, { redis: await startRedis({ port }) });
     },
   },
-  // It accepts connections and answers nothing; what it held is there again afterwards.
+  // The cache accepts connections without responding. Afterwards its content is available again.
   'frozen and thawed': {
     stop: async () => replicas.redis.signal('SIGSTOP'),
     start: async () => replicas.redis.signal('SIGCONT'),
@@ -126,7 +129,7 @@ describe('what is taken from a machine that writes, while the cache is stopped',
       const after = writing.writes.filter(({ begunMs }) => begunMs > takenMs);
       expect(after.length).toBeGreaterThanOrEqual(4 * WRITES_MIN);
       expect(new Set(after.map(({ status }) => status))).toEqual(new Set([401]));
-      // Without the cache a write is refused or done, and nothing else.
+      // Without the cache a write is either refused or performed.
       const others = writing.writes.filter(({ begunMs }) => begunMs <= takenMs);
       for (const { status } of others) expect([201, 401, 403, 503]).toContain(status);
     },

@@ -1,6 +1,6 @@
 /**
- * A restore compares each file while it loads it. Of a damaged one it says so before it loads what follows, and nothing
- * that was loaded stays.
+ * A restore verifies each file while it loads it. If a file is damaged, the restore reports it before it loads the next
+ * one, and removes everything that it loaded.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -74,8 +74,8 @@ const SKIPPABLE_FRAME = 0x184d2a50;
 const FRAME_HEADER_BYTES = 8;
 
 /**
- * One record says something else, in a file of the same size, well compressed, whose rows COPY takes: its hash alone
- * tells. What a better compression saves is filled by a frame that decompressors skip.
+ * Changes one record in a file without changing its size. The file decompresses correctly and COPY accepts its rows, so
+ * only its hash reveals the change. A frame that decompressors skip fills the bytes that better compression saves.
  */
 function damaged(file: string): string {
   const copy = join(backups, 'damaged');

@@ -4,9 +4,9 @@ import { nullable } from '../fields.ts';
 import { APPROVALS_NEEDED_MAX, ApproverSetShape, EscalationShape } from './approver-set.ts';
 import { type AnswerOf, internalCalls, type RequestOf, TENANT_REFUSALS } from './internal-call.ts';
 
-/** The longest time that a request may wait for its decision, and its approval for its use: a week. */
+/** The longest time that a request may wait for its decision, and that its approval may wait for its use: a week. */
 export const APPROVAL_TTL_SECONDS_MAX = 604_800;
-/** A request that may wait longer, for its decision or its use, outlives the session that asked. */
+/** A request that may wait longer than this for its decision or its use does not end with the session that made it. */
 export const SESSION_BOUND_SECONDS_MAX = 3_600;
 
 const text = Type.String({ minLength: 1 });
@@ -62,7 +62,7 @@ export const approvalCalls = internalCalls({
       severity: Type.Enum(['low', 'medium', 'high']),
       ttl_seconds: Type.Integer({ minimum: 1, maximum: APPROVAL_TTL_SECONDS_MAX }),
       use_window_seconds: Type.Integer({ minimum: 1, maximum: APPROVAL_TTL_SECONDS_MAX }),
-      /** The end of the session does not end the request: another session may use its approval. */
+      /** If true, the end of the session does not end the request, and another session may use its approval. */
       outlives_session: optional(Type.Boolean()),
       grant_ttl_seconds: Type.Integer({ minimum: 1 }),
       max_auth_age_seconds: optional(Type.Integer({ minimum: 0 })),

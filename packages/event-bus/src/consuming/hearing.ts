@@ -37,7 +37,7 @@ export type Heard<
     }[Type & TypeIn<From>]
   : never;
 
-/** Types of the events that concern this reader: those that name it, and those of topics that name nobody. */
+/** Types of the events that concern this reader: those that name it, and those that name no service. */
 type ConcerningType<From extends Events, Reader extends string> = From extends Events
   ? {
       [T in TypeIn<From>]: Reader extends ConcernsOf<From, T> ? T : never;
@@ -108,7 +108,7 @@ export type Meanings<Meaning> = Total<
   }
 >;
 
-/** `meanings<Payload>()('webhooks', [identityEvents], { 'user.created': (event) => …, … })` */
+/** Example: `meanings<Payload>()('webhooks', [identityEvents], { 'user.created': (event) => …, … })`. */
 export const meanings =
   <Meaning>() =>
   <const From extends Events, const Reader extends string>(

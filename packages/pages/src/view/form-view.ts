@@ -46,7 +46,7 @@ export type Drawn<Key extends string> = FormContext<Key> & {
   readonly confirmedBy?: string | undefined;
 };
 
-/** The members of the body that nobody types. */
+/** The members of the body that the person does not type. */
 export const presetOf = <Key extends string, Data>(
   { preset }: Pick<PageForm<Key, Data>, 'preset'>,
   userId: string,

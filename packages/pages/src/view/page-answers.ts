@@ -50,7 +50,7 @@ const answerText =
 export const answeredJson = answerText('application/json');
 export const answeredFragment = answerText('text/html; charset=utf-8');
 
-/** A file that the browser keeps; it is shown nowhere. */
+/** A file that the browser saves and does not show. */
 export const answeredFile = (
   name: string,
   content: unknown,

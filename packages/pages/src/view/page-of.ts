@@ -13,7 +13,7 @@ export type PageForm<Key extends string, Data> = {
   /** An endpoint of the same service, which the form calls. Its responses and refusals are the form's. */
   readonly endpoint: Endpoint;
   readonly fields: readonly FormField<Key>[];
-  /** Members of the body that nobody types; a function of the id of whoever sends the form. */
+  /** Members of the body that the person does not type, or a function that returns them for the id of the person. */
   readonly preset?: object | ((userId: string) => object);
   readonly title: Key | FrameTextKey;
   readonly submit: Key | FrameTextKey;
@@ -23,13 +23,13 @@ export type PageForm<Key extends string, Data> = {
   readonly opens?: (shown: Shown<Key, Data>, params: Strings) => string | Markup;
   /** A text that has to be typed before an irreversible action. */
   readonly confirmedBy?: (shown: Pick<Shown<Key, Data>, 'data'>) => string;
-  /** The member of the body that takes it, where the endpoint asks for it, too. */
+  /** The member of the body that contains the confirmation, if the endpoint requires it too. */
   readonly confirmedAs?: string;
   /** What the fields show at first. A PATCH sends what differs from it. */
   readonly current?: (data: Data, params: Strings) => { readonly [field: string]: unknown };
   /** The page that shows the response once and not again. */
   readonly once?: (shown: Shown<Key, Data>, answer: never) => PageBody;
-  /** The answer is a file of this name, which the browser keeps; the page stays as it is. */
+  /** Set if the response is a file of this name. The browser saves it and stays on the page. */
   readonly download?: string;
   /** Answers what a browser needs to make a passkey, for a form that sends one. */
   readonly passkey?: Endpoint;

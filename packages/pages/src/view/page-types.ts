@@ -10,7 +10,7 @@ export type Read = {
   /** Members of its query that come from the page's address, by their names there. */
   readonly url?: Strings;
   readonly preset?: Strings;
-  /** Members of its query that the path of the page gives, by the name that they have there. */
+  /** Members of its query that come from parameters of the page's path, by their names there. */
   readonly path?: Strings;
   /** The member of its query that names the person who looks. */
   readonly person?: string;

@@ -152,7 +152,7 @@ async function checked<Key extends string, Data>(pressed: Press<Key, Data>): Pro
   return done(pressed, changed);
 }
 
-/** Keyboards of phones begin with a capital letter. */
+/** Ignores case, because keyboards of phones begin with a capital letter. */
 const isSameName = (typed: string | undefined, name: string): boolean =>
   (typed ?? '').trim().toLowerCase() === name.trim().toLowerCase();
 

@@ -21,7 +21,7 @@ export type Amounts = { readonly [column: string]: number };
 export const put = <Row>(row: Row) => ({ kind: 'put', row }) as const;
 export const patch = <Key, Columns>(of: Key, columns: Columns) =>
   ({ kind: 'patch', of, columns }) as const;
-/** Columns of `fresh` that the row leaves undefined are kept; a new row has the value there. */
+/** In an existing row, columns of `fresh` that the row omits do not change. A new row gets the value in `fresh`. */
 export function upsert(
   row: { readonly [column: string]: unknown },
   fresh: { readonly [column: string]: unknown } = {},

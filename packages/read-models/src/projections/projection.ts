@@ -84,8 +84,8 @@ export type Projection = {
 };
 
 /**
- * A projection of the events that concern it, by `projection<UserEvent>()({ … })`: `on` handles or ignores
- * each, except those that only `apply` needs.
+ * Declares a projection of the events that concern it: `projection<UserEvent>()({ … })`. `on` handles or ignores each
+ * event, except those that only `apply` needs.
  */
 export const projection =
   <E extends DomainEvent>() =>

@@ -1,4 +1,4 @@
-/** The rows that a consumer's batch writes, in as few statements as their order allows. */
+/** Writes the rows of a consumer's batch in as few statements as their order allows. */
 import { hash } from 'node:crypto';
 import type { Statement } from '@cardea/postgres';
 import type { Upsert } from './change.ts';
@@ -62,7 +62,7 @@ type RowGroup = {
 };
 type Group = RowGroup | { readonly statement: Statement };
 
-/** The last group that touches the table, if the change may join it. */
+/** The last group of changes to the table, if the change may join it. */
 function groupOf(
   groups: readonly Group[],
   { table, form, key }: Pick<RowGroup, 'table' | 'form'> & { readonly key: string },

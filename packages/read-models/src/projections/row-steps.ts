@@ -1,4 +1,7 @@
-/** The statements that write rows of one table, one kind of change each, over arrays with an element per row. */
+/**
+ * The statements that write rows of one table. Each statement makes one kind of change, over arrays with an element per
+ * row.
+ */
 import { arrayLiteral, castOf, parameterType } from '../database/array-parameter.ts';
 import type { Change, Upsert } from './change.ts';
 import type { Table } from './projection.ts';
@@ -11,7 +14,7 @@ export type Step = {
   /** Two steps of one kind and shape have the same text. */
   readonly shape: string;
   readonly literals: readonly string[];
-  /** Takes a placeholder for each literal, in order. */
+  /** Requests a placeholder for each literal, in order. */
   readonly text: (placeholder: () => string) => string;
 };
 
@@ -19,7 +22,7 @@ export type StepTarget = {
   /** The table's name with its schema. */
   readonly name: string;
   readonly table: Table;
-  /** SQL; nothing is written where it is false. */
+  /** An SQL condition. Nothing is written where it is false. */
   readonly condition?: string;
 };
 

@@ -68,7 +68,7 @@ export function table<const C extends Columns, const Key extends keyof C & strin
   }: {
     readonly key: readonly Key[];
     readonly columns: C;
-    /** `changed_at: 'services'`: the time since which `services` is what it is. */
+    /** Example: `changed_at: 'services'` is the time since which `services` has its value. */
     readonly since?: { readonly [Column in keyof C]?: keyof C & string };
   },
 ): TypedTable<RowOf<C>, Key> {

@@ -23,7 +23,7 @@ export type UserCopy = {
   readonly locale: string | null;
   readonly status: string;
   readonly vouched: boolean;
-  /** The position of the event that the row comes from; 0: from before positions were kept. */
+  /** The position of the event from which the row was written. 0 if the row is older than this column. */
   readonly position: bigint;
 };
 const USER = {
@@ -69,7 +69,7 @@ type AgentEvent = Heard<
 export type Copies<Copy, Event> = {
   /** The table that `rows` of the service's consumer names. */
   readonly table: Table;
-  /** What an older event does not say stays as it is. */
+  /** The columns that an older event omits do not change. */
   readonly keep: (event: Event) => TableWrite;
   readonly put: (event: About, copy: Copy) => TableWrite;
   readonly patch: (event: About, columns: Partial<Copy>) => TableWrite;
@@ -135,7 +135,7 @@ type Picked<Copy, Column extends keyof Copy, Event> = {
   readonly types: Parameters<typeof table>[1]['columns'] & { readonly [C in keyof Copy]: unknown };
   readonly columns: readonly Column[];
   readonly factsOf: (event: Event) => { readonly [C in keyof Copy]: Copy[C] | undefined };
-  /** What older events do not say, for a new row. */
+  /** The values that a new row gets for columns that older events omit. */
   readonly fresh: Partial<Copy>;
   readonly since?: { readonly [C in keyof Copy]?: keyof Copy & string };
 };

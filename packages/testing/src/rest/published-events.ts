@@ -1,4 +1,6 @@
-/** What a service has published of somebody's deeds: audit rows, webhooks and other services are made of nothing else. */
+/**
+ * The events that a service has published about one actor. Audit rows, webhooks and other services use nothing else.
+ */
 import { type ServiceName, topicOf } from '@cardea/contracts';
 import { untilTrue } from '../until-true.ts';
 import type { ServiceFixture } from './service-fixture.ts';
@@ -14,8 +16,8 @@ const TIMES = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 const ADDRESSES = /[\w.+-]+@example\.com/g;
 
 /**
- * The events of one actor after a position of the log, in order, each without what no two requests have in common:
- * ids, times, addresses, and the client's own name.
+ * Returns the events of one actor after a position of the log, in order. Values that differ between any two requests
+ * are removed: ids, times, addresses, and the client's own name.
  */
 export async function publishedBy(
   { host, shared }: Pick<ServiceFixture, 'host' | 'shared'>,

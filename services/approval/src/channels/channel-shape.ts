@@ -90,7 +90,7 @@ export const channelShape = named(
 );
 export type ChannelShape = Static<typeof channelShape>;
 
-/** A set has the text that requests to it have in place of a user; no id of a user reads as one. */
+/** For a set, returns the text that its requests have instead of a user. No user id has the form of that text. */
 export function recipientShown(recipient: string | null): Recipient {
   if (recipient === null) return 'all';
   return readApproverSet(recipient) === undefined ? { user_id: recipient } : { set: recipient };

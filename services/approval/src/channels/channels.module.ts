@@ -35,7 +35,7 @@ export type ChannelsDependencies = Pick<
     readonly network?: Pick<OutboundDependencies, 'dialer' | 'resolver'> | undefined;
   };
 
-/** Those that the page of a person's own channels shows and plays. */
+/** The endpoints that the page of a person's own channels shows and calls. */
 export type ChannelEndpoints = {
   readonly list: ReturnType<typeof listChannelsRoute>;
   readonly create: ReturnType<typeof createChannelRoute>;

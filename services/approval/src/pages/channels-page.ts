@@ -1,4 +1,4 @@
-/** A person's own channels: chats and phones that are told of what is asked of them. */
+/** A person's own channels: the chats and phones that are notified of requests to that person. */
 import { ago, html, type Markup, pagesOf, read, type Shown, tag } from '@cardea/pages';
 import type { ChannelEndpoints, ChannelShape } from '../channels/channels.module.ts';
 import { CHANNEL_TEXTS, type ChannelTextKey } from './channel-texts.ts';
@@ -72,7 +72,7 @@ export const channelsPage = ({ list, create, change, remove, test }: ChannelEndp
     parts: { mine: named },
   });
 
-/** Administrators see the channels of the tenant as well, which are not their own. */
+/** Leaves out the tenant's channels, which administrators also receive but do not own. */
 const ownOf = ({ data, userId }: Page): readonly ChannelShape[] =>
   data.all.channels.filter(
     ({ recipient }) =>

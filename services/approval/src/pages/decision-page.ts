@@ -208,7 +208,7 @@ function factsOf({ frame, data: { request: data } }: Page): Markup {
   return facts(list.filter((fact) => fact !== undefined));
 }
 
-/** All that an approval of an action is bound to. */
+/** Everything to which an approval of an action is bound. */
 function actionFacts(
   { details, action_binding }: ShownRequest,
   say: Page['frame']['say'],

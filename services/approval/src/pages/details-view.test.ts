@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { detailsView } from './details-view.ts';
 
-/** What a reader sees of it. */
+/** The text that a reader sees of the details. */
 const textOf = (details: { readonly [name: string]: unknown }): string =>
   detailsView(details)
     .text.replaceAll(/<\/?(pre|bdi)[^>]*>/g, '')

@@ -1,6 +1,6 @@
 /**
- * The details of an action as a person reads them: each member on a line of its own, none folded or cut, and
- * what cannot be seen is named. Texts are isolated, so that none changes the order of what stands beside it.
+ * Shows the details of an action to a person. Each member is on a separate line, none is collapsed or cut, and
+ * invisible characters are named. Texts are isolated, so that none changes the order of the text next to it.
  */
 import { html, type Markup, NOTHING } from '@cardea/pages';
 import { visible } from '@cardea/runtime';
@@ -31,6 +31,6 @@ function linesOf(members: readonly Markup[], level: number): Markup {
   return html`${lines}\n${'  '.repeat(level)}`;
 }
 
-/** A quote within a text is marked, so that no text can end itself. */
+/** Marks quotes within a text, so that no text can appear to end early. */
 const quoted = (text: string): Markup =>
   html`<bdi>"${visible(text).replaceAll(/["\\]/g, '\\$&')}"</bdi>`;

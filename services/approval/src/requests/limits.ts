@@ -14,11 +14,11 @@ export const TTL_SECONDS_DEFAULT = 300;
 export const ACCESS_TTL_SECONDS_DEFAULT = 86_400;
 export const TTL_SECONDS_MAX = APPROVAL_TTL_SECONDS_MAX;
 
-/** What a caller binds an action to: bytes of its canonical JSON, levels, and members of all objects and arrays. */
+/** Limits on the details of an action: bytes of their canonical JSON, levels, and members of all objects and arrays. */
 export const DETAILS_MAX_BYTES = 16 * 1024;
 export const DETAILS_DEPTH_MAX = 8;
 export const DETAILS_MEMBERS_MAX = 200;
-/** How long the approval of an action can be used. */
+/** The time for which the approval of an action can be used. */
 export const USE_WINDOW_SECONDS = { min: 10, max: APPROVAL_TTL_SECONDS_MAX, usual: 300 } as const;
 
 /** How long after a denial the same digest is not sent to the user again. */

@@ -91,7 +91,7 @@ const countsOf = ({ delegations, live }: Data) => ({
   sessions: String(live.data.total),
 });
 
-/** Where there is nothing to end, nothing ends it. */
+/** The form to end everything is shown only if there is something to end. */
 const endAll = ({ data, form }: Page): Markup =>
   data.delegations.total + data.live.data.total === 0
     ? html``

@@ -1,9 +1,9 @@
-/** What a person takes along of their account, and how they have it deleted. */
+/** Lets a person export their data and delete their account. */
 import { utcText } from '@cardea/mail';
 import { facts, html, type Markup, read } from '@cardea/pages';
 import { type AccountEndpoints, type AccountPage, formOf, pageOf } from './endpoints.ts';
 
-/** How many there are is all that is shown of them. */
+/** Only the number of items is shown. */
 const COUNTED = { limit: '1' } as const;
 
 type Data = {
@@ -66,7 +66,7 @@ export const dataPage = (endpoints: AccountEndpoints) =>
     }),
   });
 
-/** What ends at once, in numbers, and what at the day. */
+/** Describes what ends immediately, with numbers, and what ends on the day of the deletion. */
 const ending = ({ frame: { say }, data }: Page): Markup =>
   html`<p>${say('data.delete_lead', { days: String(data.deletion.wait_days) })}</p>${facts([
     { label: say('data.devices'), value: String(Math.max(0, data.devices.count - 1)) },

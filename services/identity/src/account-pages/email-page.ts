@@ -1,4 +1,4 @@
-/** A person's own address, and another one that was asked for. */
+/** A person's own address, and the requested new address. */
 import { utcText } from '@cardea/mail';
 import { facts, html, type Markup, read } from '@cardea/pages';
 import { type AccountEndpoints, type AccountPage, formOf, pageOf } from './endpoints.ts';
@@ -64,7 +64,7 @@ export const emailPage = (endpoints: AccountEndpoints) =>
 const present = ({ frame: { say }, data: { own }, form }: Page): Markup =>
   html`${facts([{ label: say('email.now'), value: addressOf(say, own) }])}${own.email_verified ? '' : form('resend')}`;
 
-/** What is still missing for the other address, until when, and the way back. */
+/** Shows which proofs are missing for the new address, until when, and how to cancel. */
 function waiting({ frame: { say }, data: { own }, form }: Page): Markup {
   const { change } = own;
   if (change === null) return html`<p>${say('email.lead')}</p>`;

@@ -20,7 +20,7 @@ type Dependencies = RequestDependencies &
   ExportDependencies;
 
 export function ownAccountModule(deps: Dependencies) {
-  /** For the pages of a person's own account. */
+  /** The endpoints for the pages of a person's own account. */
   const selfService = {
     ...requestRoutes(deps),
     verifyMyEmailChange: verifyMyEmailChangeRoute(deps),

@@ -45,7 +45,7 @@ function openFinding(open: Findings['open']): readonly Finding[] {
   );
 }
 
-/** A key or machine that may write tuples makes any vouched person an approver. */
+/** A key or machine that may write tuples can make any vouched person an approver. */
 async function namedByTuples(
   deployment: Deployment,
   policies: Findings['byTuples'],

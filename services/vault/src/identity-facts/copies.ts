@@ -1,4 +1,4 @@
-/** What vault copies of identity's users and agents. */
+/** Vault's copies of identity's users and agents. */
 import { agentCopies, userCopies } from '@cardea/service';
 
 export const users = userCopies('vault', 'status', 'vouched', 'position');

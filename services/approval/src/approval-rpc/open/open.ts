@@ -75,7 +75,7 @@ function askedSeveral(open: OpenApproval) {
   };
 }
 
-/** The request ends with the person for whom the agent acts, where it does not end with their session. */
+/** If the request does not end with the session, it ends with the person for whom the agent acts. */
 function sessionUser({ session_user_id: id }: OpenApproval) {
   return id === undefined || id === null ? {} : { session_user_id: id };
 }

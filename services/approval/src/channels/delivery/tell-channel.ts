@@ -44,7 +44,7 @@ export type TellDependencies = Pick<
   readonly outbound: Pick<Outbound, 'send'>;
 };
 
-/** Outcomes as the metric of notices names them. */
+/** The outcomes by their names in the metric of notices. */
 const COUNTED_AS: { readonly [kind in Outcome['kind']]: string } = {
   taken: 'sent',
   rejected: 'rejected',

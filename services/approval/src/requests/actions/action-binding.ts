@@ -1,6 +1,6 @@
 /**
- * The digest of an action: all that the person is asked. What is used later is compared with it, so that
- * another action, or the same one with one byte changed, is not the approved one.
+ * The digest of an action covers everything that the person is asked. It is compared when the approval is used, so that
+ * any other action is refused, even if it differs in one byte only.
  */
 import { sha256Of } from '@cardea/crypto';
 import { canonicalJson } from '@cardea/http';
@@ -10,14 +10,14 @@ import type { Details } from './details.ts';
 
 type ActionFacts = Pick<RequestFacts, 'tenant_id' | 'agent_id' | 'user_id' | 'action' | 'resource'>;
 
-/** What a caller may bind an approval to; each of them makes the request one for an action. */
+/** The fields to which a caller may bind an approval. Each of them makes the request one for an action. */
 export type ActionWanted = {
   readonly details?: Details;
   readonly action_digest?: string;
   readonly use_window_seconds?: number;
 };
 
-/** What is sent to use an approval: at least one of the three. */
+/** The fields that are sent to use an approval. At least one of the three is required. */
 export type ActionSent = {
   readonly details?: Details;
   readonly action_digest?: string;
@@ -34,7 +34,7 @@ export function actionBindingOf(facts: ActionFacts, wanted: ActionWanted): Actio
   return { digest, ...own, use_window_seconds };
 }
 
-/** Whether everything that is sent is what the person was asked. */
+/** Whether everything that was sent equals what the person was asked. */
 export function isSameAction(
   facts: ActionFacts,
   { digest, action_digest }: ActionBinding,
@@ -47,7 +47,7 @@ export function isSameAction(
   return digestOf(facts, { details: sent.details, ...own }) === digest;
 }
 
-/** `details` in the form of RFC 8785 (JCS), so the order of their members does not matter. */
+/** Writes `details` in the form of RFC 8785 (JCS), so that the order of their members does not matter. */
 function digestOf(
   facts: ActionFacts,
   { details, action_digest = '' }: Pick<ActionWanted, 'details' | 'action_digest'>,

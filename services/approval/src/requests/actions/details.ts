@@ -1,6 +1,6 @@
 /**
- * What a caller's own tool would do once it is approved. It is kept as it was sent, because what is bound has
- * to be what the person sees.
+ * The details describe what a caller's own tool does after the approval. They are stored as they were sent, because the
+ * approval has to be bound to what the person sees.
  */
 import { canonicalJson } from '@cardea/http';
 import { DETAILS_DEPTH_MAX, DETAILS_MAX_BYTES, DETAILS_MEMBERS_MAX } from '../limits.ts';
@@ -8,7 +8,7 @@ import { DETAILS_DEPTH_MAX, DETAILS_MAX_BYTES, DETAILS_MEMBERS_MAX } from '../li
 export type Details = { readonly [name: string]: unknown };
 export type DetailsFault = 'depth' | 'too_many_members' | 'number_range' | 'max_bytes';
 
-/** The first limit that the details exceed; undefined if a person can be shown all of them. */
+/** Returns the first limit that the details exceed. Undefined if all of them can be shown to a person. */
 export function faultOfDetails(details: Details): DetailsFault | undefined {
   const found = { depth: 0, members: 0, isExact: true };
   measure(details, 0, found);
@@ -20,10 +20,10 @@ export function faultOfDetails(details: Details): DetailsFault | undefined {
 
 type Measures = { depth: number; members: number; isExact: boolean };
 
-/** The parser of the body has limited the depth already. */
+/** Measures the details. The parser of the body has already limited the depth. */
 function measure(value: unknown, above: number, found: Measures): void {
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    // Its digits were rounded when it was read, so the person would not see what was sent.
+    // The number's digits were rounded when it was parsed, so the person would not see what was sent.
     found.isExact = false;
   }
   if (value === null || typeof value !== 'object') return;

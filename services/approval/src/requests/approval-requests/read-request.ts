@@ -104,7 +104,7 @@ export function snapshotOf(request: ExistingRequest): RequestSnapshot {
   };
 }
 
-/** What whoever decided says to it; null where that is nothing, or was erased. */
+/** The comment of the person who decided. Null if there is none or it was erased. */
 export async function commentOf(
   { sealer }: Pick<ServiceDependencies, 'sealer'>,
   request: ExistingRequest,

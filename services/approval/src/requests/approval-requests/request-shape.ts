@@ -25,10 +25,10 @@ const textOrNull = Type.Union([Type.String(), Type.Null()]);
 export const SeverityShape = named('Severity', Type.Enum(SEVERITIES));
 export const StatusShape = named('ApprovalStatus', Type.Enum(STATUSES));
 
-/** Free form within limits of its own; the handler names the one that is exceeded. */
+/** A free form with limits. If one is exceeded, the handler names it. */
 export const ActionDetails = named('ActionDetails', Type.Record(Type.String(), Type.Unknown()));
 const ACTION_DIGEST_CHARS = { min: 16, max: 128 } as const;
-/** The caller's own, in visible characters, because it is shown. */
+/** The caller's own digest. It is shown, so it has only visible characters. */
 export const ActionDigest = Type.String({
   minLength: ACTION_DIGEST_CHARS.min,
   maxLength: ACTION_DIGEST_CHARS.max,
@@ -153,7 +153,7 @@ export function shown(
     readonly email: string;
     readonly vouched: boolean;
     readonly reason: string | null;
-    /** Lists leave both out. */
+    /** Lists leave out the details and the comment. */
     readonly details?: Details | undefined;
     readonly comment?: string | null;
   },

@@ -43,17 +43,17 @@ export type Binding = {
   readonly number_match: boolean;
   /** If true, only a user for whom the tenant vouches may approve. Absent in older requests. */
   readonly vouch_required?: boolean;
-  /** The end of its session does not end the request. */
+  /** If true, the end of the session does not end the request. */
   readonly outlives_session?: boolean;
   /** Four digits, encrypted under the user's key. */
   readonly code: Sealed;
 };
 
-/** What the approval of an action of a caller's own tool is bound to; it never allows a vend. */
+/** The facts to which the approval of an action of a caller's own tool is bound. It never allows a vend. */
 export type ActionBinding = {
-  /** SHA-256 in hex over all that the user is asked. */
+  /** SHA-256 in hex over everything that the user is asked. */
   readonly digest: string;
-  /** The caller's own digest. */
+  /** The digest that the caller sent for its action. */
   readonly action_digest?: string;
   readonly use_window_seconds: number;
 };
@@ -78,7 +78,7 @@ export type RequestFacts = {
   readonly channels: readonly string[];
   readonly binding?: Binding;
   readonly action_binding?: ActionBinding;
-  /** JSON text, encrypted as the reason is. */
+  /** JSON text, encrypted like the reason. */
   readonly details?: Sealed;
   /** Who stands in this set is asked; `user_id` is its text then. */
   readonly approver?: ApproverSet;
@@ -157,7 +157,7 @@ type ApprovalApproved = {
     readonly auth_time?: number;
     /** All whose approval counts, where several may decide. */
     readonly responders?: readonly string[];
-    /** What the approver says to it, encrypted as the reason is. */
+    /** The approver's comment, encrypted like the reason. */
     readonly comment?: Sealed;
   };
 };
@@ -180,9 +180,9 @@ type ApprovalConsumed = {
   readonly type: 'ApprovalConsumed';
   readonly concerns?: 'relay' | 'requests';
   readonly data: {
-    /** Null: not a vend, but an action. */
+    /** Null if the approval was used for an action instead of a vend. */
     readonly grant_id: string | null;
-    /** The use of an action, recognized when the same command comes again. */
+    /** The id of the use of an action, by which a repeated command is recognized. */
     readonly use_id?: string;
     readonly digest: string;
     readonly consumed_at: string;
@@ -219,14 +219,14 @@ type Answered = {
   readonly userVouched: boolean | undefined;
   /** All whose approval counts, where several may decide. */
   readonly responders?: readonly string[];
-  /** What whoever decided says to it: the comment of an approval, the reason of a denial. */
+  /** The comment of an approval, or the reason of a denial. */
   readonly words?: Sealed;
 };
 export type Pending = Asked & { readonly status: 'pending' };
 export type Approved = Asked &
   Answered & {
     readonly status: 'approved';
-    /** The grant or the use that consumed it, and when. */
+    /** The grant or the use that consumed the approval, and when. */
     readonly consumed: {
       readonly grantId: string | null;
       readonly useId?: string;
@@ -316,7 +316,7 @@ export const expired = (cause: ExpiryCause, now: Date): ApprovalExpired => ({
   data: { cause, expired_at: now.toISOString() },
 });
 
-/** Until when a vend or an action may consume the approval; null if nothing can. */
+/** The time until which a vend or an action may consume the approval. Null if nothing can. */
 export function useBefore(request: ExistingRequest): Date | null {
   const { binding, action_binding } = request.facts;
   const window = (binding ?? action_binding)?.use_window_seconds;
@@ -324,7 +324,7 @@ export function useBefore(request: ExistingRequest): Date | null {
   return new Date(Date.parse(request.respondedAt) + window * 1000);
 }
 
-/** Approved for a vend or an action that has not consumed it yet and still may. */
+/** Whether the request is approved for a vend or an action that has not consumed it yet and still may. */
 export const isUsable = (request: ApprovalRequest, now: Date): boolean =>
   request.status === 'approved' &&
   request.consumed === null &&

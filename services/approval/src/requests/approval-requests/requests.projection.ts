@@ -50,7 +50,9 @@ const rows = table('requests', {
     deputy_for: orNull('text'),
   },
 });
-/** Who has given one of several approvals, also where it counts no more; filled below, with the time of the request. */
+/**
+ * Everyone who has given one of several approvals, even if it no longer counts. The rows have the time of the request.
+ */
 const given = table('approvals_given', {
   key: ['tenant_id', 'request_id', 'user_id'],
   columns: {

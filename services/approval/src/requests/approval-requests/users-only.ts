@@ -15,7 +15,7 @@ type UsersOnlyDependencies = Pick<ServiceDependencies, 'streams' | 'command' | '
   readonly identityFacts: IdentityFacts;
 };
 
-/** Words of whoever decides. */
+/** The maximum length of the comment of the person who decides. */
 export const COMMENT_MAX_CHARS = 280;
 
 /** Agents are let through authentication, so that it is recorded on the request that they tried to decide. */

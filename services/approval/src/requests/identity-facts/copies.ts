@@ -1,4 +1,4 @@
-/** What approval copies of identity's users and agents. */
+/** Approval's copies of identity's users and agents. */
 import { agentCopies, userCopies } from '@cardea/service';
 
 export const users = userCopies(

@@ -68,7 +68,7 @@ export const identityConsumer = (needs: ConsumerDependencies) =>
       'agent.resumed': { apply: agents.keep },
       'agent.deleted': {
         prepare: ({ tenantId, data: { id } }) => endRequestsOf(needs, { tenantId, agent: id }),
-        // The row stays, so that a deleted agent cannot be used to make requests.
+        // The row remains, so that a deleted agent cannot be used to make requests.
         apply: (event) => agents.patch(event, { status: 'deleted' }),
       },
       'agent_session.ended': {

@@ -24,7 +24,7 @@ export function whenceOf(
 /** The inviter. They belong to another tenant if an owner has just created this one. */
 export type InviterOf = { readonly tenantId: string; readonly userId: string };
 
-/** A change to how an account is signed in to, or an administrator who acts in its name. */
+/** Changes to how a person signs in to an account, and an administrator who acts in that person's name. */
 export const SECURITY_CHANGES = [
   'password_changed',
   'password_reset',

@@ -68,20 +68,23 @@ export const digestOf = (ask: Ask): string =>
 const severalMayDecide = ({ set, requirement }: Ask): boolean =>
   set !== undefined || requirement.escalate !== null;
 
-/** Whoever decides may take longer than the session lasts, so another session may use the approval. */
+/** A decision may take longer than the session lasts. Another session may then use the approval. */
 export const outlivesSession = ({
   requirement: { ttl_seconds, use_window_seconds },
 }: Pick<Ask, 'requirement'>): boolean =>
   Math.max(ttl_seconds, use_window_seconds) > SESSION_BOUND_SECONDS_MAX;
 
 /**
- * The grant that an approval issues, the same for the same use. Of two sessions that could use an approval one
- * does.
+ * The id of the grant that an approval issues. It is the same for the same use. Only one of two sessions that could use
+ * an approval succeeds.
  */
 export const grantIdOf = (ask: Ask, approvalId: string): string =>
   uuidFrom('grant.v1', approvalId, digestOf(ask), ...(outlivesSession(ask) ? [ask.sessionId] : []));
 
-/** User and purpose are those of the session, if the approval is bound to it; else of all that may use it. */
+/**
+ * If the approval is bound to the session, these are its user and purpose. Otherwise they are empty for all sessions
+ * that may use it.
+ */
 const sessionParts = (ask: Ask): readonly [session: string, user: string, purpose: string] =>
   outlivesSession(ask) ? ['', ask.userId ?? '', ask.purpose ?? ''] : [ask.sessionId, '', ''];
 
@@ -199,7 +202,7 @@ function askedSeveral(ask: Ask) {
   };
 }
 
-/** Fields of requests that outlive their session alone. */
+/** Fields that only requests have that outlive their session. */
 const overNight = (ask: Ask) =>
   outlivesSession(ask) ? { outlives_session: true, ...sessionUser(ask.userId) } : {};
 

@@ -107,7 +107,7 @@ export const payloads = meanings<PayloadSource>()(
       const what = { service_name, fields, approval_id, granted_at, expires_at };
       return told('credential.granted', { ...who, ...what });
     },
-    // No webhook is told: the tenant's own are deleted when it is heard.
+    // No webhook is notified, because the tenant's own webhooks are deleted when the event arrives.
     'tenant.deleted': () => undefined,
   },
 );

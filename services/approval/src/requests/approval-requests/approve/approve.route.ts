@@ -124,7 +124,7 @@ async function approvesAsAdmin(
 
 type Answer = Pick<Approve, 'authTime' | 'now' | 'code' | 'comment' | 'isAdmin'>;
 
-/** Under the key of who is asked: the user, or the set's own. */
+/** Encrypts the comment under the key of the user, or under the request's own key if a set is asked. */
 async function sealedComment(
   approval: ApproveDependencies,
   request: ApprovalRequest,

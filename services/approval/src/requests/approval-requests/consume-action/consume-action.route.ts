@@ -36,7 +36,7 @@ const consumed = Type.Object(
     status: Type.Literal('consumed'),
     responded_by: Type.String(),
     responders: Type.Array(Type.String()),
-    /** What whoever approved last said to it. */
+    /** The comment of the last approver. */
     comment: Type.Union([Type.String(), Type.Null()]),
   },
   { additionalProperties: false },
@@ -81,7 +81,7 @@ export const consumeActionRequest = (approval: ConsumeDependencies) =>
       const { tenantId, params, principal, body } = request;
       const { id } = params;
       const made = await approval.command(request);
-      // The key may have been sent for another request, too.
+      // The same Idempotency-Key may also have been sent for another request, so the command's id includes the request.
       const command = { ...made, id: uuidFrom('consume action', made.id, id) };
       const { state } = await approval.streams.load(requests, { tenantId, id });
       const known = { agentId: principal.id, sent: body, useId: command.id, now: command.now };
@@ -96,14 +96,14 @@ export const consumeActionRequest = (approval: ConsumeDependencies) =>
         return { ok: await answerOf(approval, decided.state), wrote };
       }
       const { reason } = decided;
-      // Approved between the look and the decision: the caller asks once more.
+      // The set approved after the approvers were looked up, so the caller has to try again.
       if (reason === 'look_again') throw new WriteContention('a request is decided at this moment');
       const lost = reason === 'no_approver' ? { details: { reason: 'approver_lost' } } : {};
       return { refused: reason, wrote, ...lost, target: target(id) };
     },
   );
 
-/** Nobody is looked up for what is refused or repeated anyway. */
+/** Looks up nobody if the command is refused or repeated anyway. */
 async function lookedUp(
   approval: ConsumeDependencies,
   known: Omit<ConsumeAction, 'userIsActive'>,

@@ -13,11 +13,11 @@ import {
 export type ConsumeAction = {
   readonly agentId: string;
   readonly sent: ActionSent;
-  /** The same for a command that comes again. */
+  /** The id of the use. A repeated command has the same one. */
   readonly useId: string;
   readonly now: Date;
   readonly userIsActive: boolean;
-  /** How many of a set who approved still may; undefined if nobody was looked up. */
+  /** How many approvers of a set could still approve. Undefined if nobody was looked up. */
   readonly stillHolding?: number | undefined;
 };
 export type ConsumeActionRefusal =
@@ -29,10 +29,10 @@ export type ConsumeActionRefusal =
   | 'action_mismatch'
   | 'already_consumed'
   | 'no_approver'
-  /** Approved by a set after the caller looked, so that nobody was looked up. */
+  /** A set approved after the caller had read the request, so no approver was looked up. */
   | 'look_again';
 
-/** One approval allows one action, and only the one that the person was asked. */
+/** One approval allows one action, and only the action that the person was asked about. */
 export function consumeAction(
   of: ConsumeAction,
   request: ApprovalRequest,
@@ -63,7 +63,7 @@ function use(of: ConsumeAction, request: Approved): Decision<RequestEvent, Consu
   const { action_binding: bound } = facts;
   if (bound === undefined) return refuse('not_an_action');
   const isSame = isSameAction(facts, bound, sent);
-  // The answer to the first command was lost.
+  // The command is a repeat, because the response to the first one was lost.
   if (isSame && consumed?.useId === useId) return accept();
   if (now.getTime() >= (useBefore(request)?.getTime() ?? 0)) return refuse('request_expired');
   if (!isSame) return refuse('action_mismatch');

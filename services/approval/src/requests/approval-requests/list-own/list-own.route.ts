@@ -1,4 +1,7 @@
-/** Requests that were sent to the caller, decided by them or approved by them among others, page by page. */
+/**
+ * Lists the requests that were sent to the caller, decided by them, or approved by them together with others, page by
+ * page.
+ */
 import { cursorQuery, nextCursor, pageOfCursor } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { Queryable } from '@cardea/read-models';

@@ -1,4 +1,4 @@
-/** A user ends all that agents do for them: their delegations, and the sessions on their behalf. */
+/** A user ends everything that agents do for them: all delegations, and all sessions on the user's behalf. */
 import type { Command } from '@cardea/event-store';
 import { endpoint } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
@@ -14,9 +14,9 @@ import { withdrawDelegation } from './delegate.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'database' | 'streams'>;
 
-/** Delegations that are decided on in one batch. */
+/** The number of delegations that are decided in one batch. */
 const PAGE = 500;
-/** A call ends at most this many pages of delegations and of sessions; the next call goes on. */
+/** A call ends at most this many pages of delegations and of sessions. The next call continues. */
 const PAGES_MAX = 20;
 
 export const withdrawAllDelegationsRoute = (needs: Dependencies) =>
@@ -40,7 +40,7 @@ export const withdrawAllDelegationsRoute = (needs: Dependencies) =>
     async (request) => {
       const command = await needs.command(request);
       const of = { tenantId: request.tenantId, userId: request.principal.id, command };
-      // Without a delegation no session begins any more, so those that are open then are the last.
+      // Without a delegation no session can begin, so the sessions that are open after this step are the last ones.
       const withdrawn = await withdrawAll(needs, of);
       const ended = await endAll(needs, of);
       const wrote = latest([withdrawn.position, ended.position]);
@@ -85,7 +85,7 @@ const endAll = (
   });
 };
 
-/** Counts what was ended by it, and not what had ended before. */
+/** Counts what this call ended, without what had ended before. */
 async function inPages(of: {
   readonly page: (after: string) => Promise<readonly string[]>;
   readonly decide: (
@@ -112,7 +112,7 @@ const latest = (positions: readonly (bigint | undefined)[]): bigint | undefined 
     undefined,
   );
 
-/** A page of ids, in order, those past their end included. */
+/** Reads a page of ids in order, including delegations that have expired. */
 async function standingDelegations(
   database: Pick<Database, 'tenant'>,
   of: { readonly tenantId: string; readonly userId: string; readonly after: string },

@@ -1,4 +1,4 @@
-/** Agents ask for access that they lack, and administrators of the set that the tenant names decide. */
+/** Agents request access that they lack, and administrators of the set that the tenant names decide. */
 import { pageCookies } from '@cardea/pages';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Whom an agent may ask besides its own user and its owner: the approvers that administrators give it. */
+/** An agent may send requests to its own user, its owner and the approvers that administrators give it. */
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ApprovalFixture, agentCreated, approvalFixture, wanted } from './approval-fixture.ts';

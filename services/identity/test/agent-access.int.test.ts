@@ -1,4 +1,4 @@
-/** What an agent gets by an approval of its own request for access, as approval publishes it. */
+/** An agent receives the access of its approved request, as approval publishes it. */
 import { randomUUID } from 'node:crypto';
 import { untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,10 @@ type Approved = {
   readonly eventId?: string;
 };
 
-/** Answers once identity has heard of it: a later request to another agent, which it widens, tells. */
+/**
+ * Returns after identity has processed the approval. A later request of another agent, which identity extends, shows
+ * this.
+ */
 async function approve(agent: TestAgent, of: Approved = {}): Promise<string> {
   const id = await publish(agent, of);
   const witness = await newAgent([]);
@@ -76,7 +79,7 @@ describe('access that an administrator approved', () => {
       const later = fixture().as(await fixture().signInAgain(ann()));
       const path = `/api/v1/agents/${agent.id}`;
       expect((await later.get(path)).body.services).toEqual(before);
-      // With the next change it also goes from what is stored.
+      // The next change also removes the entry from the stored state.
       await later.patch(path, { description: 'of before' });
       const last = (await fixture().eventsSince(0n))
         .filter(({ streamId }) => streamId === `agent-${agent.id}`)

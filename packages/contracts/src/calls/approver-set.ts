@@ -10,7 +10,7 @@ export const SET_TEXT_MAX_CHARS = 512;
 /** The most persons who may have to approve one request. */
 export const APPROVALS_NEEDED_MAX = 5;
 
-/** For how long an agent may get access that it asks for. */
+/** The shortest and longest time for which an agent may request access. */
 export const AGENT_ACCESS_SECONDS_MIN = 300;
 export const AGENT_ACCESS_SECONDS_MAX = 2_592_000;
 export const AGENT_ACCESS_SECONDS_DEFAULT = 604_800;

@@ -50,7 +50,7 @@ const agentFacts = Type.Object({
     Type.Object({
       service_name: Type.String(),
       fields: Type.Array(Type.String()),
-      /** Counts no more from then on. */
+      /** The time at which the entry ends. */
       until: Type.Optional(Type.String()),
       approval_id: Type.Optional(Type.String()),
     }),

@@ -5,7 +5,7 @@ import { SERVICE_NAMES, type ServiceName } from '../envelope.ts';
  * of schema `bus` repeats this in its migrations.
  */
 export const LISTENS_TO: { readonly [reader in ServiceName]: readonly ServiceName[] } = {
-  // What agents may reach grows by approvals of their wishes.
+  // Approved access requests extend what agents may reach.
   identity: ['approval'],
   authz: ['identity'],
   vault: ['identity', 'approval'],

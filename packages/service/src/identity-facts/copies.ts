@@ -40,7 +40,7 @@ export type AgentCopy = {
   readonly owner_user_id: string | null;
   readonly status: string;
   readonly services: AgentEvent['data']['services'];
-  /** Whom it may ask besides its session's user and its owner. */
+  /** Users and sets to which the agent may send requests, in addition to its session's user and its owner. */
   readonly approvers: readonly string[];
   /** Since when `services` is what it is. */
   readonly changed_at: Date | string;

@@ -31,7 +31,7 @@ const MUTES = [
 ] as const;
 const TONES = { approved: 'good', denied: 'bad', expired: 'warn', pending: 'info' } as const;
 
-/** The largest one of which a time is a multiple says it exactly. */
+/** The largest unit of which a time is a multiple describes it exactly. */
 const SECONDS = { length: 1, one: 'time.second', many: 'time.seconds' } as const;
 const UNITS = [
   { length: 86_400, one: 'time.day', many: 'time.days' },
@@ -111,7 +111,7 @@ ${factsOf(page)}<p>${effectOf(page)}</p>
   };
 }
 
-/** What an approval of this request leads to, in a sentence. */
+/** A sentence that describes the effect of an approval of this request. */
 function effectOf({ frame: { say }, data: { request } }: Page): string {
   const { access, action_binding, binding } = request;
   if (access !== undefined) return say('access.effect', { time: spanOf(access, say) });
@@ -232,7 +232,7 @@ function whatIsAsked(
 
 type Access = NonNullable<ShownRequest['access']>;
 
-/** Every service with every field, and for how long: what an administrator gives by approving. */
+/** Lists every service with every field, and the duration: the access that an administrator gives by approving. */
 function accessFacts(access: Access, say: Page['frame']['say']): readonly Fact[] {
   const services = access.services.map(({ service_name, fields }) => ({
     label: say('access.service', { service: service_name }),

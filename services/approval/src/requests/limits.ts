@@ -10,7 +10,7 @@ export const CALLER_PER_MINUTE_MAX = 300;
 export const MINUTE_MS = 60_000;
 
 export const TTL_SECONDS_DEFAULT = 300;
-/** A request for access waits for a working day, unless stated otherwise. */
+/** The default time for which a request for access waits for its decision: one day. */
 export const ACCESS_TTL_SECONDS_DEFAULT = 86_400;
 export const TTL_SECONDS_MAX = APPROVAL_TTL_SECONDS_MAX;
 

@@ -96,7 +96,7 @@ async function factsIn({ history }: RelayTools) {
   return { ...subjectOf(first.data), origin, ...vouched, ...setOf(first.data) };
 }
 
-/** Identity acts on it, so no other request may carry it. */
+/** Identity adds this access to the agent, so no other request may contain it. */
 async function accessIn({ history }: RelayTools) {
   const [first] = await history(requests);
   const access = first?.type === 'ApprovalRequested' ? first.data.access : undefined;

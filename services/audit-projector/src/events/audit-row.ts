@@ -13,7 +13,7 @@ export type Category =
 export type Result = 'success' | 'failure' | 'denied';
 
 type DetailPart = string | number | boolean | null | readonly string[] | readonly Services[];
-/** Lists are cut to the size of a row here and one level down. */
+/** Lists are cut to the size of a row at this level and one level below. */
 export type DetailValue = DetailPart | { readonly [name: string]: DetailPart };
 /** The fields of one service that an agent may access. */
 export type Services = { readonly service_name: string; readonly fields: readonly string[] };

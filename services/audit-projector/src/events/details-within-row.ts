@@ -55,7 +55,7 @@ function cutLists(details: Known, bytesMax: number): number {
   return omitted;
 }
 
-/** The same with lists one level down, once no list of the details themselves is left to cut. */
+/** Cuts the lists one level below, after no list of the details themselves can be cut further. */
 function cutListsInside(details: Known, bytesMax: number): number {
   let omitted = 0;
   for (const [name, value] of Object.entries(details)) {

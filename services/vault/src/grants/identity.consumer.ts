@@ -119,7 +119,7 @@ const forgetRows = ({ tenantId }: Event<'tenant.deleted'>): readonly Statement[]
     values: [tenantId],
   }));
 
-/** Older events say nothing of access: agents could not ask for it then, and may by default now. */
+/** Older events do not contain the setting for access. Agents could not request access then, and may by default now. */
 const keepTenant = ({ data }: Event<'tenant.created' | 'tenant.updated'>) =>
   data.agent_access === undefined
     ? []

@@ -12,7 +12,7 @@ export type AgentRow = {
   readonly services: readonly {
     readonly service_name: string;
     readonly fields: readonly string[];
-    /** Given by an approval; from then on the entry counts no more. */
+    /** Set if an approval added the entry. The entry ends at this time. */
     readonly until?: string;
   }[];
   /** `now`: identity itself has just returned it. */
@@ -108,7 +108,7 @@ const agentOf = (row: Row, services: AgentRow['services']): AgentRow => ({
   owner_user_id: row.agent_position === '0' ? undefined : row.owner_user_id,
 });
 
-/** Whether agents of the tenant may ask for access; they may until identity says otherwise. */
+/** Whether agents of the tenant may request access. They may until identity publishes otherwise. */
 export async function mayAskForAccess(database: Database, tenantId: string): Promise<boolean> {
   const { rows } = await database.tenant(tenantId).query<{ readonly agent_access: boolean }>(
     {

@@ -38,7 +38,7 @@ export interface IdentityFacts {
     tenantId: string,
     approver: string | { readonly user_id: string } | ApproverSet,
   ): Promise<boolean>;
-  /** Whether the tenant lets its agents ask for access that they lack. */
+  /** Whether the tenant allows its agents to request access. */
   mayAskForAccess(tenantId: string): Promise<boolean>;
   /** These events were applied in this process: what they may have changed is dropped. */
   applied(events: readonly AppliedEvent[]): void;

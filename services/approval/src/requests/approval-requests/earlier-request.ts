@@ -1,4 +1,4 @@
-/** A request that was made before under the same `Idempotency-Key`. */
+/** Finds a request that was made earlier with the same `Idempotency-Key`. */
 import type { Request } from '@cardea/http';
 import { newId, requestHash, reusedKey, type ServiceDependencies } from '@cardea/service';
 import type { Changes } from './changes.ts';
@@ -15,7 +15,7 @@ type Made = Request<unknown, unknown, unknown>;
 export const bodyHashOf = (approval: Pick<ServiceDependencies, 'sealer'>, request: Made) =>
   requestHash(approval, request, ['body']);
 
-/** Refused where the key came with another body then. */
+/** Refuses the repeat if the key was used with another body. */
 export async function earlierRequest(
   approval: RepeatDependencies,
   request: Made,

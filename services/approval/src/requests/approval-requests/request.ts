@@ -18,10 +18,10 @@ export type ExpiryCause = 'time' | 'agent' | 'session' | 'user';
 /** The action of a vend's request. If the agent sends it over REST, it receives the existing request of its vend. */
 export const VEND_ACTION = 'credential_access';
 
-/** The action of an agent's request for access; only one with `access` gives it any. */
+/** The action of an agent's request for access. Only a request with `access` gives any. */
 export const ACCESS_ACTION = 'grant_access';
 
-/** What an agent lacks and asks for, and for how long. */
+/** The access that an agent requests, and for how long. */
 export type AccessWanted = {
   readonly services: readonly {
     readonly service_name: string;
@@ -87,7 +87,7 @@ export type RequestFacts = {
   /** If true, the person for whom the agent acts may not approve, even as a member of the set. */
   readonly exclude_session_user?: boolean;
   readonly session_user_id?: string;
-  /** An administrator who approves gives the agent this. */
+  /** The access that the agent receives if an administrator approves. */
   readonly access?: AccessWanted;
   /** Who may decide besides, once the request has waited so long. */
   readonly escalate?: Escalation;

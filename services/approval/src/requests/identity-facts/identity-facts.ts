@@ -24,7 +24,7 @@ type Agent = {
   readonly name: string;
   readonly ownerUserId: string | null;
   readonly status: string;
-  /** Whom it may ask besides its session's user and its owner. */
+  /** Users and sets to which the agent may send requests, in addition to its session's user and its owner. */
   readonly approvers: readonly string[];
 };
 
@@ -45,10 +45,13 @@ type TenantLookRow = {
   readonly locale: string | null;
 };
 
-/** Whom the tenant's agents ask for access, and for how long they get it at most. */
+/** The set to which the tenant's agents send requests for access, and the longest time for which they can get it. */
 export type AgentAccess = { readonly approver: ApproverSet; readonly max_seconds: number };
 
-/** As its row has it: a set by its text; false: off; null: identity has not said yet. */
+/**
+ * The setting as it is stored: a set as its text. `false` means off. Null means that identity has not published the
+ * setting yet.
+ */
 type AgentAccessRow = {
   readonly agent_access: { readonly approver: string; readonly max_seconds: number } | false | null;
 };
@@ -67,13 +70,13 @@ export type IdentityFacts = {
   agent(tenantId: string, id: string): Promise<Agent | undefined>;
   /** The channels in the order of sending. */
   channels(tenantId: string): Promise<readonly string[]>;
-  /** Undefined: the tenant's agents may not ask for access. */
+  /** Returns undefined if the tenant's agents may not request access. */
   agentAccess(tenantId: string): Promise<AgentAccess | undefined>;
   /** How the tenant's mails look; one to a user has that user's language, where they chose one. */
   mailLook(tenantId: string, userId?: string): Promise<MailLook>;
 };
 
-/** Identity's own default, where it has not said yet. */
+/** Identity's own default, used until identity has published the setting. */
 const AGENT_ACCESS_DEFAULT: AgentAccess = {
   approver: { role: 'admin' },
   max_seconds: AGENT_ACCESS_SECONDS_DEFAULT,

@@ -89,7 +89,7 @@ const tenants = table('tenants', {
   },
 });
 
-/** Older events say neither language, colour nor access of agents; the stored ones stay then. */
+/** Older events contain neither language, colour nor the setting for access. The stored values then remain. */
 const keepTenant = ({ data: tenant }: Event<'tenant.created' | 'tenant.updated'>) =>
   tenants.upsert(
     {
@@ -98,7 +98,7 @@ const keepTenant = ({ data: tenant }: Event<'tenant.created' | 'tenant.updated'>
       language: tenant.language ?? undefined,
       display_name: tenant.display_name,
       brand_color: tenant.brand_color,
-      // Off is false, since a null means that nothing was said.
+      // `false` means off, because null means that the event does not contain the setting.
       agent_access: tenant.agent_access === null ? false : tenant.agent_access,
     },
     { language: null, brand_color: null, agent_access: null },

@@ -58,7 +58,7 @@ function setOf({ set, needed, responders }: OfSet): Details {
   return { set, needed, ...(responders === undefined ? {} : { responders }) };
 }
 
-/** What an agent gets by the approval; nothing of other requests. */
+/** The access that an agent receives through the approval. Empty for other requests. */
 function accessOf({ access }: Data<'approval.approved'>): Details {
   return access === undefined ? {} : { access };
 }

@@ -284,7 +284,7 @@ describe('C6 the largest event of each type', () => {
     },
   );
 
-  /** Items of lists that are left out, of the details themselves and of what stands in them. */
+  /** Counts the omitted items of lists, in the details themselves and one level below. */
   function missingIn(details: object, before: object): number {
     const known: { readonly [name: string]: unknown } = { ...before };
     const counts = Object.entries(details).map(([name, kept]: [string, unknown]) => {

@@ -81,9 +81,9 @@ type Reach = {
   readonly owner_user_id?: string | null;
   readonly approvers?: readonly string[];
 };
-/** Whether an agent created with these fields may reach anything, or ask anybody. */
+/** Whether an agent that is created with these fields may reach anything or send requests to anybody. */
 export const reaches = ({ services = [], owner_user_id = null, approvers = [] }: Reach): boolean =>
   services.length > 0 || owner_user_id !== null || approvers.length > 0;
-/** Whether a change sets what an agent may reach or whom it may ask, even if it is less than before. */
+/** Whether a change sets what an agent may reach or to whom it may send requests, even if it is less than before. */
 export const setsReach = ({ services, owner_user_id, approvers }: Reach): boolean =>
   services !== undefined || owner_user_id !== undefined || approvers !== undefined;

@@ -9,7 +9,10 @@ export type AgentData = {
   readonly owner_user_id: string | null;
   readonly app_id: string | null;
   readonly services: readonly AgentGrant[];
-  /** Whom it may ask besides its session's user and its owner; absent in older events. */
+  /**
+   * Users and sets to which the agent may send requests, in addition to its session's user and its owner. Absent in
+   * older events.
+   */
   readonly approvers?: readonly string[];
   readonly created_at: string;
 };

@@ -5,7 +5,7 @@ import { closed } from '../../http/answers.ts';
 
 export type ServiceGrant = { readonly service_name: string; readonly fields: readonly string[] };
 
-/** What an agent may reach; an entry that an approval gave has an end and names that approval. */
+/** A service that an agent may reach. An entry that an approval added has an end and names that approval. */
 export type AgentGrant = ServiceGrant & {
   readonly until?: string;
   readonly approval_id?: string;
@@ -73,20 +73,20 @@ export function normalised(grants: readonly ServiceGrant[]): readonly ServiceGra
   }));
 }
 
-/** The entries that count at this moment. */
+/** The entries that are valid at this time. */
 export const grantsAt = (grants: readonly AgentGrant[], now: Date): readonly AgentGrant[] =>
   grants.filter(({ until }) => until === undefined || Date.parse(until) > now.getTime());
 
 const isLasting = ({ until, approval_id }: AgentGrant): boolean =>
   until === undefined && approval_id === undefined;
 
-/** Each service once, followed by what approvals gave, entry by entry. */
+/** Lists each service once, followed by the separate entries that approvals added. */
 export const normalisedOfAgent = (grants: readonly AgentGrant[]): readonly AgentGrant[] => [
   ...normalised(grants.filter(isLasting)),
   ...grants.filter((grant) => !isLasting(grant)),
 ];
 
-/** Whether each entry that claims to come from an approval is one that the agent has. */
+/** Whether each entry that names an approval is one that the agent already has. */
 export const areGiven = (grants: readonly AgentGrant[], before: readonly AgentGrant[]): boolean =>
   grants
     .filter((grant) => !isLasting(grant))

@@ -67,7 +67,7 @@ export type TenantSettingsChange = Partial<Omit<TenantSettings, WithFields | 'ag
   readonly [Name in WithFields]?: Partial<TenantSettings[Name]>;
 } & { readonly agent_access?: Partial<AgentAccess> | null };
 
-/** Whom agents ask for access that they lack, and for how long they get it at most. */
+/** The set to which agents send requests for access, and the longest time for which they can get it. */
 type AgentAccess = { readonly approver: ApproverSet; readonly max_seconds: number };
 
 /** A stream contains only the settings that were set. The others are {@link TENANT_DEFAULTS}. */
@@ -99,7 +99,7 @@ export type TenantSettings = {
   readonly branding: Branding;
   /** Whether people may delete their own account, and how many days they can cancel that. */
   readonly account_deletion: { readonly allowed: boolean; readonly wait_days: number };
-  /** Null: agents may not ask for access. */
+  /** Null if agents may not request access. */
   readonly agent_access: AgentAccess | null;
 };
 
@@ -302,7 +302,7 @@ const changedSettings = (
   agent_access: changedAccess(before.agent_access, agent_access),
 });
 
-/** Once it was off, what is not named is the default. */
+/** If the setting was off, keys that the change omits get their defaults. */
 function changedAccess(
   before: AgentAccess | null,
   change: Partial<AgentAccess> | null | undefined,

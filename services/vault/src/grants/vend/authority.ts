@@ -35,12 +35,12 @@ export function deniedByNews(wanted: Wanted, facts: Facts): string[] {
   const isNewer = isNewerThan(agent, capability);
   return fields.filter((name) => {
     const end = endOf(wanted, agent, name);
-    // An older row proves no more than that an approval gave the field, and that its time is over.
+    // An older row only proves that an approval gave the field and that its time is over.
     return end === undefined ? isNewer : end <= now.getTime();
   });
 }
 
-/** When the first of the fields ends that an approval gave for a while; undefined: none of them does. */
+/** Returns the earliest end of the fields that approvals gave. Undefined if approvals gave none of them. */
 export function firstEnd(wanted: Omit<Wanted, 'now' | 'capability' | 'userRevoked'>, facts: Facts) {
   const { agent } = facts;
   if (agent === undefined) return undefined;
@@ -49,7 +49,10 @@ export function firstEnd(wanted: Omit<Wanted, 'now' | 'capability' | 'userRevoke
   return Number.isFinite(first) ? new Date(first) : undefined;
 }
 
-/** When the last entry ends that covers the field, infinite where one lasts; undefined: none covers it. */
+/**
+ * Returns the latest end of the entries that cover the field. Infinite if an entry has no end; undefined if no entry
+ * covers it.
+ */
 function endOf(
   { service }: Pick<Wanted, 'service'>,
   { services }: AgentRow,

@@ -55,7 +55,7 @@ export type AuthorizedRequest = {
   readonly requirement: ApprovalRequirement | undefined;
   readonly snapshot: Snapshot;
   readonly grantKeyId: string;
-  /** No grant outlives what an approval gave the agent for a while. */
+  /** The end of the access that an approval gave the agent. No grant outlives it. */
   readonly accessEndsAt: Date | undefined;
 };
 
@@ -103,7 +103,10 @@ export async function authorizedRequestOf(
   return { request, session, service, fields, requirement, snapshot, grantKeyId, accessEndsAt };
 }
 
-/** A denial that depends only on rows that may lag is confirmed by reading again; with what was read last. */
+/**
+ * A denial that depends only on rows that may lag is confirmed by reading again. It then uses the rows that were read
+ * last.
+ */
 async function deniedFields(vault: Dependencies, wanted: Wanted, session: VerifiedSession) {
   const { facts, factsRequest, changes } = session;
   const forGood = deniedForGood(wanted);

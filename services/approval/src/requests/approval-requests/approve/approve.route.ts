@@ -111,7 +111,7 @@ export const approveRequest = (approval: ApproveDependencies) =>
     },
   );
 
-/** Asked of identity where the request gives access, and of no other. */
+/** Asks identity only if the request gives access. */
 async function approvesAsAdmin(
   { setHolders }: ApproveDependencies,
   { tenantId, userId }: { readonly tenantId: string; readonly userId: string },

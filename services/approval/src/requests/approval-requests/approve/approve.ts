@@ -23,7 +23,9 @@ export type Approve = Decider & {
   readonly authTime: number | null;
   readonly now: Date;
   readonly userVouched: boolean;
-  /** Looked up a moment ago, where the request gives access. */
+  /**
+   * Whether the approver is an administrator, according to a recent lookup. Only looked up if the request gives access.
+   */
   readonly isAdmin: boolean;
   /** How the sent code compares with the request's; the comparison takes constant time. */
   readonly code: 'none' | 'right' | 'wrong';

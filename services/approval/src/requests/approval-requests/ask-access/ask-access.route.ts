@@ -1,4 +1,7 @@
-/** An agent asks for what it lacks; an administrator who approves gives it to the agent for a while. */
+/**
+ * An agent requests access that it lacks. An administrator who approves the request gives the agent the access for a
+ * limited time.
+ */
 import type { AgentPrincipal } from '@cardea/auth';
 import {
   AGENT_ACCESS_SECONDS_MAX,
@@ -41,7 +44,7 @@ const FIELDS_MAX = 50;
 const REASON_MAX_CHARS = 1_000;
 const ADMINISTRATORS = { role: 'admin' } as const;
 
-/** Each field by its name: nobody gives an agent, by a press, what they have not read. */
+/** Each field is named, so that nobody gives an agent access that they have not read. */
 const wantedService = Type.Object(
   {
     service_name: Type.String({ pattern: '^[a-z][a-z0-9_-]{1,62}$' }),
@@ -118,7 +121,7 @@ const answer = async (approval: AccessDependencies, request: ExistingRequest, wr
   wrote,
 });
 
-/** Somebody of the set who is an administrator, active and vouched for. */
+/** Whether the set contains an active administrator for whom the tenant vouches. */
 async function canDecide(
   { setHolders }: AccessDependencies,
   tenantId: string,

@@ -1,12 +1,15 @@
-/** What an agent asks to reach for a while, as an administrator reads and approves it. */
+/** The access that an agent requests for a limited time, in the form that an administrator reads and approves. */
 import { type ApproverSet, printApproverSet } from '@cardea/contracts';
 import { cut } from '@cardea/runtime';
 import { ACCESS_ACTION, type AccessWanted, type RequestFacts } from '../request.ts';
 
-/** As any resource. */
+/** The maximum length is that of any resource. */
 const NAMES_MAX_CHARS = 200;
 
-/** Each service once, with each of its fields once: what is read is what is given. */
+/**
+ * Merges the request so that each service and each of its fields appears once. The approver then reads exactly what is
+ * given.
+ */
 export function merged(services: AccessWanted['services']): AccessWanted['services'] {
   const fields = new Map<string, ReadonlySet<string>>();
   for (const { service_name, fields: wanted } of services) {

@@ -184,7 +184,7 @@ async function fitToAskSet(
 ): Promise<Asker | Refused> {
   const { tenantId, wanted, agent } = of;
   const set = setIn(wanted);
-  // A user who asks themselves names no set; an agent has it among its approvers.
+  // A user who sends a request to themselves cannot name a set. An agent may if the set is among its approvers.
   if (set === undefined || origin === 'self') return { refused: 'user_not_allowed' };
   if (!isActive(agent)) return { refused: 'agent_inactive' };
   const needed = wanted.approvals_needed ?? 1;

@@ -56,10 +56,10 @@ export const readable = (body: Wanted): Wanted => ({
   ...(body.reason === undefined ? {} : { reason: cleaned(body.reason) }),
 });
 
-/** What the row of an agent says about whom it may ask. */
+/** The columns of an agent's row that determine to whom it may send requests. */
 type Asking = { readonly ownerUserId: string | null; readonly approvers: readonly string[] };
 
-/** The caller's role; an agent's owner and approvers are known from the agent's row. */
+/** The caller's role. An agent's owner and approvers are known from the agent's row. */
 export function originOf(
   principal: AgentPrincipal | UserPrincipal,
   wanted: Pick<Wanted, 'agent_id' | 'user_id'>,

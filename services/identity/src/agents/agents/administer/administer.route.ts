@@ -73,7 +73,7 @@ export const createAgentRoute = (needs: Dependencies): Endpoint =>
         return badField('approvers', 'known');
       }
 
-      // An approval gives an agent something once it is there.
+      // A new agent can have no entries of approvals, because approvals only extend existing agents.
       if (!areGiven(body.services ?? [], [])) return badField('services', 'given');
 
       const command = await needs.command(request);
@@ -236,7 +236,7 @@ async function isUser(
   return id === null || exists(await userDirectory.byId(tenantId, id));
 }
 
-/** Whether each is a user of the tenant or the text of a set; nobody has to stand in that yet. */
+/** Whether each is a user of the tenant or the text of a set. The set may be empty. */
 async function areApprovers(
   needs: Pick<Dependencies, 'userDirectory'>,
   tenantId: string,

@@ -70,7 +70,7 @@ export function abandonAgent(agent: Agent): Decision<AgentEvent, 'agent_exists'>
   return accept({ type: 'AgentAbandoned', data: { id: '' } });
 }
 
-/** What approvals gave and has ended goes with the next change. */
+/** The next change removes entries of approvals that have ended. */
 function withoutEnded(
   changed: Partial<AgentFields>,
   { agent }: ExistingAgent,

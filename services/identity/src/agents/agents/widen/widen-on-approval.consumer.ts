@@ -15,7 +15,7 @@ type Approved = Heard<typeof approvalEvents, 'approval.approved'>;
 
 const MS = 1_000;
 
-/** It has no table of its own: what it decided is in the log. */
+/** The consumer has no table, because its decisions are in the log. */
 export const widenOnApproval = (deps: Dependencies) =>
   consumer({
     name: 'identity',
@@ -27,7 +27,7 @@ export const widenOnApproval = (deps: Dependencies) =>
 
 async function widen(deps: Dependencies, { id: eventId, tenantId, data }: Approved): Promise<void> {
   const { access, agent_id: agentId, id: approvalId } = data;
-  // A plain request that only calls itself so has none, and widens nothing.
+  // A request without access that only uses the action's name adds nothing to the agent.
   if (access === undefined) return;
   const tenant = await deps.workspaces.tenant(tenantId);
   const setting = tenant?.settings.agent_access ?? null;
@@ -37,7 +37,7 @@ async function widen(deps: Dependencies, { id: eventId, tenantId, data }: Approv
   const until = new Date(Date.parse(data.responded_at) + seconds * MS);
   const more = { approvalId, services: access.services, until, now: command.now };
   await failpoint('access.before_widen');
-  // The append proves that the approver still stands, whoever demotes them at this moment.
+  // The append verifies that the approver is still an administrator, even if they are demoted at the same time.
   const decided = await deps.streams.decideOnBasis(agents, agentId, command, {
     restsOn: { approver: { stream: users, id: data.responded_by } },
     decide: (agent, { approver }) => widenAgent(more, agent, approver),

@@ -55,7 +55,7 @@ describe('an agent whose request for access was approved', () => {
     widen({ services: [{ service_name: 'payroll', fields: ['*'] }] }).refuses('not_concrete');
     const full = Array.from({ length: 50 }, (_, n) => ({ ...lasting, service_name: `s${n}` }));
     widen({}, changed(...full)).refuses('too_many_services');
-    // What has ended makes room.
+    // Entries that have ended do not count against the limit.
     widen({}, changed(...full.slice(1), entry('r0', NOW))).accepts(
       changed(...full.slice(1), entry('r1')),
     );

@@ -1,6 +1,6 @@
 /**
- * What an agent may reach grows by access that it asked for, once an administrator approved: for a while, and
- * once per request. Whoever approved and the agent still have to stand when it is added.
+ * Adds the access that an agent requested and an administrator approved, for a limited time and once per request.
+ * Approver and agent still have to be valid when it is added.
  */
 import { accept, type Decision, refuse } from '@cardea/event-store';
 import type { User } from '../../../accounts/accounts.module.ts';
@@ -45,6 +45,8 @@ export function widenAgent(
   return accept({ type: 'AgentChanged', data: { id, services, at: now.toISOString() } });
 }
 
-/** As at the decision: nobody below an administrator, and nobody without a vouch, makes an agent reach more. */
+/**
+ * The same rule as at the decision: only administrators for whom the tenant vouches can extend what an agent may reach.
+ */
 const isAdministrator = (user: User): boolean =>
   user.status === 'active' && user.vouched && user.roles.includes('admin');

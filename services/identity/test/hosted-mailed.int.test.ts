@@ -89,7 +89,7 @@ describe.skipIf(CHROMIUM === undefined)('what is mailed from the hosted pages, i
       expect(await other.textContent('a.button.main')).toBe('Continue to Shop');
       await expectFaultless(other);
       await page.context().clearCookies({ name: 'cardea_session' });
-      // A pending flow reports that the link itself was used.
+      // A flow that is still pending shows that its mailed link was used.
       await page.goto(signInUrl(hosted.shop));
       await page.goto(`${page.url()}/link${new URL(link).hash}`);
       await submit(page, 'login');

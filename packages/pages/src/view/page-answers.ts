@@ -68,7 +68,7 @@ export const answeredFile = (
   },
 });
 
-/** A foreign object and an unknown one look the same; either may belong to another account of the reader's. */
+/** The response does not reveal whether the object exists. It may also belong to another account of the person. */
 function refusedPage<Key extends string>(
   frame: Frame<Key>,
   { status, code, headers }: Refusal,

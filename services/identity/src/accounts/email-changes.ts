@@ -39,7 +39,7 @@ type Dependencies = {
   readonly systemCommand: (tenantId: string, ...idParts: readonly string[]) => Command;
 };
 
-/** The address is reserved again if another process released it. */
+/** The number of attempts to reserve the address. Another process may release it in between. */
 const ATTEMPTS_MAX = 3;
 
 export function emailChanges(needs: Dependencies): EmailChanges {

@@ -48,7 +48,7 @@ export type NewEvent = {
 export type RecordedEvent = NewEvent & {
   readonly log: Log;
   readonly streamId: string;
-  /** 1 for the first event of a stream. */
+  /** The event's number in its stream. It is 1 for the first event. */
   readonly revision: number;
   /** The version in which it was recorded, if that is older than `schemaVersion`, the version of `data`. */
   readonly recordedVersion?: number;

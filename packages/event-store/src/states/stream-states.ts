@@ -11,7 +11,7 @@ export type AnyStream = {
 /** A loaded stream: its state, and the revision that decisions are based on. */
 export type Loaded<State> = {
   readonly state: State;
-  /** 0 when it does not exist, or belongs to another tenant. */
+  /** The stream's revision. It is 0 if the stream does not exist or belongs to another tenant. */
   readonly revision: number;
 };
 

@@ -45,7 +45,7 @@ type Press<Key extends string, Data> = {
   readonly path: string;
   readonly visit: Visit;
 };
-/** Why the form is shown again. */
+/** The reason why the form is shown again. */
 type Fallback = Omit<Pressed, 'form' | 'typed'> & { readonly status: number };
 
 export async function press<Key extends string, Data>(

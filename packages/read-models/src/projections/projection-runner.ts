@@ -20,7 +20,7 @@ import { projectionSink } from './projection-sink.ts';
 
 /** How long a stored checkpoint may lag after events without effect, if other processes may wait for it. */
 const IDLE_STORE_MS = 25;
-/** How long it may lag if there are no other processes. */
+/** How long a stored checkpoint may lag if there are no other processes. */
 const IDLE_STORE_ALONE_MS = 250;
 
 export type RunnerOptions = {

@@ -6,7 +6,7 @@
 export type StoredRecord = {
   readonly position: bigint;
   readonly stream: string;
-  /** 0 for the first event of a stream. */
+  /** The event's number in its stream. It is 0 for the first event. */
   readonly revision: bigint;
   readonly id: string;
   /** `type`, `content-type`, and `created` in units of 100 ns. */

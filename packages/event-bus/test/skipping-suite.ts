@@ -146,7 +146,7 @@ export function describeSkipping(fixture: () => Fixture): void {
       const stream = `thing-${(position * seed) % 5}`;
       const event = countedEvent(stream, position, position);
       const type = ['thing.noted', 'thing.ignored', 'thing.counted'][(position + seed) % 3] ?? '';
-      // A position that was stored right before a silence is stored again after a kill within it.
+      // A position that is stored directly before a pause is stored again after a kill during the pause.
       const isSilent = position % SILENT_EVERY === 0;
       sent.push(ofType(isSilent ? 'thing.noted' : type, event));
       await publisher.publish(topic, sent.slice(-1));

@@ -50,8 +50,8 @@ const epochOf = (
 ): number => (session !== undefined && 'user_epoch' in session ? session.user_epoch : NONE);
 
 /**
- * Whether the artifact is still valid, with the account's epoch (null for an artifact without a user). Returns
- * undefined if it is not valid.
+ * Returns the account's epoch if the artifact is still valid (null for an artifact without a user). Returns undefined
+ * if it is not valid.
  */
 export async function artifactStatus(
   { streams, userDirectory, consentEpoch, clients, clock }: BasisDependencies,

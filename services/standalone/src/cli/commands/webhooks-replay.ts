@@ -5,7 +5,7 @@ import { type Call, type Command, done, idOf, textOf } from '../command.ts';
 import { dependenciesOf } from '../deployment.ts';
 import { NotDone, WrongUsage } from '../failures.ts';
 
-/** `2026-11-23`, or with a time of day and its zone. */
+/** Matches a date such as `2026-11-23`, optionally with a time of day and its zone. */
 const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 const REFUSALS = {

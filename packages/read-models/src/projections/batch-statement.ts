@@ -3,7 +3,6 @@
  * change. Otherwise it fails, together with everything in its transaction. So a runner that was replaced writes
  * nothing.
  */
-import { hash } from 'node:crypto';
 import {
   type Move,
   moveStep,
@@ -13,12 +12,14 @@ import {
   positionsChannel,
 } from '@cardea/log-follower';
 import type { Statement } from '@cardea/postgres';
+import { placeholders, preparedTexts } from './prepared-texts.ts';
 import type { Table } from './projection.ts';
 import {
   type Add,
   addStep,
   type Patch,
   type Put,
+  patchedColumns,
   patchStep,
   putStep,
   type Remove,
@@ -64,8 +65,8 @@ export function batchStatement(batch: Batch): Statement {
     ? `, pg_notify('${positionsChannel(batch.schema)}', ${parameter(`${batch.schema} ${batch.name} ${batch.to}`)})`
     : '';
   const text = (): string => {
-    let placeholders = 0;
-    const texts = steps.map((step) => step.text(() => `$${++placeholders}`));
+    const next = placeholders();
+    const texts = steps.map((step) => step.text(next));
     return `WITH moved AS (${moved})${[...texts, ...parking].map((step, index) => `, step${index} AS (${step})`).join('')}
     SELECT CASE WHEN n = 0 THEN concat('${ELSEWHERE}: ', n)::int END,
       set_config('synchronous_commit', 'off', true)${notice}
@@ -80,20 +81,10 @@ export function batchStatement(batch: Batch): Statement {
     batch.told,
     ...steps.map(({ kind, shape }) => `${kind} ${shape}`),
   ].join('; ');
-  return { ...commonStatement(shape, text), values };
+  return { ...commonText(shape, text), values };
 }
 
-/** Statements by shape: most batches of a projection have one of a few shapes. */
-const commonStatements = new Map<string, { readonly name: string; readonly text: string }>();
-
-function commonStatement(shape: string, textOf: () => string) {
-  const known = commonStatements.get(shape);
-  if (known !== undefined) return known;
-  const text = textOf();
-  const made = { name: `batch_${hash('sha256', text).slice(0, 24)}`, text };
-  commonStatements.set(shape, made);
-  return made;
-}
+const commonText = preparedTexts('batch');
 
 type PatchGroup = { readonly columns: readonly string[]; readonly patches: Patch[] };
 
@@ -123,9 +114,7 @@ function byKind(changes: readonly RowChange[]) {
 
 /** Patches of the same columns share a step. A patch without columns changes nothing. */
 function group(groups: Map<string, PatchGroup>, patch: Patch): void {
-  const columns = Object.keys(patch.columns)
-    .filter((column) => patch.columns[column] !== undefined)
-    .sort();
+  const columns = patchedColumns(patch);
   if (columns.length === 0) return;
   const name = columns.join();
   const found = groups.get(name) ?? { columns, patches: [] };

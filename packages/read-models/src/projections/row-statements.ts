@@ -1,13 +1,14 @@
 /** Writes the rows of a consumer's batch in as few statements as their order allows. */
-import { hash } from 'node:crypto';
 import type { Statement } from '@cardea/postgres';
 import type { Upsert } from './change.ts';
+import { placeholders, preparedTexts } from './prepared-texts.ts';
 import type { Table, TableWrite } from './projection.ts';
 import {
   type Add,
   addStep,
   type Patch,
   type Put,
+  patchedColumns,
   patchStep,
   putStep,
   type Remove,
@@ -79,36 +80,23 @@ function formOf(change: Written): string {
     case 'add':
       return change.kind;
     case 'patch':
-      return `patch ${columnsOf(change).join()}`;
+      return `patch ${patchedColumns(change).join()}`;
     case 'upsert':
       return `upsert ${change.keep.join()}`;
   }
 }
-
-const columnsOf = ({ columns }: Patch): readonly string[] =>
-  Object.keys(columns)
-    .filter((column) => columns[column] !== undefined)
-    .sort();
 
 function keyOf({ key }: Table, change: Written): string {
   const of = 'row' in change ? change.row : change.of;
   return JSON.stringify(key.map((column) => String(of[column])));
 }
 
-/** Caches texts by form and table. The number of texts is the number of forms of changes in the code. */
-const texts = new Map<string, { readonly name: string; readonly text: string }>();
+const rowsText = preparedTexts('rows');
 
 function statementOf(schema: string, group: RowGroup): Statement {
   const step = stepOf({ name: `${schema}.${group.table.name}`, table: group.table }, group.changes);
-  const shape = `${step.kind} ${step.shape}`;
-  let common = texts.get(shape);
-  if (common === undefined) {
-    let placeholders = 0;
-    const text = step.text(() => `$${++placeholders}`);
-    common = { name: `rows_${hash('sha256', text).slice(0, 24)}`, text };
-    texts.set(shape, common);
-  }
-  return { ...common, values: step.literals };
+  const prepared = rowsText(`${step.kind} ${step.shape}`, () => step.text(placeholders()));
+  return { ...prepared, values: step.literals };
 }
 
 function stepOf(target: StepTarget, changes: readonly Written[]): Step {
@@ -121,7 +109,10 @@ function stepOf(target: StepTarget, changes: readonly Written[]): Step {
     case 'add':
       return addStep(target, changes.filter(isAdd));
     case 'patch':
-      return patchStep(target, { columns: columnsOf(first), patches: changes.filter(isPatch) });
+      return patchStep(target, {
+        columns: patchedColumns(first),
+        patches: changes.filter(isPatch),
+      });
     case 'upsert':
       return upsertStep(target, { keep: first.keep, upserts: changes.filter(isUpsert) });
     case undefined:

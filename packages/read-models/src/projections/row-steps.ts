@@ -31,6 +31,12 @@ export type Patch = Extract<RowChange, { kind: 'patch' }>;
 export type Remove = Extract<RowChange, { kind: 'remove' }>;
 export type Add = Extract<RowChange, { kind: 'add' }>;
 
+/** The columns that a patch changes, in one order for all patches. */
+export const patchedColumns = ({ columns }: Patch): readonly string[] =>
+  Object.keys(columns)
+    .filter((column) => columns[column] !== undefined)
+    .sort();
+
 export function putStep(target: StepTarget, puts: readonly Put[]): Step {
   const { name, table } = target;
   const columns = Object.keys(table.columns);

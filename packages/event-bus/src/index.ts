@@ -55,7 +55,6 @@ export { type RelayHandlers, type RelayTools, relay } from './relay/relay-handle
 export { askForReplay, type Replay } from './relay/replay.ts';
 export {
   AUDIT_CHECKPOINTS_TOPIC,
-  CONSUMERS,
   forgetting,
   type TopicPlan,
   topicPlans,

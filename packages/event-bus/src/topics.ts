@@ -4,16 +4,6 @@ import { deadLetterTopicOf } from './consuming/dead-letter.ts';
 /** Contains the signed tree heads of the audit log, which are never deleted. */
 export const AUDIT_CHECKPOINTS_TOPIC = 'cardea.audit.checkpoints.v1';
 
-/** Names of the services' consumers, each of which has a topic for dead letters. */
-export const CONSUMERS: readonly string[] = [
-  'identity',
-  'authz',
-  'vault',
-  'approval',
-  'webhooks',
-  'audit',
-];
-
 export type TopicPlan = {
   readonly topic: string;
   readonly partitions: number;
@@ -23,8 +13,8 @@ export type TopicPlan = {
 
 export const RETENTION_DAYS = 7;
 
-/** Every topic of the product. */
-export const topicPlans = (consumers: readonly string[] = CONSUMERS): readonly TopicPlan[] => [
+/** Every topic of the product. Each service has a consumer of its name, with a topic for dead letters. */
+export const topicPlans = (consumers: readonly string[] = SERVICE_NAMES): readonly TopicPlan[] => [
   ...SERVICE_NAMES.map(topicOf).map(forgetting),
   { ...forgetting(AUDIT_CHECKPOINTS_TOPIC), retentionDays: undefined },
   ...consumers.map(deadLetterTopicOf).map(forgetting),

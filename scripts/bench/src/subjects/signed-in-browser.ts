@@ -1,13 +1,9 @@
 /** A browser in which somebody has signed in, so that first-party applications get tokens without a page. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Pool } from 'undici';
+import { type Account, send, signIn } from './browser.ts';
 
-export type Person = {
-  readonly issuer: string;
-  readonly redirectUri: string;
-  readonly email: string;
-  readonly password: string;
-};
+export type Person = Account & { readonly redirectUri: string };
 
 export type ApplicationTokens = {
   readonly access_token: string;
@@ -20,7 +16,6 @@ export type SignedInBrowser = {
   readonly tokensOf: (clientId: string) => Promise<ApplicationTokens>;
 };
 
-type Sent = { readonly headers?: { readonly [name: string]: string }; readonly body?: string };
 export const FORM = { 'content-type': 'application/x-www-form-urlencoded' } as const;
 
 /** The person signs in at the first application that the browser authorizes. */
@@ -30,7 +25,7 @@ export async function signedInBrowser(
   firstClientId: string,
 ): Promise<SignedInBrowser> {
   const { issuer, redirectUri: redirect_uri } = person;
-  const cookie = await signIn(pool, person, authorization(firstClientId, redirect_uri).to);
+  const { cookie } = await signIn(pool, person, authorization(firstClientId, redirect_uri).to);
   return {
     tokensOf: async (client_id) => {
       const { code_verifier, to } = authorization(client_id, redirect_uri);
@@ -46,19 +41,6 @@ export async function signedInBrowser(
   };
 }
 
-async function send(pool: Pool, method: 'GET' | 'POST', to: string, { headers, body }: Sent) {
-  const answer = await pool.request({
-    path: to,
-    method,
-    headers: headers ?? {},
-    body: body ?? null,
-  });
-  const text = await answer.body.text();
-  const set = [answer.headers['set-cookie'] ?? []].flat().map((line) => line.split(';')[0] ?? '');
-  const location = String(answer.headers['location'] ?? '');
-  return { status: answer.statusCode, text, location, cookies: set };
-}
-
 function authorization(client_id: string, redirect_uri: string) {
   const code_verifier = randomBytes(32).toString('base64url');
   const code_challenge = createHash('sha256').update(code_verifier).digest('base64url');
@@ -71,28 +53,4 @@ function authorization(client_id: string, redirect_uri: string) {
     code_challenge_method: 'S256',
   });
   return { code_verifier, to: `/oauth2/authorize?${query}` };
-}
-
-/** Answers the cookies of the browser. */
-async function signIn(pool: Pool, person: Person, to: string): Promise<string> {
-  const { issuer, email, password } = person;
-  const jar = new Map<string, string>();
-  const keep = ({ cookies }: { readonly cookies: readonly string[] }) => {
-    for (const pair of cookies) jar.set(pair.slice(0, pair.indexOf('=')), pair);
-  };
-  const headers = () => ({ cookie: [...jar.values()].join('; ') });
-  const pathOf = (location: string) => {
-    const { pathname, search } = new URL(location, issuer);
-    return pathname + search;
-  };
-  const asked = await send(pool, 'GET', to, {});
-  keep(asked);
-  const signed = await send(pool, 'POST', `${pathOf(asked.location)}/login`, {
-    headers: { ...headers(), 'content-type': 'application/json', origin: issuer },
-    body: JSON.stringify({ email, password }),
-  });
-  if (signed.status !== 200) throw new Error(`the page answered ${signed.status}`);
-  const back = pathOf(JSON.parse(signed.text).redirect_to);
-  keep(await send(pool, 'GET', back, { headers: headers() }));
-  return headers().cookie;
 }

@@ -2,12 +2,11 @@ import { accept, type Decision, refuse } from '@cardea/event-store';
 import {
   type ApprovalRequest,
   type Approved,
-  approvalsNeeded,
   expired,
   isOverdue,
   isVouchRequired,
+  lackOfApprovers,
   type RequestEvent,
-  severalMayDecide,
   useBefore,
 } from '../../requests/requests.module.ts';
 
@@ -67,10 +66,8 @@ function use(
     return request.consumed.grantId === grantId ? accept() : refuse('consumed_by_other');
   }
   if (now.getTime() >= (useBefore(request)?.getTime() ?? 0)) return refuse('expired');
-  if (severalMayDecide(request.facts)) {
-    if (stillHolding === undefined) return refuse('look_again');
-    if (stillHolding < approvalsNeeded(request.facts)) return refuse('no_approver');
-  }
+  const lack = lackOfApprovers(request.facts, stillHolding);
+  if (lack !== undefined) return refuse(lack);
   if (!userIsActive) return refuse('user_inactive');
   if (isVouchRequired(request.facts) && !userIsVouched) {
     return refuse('user_not_vouched');

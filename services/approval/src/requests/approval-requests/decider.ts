@@ -10,13 +10,7 @@ import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
 import { userValidity } from '../identity-facts/user-validity.ts';
 import { type ApprovalRequest, type ExistingRequest, givenBy } from './request.ts';
 import { isImpersonated, maySee } from './request-shape.ts';
-import {
-  type Decider,
-  escalationOf,
-  isEscalated,
-  isVouchRequired,
-  severalMayDecide,
-} from './who-decides.ts';
+import { type Decider, isVouchRequired, secondApprover, severalMayDecide } from './who-decides.ts';
 
 type DeciderDependencies = {
   readonly setHolders: SetHolders;
@@ -68,7 +62,7 @@ export async function statusesOf(
   const { facts } = request;
   const { tenant_id: tenantId } = facts;
   const first = facts.approver ?? { user_id: facts.user_id };
-  const second = isEscalated(request, now) ? escalationOf(facts)?.approver : undefined;
+  const second = secondApprover(request, now);
   // The first person needs a vouch only where the policy asks for one.
   const isLenient = facts.approver === undefined && !isVouchRequired(facts);
   const [firsts, seconds] = await Promise.all([
@@ -114,7 +108,7 @@ export async function mayRead(
   if (maySee(principal, facts)) return true;
   if (principal.kind !== 'user' || isImpersonated(principal)) return false;
   const { id } = principal;
-  const second = isEscalated(request, now) ? escalationOf(facts)?.approver : undefined;
+  const second = secondApprover(request, now);
   const addressees = [facts.approver, second].filter((each) => each !== undefined);
   const stands = addressees.map(async (approver) => {
     if ('user_id' in approver) return approver.user_id === id;

@@ -1,8 +1,9 @@
 /** Who may decide a request: the rules, given how a person stands to those who are asked. */
-import { type Escalation, printApprover } from '@cardea/contracts';
+import { type Escalation, type NamedApprover, printApprover } from '@cardea/contracts';
 import { refuse } from '@cardea/event-store';
 import {
   type ApprovalRequest,
+  approvalsNeeded,
   type ExistingRequest,
   expired,
   isOverdue,
@@ -29,6 +30,10 @@ export function isEscalated(request: ExistingRequest, now: Date): boolean {
   return escalation !== undefined && escalation.at <= (endOf(request) ?? now);
 }
 
+/** The second addressee, once the request is escalated. */
+export const secondApprover = (request: ExistingRequest, now: Date): NamedApprover | undefined =>
+  isEscalated(request, now) ? escalationOf(request.facts)?.approver : undefined;
+
 function endOf(request: ExistingRequest): Date | undefined {
   switch (request.status) {
     case 'pending':
@@ -54,6 +59,19 @@ export const isVouchRequired = ({ binding, deputy_for }: RequestFacts): boolean 
 /** A request that asks no single person: who approved is recorded, and looked up again when it is used. */
 export const severalMayDecide = ({ approver, escalate }: RequestFacts): boolean =>
   approver !== undefined || escalate !== undefined;
+
+/**
+ * Why the approvals of a request that several may decide do not suffice for its use now. `stillHolding` is how many of
+ * those who approved still may; undefined if nobody was looked up.
+ */
+export function lackOfApprovers(
+  facts: RequestFacts,
+  stillHolding: number | undefined,
+): 'look_again' | 'no_approver' | undefined {
+  if (!severalMayDecide(facts)) return undefined;
+  if (stillHolding === undefined) return 'look_again';
+  return stillHolding < approvalsNeeded(facts) ? 'no_approver' : undefined;
+}
 
 /** Whoever decides, and how they stand to those who are asked, looked up a moment ago. */
 export type Decider = {

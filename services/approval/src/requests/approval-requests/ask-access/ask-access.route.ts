@@ -20,12 +20,10 @@ import {
   patiently,
 } from '../../identity-facts/identity-facts.ts';
 import { ACCESS_TTL_SECONDS_DEFAULT, TTL_SECONDS_MAX } from '../../limits.ts';
-import { askQueue } from '../../queues/ask-queue.ts';
 import type { Changes } from '../changes.ts';
 import { bodyHashOf, earlierRequest } from '../earlier-request.ts';
-import { makeRequest, sealWord } from '../make-request.ts';
-import { showRequest } from '../read-request.ts';
-import type { ExistingRequest } from '../request.ts';
+import { sealWord } from '../make-request.ts';
+import { answerWith, putRequest, refusedByQueue } from '../put-request.ts';
 import { COMMON, requestShape } from '../request-shape.ts';
 import { accessFactsOf, merged } from './ask-access.ts';
 
@@ -102,7 +100,8 @@ export const askForAccess = (approval: AccessDependencies) =>
       if (setting === undefined) return { refused: 'access_requests_off' };
       if (seconds > setting.max_seconds) return unfit('duration_seconds', 'setting');
       const earlier = await earlierRequest(approval, request);
-      if (earlier !== undefined) return 'refused' in earlier ? earlier : answer(approval, earlier);
+      if (earlier !== undefined)
+        return 'refused' in earlier ? earlier : answerWith(approval, earlier);
       const { clock, identityFacts } = approval;
       const agent = await patiently(clock, () => identityFacts.agent(tenantId, principal.id));
       if (!isActive(agent)) return { refused: 'agent_inactive' };
@@ -115,11 +114,6 @@ export const askForAccess = (approval: AccessDependencies) =>
 
 const unfit = (field: string, rule: string) =>
   ({ refused: 'invalid_request', details: [{ field, rule }] }) as const;
-
-const answer = async (approval: AccessDependencies, request: ExistingRequest, wrote?: bigint) => ({
-  ok: await showRequest(approval, request),
-  wrote,
-});
 
 /** Whether the set contains an active administrator for whom the tenant vouches. */
 async function canDecide(
@@ -171,15 +165,6 @@ async function make(
       now: command.now,
     },
   );
-  const entry = { request_id: id, until: facts.expires_at };
-  const asked = await askQueue(approval, { agentId: principal.id, userId, entry }, command);
-  if (asked.outcome === 'muted') return { refused: 'agent_muted' } as const;
-  if (asked.outcome === 'rate_limited') {
-    const seconds = Math.ceil((asked.until.getTime() - command.now.getTime()) / 1_000);
-    const headers = { 'Retry-After': String(Math.max(1, seconds)) };
-    return { refused: 'approval_rate_limited', headers } as const;
-  }
-  const made = await makeRequest(approval, facts, command);
-  if (made.request.status === 'none') throw new Error('a request that was made does not stand');
-  return answer(approval, made.request, made.position);
+  const refused = await refusedByQueue(approval, facts, { userId, command });
+  return refused ?? putRequest(approval, facts, command);
 }

@@ -16,6 +16,7 @@ import {
   requestId,
   target,
 } from '../request-shape.ts';
+import { isVouchRequired, severalMayDecide } from '../who-decides.ts';
 import { type ConsumeAction, consumeAction } from './consume-action.ts';
 
 type ConsumeDependencies = Pick<
@@ -112,15 +113,14 @@ async function lookedUp(
   const asIfHeld = { ...known, userIsActive: true, stillHolding: Number.POSITIVE_INFINITY };
   const { events } = consumeAction(asIfHeld, request);
   if (request.status === 'none' || events.length === 0) return { userIsActive: true };
-  const { approver, tenant_id: tenantId, user_id: userId, deputy_for } = request.facts;
-  if (approver !== undefined) {
+  const { tenant_id: tenantId, user_id: userId } = request.facts;
+  if (severalMayDecide(request.facts)) {
     return { userIsActive: true, stillHolding: await stillHolding(approval, request, known.now) };
   }
   const row = () => approval.identityFacts.user(tenantId, userId);
   // Nobody stands for the decision of a user who was deleted.
   const user = await patiently(approval.clock, row);
-  // A deputy needs the vouch.
-  const isFit = user !== undefined && (deputy_for === undefined || user.vouched);
+  const isFit = user !== undefined && (user.vouched || !isVouchRequired(request.facts));
   return { userIsActive: isFit && (await isLive(approval, tenantId, userId)) };
 }
 

@@ -3,12 +3,12 @@ import { type ActionSent, isSameAction } from '../../actions/action-binding.ts';
 import {
   type ApprovalRequest,
   type Approved,
-  approvalsNeeded,
   expired,
   isOverdue,
   type RequestEvent,
   useBefore,
 } from '../request.ts';
+import { lackOfApprovers } from '../who-decides.ts';
 
 export type ConsumeAction = {
   readonly agentId: string;
@@ -17,7 +17,7 @@ export type ConsumeAction = {
   readonly useId: string;
   readonly now: Date;
   readonly userIsActive: boolean;
-  /** How many approvers of a set could still approve. Undefined if nobody was looked up. */
+  /** How many of several who approved still may. Undefined if nobody was looked up. */
   readonly stillHolding?: number | undefined;
 };
 export type ConsumeActionRefusal =
@@ -29,7 +29,7 @@ export type ConsumeActionRefusal =
   | 'action_mismatch'
   | 'already_consumed'
   | 'no_approver'
-  /** A set approved after the caller had read the request, so no approver was looked up. */
+  /** One of several approved after the caller had read the request, so no approver was looked up. */
   | 'look_again';
 
 /** One approval allows one action, and only the action that the person was asked about. */
@@ -68,10 +68,8 @@ function use(of: ConsumeAction, request: Approved): Decision<RequestEvent, Consu
   if (now.getTime() >= (useBefore(request)?.getTime() ?? 0)) return refuse('request_expired');
   if (!isSame) return refuse('action_mismatch');
   if (consumed !== null) return refuse('already_consumed');
-  if (facts.approver !== undefined) {
-    if (stillHolding === undefined) return refuse('look_again');
-    if (stillHolding < approvalsNeeded(facts)) return refuse('no_approver');
-  }
+  const lack = lackOfApprovers(facts, stillHolding);
+  if (lack !== undefined) return refuse(lack);
   if (!userIsActive) return refuse('no_approver');
   const consumed_at = now.toISOString();
   const data = { grant_id: null, use_id: useId, digest: bound.digest, consumed_at };

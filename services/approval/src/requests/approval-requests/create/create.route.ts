@@ -16,12 +16,11 @@ import {
   TTL_SECONDS_MAX,
   USE_WINDOW_SECONDS,
 } from '../../limits.ts';
-import { askQueue } from '../../queues/ask-queue.ts';
 import type { Changes } from '../changes.ts';
 import { bodyHashOf, earlierRequest } from '../earlier-request.ts';
-import { makeRequest, sealWord } from '../make-request.ts';
-import { showRequest } from '../read-request.ts';
-import type { ExistingRequest, Origin } from '../request.ts';
+import { sealWord } from '../make-request.ts';
+import { answerWith, putRequest, refusedByQueue, tooMany } from '../put-request.ts';
+import type { Origin } from '../request.ts';
 import {
   ActionDetails,
   ActionDigest,
@@ -121,27 +120,18 @@ export const createRequest = (approval: CreateDependencies) =>
       const asker = await fitToAsk(approval, request, wanted);
       if ('refused' in asker) return asker;
       const earlier = await earlierRequest(approval, request);
-      if (earlier !== undefined) return 'refused' in earlier ? earlier : answer(approval, earlier);
+      if (earlier !== undefined)
+        return 'refused' in earlier ? earlier : answerWith(approval, earlier);
       const joined =
         asker.origin === 'agent' && !isAction(wanted)
           ? await joinable(approval, request.tenantId, wanted)
           : undefined;
-      if (joined !== undefined) return answer(approval, joined);
+      if (joined !== undefined) return answerWith(approval, joined);
       const over = await overLimit(approval, request, asker.origin);
       if (over !== undefined) return tooMany(over);
       return make(approval, request, { wanted, asker });
     },
   );
-
-const answer = async (approval: CreateDependencies, request: ExistingRequest, wrote?: bigint) => ({
-  ok: await showRequest(approval, request),
-  wrote,
-});
-
-const tooMany = (afterMs: number): Refused => ({
-  refused: 'approval_rate_limited',
-  headers: { 'Retry-After': String(Math.max(1, Math.ceil(afterMs / 1000))) },
-});
 
 async function fitToAsk(
   approval: CreateDependencies,
@@ -249,17 +239,10 @@ async function make(
     command.now,
   );
   if (asker.origin === 'agent') {
-    const entry = { request_id: id, until: facts.expires_at };
-    const of = { agentId: wanted.agent_id, userId: wanted.user_id, entry };
-    const asked = await askQueue(approval, of, command);
-    if (asked.outcome === 'muted') return { refused: 'agent_muted' } as const;
-    if (asked.outcome === 'rate_limited') {
-      return tooMany(asked.until.getTime() - command.now.getTime());
-    }
+    const refused = await refusedByQueue(approval, facts, { userId: wanted.user_id, command });
+    if (refused !== undefined) return refused;
   }
-  const made = await makeRequest(approval, facts, command);
-  if (made.request.status === 'none') throw new Error('a request that was made does not stand');
-  return answer(approval, made.request, made.position);
+  return putRequest(approval, facts, command);
 }
 
 /** Texts of a request to a set are erased with the person for whom the agent acts. */

@@ -185,7 +185,6 @@ export const agentCreated = (tenantId: string, name = 'Deploy Bot', more: object
   },
 });
 
-/** A request of the agent to ann, unless stated otherwise. */
 /** The number of notices of a kind with this outcome in this process so far. */
 export async function noticesCounted(kind: string, outcome: string): Promise<number> {
   const { values } = await metrics.notices.get();
@@ -193,6 +192,7 @@ export async function noticesCounted(kind: string, outcome: string): Promise<num
   return found?.value ?? 0;
 }
 
+/** A request of the agent to ann, unless stated otherwise. */
 export const wanted = (more: object = {}) => ({
   agent_id: 'bot',
   user_id: 'ann',

@@ -1,25 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { RequestFacts } from '../approval-requests/request.ts';
+import { action_binding, details, facts, wanted } from '../../../test/action-samples.ts';
 import { actionBindingOf, isSameAction } from './action-binding.ts';
 import { faultOfDetails } from './details.ts';
-
-const facts: RequestFacts = {
-  id: 'r1',
-  tenant_id: 't1',
-  agent_id: 'bot',
-  agent_name: 'Bot',
-  user_id: 'ann',
-  action: 'pay',
-  severity: 'medium',
-  ttl_seconds: 300,
-  created_at: '2026-01-01T10:00:00.000Z',
-  expires_at: '2026-01-01T10:05:00.000Z',
-  origin: 'agent',
-  channels: [],
-};
-const details = { to: 'Ada', cents: 1_000, lines: [{ text: 'a' }] };
-const wanted = { details, action_digest: 'sha256-0123456789' };
-const action_binding = actionBindingOf(facts, { ...wanted, use_window_seconds: 60 });
 
 describe('what an action is bound to', () => {
   const isSame = (sent: Parameters<typeof isSameAction>[2]) =>

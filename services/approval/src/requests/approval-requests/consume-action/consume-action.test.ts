@@ -1,28 +1,10 @@
 import { given } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
+import { action_binding, details, facts, wanted } from '../../../../test/action-samples.ts';
+import { at } from '../../../../test/decision-samples.ts';
 import { actionBindingOf } from '../../actions/action-binding.ts';
 import { type RequestEvent, type RequestFacts, requests } from '../request.ts';
 import { type ConsumeAction, consumeAction } from './consume-action.ts';
-
-const START = Date.parse('2026-01-01T10:00:00.000Z');
-const at = (seconds: number) => new Date(START + seconds * 1_000);
-const facts: RequestFacts = {
-  id: 'r1',
-  tenant_id: 't1',
-  agent_id: 'bot',
-  agent_name: 'Bot',
-  user_id: 'ann',
-  action: 'pay',
-  severity: 'medium',
-  ttl_seconds: 300,
-  created_at: at(0).toISOString(),
-  expires_at: at(300).toISOString(),
-  origin: 'agent',
-  channels: [],
-};
-const details = { to: 'Ada', cents: 1_000, lines: [{ text: 'a' }] };
-const wanted = { details, action_digest: 'sha256-0123456789' };
-const action_binding = actionBindingOf(facts, { ...wanted, use_window_seconds: 60 });
 
 const asked = (more: Partial<RequestFacts> = {}): RequestEvent => ({
   type: 'ApprovalRequested',

@@ -16,16 +16,17 @@ export const GONE_MS_MAX = 400_000;
 export const deadly = (deaths: number): string => `erase.after_key=kill@${deaths + 1}`;
 export const DAYS = 30;
 
-const folder = mkdtempSync(join(tmpdir(), 'cardea-later-'));
 /** Gives settings to the processes that are started with `env`; until it is set, they are as any other. */
 export function starts(name: string) {
+  // A folder for each file of tests: files in one process share this module.
+  const folder = mkdtempSync(join(tmpdir(), 'cardea-later-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, name);
   const set = (what: { readonly days?: number; readonly failPoints?: string }): void =>
     writeFileSync(file, JSON.stringify(what));
   set({});
   return { set, env: { NODE_OPTIONS: `--import ${LATER}`, LATER_FILE: file } };
 }
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What is there of it before, so that nothing found afterwards means something. */
 const HELD = [

@@ -35,6 +35,11 @@ export type GuideContext = {
   readonly deployment: { readonly [name: string]: string };
   /** Opens a page, signs in where it asks for that, and waits for a page whose text fits. */
   readonly openPage: (url: string, fits: (text: string) => boolean) => Promise<unknown>;
+  /**
+   * Awaited before each block: a reader takes seconds to go on, in which the services hear of what was done, also where
+   * other tests keep the machine busy.
+   */
+  readonly settled: () => Promise<void>;
 };
 
 const FENCE = /^```(?<info>[^\n`]*)\n(?<text>[\s\S]*?)^```$/gm;
@@ -65,12 +70,13 @@ export function stepsOf(guide: string): readonly Step[] {
 /** Runs the steps in a folder of their own; throws at the first that does not do what the guide says. */
 export async function runGuide(
   steps: readonly Step[],
-  { values, openPage, deployment }: GuideContext,
+  { values, openPage, deployment, settled }: GuideContext,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'cardea-guide-'));
   const shell = startShell(folder, deployment);
   try {
     for (const step of steps) {
+      await settled();
       if (step.kind === 'file') writeFileSync(join(folder, step.name), step.text);
       if (step.kind === 'page') await openPage(step.url, (text) => hasLines(text, step.shows));
       if (step.kind === 'commands') {

@@ -3,13 +3,16 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import {
+  endsOfTables,
   freePorts,
   type KafkaServer,
   needKafka,
   processFixture,
   startKafka,
   testDatabase,
+  untilRead,
 } from '@cardea/testing';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM } from '../../services/identity/test/chromium-fixture.ts';
 import { ADMIN, type Instance, instance } from '../faults/instance.ts';
@@ -31,6 +34,7 @@ const database = testDatabase();
 const fixture = processFixture();
 let browser: GuideBrowser | undefined;
 let cardea: Instance;
+let tables: Client;
 let tenant = '';
 let ports: readonly number[] = [];
 
@@ -62,10 +66,15 @@ beforeAll(async () => {
   ports = await freePorts(PORTS.length);
   cardea = await instance(fixture, { DATABASE_URL: database.url });
   await cardea.start();
+  tables = new Client({ connectionString: database.url });
+  await tables.connect();
   tenant = (await cardea.admin()).tenant;
   if (CHROMIUM !== undefined) browser = await guideBrowser(cardea.base, ADMIN);
 });
-afterAll(() => browser?.close());
+afterAll(async () => {
+  await tables?.end();
+  await browser?.close();
+});
 
 describe('the guides', () => {
   it.for(guides.filter((name) => name !== KAFKA))('%s does what it says', async (name, context) => {
@@ -79,7 +88,8 @@ describe('the guides', () => {
     if (usesRequests && !hasRequests()) context.skip('no Python with requests');
     const deployment = { CARDEA_DATA: cardea.folder, DATABASE_URL: database.url };
     const values = valuesOf(cardea, tenant);
-    await runGuide(steps, { values, openPage: open ?? noBrowser, deployment });
+    const settled = () => untilRead(tables, endsOfTables(tables));
+    await runGuide(steps, { values, openPage: open ?? noBrowser, deployment, settled });
   });
 
   it.each(guides)('%s says first what one has at the end, and stays short', (name) => {
@@ -132,6 +142,7 @@ describe('the guide of Kafka', () => {
       KAFKA_BROKERS,
     };
     const deployment = { CARDEA_DATA: publishing.folder, DATABASE_URL: own.url };
-    await runGuide(allSteps(KAFKA), { values, openPage: noBrowser, deployment });
+    const settled = async () => {};
+    await runGuide(allSteps(KAFKA), { values, openPage: noBrowser, deployment, settled });
   });
 });

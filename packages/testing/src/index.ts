@@ -95,5 +95,5 @@ export { silentLogger } from './silent-logger.ts';
 export { testAlarm } from './test-alarm.ts';
 export { type TestForm, testForm } from './test-form.ts';
 export { mannWhitney, medianOf } from './two-samples.ts';
-export { endsOfTables, type TopicEnds, untilLevel } from './until-level.ts';
+export { endsOfTables, type TopicEnds, untilLevel, untilRead } from './until-level.ts';
 export { untilTrue } from './until-true.ts';

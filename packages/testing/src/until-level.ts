@@ -34,9 +34,11 @@ UNION ALL
 SELECT consumer || ' of ' || topic FROM (SELECT DISTINCT consumer, topic FROM read) AS c
 JOIN ends USING (topic) LEFT JOIN read USING (consumer, topic, partition)
 WHERE coalesce("offset", -1) < next - 1
+`;
+const QUEUES = `
 UNION ALL SELECT 'deliveries' FROM webhooks.queue
 UNION ALL SELECT 'mail' FROM identity.mail_queue
-LIMIT 20`;
+`;
 
 const ENDS =
   'SELECT topic, partition, next_offset AS next FROM bus.partitions WHERE next_offset > 0';
@@ -50,12 +52,21 @@ export const endsOfTables =
  * Throws after a time limit, with what still lags. Policies are left out, because they store their position for ignored
  * events seconds later, once for all policies.
  */
-export async function untilLevel(client: Client, ends: TopicEnds): Promise<void> {
+export const untilLevel = (client: Client, ends: TopicEnds): Promise<void> =>
+  untilNothing(client, ends, { name: 'lagging', text: `${LAGGING}${QUEUES}LIMIT 20` });
+
+/** The same, without what waits to be sent to receivers outside. */
+export const untilRead = (client: Client, ends: TopicEnds): Promise<void> =>
+  untilNothing(client, ends, { name: 'lagging_inside', text: `${LAGGING}LIMIT 20` });
+
+type Query = { readonly name: string; readonly text: string };
+
+async function untilNothing(client: Client, ends: TopicEnds, query: Query): Promise<void> {
   const deadline = performance.now() + LEVEL_MS_MAX;
   // Records that a relay sends between the check of the topics and the check of its position are found by the next
   // check.
   for (let level = 0; level < LOOKS_LEVEL; ) {
-    const lagging = await laggingOf(client, await ends());
+    const lagging = await laggingOf(client, await ends(), query);
     level = lagging.length === 0 ? level + 1 : 0;
     if (level > 0) continue;
     if (performance.now() >= deadline) throw new Error(`not level: ${lagging.join(', ')}`);
@@ -66,10 +77,10 @@ export async function untilLevel(client: Client, ends: TopicEnds): Promise<void>
 async function laggingOf(
   client: Client,
   ends: Awaited<ReturnType<TopicEnds>>,
+  query: Query,
 ): Promise<readonly string[]> {
   const { rows } = await client.query<{ name: string }>({
-    name: 'lagging',
-    text: LAGGING,
+    ...query,
     values: [
       SERVICE_NAMES,
       ends.map(({ topic }) => topic),

@@ -265,6 +265,7 @@ describe('approval policies', () => {
       approver: null,
       severity: null,
       needed: null,
+      escalate: null,
       ttl_seconds: null,
       holders: null,
     });
@@ -274,6 +275,7 @@ describe('approval policies', () => {
       approver: 'session_user',
       severity: 'medium',
       needed: 1,
+      escalate: null,
       ttl_seconds: 300,
       holders: null,
     });

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './scripts/test/longest-first.ts';
 
 const SECOND_MS = 1000;
 /** Most of a test is waiting: for a server, a commit, a process that starts. A file for each core would waste half of them. */
@@ -18,6 +19,7 @@ export default defineConfig({
     maxWorkers: Math.max(WORKERS_MIN, availableParallelism() - 1),
     // The files of a worker share their modules: to load them again for each file takes two seconds of a core.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

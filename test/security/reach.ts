@@ -3,6 +3,7 @@
  * as in its sample and with each field that gives power; what an answer yields is used from then on.
  */
 import type { Endpoint } from '@cardea/http';
+import { testForm } from '@cardea/testing';
 import { rankOf } from '../../services/identity/src/ranks/ranks.ts';
 import { catalogueOf, type Entry } from './catalogue.ts';
 import type { Fortress } from './fortress.ts';
@@ -13,7 +14,9 @@ import { ATTACKER, OWN_PASSWORD, powersFor } from './worth-trying.ts';
 
 const ROUNDS_MAX = 6;
 /** How many ids of one collection are used; more of a kind give no more access. */
-const OWN_IDS_MAX = 3;
+const OWN_IDS_MAX = testForm.long ? 3 : 1;
+/** How many credentials of one kind are used. */
+const HELD_MAX = testForm.long ? 3 : 1;
 
 /** The credentials of people, by the rank of their roles. */
 export const USER_KINDS = [
@@ -59,6 +62,8 @@ type Search = {
   readonly ids: Map<string, string[]>;
   readonly emails: Set<string>;
   readonly answered: Map<string, boolean>;
+  /** The sample of an endpoint whose id is replaced: what the sample is about is not touched. */
+  readonly samples: Map<string, Ask>;
   readonly tried: Set<string>;
   readonly calls: Map<string, Set<string>>;
   /** What is no credential: a value of the vault, an application, settings. */
@@ -86,6 +91,7 @@ export async function reachOf(
     ids: new Map(),
     emails: new Set(of.victims.users.map(({ email }) => email)),
     answered: new Map(),
+    samples: new Map(),
     tried: new Set(),
     calls: new Map(),
     powers: new Set(),
@@ -135,7 +141,7 @@ async function isLetIn(search: Search, found: Found, { endpoint }: Entry): Promi
 }
 
 async function tryEntry(search: Search, found: Found, entry: Entry): Promise<void> {
-  const { endpoint, sample } = entry;
+  const { endpoint } = entry;
   const title = titleOf(endpoint);
   const { method, path, body } = endpoint.contract;
   for (const id of [undefined, ...idsFor(search, path)]) {
@@ -145,13 +151,23 @@ async function tryEntry(search: Search, found: Found, entry: Entry): Promise<voi
       const isForItsOwn = method === 'patch' && id !== undefined && power === undefined;
       if (search.tried.has(attempt) || isForItsOwn) continue;
       search.tried.add(attempt);
-      const ask = attemptOf(await sample.ask(search.world), id, power);
+      const ask = attemptOf(await askOf(search, entry, id), id, power);
       const answer = await asHolder(search, found, endpoint, ask);
       if (answer.status >= 300) continue;
       search.calls.set(title, (search.calls.get(title) ?? new Set()).add(found.what));
       await learn(search, found, { entry, ask, body: answer.body, text: answer.text });
     }
   }
+}
+
+/** A new one for each attempt at what the sample is about, because an attempt that succeeds uses it up. */
+async function askOf(search: Search, { endpoint, sample }: Entry, id?: string): Promise<Ask> {
+  const title = titleOf(endpoint);
+  const known = id === undefined ? undefined : search.samples.get(title);
+  if (known !== undefined) return known;
+  const ask = await sample.ask(search.world);
+  search.samples.set(title, ask);
+  return ask;
 }
 
 const nameOf = ({ bearer, headers }: Found): string => `${bearer} ${JSON.stringify(headers ?? {})}`;
@@ -274,7 +290,7 @@ function hold(search: Search, bearer: string): void {
   const what = kindOf(search, bearer);
   if (search.start.known?.includes(what)) return;
   const known = [...search.found.values()].filter((found) => found.what === what).length;
-  if (known < OWN_IDS_MAX) search.found.set(bearer, { what, bearer });
+  if (known < HELD_MAX) search.found.set(bearer, { what, bearer });
 }
 
 function kindOf({ victims }: Search, bearer: string): string {

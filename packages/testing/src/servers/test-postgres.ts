@@ -7,7 +7,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LocalPostgresError, startLocalPostgres } from '@cardea/local-postgres';
-import { Client, escapeIdentifier } from 'pg';
+import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { sweepLeftClusters, TEMPORARY_PREFIX, writeClusterNote } from './left-clusters.ts';
 import { type Missing, type Started, takeVariable, withoutServer } from './run-server.ts';
 
@@ -58,6 +58,12 @@ async function localServer(): Promise<{ url: string; stop: () => void }> {
     settings: { max_connections: CONNECTIONS_MAX },
   });
   writeClusterNote(parent, server.folder);
+  // Tests open tens of thousands of connections, each of which would compute 4,096 iterations.
+  await withClient(server.connectionString(), (client) =>
+    client.query(
+      `SET scram_iterations = 1; ALTER ROLE postgres PASSWORD ${escapeLiteral(password)}`,
+    ),
+  );
   let stopped = false;
   const stop = (): void => {
     if (stopped) return;

@@ -23,4 +23,12 @@ describe('a form that changes something', () => {
     // Both changed the field to the same value.
     expect(conflicts([NAME], typed, { name: 'mine' })).toEqual({});
   });
+
+  it('compares a time to the minute, as it was shown', () => {
+    const until = { name: 'until', kind: 'time' } as const;
+    const typed = { until: '2026-12-24T18:30', 'was.until': '2026-12-24T18:00' };
+    expect(conflicts([until], typed, { until: '2026-12-24T18:00:00.000Z' })).toEqual({});
+    const theirs = { until: '2026-12-31T18:00' };
+    expect(conflicts([until], typed, { until: '2026-12-31T18:00:00.000Z' })).toEqual(theirs);
+  });
 });

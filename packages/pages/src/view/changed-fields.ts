@@ -17,13 +17,13 @@ export const changedFields = <Field extends Pick<FormField<string>, 'name'>>(
 
 /** The fields that two clients changed to different values, with the current value. */
 export const conflicts = (
-  changed: readonly Pick<FormField<string>, 'name'>[],
+  changed: readonly Pick<FormField<string>, 'name' | 'kind'>[],
   typed: Typed,
   current: { readonly [field: string]: unknown },
 ): Typed =>
   Object.fromEntries(
-    changed.flatMap(({ name }) => {
-      const now = textOfValue(current[name]);
+    changed.flatMap(({ name, kind }) => {
+      const now = textOfValue(current[name], kind);
       const isTheirs = plain(now) !== plain(typed[shownName(name)]);
       return isTheirs && plain(now) !== plain(typed[name]) ? [[name, now]] : [];
     }),

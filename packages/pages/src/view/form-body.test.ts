@@ -10,6 +10,7 @@ const body = Type.Object({
   extra: Type.Optional(Type.Object({}, { additionalProperties: true })),
   rules: Type.Optional(Type.Object({ depth: Type.Integer() })),
   secret: Type.String(),
+  until: Type.Optional(Type.String({ format: 'date-time' })),
 });
 const of = (method: 'patch' | 'post') => ({ contract: { method, body } }) as never;
 const FIELDS = ['name', 'count', 'isOn', 'tags', 'extra', 'rules.depth'].map((name) => ({ name }));
@@ -52,6 +53,24 @@ describe('what was typed into a form', () => {
       isOn: 'perhaps',
     });
   });
+});
+
+describe('a time', () => {
+  const until = { name: 'until', kind: 'time' } as const;
+  const read = (text: string) => formBody(of('post'), [until], { until: text });
+
+  it('is typed to the minute, in UTC, and shown as it was typed', () => {
+    expect(read('2026-12-24T18:30')).toEqual({ until: '2026-12-24T18:30:00.000Z' });
+    expect(textOfValue('2026-12-24T18:30:00.000Z', 'time')).toBe('2026-12-24T18:30');
+    expect(textOfValue(null, 'time')).toBe('');
+  });
+
+  it.each(['2026-12-24T18:30:00+02:00', '2026-12-24', '2026-13-40T99:00', 'soon'])(
+    'is left for the endpoint to read or refuse: %s',
+    (text) => {
+      expect(read(text)).toEqual({ until: text });
+    },
+  );
 });
 
 describe('a field of a schema', () => {

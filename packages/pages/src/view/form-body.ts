@@ -39,9 +39,12 @@ export const choicesOf = (property: Property): readonly string[] =>
     typeof value === 'string' ? [value] : [],
   );
 
-/** A value in the form in which a field shows it. */
-export function textOfValue(value: unknown): string {
+const MINUTES_CHARS = '2026-12-24T18:00'.length;
+
+/** A value in the form in which a field of this kind shows it. A time is shown to the minute. */
+export function textOfValue(value: unknown, kind?: Field['kind']): string {
   if (value === null || value === undefined || value === false) return '';
+  if (kind === 'time') return String(value).slice(0, MINUTES_CHARS);
   if (Array.isArray(value)) return value.join('\n');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
@@ -61,7 +64,7 @@ export function formBody(
     const text = typed[field.name] ?? '';
     const value = isSecret(field) ? text : text.trim();
     if (value !== '' || property.type === 'boolean')
-      put(body, field.name, readValue(value, property));
+      put(body, field.name, field.kind === 'time' ? utcOf(value) : readValue(value, property));
     else if (isNullable && (isRequired || endpoint.contract.method === 'patch')) {
       put(body, field.name, null);
     }
@@ -101,6 +104,14 @@ function readValue(text: string, property: Property): unknown {
     default:
       return text;
   }
+}
+
+const WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}[\d:.]*$/;
+
+/** Browsers send the chosen time without its zone, which is UTC. */
+function utcOf(text: string): string {
+  const time = new Date(`${text}Z`);
+  return WITHOUT_ZONE.test(text) && !Number.isNaN(time.getTime()) ? time.toISOString() : text;
 }
 
 function jsonOr(text: string): unknown {

@@ -110,7 +110,7 @@ function fieldMarkup<Key extends string>(drawn: Drawn<Key>, field: FormField<Key
   if (isPasskeys) return NOTHING;
   const { property, isRequired, isNullable } = propertyOf(form.endpoint, name);
   const isPressed = drawn.pressed === formName && isSame(drawn.typed, drawn.use.params ?? {});
-  const was = textOfValue(drawn.current[name]);
+  const was = textOfValue(drawn.current[name], kind);
   const shown = isPressed ? (drawn.typed[name] ?? '') : was;
   const fault = isPressed ? drawn.faults.find((each) => each.field === name) : undefined;
   const theirs = isPressed ? drawn.conflicts[name] : undefined;
@@ -167,6 +167,7 @@ const TYPES = {
   code: 'text',
   digits: 'text',
   lines: 'text',
+  time: 'datetime-local',
 } as const;
 const AUTOCOMPLETE = {
   text: 'off',
@@ -176,6 +177,7 @@ const AUTOCOMPLETE = {
   code: 'one-time-code',
   digits: 'one-time-code',
   lines: 'off',
+  time: 'off',
 } as const;
 
 function controlOf<Key extends string>(of: Control<Key>): Markup {

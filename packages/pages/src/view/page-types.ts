@@ -21,8 +21,19 @@ export type FormField<Key extends string> = {
   readonly name: string;
   readonly label: Key | FrameTextKey;
   readonly help?: Key | FrameTextKey;
-  /** `lines`: one list element per line. Passwords and codes are never shown again. */
-  readonly kind?: 'text' | 'email' | 'password' | 'new_password' | 'code' | 'digits' | 'lines';
+  /**
+   * `lines`: one list element per line. `time`: a day and a time of it, in UTC. Passwords and codes are never shown
+   * again.
+   */
+  readonly kind?:
+    | 'text'
+    | 'email'
+    | 'password'
+    | 'new_password'
+    | 'code'
+    | 'digits'
+    | 'lines'
+    | 'time';
   readonly autocomplete?: string;
   /** The values that may be chosen, instead of the schema's, each with its text. */
   readonly options?: readonly { readonly value: string; readonly label: Key | FrameTextKey }[];

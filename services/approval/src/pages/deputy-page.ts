@@ -5,7 +5,8 @@ import type { DeputyEndpoints } from '../deputies/deputies.module.ts';
 import { TEXTS, type TextKey } from './texts.ts';
 
 type Deputy = { readonly user_id: string; readonly from: string; readonly until: string };
-type Page = Shown<TextKey, { readonly own: { readonly deputy: Deputy | null } }>;
+type Data = { readonly own: { readonly deputy: Deputy | null } };
+type Page = Shown<TextKey, Data>;
 
 const { pageOf, formOf } = pagesOf(TEXTS);
 
@@ -18,19 +19,21 @@ export const deputyPage = ({ get, set, remove }: DeputyEndpoints) =>
     reads: { own: read(get) },
     forms: {
       set: formOf(set, {
-        title: 'deputy.set',
+        title: 'deputy.show',
         submit: 'deputy.set_submit',
         done: 'deputy.set_done',
+        current: ({ own }: Data) => ({ ...own.deputy }),
         fields: [
           { name: 'user_id', label: 'deputy.user', help: 'deputy.user_help' },
-          { name: 'from', label: 'deputy.from', help: 'deputy.from_help' },
-          { name: 'until', label: 'deputy.until', help: 'deputy.until_help' },
+          { name: 'from', label: 'deputy.from', help: 'deputy.from_help', kind: 'time' },
+          { name: 'until', label: 'deputy.until', help: 'deputy.until_help', kind: 'time' },
         ],
       }),
       remove: formOf(remove, {
         title: 'deputy.remove',
         submit: 'deputy.remove',
         done: 'deputy.remove_done',
+        opens: ({ frame: { say } }: Page) => say('deputy.remove_lead'),
         fields: [],
       }),
     },
@@ -41,8 +44,7 @@ export const deputyPage = ({ get, set, remove }: DeputyEndpoints) =>
         title: say('deputy.title'),
         width: 'form',
         body: html`<p>${say('deputy.lead')}</p>
-${shown(page)}${deputy === null ? '' : page.form('remove')}
-<h2>${say('deputy.set')}</h2>${page.form('set')}`,
+${shown(page)}${page.form('set')}${deputy === null ? '' : page.form('remove')}`,
       };
     },
     parts: {

@@ -38,17 +38,18 @@ const EN = {
     'A deputy decides in your place about what agents ask of you in that time. What waits already stays with you. Both of you are told by mail.',
   'deputy.none': 'Nobody decides in your place.',
   'deputy.show': 'Name or change a deputy',
-  'deputy.set': 'Name a deputy',
   'deputy.set_submit': 'Name the deputy',
   'deputy.set_done': 'Your deputy is named.',
   'deputy.user': 'Id of the deputy',
   'deputy.user_help':
     'That person finds it in their profile. An administrator has to vouch for them.',
   'deputy.from': 'From',
-  'deputy.from_help': 'UTC, as in 2026-12-24T18:00:00Z. Empty: from now on.',
+  'deputy.from_help': 'In UTC. Leave it empty to begin now.',
   'deputy.until': 'Until',
-  'deputy.until_help': 'UTC, as in 2026-12-24T18:00:00Z. At most 90 days.',
+  'deputy.until_help': 'In UTC, at most 90 days later.',
   'deputy.remove': 'End this deputy',
+  'deputy.remove_lead':
+    'Agents ask you again. What already waits for your deputy stays with your deputy. Both of you are told by mail.',
   'deputy.remove_done': 'Nobody decides in your place any more.',
   'refused.deputy_not_possible':
     'That person cannot be your deputy: it has to be somebody else, who is active and vouched for.',
@@ -155,17 +156,18 @@ const DE: { readonly [key in TextKey]: string } = {
     'Eine Vertretung entscheidet an Ihrer Stelle über das, was Agenten Sie in dieser Zeit fragen. Was schon wartet, bleibt bei Ihnen. Sie beide bekommen eine Mail.',
   'deputy.none': 'Niemand entscheidet an Ihrer Stelle.',
   'deputy.show': 'Vertretung bestimmen oder ändern',
-  'deputy.set': 'Vertretung bestimmen',
   'deputy.set_submit': 'Vertretung bestimmen',
   'deputy.set_done': 'Ihre Vertretung ist bestimmt.',
   'deputy.user': 'Kennung der Vertretung',
   'deputy.user_help':
     'Die Person findet sie in ihrem Profil. Die Administration muss für sie bürgen.',
   'deputy.from': 'Von',
-  'deputy.from_help': 'UTC, wie 2026-12-24T18:00:00Z. Leer: ab jetzt.',
+  'deputy.from_help': 'In UTC. Leer: ab jetzt.',
   'deputy.until': 'Bis',
-  'deputy.until_help': 'UTC, wie 2026-12-24T18:00:00Z. Höchstens 90 Tage.',
+  'deputy.until_help': 'In UTC, höchstens 90 Tage später.',
   'deputy.remove': 'Vertretung beenden',
+  'deputy.remove_lead':
+    'Agenten fragen wieder Sie selbst. Was schon auf Ihre Vertretung wartet, bleibt bei ihr. Sie beide bekommen eine Mail.',
   'deputy.remove_done': 'Niemand entscheidet mehr an Ihrer Stelle.',
   'refused.deputy_not_possible':
     'Diese Person kann Sie nicht vertreten: Es muss jemand anderes sein, aktiv, und die Administration muss für die Person bürgen.',

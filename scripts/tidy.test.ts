@@ -1,5 +1,6 @@
 /** The rules of structure that no linter checks: locations and names of files, allowed imports. */
-import { dirname, relative, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { files, folders, manifestOf, root, text } from './test/repository-files.ts';
 
@@ -67,6 +68,25 @@ describe('files', () => {
   it('say on one page what each service is', () => {
     const services = folders.filter((folder) => folder.startsWith('services/'));
     expect(services.filter((folder) => !files.includes(`${folder}/README.md`))).toEqual([]);
+  });
+});
+
+describe('the README', () => {
+  const LINES_MAX = 80;
+  const PICTURE_BYTES_MAX = 120 * 1024;
+  const ALTERNATIVE_CHARS_MIN = 80;
+  const readme = text('README.md');
+
+  it(`has at most ${LINES_MAX} lines`, () => {
+    expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(LINES_MAX);
+  });
+
+  it('shows a picture of the decision page, and says in words what it shows', () => {
+    const [, path = '', alternative = ''] =
+      /<img src="([^"]+)"[^>]* alt="([^"]+)">/.exec(readme) ?? [];
+    expect(path).toBe('docs/pictures/decision.png');
+    expect(statSync(join(root, path)).size).toBeLessThanOrEqual(PICTURE_BYTES_MAX);
+    expect(alternative.length).toBeGreaterThan(ALTERNATIVE_CHARS_MIN);
   });
 });
 

@@ -1,8 +1,15 @@
-/** The user of the tour at a phone: Chromium opens the page of a request, signs in there, and presses Approve. */
+/** A person at a phone: Chromium opens the page of a request, signs in there, and approves or takes a picture of it. */
 import { existsSync } from 'node:fs';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const SIZE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
+/** The card of the page with a margin around it. */
+const PICTURE = {
+  viewport: { width: 640, height: 900 },
+  locale: 'en-US',
+  colorScheme: 'light',
+} as const;
 const STEP_MS_MAX = 30_000;
 
 type SignIn = { readonly email: string; readonly password: string };
@@ -10,6 +17,8 @@ type SignIn = { readonly email: string; readonly password: string };
 export type Phone = {
   /** Approves at the page; throws where it does not end at the page of an approved request. */
   readonly approves: (page: string, as: SignIn) => Promise<void>;
+  /** Writes a picture of the page to a file. */
+  readonly takesPicture: (page: string, as: SignIn, file: string) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -20,17 +29,26 @@ export async function phone(): Promise<Phone | undefined> {
   // Not loaded for a tour without a browser: where containers play the story, it is not installed.
   const { chromium } = await import('playwright-core');
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const opened = async (url: string, as: SignIn, size: BrowserContextOptions): Promise<Page> => {
+    const page = await (await browser.newContext(size)).newPage();
+    page.setDefaultTimeout(STEP_MS_MAX);
+    await page.goto(url);
+    await page.fill('#email', as.email);
+    await page.fill('#password', as.password);
+    await page.click('button[value=password]');
+    await page.waitForURL(/\/approve\//);
+    return page;
+  };
   return {
-    approves: async (url, { email, password }) => {
-      const page = await (await browser.newContext(SIZE)).newPage();
-      page.setDefaultTimeout(STEP_MS_MAX);
-      await page.goto(url);
-      await page.fill('#email', email);
-      await page.fill('#password', password);
-      await page.click('button[value=password]');
-      await page.waitForURL(/\/approve\//);
+    approves: async (url, as) => {
+      const page = await opened(url, as, SIZE);
       await page.click('section[aria-labelledby=approve] button');
       await page.waitForSelector('.tag.good');
+      await page.context().close();
+    },
+    takesPicture: async (url, as, file) => {
+      const page = await opened(url, as, PICTURE);
+      await page.screenshot({ path: file, fullPage: true });
       await page.context().close();
     },
     close: () => browser.close(),

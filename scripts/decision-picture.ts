@@ -33,7 +33,11 @@ try {
   const { asks } = await askingAgent(admin, SCENE);
   const { id } = await asks(PURPOSE);
   mkdirSync(dirname(FILE), { recursive: true });
-  await grace.takesPicture(`${instance.base}/approve/${id}?in=${owner.tenant_id}`, SCENE.person, FILE);
+  await grace.takesPicture(
+    `${instance.base}/approve/${id}?in=${owner.tenant_id}`,
+    SCENE.person,
+    FILE,
+  );
   print(FILE);
 } finally {
   await grace.close();

@@ -176,8 +176,7 @@ describe('an operation', () => {
     const { common, services } = await product();
     const silent = catalogue([...common, ...services.flatMap(({ endpoints }) => endpoints)])
       .map(({ contract }) => contract)
-      .filter(({ method, idempotent }) => method !== 'get' && idempotent === undefined)
-      .filter(({ retry }) => retry === undefined);
+      .filter(({ method, repeat }) => method !== 'get' && repeat === undefined);
     expect(silent.map(({ name }) => name)).toEqual([]);
   });
 

@@ -8,10 +8,10 @@ export {
   machineScopeOf,
   type Who,
 } from './contract/caller.ts';
+export { type Contract, type TenantRule, takesKey } from './contract/contract.ts';
 export type {
   Answer,
   Authorize,
-  Contract,
   Endpoint,
   EndpointOf,
   EndpointShape,
@@ -19,7 +19,6 @@ export type {
   PlayedOutcome,
   Plays,
   Request,
-  TenantRule,
 } from './contract/endpoint.ts';
 export { endpoint, endpointReadingAhead, pageEndpoint } from './contract/endpoint.ts';
 export { documentation, documentEndpoints } from './documents/document-endpoints.ts';

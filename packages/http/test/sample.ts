@@ -97,7 +97,7 @@ export const sample: readonly Endpoint[] = [
       applicationScope: 'account',
       body: Note,
       status: 201,
-      idempotent: true,
+      repeat: 'by_key',
       waitsFor: ['notes'],
       refusals: { note_taken: 409 },
     },

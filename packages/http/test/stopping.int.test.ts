@@ -63,7 +63,7 @@ describe('HEAD', () => {
       method: 'get',
       path: '/links/{id}',
       params: Type.Object({ id: Type.String() }),
-      getHasEffects: true,
+      repeat: 'get_only',
       ok: Type.Object({}),
       refusals: {},
     },

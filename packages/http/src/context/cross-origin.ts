@@ -4,7 +4,7 @@
  * not called across origins.
  */
 import type { IncomingMessage } from 'node:http';
-import type { Contract, OriginRule } from '../contract/endpoint.ts';
+import { type Contract, type OriginRule, takesKey } from '../contract/contract.ts';
 import type { Outgoing } from './headers.ts';
 
 export type AllowedOrigins = {
@@ -90,13 +90,13 @@ const TRACING_HEADERS = ['traceparent', 'tracestate', 'baggage', 'b3', 'sentry-t
 
 /** The headers that the endpoint reads, and those that browsers send on their own. */
 function requestHeadersOf(contract: Contract): readonly string[] {
-  const { who, method, tenant, idempotent, needsCapability, oauthErrors } = contract;
+  const { who, method, tenant, needsCapability, oauthErrors } = contract;
   const hasCredential = who !== 'anyone' || oauthErrors === true;
   return [
     ...(hasCredential ? ['Authorization', 'DPoP'] : []),
     ...(method === 'get' ? [] : ['Content-Type']),
     ...(tenant === 'none' ? [] : ['X-Service-Tenant']),
-    ...(idempotent === undefined ? [] : ['Idempotency-Key']),
+    ...(takesKey(contract) ? ['Idempotency-Key'] : []),
     ...(needsCapability === true ? ['X-Service-Token'] : []),
     ...['X-Service-App-Id', 'X-Service-Consistency'],
     ...TRACING_HEADERS,

@@ -9,7 +9,7 @@ import {
   requestSpan,
   storedId,
 } from '@cardea/runtime';
-import type { Contract } from '../contract/endpoint.ts';
+import type { Contract } from '../contract/contract.ts';
 import type { LargeBodies } from '../input/large-bodies.ts';
 import type { RequestTurns } from '../pipeline/request-turns.ts';
 import { oauthErrorBody } from '../refusals/oauth-error.ts';

@@ -1,6 +1,7 @@
 /** All endpoints as a list: for tests, the gateway and the OpenAPI document. */
 import { applicationScopeOf, machineScopeOf, USER_CALLERS } from '../contract/caller.ts';
-import type { Contract, Endpoint } from '../contract/endpoint.ts';
+import type { Contract } from '../contract/contract.ts';
+import type { Endpoint } from '../contract/endpoint.ts';
 import { inOrder } from '../contract/route-order.ts';
 import {
   inEndpointCodes,

@@ -1,7 +1,7 @@
 /** Parts that operations share: credentials, headers of requests and of responses. */
 
 import type { Caller } from '../contract/caller.ts';
-import type { Contract } from '../contract/endpoint.ts';
+import type { Contract } from '../contract/contract.ts';
 import { CONSISTENCY_PATTERN } from '../pipeline/consistency.ts';
 
 const HEADER = 'header';

@@ -3,7 +3,7 @@
  * refusals means. Everything except the first part is derived from the contract's fields.
  */
 import { type StepUp, USER_CALLERS } from '../contract/caller.ts';
-import { type Contract, retryOf } from '../contract/endpoint.ts';
+import { type Contract, retryOf } from '../contract/contract.ts';
 import { whatToDo } from './error-help.ts';
 
 const BYTES_PER_KIB = 1024;

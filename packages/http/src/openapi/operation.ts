@@ -1,7 +1,7 @@
 /** One operation of the document, generated from its contract. */
 import { STATUS_CODES } from 'node:http';
 import type { TSchema } from 'typebox';
-import { type Contract, retryOf } from '../contract/endpoint.ts';
+import { type Contract, retryOf, takesKey } from '../contract/contract.ts';
 import { answerSchema, closedSchema, plainSchema } from '../input/validation.ts';
 import type { CatalogueEntry } from './catalogue.ts';
 import { headerRef, parameterRef, securityOf } from './components.ts';
@@ -71,7 +71,7 @@ function parametersOf(contract: Contract, types: NamedTypes): readonly unknown[]
     ...(tenant === 'required' ? [parameterRef('TenantHeader')] : []),
     ...(mayRepeat ? [parameterRef('OptionalTenantHeader')] : []),
     ...(who === 'anyone' ? [] : [parameterRef('AppHeader')]),
-    ...(contract.idempotent !== undefined ? [parameterRef('IdempotencyKeyHeader')] : []),
+    ...(takesKey(contract) ? [parameterRef('IdempotencyKeyHeader')] : []),
     ...(contract.reads !== undefined || contract.handlesConsistency === true
       ? [parameterRef('ConsistencyHeader')]
       : []),

@@ -1,6 +1,6 @@
 /** The refusals of operations: a type for each code, and a response for each set of codes. */
 import { ERROR_DETAILS } from '@cardea/contracts';
-import type { Contract } from '../contract/endpoint.ts';
+import type { Contract } from '../contract/contract.ts';
 import { plainSchema } from '../input/validation.ts';
 import { oauthErrorCode } from '../refusals/oauth-error.ts';
 import type { CatalogueEntry } from './catalogue.ts';

@@ -17,7 +17,7 @@ import {
   machineScopeOf,
   USER_CALLERS,
 } from '../contract/caller.ts';
-import type { Contract } from '../contract/endpoint.ts';
+import type { Contract } from '../contract/contract.ts';
 import { type Refusal, refusalOf } from '../refusals/refusal.ts';
 import type { Call } from './call.ts';
 import type { Route } from './route.ts';

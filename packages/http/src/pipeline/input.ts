@@ -1,7 +1,8 @@
 /** The input of a request: parameters, query, headers and body, each validated by the contract. */
 
 import type { HttpContext } from '../context/http-context.ts';
-import type { Contract, Request } from '../contract/endpoint.ts';
+import { type Contract, takesKey } from '../contract/contract.ts';
+import type { Request } from '../contract/endpoint.ts';
 import {
   BODY_MAX_BYTES,
   type BodyReading,
@@ -101,7 +102,7 @@ export function headerFaults({ contract }: Route, { headers, doubled }: Call): r
     return [{ field: 'X-Service-App-Id', rule: 'max_length' }];
   }
   const key = headers['idempotency-key'];
-  if (contract.idempotent === undefined || key === undefined) return NO_FAULTS;
+  if (!takesKey(contract) || key === undefined) return NO_FAULTS;
   if (doubled.has('idempotency-key')) return [{ field: 'Idempotency-Key', rule: 'repeated' }];
   const fits = typeof key === 'string' && isIdempotencyKey(key);
   return fits ? [] : [{ field: 'Idempotency-Key', rule: 'form' }];
@@ -113,7 +114,7 @@ export function identified(
   request: AnyRequest,
 ): AnyRequest | Promise<AnyRequest> {
   const key = request.headers['idempotency-key'];
-  if (contract.idempotent === undefined || key === undefined) return request;
+  if (!takesKey(contract) || key === undefined) return request;
   const keyed = { ...request, idempotency: { key, bodyHash: bodyHash(request.body) } };
-  return contract.idempotent === 'by_handler' ? keyed : group.identify(keyed);
+  return contract.repeat === 'by_key_in_handler' ? keyed : group.identify(keyed);
 }

@@ -5,7 +5,8 @@
 import type { Authenticator } from '@cardea/auth';
 import type { ServiceName } from '@cardea/contracts';
 import { asksForRole, confirmsClients, confirmsUsers } from '../contract/caller.ts';
-import type { Contract, Endpoint } from '../contract/endpoint.ts';
+import type { Contract } from '../contract/contract.ts';
+import type { Endpoint } from '../contract/endpoint.ts';
 import { BODY_MAX_BYTES, type BodyRule } from '../input/body.ts';
 import type { Identify } from '../input/idempotency.ts';
 import { JSON_KEYS_MAX } from '../input/json.ts';

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Router } from 'express';
 import { isPreflight, preflightHeaders } from '../context/cross-origin.ts';
 import type { HttpContext } from '../context/http-context.ts';
-import type { Contract } from '../contract/endpoint.ts';
+import { answersHead, type Contract } from '../contract/contract.ts';
 import { type Refusal, refusalOf, refusalOfThrow } from '../refusals/refusal.ts';
 import type { Route } from './route.ts';
 import { answerRequest } from './socket-call.ts';
@@ -138,7 +138,7 @@ function routerOf(
         ...preflightHeaders(request, contracts, http.parts.origins),
       });
     });
-    if (methods.some(({ contract }) => contract.getHasEffects === true)) {
+    if (methods.some(({ contract }) => contract.repeat === 'get_only')) {
       // Express routes HEAD to GET, so HEAD is refused explicitly where GET has effects.
       at.head((request, _response) => httpOf(request).refuse(notAllowed(contracts)));
     }
@@ -152,10 +152,9 @@ function routerOf(
   return router;
 }
 
-/** HEAD is allowed wherever GET is, unless GET has effects. */
 function notAllowed(contracts: readonly Contract[]): Refusal {
-  const allowed = contracts.flatMap(({ method, getHasEffects }) =>
-    method === 'get' && getHasEffects !== true ? ['GET', 'HEAD'] : [method.toUpperCase()],
+  const allowed = contracts.flatMap((contract) =>
+    answersHead(contract) ? ['GET', 'HEAD'] : [contract.method.toUpperCase()],
   );
   return refusalOf('method_not_allowed', { headers: { Allow: allowed.join(', ') } });
 }

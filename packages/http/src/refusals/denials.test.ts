@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Contract } from '../contract/endpoint.ts';
+import type { Contract } from '../contract/contract.ts';
 import { isRecorded } from './denials.ts';
 
 const contract = (more: object = {}) => ({ method: 'post', ...more }) as unknown as Contract;

@@ -1,5 +1,6 @@
 /** Which refusals of a known caller are recorded, and the port that records them. */
-import type { Contract, Request } from '../contract/endpoint.ts';
+import type { Contract } from '../contract/contract.ts';
+import type { Request } from '../contract/endpoint.ts';
 import type { OwnDenial } from '../own-denial.ts';
 import type { Refusal } from './refusal.ts';
 

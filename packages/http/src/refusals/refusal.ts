@@ -1,7 +1,8 @@
 /** Refusals of the request pipeline, of handlers and of failed dependencies: one function writes them all. */
 import { FAULTS_BY_CODE } from '@cardea/contracts';
 import { sqlConditionOf } from '@cardea/runtime';
-import type { Contract, Refusal } from '../contract/endpoint.ts';
+import type { Contract } from '../contract/contract.ts';
+import type { Refusal } from '../contract/endpoint.ts';
 import { errorAndCauses } from './error-causes.ts';
 
 export type { Refusal };

@@ -1,5 +1,5 @@
 /** The context of a page's two endpoints, and how they call the endpoints that the page shows. */
-import type { Endpoint, PlayedOutcome, Plays } from '@cardea/http';
+import { type Endpoint, type PlayedOutcome, type Plays, takesKey } from '@cardea/http';
 import type { Frame, ShownTenant } from '../page.ts';
 import { frameOf } from '../page.ts';
 import type { Visit, VisitDependencies, visits } from '../session/visits.ts';
@@ -73,7 +73,7 @@ export const played = <Key extends string, Data>(
 ): Promise<PlayedOutcome> => {
   const { endpoint, visit, key } = of;
   const seen = context.visits.seen(request.headers);
-  const isKeyed = key !== undefined && endpoint.contract.idempotent !== undefined;
+  const isKeyed = key !== undefined && takesKey(endpoint.contract);
   return plays(endpoint, {
     credential: visit.cookie.token,
     params: of.params ?? request.params,

@@ -127,7 +127,7 @@ const formRoute = <Key extends string, Data>(
       description: 'Takes a form of the page, and plays the endpoint that the form is for.',
       method: 'post',
       path: context.of.path,
-      retry: 'never',
+      repeat: 'never',
       takesForm: true,
       refusals: { rate_limited: 429 },
       bodyLimitBytes: FORM_MAX_BYTES,

@@ -6,7 +6,7 @@ import Type from 'typebox';
 const empty = endpoint(
   {
     name: 'introspect_nothing',
-    retry: 'safe',
+    repeat: 'safe',
     summary: 'Answers the same to everybody',
     tag: 'Bench',
     method: 'post',

@@ -44,7 +44,7 @@ export const changeChannelRoute = (dependencies: ChannelDependencies) =>
       class: 'settings',
       stepUp: 'users',
       clientName: 'update_approval_channel',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Change a channel, enable or disable it',
       description:
         'Changes the name, the address, the token or the lowest severity of a channel, or enables or disables it. What the body does not name stays, but a new `url` drops the `token` unless one is sent with it.',

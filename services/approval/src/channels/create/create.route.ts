@@ -61,7 +61,7 @@ export const createChannelRoute = (dependencies: ChannelDependencies) =>
         already_created: 409,
         idempotency_key_reused: 422,
       },
-      idempotent: true,
+      repeat: 'by_key',
       waitsFor: [CHANNELS_TABLE],
     },
     async (request) => {

@@ -21,7 +21,7 @@ export const deleteChannelRoute = (dependencies: ChannelDependencies) =>
       name: 'delete_approval_channel',
       class: 'settings',
       stepUp: 'users',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Delete a channel; nothing is told there afterwards',
       description:
         'Deletes a channel. Nothing is told there afterwards, requests that wait for another attempt included.',

@@ -20,7 +20,7 @@ export const testChannelRoute = (dependencies: ChannelDependencies) =>
       name: 'test_approval_channel',
       class: 'things',
       applicationScope: 'account',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Send a test message to a channel, enabled or not',
       description:
         'Sends one test message to a channel, also to one that is disabled. 202 does not say that it was taken: read `last_sent_at` and `last_error` of `GET /api/v1/ciba/channels`.',

@@ -23,7 +23,7 @@ export const removeDeputyRoute = (dependencies: DeputyDependencies) =>
       name: 'remove_approval_deputy',
       class: 'settings',
       stepUp: 'users',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Let nobody decide in the place of the caller any more',
       description:
         'Ends what the deputy of the caller may. What was made out to them meanwhile stays theirs to decide. Both are told by mail.',
@@ -49,7 +49,7 @@ export const removeDeputyOfRoute = (dependencies: DeputyDependencies) =>
       machine: 'never',
       class: 'settings',
       stepUp: 'users',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'End the deputy of another user',
       description:
         'Ends what the deputy of that user may. What was made out to them meanwhile stays theirs to decide. Both are told by mail.',

@@ -26,7 +26,7 @@ export const setDeputyRoute = (dependencies: DeputyDependencies) =>
       name: 'set_approval_deputy',
       class: 'settings',
       stepUp: 'users',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Let somebody decide in the place of the caller for a while',
       description:
         'Names who decides in the place of the caller from `from`, now unless stated, until `until`, at most 90 days. What is asked of the caller in that time is made out to the deputy; what waits already stays with the caller. The deputy has to be another user, active and vouched for, when they are named and when something is asked. Requests to sets, what is escalated to the caller, and what the caller asks of themselves have no deputy, nor has the deputy one for them. Both are told by mail.',

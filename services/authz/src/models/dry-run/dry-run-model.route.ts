@@ -25,7 +25,7 @@ export const dryRunModelRoute = ({ dryRun }: { readonly dryRun: DryRuns }) =>
       description:
         'Tells which checks another model would answer otherwise, and publishes nothing. Where there is too much to compare, `complete` is false and the counts are lower bounds.',
       method: 'post',
-      retry: 'safe',
+      repeat: 'safe',
       handlesConsistency: true,
       path: '/api/v1/fga/model/dry-run',
       bodyKeysMax: MODEL_KEYS_MAX,

@@ -25,7 +25,7 @@ export const publishModelRoute = (needs: Dependencies) =>
       description:
         'Replaces the whole model of the tenant. `expected_version` is the version that was read, so that two authors do not overwrite each other. Tuples stay; those whose relation the new model does not know grant nothing. Try a model with the dry run first.',
       method: 'put',
-      retry: 'never',
+      repeat: 'never',
       path: '/api/v1/fga/model',
       bodyKeysMax: MODEL_KEYS_MAX,
       body: Type.Object({

@@ -38,7 +38,7 @@ export const changeTuplesRoute = (needs: ChangeDependencies & { readonly ids: Id
     {
       ...WRITES,
       name: 'change_tuples',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Write and delete up to 100 tuples, each decided alone',
       description:
         'Writes and deletes 1 to 100 tuples, none of them twice. All are validated before anything is stored. Then each is decided by itself, so that one may have an `error` while the others hold: this is not a transaction.',

@@ -15,7 +15,7 @@ export const deleteTupleRoute = (needs: ChangeDependencies) =>
     {
       ...WRITES,
       name: 'delete_tuple',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Delete exactly this relationship tuple; one that is not there is deleted too',
       description:
         'Deletes exactly the named tuple; nothing is implied, and `*` is literal. Deleting a tuple that does not exist is answered in the same way.',

@@ -15,7 +15,7 @@ export const writeTuple = (needs: ChangeDependencies & { readonly ids: Ids }) =>
     {
       ...WRITES,
       name: 'write_tuple',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Write a relationship tuple; one that stands is answered as it is',
       description:
         'Writes one relationship tuple. A tuple that exists is answered with the id and time that it has. Checks that begin after the answer see it on every replica if they send its `X-Service-Consistency`.',

@@ -28,7 +28,7 @@ export const checkBatchRoute = ({ engine }: { readonly engine: Engine }) =>
       description:
         'Answers 1 to 100 checks in their order, all at one position of the log and within one budget. A check for which no budget is left has an `error` in its place.',
       method: 'post',
-      retry: 'safe',
+      repeat: 'safe',
       handlesConsistency: true,
       path: '/api/v1/fga/check/batch',
       body: Type.Object({

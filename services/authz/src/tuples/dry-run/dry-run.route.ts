@@ -25,7 +25,7 @@ export const dryRunRoute = ({ dryRun, models }: Dependencies) =>
       description:
         'Tells which checks would be answered otherwise after a batch of writes and deletes, and writes nothing. Where there is too much to compare, `complete` is false and the counts are lower bounds.',
       method: 'post',
-      retry: 'safe',
+      repeat: 'safe',
       handlesConsistency: true,
       path: '/api/v1/fga/dry-run',
       body: documented(

@@ -30,7 +30,7 @@ export const listObjectsRoute = ({
       description:
         'Lists the ids of all objects of a type to which a principal has a relation, each once, in ascending order. Without `limit` the answer has all of them. It may read 10,000,000 tuple records. `as_of` is for administrators and API keys.',
       method: 'post',
-      retry: 'safe',
+      repeat: 'safe',
       handlesConsistency: true,
       path: '/api/v1/fga/list-objects',
       body: Type.Object({ ...questionShape, ...onBehalfOf, ...idPageShape, ...asOfShape }),

@@ -115,7 +115,7 @@ export const stepUpRoute = (needs: Dependencies): Endpoint =>
       name: 'step_up',
       class: 'settings',
       stepUp: 'none',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Show a factor once more, for calls that want a recent sign-in',
       description:
         'Shows a factor once more, for calls that want a recent sign-in, and answers an access token of the same session. A user with a second factor must show that one.',

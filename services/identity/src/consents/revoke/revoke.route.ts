@@ -12,7 +12,7 @@ export const revokeConsentRoute = (needs: Pick<ServiceDependencies, 'command' | 
       name: 'revoke_consent',
       class: 'settings',
       stepUp: 'none',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Withdraw what I have allowed an application',
       description:
         'Withdraws what the caller has allowed an application, which cannot refresh its tokens any more.',

@@ -94,7 +94,7 @@ export const REGISTRATION_REFUSALS = {
 export const POST = {
   ...COMMON,
   method: 'post',
-  retry: 'never',
+  repeat: 'never',
   takesForm: true,
   showsPages: true,
   otherOk: { 303: Type.Object({}, { additionalProperties: false }) },

@@ -26,7 +26,7 @@ export const introspectRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'introspect_token',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'What a token is worth now',
       description:
         'Tells whether a token is valid now, and what it says (RFC 7662). Whatever is not valid is `{"active": false}` with 200. Holding the token is proof enough, unless the deployment sets `INTROSPECT_REQUIRE_AUTH`; a credential that is sent must be right. An address may ask 6,000 times a minute, and get 300 inactive answers a minute.',

@@ -94,7 +94,7 @@ const beginRoute = (needs: WithFlows): Endpoint =>
       summary: 'Sign in to the pages',
       description: 'Sends the browser to the hosted sign-in, and back to a page.',
       method: 'get',
-      getHasEffects: true,
+      repeat: 'get_only',
       path: SIGN_IN_PATH,
       query: Type.Object({
         in: text(NAME_MAX_CHARS),
@@ -140,7 +140,7 @@ const callbackRoute = (needs: WithFlows): Endpoint =>
       summary: 'Come back from the hosted sign-in',
       description: 'Takes the code of the sign-in that this browser began, and leads to its page.',
       method: 'get',
-      getHasEffects: true,
+      repeat: 'get_only',
       path: CALLBACK_PATH,
       // The authorization server may add parameters.
       query: Type.Object(
@@ -178,7 +178,7 @@ const signOutRoute = (needs: Dependencies): Endpoint =>
       summary: 'Sign out of the pages',
       description: 'Ends the sign-in of this browser, at the pages and at applications alike.',
       method: 'post',
-      retry: 'safe',
+      repeat: 'safe',
       takesForm: true,
       bodyLimitBytes: FORM_MAX_BYTES,
       path: SIGN_OUT_PATH,

@@ -31,7 +31,7 @@ export const DEVICE_PASSED: readonly Passed[] = [
     summary: 'Page on which the code of a device is entered',
     description: 'Shows the page on which a user enters the code that a device shows (RFC 8628).',
     method: 'get',
-    getHasEffects: true,
+    repeat: 'get_only',
     path: '/oauth2/device',
     query: open({ user_code: text }),
     limit: LIMITS.authorizeByIp,
@@ -55,7 +55,7 @@ export const DEVICE_PASSED: readonly Passed[] = [
     description:
       'Goes on after the user was sent to sign in for a device. It needs the cookies of the browser that began.',
     method: 'get',
-    getHasEffects: true,
+    repeat: 'get_only',
     path: '/oauth2/device/{uid}',
     params: Type.Object({ uid: Type.String({ minLength: 1, maxLength: 128 }) }),
     limit: LIMITS.authorizeByIp,

@@ -20,7 +20,7 @@ export type Passed = {
   readonly body?: TSchema;
   readonly ok: TSchema;
   readonly status?: number;
-  readonly getHasEffects?: true;
+  readonly repeat?: 'get_only';
   readonly okMediaType?: string;
   readonly origins?: NonNullable<Contract['origins']>;
   readonly limit: RateLimit | undefined;

@@ -82,7 +82,7 @@ const ROUTES: readonly Passed[] = [
     description:
       'Begins a sign-in to an application (OAuth 2.1, OpenID Connect): the browser is sent to the hosted pages, and then back to `redirect_uri` with a code. PKCE with `S256` is required, unless the application has `require_pkce: false`. Errors go to `redirect_uri`, but for an unknown client or address. An address may call it 120 times a minute.',
     method: 'get',
-    getHasEffects: true,
+    repeat: 'get_only',
     path: '/oauth2/authorize',
     query: open(AuthorizeQuery),
     // The response is a redirect, or a page for `response_mode=form_post`.
@@ -97,7 +97,7 @@ const ROUTES: readonly Passed[] = [
     description:
       'Goes on with a sign-in after the hosted pages. It needs the cookies of the browser that began.',
     method: 'get',
-    getHasEffects: true,
+    repeat: 'get_only',
     path: '/oauth2/authorize/{uid}',
     params: Type.Object({ uid: Type.String({ minLength: 1, maxLength: 128 }) }),
     // The response is a redirect, or a page for `response_mode=form_post`.
@@ -181,7 +181,7 @@ const postAuthorizeRoute = (needs: Pick<Dependencies, 'limits'>): Endpoint =>
         'Begins the same sign-in by a form: the browser is sent on to the GET with the same parameters.',
       method: 'post',
       path: '/oauth2/authorize',
-      retry: 'safe',
+      repeat: 'safe',
       takesForm: true,
       bodyLimitBytes: FORM_MAX_BYTES,
       // Errors in the parameters are reported at the address that the browser is redirected to.
@@ -213,7 +213,7 @@ export const serverRoutes = (needs: Dependencies): readonly Endpoint[] => [
       {
         ...COMMON,
         ...route,
-        ...(route.method === 'post' ? { retry: 'never' as const } : {}),
+        ...(route.method === 'post' ? { repeat: 'never' as const } : {}),
         refusals: { rate_limited: 429 },
       },
       async (request) => {

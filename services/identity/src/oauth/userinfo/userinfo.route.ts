@@ -80,7 +80,7 @@ export const postUserinfoRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'post_userinfo',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'About the user of an application',
       description:
         'Answers the claims about the user that the scopes of the token allow, as GET does.',

@@ -53,7 +53,7 @@ const scheduleDeletionRoute = (deps: DeletionDependencies) =>
       name: 'schedule_deletion',
       class: 'settings',
       stepUp: 'users',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Delete my account',
       description:
         'Has the account deleted after the days of the tenant setting `account_deletion`; `confirm` is its own address. At once its other sessions, its agent sessions and its delegations end; nothing else changes until the day. Mails tell of it at once, 3 days before and at the end. The last administrator makes somebody else an administrator first.',
@@ -137,7 +137,7 @@ const cancelDeletionRoute = (deps: Pick<DeletionDependencies, 'command' | 'strea
       name: 'cancel_deletion',
       class: 'settings',
       stepUp: 'none',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Keep my account',
       description: 'Takes the deletion of the account back, if one waits.',
       method: 'delete',

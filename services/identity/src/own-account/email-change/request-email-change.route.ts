@@ -53,7 +53,7 @@ const requestEmailChangeRoute = (deps: RequestDependencies) =>
       name: 'request_email_change',
       class: 'settings',
       stepUp: 'users',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Ask for another e-mail address',
       description:
         'Mails a link and a code to the new address and, if it is verified, to the present one; the address changes once both are confirmed, within 24 hours. A newer request takes the place of the one before. The answer is the same for every address. With `present_out_of_reach` the present address need not confirm: that takes a second factor which the account has had for 7 days, the change is in force 7 days later, and the present address can stop it until then.',
@@ -184,7 +184,7 @@ const stopMyEmailChangeRoute = (deps: Pick<RequestDependencies, 'command' | 'ema
       name: 'stop_my_email_change',
       class: 'settings',
       stepUp: 'none',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Keep my e-mail address',
       description: 'Stops the change of the address that waits, if one does.',
       method: 'delete',

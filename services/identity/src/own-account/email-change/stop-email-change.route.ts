@@ -54,7 +54,7 @@ const stopEmailChangeRoute = (deps: StopDependencies): Endpoint =>
       who: 'anyone',
       tenant: 'optional',
       area: 'user',
-      retry: 'never',
+      repeat: 'never',
       body: closed({ token: Type.String() }),
       takesForm: true,
       showsPages: true,

@@ -21,7 +21,7 @@ export const endUserSessionsRoute = (needs: Dependencies): Endpoint =>
       machine: 'users:write',
       class: 'things',
       applicationScope: 'roles',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'End all sessions of a user',
       description:
         'Ends all sessions of a user. Access tokens that were issued run out by themselves; introspection reports them as inactive at once.',

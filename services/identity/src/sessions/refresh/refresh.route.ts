@@ -20,7 +20,7 @@ export const refreshRoute = (needs: Dependencies): Endpoint =>
     {
       name: 'refresh',
       clientName: 'refresh_tokens',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Exchange a refresh token',
       description:
         'Exchanges a refresh token for an access token and the next refresh token; each works once. A used one ends the session, unless it comes again within the leeway of the tenant, 10 seconds unless set. A session may refresh 300 times a minute.',

@@ -19,7 +19,7 @@ export const revokeSessionRoute = (needs: Dependencies) =>
       name: 'revoke_my_session',
       class: 'things',
       applicationScope: 'account',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'End one of my sessions',
       description: 'Ends one session of the caller; its next refresh is refused.',
       tag: 'Self-service',
@@ -52,7 +52,7 @@ export const revokeSessionsRoute = (needs: Dependencies) =>
       name: 'revoke_my_other_sessions',
       class: 'things',
       applicationScope: 'account',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'End all my sessions but this one',
       description:
         'Ends all sessions of the caller but the one of this call. Access tokens that were issued run out by themselves.',

@@ -25,7 +25,7 @@ export const revokeUserSessionRoute = (needs: Dependencies): Endpoint =>
       applicationScope: 'roles',
       name: 'revoke_user_session',
       machine: 'users:write',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'End one session of a user',
       description: 'Ends one session of a user; its next refresh is refused.',
       method: 'delete',

@@ -62,7 +62,7 @@ export const rotateKeysRoute = (needs: Dependencies): Endpoint =>
       machine: 'never',
       class: 'settings',
       stepUp: 'users',
-      retry: 'never',
+      repeat: 'never',
       summary:
         'Sign with new keys, of one algorithm or of all; with `revoke` tokens of the others are rejected',
       description:

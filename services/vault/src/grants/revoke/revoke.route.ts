@@ -20,7 +20,7 @@ export const revokeGrantRoute = (vault: RevokeDependencies): Endpoint =>
       machine: 'vault:write',
       class: 'things',
       applicationScope: 'roles',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'End a grant; it is not handed out again',
       description:
         'Ends a grant: its values are not handed out again under it. An agent that has seen a value still knows it, so change it at its origin, too. An agent may revoke its own grants.',

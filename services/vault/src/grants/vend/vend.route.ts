@@ -70,7 +70,7 @@ export const vendRoute = (vault: VendDependencies): Endpoint =>
         internal_error: 'INTERNAL',
       },
       upperCaseCodes: true,
-      idempotent: true,
+      repeat: 'by_key',
       recordsItsRefusals: OWN,
     },
     async (request) => {

@@ -37,7 +37,7 @@ export const addPolicyRoute = (vault: AddDependencies): Endpoint =>
         already_created: 409,
         idempotency_key_reused: 422,
       },
-      idempotent: true,
+      repeat: 'by_key',
     },
     async (request) => {
       const { tenantId } = request;

@@ -22,7 +22,7 @@ export const changePolicyRoute = (vault: ChangeDependencies): Endpoint =>
       class: 'settings',
       stepUp: 'users',
       clientName: 'update_approval_policy',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Change a policy; grants made under the old version are not handed out again',
       description:
         'Changes a policy; what the body does not name stays. The change makes a new version: grants that rest on the old one are not handed out again.',

@@ -25,7 +25,7 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint => 
       machine: 'vault:read',
       class: 'things',
       applicationScope: 'roles',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'What the policies would say to a request, without making one',
       description:
         'Tells what the policies say to a request for fields of a service: whether it is allowed, denied or requires an approval, by which policies, and who could approve. No request is made.',

@@ -20,7 +20,7 @@ export const removePolicyRoute = (vault: RemoveDependencies): Endpoint =>
       class: 'settings',
       stepUp: 'users',
       clientName: 'delete_approval_policy',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Remove a policy',
       description:
         'Removes a policy. Removing the last one that governs a vend allows that vend without an approval.',

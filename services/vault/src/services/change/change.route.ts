@@ -34,7 +34,7 @@ export const changeServiceRoute = (vault: ChangeDependencies): Endpoint =>
       class: 'settings',
       stepUp: 'users',
       clientName: 'update_service',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Change a service; a field left out of `fields` goes, with all its versions',
       description:
         'Changes a service; what the body does not name stays. `fields`, where it is named, replaces the list: a field that it leaves out is removed, and all versions of its value are destroyed. Only an administrator in person, signed in within the last 5 minutes, may set `reveal`.',

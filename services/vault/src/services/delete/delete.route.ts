@@ -22,7 +22,7 @@ export const deleteServiceRoute = (vault: DeleteDependencies): Endpoint =>
       machine: 'vault:write',
       class: 'settings',
       stepUp: 'users',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Delete a service: its grants end, its secrets are destroyed, its name is free',
       description:
         'Deletes a service. Its grants end, its values are destroyed for good, and its name is free.',

@@ -22,7 +22,7 @@ export const destroyVersionRoute = (vault: DestroyDependencies): Endpoint =>
       ...ADMIN,
       name: 'destroy_secret_version',
       machine: 'vault:write',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Destroy a version of a secret that is not current; its value is gone for good',
       description:
         'Destroys the value of a version that is not current, for good. Its number is never used again while the field exists. Destroying a destroyed version is answered in the same way.',

@@ -24,7 +24,7 @@ export const promoteRoute = (vault: PromoteDependencies): Endpoint =>
       ...ADMIN,
       name: 'promote_secret_versions',
       machine: 'vault:write',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Make pending or previous versions of secrets current, all in one step',
       description:
         'Makes pending or previous versions current, for all named fields in one step, so that no agent gets a new user with an old password. Live grants end. `expected_current` makes it conditional.',

@@ -64,7 +64,7 @@ export const registerServiceRoute = (vault: RegisterDependencies): Endpoint =>
         already_created: 409,
         idempotency_key_reused: 422,
       },
-      idempotent: true,
+      repeat: 'by_key',
       waitsFor: ['services'],
     },
     async (request) => {

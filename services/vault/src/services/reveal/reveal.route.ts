@@ -38,7 +38,7 @@ export const revealRoute = (vault: RevealDependencies): Endpoint =>
       ...ADMIN,
       name: 'reveal_secret',
       machine: 'never',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Read a secret back: for administrators in person, and recorded before the answer',
       description:
         'Reads one value back, with a reason. It is possible only if the deployment sets `VAULT_REVEAL` to `on` and the service has `reveal`. The sign-in must be at most 5 minutes old. The audit log has the reveal and its reason before the value leaves. A person may reveal 10 values a minute, a tenant 60 an hour.',

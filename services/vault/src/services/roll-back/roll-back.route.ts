@@ -24,7 +24,7 @@ export const rollBackRoute = (vault: RollBackDependencies): Endpoint =>
       ...ADMIN,
       name: 'roll_back_secrets',
       machine: 'vault:write',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Go back to the versions of secrets that were current before, all in one step',
       description:
         'Makes the versions current that were current before, for all named fields in one step. The version that is replaced becomes pending, so that a second roll back goes one step further. Live grants end.',

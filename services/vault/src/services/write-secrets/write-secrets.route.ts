@@ -50,7 +50,7 @@ export const writeSecretsRoute = (vault: WriteSecretsDependencies): Endpoint =>
       machine: 'vault:write',
       class: 'settings',
       stepUp: 'users',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Write new versions of secrets; nothing ever reads them back',
       description:
         'Writes new versions of values, up to 64 KiB each; fields that are not named stay as they are. They are current at once, and live grants of the service end. With stage `pending` they are stored and handed out to nobody until they are promoted. `expected_versions` makes the write conditional. A field keeps 20 versions; a further one destroys the oldest that is not current.',

@@ -21,7 +21,7 @@ export const retryDeliveryRoute = (
       machine: 'webhooks:write',
       class: 'things',
       applicationScope: 'roles',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Send the event of a delivery once more, newly dated and signed',
       description:
         'Sends the event of an earlier delivery once more: the same event and data with a new timestamp and signature, as a delivery of its own.',

@@ -29,7 +29,7 @@ export const testWebhookRoute = (
       machine: 'webhooks:write',
       class: 'things',
       applicationScope: 'roles',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Send a webhook.test to a webhook, enabled or not',
       description:
         'Sends `webhook.test` to a webhook, also to one that is disabled, and records a delivery. 202 does not say that the receiver accepted it: read `GET /api/v1/webhooks/deliveries`.',

@@ -29,7 +29,7 @@ export const changeWebhookRoute = (needs: WriteDependencies) =>
       class: 'settings',
       stepUp: 'users',
       clientName: 'update_webhook',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Change a webhook, enable or disable it',
       description:
         'Changes the address, the events or the description of a webhook, or enables or disables it. What the body does not name stays. While a webhook is disabled, it receives nothing but tests.',

@@ -55,7 +55,7 @@ export const createWebhookRoute = (needs: WriteDependencies) =>
         already_created: 409,
         idempotency_key_reused: 422,
       },
-      idempotent: true,
+      repeat: 'by_key',
       waitsFor: [WEBHOOKS_TABLE],
     },
     async (request) => {

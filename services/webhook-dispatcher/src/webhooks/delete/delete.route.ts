@@ -15,7 +15,7 @@ export const deleteWebhookRoute = (needs: WriteDependencies) =>
       machine: 'webhooks:write',
       class: 'settings',
       stepUp: 'applications',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Delete a webhook; nothing is sent to it afterwards',
       description:
         'Deletes a webhook. Nothing is sent to it afterwards, deliveries that wait for another attempt included.',

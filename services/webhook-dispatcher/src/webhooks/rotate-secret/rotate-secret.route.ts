@@ -16,7 +16,7 @@ export const rotateSecretRoute = (needs: WriteDependencies) =>
       machine: 'webhooks:write',
       class: 'settings',
       stepUp: 'applications',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Give a webhook a new secret; the old one signs nothing any more',
       description:
         'Replaces the secret that signs the deliveries, and shows the new one this once. The old one signs nothing any more, so the receiver has to know the new one at once.',

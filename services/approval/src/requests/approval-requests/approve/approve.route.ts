@@ -51,7 +51,7 @@ export const approveRequest = (approval: ApproveDependencies) =>
     {
       ...DECIDES,
       name: 'approve_request',
-      retry: 'never',
+      repeat: 'never',
       readsSignIn: true,
       summary: 'Approve a request that names the caller; final',
       description:

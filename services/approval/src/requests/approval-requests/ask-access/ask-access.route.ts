@@ -90,7 +90,7 @@ export const askForAccess = (approval: AccessDependencies) =>
         approval_rate_limited: 429,
       },
       waitsFor: ['requests'],
-      idempotent: true,
+      repeat: 'by_key',
     },
     async (request) => {
       const { tenantId, principal } = request;

@@ -76,7 +76,7 @@ export const consumeActionRequest = (approval: ConsumeDependencies) =>
         no_approver: 403,
       },
       waitsFor: ['requests'],
-      idempotent: true,
+      repeat: 'by_key',
     },
     async (request) => {
       const { tenantId, params, principal, body } = request;

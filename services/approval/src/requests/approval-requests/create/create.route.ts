@@ -110,7 +110,7 @@ export const createRequest = (approval: CreateDependencies) =>
       status: 201,
       refusals,
       waitsFor: ['requests'],
-      idempotent: true,
+      repeat: 'by_key',
     },
     async (request) => {
       const fields = unreadable(request.body).map((field) => ({ field, rule: 'readable' }));

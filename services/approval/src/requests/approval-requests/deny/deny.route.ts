@@ -33,7 +33,7 @@ export const denyRequest = (approval: DenyDependencies) =>
     {
       ...DECIDES,
       name: 'deny_request',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Deny a request that names the caller; final',
       description:
         'Denies a pending request. Only the user whom the request names may, in person; of a request to a set, everyone who stands in it at that moment, is active and vouched for; after an escalation the second addressee too. One denial is enough. A decision is final. A vend that was denied is not put to the user again for 15 minutes; three denials within an hour mute the agent towards this user for an hour, and `mute_agent_minutes` mutes it at once.',

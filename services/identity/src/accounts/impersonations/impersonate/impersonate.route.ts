@@ -32,7 +32,7 @@ export const impersonateRoute = (needs: Dependencies): Endpoint =>
       machine: 'never',
       class: 'settings',
       stepUp: 'users',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Act as a member, for ten minutes',
       description:
         'Answers an access token of a member for ten minutes, with a reason for the audit log. Everything done with it is recorded as done by the administrator. It changes no setting, decides no approval and starts no agent session.',

@@ -65,7 +65,7 @@ export const inviteRoute = (needs: Dependencies): Endpoint =>
         idempotency_key_reused: 422,
         rate_limited: 429,
       },
-      idempotent: true,
+      repeat: 'by_key',
       waitsFor: ['invitations'],
     },
     async (request) => {

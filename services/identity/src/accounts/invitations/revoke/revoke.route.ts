@@ -19,7 +19,7 @@ export const revokeInvitationRoute = (needs: Dependencies): Endpoint =>
       machine: 'users:write',
       class: 'settings',
       stepUp: 'users',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Withdraw an invitation',
       description: 'Withdraws an invitation: its link is not accepted any more.',
       method: 'delete',

@@ -61,7 +61,7 @@ export const updateUserRoute = (needs: Dependencies): Endpoint =>
       machine: 'users:write',
       class: 'settings',
       stepUp: 'users',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Change a user',
       description:
         'Changes a user in one step; what the body does not name stays. Taking a role ends the tokens that show it. Disabling a user ends their sessions and the agent sessions for them. Another `email` is in force at once, ends their sessions and what was mailed before, and both addresses are told; without `email_verified` it has to be confirmed. The address of before stays reserved for the account for 7 days. The address that they have stops a change that they have asked for. Nobody changes a user of a higher role or gives a role above their own, and no key changes an address.',
@@ -149,7 +149,7 @@ export const deleteUserRoute = (needs: Dependencies): Endpoint =>
       machine: 'users:write',
       class: 'settings',
       stepUp: 'users',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Delete a user',
       description:
         'Deletes a user. The key of their personal data is erased, so that no copy of the log shows them any more, and the address is free. This cannot be undone.',

@@ -102,7 +102,7 @@ export const createUserRoute = (needs: Dependencies): Endpoint =>
         idempotency_key_reused: 422,
         rate_limited: 429,
       },
-      idempotent: true,
+      repeat: 'by_key',
       waitsFor: ['users', 'invitations'],
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },

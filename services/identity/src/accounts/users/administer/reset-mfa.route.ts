@@ -19,7 +19,7 @@ export const resetMfaRoute = (needs: Dependencies): Endpoint =>
       machine: 'never',
       class: 'settings',
       stepUp: 'users',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Take all second factors from a user',
       description:
         'Takes all second factors from a user who has lost them. Sessions go on; a sign-in that waits for a second factor does not.',

@@ -121,7 +121,7 @@ export const importUsersRoute = (needs: Dependencies): Endpoint =>
         ),
       }),
       refusals: { idempotency_key_reused: 422 },
-      idempotent: true,
+      repeat: 'by_key',
       waitsFor: ['users'],
     },
     async (request) => {

@@ -30,7 +30,7 @@ export const mailResetRoute = (needs: Dependencies): Endpoint =>
       machine: 'users:write',
       class: 'settings',
       stepUp: 'none',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Mail a user a link to set a new password, or to accept their invitation',
       description:
         'Mails the user a link to a new password, or the invitation again to a user who has not accepted it. The password of before goes on until the link is used.',

@@ -58,7 +58,7 @@ export const updateProfileRoute = (needs: Dependencies) =>
       name: 'update_profile',
       class: 'things',
       applicationScope: 'account',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Change my profile',
       description: "Changes the caller's profile; what the body does not name stays.",
       method: 'patch',

@@ -21,7 +21,7 @@ export const resendVerificationRoute = (needs: Dependencies) =>
       name: 'resend_verification',
       class: 'things',
       applicationScope: 'account',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Send the confirmation mail again',
       description:
         "Mails the link that confirms the caller's address once more. It does nothing for an address that is verified.",

@@ -59,7 +59,7 @@ export const unlinkIdentityRoute = (needs: Dependencies) =>
       description: 'Gives up an account at a provider. The last way to sign in stays.',
       method: 'delete',
       path: '/api/v1/me/identities/{provider}',
-      retry: 'safe',
+      repeat: 'safe',
       params: Type.Object({ provider: Type.String({ minLength: 1, maxLength: 64 }) }),
       ok: closed({ status: Type.Literal('unlinked') }),
       refusals: { not_found: 404, last_credential: 409 },

@@ -82,7 +82,7 @@ export const createAgentKeyRoute = (needs: Dependencies): Endpoint =>
         already_created: 409,
         idempotency_key_reused: 422,
       },
-      idempotent: true,
+      repeat: 'by_key',
       waitsFor: ['agent_keys'],
     },
     ({ params, tenantId }) =>
@@ -178,7 +178,7 @@ export const rotateAgentKeyRoute = (needs: Dependencies): Endpoint =>
       machine: 'agents:write',
       class: 'settings',
       stepUp: 'none',
-      retry: 'never',
+      repeat: 'never',
       summary: "Give an agent's key a new secret",
       description:
         'Gives a key of an agent a new secret and shows it this once. The one of before is accepted for `overlap_seconds`, too.',
@@ -229,7 +229,7 @@ export const revokeAgentKeyRoute = (needs: Pick<Dependencies, 'command' | 'strea
       machine: 'agents:write',
       class: 'settings',
       stepUp: 'none',
-      retry: 'safe',
+      repeat: 'safe',
       summary: "Revoke an agent's key",
       description: 'Revokes a key of an agent, and ends the sessions that last used it.',
       method: 'delete',

@@ -18,7 +18,7 @@ export const endAgentSessionRoute = (needs: Dependencies) =>
       name: 'end_agent_session',
       class: 'things',
       applicationScope: 'account',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'End an agent session',
       description:
         'Ends an agent session: its next vend is refused, and so are its tokens. Its agent, its user and administrators may.',

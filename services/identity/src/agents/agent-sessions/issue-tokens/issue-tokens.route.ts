@@ -41,7 +41,7 @@ export const issueTokensRoute = (needs: Dependencies): Endpoint =>
     {
       ...SESSIONS,
       name: 'issue_agent_tokens',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'New tokens for an agent session',
       description:
         'Answers new tokens for an open agent session. They are never wider than the session; narrower ones narrow the session for good.',

@@ -72,7 +72,7 @@ export const startAgentSessionRoute = ({ startAgentSession }: Dependencies): End
       ok: TokensShape,
       status: 201,
       refusals: START_CONTRACT.refusals,
-      idempotent: true,
+      repeat: 'by_key',
       waitsFor: ['agent_sessions'],
     },
     async (request) => {

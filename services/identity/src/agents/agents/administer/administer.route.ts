@@ -59,7 +59,7 @@ export const createAgentRoute = (needs: Dependencies): Endpoint =>
         agent_exists: 409,
         idempotency_key_reused: 422,
       },
-      idempotent: true,
+      repeat: 'by_key',
       waitsFor: ['agents'],
     },
     async (request) => {
@@ -121,7 +121,7 @@ export const changeAgentRoute = (needs: Dependencies): Endpoint =>
       machine: 'agents:write',
       class: 'settings',
       stepUp: 'none',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Change, suspend or resume an agent',
       description:
         'Changes an agent, suspends it or resumes it. Suspending revokes its keys and tokens before the answer; resuming takes that back. `services` replaces all entries: what an approval gave (with `until` and `approval_id`) stays where it is sent as it is shown, and nobody makes such an entry. An API key or machine needs the scope `vault:grant`, too, to change what the agent may reach or whom it may ask.',
@@ -197,7 +197,7 @@ export const deleteAgentRoute = (
       machine: 'agents:write',
       class: 'settings',
       stepUp: 'none',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Delete an agent',
       description: 'Deletes an agent. Its keys, sessions and tokens end before the answer.',
       method: 'delete',

@@ -79,7 +79,7 @@ export const grantDelegationRoute = (
         not_found: 404,
         idempotency_key_reused: 422,
       },
-      idempotent: true,
+      repeat: 'by_key',
       waitsFor: ['delegations'],
     },
     async (request) => {
@@ -151,7 +151,7 @@ export const withdrawDelegationRoute = (needs: Dependencies) =>
       name: 'withdraw_delegation',
       class: 'settings',
       stepUp: 'none',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Take a delegation back',
       description:
         "Takes a delegation back. The agent's sessions for the caller end before the answer.",

@@ -27,7 +27,7 @@ export const withdrawAllDelegationsRoute = (needs: Dependencies) =>
       name: 'withdraw_all_delegations',
       class: 'settings',
       stepUp: 'none',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'End all that agents do for me',
       description:
         'Takes back every delegation of the caller, and ends every agent session on their behalf, those that began with one of their tokens included. At most 10,000 of each a call; where there are more, call again until both numbers are 0.',

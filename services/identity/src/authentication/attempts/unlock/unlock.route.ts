@@ -25,7 +25,7 @@ export const unlockRoute = (needs: Dependencies): Endpoint =>
       machine: 'never',
       class: 'settings',
       stepUp: 'users',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Let a locked-out user try again',
       description:
         'Lets a user who is locked out after failed sign-ins or wrong binding codes try again, from every network.',

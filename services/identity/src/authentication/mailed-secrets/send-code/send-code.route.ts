@@ -18,7 +18,7 @@ export const sendCodeRoute = (needs: SendDependencies): Endpoint =>
       who: 'anyone',
       tenant: 'required',
       area: 'user',
-      retry: 'never',
+      repeat: 'never',
       body: closed({ email: emailField }),
       ok: closed(sentFields),
       refusals: {

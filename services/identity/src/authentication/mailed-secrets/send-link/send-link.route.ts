@@ -17,7 +17,7 @@ export const sendLinkRoute = (needs: SendDependencies): Endpoint =>
       who: 'anyone',
       tenant: 'required',
       area: 'user',
-      retry: 'never',
+      repeat: 'never',
       body: closed({ email: emailField }),
       ok: closed(sentFields),
       refusals: {

@@ -59,7 +59,7 @@ export const verifyCodeRoute = (needs: Dependencies): Endpoint =>
       who: 'anyone',
       tenant: 'required',
       area: 'user',
-      retry: 'never',
+      repeat: 'never',
       body: Body,
       ok: Type.Union([SignedInByMail, SecondFactorDue]),
       refusals: {

@@ -56,7 +56,7 @@ export const verifyLinkRoute = (needs: Dependencies): Endpoint =>
       who: 'anyone',
       tenant: 'optional',
       area: 'user',
-      retry: 'never',
+      repeat: 'never',
       body: Body,
       takesForm: true,
       showsPages: true,

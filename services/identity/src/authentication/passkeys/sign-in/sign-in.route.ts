@@ -36,7 +36,7 @@ const COMMON = {
   who: 'anyone',
   tenant: 'required',
   area: 'user',
-  retry: 'never',
+  repeat: 'never',
   noStore: true,
 } as const;
 

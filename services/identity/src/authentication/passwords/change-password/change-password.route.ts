@@ -33,7 +33,7 @@ export const changePasswordRoute = (needs: Dependencies) =>
       name: 'change_password',
       class: 'settings',
       stepUp: 'none',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Change my password',
       description:
         "Changes the caller's password, with the current one. The session of the call goes on, all others end.",

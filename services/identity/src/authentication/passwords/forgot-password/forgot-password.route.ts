@@ -12,7 +12,7 @@ export const forgotPasswordRoute = (needs: MailDependencies): Endpoint =>
   endpoint(
     {
       name: 'forgot_password',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Ask for a mail to set a new password',
       description:
         'Mails a link to a new password, valid for an hour, to the address if somebody has it. The answer is the same for an unknown one. A network may ask 3 times a minute and 10 times an hour for one address.',

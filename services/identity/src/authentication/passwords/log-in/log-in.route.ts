@@ -25,7 +25,7 @@ export const logInRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'log_in',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Sign in with e-mail and password',
       description:
         'Signs a user in with address and password. The answer has tokens, or `mfa_required` with a token for the second factor. Known and unknown addresses are answered alike. Ten failures with an address within 15 minutes block the network for a minute, then for longer.',

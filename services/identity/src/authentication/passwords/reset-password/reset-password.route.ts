@@ -66,7 +66,7 @@ export const resetPasswordRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'reset_password',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Set a new password by a mailed link',
       description:
         'Sets a new password by the secret of a mailed link, which works once. It ends all sessions and proves the address.',

@@ -74,7 +74,7 @@ export const acceptInvitationRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'accept_invitation',
-      retry: 'never',
+      repeat: 'never',
       summary: 'Accept an invitation by a mailed link',
       description:
         'Accepts an invitation by the secret of its mailed link, which proves the address. With a password the answer has a session, without one an access token alone.',

@@ -99,7 +99,7 @@ export const registerRoute = (needs: Dependencies): Endpoint =>
         rate_limited: 429,
       },
       noStore: true,
-      idempotent: 'by_handler',
+      repeat: 'by_key_in_handler',
       waitsFor: ['users', 'sessions'],
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },

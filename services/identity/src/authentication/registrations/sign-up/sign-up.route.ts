@@ -96,7 +96,7 @@ export const signUpRoute = (needs: Dependencies): Endpoint =>
         rate_limited: 429,
       },
       noStore: true,
-      idempotent: 'by_handler',
+      repeat: 'by_key_in_handler',
       waitsFor: ['workspaces', 'users', 'sessions'],
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },

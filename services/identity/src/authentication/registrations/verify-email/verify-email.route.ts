@@ -69,7 +69,7 @@ export const verifyEmailRoute = (needs: Dependencies): Endpoint =>
       name: 'verify_email',
       description:
         "Confirms an address by the secret of a mailed link. The first proof of an address ends what was prepared with the account before, unless the call carries the account's password or a token of its user.",
-      retry: 'never',
+      repeat: 'never',
       method: 'post',
       takesForm: true,
       showsPages: true,

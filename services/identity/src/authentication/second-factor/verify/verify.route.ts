@@ -26,7 +26,7 @@ const COMMON = {
   who: 'anyone',
   tenant: 'optional',
   area: 'user',
-  retry: 'never',
+  repeat: 'never',
   noStore: true,
   recordsItsRefusals: true,
   bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,

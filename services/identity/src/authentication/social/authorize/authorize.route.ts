@@ -38,7 +38,7 @@ export const authorizeSocialRoute = (needs: Dependencies): Endpoint =>
       description:
         "Sends the browser to a provider to sign in, with a cookie for this sign-in. `redirect_uri` must be one of the tenant's list.",
       method: 'get',
-      getHasEffects: true,
+      repeat: 'get_only',
       path: '/api/v1/auth/social/{provider}/authorize',
       tenant: 'none',
       params: ProviderParams,

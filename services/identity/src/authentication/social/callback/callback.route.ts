@@ -71,7 +71,7 @@ export const socialCallbackRoute = (needs: Dependencies): Endpoint =>
       description:
         'Receives the browser from the provider and signs the user in, or sends the browser on to `redirect_uri` with the access token, or the error, after the `#`. It needs the cookie of the browser that was sent.',
       method: 'get',
-      getHasEffects: true,
+      repeat: 'get_only',
       path: '/api/v1/auth/social/{provider}/callback',
       tenant: 'none',
       showsPages: true,

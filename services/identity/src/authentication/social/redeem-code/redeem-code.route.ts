@@ -42,7 +42,7 @@ export const redeemSocialCodeRoute = (needs: Dependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/auth/social/exchange',
       tenant: 'optional',
-      retry: 'never',
+      repeat: 'never',
       body: Body,
       ok: SocialSignedIn,
       refusals: { invalid_code: 401, code_expired: 410, rate_limited: 429 },

@@ -38,7 +38,7 @@ export const passkeyOptionsRoute = (needs: Dependencies) =>
         'Answers a challenge for `navigator.credentials.create`, valid for 5 minutes and answered once.',
       method: 'post',
       path: '/api/v1/me/passkeys/options',
-      retry: 'safe',
+      repeat: 'safe',
       ok: closed(challengeFields),
       refusals: REFUSALS,
     },
@@ -67,7 +67,7 @@ export const addPasskeyRoute = (needs: Dependencies) =>
         'Adds the passkey that a browser has made for a challenge of `POST /api/v1/me/passkeys/options`. A user has at most 10 factors.',
       method: 'post',
       path: '/api/v1/me/passkeys',
-      retry: 'never',
+      repeat: 'never',
       body: closed({
         challenge_id: Type.String({ maxLength: 128 }),
         response: credentialField,

@@ -26,7 +26,7 @@ export const renamePasskeyRoute = (needs: Dependencies) =>
       description: "Gives one of the caller's passkeys another name.",
       method: 'patch',
       path: '/api/v1/me/passkeys/{id}',
-      retry: 'safe',
+      repeat: 'safe',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       body: closed({ name: nullable(displayNameField) }),
       ok: closed(passkeyFields),

@@ -22,7 +22,7 @@ export const recoveryCodesRoute = (needs: Dependencies) =>
         'Makes ten new recovery codes and shows them this once; those of before are void.',
       method: 'post',
       path: '/api/v1/me/mfa/recovery-codes',
-      retry: 'never',
+      repeat: 'never',
       ok: closed({ recovery_codes: Type.Array(Type.String()) }),
       refusals: {
         not_found: 404,

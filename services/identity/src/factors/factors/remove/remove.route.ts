@@ -46,7 +46,7 @@ const removal = (
       class: 'settings',
       stepUp: 'users',
       method: 'delete',
-      retry: 'safe',
+      repeat: 'safe',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       ok: closed({ status: Type.Literal('removed') }),
       refusals: {

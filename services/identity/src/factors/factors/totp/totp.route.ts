@@ -28,7 +28,7 @@ export const enrolTotpRoute = (needs: Dependencies) =>
         'Begins to enrol an authenticator app and shows its secret this once. Confirm it within 10 minutes, otherwise nothing is enrolled. A user has at most 10 factors.',
       method: 'post',
       path: '/api/v1/me/mfa/totp',
-      retry: 'never',
+      repeat: 'never',
       body: closed({ name: Type.Optional(displayNameField) }),
       bodyOptional: true,
       ok: closed({ factor_id: Type.String(), secret: Type.String(), otpauth_url: Type.String() }),
@@ -79,7 +79,7 @@ export const confirmTotpRoute = (needs: Dependencies) =>
         'Confirms an authenticator app by the first code that it shows, and answers ten recovery codes, which are not shown again.',
       method: 'post',
       path: '/api/v1/me/mfa/totp/{id}/confirm',
-      retry: 'never',
+      repeat: 'never',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       body: closed({ code: Type.String({ maxLength: 64 }) }),
       ok: closed({

@@ -102,7 +102,7 @@ export const createResourceServerRoute = (needs: Dependencies): Endpoint =>
         identifier_taken: 409,
         idempotency_key_reused: 422,
       },
-      idempotent: true,
+      repeat: 'by_key',
       waitsFor: ['resource_servers'],
     },
     async (request) => {
@@ -214,7 +214,7 @@ export const deleteResourceServerRoute = (
       machine: 'applications:write',
       class: 'settings',
       stepUp: 'users',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Delete a resource server',
       description: 'Deletes a resource server; no tokens are issued for it any more.',
       method: 'delete',

@@ -93,7 +93,7 @@ export const createApplicationRoute = (needs: Dependencies): Endpoint =>
         already_created: 409,
         idempotency_key_reused: 422,
       },
-      idempotent: true,
+      repeat: 'by_key',
       waitsFor: ['workspaces'],
     },
     async (request) => {
@@ -171,7 +171,7 @@ export const updateApplicationRoute = (
       machine: 'applications:write',
       class: 'settings',
       stepUp: 'users',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Change an application',
       description:
         'Changes an application; what the body does not name stays, and the type cannot be changed. The change is checked as the whole that it leaves.',
@@ -226,7 +226,7 @@ export const deleteApplicationRoute = (
       machine: 'applications:write',
       class: 'settings',
       stepUp: 'users',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Delete an application',
       description:
         'Deletes an application: it gets no more tokens, and its publishable key is not accepted any more.',

@@ -24,7 +24,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'random' | '
 const GRACE_MAX_S = 86_400;
 const COMMON = {
   ...APPLICATIONS,
-  retry: 'never',
+  repeat: 'never',
   method: 'post',
   params: ApplicationId,
   body: closed({

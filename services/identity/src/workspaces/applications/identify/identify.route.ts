@@ -21,7 +21,7 @@ export const identifyRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'identify_application',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Identify an application by its publishable key',
       description:
         'Names tenant, look and ways to sign in for a publishable key, so that a client can show a sign-in page. An address may call it 300 times a minute.',

@@ -67,7 +67,7 @@ export const updateOrganizationRoute = (
       machine: 'never',
       class: 'settings',
       stepUp: 'users',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Change my organization',
       description:
         'Changes the name of the organization, or for how many days audit events are kept.',

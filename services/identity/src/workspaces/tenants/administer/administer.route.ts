@@ -62,7 +62,7 @@ export const updateTenantRoute = (needs: Dependencies): Endpoint =>
       machine: 'settings:write',
       class: 'settings',
       stepUp: 'users',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Change a tenant of the organization',
       description:
         'Changes a tenant and its settings. What is not named stays, inside of a setting with several fields, too.',

@@ -66,7 +66,7 @@ export const createTenantRoute = (needs: Dependencies): Endpoint =>
         slug_taken: 409,
         idempotency_key_reused: 422,
       },
-      idempotent: true,
+      repeat: 'by_key',
       waitsFor: ['workspaces'],
     },
     async (request) => {

@@ -21,7 +21,7 @@ export const deleteTenantRoute = (needs: Dependencies): Endpoint =>
       machine: 'never',
       class: 'settings',
       stepUp: 'users',
-      retry: 'safe',
+      repeat: 'safe',
       summary: 'Close a tenant, and delete it after 30 days',
       description:
         'Closes a tenant: from the answer on, none of its sign-ins, tokens and keys is accepted. After 30 days everything that any service holds of it is deleted. Nothing brings a closed tenant back.',

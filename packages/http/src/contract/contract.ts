@@ -1,0 +1,159 @@
+/** The contract of an endpoint: what its validation, its OpenAPI operation, its route and its matrix tests follow from. */
+import type { TObject, TSchema } from 'typebox';
+import type { Area } from '../own-denial.ts';
+import type { ApplicationScope, CallClass, MachineRule, StepUp, Who } from './caller.ts';
+
+/** Who may read the responses of a path: pages of every origin, of allowed origins, or of its own origin only. */
+export type OriginRule = 'every' | 'allowed' | 'own';
+
+export type TenantRule =
+  /** `X-Service-Tenant` is required. For `anyone` endpoints it names the tenant. */
+  | 'required'
+  /** The token names the tenant. The header may repeat it. */
+  | 'optional'
+  | 'none';
+
+export type Repeat =
+  /** It has no further effect. */
+  | 'safe'
+  /** It has a second effect or is refused. */
+  | 'never'
+  /** With the same `Idempotency-Key` it is the same command. */
+  | 'by_key'
+  /**
+   * The same, but the handler calls `identify` itself, after the rate limits of callers without a credential, because
+   * the first use of a key is stored.
+   */
+  | 'by_key_in_handler'
+  /** GET has an effect, as in links that sign somebody in. HEAD is refused with 405. */
+  | 'get_only';
+
+export type Contract<
+  Params extends TObject = TObject,
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+  Ok extends TSchema = TSchema,
+  Reason extends string = string,
+  Other extends TSchema = TSchema,
+  By extends Who = Who,
+> = {
+  /** A unique snake_case name: operation id, audit operation, metric label. */
+  readonly name: string;
+  /** The name in generated clients, if it differs from `name`; also in snake_case. */
+  readonly clientName?: string;
+  readonly summary: string;
+  /**
+   * What the operation does, costs and causes, for the OpenAPI document. The document adds from other fields who may
+   * call it and what each refusal means.
+   */
+  readonly description?: string;
+  readonly tag: string;
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** Parameters are written as `{name}`: `/api/v1/ciba/requests/{id}/approve`. */
+  readonly path: string;
+  readonly who: By;
+  readonly tenant: TenantRule;
+  /** The area in which a refusal is recorded. */
+  readonly area: Area;
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** If true, a missing body, an empty body and `{}` are equal, with or without a content type. */
+  readonly bodyOptional?: boolean;
+  /** The schema of the success body. Its status is 200 by default. Further successes are in `otherOk`. */
+  readonly ok: Ok;
+  readonly status?: number;
+  readonly otherOk?: { readonly [status: number]: Other };
+  /** Set if the response is not JSON. The handler then returns a `raw` body of this media type. */
+  readonly okMediaType?: string;
+  /** Errors have the body of RFC 6749, `{error, error_description}`. Set for everything under `/oauth2`. */
+  readonly oauthErrors?: true;
+  /** The body may also be a form (URL-encoded). A parameter may occur once. */
+  readonly takesForm?: true;
+  /** Clients that send a form or accept `text/html` get a page, also for a refusal. */
+  readonly showsPages?: true;
+  /** Query and body are not read here, but by the library to which the handler passes the request. */
+  readonly passedOn?: true;
+  /** Every refusal code of the handler, with its status. */
+  readonly refusals: Readonly<Record<Reason, number>>;
+  /**
+   * `Cache-Control: no-store`. The default is true for endpoints that authenticate. Other endpoints set it if the
+   * response contains secrets.
+   */
+  readonly noStore?: boolean;
+  /** Stated by every endpoint that accepts users, with one of the two fields below: {@link CallClass}. */
+  readonly class?: CallClass['class'];
+  readonly applicationScope?: ApplicationScope;
+  readonly stepUp?: StepUp;
+  /** The handler decides by the time of the caller's sign-in. */
+  readonly readsSignIn?: true;
+  /** Stated by every endpoint that accepts a role or an API key: {@link MachineRule}. */
+  readonly machine?: MachineRule;
+  /** The response shows a new secret: the role is checked again before it is sent. */
+  readonly showsSecret?: true;
+  /**
+   * The response to authenticated callers of a kind that is not accepted, instead of 403 `forbidden`. Agents that send
+   * a key get `agent_key`, others `agent`.
+   */
+  readonly notTaken?: {
+    readonly [kind in 'user' | 'agent' | 'agent_key' | 'api_key' | 'client']?: {
+      readonly status: number;
+      readonly code: string;
+    };
+  };
+  /**
+   * Other codes for the request pipeline's errors on this endpoint, e.g. `{unauthenticated:
+   * 'INVALID_AGENT_KEY'}`.
+   */
+  readonly pipelineCodes?: { readonly [code: string]: string };
+  /** Upper-cases the other codes of the request pipeline (vending). */
+  readonly upperCaseCodes?: boolean;
+  /** Projections that must have passed the written position before the response is sent (2 s at most). */
+  readonly waitsFor?: readonly string[];
+  /** The projections whose reads wait for the position in `X-Service-Consistency`. */
+  readonly reads?: readonly string[];
+  /** What a repeat of the request does. Stated by every endpoint but GET. */
+  readonly repeat?: Repeat;
+  /** The handler itself reads `X-Service-Consistency`, and sets it on the response. */
+  readonly handlesConsistency?: true;
+  /** Accepts the session's capability token in `X-Service-Token` in addition to the agent key. */
+  readonly needsCapability?: true;
+  /**
+   * Refusals that are not recorded as `action.denied`, because the handler records its own events: refusal codes, or
+   * true for all.
+   */
+  readonly recordsItsRefusals?: true | readonly string[];
+  /**
+   * Answered with 404 unless the server is bound to loopback and the request is directly for it. `serve` has an option
+   * to share such endpoints.
+   */
+  readonly loopbackOnly?: boolean;
+  /** Whether the endpoint is left out of the OpenAPI document and the gateway: `/internal/*`, `/dev/*`. */
+  readonly internal?: boolean;
+  /** Whether it is a page for people. The gateway routes to it, and the OpenAPI document leaves it out. */
+  readonly isPage?: true;
+  /** The largest body in bytes; 256 KiB by default. */
+  readonly bodyLimitBytes?: number;
+  /** The most members of all objects in the body; 1,000 by default. */
+  readonly bodyKeysMax?: number;
+  /** The origins whose pages may read the responses. By default allowed ones under `/api/v1`, elsewhere its own. */
+  readonly origins?: OriginRule;
+};
+
+/**
+ * Tells a client that got no response whether it may send the request again, only with its `Idempotency-Key`,
+ * or not at all.
+ */
+export function retryOf(contract: Contract): 'safe' | 'key' | 'never' {
+  if (contract.method === 'get') return 'safe';
+  if (takesKey(contract)) return 'key';
+  return contract.repeat === 'safe' ? 'safe' : 'never';
+}
+
+/** Whether `Idempotency-Key` is honoured: see `commandId` of {@link import('./endpoint.ts').Request}. */
+export const takesKey = ({ repeat }: Pick<Contract, 'repeat'>): boolean =>
+  repeat === 'by_key' || repeat === 'by_key_in_handler';
+
+/** HEAD is answered wherever GET is, unless GET has effects. */
+export const answersHead = ({ method, repeat }: Contract): boolean =>
+  method === 'get' && repeat !== 'get_only';

@@ -98,7 +98,7 @@ export const sample: readonly Endpoint[] = [
       body: Note,
       status: 201,
       repeat: 'by_key',
-      waitsFor: ['notes'],
+      consistency: { waitsFor: ['notes'] },
       refusals: { note_taken: 409 },
     },
     async ({ body, commandId, idempotency, tenantId }) => {
@@ -126,7 +126,7 @@ export const sample: readonly Endpoint[] = [
         open: Type.Optional(Type.Boolean()),
         q: Type.Optional(Type.String()),
       }),
-      reads: ['notes'],
+      consistency: { reads: ['notes'] },
       refusals: {},
     },
     async ({ query, ip, appId }) => ({ ok: { seen: { query, ip, appId } } }),

@@ -28,6 +28,15 @@ export type Repeat =
   /** GET has an effect, as in links that sign somebody in. HEAD is refused with 405. */
   | 'get_only';
 
+export type Consistency = {
+  /** Projections that must have passed the written position before the response is sent (2 s at most). */
+  readonly waitsFor?: readonly string[];
+  /** The projections whose reads wait for the position in `X-Service-Consistency`. */
+  readonly reads?: readonly string[];
+  /** The handler itself reads `X-Service-Consistency`, and sets it on the response. */
+  readonly byHandler?: true;
+};
+
 export type Contract<
   Params extends TObject = TObject,
   Query extends TObject = TObject,
@@ -108,14 +117,10 @@ export type Contract<
   readonly pipelineCodes?: { readonly [code: string]: string };
   /** Upper-cases the other codes of the request pipeline (vending). */
   readonly upperCaseCodes?: boolean;
-  /** Projections that must have passed the written position before the response is sent (2 s at most). */
-  readonly waitsFor?: readonly string[];
-  /** The projections whose reads wait for the position in `X-Service-Consistency`. */
-  readonly reads?: readonly string[];
+  /** How a client reads its own writes. */
+  readonly consistency?: Consistency;
   /** What a repeat of the request does. Stated by every endpoint but GET. */
   readonly repeat?: Repeat;
-  /** The handler itself reads `X-Service-Consistency`, and sets it on the response. */
-  readonly handlesConsistency?: true;
   /** Accepts the session's capability token in `X-Service-Token` in addition to the agent key. */
   readonly needsCapability?: true;
   /**

@@ -51,7 +51,7 @@ function codesOf(contract: Contract): { readonly [status: string]: readonly stri
 }
 
 function doorCodesOf(contract: Contract): readonly PipelineCode[] {
-  const { who, tenant, method, reads, stepUp = 'none' } = contract;
+  const { who, tenant, method, consistency, stepUp = 'none' } = contract;
   const codes: PipelineCode[] = ['invalid_request', 'invalid_consistency_token', 'internal_error'];
   codes.push('overloaded', 'temporarily_unavailable');
   if (who !== 'anyone') {
@@ -69,6 +69,6 @@ function doorCodesOf(contract: Contract): readonly PipelineCode[] {
   if (method !== 'get') {
     codes.push('write_contention', 'body_too_large', 'unsupported_media_type', 'request_timeout');
   }
-  if (reads !== undefined) codes.push('not_caught_up');
+  if (consistency?.reads !== undefined) codes.push('not_caught_up');
   return codes;
 }

@@ -63,7 +63,7 @@ function bodyContent(contract: Contract, name: string, body: TSchema, types: Nam
 const clientName = ({ name, clientName: other }: Contract): string => pascal(other ?? name);
 
 function parametersOf(contract: Contract, types: NamedTypes): readonly unknown[] {
-  const { params, query, tenant, who } = contract;
+  const { params, query, tenant, who, consistency = {} } = contract;
   const mayRepeat = tenant === 'optional' || (tenant === 'none' && who !== 'anyone');
   return [
     ...parametersIn(params, { place: 'path', owner: clientName(contract) }, types),
@@ -72,7 +72,7 @@ function parametersOf(contract: Contract, types: NamedTypes): readonly unknown[]
     ...(mayRepeat ? [parameterRef('OptionalTenantHeader')] : []),
     ...(who === 'anyone' ? [] : [parameterRef('AppHeader')]),
     ...(takesKey(contract) ? [parameterRef('IdempotencyKeyHeader')] : []),
-    ...(contract.reads !== undefined || contract.handlesConsistency === true
+    ...(consistency.reads !== undefined || consistency.byHandler === true
       ? [parameterRef('ConsistencyHeader')]
       : []),
   ];
@@ -104,7 +104,7 @@ function successes(contract: Contract, name: string, types: NamedTypes): Json {
   const { ok, status = 200, otherOk = {}, okMediaType = JSON_TYPE } = contract;
   const headers = {
     'X-Request-Id': headerRef('RequestId'),
-    ...(contract.method === 'get' && contract.waitsFor === undefined
+    ...(contract.method === 'get' && contract.consistency?.waitsFor === undefined
       ? {}
       : { 'X-Service-Consistency': headerRef('Consistency') }),
   };

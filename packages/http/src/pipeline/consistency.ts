@@ -62,7 +62,7 @@ export async function awaitRead(
   position: bigint | 'malformed',
 ): Promise<bigint | Refusal> {
   if (position === 'malformed') return refusalOf('invalid_consistency_token');
-  const { reads } = contract;
+  const reads = contract.consistency?.reads;
   if (reads === undefined || group.positions === undefined) return position;
   if (readersWaiting >= CONSISTENCY_WAITERS_MAX) return refusalOf('overloaded');
   readersWaiting += 1;
@@ -81,7 +81,7 @@ export async function awaitRead(
  * Waits after a write so that its client can read the result. A slow projection never turns a success into an error.
  */
 export async function awaitWrite({ contract, group }: Route, { parts }: Call, wrote: bigint) {
-  const { waitsFor } = contract;
+  const waitsFor = contract.consistency?.waitsFor;
   if (waitsFor === undefined || waitsFor.length === 0 || group.positions === undefined) return;
   const stop = parts.metrics.consistencyWait.startTimer();
   try {

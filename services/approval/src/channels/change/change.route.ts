@@ -59,7 +59,7 @@ export const changeChannelRoute = (dependencies: ChannelDependencies) =>
         invalid_url: 400,
         channel_not_found: 404,
       },
-      waitsFor: [CHANNELS_TABLE],
+      consistency: { waitsFor: [CHANNELS_TABLE] },
     },
     async (request) => {
       const { body, tenantId } = request;

@@ -62,7 +62,7 @@ export const createChannelRoute = (dependencies: ChannelDependencies) =>
         idempotency_key_reused: 422,
       },
       repeat: 'by_key',
-      waitsFor: [CHANNELS_TABLE],
+      consistency: { waitsFor: [CHANNELS_TABLE] },
     },
     async (request) => {
       const { body } = request;

@@ -30,7 +30,7 @@ export const deleteChannelRoute = (dependencies: ChannelDependencies) =>
       params: channelId,
       ok: Type.Object({ status: Type.Literal('channel deleted') }),
       refusals: { ...CHANNEL_REFUSALS, channel_not_found: 404 },
-      waitsFor: [CHANNELS_TABLE],
+      consistency: { waitsFor: [CHANNELS_TABLE] },
     },
     async (request) => {
       const { id } = request.params;

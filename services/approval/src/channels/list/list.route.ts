@@ -24,7 +24,7 @@ export const listChannelsRoute = (dependencies: ListDependencies) =>
       path: '/api/v1/ciba/channels',
       ok: Type.Object({ channels: Type.Array(channelShape) }, { additionalProperties: false }),
       refusals: CHANNEL_REFUSALS,
-      reads: [CHANNELS_TABLE],
+      consistency: { reads: [CHANNELS_TABLE] },
     },
     async (request) => {
       const manager = await managerOf(dependencies, request);

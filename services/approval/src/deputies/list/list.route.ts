@@ -49,7 +49,7 @@ export const listDeputiesRoute = ({ database, clock }: DeputyDependencies) =>
       query: Type.Object(pageQuery),
       ok,
       refusals: { forbidden: 403 },
-      reads: [DEPUTIES_TABLE],
+      consistency: { reads: [DEPUTIES_TABLE] },
     },
     async ({ principal, tenantId, query }) => {
       if (isImpersonated(principal)) return { refused: 'forbidden' };

@@ -30,7 +30,7 @@ export const removeDeputyRoute = (dependencies: DeputyDependencies) =>
       method: 'delete',
       ok: removedShape,
       refusals: { ...DEPUTY_REFUSALS, deputy_not_found: 404 },
-      waitsFor: [DEPUTIES_TABLE],
+      consistency: { waitsFor: [DEPUTIES_TABLE] },
     },
     async (request) => {
       const refused = await refusedToAct(dependencies, request);
@@ -60,7 +60,7 @@ export const removeDeputyOfRoute = (dependencies: DeputyDependencies) =>
       notTaken: NO_KEYS,
       ok: removedShape,
       refusals: { forbidden: 403, deputy_not_found: 404 },
-      waitsFor: [DEPUTIES_TABLE],
+      consistency: { waitsFor: [DEPUTIES_TABLE] },
     },
     async (request) => {
       const { principal, params } = request;

@@ -34,7 +34,7 @@ export const setDeputyRoute = (dependencies: DeputyDependencies) =>
       body,
       ok: Type.Object({ deputy: deputyShape }, { additionalProperties: false }),
       refusals: { ...DEPUTY_REFUSALS, invalid_request: 400, deputy_not_possible: 422 },
-      waitsFor: [DEPUTIES_TABLE],
+      consistency: { waitsFor: [DEPUTIES_TABLE] },
     },
     async (request) => {
       const refused = await refusedToAct(dependencies, request);

@@ -28,7 +28,7 @@ export const DECIDES = {
   notTaken: { api_key: { status: 401, code: 'unauthenticated' } },
   params: requestId,
   bodyOptional: true,
-  waitsFor: ['requests'],
+  consistency: { waitsFor: ['requests'] },
   recordsItsRefusals: ['user_session_required'],
 } as const;
 

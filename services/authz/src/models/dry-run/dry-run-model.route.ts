@@ -26,7 +26,7 @@ export const dryRunModelRoute = ({ dryRun }: { readonly dryRun: DryRuns }) =>
         'Tells which checks another model would answer otherwise, and publishes nothing. Where there is too much to compare, `complete` is false and the counts are lower bounds.',
       method: 'post',
       repeat: 'safe',
-      handlesConsistency: true,
+      consistency: { byHandler: true },
       path: '/api/v1/fga/model/dry-run',
       bodyKeysMax: MODEL_KEYS_MAX,
       body: Type.Object({ types: typesShape, conditions, ...dryRunShape }),

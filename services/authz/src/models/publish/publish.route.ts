@@ -35,7 +35,7 @@ export const publishModelRoute = (needs: Dependencies) =>
       }),
       ok: modelShape,
       refusals: { model_invalid: 422, version_conflict: 409 },
-      waitsFor: ['tuples'],
+      consistency: { waitsFor: ['tuples'] },
     },
     async (request) => {
       const { tenantId, body } = request;

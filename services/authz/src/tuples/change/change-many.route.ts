@@ -47,7 +47,7 @@ export const changeTuplesRoute = (needs: ChangeDependencies & { readonly ids: Id
       body: documented(Type.Object(changesShape), NOT_EMPTY),
       ok: Type.Object({ written: Type.Array(written), deleted: Type.Array(deleted) }),
       refusals: { invalid_request: 400 },
-      waitsFor: ['tuples'],
+      consistency: { waitsFor: ['tuples'] },
     },
     async (request) => {
       const { tenantId } = request;

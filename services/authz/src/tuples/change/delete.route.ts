@@ -24,7 +24,7 @@ export const deleteTupleRoute = (needs: ChangeDependencies) =>
       body: writableShape,
       ok: Type.Object({ status: Type.Literal('deleted') }),
       refusals: { invalid_request: 400 },
-      waitsFor: ['tuples'],
+      consistency: { waitsFor: ['tuples'] },
     },
     async (request) => {
       const { tenantId } = request;

@@ -25,7 +25,7 @@ export const writeTuple = (needs: ChangeDependencies & { readonly ids: Ids }) =>
       ok: tupleShape,
       status: 201,
       refusals: { invalid_request: 400 },
-      waitsFor: ['tuples'],
+      consistency: { waitsFor: ['tuples'] },
     },
     async (request) => {
       const { tenantId } = request;

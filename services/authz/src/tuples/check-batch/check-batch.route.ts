@@ -29,7 +29,7 @@ export const checkBatchRoute = ({ engine }: { readonly engine: Engine }) =>
         'Answers 1 to 100 checks in their order, all at one position of the log and within one budget. A check for which no budget is left has an `error` in its place.',
       method: 'post',
       repeat: 'safe',
-      handlesConsistency: true,
+      consistency: { byHandler: true },
       path: '/api/v1/fga/check/batch',
       body: Type.Object({
         checks: Type.Array(Type.Object({ ...fieldsShape, ...onBehalfOf }), {

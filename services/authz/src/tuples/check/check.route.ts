@@ -44,7 +44,7 @@ export const checkRoute = (needs: Dependencies) =>
         'Answers whether a principal has a relation to an object, and by which chain of tuples. With `explain=true` the answer has the tuples themselves. It may read 1,000,000 tuple records, then it is 503 `evaluation_budget_exceeded`; a limit never turns into a denial. `as_of`, a question about an earlier moment, is for administrators and API keys.',
       method: 'post',
       repeat: 'safe',
-      handlesConsistency: true,
+      consistency: { byHandler: true },
       path: '/api/v1/fga/check',
       query: Type.Object({ explain: Type.Optional(Type.Boolean()) }),
       body: Type.Object({ ...fieldsShape, ...onBehalfOf, ...asOfShape }),

@@ -26,7 +26,7 @@ export const dryRunRoute = ({ dryRun, models }: Dependencies) =>
         'Tells which checks would be answered otherwise after a batch of writes and deletes, and writes nothing. Where there is too much to compare, `complete` is false and the counts are lower bounds.',
       method: 'post',
       repeat: 'safe',
-      handlesConsistency: true,
+      consistency: { byHandler: true },
       path: '/api/v1/fga/dry-run',
       body: documented(
         Type.Object({

@@ -34,7 +34,7 @@ export const filterRoute = ({
         'Answers which of the given objects, up to 10,000, a principal has a relation to, in the order of the request. Each id is answered as a check would answer it. `as_of` is for administrators and API keys.',
       method: 'post',
       repeat: 'safe',
-      handlesConsistency: true,
+      consistency: { byHandler: true },
       path: '/api/v1/fga/filter',
       body: Type.Object({
         ...questionShape,

@@ -31,7 +31,7 @@ export const listObjectsRoute = ({
         'Lists the ids of all objects of a type to which a principal has a relation, each once, in ascending order. Without `limit` the answer has all of them. It may read 10,000,000 tuple records. `as_of` is for administrators and API keys.',
       method: 'post',
       repeat: 'safe',
-      handlesConsistency: true,
+      consistency: { byHandler: true },
       path: '/api/v1/fga/list-objects',
       body: Type.Object({ ...questionShape, ...onBehalfOf, ...idPageShape, ...asOfShape }),
       ok: Type.Object({

@@ -33,7 +33,7 @@ export const listUsersRoute = ({
         'Lists the ids of all principals of a type that have a relation to an object, in ascending order. `wildcard` says that every principal of the type has it. `as_of` is for administrators and API keys.',
       method: 'post',
       repeat: 'safe',
-      handlesConsistency: true,
+      consistency: { byHandler: true },
       path: '/api/v1/fga/list-users',
       body: Type.Object({ ...askedShape, ...idPageShape, ...asOfShape }),
       ok: Type.Object({

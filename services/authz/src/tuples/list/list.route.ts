@@ -33,7 +33,7 @@ export const listTuples = ({ database, positions, acknowledged }: Dependencies) 
       }),
       ok: Type.Object({ tuples: Type.Array(tupleShape), ...pageAnswer }),
       refusals: { not_caught_up: 503 },
-      reads: TABLE,
+      consistency: { reads: TABLE },
     },
     async ({ query, tenantId }) => {
       const least = await acknowledged(tenantId);

@@ -41,7 +41,7 @@ export function exportUsersRoute(needs: Dependencies): Endpoint {
         insufficient_scope: 403,
         rate_limited: 429,
       },
-      reads: ['users'],
+      consistency: { reads: ['users'] },
     },
     async (request) => {
       const { tenantId, signal, principal, query } = request;

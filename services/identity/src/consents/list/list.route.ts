@@ -39,7 +39,7 @@ export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'datab
       }),
       refusals: {},
       notTaken: USERS_ONLY,
-      reads: ['consents', 'workspaces'],
+      consistency: { reads: ['consents', 'workspaces'] },
     },
     async ({ principal: { id, tenantId } }) => ({
       ok: { consents: await shownConsents(database, { tenantId, userId: id }) },

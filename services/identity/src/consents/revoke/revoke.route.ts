@@ -26,7 +26,7 @@ export const revokeConsentRoute = (needs: Pick<ServiceDependencies, 'command' | 
       ok: closed({ status: Type.Literal('consent revoked') }),
       refusals: { not_found: 404 },
       notTaken: USERS_ONLY,
-      waitsFor: ['consents', 'revocations'],
+      consistency: { waitsFor: ['consents', 'revocations'] },
     },
     async (request) => {
       const command = await needs.command(request);

@@ -74,7 +74,7 @@ export const interactionConsentRoute = (needs: InteractionDependencies): Endpoin
         { additionalProperties: Type.String({ maxLength: 16 }) },
       ),
       bodyOptional: true,
-      waitsFor: ['consents'],
+      consistency: { waitsFor: ['consents'] },
     },
     async (request) => {
       const found = await postedTo(needs, request);

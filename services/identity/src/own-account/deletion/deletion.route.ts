@@ -67,7 +67,7 @@ const scheduleDeletionRoute = (deps: DeletionDependencies) =>
         not_found: 404,
         last_admin: 409,
       },
-      waitsFor: ['users', 'sessions', 'revocations'],
+      consistency: { waitsFor: ['users', 'sessions', 'revocations'] },
     },
     async (request) => {
       const { principal, body } = request;

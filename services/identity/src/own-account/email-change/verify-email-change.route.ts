@@ -94,7 +94,7 @@ const verifyEmailChangeRoute = (deps: VerifyDependencies): Endpoint =>
       ok: Ok,
       refusals: REFUSALS,
       noStore: true,
-      waitsFor: [...WAITS_FOR],
+      consistency: { waitsFor: [...WAITS_FOR] },
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (request) => {
@@ -138,7 +138,7 @@ export const verifyMyEmailChangeRoute = (deps: VerifyDependencies) =>
       ok: Ok,
       refusals: CODE_REFUSALS,
       noStore: true,
-      waitsFor: [...WAITS_FOR],
+      consistency: { waitsFor: [...WAITS_FOR] },
     },
     async (request) =>
       byCode(deps, request, { caller: request.principal, typed: request.body.code }),

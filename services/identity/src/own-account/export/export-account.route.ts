@@ -71,7 +71,7 @@ export const exportAccountRoute = (deps: ExportDependencies) =>
       ok: Export,
       refusals: { forbidden: 403, not_found: 404, rate_limited: 429 },
       noStore: true,
-      reads: ['sessions', 'users', 'consents', 'delegations', 'agents'],
+      consistency: { reads: ['sessions', 'users', 'consents', 'delegations', 'agents'] },
     },
     async (request) => {
       const { tenantId, id, sessionId, impersonatedBy } = request.principal;

@@ -33,7 +33,7 @@ export const endUserSessionsRoute = (needs: Dependencies): Endpoint =>
       bodyOptional: true,
       ok: closed({ revoked: Type.Integer() }),
       refusals: { forbidden: 403, not_found: 404 },
-      waitsFor: ['users', 'sessions'],
+      consistency: { waitsFor: ['users', 'sessions'] },
     },
     async (request) => {
       const { tenantId, params, principal } = request;

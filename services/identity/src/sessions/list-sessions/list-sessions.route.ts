@@ -33,7 +33,7 @@ export const listSessionsRoute = (needs: Dependencies) =>
       ok: closed({ sessions: Type.Array(SessionShape), count: Type.Integer() }),
       refusals: {},
       notTaken: USERS_ONLY,
-      reads: ['sessions', 'users', 'consents'],
+      consistency: { reads: ['sessions', 'users', 'consents'] },
     },
     async ({ principal: user, query }) => {
       const { offset = 0, limit = null } = query;

@@ -33,7 +33,7 @@ export const listUserSessionsRoute = (needs: Dependencies): Endpoint =>
       query: Type.Object(pageQuery),
       ok: closed({ sessions: Type.Array(SessionShape), ...pageAnswer }),
       refusals: { not_found: 404 },
-      reads: ['sessions', 'users', 'consents'],
+      consistency: { reads: ['sessions', 'users', 'consents'] },
     },
     async ({ tenantId, params, query, principal }) => {
       const user = await needs.userDirectory.byId(tenantId, params.id);

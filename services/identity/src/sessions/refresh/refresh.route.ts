@@ -34,7 +34,7 @@ export const refreshRoute = (needs: Dependencies): Endpoint =>
       ok: closed({ user_id: Type.String(), ...tokenFields, email_verified: Type.Boolean() }),
       refusals: { invalid_refresh_token: 401, refresh_token_rotated: 401, rate_limited: 429 },
       noStore: true,
-      waitsFor: ['sessions'],
+      consistency: { waitsFor: ['sessions'] },
       recordsItsRefusals: true,
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },

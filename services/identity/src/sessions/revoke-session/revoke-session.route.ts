@@ -32,7 +32,7 @@ export const revokeSessionRoute = (needs: Dependencies) =>
       ok: closed({ status: Type.Literal('revoked') }),
       refusals: { not_found: 404 },
       notTaken: USERS_ONLY,
-      waitsFor: ['sessions'],
+      consistency: { waitsFor: ['sessions'] },
     },
     async (request) => {
       const { id: userId, tenantId } = request.principal;
@@ -65,7 +65,7 @@ export const revokeSessionsRoute = (needs: Dependencies) =>
       ok: closed({ revoked: Type.Integer(), kept: Type.Integer() }),
       refusals: { not_found: 404 },
       notTaken: USERS_ONLY,
-      waitsFor: ['users', 'sessions'],
+      consistency: { waitsFor: ['users', 'sessions'] },
     },
     async (request) => {
       const caller = request.principal;

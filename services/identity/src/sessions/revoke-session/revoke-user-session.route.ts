@@ -34,7 +34,7 @@ export const revokeUserSessionRoute = (needs: Dependencies): Endpoint =>
       params: Type.Object({ id, session_id: id }),
       ok: closed({ status: Type.Literal('revoked') }),
       refusals: { forbidden: 403, not_found: 404 },
-      waitsFor: ['sessions'],
+      consistency: { waitsFor: ['sessions'] },
     },
     async (request) => {
       const { tenantId, params, principal } = request;

@@ -30,7 +30,7 @@ export const revokeGrantRoute = (vault: RevokeDependencies): Endpoint =>
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       ok: Type.Object({ status: Type.Literal('revoked') }),
       refusals: { grant_not_found: 404 },
-      waitsFor: ['grants'],
+      consistency: { waitsFor: ['grants'] },
     },
     async (request) => {
       const { tenantId, params, principal } = request;

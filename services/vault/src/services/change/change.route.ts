@@ -50,7 +50,7 @@ export const changeServiceRoute = (vault: ChangeDependencies): Endpoint =>
         forbidden: 403,
         service_not_found: 404,
       },
-      waitsFor: ['services'],
+      consistency: { waitsFor: ['services'] },
     },
     async (request) => {
       const { body, params, tenantId } = request;

@@ -32,7 +32,7 @@ export const deleteServiceRoute = (vault: DeleteDependencies): Endpoint =>
       params: ByName,
       ok: Type.Object({ status: Type.Literal('service deleted') }),
       refusals: { service_not_found: 404 },
-      waitsFor: ['services'],
+      consistency: { waitsFor: ['services'] },
     },
     async (request) => {
       const { params, tenantId } = request;

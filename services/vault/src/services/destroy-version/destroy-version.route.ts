@@ -39,7 +39,7 @@ export const destroyVersionRoute = (vault: DestroyDependencies): Endpoint =>
         version_not_found: 404,
         version_in_use: 409,
       },
-      waitsFor: ['services'],
+      consistency: { waitsFor: ['services'] },
     },
     async (request) => {
       const { params, tenantId } = request;

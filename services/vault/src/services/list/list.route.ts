@@ -28,7 +28,7 @@ export const listServicesRoute = (vault: ListServicesDependencies): Endpoint =>
       query: Type.Object(pageQuery),
       ok: Type.Object({ services: Type.Array(ServiceShape), ...pageAnswer }),
       refusals: {},
-      reads: ['services'],
+      consistency: { reads: ['services'] },
     },
     async ({ tenantId, query }) => {
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;

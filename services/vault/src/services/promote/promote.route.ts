@@ -46,7 +46,7 @@ export const promoteRoute = (vault: PromoteDependencies): Endpoint =>
         version_conflict: 409,
         version_destroyed: 409,
       },
-      waitsFor: ['services'],
+      consistency: { waitsFor: ['services'] },
     },
     async (request) => {
       const { body, params, tenantId } = request;

@@ -65,7 +65,7 @@ export const registerServiceRoute = (vault: RegisterDependencies): Endpoint =>
         idempotency_key_reused: 422,
       },
       repeat: 'by_key',
-      waitsFor: ['services'],
+      consistency: { waitsFor: ['services'] },
     },
     async (request) => {
       const { body, idempotency } = request;

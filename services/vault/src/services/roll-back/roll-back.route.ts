@@ -45,7 +45,7 @@ export const rollBackRoute = (vault: RollBackDependencies): Endpoint =>
         version_conflict: 409,
         nothing_to_roll_back: 409,
       },
-      waitsFor: ['services'],
+      consistency: { waitsFor: ['services'] },
     },
     async (request) => {
       const { body, params, tenantId } = request;

@@ -74,7 +74,7 @@ export const writeSecretsRoute = (vault: WriteSecretsDependencies): Endpoint =>
         ),
       }),
       refusals: { unknown_field: 400, service_not_found: 404, version_conflict: 409 },
-      waitsFor: ['services'],
+      consistency: { waitsFor: ['services'] },
     },
     async (request) => {
       for (let encryptions = 0; encryptions < ENCRYPTIONS_MAX; encryptions += 1) {

@@ -72,7 +72,7 @@ export const listDeliveriesRoute = ({ database, sealer }: Dependencies) =>
         next_cursor: Type.Optional(textOrNull),
       }),
       refusals: { invalid_request: 400 },
-      reads: [DELIVERIES_TABLE],
+      consistency: { reads: [DELIVERIES_TABLE] },
     },
     async ({ query, tenantId, appId }) => {
       const wanted = read(query, { tenantId, appId });

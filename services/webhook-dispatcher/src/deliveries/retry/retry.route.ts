@@ -33,7 +33,7 @@ export const retryDeliveryRoute = (
       ok: Type.Object({ status: Type.Literal('retried') }),
       status: 202,
       refusals: { delivery_not_found: 422, webhook_unavailable: 422, payload_erased: 422 },
-      waitsFor: [DELIVERIES_TABLE],
+      consistency: { waitsFor: [DELIVERIES_TABLE] },
     },
     async (request) => {
       const { tenantId, appId, params } = request;

@@ -41,7 +41,7 @@ export const testWebhookRoute = (
       ok: Type.Object({ status: Type.Literal('sent') }),
       status: 202,
       refusals: { webhook_not_found: 404 },
-      waitsFor: [DELIVERIES_TABLE],
+      consistency: { waitsFor: [DELIVERIES_TABLE] },
     },
     async (request) => {
       const { tenantId, appId, params } = request;

@@ -47,7 +47,7 @@ export const changeWebhookRoute = (needs: WriteDependencies) =>
       ),
       ok: webhookShape,
       refusals: { invalid_url: 400, unknown_event: 400, webhook_not_found: 404 },
-      waitsFor: [WEBHOOKS_TABLE],
+      consistency: { waitsFor: [WEBHOOKS_TABLE] },
     },
     async (request) => {
       const { body, params, tenantId, appId } = request;

@@ -56,7 +56,7 @@ export const createWebhookRoute = (needs: WriteDependencies) =>
         idempotency_key_reused: 422,
       },
       repeat: 'by_key',
-      waitsFor: [WEBHOOKS_TABLE],
+      consistency: { waitsFor: [WEBHOOKS_TABLE] },
     },
     async (request) => {
       const { body, tenantId } = request;

@@ -24,7 +24,7 @@ export const deleteWebhookRoute = (needs: WriteDependencies) =>
       params: idParams,
       ok: Type.Object({ status: Type.Literal('webhook deleted') }),
       refusals: { webhook_not_found: 404 },
-      waitsFor: [WEBHOOKS_TABLE],
+      consistency: { waitsFor: [WEBHOOKS_TABLE] },
     },
     async (request) => {
       const { id } = request.params;

@@ -20,7 +20,7 @@ export const getWebhookRoute = ({ database }: { readonly database: Database }) =
       params: idParams,
       ok: webhookShape,
       refusals: { webhook_not_found: 404 },
-      reads: [WEBHOOKS_TABLE],
+      consistency: { reads: [WEBHOOKS_TABLE] },
     },
     async ({ tenantId, appId, params }) => {
       const { id } = params;

@@ -20,7 +20,7 @@ export const listWebhooksRoute = ({ database }: { readonly database: Database })
       path: '/api/v1/webhooks',
       ok: Type.Object({ webhooks: Type.Array(webhookShape) }),
       refusals: {},
-      reads: [WEBHOOKS_TABLE],
+      consistency: { reads: [WEBHOOKS_TABLE] },
     },
     async ({ tenantId, appId }) => ({
       ok: { webhooks: await rowsOf(database, { tenantId, appId }) },

@@ -28,7 +28,7 @@ export const rotateSecretRoute = (needs: WriteDependencies) =>
       ok: Type.Object({ secret: Type.String() }),
       showsSecret: true,
       refusals: { webhook_not_found: 404 },
-      waitsFor: [WEBHOOKS_TABLE],
+      consistency: { waitsFor: [WEBHOOKS_TABLE] },
     },
     async (request) => {
       const { tenantId, appId, params } = request;

@@ -89,7 +89,7 @@ export const askForAccess = (approval: AccessDependencies) =>
         idempotency_key_reused: 422,
         approval_rate_limited: 429,
       },
-      waitsFor: ['requests'],
+      consistency: { waitsFor: ['requests'] },
       repeat: 'by_key',
     },
     async (request) => {

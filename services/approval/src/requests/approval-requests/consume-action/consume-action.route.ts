@@ -75,7 +75,7 @@ export const consumeActionRequest = (approval: ConsumeDependencies) =>
         already_consumed: 409,
         no_approver: 403,
       },
-      waitsFor: ['requests'],
+      consistency: { waitsFor: ['requests'] },
       repeat: 'by_key',
     },
     async (request) => {

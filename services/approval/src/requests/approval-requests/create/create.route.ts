@@ -109,7 +109,7 @@ export const createRequest = (approval: CreateDependencies) =>
       ok: requestShape,
       status: 201,
       refusals,
-      waitsFor: ['requests'],
+      consistency: { waitsFor: ['requests'] },
       repeat: 'by_key',
     },
     async (request) => {

@@ -36,7 +36,7 @@ export const listOwnDecisions = (deps: Dependencies) =>
         { additionalProperties: false },
       ),
       refusals: { invalid_request: 400, user_session_required: 401 },
-      reads: ['requests'],
+      consistency: { reads: ['requests'] },
     },
     async ({ principal: user, query }) => {
       if (isImpersonated(user)) return { refused: 'user_session_required' };

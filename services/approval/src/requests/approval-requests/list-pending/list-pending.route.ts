@@ -28,7 +28,7 @@ export const listPending = (approval: ListPendingDependencies) =>
       notTaken: USERS_ONLY,
       ok: Type.Object({ requests: Type.Array(requestShape) }, { additionalProperties: false }),
       refusals: { unauthenticated: 401, user_session_required: 401 },
-      reads: ['requests'],
+      consistency: { reads: ['requests'] },
     },
     async ({ principal: user, tenantId }) => {
       if (isImpersonated(user)) return { refused: 'user_session_required' };

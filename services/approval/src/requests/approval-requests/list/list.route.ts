@@ -31,7 +31,7 @@ export const listRequests = (approval: ListDependencies) =>
       query: Type.Object({ ...pageQuery, status: Type.Optional(StatusShape) }),
       ok,
       refusals: { forbidden: 403 },
-      reads: ['requests'],
+      consistency: { reads: ['requests'] },
     },
     async ({ principal, tenantId, query }) => {
       if (isImpersonated(principal)) return { refused: 'forbidden' };

@@ -66,7 +66,7 @@ export const inviteRoute = (needs: Dependencies): Endpoint =>
         rate_limited: 429,
       },
       repeat: 'by_key',
-      waitsFor: ['invitations'],
+      consistency: { waitsFor: ['invitations'] },
     },
     async (request) => {
       const { body, tenantId, principal } = request;

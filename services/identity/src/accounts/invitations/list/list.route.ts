@@ -34,7 +34,7 @@ export const listInvitationsRoute = (needs: Dependencies): Endpoint =>
       query: Type.Object(pageQuery),
       ok: closed({ invitations: Type.Array(InvitationShape), ...pageAnswer }),
       refusals: {},
-      reads: ['invitations'],
+      consistency: { reads: ['invitations'] },
     },
     async ({ tenantId, query }) => {
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;

@@ -27,7 +27,7 @@ export const revokeInvitationRoute = (needs: Dependencies): Endpoint =>
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       ok: closed({ status: Type.Literal('invitation revoked') }),
       refusals: { forbidden: 403, not_found: 404 },
-      waitsFor: ['invitations'],
+      consistency: { waitsFor: ['invitations'] },
     },
     async (request) => {
       const command = await needs.command(request);

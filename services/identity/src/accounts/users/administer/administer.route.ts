@@ -82,7 +82,7 @@ export const updateUserRoute = (needs: Dependencies): Endpoint =>
         last_admin: 409,
         rate_limited: 429,
       },
-      waitsFor: ['users', 'sessions', 'revocations'],
+      consistency: { waitsFor: ['users', 'sessions', 'revocations'] },
     },
     async (request) => {
       const { body, tenantId } = request;
@@ -159,7 +159,7 @@ export const deleteUserRoute = (needs: Dependencies): Endpoint =>
       params: Id,
       ok: closed({ status: Type.Literal('user deleted') }),
       refusals: { forbidden: 403, not_found: 404, last_admin: 409 },
-      waitsFor: ['users', 'sessions', 'revocations'],
+      consistency: { waitsFor: ['users', 'sessions', 'revocations'] },
     },
     async (request) => {
       const { tenantId, params } = request;

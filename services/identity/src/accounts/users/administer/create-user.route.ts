@@ -103,7 +103,7 @@ export const createUserRoute = (needs: Dependencies): Endpoint =>
         rate_limited: 429,
       },
       repeat: 'by_key',
-      waitsFor: ['users', 'invitations'],
+      consistency: { waitsFor: ['users', 'invitations'] },
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     ({ tenantId }) => needs.workspaces.tenant(tenantId),

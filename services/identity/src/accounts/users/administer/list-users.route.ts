@@ -48,7 +48,7 @@ export const listUsersRoute = (needs: Dependencies): Endpoint =>
       }),
       ok: closed({ users: Type.Array(AdminUserShape), ...pageAnswer }),
       refusals: { invalid_request: 400 },
-      reads: ['users'],
+      consistency: { reads: ['users'] },
     },
     async ({ tenantId, query }) => {
       const { offset = 0, limit = PAGE_SIZE_DEFAULT, q, email, search, ...filter } = query;
@@ -90,7 +90,7 @@ export const getUserRoute = (
       params: Id,
       ok: AdminUserInFull,
       refusals: { not_found: 404 },
-      reads: ['users'],
+      consistency: { reads: ['users'] },
     },
     async ({ tenantId, params }) => {
       const user = await findUser(needs.database, {

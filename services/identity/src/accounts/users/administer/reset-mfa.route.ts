@@ -29,7 +29,7 @@ export const resetMfaRoute = (needs: Dependencies): Endpoint =>
       params: Id,
       ok: closed({ status: Type.Literal('mfa reset') }),
       refusals: { forbidden: 403, not_found: 404 },
-      waitsFor: ['users'],
+      consistency: { waitsFor: ['users'] },
     },
     async (request) => {
       const { principal, params } = request;

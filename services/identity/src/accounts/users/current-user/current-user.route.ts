@@ -71,7 +71,7 @@ export const currentUserRoute = (needs: Dependencies) =>
       }),
       refusals: { not_found: 404 },
       notTaken: USERS_ONLY,
-      reads: ['workspaces'],
+      consistency: { reads: ['workspaces'] },
     },
     async ({ principal }) => {
       const { id, tenantId, roles } = principal;

@@ -122,7 +122,7 @@ export const importUsersRoute = (needs: Dependencies): Endpoint =>
       }),
       refusals: { idempotency_key_reused: 422 },
       repeat: 'by_key',
-      waitsFor: ['users'],
+      consistency: { waitsFor: ['users'] },
     },
     async (request) => {
       const { tenantId, body } = request;

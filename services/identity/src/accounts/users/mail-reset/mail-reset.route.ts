@@ -42,7 +42,7 @@ export const mailResetRoute = (needs: Dependencies): Endpoint =>
       bodyOptional: true,
       ok: closed({ status: Type.Literal('mail requested') }),
       refusals: { forbidden: 403, not_found: 404, user_inactive: 409, rate_limited: 429 },
-      waitsFor: ['invitations'],
+      consistency: { waitsFor: ['invitations'] },
     },
     async (request) => {
       const { tenantId, params, principal } = request;

@@ -64,7 +64,7 @@ export const updateProfileRoute = (needs: Dependencies) =>
       method: 'patch',
       body: Type.Object(profileInputFields, { additionalProperties: false, minProperties: 1 }),
       refusals: { invalid_request: 400, not_found: 404 },
-      waitsFor: ['users'],
+      consistency: { waitsFor: ['users'] },
     },
     async (request) => {
       const { id: userId, tenantId } = request.principal;

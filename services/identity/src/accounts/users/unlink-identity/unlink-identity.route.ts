@@ -63,7 +63,7 @@ export const unlinkIdentityRoute = (needs: Dependencies) =>
       params: Type.Object({ provider: Type.String({ minLength: 1, maxLength: 64 }) }),
       ok: closed({ status: Type.Literal('unlinked') }),
       refusals: { not_found: 404, last_credential: 409 },
-      waitsFor: ['users'],
+      consistency: { waitsFor: ['users'] },
     },
     async (request) => {
       const { principal, params } = request;

@@ -83,7 +83,7 @@ export const createAgentKeyRoute = (needs: Dependencies): Endpoint =>
         idempotency_key_reused: 422,
       },
       repeat: 'by_key',
-      waitsFor: ['agent_keys'],
+      consistency: { waitsFor: ['agent_keys'] },
     },
     ({ params, tenantId }) =>
       Promise.all([
@@ -161,7 +161,7 @@ export const listAgentKeysRoute = ({
         ),
       }),
       refusals: { not_found: 404 },
-      reads: ['agent_keys'],
+      consistency: { reads: ['agent_keys'] },
     },
     async ({ tenantId, params }) => {
       const agent = await snapshots.load(agents, { tenantId, id: params.id });
@@ -197,7 +197,7 @@ export const rotateAgentKeyRoute = (needs: Dependencies): Endpoint =>
       }),
       showsSecret: true,
       refusals: { insufficient_scope: 403, not_found: 404 },
-      waitsFor: ['agent_keys'],
+      consistency: { waitsFor: ['agent_keys'] },
     },
     async (request) => {
       const { params, body, tenantId } = request;
@@ -238,7 +238,7 @@ export const revokeAgentKeyRoute = (needs: Pick<Dependencies, 'command' | 'strea
       params: KeyId,
       ok: closed({ status: Type.Literal('agent key revoked') }),
       refusals: { not_found: 404 },
-      waitsFor: ['agent_keys', 'revocations'],
+      consistency: { waitsFor: ['agent_keys', 'revocations'] },
     },
     async (request) => {
       const { id: agentId, key_id: id } = request.params;

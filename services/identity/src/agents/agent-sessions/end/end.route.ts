@@ -28,7 +28,7 @@ export const endAgentSessionRoute = (needs: Dependencies) =>
       params: SessionId,
       ok: closed({ data: named('AgentSessionEnded', closed({ status: Type.Literal('ended') })) }),
       refusals: { not_found: 404 },
-      waitsFor: ['agent_sessions', 'revocations'],
+      consistency: { waitsFor: ['agent_sessions', 'revocations'] },
     },
     async (request) => {
       const { tenantId, principal, params } = request;

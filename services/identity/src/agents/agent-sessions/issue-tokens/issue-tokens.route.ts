@@ -69,7 +69,7 @@ export const issueTokensRoute = (needs: Dependencies): Endpoint =>
         session_ended: 410,
         rate_limited: 429,
       },
-      waitsFor: ['agent_sessions'],
+      consistency: { waitsFor: ['agent_sessions'] },
     },
     async (request) => {
       const { body, tenantId, params } = request;

@@ -48,7 +48,7 @@ export const listAgentSessionsRoute = ({
         ),
       }),
       refusals: {},
-      reads: ['agent_sessions'],
+      consistency: { reads: ['agent_sessions'] },
     },
     async ({ tenantId, principal, query }) => {
       const {

@@ -73,7 +73,7 @@ export const startAgentSessionRoute = ({ startAgentSession }: Dependencies): End
       status: 201,
       refusals: START_CONTRACT.refusals,
       repeat: 'by_key',
-      waitsFor: ['agent_sessions'],
+      consistency: { waitsFor: ['agent_sessions'] },
     },
     async (request) => {
       const { services = [], subject_token, user_id, ttl_seconds, purpose } = request.body;

@@ -60,7 +60,7 @@ export const createAgentRoute = (needs: Dependencies): Endpoint =>
         idempotency_key_reused: 422,
       },
       repeat: 'by_key',
-      waitsFor: ['agents'],
+      consistency: { waitsFor: ['agents'] },
     },
     async (request) => {
       const { body, tenantId } = request;
@@ -144,7 +144,7 @@ export const changeAgentRoute = (needs: Dependencies): Endpoint =>
         not_found: 404,
         agent_exists: 409,
       },
-      waitsFor: ['agents', 'revocations'],
+      consistency: { waitsFor: ['agents', 'revocations'] },
     },
     async (request) => {
       const { body, params, tenantId } = request;
@@ -206,7 +206,7 @@ export const deleteAgentRoute = (
       params: AgentId,
       ok: closed({ status: Type.Literal('agent deleted') }),
       refusals: { not_found: 404 },
-      waitsFor: ['agents', 'agent_keys', 'revocations'],
+      consistency: { waitsFor: ['agents', 'agent_keys', 'revocations'] },
     },
     async (request) => {
       const { id } = request.params;

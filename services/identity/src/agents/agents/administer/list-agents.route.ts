@@ -35,7 +35,7 @@ export const listAgentsRoute = ({
       query: Type.Object(pageQuery),
       ok: AgentList,
       refusals: {},
-      reads: ['agents'],
+      consistency: { reads: ['agents'] },
     },
     async ({ tenantId, query }) => {
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
@@ -63,7 +63,7 @@ export const myAgentsRoute = ({ clock, database }: Pick<Dependencies, 'clock' | 
       query: Type.Object(pageQuery),
       ok: AgentList,
       refusals: {},
-      reads: ['agents', 'delegations', 'agent_sessions'],
+      consistency: { reads: ['agents', 'delegations', 'agent_sessions'] },
     },
     async ({ principal, query }) => {
       const { id: ofUser, tenantId } = principal;

@@ -80,7 +80,7 @@ export const grantDelegationRoute = (
         idempotency_key_reused: 422,
       },
       repeat: 'by_key',
-      waitsFor: ['delegations'],
+      consistency: { waitsFor: ['delegations'] },
     },
     async (request) => {
       const { id: userId, tenantId, clientId, issuedAt } = request.principal;
@@ -133,7 +133,7 @@ export const listDelegationsRoute = ({
       query: Type.Object(pageQuery),
       ok: closed({ delegations: Type.Array(DelegationShape), ...pageAnswer }),
       refusals: {},
-      reads: ['delegations'],
+      consistency: { reads: ['delegations'] },
     },
     async ({ principal, query }) => {
       const { id: userId, tenantId } = principal;
@@ -160,7 +160,7 @@ export const withdrawDelegationRoute = (needs: Dependencies) =>
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       ok: closed({ status: Type.Literal('delegation withdrawn') }),
       refusals: { not_found: 404 },
-      waitsFor: ['delegations'],
+      consistency: { waitsFor: ['delegations'] },
     },
     async (request) => {
       const { id: userId } = request.principal;

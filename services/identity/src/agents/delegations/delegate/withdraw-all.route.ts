@@ -34,8 +34,10 @@ export const withdrawAllDelegationsRoute = (needs: Dependencies) =>
       method: 'delete',
       ok: closed({ withdrawn: Type.Integer(), ended: Type.Integer() }),
       refusals: {},
-      reads: ['delegations', 'agent_sessions'],
-      waitsFor: ['delegations', 'agent_sessions', 'revocations'],
+      consistency: {
+        waitsFor: ['delegations', 'agent_sessions', 'revocations'],
+        reads: ['delegations', 'agent_sessions'],
+      },
     },
     async (request) => {
       const command = await needs.command(request);

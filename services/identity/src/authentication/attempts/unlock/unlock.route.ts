@@ -37,7 +37,7 @@ export const unlockRoute = (needs: Dependencies): Endpoint =>
       bodyOptional: true,
       ok: closed({ status: Type.Literal('unlocked') }),
       refusals: { forbidden: 403, not_found: 404 },
-      waitsFor: ['users'],
+      consistency: { waitsFor: ['users'] },
     },
     async (request) => {
       const { tenantId, params, principal } = request;

@@ -72,7 +72,7 @@ export const verifyCodeRoute = (needs: Dependencies): Endpoint =>
         rate_limited: 429,
       },
       noStore: true,
-      waitsFor: ['users'],
+      consistency: { waitsFor: ['users'] },
       recordsItsRefusals: true,
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },

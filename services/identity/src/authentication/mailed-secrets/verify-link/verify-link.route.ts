@@ -63,7 +63,7 @@ export const verifyLinkRoute = (needs: Dependencies): Endpoint =>
       ok: Type.Union([SignedInByMail, SecondFactorDue]),
       refusals: REFUSALS,
       noStore: true,
-      waitsFor: ['users'],
+      consistency: { waitsFor: ['users'] },
       recordsItsRefusals: true,
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },

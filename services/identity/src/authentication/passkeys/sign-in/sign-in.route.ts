@@ -91,7 +91,7 @@ export const passkeySignInRoute = (needs: Dependencies): Endpoint =>
         challenge_expired: 410,
         rate_limited: 429,
       },
-      waitsFor: ['sessions', 'users'],
+      consistency: { waitsFor: ['sessions', 'users'] },
       recordsItsRefusals: true,
     },
     async (request) => {

@@ -56,7 +56,7 @@ export const changePasswordRoute = (needs: Dependencies) =>
         rate_limited: 429,
       },
       notTaken: USERS_ONLY,
-      waitsFor: ['users'],
+      consistency: { waitsFor: ['users'] },
       recordsItsRefusals: ['invalid_credentials', 'too_many_attempts'],
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },

@@ -47,7 +47,7 @@ export const logInRoute = (needs: Dependencies): Endpoint =>
         rate_limited: 429,
       },
       noStore: true,
-      waitsFor: ['sessions', 'users'],
+      consistency: { waitsFor: ['sessions', 'users'] },
       recordsItsRefusals: true,
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },

@@ -81,7 +81,7 @@ export const resetPasswordRoute = (needs: Dependencies): Endpoint =>
       showsPages: true,
       ok: message,
       refusals: REFUSALS,
-      waitsFor: ['users'],
+      consistency: { waitsFor: ['users'] },
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (given) => {

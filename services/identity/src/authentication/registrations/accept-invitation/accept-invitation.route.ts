@@ -94,7 +94,7 @@ export const acceptInvitationRoute = (needs: Dependencies): Endpoint =>
       ]),
       refusals: REFUSALS,
       noStore: true,
-      waitsFor: ['users', 'sessions', 'invitations'],
+      consistency: { waitsFor: ['users', 'sessions', 'invitations'] },
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (given) => {

@@ -100,7 +100,7 @@ export const registerRoute = (needs: Dependencies): Endpoint =>
       },
       noStore: true,
       repeat: 'by_key_in_handler',
-      waitsFor: ['users', 'sessions'],
+      consistency: { waitsFor: ['users', 'sessions'] },
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (request) => {

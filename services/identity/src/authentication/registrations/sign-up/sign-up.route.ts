@@ -97,7 +97,7 @@ export const signUpRoute = (needs: Dependencies): Endpoint =>
       },
       noStore: true,
       repeat: 'by_key_in_handler',
-      waitsFor: ['workspaces', 'users', 'sessions'],
+      consistency: { waitsFor: ['workspaces', 'users', 'sessions'] },
       bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (request) => {

@@ -58,7 +58,7 @@ const COMMON = {
   area: 'user',
   ok: Ok,
   refusals: REFUSALS,
-  waitsFor: ['users'],
+  consistency: { waitsFor: ['users'] },
   noStore: true,
 } as const;
 

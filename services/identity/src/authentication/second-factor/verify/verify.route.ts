@@ -83,7 +83,7 @@ export const verifySecondFactorRoute = (needs: Dependencies): Endpoint =>
         too_many_attempts: 429,
         rate_limited: 429,
       },
-      waitsFor: ['sessions', 'users'],
+      consistency: { waitsFor: ['sessions', 'users'] },
     },
     async (request) => {
       const shown = await secondFactorShown(needs, request);

@@ -80,7 +80,7 @@ export const socialCallbackRoute = (needs: Dependencies): Endpoint =>
       ok: Type.Union([SocialSignedIn, SecondFactorDue]),
       otherOk: { 302: closed({}) },
       refusals: REFUSALS,
-      waitsFor: ['users', 'sessions'],
+      consistency: { waitsFor: ['users', 'sessions'] },
     },
     async (request) => {
       const byIp = await needs.limits.take([LIMITS.secretFailuresByIp, request.ip]);

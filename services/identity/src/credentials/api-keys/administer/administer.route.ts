@@ -89,7 +89,7 @@ export const createApiKeyRoute = (needs: Dependencies): Endpoint =>
         idempotency_key_reused: 422,
       },
       repeat: 'by_key',
-      waitsFor: ['api_keys'],
+      consistency: { waitsFor: ['api_keys'] },
     },
     async ({ body, tenantId }) => body.environment ?? (await environmentOf(needs, tenantId)),
     async (request, environment) => {
@@ -142,7 +142,7 @@ export const listApiKeysRoute = (needs: Pick<Dependencies, 'database'>): Endpoin
         ...pageAnswer,
       }),
       refusals: {},
-      reads: ['api_keys'],
+      consistency: { reads: ['api_keys'] },
     },
     async ({ tenantId, query }) => {
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
@@ -195,7 +195,7 @@ export const rotateApiKeyRoute = (needs: Dependencies): Endpoint =>
       ok: closed({ key: Type.String() }),
       showsSecret: true,
       refusals: { not_found: 404 },
-      waitsFor: ['api_keys'],
+      consistency: { waitsFor: ['api_keys'] },
     },
     async (request) => {
       const { params, body, tenantId } = request;
@@ -229,7 +229,7 @@ export const revokeApiKeyRoute = (needs: Pick<Dependencies, 'command' | 'streams
       params: Id,
       ok: closed({ status: Type.Literal('revoked') }),
       refusals: { not_found: 404 },
-      waitsFor: ['api_keys', 'revocations'],
+      consistency: { waitsFor: ['api_keys', 'revocations'] },
     },
     async (request) => {
       const { id } = request.params;

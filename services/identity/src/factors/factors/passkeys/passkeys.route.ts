@@ -88,7 +88,7 @@ export const addPasskeyRoute = (needs: Dependencies) =>
         too_many_factors: 409,
         challenge_expired: 410,
       },
-      waitsFor: ['users'],
+      consistency: { waitsFor: ['users'] },
     },
     async (request) => {
       const { principal, body } = request;

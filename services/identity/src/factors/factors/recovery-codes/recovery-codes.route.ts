@@ -28,7 +28,7 @@ export const recoveryCodesRoute = (needs: Dependencies) =>
         not_found: 404,
         no_second_factor: 409,
       },
-      waitsFor: ['users'],
+      consistency: { waitsFor: ['users'] },
     },
     async (request) => {
       const { principal } = request;

@@ -54,7 +54,7 @@ const removal = (
         mfa_required_by_policy: 409,
         last_credential: 409,
       },
-      waitsFor: ['users'],
+      consistency: { waitsFor: ['users'] },
     },
     async (request) => {
       const { principal, params } = request;

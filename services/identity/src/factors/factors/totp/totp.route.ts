@@ -93,7 +93,7 @@ export const confirmTotpRoute = (needs: Dependencies) =>
         enrolment_expired: 410,
         rate_limited: 429,
       },
-      waitsFor: ['users'],
+      consistency: { waitsFor: ['users'] },
     },
     async (request) => {
       const { id: userId, tenantId } = request.principal;

@@ -103,7 +103,7 @@ export const createResourceServerRoute = (needs: Dependencies): Endpoint =>
         idempotency_key_reused: 422,
       },
       repeat: 'by_key',
-      waitsFor: ['resource_servers'],
+      consistency: { waitsFor: ['resource_servers'] },
     },
     async (request) => {
       const { body, tenantId } = request;
@@ -178,7 +178,7 @@ export const listResourceServersRoute = ({ database }: Pick<Dependencies, 'datab
       query: Type.Object(pageQuery),
       ok: closed({ resource_servers: Type.Array(ResourceServerShape), ...pageAnswer }),
       refusals: {},
-      reads: ['resource_servers'],
+      consistency: { reads: ['resource_servers'] },
     },
     async ({ tenantId, query }) => {
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
@@ -222,7 +222,7 @@ export const deleteResourceServerRoute = (
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       ok: closed({ status: Type.Literal('resource server deleted') }),
       refusals: { not_found: 404 },
-      waitsFor: ['resource_servers'],
+      consistency: { waitsFor: ['resource_servers'] },
     },
     async (request) => {
       const { id } = request.params;

@@ -94,7 +94,7 @@ export const createApplicationRoute = (needs: Dependencies): Endpoint =>
         idempotency_key_reused: 422,
       },
       repeat: 'by_key',
-      waitsFor: ['workspaces'],
+      consistency: { waitsFor: ['workspaces'] },
     },
     async (request) => {
       const { body, tenantId } = request;
@@ -188,7 +188,7 @@ export const updateApplicationRoute = (
         forbidden: 403,
         not_found: 404,
       },
-      waitsFor: ['workspaces', 'revocations'],
+      consistency: { waitsFor: ['workspaces', 'revocations'] },
     },
     async (request) => {
       const { params, body, tenantId } = request;
@@ -235,7 +235,7 @@ export const deleteApplicationRoute = (
       params: ApplicationId,
       ok: closed({ status: Type.Literal('application deleted') }),
       refusals: { forbidden: 403, not_found: 404 },
-      waitsFor: ['workspaces', 'revocations'],
+      consistency: { waitsFor: ['workspaces', 'revocations'] },
     },
     async (request) => {
       const command = await needs.command(request);

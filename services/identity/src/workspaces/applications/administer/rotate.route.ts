@@ -31,7 +31,7 @@ const COMMON = {
     grace_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: GRACE_MAX_S })),
   }),
   bodyOptional: true,
-  waitsFor: ['workspaces'],
+  consistency: { waitsFor: ['workspaces'] },
 } as const;
 
 export const rotatePublishableKeyRoute = (needs: Dependencies): Endpoint =>
@@ -74,7 +74,7 @@ export const rotateClientSecretRoute = (needs: Omit<Dependencies, 'snapshots'>):
       machine: 'applications:write',
       class: 'settings',
       stepUp: 'users',
-      waitsFor: ['workspaces', 'revocations'],
+      consistency: { waitsFor: ['workspaces', 'revocations'] },
       summary: 'Give an application a new client secret',
       description:
         'Replaces the client secret of an application and shows the new one this once. The one of before is accepted for `grace_seconds`, too. Without a grace, the tokens of a machine end with it.',

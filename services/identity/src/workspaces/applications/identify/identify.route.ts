@@ -53,7 +53,7 @@ export const identifyRoute = (needs: Dependencies): Endpoint =>
         ),
       }),
       refusals: { invalid_publishable_key: 401, rate_limited: 429 },
-      reads: ['workspaces'],
+      consistency: { reads: ['workspaces'] },
     },
     async (request) => {
       const byIp = await needs.limits.take([LIMITS.identifyByIp, request.ip]);

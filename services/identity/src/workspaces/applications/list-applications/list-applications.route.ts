@@ -34,7 +34,7 @@ export const listApplicationsRoute = (needs: Dependencies): Endpoint =>
         ...pageAnswer,
       }),
       refusals: {},
-      reads: ['workspaces'],
+      consistency: { reads: ['workspaces'] },
     },
     async ({ tenantId, query }) => {
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;

@@ -89,7 +89,7 @@ export const updateOrganizationRoute = (
         { minProperties: 1 },
       ),
       refusals: { invalid_request: 400, not_found: 404 },
-      waitsFor: ['workspaces'],
+      consistency: { waitsFor: ['workspaces'] },
     },
     async (request) => {
       const { body, tenantId } = request;

@@ -80,7 +80,7 @@ export const updateTenantRoute = (needs: Dependencies): Endpoint =>
       ),
       ok: TenantShape,
       refusals: { invalid_request: 400, forbidden: 403, not_found: 404 },
-      waitsFor: ['workspaces'],
+      consistency: { waitsFor: ['workspaces'] },
     },
     async (request) => {
       const { tenantId, params, body, principal } = request;

@@ -67,7 +67,7 @@ export const createTenantRoute = (needs: Dependencies): Endpoint =>
         idempotency_key_reused: 422,
       },
       repeat: 'by_key',
-      waitsFor: ['workspaces'],
+      consistency: { waitsFor: ['workspaces'] },
     },
     async (request) => {
       const { body, principal } = request;

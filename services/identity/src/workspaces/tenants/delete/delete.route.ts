@@ -34,7 +34,7 @@ export const deleteTenantRoute = (needs: Dependencies): Endpoint =>
       ),
       status: 202,
       refusals: { not_found: 404, home_tenant: 409 },
-      waitsFor: ['workspaces', 'revocations'],
+      consistency: { waitsFor: ['workspaces', 'revocations'] },
     },
     async (request) => {
       const tenant = await ownTenant(needs, request.tenantId, request.params.id);

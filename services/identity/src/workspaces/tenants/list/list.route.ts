@@ -26,7 +26,7 @@ export const listTenantsRoute = (needs: Dependencies): Endpoint =>
       query: Type.Object(pageQuery),
       ok: closed({ tenants: Type.Array(TenantShape), ...pageAnswer }),
       refusals: { not_found: 404 },
-      reads: ['workspaces'],
+      consistency: { reads: ['workspaces'] },
     },
     async ({ tenantId, query }) => {
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;

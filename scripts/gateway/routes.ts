@@ -43,7 +43,7 @@ export function gatewayRoutes({ common, services }: ListedEndpoints): readonly G
       service,
       bodyLimitBytes: Math.max(
         known?.bodyLimitBytes ?? BODY_LIMIT_BYTES,
-        contract.bodyLimitBytes ?? 0,
+        contract.input?.limitBytes ?? 0,
       ),
       upperCaseCodes: known?.upperCaseCodes === true || contract.upperCaseCodes === true,
       isReplaced: known?.isReplaced === true || contract.method === 'put',

@@ -142,7 +142,7 @@ export const sample: readonly Endpoint[] = [
       applicationScope: 'account',
       params: Type.Object({ id: Type.String() }),
       body: Type.Object({ code: Type.Optional(Type.String()) }),
-      bodyOptional: true,
+      input: { isOptional: true },
       notTaken: { agent: { status: 401, code: 'user_session_required' } },
       refusals: { note_gone: 410, step_up_required: 401 },
     },

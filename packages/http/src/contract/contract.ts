@@ -37,6 +37,19 @@ export type Consistency = {
   readonly byHandler?: true;
 };
 
+export type InputRule = {
+  /** A missing body, an empty body and `{}` are equal, with or without a content type. */
+  readonly isOptional?: true;
+  /** The body may also be a form (URL-encoded). A parameter may occur once. */
+  readonly takesForm?: true;
+  /** The largest body in bytes; 256 KiB by default. */
+  readonly limitBytes?: number;
+  /** The most members of all objects in the body; 1,000 by default. */
+  readonly keysMax?: number;
+  /** Query and body are not read here, but by the library to which the handler passes the request. */
+  readonly passedOn?: true;
+};
+
 export type Contract<
   Params extends TObject = TObject,
   Query extends TObject = TObject,
@@ -67,8 +80,8 @@ export type Contract<
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** If true, a missing body, an empty body and `{}` are equal, with or without a content type. */
-  readonly bodyOptional?: boolean;
+  /** How query and body are read, if not as JSON within the usual limits. */
+  readonly input?: InputRule;
   /** The schema of the success body. Its status is 200 by default. Further successes are in `otherOk`. */
   readonly ok: Ok;
   readonly status?: number;
@@ -77,12 +90,8 @@ export type Contract<
   readonly okMediaType?: string;
   /** Errors have the body of RFC 6749, `{error, error_description}`. Set for everything under `/oauth2`. */
   readonly oauthErrors?: true;
-  /** The body may also be a form (URL-encoded). A parameter may occur once. */
-  readonly takesForm?: true;
   /** Clients that send a form or accept `text/html` get a page, also for a refusal. */
   readonly showsPages?: true;
-  /** Query and body are not read here, but by the library to which the handler passes the request. */
-  readonly passedOn?: true;
   /** Every refusal code of the handler, with its status. */
   readonly refusals: Readonly<Record<Reason, number>>;
   /**
@@ -137,10 +146,6 @@ export type Contract<
   readonly internal?: boolean;
   /** Whether it is a page for people. The gateway routes to it, and the OpenAPI document leaves it out. */
   readonly isPage?: true;
-  /** The largest body in bytes; 256 KiB by default. */
-  readonly bodyLimitBytes?: number;
-  /** The most members of all objects in the body; 1,000 by default. */
-  readonly bodyKeysMax?: number;
   /** The origins whose pages may read the responses. By default allowed ones under `/api/v1`, elsewhere its own. */
   readonly origins?: OriginRule;
 };

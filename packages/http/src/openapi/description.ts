@@ -78,7 +78,7 @@ const STEP_UP: { readonly [rule in StepUp]: string } = {
 };
 
 function costs(contract: Contract): readonly string[] {
-  const { bodyLimitBytes } = contract;
+  const limitBytes = contract.input?.limitBytes;
   const again = {
     safe: '',
     key: 'Send an `Idempotency-Key`, so that the request can be repeated when no answer comes.',
@@ -86,7 +86,7 @@ function costs(contract: Contract): readonly string[] {
       'When no answer comes, read the state first: a repeat has a second effect or is refused.',
   }[retryOf(contract)];
   const size =
-    bodyLimitBytes === undefined ? '' : `The body may have ${bodyLimitBytes / BYTES_PER_KIB} KiB.`;
+    limitBytes === undefined ? '' : `The body may have ${limitBytes / BYTES_PER_KIB} KiB.`;
   const parts = [again, size].filter((part) => part !== '');
   return parts.length === 0 ? [] : [`**Repeats and limits**: ${parts.join(' ')}`];
 }

@@ -16,7 +16,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 export type Parts = { readonly types: NamedTypes; readonly refusals: Refusals };
 
 export function operation({ contract, codes }: CatalogueEntry, parts: Parts): Json {
-  const { who, summary, tag, bodyOptional } = contract;
+  const { who, summary, tag, input } = contract;
   const refused = Object.entries(codes).map(([status, names]) => [
     status,
     contract.oauthErrors === true
@@ -38,7 +38,7 @@ export function operation({ contract, codes }: CatalogueEntry, parts: Parts): Js
       ? {}
       : {
           requestBody: {
-            required: bodyOptional !== true,
+            required: input?.isOptional !== true,
             content: bodyContent(contract, name, contract.body, parts.types),
           },
         }),
@@ -54,9 +54,10 @@ const machinesOf = ({ machine = 'never' }: Contract): readonly string[] => {
 
 function bodyContent(contract: Contract, name: string, body: TSchema, types: NamedTypes): Json {
   const json = jsonContent(closedSchema(body), `${name}Body`, types);
-  if (contract.takesForm !== true && contract.passedOn !== true) return json;
+  const { takesForm, passedOn } = contract.input ?? {};
+  if (takesForm !== true && passedOn !== true) return json;
   const form = { [FORM_TYPE]: json[JSON_TYPE] };
-  return contract.passedOn === true ? form : { ...json, ...form };
+  return passedOn === true ? form : { ...json, ...form };
 }
 
 /** The operation's types are named after it. */

@@ -28,7 +28,7 @@ export function readStrings(
   search: string,
   params: { readonly [name: string]: string },
 ): ReadStrings {
-  if (route.contract.passedOn === true) return { params, query: {} };
+  if (route.contract.input?.passedOn === true) return { params, query: {} };
   if (search === '' && route.contract.params === undefined) return route.withoutStrings();
   const query = readQuery(search);
   if ('fault' in query) return { faults: [query.fault] };
@@ -89,7 +89,7 @@ function parsed(
 }
 
 const noBody = (contract: Contract): { value: unknown } | { fault: 'required' } =>
-  contract.body === undefined || contract.bodyOptional === true
+  contract.body === undefined || contract.input?.isOptional === true
     ? { value: {} }
     : { fault: 'required' };
 

@@ -82,6 +82,7 @@ const noBody = bodyValidator(NOTHING);
 
 export function routeOf(endpoint: Endpoint, group: Group): Route {
   const { contract } = endpoint;
+  const { input = {} } = contract;
   const checkQuery = contract.query === undefined ? noStrings : stringsValidator(contract.query);
   let withoutStrings: ReadStrings | undefined;
   return {
@@ -89,13 +90,13 @@ export function routeOf(endpoint: Endpoint, group: Group): Route {
     contract,
     group,
     bodyRule:
-      contract.method === 'get' || contract.passedOn === true
+      contract.method === 'get' || input.passedOn === true
         ? undefined
         : {
-            limitBytes: contract.bodyLimitBytes ?? BODY_MAX_BYTES,
-            keysMax: contract.bodyKeysMax ?? JSON_KEYS_MAX,
-            typeOptional: contract.bodyOptional === true || contract.body === undefined,
-            takesForm: contract.takesForm === true,
+            limitBytes: input.limitBytes ?? BODY_MAX_BYTES,
+            keysMax: input.keysMax ?? JSON_KEYS_MAX,
+            typeOptional: input.isOptional === true || contract.body === undefined,
+            takesForm: input.takesForm === true,
           },
     withoutStrings: () => {
       withoutStrings ??= frozen(withQuery({}, checkQuery({})));

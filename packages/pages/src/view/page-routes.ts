@@ -128,9 +128,8 @@ const formRoute = <Key extends string, Data>(
       method: 'post',
       path: context.of.path,
       repeat: 'never',
-      takesForm: true,
+      input: { takesForm: true, limitBytes: FORM_MAX_BYTES },
       refusals: { rate_limited: 429 },
-      bodyLimitBytes: FORM_MAX_BYTES,
       body: Type.Object(bodyFields(context.of), { additionalProperties: false }),
     },
     (request, plays) => {

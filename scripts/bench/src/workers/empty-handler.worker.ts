@@ -15,7 +15,7 @@ const empty = endpoint(
     tenant: 'none',
     area: 'user',
     oauthErrors: true,
-    takesForm: true,
+    input: { takesForm: true },
     body: Type.Object({ token: Type.String() }, { additionalProperties: true }),
     ok: Type.Object({ active: Type.Boolean() }, { additionalProperties: true }),
     refusals: {},

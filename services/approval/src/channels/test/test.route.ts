@@ -28,7 +28,7 @@ export const testChannelRoute = (dependencies: ChannelDependencies) =>
       path: '/api/v1/ciba/channels/{id}/test',
       params: channelId,
       body: Type.Object({}),
-      bodyOptional: true,
+      input: { isOptional: true },
       ok: Type.Object({ status: Type.Literal('queued') }),
       status: 202,
       refusals: { ...CHANNEL_REFUSALS, channel_not_found: 404 },

@@ -27,7 +27,7 @@ export const DECIDES = {
   applicationScope: 'account',
   notTaken: { api_key: { status: 401, code: 'unauthenticated' } },
   params: requestId,
-  bodyOptional: true,
+  input: { isOptional: true },
   consistency: { waitsFor: ['requests'] },
   recordsItsRefusals: ['user_session_required'],
 } as const;

@@ -28,7 +28,7 @@ export const dryRunModelRoute = ({ dryRun }: { readonly dryRun: DryRuns }) =>
       repeat: 'safe',
       consistency: { byHandler: true },
       path: '/api/v1/fga/model/dry-run',
-      bodyKeysMax: MODEL_KEYS_MAX,
+      input: { keysMax: MODEL_KEYS_MAX },
       body: Type.Object({ types: typesShape, conditions, ...dryRunShape }),
       ok: dryRunOk,
       refusals: { ...UNANSWERED, model_invalid: 422 },

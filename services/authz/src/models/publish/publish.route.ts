@@ -27,7 +27,7 @@ export const publishModelRoute = (needs: Dependencies) =>
       method: 'put',
       repeat: 'never',
       path: '/api/v1/fga/model',
-      bodyKeysMax: MODEL_KEYS_MAX,
+      input: { keysMax: MODEL_KEYS_MAX },
       body: Type.Object({
         expected_version: Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 }),
         types: typesShape,

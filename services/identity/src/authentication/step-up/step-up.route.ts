@@ -130,7 +130,7 @@ export const stepUpRoute = (needs: Dependencies): Endpoint =>
       refusals: STEP_UP_REFUSALS,
       notTaken: USERS_ONLY,
       recordsItsRefusals: ['invalid_credentials', 'too_many_attempts'],
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+      input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     async (request) => {
       const { principal } = request;

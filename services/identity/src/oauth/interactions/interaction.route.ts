@@ -19,6 +19,7 @@ import {
   interactionOf,
   NOT_FOUND,
   PATH,
+  OPTIONAL_FORM,
   POST,
   pageOf,
   postedTo,
@@ -73,7 +74,7 @@ export const interactionConsentRoute = (needs: InteractionDependencies): Endpoin
         { scopes: Type.Optional(Type.Array(Type.String({ maxLength: 128 }), { maxItems: 200 })) },
         { additionalProperties: Type.String({ maxLength: 16 }) },
       ),
-      bodyOptional: true,
+      input: OPTIONAL_FORM,
       consistency: { waitsFor: ['consents'] },
     },
     async (request) => {
@@ -108,7 +109,7 @@ export const interactionAccountRoute = (needs: InteractionDependencies): Endpoin
         'Goes on as the person who is signed in. For another account, restart the interaction and sign in.',
       path: `${PATH}/account`,
       body: Type.Object({}, { additionalProperties: false }),
-      bodyOptional: true,
+      input: OPTIONAL_FORM,
     },
     async (request) => {
       const found = await postedTo(needs, request);
@@ -128,7 +129,7 @@ export const interactionAbortRoute = (needs: InteractionDependencies): Endpoint 
         'Ends the sign-in: the browser goes back to the application with `access_denied`.',
       path: `${PATH}/abort`,
       body: Type.Object({}, { additionalProperties: false }),
-      bodyOptional: true,
+      input: OPTIONAL_FORM,
     },
     async (request) => {
       const found = await postedTo(needs, request);
@@ -149,7 +150,7 @@ export const interactionRestartRoute = (needs: InteractionDependencies): Endpoin
         'Begins the sign-in of this interaction once more, in another way or as another person.',
       path: `${PATH}/restart`,
       body: Type.Object({}, { additionalProperties: false }),
-      bodyOptional: true,
+      input: OPTIONAL_FORM,
     },
     async (request) => {
       const found = await postedTo(needs, request);

@@ -91,14 +91,16 @@ export const REGISTRATION_REFUSALS = {
   registration_closed: 403,
 } as const;
 
+const FORM = { takesForm: true, limitBytes: BODY_MAX_BYTES } as const;
+export const OPTIONAL_FORM = { ...FORM, isOptional: true } as const;
+
 export const POST = {
   ...COMMON,
   method: 'post',
   repeat: 'never',
-  takesForm: true,
+  input: FORM,
   showsPages: true,
   otherOk: { 303: Type.Object({}, { additionalProperties: false }) },
-  bodyLimitBytes: BODY_MAX_BYTES,
   ok: Type.Object(
     {
       redirect_to: Type.Optional(Type.String()),

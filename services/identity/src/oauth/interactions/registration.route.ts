@@ -18,6 +18,7 @@ import {
   mailSent,
   NOT_FOUND,
   PATH,
+  OPTIONAL_FORM,
   POST,
   pageOf,
   postedTo,
@@ -53,7 +54,7 @@ export const interactionRegisterRoute = (needs: InteractionDependencies): Endpoi
         },
         { additionalProperties: false },
       ),
-      bodyOptional: true,
+      input: OPTIONAL_FORM,
       refusals: REGISTRATION_REFUSALS,
     },
     async (request) => {
@@ -89,7 +90,7 @@ export const interactionVerifyEmailRoute = (needs: InteractionDependencies): End
         'Takes the code or link that was mailed after a registration in this browser, and signs the user in. With neither it sends the mail again. Ten wrong ones in a day end it.',
       path: `${PATH}/verify-email`,
       body: Type.Object({ code: codeText, token: tokenText }, { additionalProperties: false }),
-      bodyOptional: true,
+      input: OPTIONAL_FORM,
     },
     async (request) => {
       const found = await postedTo(needs, request);

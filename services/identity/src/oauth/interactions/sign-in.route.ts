@@ -19,6 +19,7 @@ import {
   mailSent,
   NOT_FOUND,
   PATH,
+  OPTIONAL_FORM,
   POST,
   pageOf,
   postedTo,
@@ -146,7 +147,7 @@ export const interactionForgotPasswordRoute = (needs: InteractionDependencies): 
         'Mails a link to set a new password, if the address has an account. Without an address it leads to the page that asks for one.',
       path: `${PATH}/forgot-password`,
       body: Type.Object({ email: emailText }, { additionalProperties: false }),
-      bodyOptional: true,
+      input: OPTIONAL_FORM,
     },
     async (request) => {
       const found = await postedTo(needs, request);

@@ -37,7 +37,7 @@ export const introspectRoute = (needs: Dependencies): Endpoint =>
       tenant: 'none',
       area: 'user',
       oauthErrors: true,
-      takesForm: true,
+      input: { takesForm: true },
       body: Type.Object(
         {
           token: Type.String({ minLength: 1, maxLength: TOKEN_CHARACTERS_MAX }),

@@ -31,7 +31,7 @@ const OPEN = {
   oauthErrors: true,
   recordsItsRefusals: true,
 } as const;
-const COMMON = { ...OPEN, passedOn: true, okMediaType: 'application/json' } as const;
+const COMMON = { ...OPEN, input: { passedOn: true }, okMediaType: 'application/json' } as const;
 
 const AuthorizeQuery = {
   client_id: Type.String(),
@@ -182,8 +182,7 @@ const postAuthorizeRoute = (needs: Pick<Dependencies, 'limits'>): Endpoint =>
       method: 'post',
       path: '/oauth2/authorize',
       repeat: 'safe',
-      takesForm: true,
-      bodyLimitBytes: FORM_MAX_BYTES,
+      input: { takesForm: true, limitBytes: FORM_MAX_BYTES },
       // Errors in the parameters are reported at the address that the browser is redirected to.
       body: Type.Object({ client_id: text }, { additionalProperties: Type.String() }),
       ok: Type.String(),

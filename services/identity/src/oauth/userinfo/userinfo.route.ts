@@ -85,9 +85,8 @@ export const postUserinfoRoute = (needs: Dependencies): Endpoint =>
       description:
         'Answers the claims about the user that the scopes of the token allow, as GET does.',
       method: 'post',
-      takesForm: true,
+      input: { isOptional: true, takesForm: true },
       body: Type.Object({}, { additionalProperties: true }),
-      bodyOptional: true,
       ok: UserInfo,
     },
     (request) => answered(needs, request, 'POST'),

@@ -56,12 +56,11 @@ const stopEmailChangeRoute = (deps: StopDependencies): Endpoint =>
       area: 'user',
       repeat: 'never',
       body: closed({ token: Type.String() }),
-      takesForm: true,
+      input: { takesForm: true, limitBytes: PASSWORD_BODY_MAX_BYTES },
       showsPages: true,
       ok: closed({ status: Type.Literal('email change stopped') }),
       refusals: REFUSALS,
       noStore: true,
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (request) => {
       const token = pastedToken(request.body.token);

@@ -89,13 +89,12 @@ const verifyEmailChangeRoute = (deps: VerifyDependencies): Endpoint =>
       area: 'user',
       repeat: 'never',
       body: Body,
-      takesForm: true,
+      input: { takesForm: true, limitBytes: PASSWORD_BODY_MAX_BYTES },
       showsPages: true,
       ok: Ok,
       refusals: REFUSALS,
       noStore: true,
       consistency: { waitsFor: [...WAITS_FOR] },
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (request) => {
       const { token: pasted, code } = request.body;

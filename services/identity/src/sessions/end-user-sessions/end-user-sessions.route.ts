@@ -30,7 +30,7 @@ export const endUserSessionsRoute = (needs: Dependencies): Endpoint =>
       who: ['admin', 'api_key:users:write'],
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       body: closed({}),
-      bodyOptional: true,
+      input: { isOptional: true },
       ok: closed({ revoked: Type.Integer() }),
       refusals: { forbidden: 403, not_found: 404 },
       consistency: { waitsFor: ['users', 'sessions'] },

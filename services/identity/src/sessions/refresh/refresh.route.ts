@@ -36,7 +36,7 @@ export const refreshRoute = (needs: Dependencies): Endpoint =>
       noStore: true,
       consistency: { waitsFor: ['sessions'] },
       recordsItsRefusals: true,
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+      input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     async (request) => {
       const token = parseRefreshToken(request.body.refresh_token);

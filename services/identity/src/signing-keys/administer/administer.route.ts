@@ -74,7 +74,7 @@ export const rotateKeysRoute = (needs: Dependencies): Endpoint =>
         // If no algorithm is named, all are meant.
         alg: Type.Optional(Algorithm),
       }),
-      bodyOptional: true,
+      input: { isOptional: true },
       ok: closed({ kid: Type.String(), activated_at: Time }),
       refusals: { temporarily_unavailable: 503 },
     },

@@ -59,7 +59,7 @@ export const writeSecretsRoute = (vault: WriteSecretsDependencies): Endpoint =>
       who: WRITES,
       params: ByName,
       body,
-      bodyLimitBytes: BODY_BYTES_MAX,
+      input: { limitBytes: BODY_BYTES_MAX },
       ok: Type.Object({
         service_name: Type.String(),
         fields: Type.Array(

@@ -29,7 +29,7 @@ export const retryDeliveryRoute = (
       path: '/api/v1/webhooks/deliveries/{id}/retry',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: ID_CHARS_MAX }) }),
       body: Type.Object({}),
-      bodyOptional: true,
+      input: { isOptional: true },
       ok: Type.Object({ status: Type.Literal('retried') }),
       status: 202,
       refusals: { delivery_not_found: 422, webhook_unavailable: 422, payload_erased: 422 },

@@ -37,7 +37,7 @@ export const testWebhookRoute = (
       path: '/api/v1/webhooks/{id}/test',
       params: idParams,
       body: Type.Object({}),
-      bodyOptional: true,
+      input: { isOptional: true },
       ok: Type.Object({ status: Type.Literal('sent') }),
       status: 202,
       refusals: { webhook_not_found: 404 },

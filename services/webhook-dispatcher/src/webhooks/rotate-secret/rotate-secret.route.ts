@@ -24,7 +24,7 @@ export const rotateSecretRoute = (needs: WriteDependencies) =>
       path: '/api/v1/webhooks/{id}/rotate-secret',
       params: idParams,
       body: Type.Object({}),
-      bodyOptional: true,
+      input: { isOptional: true },
       ok: Type.Object({ secret: Type.String() }),
       showsSecret: true,
       refusals: { webhook_not_found: 404 },

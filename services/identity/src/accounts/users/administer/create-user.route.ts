@@ -104,7 +104,7 @@ export const createUserRoute = (needs: Dependencies): Endpoint =>
       },
       repeat: 'by_key',
       consistency: { waitsFor: ['users', 'invitations'] },
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+      input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     ({ tenantId }) => needs.workspaces.tenant(tenantId),
     async (request, tenant) => {

@@ -39,7 +39,7 @@ export const mailResetRoute = (needs: Dependencies): Endpoint =>
       who: ['admin', 'api_key:users:write'],
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       body: closed({}),
-      bodyOptional: true,
+      input: { isOptional: true },
       ok: closed({ status: Type.Literal('mail requested') }),
       refusals: { forbidden: 403, not_found: 404, user_inactive: 409, rate_limited: 429 },
       consistency: { waitsFor: ['invitations'] },

@@ -31,7 +31,7 @@ export const resendVerificationRoute = (needs: Dependencies) =>
       who: ['user'],
       tenant: 'optional',
       area: 'user',
-      bodyOptional: true,
+      input: { isOptional: true },
       ok: closed({ status: Type.Literal('verification email sent') }),
       refusals: { rate_limited: 429 },
       notTaken: USERS_ONLY,

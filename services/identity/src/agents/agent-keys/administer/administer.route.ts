@@ -189,7 +189,7 @@ export const rotateAgentKeyRoute = (needs: Dependencies): Endpoint =>
       body: closed({
         overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: OVERLAP_MAX_S })),
       }),
-      bodyOptional: true,
+      input: { isOptional: true },
       ok: closed({
         id: Type.String(),
         key: Type.String(),

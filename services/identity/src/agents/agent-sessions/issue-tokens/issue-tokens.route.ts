@@ -55,7 +55,7 @@ export const issueTokensRoute = (needs: Dependencies): Endpoint =>
         services: Type.Optional(ConcreteGrants),
         ttl_seconds: Type.Optional(Ttl),
       }),
-      bodyOptional: true,
+      input: { isOptional: true },
       ok: TokensShape,
       status: 201,
       refusals: {

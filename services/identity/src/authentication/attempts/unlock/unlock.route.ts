@@ -34,7 +34,7 @@ export const unlockRoute = (needs: Dependencies): Endpoint =>
       who: ['admin'],
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       body: closed({}),
-      bodyOptional: true,
+      input: { isOptional: true },
       ok: closed({ status: Type.Literal('unlocked') }),
       refusals: { forbidden: 403, not_found: 404 },
       consistency: { waitsFor: ['users'] },

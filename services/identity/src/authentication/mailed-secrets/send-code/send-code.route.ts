@@ -28,7 +28,7 @@ export const sendCodeRoute = (needs: SendDependencies): Endpoint =>
         rate_limited: 429,
       },
       noStore: true,
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+      input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     async (request) => {
       const answer = await send(needs, request, 'otp');

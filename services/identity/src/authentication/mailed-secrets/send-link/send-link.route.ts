@@ -26,7 +26,7 @@ export const sendLinkRoute = (needs: SendDependencies): Endpoint =>
         tenant_not_found: 404,
         rate_limited: 429,
       },
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+      input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     async (request) => {
       const answer = await send(needs, request, 'magic_link');

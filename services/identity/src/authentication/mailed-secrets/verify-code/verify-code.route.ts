@@ -74,7 +74,7 @@ export const verifyCodeRoute = (needs: Dependencies): Endpoint =>
       noStore: true,
       consistency: { waitsFor: ['users'] },
       recordsItsRefusals: true,
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+      input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     async (request) => {
       const tenant = await needs.workspaces.tenant(request.tenantId);

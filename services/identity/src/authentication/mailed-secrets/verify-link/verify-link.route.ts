@@ -58,14 +58,13 @@ export const verifyLinkRoute = (needs: Dependencies): Endpoint =>
       area: 'user',
       repeat: 'never',
       body: Body,
-      takesForm: true,
+      input: { takesForm: true, limitBytes: PASSWORD_BODY_MAX_BYTES },
       showsPages: true,
       ok: Type.Union([SignedInByMail, SecondFactorDue]),
       refusals: REFUSALS,
       noStore: true,
       consistency: { waitsFor: ['users'] },
       recordsItsRefusals: true,
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (given) => {
       const token = pastedToken(given.body.token);

@@ -53,7 +53,7 @@ export const passkeySignInOptionsRoute = (needs: Dependencies): Endpoint =>
       // The address is only for the client's own form. A response that depended on it would reveal which addresses have
       // accounts.
       body: closed({ email: Type.Optional(emailField) }),
-      bodyOptional: true,
+      input: { isOptional: true },
       ok: closed(challengeFields),
       refusals: { passkeys_login_disabled: 403, tenant_not_found: 404, rate_limited: 429 },
     },

@@ -58,7 +58,7 @@ export const changePasswordRoute = (needs: Dependencies) =>
       notTaken: USERS_ONLY,
       consistency: { waitsFor: ['users'] },
       recordsItsRefusals: ['invalid_credentials', 'too_many_attempts'],
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+      input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     async (request) => {
       const caller = request.principal;

@@ -25,7 +25,7 @@ export const forgotPasswordRoute = (needs: MailDependencies): Endpoint =>
       body: closed({ email: emailField }),
       ok: message,
       refusals: { invalid_email: 400, tenant_not_found: 404, rate_limited: 429 },
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+      input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     async (request) => {
       const language = languageOf(request.headers);

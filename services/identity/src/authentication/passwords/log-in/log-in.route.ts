@@ -49,7 +49,7 @@ export const logInRoute = (needs: Dependencies): Endpoint =>
       noStore: true,
       consistency: { waitsFor: ['sessions', 'users'] },
       recordsItsRefusals: true,
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+      input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     async (request) => {
       const tried = await needs.passwordAttempt(request, request.body);

@@ -77,12 +77,11 @@ export const resetPasswordRoute = (needs: Dependencies): Endpoint =>
       tenant: 'optional',
       area: 'user',
       body: Body,
-      takesForm: true,
+      input: { takesForm: true, limitBytes: PASSWORD_BODY_MAX_BYTES },
       showsPages: true,
       ok: message,
       refusals: REFUSALS,
       consistency: { waitsFor: ['users'] },
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (given) => {
       const token = pastedToken(given.body.token);

@@ -85,7 +85,7 @@ export const acceptInvitationRoute = (needs: Dependencies): Endpoint =>
       tenant: 'optional',
       area: 'user',
       body: Body,
-      takesForm: true,
+      input: { takesForm: true, limitBytes: PASSWORD_BODY_MAX_BYTES },
       showsPages: true,
       ok: Type.Union([
         named('JoinedWithSession', closed({ user_id: Type.String(), ...tokenFields })),
@@ -95,7 +95,6 @@ export const acceptInvitationRoute = (needs: Dependencies): Endpoint =>
       refusals: REFUSALS,
       noStore: true,
       consistency: { waitsFor: ['users', 'sessions', 'invitations'] },
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (given) => {
       const token = pastedToken(given.body.token);

@@ -101,7 +101,7 @@ export const registerRoute = (needs: Dependencies): Endpoint =>
       noStore: true,
       repeat: 'by_key_in_handler',
       consistency: { waitsFor: ['users', 'sessions'] },
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+      input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     async (request) => {
       const { body } = request;

@@ -98,7 +98,7 @@ export const signUpRoute = (needs: Dependencies): Endpoint =>
       noStore: true,
       repeat: 'by_key_in_handler',
       consistency: { waitsFor: ['workspaces', 'users', 'sessions'] },
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+      input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     async (request) => {
       const read = signUpOf(request.body, {

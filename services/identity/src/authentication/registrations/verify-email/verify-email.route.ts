@@ -71,14 +71,13 @@ export const verifyEmailRoute = (needs: Dependencies): Endpoint =>
         "Confirms an address by the secret of a mailed link. The first proof of an address ends what was prepared with the account before, unless the call carries the account's password or a token of its user.",
       repeat: 'never',
       method: 'post',
-      takesForm: true,
+      input: { takesForm: true, limitBytes: PASSWORD_BODY_MAX_BYTES },
       showsPages: true,
       /**
        * With the password, or a session of the account, the person proves that they registered it, so nothing is
        * reclaimed.
        */
       body: closed({ token: Type.String(), password: Type.Optional(Type.String()) }),
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
     },
     async (request) => {
       const token = pastedToken(request.body.token);

@@ -29,7 +29,7 @@ const COMMON = {
   repeat: 'never',
   noStore: true,
   recordsItsRefusals: true,
-  bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+  input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
 } as const;
 
 export const challengeRoute = (needs: Dependencies): Endpoint =>

@@ -47,7 +47,7 @@ export const redeemSocialCodeRoute = (needs: Dependencies): Endpoint =>
       ok: SocialSignedIn,
       refusals: { invalid_code: 401, code_expired: 410, rate_limited: 429 },
       recordsItsRefusals: true,
-      bodyLimitBytes: PASSWORD_BODY_MAX_BYTES,
+      input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     async (request) => {
       const misses = [[LIMITS.secretFailuresByIp, request.ip]] as const;

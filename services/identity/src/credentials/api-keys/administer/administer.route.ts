@@ -191,7 +191,7 @@ export const rotateApiKeyRoute = (needs: Dependencies): Endpoint =>
       body: closed({
         grace_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: GRACE_MAX_S })),
       }),
-      bodyOptional: true,
+      input: { isOptional: true },
       ok: closed({ key: Type.String() }),
       showsSecret: true,
       refusals: { not_found: 404 },

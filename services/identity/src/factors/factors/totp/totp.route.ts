@@ -30,7 +30,7 @@ export const enrolTotpRoute = (needs: Dependencies) =>
       path: '/api/v1/me/mfa/totp',
       repeat: 'never',
       body: closed({ name: Type.Optional(displayNameField) }),
-      bodyOptional: true,
+      input: { isOptional: true },
       ok: closed({ factor_id: Type.String(), secret: Type.String(), otpauth_url: Type.String() }),
       status: 201,
       refusals: {

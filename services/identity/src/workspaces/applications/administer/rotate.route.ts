@@ -30,7 +30,7 @@ const COMMON = {
   body: closed({
     grace_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: GRACE_MAX_S })),
   }),
-  bodyOptional: true,
+  input: { isOptional: true },
   consistency: { waitsFor: ['workspaces'] },
 } as const;
 

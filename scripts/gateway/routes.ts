@@ -45,7 +45,7 @@ export function gatewayRoutes({ common, services }: ListedEndpoints): readonly G
         known?.bodyLimitBytes ?? BODY_LIMIT_BYTES,
         contract.input?.limitBytes ?? 0,
       ),
-      upperCaseCodes: known?.upperCaseCodes === true || contract.upperCaseCodes === true,
+      upperCaseCodes: known?.upperCaseCodes === true || contract.response?.errors === 'upper_case',
       isReplaced: known?.isReplaced === true || contract.method === 'put',
     });
   }

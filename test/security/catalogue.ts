@@ -39,4 +39,4 @@ export function catalogueOf({ host }: Pick<Fortress, 'host'>): readonly Entry[] 
 
 /** The status of a success. */
 export const successOf = ({ endpoint: { contract }, sample }: Entry): number =>
-  sample.status ?? contract.status ?? 200;
+  sample.status ?? contract.response?.status ?? 200;

@@ -80,7 +80,7 @@ it('errors 29 every refused request names its field', async () => {
   for (const entry of catalogueOf(world)) {
     const { contract } = entry.endpoint;
     // A server ignores parameters that it does not know (RFC 6749, 3.1 and 3.2), and answers in that body.
-    if (contract.oauthErrors === true || contract.input?.passedOn === true) continue;
+    if (contract.response?.errors === 'oauth' || contract.input?.passedOn === true) continue;
     // What comes back from the sign-in is a redirect of the authorization server, which may add parameters.
     if (contract.name === 'finish_page_sign_in') continue;
     const ask = await entry.sample.ask(world);
@@ -117,7 +117,7 @@ async function surpriseAt(
 
 it('errors 29 each code of a 400 has details in the document', () => {
   const undocumented = world.host.endpoints.flatMap(({ contract }) =>
-    contract.oauthErrors === true
+    contract.response?.errors === 'oauth'
       ? []
       : Object.entries(contract.refusals)
           .filter(([code, status]) => status === 400 && ERROR_DETAILS[code] === undefined)

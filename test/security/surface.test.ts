@@ -126,10 +126,10 @@ it('S20 every answer is dressed the same, and none that asks who calls may be ke
       const faults = faultsOf(headers, { status, path: pathOf(endpoint, ask) });
       const kept = headers.get('cache-control') !== 'no-store';
       if (contract.who !== 'anyone' && kept) faults.push('no-store for whoever is known');
-      if (contract.noStore === true && kept) faults.push('the contract’s no-store');
+      if (contract.response?.isSecret === true && kept) faults.push('the contract’s no-store');
       if (SECRET_FIELD.test(text) && kept) faults.push('no-store for a secret');
       const isMade = SECRET_FIELD.test(text) && contract.who !== 'anyone';
-      if (isMade && contract.who.includes('admin') && contract.showsSecret !== true) {
+      if (isMade && contract.who.includes('admin') && contract.response?.isSecret !== true) {
         faults.push('a secret that is shown to whoever lost the role for it');
       }
       wrong.push(...faults.map((fault) => `${titleOf(endpoint)} ${status}: ${fault}`));

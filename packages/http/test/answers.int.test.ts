@@ -46,15 +46,14 @@ describe('every answer', () => {
     expect(headers.get('etag')).toBeNull();
     expect(headers.get('x-served-by')).toBe('approval');
   });
-  it('S20 is not stored where it asks who calls, refusals too, unless the contract lets it', async () => {
+  it('S20 is not stored where it asks who calls, refusals too', async () => {
     const own = await fixture.call('GET', '/api/v1/me/notes', { as: 'member', tenant: null });
     const none = await fixture.call('GET', '/api/v1/me/notes');
     const secret = await fixture.call('POST', '/api/v1/tokens');
-    const kept = await fixture.call('GET', '/api/v1/notes/template', { as: 'member' });
     const open = await fixture.call('GET', '/health', { tenant: null });
     expect(
-      [own, none, secret, kept, open].map(({ headers }) => headers.get('cache-control')),
-    ).toEqual(['no-store', 'no-store', 'no-store', null, null]);
+      [own, none, secret, open].map(({ headers }) => headers.get('cache-control')),
+    ).toEqual(['no-store', 'no-store', 'no-store', null]);
     expect(own.body).toEqual({ seen: 't1' });
   });
   it('oauth 19 says with a 401 where tokens come from, and what the endpoint says itself', async () => {

@@ -36,7 +36,7 @@ const endpoints = [
       path: '/api/v1/secret',
       who: ['admin'],
       machine: 'never',
-      showsSecret: true,
+      response: { isSecret: true },
     },
     handle,
   ),

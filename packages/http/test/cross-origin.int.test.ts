@@ -24,7 +24,7 @@ const further = [
       method: 'get',
       path: '/.well-known/metadata',
       who: 'anyone',
-      origins: 'every',
+      response: { origins: 'every' },
       ok: Type.Object({}),
     },
     async () => ({ ok: {} }),

@@ -22,7 +22,7 @@ const ALLOW_ORIGIN = 'Access-Control-Allow-Origin';
 const EXPOSE_HEADERS = 'Access-Control-Expose-Headers';
 
 export const originRuleOf = (contract: Contract | undefined, path: string): OriginRule =>
-  contract?.origins ?? (path.startsWith(API) ? 'allowed' : 'own');
+  contract?.response?.origins ?? (path.startsWith(API) ? 'allowed' : 'own');
 
 /**
  * Adds the headers that let a page read the response. `tenantId` is the response's tenant. A response without a tenant
@@ -67,7 +67,7 @@ export function preflightHeaders(
   const { origin = '', 'access-control-request-method': method } = request.headers;
   const callable = contracts.filter((contract) => originRuleOf(contract, contract.path) !== 'own');
   const wanted = callable.find((contract) => contract.method.toUpperCase() === method);
-  const isEvery = wanted?.origins === 'every';
+  const isEvery = wanted?.response?.origins === 'every';
   const headers: Outgoing = isEvery ? {} : { Vary: 'Origin' };
   if (wanted === undefined || (!isEvery && !origins.ofAny(origin))) return headers;
   return {
@@ -90,8 +90,8 @@ const TRACING_HEADERS = ['traceparent', 'tracestate', 'baggage', 'b3', 'sentry-t
 
 /** The headers that the endpoint reads, and those that browsers send on their own. */
 function requestHeadersOf(contract: Contract): readonly string[] {
-  const { who, method, tenant, needsCapability, oauthErrors } = contract;
-  const hasCredential = who !== 'anyone' || oauthErrors === true;
+  const { who, method, tenant, needsCapability, response } = contract;
+  const hasCredential = who !== 'anyone' || response?.errors === 'oauth';
   return [
     ...(hasCredential ? ['Authorization', 'DPoP'] : []),
     ...(method === 'get' ? [] : ['Content-Type']),

@@ -160,7 +160,7 @@ export class HttpContext {
     const headers = Object.assign(this.headers(), more);
     const { challenge } = this.parts.defaultHeaders;
     refusalHeaders(headers, refusal, { path: this.path, challenge });
-    const isOAuth = this.contract?.oauthErrors === true;
+    const isOAuth = this.contract?.response?.errors === 'oauth';
     const body = isOAuth ? oauthErrorBody(refusal) : errorBody(refusal, this.requestId);
     this.answer(refusal.status, body, headers);
   }
@@ -220,7 +220,7 @@ function originForm(request: IncomingMessage): string {
 
 /** Responses of authenticated endpoints depend on the caller. */
 const isPrivate = (contract: Contract | undefined): boolean =>
-  contract !== undefined && (contract.noStore ?? contract.who !== 'anyone');
+  contract !== undefined && (contract.response?.isSecret === true || contract.who !== 'anyone');
 
 const socketAddress = ({ socket }: IncomingMessage): string =>
   clientAddress(socket.remoteAddress, undefined, () => false);

@@ -50,6 +50,29 @@ export type InputRule = {
   readonly passedOn?: true;
 };
 
+export type ResponseRule<Other extends TSchema = TSchema> = {
+  /** The status of `ok`; 200 by default. */
+  readonly status?: number;
+  /** Successes with another status and body. */
+  readonly others?: { readonly [status: number]: Other };
+  /** Set if the response is not JSON. The handler then returns a `raw` body of this media type. */
+  readonly mediaType?: string;
+  /** Clients that send a form or accept `text/html` get a page, also for a refusal. */
+  readonly orPage?: true;
+  /**
+   * `oauth`: errors have the body of RFC 6749, `{error, error_description}`. Set for everything under `/oauth2`.
+   * `upper_case`: the codes of the request pipeline are in capitals (vending).
+   */
+  readonly errors?: 'oauth' | 'upper_case';
+  /**
+   * The response may contain a secret: it has `Cache-Control: no-store`, as every response of an endpoint that
+   * authenticates has, and a caller whose role is checked is checked again before it is sent.
+   */
+  readonly isSecret?: true;
+  /** The origins whose pages may read it. By default allowed ones under `/api/v1`, elsewhere its own. */
+  readonly origins?: OriginRule;
+};
+
 export type Contract<
   Params extends TObject = TObject,
   Query extends TObject = TObject,
@@ -82,23 +105,12 @@ export type Contract<
   readonly body?: Body;
   /** How query and body are read, if not as JSON within the usual limits. */
   readonly input?: InputRule;
-  /** The schema of the success body. Its status is 200 by default. Further successes are in `otherOk`. */
+  /** The schema of the success body. Further successes are in `response`. */
   readonly ok: Ok;
-  readonly status?: number;
-  readonly otherOk?: { readonly [status: number]: Other };
-  /** Set if the response is not JSON. The handler then returns a `raw` body of this media type. */
-  readonly okMediaType?: string;
-  /** Errors have the body of RFC 6749, `{error, error_description}`. Set for everything under `/oauth2`. */
-  readonly oauthErrors?: true;
-  /** Clients that send a form or accept `text/html` get a page, also for a refusal. */
-  readonly showsPages?: true;
+  /** What differs from a response with status 200, JSON, and the errors of this API. */
+  readonly response?: ResponseRule<Other>;
   /** Every refusal code of the handler, with its status. */
   readonly refusals: Readonly<Record<Reason, number>>;
-  /**
-   * `Cache-Control: no-store`. The default is true for endpoints that authenticate. Other endpoints set it if the
-   * response contains secrets.
-   */
-  readonly noStore?: boolean;
   /** Stated by every endpoint that accepts users, with one of the two fields below: {@link CallClass}. */
   readonly class?: CallClass['class'];
   readonly applicationScope?: ApplicationScope;
@@ -107,8 +119,6 @@ export type Contract<
   readonly readsSignIn?: true;
   /** Stated by every endpoint that accepts a role or an API key: {@link MachineRule}. */
   readonly machine?: MachineRule;
-  /** The response shows a new secret: the role is checked again before it is sent. */
-  readonly showsSecret?: true;
   /**
    * The response to authenticated callers of a kind that is not accepted, instead of 403 `forbidden`. Agents that send
    * a key get `agent_key`, others `agent`.
@@ -124,8 +134,6 @@ export type Contract<
    * 'INVALID_AGENT_KEY'}`.
    */
   readonly pipelineCodes?: { readonly [code: string]: string };
-  /** Upper-cases the other codes of the request pipeline (vending). */
-  readonly upperCaseCodes?: boolean;
   /** How a client reads its own writes. */
   readonly consistency?: Consistency;
   /** What a repeat of the request does. Stated by every endpoint but GET. */
@@ -146,8 +154,6 @@ export type Contract<
   readonly internal?: boolean;
   /** Whether it is a page for people. The gateway routes to it, and the OpenAPI document leaves it out. */
   readonly isPage?: true;
-  /** The origins whose pages may read the responses. By default allowed ones under `/api/v1`, elsewhere its own. */
-  readonly origins?: OriginRule;
 };
 
 /**

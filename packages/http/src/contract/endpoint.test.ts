@@ -85,7 +85,7 @@ const refusedByTheCompiler = () => [
     async () => ({ ok: { value: '' } }),
   ),
   endpoint(
-    { ...common, ...shapes, who: 'anyone', otherOk: { 202: Type.Object({ id: Type.String() }) } },
+    { ...common, ...shapes, who: 'anyone', response: { others: { 202: Type.Object({ id: Type.String() }) } } },
     // @ts-expect-error: the result fits neither of the two successes.
     async () => ({ ok: { id: 7 }, status: 202 }),
   ),

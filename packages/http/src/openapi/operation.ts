@@ -19,7 +19,7 @@ export function operation({ contract, codes }: CatalogueEntry, parts: Parts): Js
   const { who, summary, tag, input } = contract;
   const refused = Object.entries(codes).map(([status, names]) => [
     status,
-    contract.oauthErrors === true
+    contract.response?.errors === 'oauth'
       ? oauthRefusal(status, names, { types: parts.types, contract })
       : parts.refusals.of(status, names, contract),
   ]);
@@ -102,7 +102,8 @@ function parametersIn(
 }
 
 function successes(contract: Contract, name: string, types: NamedTypes): Json {
-  const { ok, status = 200, otherOk = {}, okMediaType = JSON_TYPE } = contract;
+  const { ok, response = {} } = contract;
+  const { status = 200, others = {}, mediaType = JSON_TYPE } = response;
   const headers = {
     'X-Request-Id': headerRef('RequestId'),
     ...(contract.method === 'get' && contract.consistency?.waitsFor === undefined
@@ -115,18 +116,18 @@ function successes(contract: Contract, name: string, types: NamedTypes): Json {
       description: `${STATUS_CODES[answered]}.`,
       headers,
       content:
-        okMediaType === JSON_TYPE
+        mediaType === JSON_TYPE
           ? { ...jsonContent(answerSchema(schema), typeName, types), ...pageContent(contract) }
-          : { [okMediaType]: { schema: standard(plainSchema(schema)) } },
+          : { [mediaType]: { schema: standard(plainSchema(schema)) } },
     };
   };
-  const others = Object.entries(otherOk).map(([other, schema]) => [
+  const further = Object.entries(others).map(([other, schema]) => [
     other,
     one(schema, other, `${name}Result${other}`),
   ]);
   return {
     [status]: one(ok, status, `${name}Result`),
-    ...Object.fromEntries(others),
+    ...Object.fromEntries(further),
   };
 }
 

@@ -36,12 +36,12 @@ export function refusalsOf(entries: readonly CatalogueEntry[], types: NamedTypes
 }
 
 /** The name consists of the codes, because numbers would change with each operation that is added. */
-const nameOf = (status: string, codes: readonly string[], { showsPages }: Contract): string =>
-  `${codes.map(typeName).join('Or')}${showsPages === true ? 'OrPage' : ''}${status}`;
+const nameOf = (status: string, codes: readonly string[], { response }: Contract): string =>
+  `${codes.map(typeName).join('Or')}${response?.orPage === true ? 'OrPage' : ''}${status}`;
 
 /** The response may also be a page. */
-export const pageContent = ({ showsPages }: Contract): Json =>
-  showsPages === true ? { 'text/html': { schema: { type: 'string' } } } : {};
+export const pageContent = ({ response }: Contract): Json =>
+  response?.orPage === true ? { 'text/html': { schema: { type: 'string' } } } : {};
 
 type Of = { readonly types: NamedTypes; readonly contract: Contract };
 

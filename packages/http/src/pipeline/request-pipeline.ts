@@ -227,7 +227,7 @@ async function handledConfirmed(
   ]);
   if ('refusal' in before) return before;
   const answer = await route.endpoint.handle(before, made);
-  if (route.contract.showsSecret !== true || !('ok' in answer)) return answer;
+  if (route.contract.response?.isSecret !== true || !('ok' in answer)) return answer;
   const after = await confirmed(route, request);
   return 'refusal' in after ? after : answer;
 }
@@ -250,7 +250,7 @@ function succeeded(
       ? {}
       : { 'X-Service-Consistency': printToken(route.group.service, answer.wrote) };
   Object.assign(headers, answer.headers);
-  const status = answer.status ?? route.contract.status ?? 200;
+  const status = answer.status ?? route.contract.response?.status ?? 200;
   return { status, body: answer.ok, headers, ofTenant: answer.ofTenant };
 }
 

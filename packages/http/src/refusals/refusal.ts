@@ -113,7 +113,7 @@ export function messageOf(code: string): string {
 export function inEndpointCodes(refusal: Refusal, contract: Contract): Refusal {
   const named = contract.pipelineCodes?.[refusal.code];
   if (named !== undefined) return { ...refusal, code: named };
-  return contract.upperCaseCodes === true
+  return contract.response?.errors === 'upper_case'
     ? { ...refusal, code: refusal.code.toUpperCase() }
     : refusal;
 }

@@ -32,12 +32,14 @@ export const PAGE_CONTRACT = {
   who: 'anyone',
   tenant: 'none',
   area: 'user',
-  noStore: true,
+  response: {
+    others: { 303: Type.Object({}, { additionalProperties: false }) },
+    mediaType: 'text/html',
+    isSecret: true,
+    origins: 'own',
+  },
   recordsItsRefusals: true,
-  origins: 'own',
   ok: Type.String(),
-  okMediaType: 'text/html',
-  otherOk: { 303: Type.Object({}, { additionalProperties: false }) },
 } as const;
 
 const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));

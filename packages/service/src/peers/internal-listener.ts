@@ -90,7 +90,7 @@ const served = (
       who: 'anyone',
       tenant: 'optional',
       internal: true,
-      noStore: true,
+      response: { isSecret: true },
     },
     async ({ params, query, body, tenantId }) => {
       const request: { readonly [field: string]: unknown } = { ...params, ...query, ...body };

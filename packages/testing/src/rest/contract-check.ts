@@ -45,10 +45,10 @@ export function checkAnswer(
 }
 
 function checkSuccess(contract: Contract, request: string, answer: Answer): void {
+  const { status = 200, others, mediaType } = contract.response ?? {};
   const schema =
-    contract.otherOk?.[answer.status] ??
-    (answer.status === (contract.status ?? 200) ? contract.ok : undefined);
-  if (contract.okMediaType !== undefined) return;
+    others?.[answer.status] ?? (answer.status === status ? contract.ok : undefined);
+  if (mediaType !== undefined) return;
   if (answer.status === 302 || answer.status === 303) return; // A `raw` response.
   if (schema === undefined) {
     throw new ContractBroken(
@@ -111,7 +111,8 @@ function codesOf(contract: Contract): Map<string, Set<number>> {
     known.set(code, (known.get(code) ?? new Set()).add(status));
   };
   const spelled = (code: string): string =>
-    contract.pipelineCodes?.[code] ?? (contract.upperCaseCodes ? code.toUpperCase() : code);
+    contract.pipelineCodes?.[code] ??
+    (contract.response?.errors === 'upper_case' ? code.toUpperCase() : code);
   for (const [code, status] of Object.entries(COMMON_ERRORS)) add(spelled(code), status);
   for (const [code, status] of Object.entries(contract.refusals)) add(code, status);
   for (const { code, status } of Object.values(contract.notTaken ?? {})) add(code, status);

@@ -8,10 +8,13 @@ export type EndpointValue = {
     readonly method: string;
     readonly path: string;
     readonly ok: TSchema;
-    readonly status?: number;
+    readonly response?: {
+      readonly status?: number;
+      readonly others?: { readonly [status: number]: TSchema };
+      readonly mediaType?: string;
+      readonly errors?: 'oauth' | 'upper_case';
+    };
     readonly isPage?: true;
-    readonly otherOk?: { readonly [status: number]: TSchema };
-    readonly okMediaType?: string;
     readonly refusals: { readonly [reason: string]: number };
     readonly pipelineCodes?: { readonly [code: string]: string };
     readonly notTaken?: {
@@ -20,7 +23,6 @@ export type EndpointValue = {
         readonly code: string;
       };
     };
-    readonly upperCaseCodes?: boolean;
   };
 };
 

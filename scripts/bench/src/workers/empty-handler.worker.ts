@@ -14,12 +14,11 @@ const empty = endpoint(
     who: 'anyone',
     tenant: 'none',
     area: 'user',
-    oauthErrors: true,
+    response: { errors: 'oauth', isSecret: true },
     input: { takesForm: true },
     body: Type.Object({ token: Type.String() }, { additionalProperties: true }),
     ok: Type.Object({ active: Type.Boolean() }, { additionalProperties: true }),
     refusals: {},
-    noStore: true,
   },
   async () => ({ ok: { active: true } }),
 );

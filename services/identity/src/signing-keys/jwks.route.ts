@@ -19,7 +19,7 @@ export const jwksRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'jwks',
-      origins: 'every',
+      response: { mediaType: 'application/json', origins: 'every' },
       clientName: 'get_jwks',
       summary: 'Public signing keys',
       description:
@@ -45,7 +45,6 @@ export const jwksRoute = (needs: Dependencies): Endpoint =>
           ),
         ),
       }),
-      okMediaType: 'application/json',
       refusals: {},
     },
     async ({ headers }) => keySetAnswer(needs.signingKeys.jwks(), headers['if-none-match']),
@@ -55,7 +54,7 @@ export const clientJwksRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'client_jwks',
-      origins: 'every',
+      response: { mediaType: 'application/json', origins: 'every' },
       clientName: 'get_client_jwks',
       summary: 'Public signing keys of all algorithms',
       description:
@@ -82,7 +81,6 @@ export const clientJwksRoute = (needs: Dependencies): Endpoint =>
           ),
         ),
       }),
-      okMediaType: 'application/json',
       refusals: {},
     },
     async ({ headers }) => keySetAnswer(needs.signingKeys.clientJwks(), headers['if-none-match']),

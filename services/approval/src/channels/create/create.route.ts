@@ -50,7 +50,7 @@ export const createChannelRoute = (dependencies: ChannelDependencies) =>
       path: '/api/v1/ciba/channels',
       body,
       ok: channelShape,
-      status: 201,
+      response: { status: 201 },
       refusals: {
         ...CHANNEL_REFUSALS,
         invalid_request: 400,

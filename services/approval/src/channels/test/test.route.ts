@@ -30,7 +30,7 @@ export const testChannelRoute = (dependencies: ChannelDependencies) =>
       body: Type.Object({}),
       input: { isOptional: true },
       ok: Type.Object({ status: Type.Literal('queued') }),
-      status: 202,
+      response: { status: 202 },
       refusals: { ...CHANNEL_REFUSALS, channel_not_found: 404 },
     },
     async (request) => {

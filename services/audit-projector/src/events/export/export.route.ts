@@ -32,7 +32,7 @@ export const exportEvents = (needs: Dependencies) => {
         limit: Type.Optional(Type.Integer({ minimum: 1 })),
       }),
       ok: Type.String(),
-      okMediaType: 'text/csv',
+      response: { mediaType: 'text/csv' },
       refusals: { invalid_request: 400, rate_limited: 429 },
     },
     async (request) => {

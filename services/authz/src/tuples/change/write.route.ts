@@ -23,7 +23,7 @@ export const writeTuple = (needs: ChangeDependencies & { readonly ids: Ids }) =>
       path: '/api/v1/fga/tuples',
       body: writableShape,
       ok: tupleShape,
-      status: 201,
+      response: { status: 201 },
       refusals: { invalid_request: 400 },
       consistency: { waitsFor: ['tuples'] },
     },

@@ -34,7 +34,7 @@ export function exportUsersRoute(needs: Dependencies): Endpoint {
       who: READS,
       query: Type.Object({ include: Type.Optional(Type.Literal(PASSWORD_HASH)) }),
       ok: Type.String(),
-      okMediaType: 'application/x-ndjson',
+      response: { mediaType: 'application/x-ndjson' },
       refusals: {
         step_up_required: 401,
         forbidden: 403,

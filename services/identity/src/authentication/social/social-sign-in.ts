@@ -16,7 +16,7 @@ export const SOCIAL = {
   tag: 'Authentication',
   who: 'anyone',
   area: 'user',
-  noStore: true,
+  response: { isSecret: true },
 } as const;
 
 export const ProviderParams = Type.Object({

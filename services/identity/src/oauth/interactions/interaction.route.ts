@@ -41,7 +41,7 @@ export const interactionRoute = (needs: InteractionDependencies): Endpoint =>
         'Tells the hosted pages what the user is asked for now. It needs the cookie of the browser that began. An interaction lasts 10 minutes; one that waits for a mail lasts as long as the link or code of the mail.',
       method: 'get',
       path: PATH,
-      showsPages: true,
+      response: { orPage: true, errors: 'oauth', isSecret: true },
       // The provider's response parameters.
       query: Type.Object({ error: Type.Optional(Type.String({ maxLength: 64 })) }),
       ok: Type.Object(
@@ -201,7 +201,7 @@ export const interactionLinkRoute = (needs: InteractionDependencies): Endpoint =
       method: 'get',
       path: `${PATH}/link`,
       ok: Type.String(),
-      okMediaType: 'text/html',
+      response: { mediaType: 'text/html', errors: 'oauth', isSecret: true },
       refusals: { interaction_not_found: 404 },
     },
     async (request) => {

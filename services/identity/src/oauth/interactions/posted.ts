@@ -48,9 +48,8 @@ export const COMMON = {
   who: 'anyone',
   tenant: 'none',
   area: 'user',
-  oauthErrors: true,
+  response: { errors: 'oauth', isSecret: true },
   params: Params,
-  noStore: true,
   recordsItsRefusals: true,
 } as const;
 
@@ -99,8 +98,12 @@ export const POST = {
   method: 'post',
   repeat: 'never',
   input: FORM,
-  showsPages: true,
-  otherOk: { 303: Type.Object({}, { additionalProperties: false }) },
+  response: {
+    others: { 303: Type.Object({}, { additionalProperties: false }) },
+    orPage: true,
+    errors: 'oauth',
+    isSecret: true,
+  },
   ok: Type.Object(
     {
       redirect_to: Type.Optional(Type.String()),

@@ -129,8 +129,12 @@ export const interactionVerifyEmailPageRoute = (needs: InteractionDependencies):
       method: 'get',
       path: `${PATH}/verify-email`,
       ok: Type.String(),
-      okMediaType: 'text/html',
-      otherOk: { 303: Type.Object({}, { additionalProperties: false }) },
+      response: {
+        others: { 303: Type.Object({}, { additionalProperties: false }) },
+        mediaType: 'text/html',
+        errors: 'oauth',
+        isSecret: true,
+      },
       refusals: { interaction_not_found: 404 },
     },
     async (request) => {

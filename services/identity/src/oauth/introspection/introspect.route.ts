@@ -36,7 +36,7 @@ export const introspectRoute = (needs: Dependencies): Endpoint =>
       who: 'anyone',
       tenant: 'none',
       area: 'user',
-      oauthErrors: true,
+      response: { errors: 'oauth', isSecret: true },
       input: { takesForm: true },
       body: Type.Object(
         {
@@ -52,7 +52,6 @@ export const introspectRoute = (needs: Dependencies): Endpoint =>
       ),
       ok: Active,
       refusals: { invalid_client: 401, insufficient_scope: 403, rate_limited: 429 },
-      noStore: true,
       recordsItsRefusals: true,
     },
     async (request) => {

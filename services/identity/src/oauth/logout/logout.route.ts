@@ -44,19 +44,22 @@ const CONFIRM = `${PATH}/confirm`;
 const FORM_MAX_BYTES = 16 * 1024;
 const REFUSED = { refused: 'invalid_request' } as const;
 
+const RESPONSE = { errors: 'oauth', isSecret: true } as const;
 const OPEN = {
   tag: 'OAuth',
   who: 'anyone',
   tenant: 'none',
   area: 'user',
-  oauthErrors: true,
+  response: RESPONSE,
   recordsItsRefusals: true,
-  noStore: true,
 } as const;
 const PAGE = {
   ok: Type.String(),
-  okMediaType: 'text/html',
-  otherOk: { 303: Type.Object({}, { additionalProperties: false }) },
+  response: {
+    ...RESPONSE,
+    others: { 303: Type.Object({}, { additionalProperties: false }) },
+    mediaType: 'text/html',
+  },
 } as const;
 
 const text = Type.Optional(Type.String());
@@ -133,8 +136,7 @@ export const postLogoutRoute = (needs: Pick<Dependencies, 'limits'>): Endpoint =
       input: { isOptional: true, takesForm: true, limitBytes: FORM_MAX_BYTES },
       body: Type.Object({ id_token_hint: text }, { additionalProperties: Type.String() }),
       ok: Type.String(),
-      status: 303,
-      okMediaType: 'text/html',
+      response: { ...RESPONSE, status: 303, mediaType: 'text/html' },
       refusals: { invalid_request: 400, rate_limited: 429 },
     },
     async ({ body, ip }) => {

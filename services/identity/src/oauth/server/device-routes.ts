@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { LIMITS } from '../../http/limits.ts';
 import { clientFields, open, type Passed, text } from './passed.ts';
 
-const PAGE = { ok: Type.String(), okMediaType: 'text/html' } as const;
+const PAGE = { ok: Type.String(), response: { mediaType: 'text/html' } } as const;
 
 export const DEVICE_PASSED: readonly Passed[] = [
   {

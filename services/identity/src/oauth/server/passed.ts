@@ -19,9 +19,7 @@ export type Passed = {
   readonly query?: TObject;
   readonly body?: TSchema;
   readonly ok: TSchema;
-  readonly status?: number;
+  readonly response?: Omit<NonNullable<Contract['response']>, 'errors' | 'others'>;
   readonly repeat?: 'get_only';
-  readonly okMediaType?: string;
-  readonly origins?: NonNullable<Contract['origins']>;
   readonly limit: RateLimit | undefined;
 };

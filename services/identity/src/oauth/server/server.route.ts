@@ -28,10 +28,9 @@ const OPEN = {
   who: 'anyone',
   tenant: 'none',
   area: 'user',
-  oauthErrors: true,
+  response: { errors: 'oauth' },
   recordsItsRefusals: true,
 } as const;
-const COMMON = { ...OPEN, input: { passedOn: true }, okMediaType: 'application/json' } as const;
 
 const AuthorizeQuery = {
   client_id: Type.String(),
@@ -87,8 +86,7 @@ const ROUTES: readonly Passed[] = [
     query: open(AuthorizeQuery),
     // The response is a redirect, or a page for `response_mode=form_post`.
     ok: Type.String(),
-    status: 303,
-    okMediaType: 'text/html',
+    response: { status: 303, mediaType: 'text/html' },
     limit: LIMITS.authorizeByIp,
   },
   {
@@ -102,13 +100,12 @@ const ROUTES: readonly Passed[] = [
     params: Type.Object({ uid: Type.String({ minLength: 1, maxLength: 128 }) }),
     // The response is a redirect, or a page for `response_mode=form_post`.
     ok: Type.String(),
-    status: 303,
-    okMediaType: 'text/html',
+    response: { status: 303, mediaType: 'text/html' },
     limit: LIMITS.authorizeByIp,
   },
   {
     name: 'issue_tokens',
-    origins: 'allowed',
+    response: { origins: 'allowed' },
     summary: 'Exchange a code or a token, or sign in as a client',
     description:
       'Exchanges a code, a refresh token or the code of a device for tokens, or gives an application a token in its own name (`client_credentials`). Each code and refresh token works once. An agent, with its id and its key as client credentials, exchanges the access token of a user for its own (RFC 8693): that starts an agent session like `POST /api/v1/agent/sessions`, with the same limits. Errors have the form of RFC 6749. A client that has proved itself may call it 600 times a minute.',
@@ -120,7 +117,7 @@ const ROUTES: readonly Passed[] = [
   },
   {
     name: 'revoke_token',
-    origins: 'allowed',
+    response: { origins: 'allowed' },
     summary: 'End what a refresh token belongs to',
     description:
       'Ends the session that a refresh token belongs to (RFC 7009). The application authenticates. An unknown token is answered with 200, too.',
@@ -132,7 +129,7 @@ const ROUTES: readonly Passed[] = [
   },
   {
     name: 'push_authorization_request',
-    origins: 'allowed',
+    response: { status: 201, origins: 'allowed' },
     summary: 'Leave an authorization request before the user is sent',
     description:
       'Takes the parameters of an authorization request before the browser is sent, and answers a `request_uri` for it (RFC 9126). The application authenticates.',
@@ -140,13 +137,12 @@ const ROUTES: readonly Passed[] = [
     path: '/oauth2/par',
     body: open({ ...AuthorizeQuery, ...clientFields }),
     ok: open({ request_uri: Type.String(), expires_in: Type.Integer() }),
-    status: 201,
     // This limit counts refusals by address. Requests are counted by client when the client is known.
     limit: LIMITS.tokenFailuresByIp,
   },
   {
     name: 'openid_configuration',
-    origins: 'every',
+    response: { origins: 'every' },
     summary: 'What the authorization server can do (OpenID Connect Discovery)',
     description: 'Describes the authorization server to OpenID Connect clients.',
     method: 'get',
@@ -156,7 +152,7 @@ const ROUTES: readonly Passed[] = [
   },
   {
     name: 'authorization_server_metadata',
-    origins: 'every',
+    response: { origins: 'every' },
     summary: 'What the authorization server can do (RFC 8414)',
     description:
       'Describes the authorization server to clients: addresses, grants, algorithms (RFC 8414).',
@@ -186,8 +182,7 @@ const postAuthorizeRoute = (needs: Pick<Dependencies, 'limits'>): Endpoint =>
       // Errors in the parameters are reported at the address that the browser is redirected to.
       body: Type.Object({ client_id: text }, { additionalProperties: Type.String() }),
       ok: Type.String(),
-      status: 303,
-      okMediaType: 'text/html',
+      response: { status: 303, mediaType: 'text/html', errors: 'oauth' },
       refusals: { invalid_request: 400, rate_limited: 429 },
     },
     async ({ body, ip }) => {
@@ -207,11 +202,13 @@ const FORM_MAX_BYTES = 16 * 1024;
 const REFUSED = 400;
 
 export const serverRoutes = (needs: Dependencies): readonly Endpoint[] => [
-  ...[...ROUTES, ...DEVICE_PASSED].map(({ limit, ...route }) =>
+  ...[...ROUTES, ...DEVICE_PASSED].map(({ limit, response: rule, ...route }) =>
     endpoint(
       {
-        ...COMMON,
+        ...OPEN,
         ...route,
+        input: { passedOn: true },
+        response: { mediaType: 'application/json', errors: 'oauth', ...rule },
         ...(route.method === 'post' ? { repeat: 'never' as const } : {}),
         refusals: { rate_limited: 429 },
       },
@@ -258,7 +255,7 @@ const protectedResourceRoute = (
   endpoint(
     {
       name,
-      origins: 'every',
+      response: { origins: 'every' },
       summary: 'Where tokens for this API come from (RFC 9728)',
       description:
         'Says which issuers this API takes tokens from, so that a client whose call was refused knows where to ask.',

@@ -37,10 +37,8 @@ const COMMON = {
   who: 'anyone',
   tenant: 'none',
   area: 'user',
-  oauthErrors: true,
+  response: { errors: 'oauth', isSecret: true, origins: 'allowed' },
   refusals: { invalid_token: 401, insufficient_scope: 403, rate_limited: 429 },
-  noStore: true,
-  origins: 'allowed',
   recordsItsRefusals: true,
 } as const;
 

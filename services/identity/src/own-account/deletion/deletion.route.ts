@@ -60,7 +60,7 @@ const scheduleDeletionRoute = (deps: DeletionDependencies) =>
       method: 'post',
       body: closed({ confirm: ownEmailField }),
       ok: closed({ delete_at: Time }),
-      status: 202,
+      response: { status: 202 },
       refusals: {
         invalid_request: 400,
         deletion_disabled: 403,

@@ -63,7 +63,7 @@ const requestEmailChangeRoute = (deps: RequestDependencies) =>
         present_out_of_reach: Type.Optional(Type.Boolean()),
       }),
       ok: closed({ status: Type.Literal('confirmation sent'), expires_at: Time }),
-      status: 202,
+      response: { status: 202 },
       refusals: {
         invalid_email: 400,
         invalid_request: 400,

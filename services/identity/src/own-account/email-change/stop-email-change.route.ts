@@ -57,10 +57,9 @@ const stopEmailChangeRoute = (deps: StopDependencies): Endpoint =>
       repeat: 'never',
       body: closed({ token: Type.String() }),
       input: { takesForm: true, limitBytes: PASSWORD_BODY_MAX_BYTES },
-      showsPages: true,
+      response: { orPage: true, isSecret: true },
       ok: closed({ status: Type.Literal('email change stopped') }),
       refusals: REFUSALS,
-      noStore: true,
     },
     async (request) => {
       const token = pastedToken(request.body.token);
@@ -87,7 +86,7 @@ const stopPageRoute = (deps: Pick<StopDependencies, 'workspaces'>): Endpoint =>
       tenant: 'none',
       area: 'user',
       ok: Type.String(),
-      okMediaType: 'text/html',
+      response: { mediaType: 'text/html' },
       refusals: {},
     },
     async (request) => showLinkPage(deps, 'email_change_stop', request, PATH),

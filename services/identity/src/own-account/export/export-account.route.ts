@@ -70,7 +70,7 @@ export const exportAccountRoute = (deps: ExportDependencies) =>
       notTaken: USERS_ONLY,
       ok: Export,
       refusals: { forbidden: 403, not_found: 404, rate_limited: 429 },
-      noStore: true,
+      response: { isSecret: true },
       consistency: { reads: ['sessions', 'users', 'consents', 'delegations', 'agents'] },
     },
     async (request) => {

@@ -33,7 +33,7 @@ export const refreshRoute = (needs: Dependencies): Endpoint =>
       body: Body,
       ok: closed({ user_id: Type.String(), ...tokenFields, email_verified: Type.Boolean() }),
       refusals: { invalid_refresh_token: 401, refresh_token_rotated: 401, rate_limited: 429 },
-      noStore: true,
+      response: { isSecret: true },
       consistency: { waitsFor: ['sessions'] },
       recordsItsRefusals: true,
       input: { limitBytes: PASSWORD_BODY_MAX_BYTES },

@@ -60,7 +60,7 @@ export const vendRoute = (vault: VendDependencies): Endpoint =>
       params: Type.Object({ id: Type.String({ minLength: 1 }) }),
       body: VendBody,
       ok: Granted,
-      otherOk: { 202: ApprovalRequired },
+      response: { others: { 202: ApprovalRequired }, errors: 'upper_case' },
       refusals: VEND_REFUSALS,
       notTaken: { user: NO_AGENT, agent: NO_AGENT, api_key: NO_AGENT },
       pipelineCodes: {
@@ -69,7 +69,6 @@ export const vendRoute = (vault: VendDependencies): Endpoint =>
         write_contention: 'UNAVAILABLE',
         internal_error: 'INTERNAL',
       },
-      upperCaseCodes: true,
       repeat: 'by_key',
       recordsItsRefusals: OWN,
     },

@@ -30,7 +30,7 @@ export const addPolicyRoute = (vault: AddDependencies): Endpoint =>
       who: WRITES,
       body: NewPolicy,
       ok: PolicyShape,
-      status: 201,
+      response: { status: 201 },
       refusals: {
         unknown_approver: 400,
         too_many_policies: 409,

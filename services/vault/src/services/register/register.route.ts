@@ -54,7 +54,7 @@ export const registerServiceRoute = (vault: RegisterDependencies): Endpoint =>
         config: Type.Optional(Type.Object({}, { additionalProperties: true })),
       }),
       ok: ServiceShape,
-      status: 201,
+      response: { status: 201 },
       refusals: {
         invalid_request: 400,
         unsupported_credential_type: 400,

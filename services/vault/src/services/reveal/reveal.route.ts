@@ -53,8 +53,7 @@ export const revealRoute = (vault: RevealDependencies): Endpoint =>
         version: Type.Optional(VersionNumber),
       }),
       ok: Type.Object({ name: Type.String(), version: Type.Integer(), value: Type.String() }),
-      showsSecret: true,
-      noStore: true,
+      response: { isSecret: true },
       refusals: {
         invalid_request: 400,
         step_up_required: 401,

@@ -31,7 +31,7 @@ export const retryDeliveryRoute = (
       body: Type.Object({}),
       input: { isOptional: true },
       ok: Type.Object({ status: Type.Literal('retried') }),
-      status: 202,
+      response: { status: 202 },
       refusals: { delivery_not_found: 422, webhook_unavailable: 422, payload_erased: 422 },
       consistency: { waitsFor: [DELIVERIES_TABLE] },
     },

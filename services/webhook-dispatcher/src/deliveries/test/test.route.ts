@@ -39,7 +39,7 @@ export const testWebhookRoute = (
       body: Type.Object({}),
       input: { isOptional: true },
       ok: Type.Object({ status: Type.Literal('sent') }),
-      status: 202,
+      response: { status: 202 },
       refusals: { webhook_not_found: 404 },
       consistency: { waitsFor: [DELIVERIES_TABLE] },
     },

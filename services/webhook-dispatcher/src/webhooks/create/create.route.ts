@@ -46,8 +46,7 @@ export const createWebhookRoute = (needs: WriteDependencies) =>
         description: Type.Optional(descriptionField),
       }),
       ok: createdWebhook,
-      showsSecret: true,
-      status: 201,
+      response: { status: 201, isSecret: true },
       refusals: {
         invalid_url: 400,
         unknown_event: 400,

@@ -26,7 +26,7 @@ export const rotateSecretRoute = (needs: WriteDependencies) =>
       body: Type.Object({}),
       input: { isOptional: true },
       ok: Type.Object({ secret: Type.String() }),
-      showsSecret: true,
+      response: { isSecret: true },
       refusals: { webhook_not_found: 404 },
       consistency: { waitsFor: [WEBHOOKS_TABLE] },
     },

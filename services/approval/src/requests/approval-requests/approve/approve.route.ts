@@ -62,7 +62,7 @@ export const approveRequest = (approval: ApproveDependencies) =>
         comment: Type.Optional(Type.String({ minLength: 1, maxLength: COMMENT_MAX_CHARS })),
       }),
       ok: approved,
-      otherOk: { 202: stillPending },
+      response: { others: { 202: stillPending } },
       refusals: {
         ...DECIDE_REFUSALS,
         approver_not_admin: 403,

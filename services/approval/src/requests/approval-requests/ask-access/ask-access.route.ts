@@ -79,7 +79,7 @@ export const askForAccess = (approval: AccessDependencies) =>
       notTaken: { api_key: { status: 401, code: 'unauthenticated' } },
       body,
       ok: requestShape,
-      status: 201,
+      response: { status: 201 },
       refusals: {
         invalid_request: 400,
         access_requests_off: 403,

@@ -107,7 +107,7 @@ export const createRequest = (approval: CreateDependencies) =>
       notTaken: NO_KEYS,
       body,
       ok: requestShape,
-      status: 201,
+      response: { status: 201 },
       refusals,
       consistency: { waitsFor: ['requests'] },
       repeat: 'by_key',

@@ -42,8 +42,7 @@ export const impersonateRoute = (needs: Dependencies): Endpoint =>
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       body: closed({ reason: Type.String({ minLength: 1, maxLength: REASON_CHARACTERS_MAX }) }),
       ok: closed({ access_token: Type.String(), expires_in: Type.Integer() }),
-      status: 201,
-      showsSecret: true,
+      response: { status: 201, isSecret: true },
       refusals: { forbidden: 403, not_found: 404 },
     },
     async (request) => {

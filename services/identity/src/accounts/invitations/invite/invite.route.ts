@@ -55,7 +55,7 @@ export const inviteRoute = (needs: Dependencies): Endpoint =>
       path: PATH,
       body: Body,
       ok: InvitationShape,
-      status: 201,
+      response: { status: 201 },
       refusals: {
         invalid_email: 400,
         unknown_role: 400,

@@ -87,7 +87,7 @@ export const createUserRoute = (needs: Dependencies): Endpoint =>
       who: WRITES,
       body: Body,
       ok: AdminUserInFull,
-      status: 201,
+      response: { status: 201 },
       refusals: {
         invalid_email: 400,
         invalid_request: 400,

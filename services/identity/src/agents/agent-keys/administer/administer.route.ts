@@ -73,8 +73,7 @@ export const createAgentKeyRoute = (needs: Dependencies): Endpoint =>
         ),
       }),
       ok: closed({ ...keyFields, key: Type.String() }),
-      showsSecret: true,
-      status: 201,
+      response: { status: 201, isSecret: true },
       refusals: {
         invalid_request: 400,
         insufficient_scope: 403,
@@ -195,7 +194,7 @@ export const rotateAgentKeyRoute = (needs: Dependencies): Endpoint =>
         key: Type.String(),
         previous_valid_until: Time,
       }),
-      showsSecret: true,
+      response: { isSecret: true },
       refusals: { insufficient_scope: 403, not_found: 404 },
       consistency: { waitsFor: ['agent_keys'] },
     },

@@ -57,7 +57,7 @@ export const issueTokensRoute = (needs: Dependencies): Endpoint =>
       }),
       input: { isOptional: true },
       ok: TokensShape,
-      status: 201,
+      response: { status: 201 },
       refusals: {
         invalid_request: 400,
         invalid_agent_key: 401,

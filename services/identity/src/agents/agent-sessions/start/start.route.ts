@@ -70,7 +70,7 @@ export const startAgentSessionRoute = ({ startAgentSession }: Dependencies): End
       pipelineCodes: { unauthenticated: 'invalid_agent_key' },
       body: Body,
       ok: TokensShape,
-      status: 201,
+      response: { status: 201 },
       refusals: START_CONTRACT.refusals,
       repeat: 'by_key',
       consistency: { waitsFor: ['agent_sessions'] },

@@ -52,7 +52,7 @@ export const createAgentRoute = (needs: Dependencies): Endpoint =>
       who: AGENTS_WRITE,
       body: closed({ name: agentName, ...agentFields }),
       ok: AgentShape,
-      status: 201,
+      response: { status: 201 },
       refusals: {
         invalid_request: 400,
         insufficient_scope: 403,

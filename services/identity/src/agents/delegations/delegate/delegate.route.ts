@@ -72,7 +72,7 @@ export const grantDelegationRoute = (
         expires_at: Type.Optional(NullableTime),
       }),
       ok: DelegationShape,
-      status: 201,
+      response: { status: 201 },
       refusals: {
         invalid_request: 400,
         forbidden: 403,

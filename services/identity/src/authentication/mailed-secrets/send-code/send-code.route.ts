@@ -27,7 +27,7 @@ export const sendCodeRoute = (needs: SendDependencies): Endpoint =>
         tenant_not_found: 404,
         rate_limited: 429,
       },
-      noStore: true,
+      response: { isSecret: true },
       input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     async (request) => {

@@ -71,7 +71,7 @@ export const verifyCodeRoute = (needs: Dependencies): Endpoint =>
         too_many_attempts: 429,
         rate_limited: 429,
       },
-      noStore: true,
+      response: { isSecret: true },
       consistency: { waitsFor: ['users'] },
       recordsItsRefusals: true,
       input: { limitBytes: PASSWORD_BODY_MAX_BYTES },

@@ -37,7 +37,7 @@ const COMMON = {
   tenant: 'required',
   area: 'user',
   repeat: 'never',
-  noStore: true,
+  response: { isSecret: true },
 } as const;
 
 export const passkeySignInOptionsRoute = (needs: Dependencies): Endpoint =>

@@ -46,7 +46,7 @@ export const logInRoute = (needs: Dependencies): Endpoint =>
         too_many_attempts: 429,
         rate_limited: 429,
       },
-      noStore: true,
+      response: { isSecret: true },
       consistency: { waitsFor: ['sessions', 'users'] },
       recordsItsRefusals: true,
       input: { limitBytes: PASSWORD_BODY_MAX_BYTES },

@@ -82,7 +82,7 @@ export const registerRoute = (needs: Dependencies): Endpoint =>
       area: 'user',
       body: Body,
       ok: Ok,
-      status: 201,
+      response: { status: 201, isSecret: true },
       refusals: {
         invalid_email: 400,
         invalid_request: 400,
@@ -98,7 +98,6 @@ export const registerRoute = (needs: Dependencies): Endpoint =>
         already_created: 409,
         rate_limited: 429,
       },
-      noStore: true,
       repeat: 'by_key_in_handler',
       consistency: { waitsFor: ['users', 'sessions'] },
       input: { limitBytes: PASSWORD_BODY_MAX_BYTES },

@@ -84,7 +84,7 @@ export const signUpRoute = (needs: Dependencies): Endpoint =>
         ),
         CheckYourEmail,
       ]),
-      status: 201,
+      response: { status: 201, isSecret: true },
       refusals: {
         invalid_email: 400,
         invalid_request: 400,
@@ -95,7 +95,6 @@ export const signUpRoute = (needs: Dependencies): Endpoint =>
         already_created: 409,
         rate_limited: 429,
       },
-      noStore: true,
       repeat: 'by_key_in_handler',
       consistency: { waitsFor: ['workspaces', 'users', 'sessions'] },
       input: { limitBytes: PASSWORD_BODY_MAX_BYTES },

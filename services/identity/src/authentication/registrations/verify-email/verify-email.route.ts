@@ -59,7 +59,7 @@ const COMMON = {
   ok: Ok,
   refusals: REFUSALS,
   consistency: { waitsFor: ['users'] },
-  noStore: true,
+  response: { isSecret: true },
 } as const;
 
 export const verifyEmailRoute = (needs: Dependencies): Endpoint =>
@@ -72,7 +72,7 @@ export const verifyEmailRoute = (needs: Dependencies): Endpoint =>
       repeat: 'never',
       method: 'post',
       input: { takesForm: true, limitBytes: PASSWORD_BODY_MAX_BYTES },
-      showsPages: true,
+      response: { orPage: true, isSecret: true },
       /**
        * With the password, or a session of the account, the person proves that they registered it, so nothing is
        * reclaimed.
@@ -99,7 +99,7 @@ export const verifyEmailByLinkRoute = (needs: Dependencies): Endpoint =>
         'Confirms an address as the POST does. A browser that opens the link gets a page with a button instead and uses nothing up, because mail scanners open links, too.',
       clientName: 'open_verification_link',
       method: 'get',
-      showsPages: true,
+      response: { orPage: true, isSecret: true },
       query: LinkQuery,
     },
     async (request) =>

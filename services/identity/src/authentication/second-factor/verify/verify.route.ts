@@ -27,7 +27,7 @@ const COMMON = {
   tenant: 'optional',
   area: 'user',
   repeat: 'never',
-  noStore: true,
+  response: { isSecret: true },
   recordsItsRefusals: true,
   input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
 } as const;

@@ -49,7 +49,7 @@ export const authorizeSocialRoute = (needs: Dependencies): Endpoint =>
         exchange: Type.Optional(Type.Boolean()),
         interaction: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,128}$' })),
       }),
-      status: 302,
+      response: { status: 302, isSecret: true },
       ok: closed({}),
       refusals: {
         invalid_redirect_uri: 400,

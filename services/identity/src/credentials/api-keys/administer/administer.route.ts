@@ -80,8 +80,7 @@ export const createApiKeyRoute = (needs: Dependencies): Endpoint =>
         expires_at: Type.Optional(NullableTime),
       }),
       ok: closed({ ...keyFields, key: Type.String() }),
-      showsSecret: true,
-      status: 201,
+      response: { status: 201, isSecret: true },
       refusals: {
         invalid_request: 400,
         invalid_scope: 400,
@@ -193,7 +192,7 @@ export const rotateApiKeyRoute = (needs: Dependencies): Endpoint =>
       }),
       input: { isOptional: true },
       ok: closed({ key: Type.String() }),
-      showsSecret: true,
+      response: { isSecret: true },
       refusals: { not_found: 404 },
       consistency: { waitsFor: ['api_keys'] },
     },

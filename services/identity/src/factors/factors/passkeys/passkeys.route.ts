@@ -80,7 +80,7 @@ export const addPasskeyRoute = (needs: Dependencies) =>
         backed_up: Type.Boolean(),
         created_at: Time,
       }),
-      status: 201,
+      response: { status: 201 },
       refusals: {
         ...REFUSALS,
         invalid_request: 400,

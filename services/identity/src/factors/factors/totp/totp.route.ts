@@ -32,7 +32,7 @@ export const enrolTotpRoute = (needs: Dependencies) =>
       body: closed({ name: Type.Optional(displayNameField) }),
       input: { isOptional: true },
       ok: closed({ factor_id: Type.String(), secret: Type.String(), otpauth_url: Type.String() }),
-      status: 201,
+      response: { status: 201 },
       refusals: {
         invalid_request: 400,
         mfa_disabled: 403,

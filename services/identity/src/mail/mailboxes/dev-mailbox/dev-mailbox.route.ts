@@ -29,7 +29,7 @@ const COMMON = {
   refusals: {},
   internal: true,
   loopbackOnly: true,
-  noStore: true,
+  response: { isSecret: true },
 } as const;
 
 export const devMailboxRoutes = (folder: MailFolder): readonly Endpoint[] => [

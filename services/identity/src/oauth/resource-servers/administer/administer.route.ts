@@ -95,7 +95,7 @@ export const createResourceServerRoute = (needs: Dependencies): Endpoint =>
       path: PATH,
       body: Body,
       ok: ResourceServerShape,
-      status: 201,
+      response: { status: 201 },
       refusals: {
         invalid_request: 400,
         invalid_scope: 400,

@@ -81,8 +81,7 @@ export const createApplicationRoute = (needs: Dependencies): Endpoint =>
       path: APPLICATIONS_PATH,
       body: NewApplication,
       ok: CreatedApplication,
-      status: 201,
-      showsSecret: true,
+      response: { status: 201, isSecret: true },
       refusals: {
         invalid_request: 400,
         invalid_redirect_uri: 400,

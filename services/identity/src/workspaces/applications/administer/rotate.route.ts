@@ -80,7 +80,7 @@ export const rotateClientSecretRoute = (needs: Omit<Dependencies, 'snapshots'>):
         'Replaces the client secret of an application and shows the new one this once. The one of before is accepted for `grace_seconds`, too. Without a grace, the tokens of a machine end with it.',
       path: `${APPLICATIONS_PATH}/{id}/rotate-secret`,
       ok: closed({ client_secret: Type.String() }),
-      showsSecret: true,
+      response: { isSecret: true },
       refusals: { forbidden: 403, not_found: 404, no_client_secret: 409 },
     },
     async (request) => {

@@ -58,7 +58,7 @@ export const createTenantRoute = (needs: Dependencies): Endpoint =>
       path: '/api/v1/admin/tenants',
       body: Body,
       ok: TenantShape,
-      status: 201,
+      response: { status: 201 },
       refusals: {
         invalid_email: 400,
         invalid_request: 400,

@@ -32,7 +32,7 @@ export const deleteTenantRoute = (needs: Dependencies): Endpoint =>
         'TenantClosing',
         closed({ status: Type.Literal('tenant closed'), deleted_at: Time }),
       ),
-      status: 202,
+      response: { status: 202 },
       refusals: { not_found: 404, home_tenant: 409 },
       consistency: { waitsFor: ['workspaces', 'revocations'] },
     },

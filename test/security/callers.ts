@@ -169,7 +169,7 @@ export function verdict(
     }
   }
   // The sign-in of a session that has ended is none.
-  if (name === 'revoked session' && contract.stepUp === 'users') {
+  if (name === 'revoked session' && contract.access?.stepUp === 'users') {
     return refused(contract, 401, 'step_up_required');
   }
   return { passes: true };

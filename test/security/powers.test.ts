@@ -32,8 +32,8 @@ const takesUsers = ({ who, internal }: Contract) =>
   who !== 'anyone' && internal !== true && who.some((caller) => USERS.includes(caller));
 const endpoints = () => world.host.endpoints.filter(({ contract }) => takesUsers(contract));
 const classOf = (contract: Contract): Class =>
-  contract.class === 'settings'
-    ? `settings ${contract.stepUp ?? 'none'}`
+  contract.access?.class === 'settings'
+    ? `settings ${contract.access.stepUp}`
     : `things ${applicationScopeOf(contract)}`;
 
 /** Nothing has an effect: what passes the pipeline's checks meets an unknown id or a body that is no object. */
@@ -108,7 +108,7 @@ describe('P2 a call', () => {
     expectStatus(made, 201);
     const surprises = await refusals(
       made.body.access_token,
-      ({ class: of, who }) => of === 'settings' || !who.includes('user'),
+      ({ access: of, who }) => of?.class === 'settings' || !who.includes('user'),
       ({ status, code }) => status === 403 && code === 'forbidden',
     );
     expect(surprises).toEqual([]);
@@ -122,9 +122,9 @@ describe('P2 a call', () => {
       expect(await refusals(bearer, nobody, needsStepUp)).toEqual([]);
     }
     world.clock.shift(STEP_UP_MS);
-    const ofUsers = ({ stepUp }: Contract) => stepUp === 'users';
+    const ofUsers = ({ access }: Contract) => access?.stepUp === 'users';
     expect(await refusals(again.access, ofUsers, needsStepUp)).toEqual([]);
-    const ofBoth = ({ stepUp = 'none' }: Contract) => stepUp !== 'none';
+    const ofBoth = ({ access }: Contract) => (access?.stepUp ?? 'none') !== 'none';
     expect(await refusals(ofApplication, ofBoth, needsStepUp)).toEqual([]);
     world.clock.shift(0);
   });

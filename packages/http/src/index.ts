@@ -6,6 +6,7 @@ export {
   type Caller,
   type MachineRule,
   machineScopeOf,
+  stepUpOf,
   type Who,
 } from './contract/caller.ts';
 export { type Contract, type TenantRule, takesKey } from './contract/contract.ts';

@@ -23,7 +23,7 @@ const handle = async ({ principal }: { readonly principal: unknown }) => {
   duringHandling();
   return { ok: { seen: principal } };
 };
-const post = { ...common, method: 'post', class: 'things', applicationScope: 'account' } as const;
+const post = { ...common, method: 'post', access: { class: 'things', applicationScope: 'account' } } as const;
 const endpoints = [
   endpoint(
     { ...post, name: 'change', path: '/api/v1/change', who: ['admin'], machine: 'users:write' },
@@ -56,9 +56,9 @@ const endpoints = [
   ),
   endpoint({ ...post, name: 'own', path: '/api/v1/own', who: ['user'] }, handle),
   ...(['users', 'applications'] as const).map((stepUp) => {
-    const setting = { ...common, method: 'post', class: 'settings', who: ['user'] } as const;
+    const setting = { ...common, method: 'post', who: ['user'] } as const;
     const path = `/api/v1/signed-in-${stepUp}`;
-    return endpoint({ ...setting, name: `signed_in_${stepUp}`, path, stepUp }, handle);
+    return endpoint({ ...setting, name: `signed_in_${stepUp}`, path, access: { class: 'settings', stepUp } }, handle);
   }),
 ];
 

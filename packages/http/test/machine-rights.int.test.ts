@@ -15,7 +15,7 @@ const common = {
 const handle = async ({ principal }: { readonly principal: unknown }) => ({
   ok: { seen: principal },
 });
-const settings = { ...common, class: 'settings', stepUp: 'users' } as const;
+const settings = { ...common, access: { class: 'settings', stepUp: 'users' } } as const;
 const KEYS = ['admin', 'api_key:users:write'] as const;
 const post = { ...settings, method: 'post' } as const;
 const endpoints = [
@@ -28,7 +28,7 @@ const endpoints = [
   endpoint({ ...post, name: 'own', path: '/own', who: ['user'] }, handle),
   endpoint(
     {
-      ...{ ...common, class: 'things', applicationScope: 'any', method: 'post' },
+      ...{ ...common, access: { class: 'things', applicationScope: 'any' }, method: 'post' },
       ...{ name: 'any', path: '/any', who: ['user', 'api_key:fga:read'], machine: 'any' },
     },
     handle,

@@ -382,7 +382,7 @@ describe('people 1 each form of an account page', () => {
   });
 
   it.each(ROWS)('is refused as $operation is where the sign-in is too old', async (row) => {
-    if (contractOf(row.operation).stepUp !== 'users') return;
+    if (contractOf(row.operation).access?.stepUp !== 'users') return;
     expect(await compare({ row, isOld: true })).toBe(401);
   });
 });

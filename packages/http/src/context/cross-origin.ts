@@ -90,14 +90,14 @@ const TRACING_HEADERS = ['traceparent', 'tracestate', 'baggage', 'b3', 'sentry-t
 
 /** The headers that the endpoint reads, and those that browsers send on their own. */
 function requestHeadersOf(contract: Contract): readonly string[] {
-  const { who, method, tenant, needsCapability, response } = contract;
+  const { who, method, tenant, access, response } = contract;
   const hasCredential = who !== 'anyone' || response?.errors === 'oauth';
   return [
     ...(hasCredential ? ['Authorization', 'DPoP'] : []),
     ...(method === 'get' ? [] : ['Content-Type']),
     ...(tenant === 'none' ? [] : ['X-Service-Tenant']),
     ...(takesKey(contract) ? ['Idempotency-Key'] : []),
-    ...(needsCapability === true ? ['X-Service-Token'] : []),
+    ...(access?.needsCapability === true ? ['X-Service-Token'] : []),
     ...['X-Service-App-Id', 'X-Service-Consistency'],
     ...TRACING_HEADERS,
   ];

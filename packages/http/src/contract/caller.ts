@@ -32,16 +32,14 @@ export const USER_CALLERS: readonly Caller[] = ['user', ...ROLE_CALLERS];
 export const confirmsUsers = ({
   who,
   method,
-  stepUp = 'none',
-  readsSignIn = false,
+  access,
 }: {
   readonly who: Who;
   readonly method: string;
-  readonly stepUp?: StepUp;
-  readonly readsSignIn?: boolean;
+  readonly access?: Access;
 }): boolean =>
-  stepUp !== 'none' ||
-  readsSignIn ||
+  stepUpOf({ access }) !== 'none' ||
+  access?.readsSignIn === true ||
   (method !== 'get' && who !== 'anyone' && who.some((caller) => ROLE_CALLERS.includes(caller)));
 
 /**
@@ -121,23 +119,38 @@ export type CallClass =
   | {
       readonly class: 'things';
       readonly applicationScope: ApplicationScope;
+      /** The handler decides by the time of the caller's sign-in. */
+      readonly readsSignIn?: true;
       readonly stepUp?: never;
+      readonly needsCapability?: never;
     }
-  | { readonly class: 'settings'; readonly stepUp: StepUp; readonly applicationScope?: never };
-type WithoutClass = {
+  | {
+      readonly class: 'settings';
+      readonly stepUp: StepUp;
+      readonly applicationScope?: never;
+      readonly readsSignIn?: never;
+      readonly needsCapability?: never;
+    };
+/** The endpoint accepts the session's capability token in `X-Service-Token` in addition to the agent key. */
+type AgentAccess = {
+  readonly needsCapability: true;
   readonly class?: never;
   readonly applicationScope?: never;
   readonly stepUp?: never;
+  readonly readsSignIn?: never;
 };
+export type Access = CallClass | AgentAccess;
+
 type UserCaller = 'user' | 'admin' | 'owner' | 'system_admin';
 /** Every endpoint that accepts users states its class, because a default could be forgotten. */
-export type NamesClass<By extends Who> = By extends readonly Caller[]
+export type NamesAccess<By extends Who> = By extends readonly Caller[]
   ? Extract<By[number], UserCaller> extends never
-    ? WithoutClass
-    : CallClass
-  : WithoutClass;
+    ? { readonly access?: AgentAccess }
+    : { readonly access: CallClass }
+  : { readonly access?: never };
 
-type Classified = { readonly applicationScope?: ApplicationScope };
+type WithAccess = { readonly access?: Access | undefined };
+export const stepUpOf = ({ access }: WithAccess): StepUp => access?.stepUp ?? 'none';
 /** A contract without a class accepts no users. For one that slipped through, the narrowest scope applies. */
-export const applicationScopeOf = ({ applicationScope }: Classified): ApplicationScope =>
-  applicationScope ?? 'account';
+export const applicationScopeOf = ({ access }: WithAccess): ApplicationScope =>
+  access?.applicationScope ?? 'account';

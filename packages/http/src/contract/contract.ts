@@ -1,7 +1,7 @@
 /** The contract of an endpoint: what its validation, its OpenAPI operation, its route and its matrix tests follow from. */
 import type { TObject, TSchema } from 'typebox';
 import type { Area } from '../own-denial.ts';
-import type { ApplicationScope, CallClass, MachineRule, StepUp, Who } from './caller.ts';
+import type { Access, MachineRule, Who } from './caller.ts';
 
 /** Who may read the responses of a path: pages of every origin, of allowed origins, or of its own origin only. */
 export type OriginRule = 'every' | 'allowed' | 'own';
@@ -111,12 +111,8 @@ export type Contract<
   readonly response?: ResponseRule<Other>;
   /** Every refusal code of the handler, with its status. */
   readonly refusals: Readonly<Record<Reason, number>>;
-  /** Stated by every endpoint that accepts users, with one of the two fields below: {@link CallClass}. */
-  readonly class?: CallClass['class'];
-  readonly applicationScope?: ApplicationScope;
-  readonly stepUp?: StepUp;
-  /** The handler decides by the time of the caller's sign-in. */
-  readonly readsSignIn?: true;
+  /** What a caller of an accepted kind needs. Stated by every endpoint that accepts users: `CallClass`. */
+  readonly access?: Access;
   /** Stated by every endpoint that accepts a role or an API key: {@link MachineRule}. */
   readonly machine?: MachineRule;
   /**
@@ -138,8 +134,6 @@ export type Contract<
   readonly consistency?: Consistency;
   /** What a repeat of the request does. Stated by every endpoint but GET. */
   readonly repeat?: Repeat;
-  /** Accepts the session's capability token in `X-Service-Token` in addition to the agent key. */
-  readonly needsCapability?: true;
   /**
    * Refusals that are not recorded as `action.denied`, because the handler records its own events: refusal codes, or
    * true for all.

@@ -31,7 +31,7 @@ const refusedByTheCompiler = () => [
     async () => ({ ok: { value: '' } }),
   ),
   endpoint(
-    { ...common, ...shapes, class: 'things', applicationScope: 'any', who: ['agent_key', 'user'] },
+    { ...common, ...shapes, access: { class: 'things', applicationScope: 'any' }, who: ['agent_key', 'user'] },
     async ({ principal }) => {
       // @ts-expect-error: the caller may be an agent, which has no e-mail address.
       return { ok: { value: principal.email ?? '' } };
@@ -47,13 +47,19 @@ const refusedByTheCompiler = () => [
     async () => ({ ok: { value: '' } }),
   ),
   endpoint(
-    // @ts-expect-error: an API key's endpoint states a class too when it accepts users.
-    { ...common, ...shapes, who: ['api_key:fga:read', 'admin'], machine: 'any', class: 'things' },
+    {
+      ...common,
+      ...shapes,
+      who: ['api_key:fga:read', 'admin'],
+      machine: 'any',
+      // @ts-expect-error: things state the scope that an application needs.
+      access: { class: 'things' },
+    },
     async () => ({ ok: { value: '' } }),
   ),
   endpoint(
     // @ts-expect-error: settings state whose tokens must have a recent sign-in.
-    { ...common, ...shapes, who: ['user'], class: 'settings' },
+    { ...common, ...shapes, who: ['user'], access: { class: 'settings' } },
     async () => ({ ok: { value: '' } }),
   ),
   endpoint(
@@ -62,16 +68,18 @@ const refusedByTheCompiler = () => [
       ...shapes,
       who: ['admin'],
       machine: 'never',
-      class: 'settings',
-      stepUp: 'users',
-      // @ts-expect-error: no application changes settings by the scope `roles`.
-      applicationScope: 'roles',
+      access: {
+        class: 'settings',
+        // @ts-expect-error: no application changes settings by the scope `roles`.
+        applicationScope: 'roles',
+        stepUp: 'users',
+      },
     },
     async () => ({ ok: { value: '' } }),
   ),
   endpoint(
     // @ts-expect-error: an endpoint that accepts a role states what a machine may do.
-    { ...common, ...shapes, who: ['admin'], class: 'settings', stepUp: 'users' },
+    { ...common, ...shapes, who: ['admin'], access: { class: 'settings', stepUp: 'users' } },
     async () => ({ ok: { value: '' } }),
   ),
   endpoint(
@@ -101,8 +109,7 @@ describe('an endpoint', () => {
       {
         ...common,
         ...shapes,
-        class: 'things',
-        applicationScope: 'any',
+        access: { class: 'things', applicationScope: 'any' },
         who: ['admin', 'agent_token', 'api_key:fga:read'],
         machine: 'any',
       },

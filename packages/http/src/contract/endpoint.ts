@@ -2,7 +2,7 @@ import type { Principal } from '@cardea/auth';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Outgoing } from '../context/headers.ts';
 import type { OwnDenial } from '../own-denial.ts';
-import type { CallerOf, MachineRule, NamesClass, NamesMachine, Who } from './caller.ts';
+import type { CallerOf, MachineRule, NamesAccess, NamesMachine, Who } from './caller.ts';
 import type { Contract } from './contract.ts';
 
 /** The argument of a handler. Everything in it was validated against the contract. */
@@ -185,7 +185,7 @@ export function endpoint<
   const Machine extends MachineRule = never,
 >(
   contract: Contract<Params, Query, Body, Ok, Reason, Other, By> &
-    NamesClass<By> &
+    NamesAccess<By> &
     NamesMachine<By> & { readonly machine?: Machine },
   handle: (
     request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By, Machine>>,
@@ -204,7 +204,7 @@ export function endpoint<
   Authorized = never,
 >(
   contract: Contract<Params, Query, Body, Ok, Reason, Other, By> &
-    NamesClass<By> &
+    NamesAccess<By> &
     NamesMachine<By> & { readonly machine?: Machine },
   authorize: Authorize<Static<Params>, Static<Query>, Reason, Authorized, CallerOf<By, Machine>>,
   handle: (
@@ -236,7 +236,7 @@ export const endpointReadingAhead = <
   Read = never,
 >(
   contract: Contract<Params, Query, Body, Ok, Reason, Other, By> &
-    NamesClass<By> &
+    NamesAccess<By> &
     NamesMachine<By> & { readonly machine?: Machine },
   readAhead: (
     request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By, Machine>>,

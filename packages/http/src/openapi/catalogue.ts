@@ -1,5 +1,5 @@
 /** All endpoints as a list: for tests, the gateway and the OpenAPI document. */
-import { applicationScopeOf, machineScopeOf, USER_CALLERS } from '../contract/caller.ts';
+import { applicationScopeOf, machineScopeOf, stepUpOf, USER_CALLERS } from '../contract/caller.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { inOrder } from '../contract/route-order.ts';
@@ -51,7 +51,7 @@ function codesOf(contract: Contract): { readonly [status: string]: readonly stri
 }
 
 function doorCodesOf(contract: Contract): readonly PipelineCode[] {
-  const { who, tenant, method, consistency, stepUp = 'none' } = contract;
+  const { who, tenant, method, consistency } = contract;
   const codes: PipelineCode[] = ['invalid_request', 'invalid_consistency_token', 'internal_error'];
   codes.push('overloaded', 'temporarily_unavailable');
   if (who !== 'anyone') {
@@ -65,7 +65,7 @@ function doorCodesOf(contract: Contract): readonly PipelineCode[] {
   if (takesKeys || takesMachines || (takesUsers && applicationScopeOf(contract) !== 'any')) {
     codes.push('insufficient_scope');
   }
-  if (stepUp !== 'none') codes.push('step_up_required');
+  if (stepUpOf(contract) !== 'none') codes.push('step_up_required');
   if (method !== 'get') {
     codes.push('write_contention', 'body_too_large', 'unsupported_media_type', 'request_timeout');
   }

@@ -34,10 +34,10 @@ export const securitySchemes = {
 type Scheme = keyof typeof securitySchemes;
 
 /** The alternative credentials of an operation; none for `anyone`. */
-export function securityOf({ who, machine, needsCapability }: Contract): readonly object[] {
+export function securityOf({ who, machine, access }: Contract): readonly object[] {
   if (who === 'anyone') return [];
   const machines = machine === undefined || machine === 'never' ? [] : [machine];
-  const more = needsCapability === true ? { capabilityToken: [] } : {};
+  const more = access?.needsCapability === true ? { capabilityToken: [] } : {};
   return [
     ...who.map((caller) => ({ ...schemeOf(caller), ...more })),
     ...machines.map((rule) => ({ machineToken: rule === 'any' ? [] : [rule] })),

@@ -2,7 +2,7 @@
  * Writes the description of an operation: its contract's text, who may call it, what it costs, and what each of its own
  * refusals means. Everything except the first part is derived from the contract's fields.
  */
-import { type StepUp, USER_CALLERS } from '../contract/caller.ts';
+import { applicationScopeOf, type StepUp, stepUpOf, USER_CALLERS } from '../contract/caller.ts';
 import { type Contract, retryOf } from '../contract/contract.ts';
 import { whatToDo } from './error-help.ts';
 
@@ -27,7 +27,7 @@ function whoMay(contract: Contract): string {
   const takesUsers = who.some((caller) => USER_CALLERS.includes(caller));
   return [
     `**Who may call it**: ${callers.join('; ')}.`,
-    ...(takesUsers ? [applicationRule(contract), STEP_UP[contract.stepUp ?? 'none']] : []),
+    ...(takesUsers ? [applicationRule(contract), STEP_UP[stepUpOf(contract)]] : []),
   ]
     .filter((part) => part !== '')
     .join(' ');
@@ -59,13 +59,14 @@ function machineName({ who, machine = 'never' }: Contract): readonly string[] {
 }
 
 /** The rule for a token that an application got from its user. */
-function applicationRule({ class: kind, applicationScope = 'account' }: Contract): string {
+function applicationRule(contract: Contract): string {
+  const applicationScope = applicationScopeOf(contract);
   const needed =
     applicationScope === 'any'
       ? ''
       : `An application that acts for its user needs the scope \`${applicationScope}\`.`;
   const impersonation =
-    kind === 'settings' ? 'An administrator who impersonates a user may not.' : '';
+    contract.access?.class === 'settings' ? 'An administrator who impersonates a user may not.' : '';
   return [needed, impersonation].filter((part) => part !== '').join(' ');
 }
 

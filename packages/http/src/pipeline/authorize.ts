@@ -15,6 +15,7 @@ import {
   applicationScopeOf,
   type Caller,
   machineScopeOf,
+  stepUpOf,
   USER_CALLERS,
 } from '../contract/caller.ts';
 import type { Contract } from '../contract/contract.ts';
@@ -89,9 +90,9 @@ export async function confirm(
 ): Promise<{ readonly principal: Principal } | { readonly refusal: Refusal }> {
   const now = await authenticator.confirm(principal);
   if (now === undefined) return { refusal: refusalOf('unauthenticated') };
-  const { stepUp = 'none' } = contract;
   const refusal =
-    withoutRight(now, contract) ?? (now.kind === 'user' ? withoutSignIn(now, stepUp) : undefined);
+    withoutRight(now, contract) ??
+    (now.kind === 'user' ? withoutSignIn(now, stepUpOf(contract)) : undefined);
   return refusal === undefined ? { principal: now } : { refusal };
 }
 
@@ -163,7 +164,7 @@ function takesKind(
  */
 function withoutClass(principal: Principal, contract: Contract): Refusal | undefined {
   if (principal.kind !== 'user') return undefined;
-  if (principal.impersonatedBy !== null && contract.class === 'settings') {
+  if (principal.impersonatedBy !== null && contract.access?.class === 'settings') {
     return refusalOf('forbidden', { message: 'Only the user in person may do this.' });
   }
   if (principal.clientId === null) return undefined;
@@ -177,10 +178,10 @@ function withoutClass(principal: Principal, contract: Contract): Refusal | undef
 
 const withoutStepUp = (
   principal: Principal,
-  { stepUp = 'none' }: Contract,
+  contract: Contract,
   now: Date,
 ): Refusal | undefined =>
-  principal.kind === 'user' ? withoutRecentSignIn(principal, { stepUp, now }) : undefined;
+  principal.kind === 'user' ? withoutRecentSignIn(principal, { stepUp: stepUpOf(contract), now }) : undefined;
 
 /** The kind of caller is right, but the role or scope is missing. */
 function withoutRight(principal: Principal, contract: Contract): Refusal | undefined {

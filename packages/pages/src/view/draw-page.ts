@@ -1,5 +1,5 @@
 /** Renders a page from what it has read: its view, or one of its forms alone. */
-import { AUTH_AGE_SECONDS_MAX, type Fault } from '@cardea/http';
+import { AUTH_AGE_SECONDS_MAX, type Fault, stepUpOf } from '@cardea/http';
 import { html, type Markup, NOTHING } from '../markup.ts';
 import { type Frame, type Html, type PageBody, page } from '../page.ts';
 import { PARTS_SCRIPT, PASSKEY_SCRIPT, SHOW_PASSWORD_SCRIPT, scriptsOf } from '../scripts.ts';
@@ -50,7 +50,7 @@ export const isOldSignIn = ({ cookie }: Visit, now: Date): boolean =>
 export const opensAlone = <Key extends string, Data>(form: PageForm<Key, Data>): boolean =>
   form.opens !== undefined ||
   form.passkey !== undefined ||
-  (form.endpoint.contract.stepUp ?? 'none') !== 'none';
+  stepUpOf(form.endpoint.contract) !== 'none';
 
 const challengeAt = (path: string): string => `${path}?part=proof`;
 

@@ -15,8 +15,7 @@ const common = {
   area: 'user',
   tenant: 'optional',
   who: ['user'],
-  class: 'things',
-  applicationScope: 'any',
+  access: { class: 'things', applicationScope: 'any' },
   method: 'post',
   path: '/lamps/{id}',
 } as const;

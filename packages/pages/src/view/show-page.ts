@@ -1,4 +1,5 @@
 /** Shows a page, a part of it, or what one of its scripts requests. Nothing is changed. */
+import { stepUpOf } from '@cardea/http';
 import { frameOf } from '../page.ts';
 import { signInAddress } from '../session/page-paths.ts';
 import type { Visit } from '../session/visits.ts';
@@ -64,7 +65,7 @@ async function waysFor<Key extends string, Data>(
   visit: Visit,
   form: PageForm<Key, Data>,
 ) {
-  const { stepUp = 'none' } = form.endpoint.contract;
+  const stepUp = stepUpOf(form.endpoint.contract);
   const isDue = opensAlone(form) && stepUp !== 'none' && isOldSignIn(visit, clock.now());
   if (!isDue) return undefined;
   return (await proofs({ token: visit.cookie.token, withChallenge: false })).ways;

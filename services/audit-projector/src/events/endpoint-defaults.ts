@@ -6,8 +6,7 @@ export const AUDIT = {
   tag: 'Audit log',
   who: ['admin'],
   machine: 'audit:read',
-  class: 'things',
-  applicationScope: 'roles',
+  access: { class: 'things', applicationScope: 'roles' },
   tenant: 'required',
   area: 'admin',
 } as const;

@@ -18,14 +18,16 @@ export const READS = {
   tenant: 'required',
   area: 'fga',
   tag: TAG,
-  // Tuples are no person's own data: every caller that may query the tenant may query all of it.
-  class: 'things',
-  applicationScope: 'any',
+  access: {
+    // Tuples are no person's own data: every caller that may query the tenant may query all of it.
+    class: 'things',
+    applicationScope: 'any',
+  },
   notTaken: { agent_key: { status: 401, code: 'unauthenticated' } },
 } as const;
 export const WRITES = {
   ...READS,
-  applicationScope: 'roles',
+  access: { class: 'things', applicationScope: 'roles' },
   who: ['admin', 'api_key:fga:write'],
   machine: 'fga:write',
 } as const;

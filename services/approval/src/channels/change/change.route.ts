@@ -41,8 +41,7 @@ export const changeChannelRoute = (dependencies: ChannelDependencies) =>
     {
       ...CHANNEL_ENDPOINTS,
       name: 'change_approval_channel',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       clientName: 'update_approval_channel',
       repeat: 'safe',
       summary: 'Change a channel, enable or disable it',

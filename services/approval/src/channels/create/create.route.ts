@@ -41,8 +41,7 @@ export const createChannelRoute = (dependencies: ChannelDependencies) =>
     {
       ...CHANNEL_ENDPOINTS,
       name: 'create_approval_channel',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       summary: 'Have requests told in a chat or on a phone',
       description:
         'Adds a channel that is told of each approval request: an incoming webhook of Slack, Teams or Discord, or a topic of ntfy. The message names agent, service, fields and severity, and links to the page where the request is decided; it has no reason, code or value. An administrator makes channels of the tenant, at most 20, for the requests of everybody, of one user or to one set; everyone else makes channels for what is asked of them alone, at most 3. `url` and `token` are shown by no answer.',

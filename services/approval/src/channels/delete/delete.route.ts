@@ -19,8 +19,7 @@ export const deleteChannelRoute = (dependencies: ChannelDependencies) =>
     {
       ...CHANNEL_ENDPOINTS,
       name: 'delete_approval_channel',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       repeat: 'safe',
       summary: 'Delete a channel; nothing is told there afterwards',
       description:

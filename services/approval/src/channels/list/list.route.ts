@@ -15,8 +15,7 @@ export const listChannelsRoute = (dependencies: ListDependencies) =>
     {
       ...CHANNEL_ENDPOINTS,
       name: 'list_approval_channels',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'Channels that the caller manages, oldest first',
       description:
         'Lists the channels of the caller and, for administrators, those of the tenant. `last_error` says why the last message was not taken. Neither `url` nor `token` is shown.',

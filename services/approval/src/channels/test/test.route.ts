@@ -18,8 +18,7 @@ export const testChannelRoute = (dependencies: ChannelDependencies) =>
     {
       ...CHANNEL_ENDPOINTS,
       name: 'test_approval_channel',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       repeat: 'safe',
       summary: 'Send a test message to a channel, enabled or not',
       description:

@@ -15,8 +15,7 @@ export const getDeputyRoute = (dependencies: DeputyDependencies) =>
     {
       ...OWN_DEPUTY,
       name: 'get_approval_deputy',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'Who decides in the place of the caller',
       description:
         'Shows who decides in the place of the caller, and when; `deputy` is null where nobody does or will.',

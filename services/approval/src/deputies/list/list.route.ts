@@ -37,8 +37,7 @@ export const listDeputiesRoute = ({ database, clock }: DeputyDependencies) =>
       area: OWN_DEPUTY.area,
       name: 'list_approval_deputies',
       machine: 'approvals:read',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       summary: 'Who decides in the place of whom',
       description:
         'Lists the deputies of the tenant whose time is not over, by the id of the person in whose place they decide; 50 unless `limit` says otherwise.',

@@ -21,8 +21,7 @@ export const removeDeputyRoute = (dependencies: DeputyDependencies) =>
     {
       ...OWN_DEPUTY,
       name: 'remove_approval_deputy',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       repeat: 'safe',
       summary: 'Let nobody decide in the place of the caller any more',
       description:
@@ -47,8 +46,7 @@ export const removeDeputyOfRoute = (dependencies: DeputyDependencies) =>
       area: OWN_DEPUTY.area,
       name: 'remove_approval_deputy_of_user',
       machine: 'never',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       repeat: 'safe',
       summary: 'End the deputy of another user',
       description:

@@ -24,8 +24,7 @@ export const setDeputyRoute = (dependencies: DeputyDependencies) =>
     {
       ...OWN_DEPUTY,
       name: 'set_approval_deputy',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       repeat: 'safe',
       summary: 'Let somebody decide in the place of the caller for a while',
       description:

@@ -14,8 +14,7 @@ export const listOwnActivity = (deps: Dependencies) =>
     {
       tag: AUDIT.tag,
       name: 'list_my_activity',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       tenant: 'optional',
       area: 'user',
       summary: 'What the audit log says about me',

@@ -19,8 +19,7 @@ export const dryRunModelRoute = ({ dryRun }: { readonly dryRun: DryRuns }) =>
       who: ['admin', 'api_key:model:write'],
       name: 'dry_run_model',
       machine: 'model:write',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       summary: 'Which checks another model would answer otherwise; nothing is published',
       description:
         'Tells which checks another model would answer otherwise, and publishes nothing. Where there is too much to compare, `complete` is false and the counts are lower bounds.',

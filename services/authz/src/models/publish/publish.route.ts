@@ -19,8 +19,7 @@ export const publishModelRoute = (needs: Dependencies) =>
       who: ['admin', 'api_key:model:write'],
       name: 'publish_model',
       machine: 'model:write',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       summary: "Replace the tenant's model of relations by the next version",
       description:
         'Replaces the whole model of the tenant. `expected_version` is the version that was read, so that two authors do not overwrite each other. Tuples stay; those whose relation the new model does not know grant nothing. Try a model with the dry run first.',

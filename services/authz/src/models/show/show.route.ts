@@ -11,8 +11,7 @@ export const showModelRoute = ({ streams }: { readonly streams: Streams }) =>
       who: ['admin', 'api_key:model:read'],
       name: 'show_model',
       machine: 'model:read',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       summary: "The tenant's model of relations; version 0 is the seven built-in ones",
       description:
         'Shows the model that says what relations there are and which imply which. Version 0 is the built-in one with its seven relations, until the tenant publishes its own.',

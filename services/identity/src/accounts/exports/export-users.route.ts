@@ -24,8 +24,7 @@ export function exportUsersRoute(needs: Dependencies): Endpoint {
       ...COMMON,
       name: 'export_users',
       machine: 'users:read',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       summary: 'All users as lines of JSON',
       description:
         'Answers the users of the tenant as the list shows them, newest first, one on each line. The last line is `{"end": true, "count": n}`: a file without it was cut. Two exports of a tenant run at once, for five minutes each at most. Each is in the audit log. `include=password_hash` adds the stored hash of each password, or null, as `POST /api/v1/admin/users/import` takes it: for the highest role of the tenant alone (`owner`, in the deployment\'s own tenant `system_admin`), in person and with a sign-in of the last 10 minutes.',

@@ -113,8 +113,7 @@ export const stepUpRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'step_up',
-      class: 'settings',
-      stepUp: 'none',
+      access: { class: 'settings', stepUp: 'none' },
       repeat: 'never',
       summary: 'Show a factor once more, for calls that want a recent sign-in',
       description:

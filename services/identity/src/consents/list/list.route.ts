@@ -23,8 +23,7 @@ export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'datab
   endpoint(
     {
       name: 'list_consents',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'List the applications that I have allowed in',
       description:
         'Lists the applications that the caller has allowed to act for them, and what they may.',

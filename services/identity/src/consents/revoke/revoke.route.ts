@@ -10,8 +10,7 @@ export const revokeConsentRoute = (needs: Pick<ServiceDependencies, 'command' | 
   endpoint(
     {
       name: 'revoke_consent',
-      class: 'settings',
-      stepUp: 'none',
+      access: { class: 'settings', stepUp: 'none' },
       repeat: 'safe',
       summary: 'Withdraw what I have allowed an application',
       description:

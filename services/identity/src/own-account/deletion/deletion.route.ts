@@ -51,8 +51,7 @@ const scheduleDeletionRoute = (deps: DeletionDependencies) =>
     {
       ...COMMON,
       name: 'schedule_deletion',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       repeat: 'safe',
       summary: 'Delete my account',
       description:
@@ -106,8 +105,7 @@ const showDeletionRoute = (deps: Pick<DeletionDependencies, 'userDirectory' | 'w
     {
       ...COMMON,
       name: 'get_deletion',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'Whether and when my account is deleted',
       description:
         'Shows the day on which the account is deleted, and whether the tenant lets people delete theirs.',
@@ -135,8 +133,7 @@ const cancelDeletionRoute = (deps: Pick<DeletionDependencies, 'command' | 'strea
     {
       ...COMMON,
       name: 'cancel_deletion',
-      class: 'settings',
-      stepUp: 'none',
+      access: { class: 'settings', stepUp: 'none' },
       repeat: 'safe',
       summary: 'Keep my account',
       description: 'Takes the deletion of the account back, if one waits.',

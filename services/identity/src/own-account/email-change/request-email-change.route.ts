@@ -51,8 +51,7 @@ const requestEmailChangeRoute = (deps: RequestDependencies) =>
     {
       ...COMMON,
       name: 'request_email_change',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       repeat: 'never',
       summary: 'Ask for another e-mail address',
       description:
@@ -144,8 +143,7 @@ const showEmailChangeRoute = (deps: Pick<RequestDependencies, 'clock' | 'userDir
     {
       ...COMMON,
       name: 'get_email_change',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'My e-mail address',
       description:
         "Shows the caller's address, and another one that was asked for: which side is still to be confirmed, until when, and when it is in force.",
@@ -182,8 +180,7 @@ const stopMyEmailChangeRoute = (deps: Pick<RequestDependencies, 'command' | 'ema
     {
       ...COMMON,
       name: 'stop_my_email_change',
-      class: 'settings',
-      stepUp: 'none',
+      access: { class: 'settings', stepUp: 'none' },
       repeat: 'safe',
       summary: 'Keep my e-mail address',
       description: 'Stops the change of the address that waits, if one does.',

@@ -119,8 +119,7 @@ export const verifyMyEmailChangeRoute = (deps: VerifyDependencies) =>
   endpoint(
     {
       name: 'verify_my_email_change',
-      class: 'settings',
-      stepUp: 'none',
+      access: { class: 'settings', stepUp: 'none' },
       summary: 'Confirm a change of my e-mail address by a mailed code',
       description:
         'Confirms one side of the change that waits by the code that was mailed to that address. With the last side the address changes: `email changed`.',

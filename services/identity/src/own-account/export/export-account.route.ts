@@ -56,8 +56,7 @@ export const exportAccountRoute = (deps: ExportDependencies) =>
   endpoint(
     {
       name: 'export_my_account',
-      class: 'settings',
-      stepUp: 'none',
+      access: { class: 'settings', stepUp: 'none' },
       summary: 'Take along what is kept about me',
       description:
         'Answers what identity keeps about the caller, as one JSON document: profile, metadata, factors, linked accounts, sessions, consents, delegations and agents; no secret, and no hash of one. 5 a day. What the other services keep is at `GET /api/v1/me/decisions`, `/api/v1/me/grants` and `/api/v1/me/activity`.',

@@ -19,8 +19,7 @@ export const endUserSessionsRoute = (needs: Dependencies): Endpoint =>
       area: 'admin',
       name: 'revoke_user_sessions',
       machine: 'users:write',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       repeat: 'safe',
       summary: 'End all sessions of a user',
       description:

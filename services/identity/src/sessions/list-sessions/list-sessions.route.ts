@@ -14,8 +14,7 @@ export const listSessionsRoute = (needs: Dependencies) =>
   endpoint(
     {
       name: 'list_my_sessions',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'List my sessions',
       description:
         "Lists the caller's live sessions, newest first, one for each device that is signed in. `count` counts all of them.",

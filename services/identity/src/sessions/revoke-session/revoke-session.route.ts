@@ -17,8 +17,7 @@ export const revokeSessionRoute = (needs: Dependencies) =>
   endpoint(
     {
       name: 'revoke_my_session',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       repeat: 'safe',
       summary: 'End one of my sessions',
       description: 'Ends one session of the caller; its next refresh is refused.',
@@ -50,8 +49,7 @@ export const revokeSessionsRoute = (needs: Dependencies) =>
   endpoint(
     {
       name: 'revoke_my_other_sessions',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       repeat: 'safe',
       summary: 'End all my sessions but this one',
       description:

@@ -27,8 +27,7 @@ export const listKeysRoute = ({ signingKeys }: Pick<Dependencies, 'signingKeys'>
       ...COMMON,
       name: 'list_signing_keys',
       machine: 'never',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'Signing keys of the deployment',
       description:
         'Lists the keys with which the deployment signs tokens, without their private halves.',
@@ -60,8 +59,7 @@ export const rotateKeysRoute = (needs: Dependencies): Endpoint =>
       ...COMMON,
       name: 'rotate_signing_keys',
       machine: 'never',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       repeat: 'never',
       summary:
         'Sign with new keys, of one algorithm or of all; with `revoke` tokens of the others are rejected',

@@ -11,8 +11,7 @@ export const listOwnGrantsRoute = (deps: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'list_my_grants',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'What agents were given in my name',
       description:
         "Lists the grants of agent sessions on the caller's behalf, newest first and without values, 50 unless `limit` says otherwise. Follow the list with `next_cursor`.",

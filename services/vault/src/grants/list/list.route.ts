@@ -29,8 +29,7 @@ export const listGrantsRoute = (vault: ListGrantsDependencies): Endpoint =>
       ...ADMIN,
       name: 'list_grants',
       machine: 'vault:read',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       summary: 'Grants, newest first; an agent sees its own',
       description:
         'Lists what was handed out, newest first and without values, 50 unless `limit` says otherwise. An agent sees its own grants.',
@@ -75,8 +74,7 @@ export const getGrantRoute = (vault: ListGrantsDependencies): Endpoint =>
       ...ADMIN,
       name: 'get_grant',
       machine: 'vault:read',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       summary: 'One grant, and why it was made',
       description:
         'Shows one grant without its values, with the policies and the approval that it rests on. An agent sees its own grants.',

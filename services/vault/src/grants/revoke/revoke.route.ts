@@ -18,8 +18,7 @@ export const revokeGrantRoute = (vault: RevokeDependencies): Endpoint =>
       ...ADMIN,
       name: 'revoke_grant',
       machine: 'vault:write',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       repeat: 'safe',
       summary: 'End a grant; it is not handed out again',
       description:

@@ -54,7 +54,7 @@ export const vendRoute = (vault: VendDependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/agent/sessions/{id}/credentials',
       who: ['agent_key'],
-      needsCapability: true,
+      access: { needsCapability: true },
       tenant: 'required',
       area: 'vault',
       params: Type.Object({ id: Type.String({ minLength: 1 }) }),

@@ -19,8 +19,7 @@ export const addPolicyRoute = (vault: AddDependencies): Endpoint =>
       ...ADMIN,
       name: 'add_approval_policy',
       machine: 'vault:write',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       clientName: 'create_approval_policy',
       summary: 'Add a policy that asks for approval, or denies',
       description:

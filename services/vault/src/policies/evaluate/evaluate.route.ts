@@ -23,8 +23,7 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint => 
       ...ADMIN,
       name: 'evaluate_approval_policies',
       machine: 'vault:read',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       repeat: 'safe',
       summary: 'What the policies would say to a request, without making one',
       description:

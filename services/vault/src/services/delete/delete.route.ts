@@ -20,8 +20,7 @@ export const deleteServiceRoute = (vault: DeleteDependencies): Endpoint =>
       ...ADMIN,
       name: 'delete_service',
       machine: 'vault:write',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       repeat: 'safe',
       summary: 'Delete a service: its grants end, its secrets are destroyed, its name is free',
       description:

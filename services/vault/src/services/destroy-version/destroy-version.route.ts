@@ -29,8 +29,7 @@ export const destroyVersionRoute = (vault: DestroyDependencies): Endpoint =>
       method: 'delete',
       path: '/api/v1/vault/services/{name}/secrets/{field}/versions/{version}',
       who: WRITES,
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       params: ByVersion,
       ok: Type.Object({ status: Type.Literal('destroyed') }),
       refusals: {

@@ -19,8 +19,7 @@ export const listVersionsRoute = (vault: { readonly catalog: Catalog }): Endpoin
       method: 'get',
       path: '/api/v1/vault/services/{name}/secrets/{field}/versions',
       who: READS,
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       params: ByField,
       ok: Type.Object({
         versions: Type.Array(

@@ -17,8 +17,7 @@ export const listServicesRoute = (vault: ListServicesDependencies): Endpoint =>
       ...ADMIN,
       name: 'list_services',
       machine: 'vault:read',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       summary: 'Registered services, newest first',
       description:
         'Lists the services of the tenant, newest first and without values, 50 unless `limit` says otherwise.',
@@ -54,8 +53,7 @@ export const getServiceRoute = (vault: ListServicesDependencies): Endpoint =>
       ...ADMIN,
       name: 'get_service',
       machine: 'vault:read',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       summary: 'One service: its metadata, and which fields are set',
       description:
         'Shows a service: its lifetimes, and for each field whether it has a value and in which version.',

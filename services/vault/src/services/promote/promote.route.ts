@@ -31,8 +31,7 @@ export const promoteRoute = (vault: PromoteDependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/vault/services/{name}/promote',
       who: WRITES,
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       params: ByName,
       body: Type.Object({
         versions: VersionsByField,

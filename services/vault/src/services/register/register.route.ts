@@ -38,8 +38,7 @@ export const registerServiceRoute = (vault: RegisterDependencies): Endpoint =>
       ...ADMIN,
       name: 'register_service',
       machine: 'vault:write',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       summary: 'Register a service and the fields of its credential',
       description:
         'Registers a service with the names of its fields; values are written later. At most 50 fields. A grant lasts `default_ttl_seconds`, 900 unless stated. Only an administrator in person, signed in within the last 5 minutes, may set `reveal`.',

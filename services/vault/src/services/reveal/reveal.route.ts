@@ -45,8 +45,7 @@ export const revealRoute = (vault: RevealDependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/vault/services/{name}/secrets/{field}/reveal',
       who: ['admin'],
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       params: ByField,
       body: Type.Object({
         reason: Type.String({ minLength: 1, maxLength: REASON_CHARACTERS_MAX }),

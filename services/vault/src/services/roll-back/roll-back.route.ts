@@ -31,8 +31,7 @@ export const rollBackRoute = (vault: RollBackDependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/vault/services/{name}/rollback',
       who: WRITES,
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       params: ByName,
       body: Type.Object({
         fields: FieldNames,

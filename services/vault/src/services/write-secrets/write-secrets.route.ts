@@ -48,8 +48,7 @@ export const writeSecretsRoute = (vault: WriteSecretsDependencies): Endpoint =>
       ...ADMIN,
       name: 'write_secrets',
       machine: 'vault:write',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       repeat: 'never',
       summary: 'Write new versions of secrets; nothing ever reads them back',
       description:

@@ -59,8 +59,7 @@ export const listDeliveriesRoute = ({ database, sealer }: Dependencies) =>
       ...ENDPOINT_DEFAULTS,
       name: 'list_webhook_deliveries',
       machine: 'webhooks:read',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       summary: 'Attempts to deliver, newest first',
       description:
         "Lists attempts to deliver, newest first, 50 unless `limit` says otherwise (up to 1,000). With `cursor`, which is empty for the first page, the answer has `next_cursor` for the next one. `detail=true` adds why an attempt failed, when the next one follows, and the beginning of the receiver's answer.",

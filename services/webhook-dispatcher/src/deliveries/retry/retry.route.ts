@@ -19,8 +19,7 @@ export const retryDeliveryRoute = (
       ...ENDPOINT_DEFAULTS,
       name: 'retry_webhook_delivery',
       machine: 'webhooks:write',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       repeat: 'never',
       summary: 'Send the event of a delivery once more, newly dated and signed',
       description:

@@ -27,8 +27,7 @@ export const testWebhookRoute = (
       ...ENDPOINT_DEFAULTS,
       name: 'test_webhook',
       machine: 'webhooks:write',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       repeat: 'never',
       summary: 'Send a webhook.test to a webhook, enabled or not',
       description:

@@ -33,8 +33,7 @@ export const createWebhookRoute = (needs: WriteDependencies) =>
     {
       ...WRITES,
       name: 'create_webhook',
-      class: 'settings',
-      stepUp: 'applications',
+      access: { class: 'settings', stepUp: 'applications' },
       summary: 'Register a webhook; its secret is shown here and never again',
       description:
         'Registers an address to which the named events are sent as signed `POST` requests, from now on. The answer shows the secret that signs them; no later call shows it again. The address must be `https` and public, unless the deployment allows more. A tenant has at most 500 webhooks.',

@@ -13,8 +13,7 @@ export const deleteWebhookRoute = (needs: WriteDependencies) =>
       ...ENDPOINT_DEFAULTS,
       name: 'delete_webhook',
       machine: 'webhooks:write',
-      class: 'settings',
-      stepUp: 'applications',
+      access: { class: 'settings', stepUp: 'applications' },
       repeat: 'safe',
       summary: 'Delete a webhook; nothing is sent to it afterwards',
       description:

@@ -15,8 +15,7 @@ export const listEventTypesRoute = () =>
       ...ENDPOINT_DEFAULTS,
       name: 'list_webhook_event_types',
       machine: 'webhooks:read',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       summary: 'The events that a webhook can be told of, and what it is told',
       description:
         'Lists all events that a webhook can subscribe to, each with its meaning and the JSON Schema of its `data`.',

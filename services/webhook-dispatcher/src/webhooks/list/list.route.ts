@@ -11,8 +11,7 @@ export const listWebhooksRoute = ({ database }: { readonly database: Database })
       ...ENDPOINT_DEFAULTS,
       name: 'list_webhooks',
       machine: 'webhooks:read',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       summary: 'All webhooks of the tenant, oldest first',
       description:
         'Lists the webhooks of the tenant, oldest first and without their secrets. A tenant has at most 500, so there are no pages. `X-Service-App-Id` narrows the list to the webhooks of one application.',

@@ -14,8 +14,7 @@ export const rotateSecretRoute = (needs: WriteDependencies) =>
       ...ENDPOINT_DEFAULTS,
       name: 'rotate_webhook_secret',
       machine: 'webhooks:write',
-      class: 'settings',
-      stepUp: 'applications',
+      access: { class: 'settings', stepUp: 'applications' },
       repeat: 'never',
       summary: 'Give a webhook a new secret; the old one signs nothing any more',
       description:

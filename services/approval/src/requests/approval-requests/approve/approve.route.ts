@@ -52,7 +52,7 @@ export const approveRequest = (approval: ApproveDependencies) =>
       ...DECIDES,
       name: 'approve_request',
       repeat: 'never',
-      readsSignIn: true,
+      access: { class: 'things', applicationScope: 'account', readsSignIn: true },
       summary: 'Approve a request that names the caller; final',
       description:
         'Approves a pending request. Only the user whom the request names may, in person: no agent, and no administrator in their name; of a request to a set, everyone who stands in it at that moment, is active and vouched for; after an escalation the second addressee too. Where several have to approve, the answer is 202 with how many have until the last one does; each is looked up again then. A decision is final. A request for access is approved by administrators alone, with a sign-in of the last 10 minutes. A policy can require a recent sign-in, a vouch by an administrator, or the code that the agent shows; after three wrong codes the request is denied.',

@@ -96,8 +96,7 @@ export const createRequest = (approval: CreateDependencies) =>
     {
       ...COMMON,
       name: 'create_approval_request',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'Ask a user for a decision',
       description:
         'Asks a user to approve or deny an action. The user is told through the channels that the tenant has set. An agent asks the user of its session, its owner or one of its `approvers`, and only for itself. An administrator may ask every user, any other user only themselves. An administrator, or an agent that has it among its `approvers`, may also ask a set, by `role:<role>` or `<type>:<id>#<relation>` in `user_id`: everyone who stands in it when they decide, is active and vouched for, may; `approvals_needed` says how many have to approve. The same question of an agent, asked again while it is open, is answered with the open request. `details`, `action_digest` or `use_window_seconds` bind the request to an action of a tool of the caller: the user sees `details` in full, and the approval is used once by `POST /api/v1/ciba/requests/{id}/consume`, for exactly what was asked; it never releases a secret. An agent may have 5 requests open with one user and make 20 a minute; a user may make 300 a minute.',

@@ -20,8 +20,7 @@ export const getRequest = (approval: GetDependencies) =>
     {
       ...COMMON,
       name: 'get_approval_request',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'One approval request',
       description:
         'Shows one approval request to the user who decides it, to the agent that it is about, and to administrators.',

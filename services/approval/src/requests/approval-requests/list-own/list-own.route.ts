@@ -17,8 +17,7 @@ export const listOwnDecisions = (deps: Dependencies) =>
     {
       ...COMMON,
       name: 'list_my_decisions',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       tenant: 'optional',
       summary: 'Requests that were mine to decide',
       description:

@@ -17,8 +17,7 @@ export const listPending = (approval: ListPendingDependencies) =>
     {
       ...COMMON,
       name: 'list_pending_approvals',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'Requests that wait for the caller, newest first',
       description:
         'Lists the requests that wait for a decision by the caller, newest first, at most 1,000; with those to sets in which the caller stands now, of the 50 sets that were asked last, and with those that were escalated to the caller or to such a set.',

@@ -19,8 +19,7 @@ export const listRequests = (approval: ListDependencies) =>
       ...COMMON,
       name: 'list_approval_requests',
       machine: 'approvals:read',
-      class: 'things',
-      applicationScope: 'roles',
+      access: { class: 'things', applicationScope: 'roles' },
       summary: 'All approval requests of the tenant, newest first',
       description:
         'Lists the approval requests of all users of the tenant, newest first, 50 unless `limit` says otherwise. An administrator who impersonates a user may not.',

@@ -48,8 +48,7 @@ export const pollToken = (needs: PollTokenDependencies) =>
     {
       ...COMMON,
       name: 'poll_vend_approval',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       clientName: 'poll_vending_approval',
       summary: 'Whether the approval that a vend waits for was given',
       description:

@@ -25,8 +25,7 @@ export const pollRequest = (needs: PollDependencies) =>
     {
       ...COMMON,
       name: 'poll_approval_request',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'An approval request once it is decided, or as it stands after 30 seconds',
       description:
         'Answers at once if the request is decided, otherwise when it is decided, or after 30 seconds as it stands then. A caller may have 10 such requests open.',

@@ -30,8 +30,7 @@ export const impersonateRoute = (needs: Dependencies): Endpoint =>
       area: 'admin',
       name: 'impersonate_user',
       machine: 'never',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       repeat: 'never',
       summary: 'Act as a member, for ten minutes',
       description:

@@ -46,8 +46,7 @@ export const inviteRoute = (needs: Dependencies): Endpoint =>
       ...COMMON,
       name: 'create_invitation',
       machine: 'users:write',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       summary: 'Invite a person',
       description:
         'Invites a person to the tenant by a mailed link that works once, for 7 days. The newest invitation to an address replaces those before it. Nobody gives a role above their own.',

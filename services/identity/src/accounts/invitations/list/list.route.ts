@@ -24,8 +24,7 @@ export const listInvitationsRoute = (needs: Dependencies): Endpoint =>
       ...COMMON,
       name: 'list_invitations',
       machine: 'users:read',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'List invitations',
       description:
         'Lists invitations that can be accepted or have lapsed, with the roles that they give.',

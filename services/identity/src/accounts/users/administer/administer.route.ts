@@ -59,8 +59,7 @@ export const updateUserRoute = (needs: Dependencies): Endpoint =>
       ...COMMON,
       name: 'update_user',
       machine: 'users:write',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       repeat: 'safe',
       summary: 'Change a user',
       description:
@@ -147,8 +146,7 @@ export const deleteUserRoute = (needs: Dependencies): Endpoint =>
       ...COMMON,
       name: 'delete_user',
       machine: 'users:write',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       repeat: 'safe',
       summary: 'Delete a user',
       description:

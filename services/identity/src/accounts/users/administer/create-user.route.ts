@@ -77,8 +77,7 @@ export const createUserRoute = (needs: Dependencies): Endpoint =>
       ...COMMON,
       name: 'create_user',
       machine: 'users:write',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       summary: 'Create a user',
       description:
         "Makes an account. With `send_invitation` its owner chooses the password by a mailed link. A user made by an administrator's token is vouched for, one made by an API key is not. Nobody gives a role above their own; API keys give only `member`.",

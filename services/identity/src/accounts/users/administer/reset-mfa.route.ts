@@ -17,8 +17,7 @@ export const resetMfaRoute = (needs: Dependencies): Endpoint =>
       ...COMMON,
       name: 'reset_mfa',
       machine: 'never',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       repeat: 'safe',
       summary: 'Take all second factors from a user',
       description:

@@ -31,8 +31,7 @@ export const currentUserRoute = (needs: Dependencies) =>
   endpoint(
     {
       name: 'current_user',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       clientName: 'get_current_user',
       summary: 'Who I am',
       description:

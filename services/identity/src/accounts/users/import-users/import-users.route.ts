@@ -105,8 +105,7 @@ export const importUsersRoute = (needs: Dependencies): Endpoint =>
       area: 'admin',
       name: 'import_users',
       machine: 'users:write',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       summary: 'Import users with the hashes of their passwords',
       description:
         'Imports 1 to 100 users with the password hashes of another product. Each is decided by itself: `failed` names the place and the code of those that were not imported.',

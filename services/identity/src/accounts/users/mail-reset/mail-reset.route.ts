@@ -28,8 +28,7 @@ export const mailResetRoute = (needs: Dependencies): Endpoint =>
       area: 'admin',
       name: 'reset_user_password',
       machine: 'users:write',
-      class: 'settings',
-      stepUp: 'none',
+      access: { class: 'settings', stepUp: 'none' },
       repeat: 'never',
       summary: 'Mail a user a link to set a new password, or to accept their invitation',
       description:

@@ -36,8 +36,7 @@ export const getProfileRoute = (needs: Pick<Dependencies, 'userDirectory'>) =>
     {
       ...COMMON,
       name: 'get_profile',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'My profile',
       description: "Shows the caller's profile.",
       method: 'get',
@@ -56,8 +55,7 @@ export const updateProfileRoute = (needs: Dependencies) =>
     {
       ...COMMON,
       name: 'update_profile',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       repeat: 'safe',
       summary: 'Change my profile',
       description: "Changes the caller's profile; what the body does not name stays.",

@@ -19,8 +19,7 @@ export const resendVerificationRoute = (needs: Dependencies) =>
   endpoint(
     {
       name: 'resend_verification',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       repeat: 'never',
       summary: 'Send the confirmation mail again',
       description:

@@ -27,8 +27,7 @@ export const listIdentitiesRoute = (needs: Pick<Dependencies, 'userDirectory'>) 
     {
       ...COMMON,
       name: 'list_my_identities',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'List the accounts elsewhere that I sign in by',
       description: 'Lists the accounts at providers by which the caller signs in.',
       method: 'get',
@@ -53,8 +52,7 @@ export const unlinkIdentityRoute = (needs: Dependencies) =>
     {
       ...COMMON,
       name: 'unlink_my_identity',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       summary: 'Sign in by an account elsewhere no longer',
       description: 'Gives up an account at a provider. The last way to sign in stays.',
       method: 'delete',

@@ -16,8 +16,7 @@ export const endAgentSessionRoute = (needs: Dependencies) =>
     {
       ...SESSIONS,
       name: 'end_agent_session',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       repeat: 'safe',
       summary: 'End an agent session',
       description:

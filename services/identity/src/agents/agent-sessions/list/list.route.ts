@@ -27,8 +27,7 @@ export const listAgentSessionsRoute = ({
     {
       ...SESSIONS,
       name: 'list_agent_sessions',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'List agent sessions',
       description:
         'Lists agent sessions: an agent sees its own, a user those for them, an administrator all of the tenant.',
@@ -83,8 +82,7 @@ export const getAgentSessionRoute = ({
     {
       ...SESSIONS,
       name: 'get_agent_session',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'One agent session',
       description: 'Shows one agent session to its agent, its user and administrators.',
       method: 'get',

@@ -59,8 +59,7 @@ export const grantDelegationRoute = (
     {
       ...DELEGATIONS,
       name: 'grant_delegation',
-      class: 'settings',
-      stepUp: 'none',
+      access: { class: 'settings', stepUp: 'none' },
       summary: 'Let an agent act for me',
       description:
         'Lets an agent act for the caller, for the named services and fields, until an end if one is given. Granting again replaces what was granted before.',
@@ -124,8 +123,7 @@ export const listDelegationsRoute = ({
     {
       ...DELEGATIONS,
       name: 'list_delegations',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'Agents that may act for me',
       description: 'Lists what the caller has delegated to agents.',
       method: 'get',
@@ -149,8 +147,7 @@ export const withdrawDelegationRoute = (needs: Dependencies) =>
     {
       ...DELEGATIONS,
       name: 'withdraw_delegation',
-      class: 'settings',
-      stepUp: 'none',
+      access: { class: 'settings', stepUp: 'none' },
       repeat: 'safe',
       summary: 'Take a delegation back',
       description:

@@ -25,8 +25,7 @@ export const withdrawAllDelegationsRoute = (needs: Dependencies) =>
       ...DELEGATIONS,
       path: DELEGATIONS_PATH,
       name: 'withdraw_all_delegations',
-      class: 'settings',
-      stepUp: 'none',
+      access: { class: 'settings', stepUp: 'none' },
       repeat: 'safe',
       summary: 'End all that agents do for me',
       description:

@@ -23,8 +23,7 @@ export const unlockRoute = (needs: Dependencies): Endpoint =>
       area: 'admin',
       name: 'unlock_user',
       machine: 'never',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       repeat: 'safe',
       summary: 'Let a locked-out user try again',
       description:

@@ -31,8 +31,7 @@ export const changePasswordRoute = (needs: Dependencies) =>
   endpoint(
     {
       name: 'change_password',
-      class: 'settings',
-      stepUp: 'none',
+      access: { class: 'settings', stepUp: 'none' },
       repeat: 'never',
       summary: 'Change my password',
       description:

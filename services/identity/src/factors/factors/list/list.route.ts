@@ -38,8 +38,7 @@ export const listFactorsRoute = (needs: Dependencies) =>
     {
       ...COMMON,
       name: 'list_second_factors',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'My second factors',
       description:
         "Lists the caller's second factors, how many recovery codes are left, and what the tenant demands.",

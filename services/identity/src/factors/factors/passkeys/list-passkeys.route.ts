@@ -28,8 +28,7 @@ export const listPasskeysRoute = (needs: Dependencies) =>
     {
       ...COMMON,
       name: 'list_passkeys',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'My passkeys',
       description: "Lists the caller's passkeys.",
       method: 'get',

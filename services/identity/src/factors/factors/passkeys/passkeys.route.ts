@@ -30,8 +30,7 @@ export const passkeyOptionsRoute = (needs: Dependencies) =>
     {
       ...COMMON,
       name: 'passkey_options',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       clientName: 'get_passkey_options',
       summary: 'What a browser needs to make a passkey',
       description:
@@ -60,8 +59,7 @@ export const addPasskeyRoute = (needs: Dependencies) =>
     {
       ...COMMON,
       name: 'add_passkey',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       summary: 'Add a passkey that a browser made',
       description:
         'Adds the passkey that a browser has made for a challenge of `POST /api/v1/me/passkeys/options`. A user has at most 10 factors.',

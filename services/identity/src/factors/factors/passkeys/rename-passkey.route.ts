@@ -20,8 +20,7 @@ export const renamePasskeyRoute = (needs: Dependencies) =>
     {
       ...COMMON,
       name: 'rename_passkey',
-      class: 'settings',
-      stepUp: 'none',
+      access: { class: 'settings', stepUp: 'none' },
       summary: 'Rename one of my passkeys',
       description: "Gives one of the caller's passkeys another name.",
       method: 'patch',

@@ -15,8 +15,7 @@ export const recoveryCodesRoute = (needs: Dependencies) =>
     {
       ...COMMON,
       name: 'renew_recovery_codes',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       summary: 'Replace my recovery codes',
       description:
         'Makes ten new recovery codes and shows them this once; those of before are void.',

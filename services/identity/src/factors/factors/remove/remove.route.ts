@@ -43,8 +43,7 @@ const removal = (
     {
       ...COMMON,
       ...of,
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       method: 'delete',
       repeat: 'safe',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),

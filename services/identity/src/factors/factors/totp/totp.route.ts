@@ -21,8 +21,7 @@ export const enrolTotpRoute = (needs: Dependencies) =>
     {
       ...COMMON,
       name: 'enrol_totp',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       summary: 'Enrol an authenticator app',
       description:
         'Begins to enrol an authenticator app and shows its secret this once. Confirm it within 10 minutes, otherwise nothing is enrolled. A user has at most 10 factors.',
@@ -72,8 +71,7 @@ export const confirmTotpRoute = (needs: Dependencies) =>
     {
       ...COMMON,
       name: 'confirm_totp',
-      class: 'settings',
-      stepUp: 'none',
+      access: { class: 'settings', stepUp: 'none' },
       summary: 'Confirm an authenticator app by its first code',
       description:
         'Confirms an authenticator app by the first code that it shows, and answers ten recovery codes, which are not shown again.',

@@ -40,8 +40,7 @@ export const rotatePublishableKeyRoute = (needs: Dependencies): Endpoint =>
       ...COMMON,
       name: 'rotate_publishable_key',
       machine: 'applications:write',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       summary: 'Give an application a new publishable key',
       description:
         'Replaces the publishable key of an application. The one of before is accepted for `grace_seconds`, too.',
@@ -72,8 +71,7 @@ export const rotateClientSecretRoute = (needs: Omit<Dependencies, 'snapshots'>):
       ...COMMON,
       name: 'rotate_client_secret',
       machine: 'applications:write',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       consistency: { waitsFor: ['workspaces', 'revocations'] },
       summary: 'Give an application a new client secret',
       description:

@@ -18,8 +18,7 @@ export const listApplicationsRoute = (needs: Dependencies): Endpoint =>
     {
       name: 'list_applications',
       machine: 'applications:read',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'List applications',
       description: 'Lists the applications of the tenant, without their secrets.',
       tag: 'Applications',

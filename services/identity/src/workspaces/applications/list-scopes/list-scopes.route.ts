@@ -10,8 +10,7 @@ export const listMachineScopesRoute = (): Endpoint =>
     {
       name: 'list_machine_scopes',
       machine: 'applications:read',
-      class: 'things',
-      applicationScope: 'account',
+      access: { class: 'things', applicationScope: 'account' },
       summary: 'The scopes that a machine can have, and what each lets its holder reach',
       description:
         'Lists the scopes that an `m2m` application can have, and what each lets its holder reach.',

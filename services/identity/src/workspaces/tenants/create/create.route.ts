@@ -49,8 +49,7 @@ export const createTenantRoute = (needs: Dependencies): Endpoint =>
       ...TENANTS,
       name: 'create_tenant',
       machine: 'never',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       summary: 'Create a tenant of the organization',
       description:
         "Creates a tenant of the caller's organization. `admin_email` invites its first administrator. The slug of a closed tenant stays taken until that tenant is deleted.",

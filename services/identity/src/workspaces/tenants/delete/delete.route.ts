@@ -19,8 +19,7 @@ export const deleteTenantRoute = (needs: Dependencies): Endpoint =>
       ...TENANTS,
       name: 'delete_tenant',
       machine: 'never',
-      class: 'settings',
-      stepUp: 'users',
+      access: { class: 'settings', stepUp: 'users' },
       repeat: 'safe',
       summary: 'Close a tenant, and delete it after 30 days',
       description:

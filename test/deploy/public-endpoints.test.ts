@@ -1,6 +1,6 @@
 /** The list of endpoints that need no credential, so that a new one is seen in review. */
 import { readFileSync } from 'node:fs';
-import { documentEndpoints } from '@cardea/http';
+import { documentEndpoints, isInternal } from '@cardea/http';
 import { describe, expect, it } from 'vitest';
 import { product, version } from '../../scripts/gateway/files.ts';
 
@@ -12,7 +12,8 @@ const documents = documentEndpoints({
 });
 const open = [...own, ...documents]
   .map(({ contract }) => contract)
-  .filter(({ who, internal, path }) => who === 'anyone' && (!internal || isOfDocument(path)));
+  .filter(({ who }) => who === 'anyone')
+  .filter((contract) => !isInternal(contract) || isOfDocument(contract.path));
 
 /** The document does not describe itself, but clients can read it. */
 function isOfDocument(path: string): boolean {

@@ -81,7 +81,7 @@ async function shot(target: Target, roll: ReturnType<typeof dice>): Promise<read
     });
     const faults: string[] = [];
     if (status >= 500) faults.push(`${what}: ${status} ${text}`);
-    const shown = endpoint.contract.isPage === true ? shownBy(text) : text;
+    const shown = endpoint.contract.audience === 'page' ? shownBy(text) : text;
     if (status >= 400 && shown.includes(MUTATION)) faults.push(`${what}: input in ${text}`);
     if (/node:internal|\.ts:\d+/.test(text)) faults.push(`${what}: a stack in ${text}`);
     return faults;

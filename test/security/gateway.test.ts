@@ -1,4 +1,5 @@
 /** Every endpoint through nginx, in front of a server for each service. */
+import { isInternal } from '@cardea/http';
 import { type RestAnswer, restDriver, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { needNginx } from '../need-nginx.ts';
@@ -54,7 +55,7 @@ it('R0 O5 each endpoint is answered through nginx by its own service, in the sha
   const callers = testCallers(world);
   for (const entry of catalogueOf(world)) {
     const { endpoint, sample } = entry;
-    if (endpoint.contract.internal === true) continue;
+    if (isInternal(endpoint.contract)) continue;
     const as = callers.find(({ name }) => name === sample.by);
     const ask = await sample.ask(world);
     const { status, headers, text } = await send(through, endpoint, ask, {
@@ -72,7 +73,7 @@ it('R0 O5 each endpoint is answered through nginx by its own service, in the sha
 it('R0 each endpoint refuses through nginx as it does without', async () => {
   const wrong: string[] = [];
   for (const { endpoint, sample } of catalogueOf(world)) {
-    if (endpoint.contract.internal === true) continue;
+    if (isInternal(endpoint.contract)) continue;
     const ask = await sample.ask(world);
     const straight = await send(world, endpoint, ask, { tenant: 'nobody' });
     const led = await send(through, endpoint, ask, { tenant: 'nobody' });

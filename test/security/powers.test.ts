@@ -1,5 +1,5 @@
 /** What changes settings asks for more than a role, at every endpoint of every service. */
-import { applicationScopeOf, type Contract } from '@cardea/http';
+import { applicationScopeOf, type Contract, isInternal } from '@cardea/http';
 import { type RestAnswer, testDatabase } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -28,8 +28,10 @@ afterAll(async () => {
   await world?.stop();
 });
 
-const takesUsers = ({ who, internal }: Contract) =>
-  who !== 'anyone' && internal !== true && who.some((caller) => USERS.includes(caller));
+const takesUsers = (contract: Contract) =>
+  contract.who !== 'anyone' &&
+  !isInternal(contract) &&
+  contract.who.some((caller) => USERS.includes(caller));
 const endpoints = () => world.host.endpoints.filter(({ contract }) => takesUsers(contract));
 const classOf = (contract: Contract): Class =>
   contract.access?.class === 'settings'

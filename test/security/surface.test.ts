@@ -33,7 +33,7 @@ it('S21 the document names the endpoints that there are, but for pages, and no o
   const { clock, cache, database: of } = world.shared;
   const health = healthEndpoints({ version: '0', clock, cache, database: of });
   const expected = catalogue([...world.host.endpoints, ...health])
-    .filter(({ contract }) => contract.isPage !== true)
+    .filter(({ contract }) => contract.audience !== 'page')
     .map(({ title }) => title);
   const titles = routesOf(await documented()).flatMap(({ path, methods }) =>
     methods.map((method) => `${method} ${path}`),

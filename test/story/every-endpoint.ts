@@ -1,5 +1,6 @@
 /** Every endpoint through nginx, in front of the processes of a cluster. */
 import type { Cluster } from '@cardea/cluster';
+import { isInternal } from '@cardea/http';
 import { type RestDriver, restDriver, type WebhookSink, webhookSink } from '@cardea/testing';
 import { product } from '../../scripts/gateway/files.ts';
 import { testCallers } from '../security/callers.ts';
@@ -39,9 +40,9 @@ async function wrongAnswersWith(
   const callers = testCallers(world);
   for (const entry of catalogueOf({ host: { endpoints } as unknown as Fortress['host'] })) {
     const { endpoint, sample } = entry;
-    if (endpoint.contract.internal === true) continue;
+    if (isInternal(endpoint.contract)) continue;
     const owner = owners.get(endpoint.contract.name);
-    if (endpoint.contract.isPage === true) {
+    if (endpoint.contract.audience === 'page') {
       // The key of the pages' cookie is the cluster's own: who is not signed in is answered by the same service.
       const { headers } = await send(world, endpoint, { params: { id: 'none' } }, {});
       const by = headers.get('x-served-by');

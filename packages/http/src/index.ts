@@ -9,7 +9,7 @@ export {
   stepUpOf,
   type Who,
 } from './contract/caller.ts';
-export { type Contract, type TenantRule, takesKey } from './contract/contract.ts';
+export { type Contract, isInternal, type TenantRule, takesKey } from './contract/contract.ts';
 export type {
   Answer,
   Authorize,

@@ -359,7 +359,7 @@ describe('people 1 each form of an account page', () => {
   it('stands in the table', () => {
     const forms = fixture.host.endpoints.flatMap(({ contract }) => {
       const { form } = (contract.body ?? {}) as { form?: never };
-      const isPage = contract.isPage === true && contract.method === 'post';
+      const isPage = contract.audience === 'page' && contract.method === 'post';
       const names = (contract.body as { properties?: { form?: { enum?: string[] } } } | undefined)
         ?.properties?.form?.enum;
       return isPage && form === undefined

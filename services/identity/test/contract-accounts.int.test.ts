@@ -168,7 +168,7 @@ describe('identity 1 the rules of 4.2', () => {
 
   it('3: nothing logs out but the end of the session', async () => {
     // The pages have a separate button, which ends the session.
-    const api = world.fixture.host.endpoints.filter(({ contract }) => contract.isPage !== true);
+    const api = world.fixture.host.endpoints.filter(({ contract }) => contract.audience !== 'page');
     const paths = api.map(({ contract }) => contract.path);
     expect(paths.filter((path) => /log-?out|sign-?out/i.test(path))).toEqual([]);
   });

@@ -73,6 +73,17 @@ export type ResponseRule<Other extends TSchema = TSchema> = {
   readonly origins?: OriginRule;
 };
 
+export type Audience =
+  /** Other processes of the deployment, and this one: `/internal/*`. */
+  | 'internal'
+  /**
+   * The machine itself: `/dev/*`. Answered with 404 unless the server is bound to loopback and the request is directly
+   * for it. `serve` has an option to share such endpoints.
+   */
+  | 'loopback'
+  /** People with a browser. The gateway routes to it all the same. */
+  | 'page';
+
 export type Contract<
   Params extends TObject = TObject,
   Query extends TObject = TObject,
@@ -139,15 +150,8 @@ export type Contract<
    * true for all.
    */
   readonly recordsItsRefusals?: true | readonly string[];
-  /**
-   * Answered with 404 unless the server is bound to loopback and the request is directly for it. `serve` has an option
-   * to share such endpoints.
-   */
-  readonly loopbackOnly?: boolean;
-  /** Whether the endpoint is left out of the OpenAPI document and the gateway: `/internal/*`, `/dev/*`. */
-  readonly internal?: boolean;
-  /** Whether it is a page for people. The gateway routes to it, and the OpenAPI document leaves it out. */
-  readonly isPage?: true;
+  /** For whom it is, if not for every client: the gateway and the OpenAPI document leave it out then. */
+  readonly audience?: Audience;
 };
 
 /**
@@ -167,3 +171,7 @@ export const takesKey = ({ repeat }: Pick<Contract, 'repeat'>): boolean =>
 /** HEAD is answered wherever GET is, unless GET has effects. */
 export const answersHead = ({ method, repeat }: Contract): boolean =>
   method === 'get' && repeat !== 'get_only';
+
+/** Whether the endpoint is left out of the OpenAPI document and the gateway. */
+export const isInternal = ({ audience }: Pick<Contract, 'audience'>): boolean =>
+  audience === 'internal' || audience === 'loopback';

@@ -257,13 +257,15 @@ export const pageEndpoint = <
   Body extends TSchema = NoFields,
   Other extends TSchema = never,
 >(
-  contract: Omit<Contract<Params, Query, Body, Ok, Reason, Other, 'anyone'>, 'isPage'>,
+  contract: Contract<Params, Query, Body, Ok, Reason, Other, 'anyone'> & {
+    readonly audience: 'page';
+  },
   show: (
     request: Request<Static<Params>, Static<Query>, Static<Body>, undefined>,
     plays: Plays,
   ) => HandlerAnswer<Success<Ok, Other>, Reason>,
 ): Endpoint =>
-  ({ contract: { ...contract, isPage: true }, handle: withoutPlays, show }) as unknown as Endpoint;
+  ({ contract, handle: withoutPlays, show }) as unknown as Endpoint;
 
 const withoutPlays = (): never => {
   throw new Error('a page is shown, not handled');

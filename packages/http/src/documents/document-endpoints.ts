@@ -149,7 +149,7 @@ const page = (
       area: 'user',
       ok: Type.Unknown(),
       refusals: {},
-      internal: true,
+      audience: 'internal',
     },
     async () => ({ raw }),
   );

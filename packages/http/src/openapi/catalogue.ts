@@ -1,6 +1,6 @@
 /** All endpoints as a list: for tests, the gateway and the OpenAPI document. */
 import { applicationScopeOf, machineScopeOf, stepUpOf, USER_CALLERS } from '../contract/caller.ts';
-import type { Contract } from '../contract/contract.ts';
+import { type Contract, isInternal } from '../contract/contract.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { inOrder } from '../contract/route-order.ts';
 import {
@@ -22,7 +22,7 @@ export type CatalogueEntry = {
 export const catalogue = (endpoints: readonly Endpoint[]): readonly CatalogueEntry[] =>
   inOrder(endpoints)
     .map(({ contract }) => contract)
-    .filter(({ internal }) => internal !== true)
+    .filter((contract) => !isInternal(contract))
     .map((contract) => ({
       contract,
       title: `${contract.method.toUpperCase()} ${contract.path}`,

@@ -19,7 +19,7 @@ export type DocumentOf = {
 const WEBHOOKS = '/api/v1/webhooks';
 
 export function openApi({ endpoints, version, publicUrl }: DocumentOf): Json {
-  const entries = catalogue(endpoints).filter(({ contract }) => contract.isPage !== true);
+  const entries = catalogue(endpoints).filter(({ contract }) => contract.audience !== 'page');
   const types = new NamedTypes();
   const refusals = refusalsOf(entries, types);
   const paths: { [path: string]: Json } = {};

@@ -104,8 +104,8 @@ type LiteralRoutes = ReadonlyMap<string, ReadonlyMap<string, Route>>;
 function literalRoutes(routes: readonly Route[]): LiteralRoutes {
   const literal = new Map<string, Map<string, Route>>();
   for (const route of routes) {
-    const { path, method, loopbackOnly } = route.contract;
-    if (path.includes('{') || loopbackOnly === true) continue;
+    const { path, method, audience } = route.contract;
+    if (path.includes('{') || audience === 'loopback') continue;
     const methods = literal.get(path) ?? new Map<string, Route>();
     literal.set(path, methods.set(method.toUpperCase(), route));
   }
@@ -123,7 +123,7 @@ function routerOf(
   const router = express.Router({ caseSensitive: true, strict: true });
   for (const [path, methods] of byPath(routes)) {
     const at = router.route(path.replaceAll(/\{([a-zA-Z0-9_]+)\}/g, ':$1'));
-    if (methods.some(({ contract }) => contract.loopbackOnly === true)) {
+    if (methods.some(({ contract }) => contract.audience === 'loopback')) {
       at.all((request, _response, next) => {
         if (showsLoopbackOnly(request)) return next();
         httpOf(request).refuse(refusalOf('not_found'));

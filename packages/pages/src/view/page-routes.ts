@@ -28,6 +28,7 @@ const AWAY = 503;
 
 /** The parts that the contracts of all pages share. */
 export const PAGE_CONTRACT = {
+  audience: 'page',
   tag: 'Pages',
   who: 'anyone',
   tenant: 'none',
@@ -36,7 +37,6 @@ export const PAGE_CONTRACT = {
     others: { 303: Type.Object({}, { additionalProperties: false }) },
     mediaType: 'text/html',
     isSecret: true,
-    origins: 'own',
   },
   recordsItsRefusals: true,
   ok: Type.String(),

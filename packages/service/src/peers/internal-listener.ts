@@ -89,7 +89,7 @@ const served = (
       area: 'authorization',
       who: 'anyone',
       tenant: 'optional',
-      internal: true,
+      audience: 'internal',
       response: { isSecret: true },
     },
     async ({ params, query, body, tenantId }) => {

@@ -31,7 +31,7 @@ export function checkAnswer(
     if (contract !== undefined) checkSuccess(contract, request, answer);
     return;
   }
-  if (contract?.isPage === true && typeof answer.body !== 'object') return; // A page shows the refusal as text.
+  if (contract?.audience === 'page' && typeof answer.body !== 'object') return; // A page shows the refusal as text.
   if (typeof (answer.body as { error?: unknown })?.error === 'string') return; // The response has RFC 6749's own body.
   checkShape(ErrorBody, `${request}: the error body`, answer);
   checkDetails(request, answer);

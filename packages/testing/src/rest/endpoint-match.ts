@@ -14,7 +14,7 @@ export type EndpointValue = {
       readonly mediaType?: string;
       readonly errors?: 'oauth' | 'upper_case';
     };
-    readonly isPage?: true;
+    readonly audience?: 'internal' | 'loopback' | 'page';
     readonly refusals: { readonly [reason: string]: number };
     readonly pipelineCodes?: { readonly [code: string]: string };
     readonly notTaken?: {

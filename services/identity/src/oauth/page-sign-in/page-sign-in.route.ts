@@ -60,8 +60,6 @@ const PATH_MAX_CHARS = 512;
 const CODE_MAX_CHARS = 512;
 const FORM_MAX_BYTES = 4 * 1024;
 
-const COMMON = { ...PAGE_CONTRACT, isPage: true } as const;
-
 const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
 
 export const pageSignInRoutes = (given: Dependencies): readonly Endpoint[] => {
@@ -89,7 +87,7 @@ const lapsed = ({ headers }: AnyRequest, returnTo: string) =>
 const beginRoute = (needs: WithFlows): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      ...PAGE_CONTRACT,
       name: 'begin_page_sign_in',
       summary: 'Sign in to the pages',
       description: 'Sends the browser to the hosted sign-in, and back to a page.',
@@ -135,7 +133,7 @@ const beginRoute = (needs: WithFlows): Endpoint =>
 const callbackRoute = (needs: WithFlows): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      ...PAGE_CONTRACT,
       name: 'finish_page_sign_in',
       summary: 'Come back from the hosted sign-in',
       description: 'Takes the code of the sign-in that this browser began, and leads to its page.',
@@ -173,7 +171,7 @@ const callbackRoute = (needs: WithFlows): Endpoint =>
 const signOutRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      ...PAGE_CONTRACT,
       name: 'sign_out_of_pages',
       summary: 'Sign out of the pages',
       description: 'Ends the sign-in of this browser, at the pages and at applications alike.',

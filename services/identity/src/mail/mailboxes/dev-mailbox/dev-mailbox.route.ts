@@ -27,8 +27,7 @@ const COMMON = {
   tenant: 'none',
   area: 'user',
   refusals: {},
-  internal: true,
-  loopbackOnly: true,
+  audience: 'loopback',
   response: { isSecret: true },
 } as const;
 

@@ -42,12 +42,11 @@ const upstreamOf = () =>
             {
               name: 'log_in',
               summary: 'Takes any text.',
-              tag: 'Test',
+              tag: 'Development',
               method: 'post',
               path: PATH,
               who: 'anyone',
               tenant: 'none',
-              area: 'user',
               body: Type.Object({ text: Type.String() }),
               ok: Type.Object({}),
               refusals: {},

@@ -9,8 +9,7 @@ import { user } from './sample.ts';
 
 const common = {
   summary: 'Changes something.',
-  tag: 'notes',
-  area: 'admin',
+  tag: 'Development',
   tenant: 'required',
   body: Type.Object({ text: Type.String() }),
   ok: Type.Object({ seen: Type.Unknown() }),

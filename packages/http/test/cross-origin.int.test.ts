@@ -14,7 +14,7 @@ const origins: AllowedOrigins = {
   ofTenant: (origin, tenantId) => origin === { t1: OURS, t2: THEIRS }[tenantId],
 };
 
-const common = { tag: 'notes', area: 'user', tenant: 'none', refusals: {} } as const;
+const common = { tag: 'Development', tenant: 'none', refusals: {} } as const;
 const further = [
   endpoint(
     {

@@ -6,8 +6,7 @@ import { type HttpFixture, startHttpFixture } from './http-fixture.ts';
 
 const common = {
   summary: 'Shows who called.',
-  tag: 'notes',
-  area: 'admin',
+  tag: 'Development',
   tenant: 'required',
   ok: Type.Object({ seen: Type.Unknown() }),
   refusals: {},

@@ -77,8 +77,7 @@ const Seen = Type.Object({ seen: Type.Unknown() });
 
 /** Returns its input. */
 const notes = {
-  tag: 'notes',
-  area: 'user',
+  tag: 'Development',
   tenant: 'required',
   ok: Seen,
   summary: 'Shows what came in.',

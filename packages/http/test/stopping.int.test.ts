@@ -54,8 +54,7 @@ describe('HEAD', () => {
   let effects = 0;
   const link = endpoint(
     {
-      tag: 'links',
-      area: 'user',
+      tag: 'Development',
       tenant: 'none',
       who: 'anyone',
       name: 'follow_link',

@@ -2,7 +2,6 @@
 export const ADMIN = {
   tag: 'Vault',
   tenant: 'required',
-  area: 'vault',
 } as const;
 export const READS = ['admin', 'api_key:vault:read'] as const;
 export const WRITES = ['admin', 'api_key:vault:write'] as const;

@@ -1,7 +1,7 @@
 /** The contract of an endpoint: what its validation, its OpenAPI operation, its route and its matrix tests follow from. */
 import type { TObject, TSchema } from 'typebox';
-import type { Area } from '../own-denial.ts';
 import type { Access, MachineRule, Who } from './caller.ts';
+import type { Tag } from './tags.ts';
 
 /** Who may read the responses of a path: pages of every origin, of allowed origins, or of its own origin only. */
 export type OriginRule = 'every' | 'allowed' | 'own';
@@ -103,14 +103,12 @@ export type Contract<
    * call it and what each refusal means.
    */
   readonly description?: string;
-  readonly tag: string;
+  readonly tag: Tag;
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Parameters are written as `{name}`: `/api/v1/ciba/requests/{id}/approve`. */
   readonly path: string;
   readonly who: By;
   readonly tenant: TenantRule;
-  /** The area in which a refusal is recorded. */
-  readonly area: Area;
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;

@@ -5,11 +5,10 @@ import { endpoint } from './endpoint.ts';
 const common = {
   name: 'vend',
   summary: 'A test.',
-  tag: 'Test',
+  tag: 'Vault',
   method: 'post',
   path: '/vend',
   tenant: 'required',
-  area: 'vault',
 } as const;
 const shapes = {
   ok: Type.Object({ value: Type.String() }),

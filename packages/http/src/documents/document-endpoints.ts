@@ -141,12 +141,11 @@ const page = (
     {
       name,
       summary: 'Part of the documentation.',
-      tag: 'documents',
+      tag: 'Documents',
       method: 'get',
       path,
       who: 'anyone',
       tenant: 'none',
-      area: 'user',
       ok: Type.Unknown(),
       refusals: {},
       audience: 'internal',

@@ -15,6 +15,7 @@ import type {
   PlayedOutcome,
   Request,
 } from '../contract/endpoint.ts';
+import { areaOf } from '../contract/tags.ts';
 import type { OwnDenial } from '../own-denial.ts';
 import { recordDenial } from '../record-denial.ts';
 import { isRecorded } from '../refusals/denials.ts';
@@ -280,7 +281,8 @@ async function refused(
   const { principal } = call;
   if (principal !== undefined && isRecorded(contract, refusal)) {
     const { code: reason, status } = refusal;
-    const { name: operation, area } = contract;
+    const area = areaOf(contract, group.service);
+    const { name: operation } = contract;
     const denial = { principal, area, operation, reason, status };
     await recordDenial(route, call, { denial, target, request: of.request });
   }

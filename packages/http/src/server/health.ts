@@ -19,7 +19,6 @@ const PING_WAIT_MS = 1_000;
 
 const common = {
   tag: 'Health',
-  area: 'user',
   tenant: 'none',
   who: 'anyone',
   refusals: {},

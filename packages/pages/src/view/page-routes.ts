@@ -32,7 +32,6 @@ export const PAGE_CONTRACT = {
   tag: 'Pages',
   who: 'anyone',
   tenant: 'none',
-  area: 'user',
   response: {
     others: { 303: Type.Object({}, { additionalProperties: false }) },
     mediaType: 'text/html',

@@ -11,8 +11,7 @@ const TEXTS = catalogue({
 const { formOf, pageOf } = pagesOf(TEXTS);
 const common = {
   summary: 'A test.',
-  tag: 'Test',
-  area: 'user',
+  tag: 'Development',
   tenant: 'optional',
   who: ['user'],
   access: { class: 'things', applicationScope: 'any' },

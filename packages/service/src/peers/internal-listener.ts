@@ -86,7 +86,6 @@ const served = (
     {
       ...contract,
       tag: 'Internal',
-      area: 'authorization',
       who: 'anyone',
       tenant: 'optional',
       audience: 'internal',

@@ -8,5 +8,4 @@ export const AUDIT = {
   machine: 'audit:read',
   access: { class: 'things', applicationScope: 'roles' },
   tenant: 'required',
-  area: 'admin',
 } as const;

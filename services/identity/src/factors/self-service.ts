@@ -9,7 +9,6 @@ export const COMMON = {
   tag: 'Self-service',
   who: ['user'],
   tenant: 'optional',
-  area: 'user',
   notTaken: USERS_ONLY,
 } as const;
 

@@ -29,7 +29,6 @@ export const jwksRoute = (needs: Dependencies): Endpoint =>
       path: '/.well-known/jwks.json',
       who: 'anyone',
       tenant: 'none',
-      area: 'user',
       ok: Type.Object({
         keys: Type.Array(
           named(
@@ -64,7 +63,6 @@ export const clientJwksRoute = (needs: Dependencies): Endpoint =>
       path: '/oauth2/jwks',
       who: 'anyone',
       tenant: 'none',
-      area: 'user',
       ok: Type.Object({
         keys: Type.Array(
           named(

@@ -19,7 +19,6 @@ export const ENDPOINT_DEFAULTS = {
   tag: TAG,
   who: ['admin'],
   tenant: 'required',
-  area: 'admin',
 } as const;
 
 export const WRITES = { ...ENDPOINT_DEFAULTS, machine: 'webhooks:write' } as const;

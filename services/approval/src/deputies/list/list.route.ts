@@ -34,7 +34,6 @@ export const listDeputiesRoute = ({ database, clock }: DeputyDependencies) =>
     {
       tag: OWN_DEPUTY.tag,
       tenant: OWN_DEPUTY.tenant,
-      area: OWN_DEPUTY.area,
       name: 'list_approval_deputies',
       machine: 'approvals:read',
       access: { class: 'things', applicationScope: 'roles' },

@@ -43,7 +43,6 @@ export const removeDeputyOfRoute = (dependencies: DeputyDependencies) =>
     {
       tag: OWN_DEPUTY.tag,
       tenant: OWN_DEPUTY.tenant,
-      area: OWN_DEPUTY.area,
       name: 'remove_approval_deputy_of_user',
       machine: 'never',
       access: { class: 'settings', stepUp: 'users' },

@@ -240,7 +240,6 @@ const unauthenticated = { status: 401, code: 'unauthenticated' } as const;
 export const COMMON = {
   tag: 'Approval requests',
   tenant: 'required',
-  area: 'authorization',
 } as const;
 /** Keys are not accepted by endpoints on which only users and agent sessions may act. */
 export const NO_KEYS = { api_key: unauthenticated, agent_key: unauthenticated } as const;

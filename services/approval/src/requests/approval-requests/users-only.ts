@@ -107,7 +107,7 @@ const denials: Stream<null, ActionDenied> = {
 const denied = (operation: string, id: string): ActionDenied => ({
   type: 'ActionDenied',
   data: {
-    area: COMMON.area,
+    area: 'authorization',
     operation,
     reason: 'user_session_required',
     status: DECIDE_REFUSALS.user_session_required,

@@ -16,7 +16,6 @@ export const listOwnActivity = (deps: Dependencies) =>
       name: 'list_my_activity',
       access: { class: 'things', applicationScope: 'account' },
       tenant: 'optional',
-      area: 'user',
       summary: 'What the audit log says about me',
       description:
         'Lists the recorded events whose actor or target is the caller, newest first, 50 unless `limit` says otherwise; where somebody else acted, without their address and device. Follow the list with `next_cursor`.',

@@ -9,7 +9,6 @@ export const COMMON = {
   tag: 'Administration',
   who: ['admin'],
   tenant: 'required',
-  area: 'admin',
 } as const;
 
 export const InvitationShape = named(

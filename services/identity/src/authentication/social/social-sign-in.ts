@@ -15,7 +15,6 @@ import {
 export const SOCIAL = {
   tag: 'Authentication',
   who: 'anyone',
-  area: 'user',
   response: { isSecret: true },
 } as const;
 

@@ -123,7 +123,6 @@ export const stepUpRoute = (needs: Dependencies): Endpoint =>
       path: '/api/v1/auth/step-up',
       who: ['user'],
       tenant: 'optional',
-      area: 'user',
       body: Body,
       ok: closed({ access_token: Type.String(), expires_in: Type.Integer() }),
       refusals: STEP_UP_REFUSALS,

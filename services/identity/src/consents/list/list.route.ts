@@ -32,7 +32,6 @@ export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'datab
       path: '/api/v1/auth/consents',
       who: ['user'],
       tenant: 'optional',
-      area: 'user',
       ok: closed({
         consents: Type.Array(ConsentShape),
       }),

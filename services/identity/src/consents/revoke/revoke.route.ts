@@ -20,7 +20,6 @@ export const revokeConsentRoute = (needs: Pick<ServiceDependencies, 'command' | 
       path: '/api/v1/auth/consents/{id}',
       who: ['user'],
       tenant: 'optional',
-      area: 'user',
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       ok: closed({ status: Type.Literal('consent revoked') }),
       refusals: { not_found: 404 },

@@ -47,7 +47,6 @@ export const COMMON = {
   tag: 'OAuth',
   who: 'anyone',
   tenant: 'none',
-  area: 'user',
   response: { errors: 'oauth', isSecret: true },
   params: Params,
   recordsItsRefusals: true,

@@ -35,7 +35,6 @@ export const introspectRoute = (needs: Dependencies): Endpoint =>
       path: '/oauth2/introspect',
       who: 'anyone',
       tenant: 'none',
-      area: 'user',
       response: { errors: 'oauth', isSecret: true },
       input: { takesForm: true },
       body: Type.Object(

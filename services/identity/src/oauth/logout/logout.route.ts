@@ -49,7 +49,6 @@ const OPEN = {
   tag: 'OAuth',
   who: 'anyone',
   tenant: 'none',
-  area: 'user',
   response: RESPONSE,
   recordsItsRefusals: true,
 } as const;

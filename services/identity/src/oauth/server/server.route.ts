@@ -27,7 +27,6 @@ const OPEN = {
   tag: 'OAuth',
   who: 'anyone',
   tenant: 'none',
-  area: 'user',
   response: { errors: 'oauth' },
   recordsItsRefusals: true,
 } as const;
@@ -264,7 +263,6 @@ const protectedResourceRoute = (
       path,
       who: 'anyone',
       tenant: 'none',
-      area: 'user',
       ok: Type.Object(
         {
           resource: Type.String(),

@@ -102,11 +102,12 @@ async function refused(
   agent: AgentPrincipal,
   refusal: Refused,
 ): Promise<TokenExchangeFault> {
-  const { name: operation, area, refusals } = START_CONTRACT;
+  const { name: operation, refusals } = START_CONTRACT;
   const { refused: code } = refusal;
   const { [code]: status } = refusals;
   if (isRecorded(START_CONTRACT, { status, code })) {
-    await recordDenial(message, { principal: agent, area, operation, reason: code, status });
+    const denial = { principal: agent, area: 'agent', operation, reason: code, status } as const;
+    await recordDenial(message, denial);
   }
   switch (refusal.refused) {
     case 'rate_limited':

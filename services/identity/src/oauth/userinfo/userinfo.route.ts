@@ -36,7 +36,6 @@ const COMMON = {
   path: '/oauth2/userinfo',
   who: 'anyone',
   tenant: 'none',
-  area: 'user',
   response: { errors: 'oauth', isSecret: true, origins: 'allowed' },
   refusals: { invalid_token: 401, insufficient_scope: 403, rate_limited: 429 },
   recordsItsRefusals: true,

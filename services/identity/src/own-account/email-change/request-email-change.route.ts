@@ -36,7 +36,6 @@ const COMMON = {
   path: '/api/v1/user/email',
   who: ['user'],
   tenant: 'optional',
-  area: 'user',
   notTaken: USERS_ONLY,
 } as const;
 

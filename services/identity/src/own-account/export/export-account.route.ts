@@ -65,7 +65,6 @@ export const exportAccountRoute = (deps: ExportDependencies) =>
       path: '/api/v1/user/export',
       who: ['user'],
       tenant: 'optional',
-      area: 'user',
       notTaken: USERS_ONLY,
       ok: Export,
       refusals: { forbidden: 403, not_found: 404, rate_limited: 429 },

@@ -16,7 +16,6 @@ export const endUserSessionsRoute = (needs: Dependencies): Endpoint =>
     {
       tag: 'Administration',
       tenant: 'required',
-      area: 'admin',
       name: 'revoke_user_sessions',
       machine: 'users:write',
       access: { class: 'things', applicationScope: 'roles' },

@@ -23,7 +23,6 @@ export const listSessionsRoute = (needs: Dependencies) =>
       path: '/api/v1/me/sessions',
       who: ['user'],
       tenant: 'optional',
-      area: 'user',
       query: Type.Object({
         offset: pageQuery.offset,
         /** Without a limit, all sessions are returned. */

@@ -19,7 +19,6 @@ export const listUserSessionsRoute = (needs: Dependencies): Endpoint =>
     {
       tag: 'Administration',
       tenant: 'required',
-      area: 'admin',
       access: { class: 'things', applicationScope: 'roles' },
       name: 'list_user_sessions',
       machine: 'users:read',

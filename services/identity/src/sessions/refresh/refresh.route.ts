@@ -29,7 +29,6 @@ export const refreshRoute = (needs: Dependencies): Endpoint =>
       path: '/api/v1/auth/refresh',
       who: 'anyone',
       tenant: 'optional',
-      area: 'user',
       body: Body,
       ok: closed({ user_id: Type.String(), ...tokenFields, email_verified: Type.Boolean() }),
       refusals: { invalid_refresh_token: 401, refresh_token_rotated: 401, rate_limited: 429 },

@@ -20,7 +20,6 @@ export const revokeUserSessionRoute = (needs: Dependencies): Endpoint =>
     {
       tag: 'Administration',
       tenant: 'required',
-      area: 'admin',
       access: { class: 'things', applicationScope: 'roles' },
       name: 'revoke_user_session',
       machine: 'users:write',

@@ -15,7 +15,6 @@ type Dependencies = Pick<ServiceDependencies, 'command'> & {
 const COMMON = {
   tag: 'Administration',
   tenant: 'required',
-  area: 'admin',
   who: ['system_admin'],
 } as const;
 const Algorithm = named('SigningKeyAlgorithm', Type.Enum([...KEY_ALGORITHMS]));

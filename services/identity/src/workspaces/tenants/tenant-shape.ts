@@ -10,7 +10,6 @@ export const TENANTS = {
   tag: 'Administration',
   who: ['owner'],
   tenant: 'required',
-  area: 'admin',
 } as const;
 
 export const TenantId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });

@@ -17,7 +17,6 @@ export const listOwnGrantsRoute = (deps: Dependencies): Endpoint =>
         "Lists the grants of agent sessions on the caller's behalf, newest first and without values, 50 unless `limit` says otherwise. Follow the list with `next_cursor`.",
       tag: 'Self-service',
       tenant: 'optional',
-      area: 'vault',
       method: 'get',
       path: '/api/v1/me/grants',
       who: ['user'],

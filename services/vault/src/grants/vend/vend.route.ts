@@ -56,7 +56,6 @@ export const vendRoute = (vault: VendDependencies): Endpoint =>
       who: ['agent_key'],
       access: { needsCapability: true },
       tenant: 'required',
-      area: 'vault',
       params: Type.Object({ id: Type.String({ minLength: 1 }) }),
       body: VendBody,
       ok: Granted,

@@ -27,7 +27,6 @@ export const impersonateRoute = (needs: Dependencies): Endpoint =>
     {
       tag: 'Administration',
       tenant: 'required',
-      area: 'admin',
       name: 'impersonate_user',
       machine: 'never',
       access: { class: 'settings', stepUp: 'users' },

@@ -41,7 +41,6 @@ export const currentUserRoute = (needs: Dependencies) =>
       path: '/api/v1/auth/me',
       who: ['user'],
       tenant: 'optional',
-      area: 'user',
       ok: closed({
         user: CurrentUser,
         tenant: named(

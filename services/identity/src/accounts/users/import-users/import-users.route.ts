@@ -102,7 +102,6 @@ export const importUsersRoute = (needs: Dependencies): Endpoint =>
     {
       tag: 'Administration',
       tenant: 'required',
-      area: 'admin',
       name: 'import_users',
       machine: 'users:write',
       access: { class: 'settings', stepUp: 'users' },

@@ -25,7 +25,6 @@ export const mailResetRoute = (needs: Dependencies): Endpoint =>
     {
       tag: 'Administration',
       tenant: 'required',
-      area: 'admin',
       name: 'reset_user_password',
       machine: 'users:write',
       access: { class: 'settings', stepUp: 'none' },

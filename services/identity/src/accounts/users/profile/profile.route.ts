@@ -26,7 +26,6 @@ const COMMON = {
   path: '/api/v1/user/profile',
   who: ['user'],
   tenant: 'optional',
-  area: 'user',
   ok: named('UserProfile', closed({ ...profileFields, public_metadata: metadataField })),
   notTaken: USERS_ONLY,
 } as const;

@@ -29,7 +29,6 @@ export const resendVerificationRoute = (needs: Dependencies) =>
       path: '/api/v1/auth/resend-verification',
       who: ['user'],
       tenant: 'optional',
-      area: 'user',
       input: { isOptional: true },
       ok: closed({ status: Type.Literal('verification email sent') }),
       refusals: { rate_limited: 429 },

@@ -17,7 +17,6 @@ const COMMON = {
   tag: 'Self-service',
   who: ['user'],
   tenant: 'optional',
-  area: 'user',
   notTaken: USERS_ONLY,
 } as const;
 const Provider = named('SocialProvider', Type.Enum([...SOCIAL_PROVIDERS]));

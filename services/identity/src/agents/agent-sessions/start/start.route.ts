@@ -41,7 +41,6 @@ const Body = documented(
 export const START_CONTRACT = {
   name: 'start_agent_session',
   method: 'post',
-  area: SESSIONS.area,
   refusals: {
     invalid_request: 400,
     invalid_subject_token: 400,

@@ -56,7 +56,6 @@ export const myAgentsRoute = ({ clock, database }: Pick<Dependencies, 'clock' | 
       path: '/api/v1/me/agents',
       who: ['user'],
       tenant: 'optional',
-      area: 'user',
       notTaken: USERS_ONLY,
       query: Type.Object(pageQuery),
       ok: AgentList,

@@ -37,7 +37,6 @@ export const DELEGATIONS = {
   tag: 'Self-service',
   who: ['user'],
   tenant: 'optional',
-  area: 'user',
   notTaken: USERS_ONLY,
 } as const;
 export const DelegationShape = named(

@@ -20,7 +20,6 @@ export const unlockRoute = (needs: Dependencies): Endpoint =>
     {
       tag: 'Administration',
       tenant: 'required',
-      area: 'admin',
       name: 'unlock_user',
       machine: 'never',
       access: { class: 'settings', stepUp: 'users' },

@@ -17,7 +17,6 @@ export const sendCodeRoute = (needs: SendDependencies): Endpoint =>
       path: '/api/v1/auth/otp/send',
       who: 'anyone',
       tenant: 'required',
-      area: 'user',
       repeat: 'never',
       body: closed({ email: emailField }),
       ok: closed(sentFields),

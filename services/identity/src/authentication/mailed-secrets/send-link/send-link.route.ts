@@ -16,7 +16,6 @@ export const sendLinkRoute = (needs: SendDependencies): Endpoint =>
       path: '/api/v1/auth/magic-link',
       who: 'anyone',
       tenant: 'required',
-      area: 'user',
       repeat: 'never',
       body: closed({ email: emailField }),
       ok: closed(sentFields),

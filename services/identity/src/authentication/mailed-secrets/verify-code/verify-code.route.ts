@@ -58,7 +58,6 @@ export const verifyCodeRoute = (needs: Dependencies): Endpoint =>
       path: '/api/v1/auth/otp/verify',
       who: 'anyone',
       tenant: 'required',
-      area: 'user',
       repeat: 'never',
       body: Body,
       ok: Type.Union([SignedInByMail, SecondFactorDue]),

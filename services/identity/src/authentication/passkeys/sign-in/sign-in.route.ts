@@ -35,7 +35,6 @@ const COMMON = {
   method: 'post',
   who: 'anyone',
   tenant: 'required',
-  area: 'user',
   repeat: 'never',
   response: { isSecret: true },
 } as const;

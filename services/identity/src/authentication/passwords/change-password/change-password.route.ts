@@ -41,7 +41,6 @@ export const changePasswordRoute = (needs: Dependencies) =>
       path: '/api/v1/user/change-password',
       who: ['user'],
       tenant: 'optional',
-      area: 'user',
       body: closed({ current_password: Type.String(), new_password: newPasswordField }),
       ok: closed({ status: Type.Literal('password changed') }),
       refusals: {

@@ -21,7 +21,6 @@ export const forgotPasswordRoute = (needs: MailDependencies): Endpoint =>
       path: '/api/v1/auth/forgot-password',
       who: 'anyone',
       tenant: 'required',
-      area: 'user',
       body: closed({ email: emailField }),
       ok: message,
       refusals: { invalid_email: 400, tenant_not_found: 404, rate_limited: 429 },

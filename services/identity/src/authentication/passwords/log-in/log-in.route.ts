@@ -34,7 +34,6 @@ export const logInRoute = (needs: Dependencies): Endpoint =>
       path: '/api/v1/auth/login',
       who: 'anyone',
       tenant: 'required',
-      area: 'user',
       body: Body,
       ok: Type.Union([SignedIn, SecondFactorDue]),
       refusals: {

@@ -79,7 +79,6 @@ export const registerRoute = (needs: Dependencies): Endpoint =>
       path: '/api/v1/auth/register',
       who: 'anyone',
       tenant: 'optional',
-      area: 'user',
       body: Body,
       ok: Ok,
       response: { status: 201, isSecret: true },

@@ -70,7 +70,6 @@ export const signUpRoute = (needs: Dependencies): Endpoint =>
       path: '/api/v1/auth/signup',
       who: 'anyone',
       tenant: 'none',
-      area: 'user',
       body: Body,
       ok: Type.Union([
         named(

@@ -55,7 +55,6 @@ const COMMON = {
   path: PATH,
   who: 'anyone',
   tenant: 'optional',
-  area: 'user',
   ok: Ok,
   refusals: REFUSALS,
   consistency: { waitsFor: ['users'] },

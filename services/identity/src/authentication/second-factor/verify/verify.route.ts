@@ -25,7 +25,6 @@ const COMMON = {
   method: 'post',
   who: 'anyone',
   tenant: 'optional',
-  area: 'user',
   repeat: 'never',
   response: { isSecret: true },
   recordsItsRefusals: true,

@@ -33,7 +33,6 @@ const COMMON = {
   tag: 'API keys',
   who: ['admin'],
   tenant: 'required',
-  area: 'admin',
 } as const;
 const Environment = named('ApiKeyEnvironment', Type.Enum(['live', 'test']));
 const NullableText = Type.Union([Type.String(), Type.Null()]);

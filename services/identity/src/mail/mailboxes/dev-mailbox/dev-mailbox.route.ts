@@ -25,7 +25,6 @@ const COMMON = {
   path: '/dev/mailbox',
   who: 'anyone',
   tenant: 'none',
-  area: 'user',
   refusals: {},
   audience: 'loopback',
   response: { isSecret: true },

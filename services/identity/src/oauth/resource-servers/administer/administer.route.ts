@@ -37,7 +37,6 @@ const COMMON = {
   tag: 'Applications',
   who: ['admin'],
   tenant: 'required',
-  area: 'admin',
 } as const;
 const SCOPES_MAX = 100;
 const DESCRIPTION_CHARACTERS_MAX = 256;

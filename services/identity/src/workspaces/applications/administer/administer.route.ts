@@ -61,7 +61,6 @@ export const APPLICATIONS = {
   tag: 'Applications',
   who: ['admin'],
   tenant: 'required',
-  area: 'admin',
 } as const;
 export const APPLICATIONS_PATH = '/api/v1/admin/applications';
 export const ApplicationId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });

@@ -30,7 +30,6 @@ export const identifyRoute = (needs: Dependencies): Endpoint =>
       path: '/api/v1/auth/identify',
       who: 'anyone',
       tenant: 'none',
-      area: 'user',
       body: closed({ publishable_key: Type.String() }),
       ok: closed({
         tenant_id: Type.String(),

@@ -26,7 +26,6 @@ export const listApplicationsRoute = (needs: Dependencies): Endpoint =>
       path: '/api/v1/admin/applications',
       who: ['admin'],
       tenant: 'required',
-      area: 'admin',
       query: Type.Object(pageQuery),
       ok: closed({
         applications: Type.Array(ApplicationShape),

@@ -19,7 +19,6 @@ export const listMachineScopesRoute = (): Endpoint =>
       path: '/api/v1/admin/scopes',
       who: ['admin'],
       tenant: 'required',
-      area: 'admin',
       ok: closed({
         scopes: Type.Array(Type.String()),
         descriptions: Type.Record(Type.String(), Type.String()),

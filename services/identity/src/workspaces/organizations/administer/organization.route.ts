@@ -20,7 +20,6 @@ const COMMON = {
   path: '/api/v1/admin/organization',
   who: ['owner'],
   tenant: 'required',
-  area: 'admin',
   ok: named(
     'Organization',
     closed({

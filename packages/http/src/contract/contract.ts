@@ -95,8 +95,6 @@ export type Contract<
 > = {
   /** A unique snake_case name: operation id, audit operation, metric label. */
   readonly name: string;
-  /** The name in generated clients, if it differs from `name`; also in snake_case. */
-  readonly clientName?: string;
   readonly summary: string;
   /**
    * What the operation does, costs and causes, for the OpenAPI document. The document adds from other fields who may

@@ -4,6 +4,7 @@ import type { TSchema } from 'typebox';
 import { type Contract, retryOf, takesKey } from '../contract/contract.ts';
 import { answerSchema, closedSchema, plainSchema } from '../input/validation.ts';
 import type { CatalogueEntry } from './catalogue.ts';
+import { CLIENT_NAMES } from './client-names.ts';
 import { headerRef, parameterRef, securityOf } from './components.ts';
 import { descriptionOf } from './description.ts';
 import { exampleOf } from './examples.ts';
@@ -61,7 +62,7 @@ function bodyContent(contract: Contract, name: string, body: TSchema, types: Nam
 }
 
 /** The operation's types are named after it. */
-const clientName = ({ name, clientName: other }: Contract): string => pascal(other ?? name);
+const clientName = ({ name }: Contract): string => pascal(CLIENT_NAMES[name] ?? name);
 
 function parametersOf(contract: Contract, types: NamedTypes): readonly unknown[] {
   const { params, query, tenant, who, consistency = {} } = contract;

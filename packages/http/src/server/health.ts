@@ -57,7 +57,6 @@ export function healthEndpoints({
       {
         ...common,
         name: 'health',
-        clientName: 'get_health',
         summary: 'Says that the process answers; looks at nothing else.',
         description:
           'Answers while the process takes requests. It asks neither database nor cache, so it says nothing about them.',
@@ -71,7 +70,6 @@ export function healthEndpoints({
       {
         ...common,
         name: 'health_db',
-        clientName: 'get_database_health',
         summary: 'Says whether the database answers.',
         description:
           'Sends one query to the database and tells how long the answer took. It is 503 with `status` `unavailable` if none came within a second.',
@@ -86,7 +84,6 @@ export function healthEndpoints({
       {
         ...common,
         name: 'health_cache',
-        clientName: 'get_cache_health',
         summary: 'Says whether the cache answers.',
         description:
           'Asks the shared cache once and tells how long the answer took. It is 503 with `status` `unavailable` if none came within a second.',

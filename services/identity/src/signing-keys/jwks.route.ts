@@ -20,7 +20,6 @@ export const jwksRoute = (needs: Dependencies): Endpoint =>
     {
       name: 'jwks',
       response: { mediaType: 'application/json', origins: 'every' },
-      clientName: 'get_jwks',
       summary: 'Public signing keys',
       description:
         'Shows the public Ed25519 keys with which access tokens are checked. Cache them; an unknown `kid` is a reason to fetch them again.',
@@ -54,7 +53,6 @@ export const clientJwksRoute = (needs: Dependencies): Endpoint =>
     {
       name: 'client_jwks',
       response: { mediaType: 'application/json', origins: 'every' },
-      clientName: 'get_client_jwks',
       summary: 'Public signing keys of all algorithms',
       description:
         'Shows the public keys of all algorithms with which tokens for applications are signed.',

@@ -42,7 +42,6 @@ export const changeChannelRoute = (dependencies: ChannelDependencies) =>
       ...CHANNEL_ENDPOINTS,
       name: 'change_approval_channel',
       access: { class: 'settings', stepUp: 'users' },
-      clientName: 'update_approval_channel',
       repeat: 'safe',
       summary: 'Change a channel, enable or disable it',
       description:

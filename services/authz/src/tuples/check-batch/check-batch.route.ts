@@ -23,7 +23,6 @@ export const checkBatchRoute = ({ engine }: { readonly engine: Engine }) =>
     {
       ...READS,
       name: 'fga_check_batch',
-      clientName: 'check_batch',
       summary: 'Up to 100 checks at one position, answered in their order',
       description:
         'Answers 1 to 100 checks in their order, all at one position of the log and within one budget. A check for which no budget is left has an `error` in its place.',

@@ -38,7 +38,6 @@ export const checkRoute = (needs: Dependencies) =>
     {
       ...READS,
       name: 'fga_check',
-      clientName: 'check',
       summary: 'Whether a principal has a relation to an object, and why',
       description:
         'Answers whether a principal has a relation to an object, and by which chain of tuples. With `explain=true` the answer has the tuples themselves. It may read 1,000,000 tuple records, then it is 503 `evaluation_budget_exceeded`; a limit never turns into a denial. `as_of`, a question about an earlier moment, is for administrators and API keys.',

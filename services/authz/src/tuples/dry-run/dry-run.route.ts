@@ -20,7 +20,6 @@ export const dryRunRoute = ({ dryRun, models }: Dependencies) =>
     {
       ...WRITES,
       name: 'fga_dry_run',
-      clientName: 'dry_run',
       summary: 'Which checks a batch of changes would answer otherwise; nothing is written',
       description:
         'Tells which checks would be answered otherwise after a batch of writes and deletes, and writes nothing. Where there is too much to compare, `complete` is false and the counts are lower bounds.',

@@ -28,7 +28,6 @@ export const filterRoute = ({
     {
       ...READS,
       name: 'fga_filter',
-      clientName: 'filter_objects',
       summary: 'Those of the given objects to which a principal has a relation',
       description:
         'Answers which of the given objects, up to 10,000, a principal has a relation to, in the order of the request. Each id is answered as a check would answer it. `as_of` is for administrators and API keys.',

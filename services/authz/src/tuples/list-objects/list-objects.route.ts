@@ -25,7 +25,6 @@ export const listObjectsRoute = ({
     {
       ...READS,
       name: 'fga_list_objects',
-      clientName: 'list_objects',
       summary: 'All objects of a type to which a principal has a relation, by id',
       description:
         'Lists the ids of all objects of a type to which a principal has a relation, each once, in ascending order. Without `limit` the answer has all of them. It may read 10,000,000 tuple records. `as_of` is for administrators and API keys.',

@@ -27,7 +27,6 @@ export const listUsersRoute = ({
     {
       ...READS,
       name: 'fga_list_users',
-      clientName: 'list_principals',
       summary: 'All principals of a type that have a relation to an object, by id',
       description:
         'Lists the ids of all principals of a type that have a relation to an object, in ascending order. `wildcard` says that every principal of the type has it. `as_of` is for administrators and API keys.',

@@ -35,7 +35,6 @@ export const interactionRoute = (needs: InteractionDependencies): Endpoint =>
     {
       ...COMMON,
       name: 'interaction',
-      clientName: 'get_interaction',
       summary: 'What the authorization server asks of the user',
       description:
         'Tells the hosted pages what the user is asked for now. It needs the cookie of the browser that began. An interaction lasts 10 minutes; one that waits for a mail lasts as long as the link or code of the mail.',
@@ -166,7 +165,6 @@ export const interactionSocialRoute = (needs: InteractionDependencies): Endpoint
     {
       ...COMMON,
       name: 'interaction_social',
-      clientName: 'return_to_interaction',
       summary: 'Come back from a provider to the authorization server',
       description:
         'Receives the browser that comes back from a provider and goes on with the sign-in at the hosted pages.',
@@ -194,7 +192,6 @@ export const interactionLinkRoute = (needs: InteractionDependencies): Endpoint =
     {
       ...COMMON,
       name: 'interaction_link',
-      clientName: 'get_interaction_link_page',
       summary: 'Page of a link to sign in by at the authorization server',
       description:
         'Shows the page that a mailed link to sign in by opens. The link works in the browser that began alone; another one is told to type the code of the mail there.',

@@ -122,7 +122,6 @@ export const interactionVerifyEmailPageRoute = (needs: InteractionDependencies):
     {
       ...COMMON,
       name: 'interaction_verify_email_page',
-      clientName: 'get_interaction_verify_email_page',
       summary: 'Page of a link to prove an address at the authorization server',
       description:
         'Shows the page that the link of a registration opens. In another browser than the one that registered, it leads to the page that proves the address alone.',

@@ -62,7 +62,6 @@ export const userinfoRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'userinfo',
-      clientName: 'get_userinfo',
       summary: 'About the user of an application',
       description:
         'Answers the claims about the user that the scopes of the token allow. It takes only a token that an application has got from the authorization server.',

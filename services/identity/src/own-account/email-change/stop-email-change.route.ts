@@ -74,7 +74,6 @@ const stopPageRoute = (deps: Pick<StopDependencies, 'workspaces'>): Endpoint =>
   endpoint(
     {
       name: 'stop_email_change_page',
-      clientName: 'get_stop_email_change_page',
       summary: 'Page of the link to stop a change of an address',
       description: 'Shows the page that a mailed link opens. Opening it uses nothing up.',
       tag: 'Authentication',

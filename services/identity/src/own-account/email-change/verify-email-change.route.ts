@@ -144,7 +144,6 @@ const emailChangePageRoute = (deps: Pick<VerifyDependencies, 'workspaces'>): End
   endpoint(
     {
       name: 'email_change_page',
-      clientName: 'get_email_change_page',
       summary: 'Page of the link to confirm a change of an address',
       description: 'Shows the page that a mailed link opens. Opening it uses nothing up.',
       tag: 'Authentication',

@@ -19,7 +19,6 @@ export const refreshRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       name: 'refresh',
-      clientName: 'refresh_tokens',
       repeat: 'never',
       summary: 'Exchange a refresh token',
       description:

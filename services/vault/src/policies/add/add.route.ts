@@ -20,7 +20,6 @@ export const addPolicyRoute = (vault: AddDependencies): Endpoint =>
       name: 'add_approval_policy',
       machine: 'vault:write',
       access: { class: 'settings', stepUp: 'users' },
-      clientName: 'create_approval_policy',
       summary: 'Add a policy that asks for approval, or denies',
       description:
         'Adds a policy that requires an approval before fields of a service are handed out, or denies it. `*` stands for all fields or all agents. Where several policies govern a vend, a denial wins and the strictest terms count. A tenant has at most 100 policies.',

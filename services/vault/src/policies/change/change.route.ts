@@ -20,7 +20,6 @@ export const changePolicyRoute = (vault: ChangeDependencies): Endpoint =>
       name: 'change_approval_policy',
       machine: 'vault:write',
       access: { class: 'settings', stepUp: 'users' },
-      clientName: 'update_approval_policy',
       repeat: 'never',
       summary: 'Change a policy; grants made under the old version are not handed out again',
       description:

@@ -18,7 +18,6 @@ export const removePolicyRoute = (vault: RemoveDependencies): Endpoint =>
       name: 'remove_approval_policy',
       machine: 'vault:write',
       access: { class: 'settings', stepUp: 'users' },
-      clientName: 'delete_approval_policy',
       repeat: 'safe',
       summary: 'Remove a policy',
       description:

@@ -32,7 +32,6 @@ export const changeServiceRoute = (vault: ChangeDependencies): Endpoint =>
       name: 'change_service',
       machine: 'vault:write',
       access: { class: 'settings', stepUp: 'users' },
-      clientName: 'update_service',
       repeat: 'safe',
       summary: 'Change a service; a field left out of `fields` goes, with all its versions',
       description:

@@ -27,7 +27,6 @@ export const changeWebhookRoute = (needs: WriteDependencies) =>
       name: 'change_webhook',
       machine: 'webhooks:write',
       access: { class: 'settings', stepUp: 'users' },
-      clientName: 'update_webhook',
       repeat: 'safe',
       summary: 'Change a webhook, enable or disable it',
       description:

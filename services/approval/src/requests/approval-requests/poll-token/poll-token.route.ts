@@ -49,7 +49,6 @@ export const pollToken = (needs: PollTokenDependencies) =>
       ...COMMON,
       name: 'poll_vend_approval',
       access: { class: 'things', applicationScope: 'account' },
-      clientName: 'poll_vending_approval',
       summary: 'Whether the approval that a vend waits for was given',
       description:
         "Tells whether the approval that a vend waits for was given; the address is `poll_url` of the vend's answer. With `wait` it answers as soon as there is a decision, at the latest after that many seconds. It hands out no secret: after `approved`, vend again with `approval_id`. Ask every `interval` seconds.",

@@ -32,7 +32,6 @@ export const currentUserRoute = (needs: Dependencies) =>
     {
       name: 'current_user',
       access: { class: 'things', applicationScope: 'account' },
-      clientName: 'get_current_user',
       summary: 'Who I am',
       description:
         'Shows the caller with their tenant and its applications. Callers without a role above `member` see only the settings that a client needs.',

@@ -117,7 +117,6 @@ export const magicLinkPageRoute = (needs: Pick<Dependencies, 'workspaces'>): End
   endpoint(
     {
       name: 'magic_link_page',
-      clientName: 'get_magic_link_page',
       summary: 'Page of the link to sign in by',
       description: 'Shows the page that a mailed link opens. Opening it uses nothing up.',
       tag: 'Authentication',

@@ -44,7 +44,6 @@ export const passkeySignInOptionsRoute = (needs: Dependencies): Endpoint =>
     {
       ...COMMON,
       name: 'passkey_sign_in_options',
-      clientName: 'get_passkey_sign_in_options',
       summary: 'What a browser needs to show a passkey',
       description:
         'Answers a challenge for `navigator.credentials.get`, valid for 5 minutes and answered once. Nobody is looked up: an `email` changes nothing.',

@@ -160,7 +160,6 @@ export const resetPasswordPageRoute = (needs: Pick<Dependencies, 'workspaces'>):
   endpoint(
     {
       name: 'reset_password_page',
-      clientName: 'get_reset_password_page',
       summary: 'Page of the link to set a new password',
       description:
         'Shows the page that the link to a new password opens. Opening it uses nothing up.',

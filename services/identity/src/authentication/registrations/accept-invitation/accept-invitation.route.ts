@@ -183,7 +183,6 @@ export const acceptInvitationPageRoute = (needs: Pick<Dependencies, 'workspaces'
   endpoint(
     {
       name: 'accept_invitation_page',
-      clientName: 'get_accept_invitation_page',
       summary: 'Page of the link to accept an invitation',
       description: "Shows the page that an invitation's link opens. Opening it uses nothing up.",
       tag: 'Authentication',

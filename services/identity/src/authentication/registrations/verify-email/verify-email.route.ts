@@ -96,7 +96,6 @@ export const verifyEmailByLinkRoute = (needs: Dependencies): Endpoint =>
       name: 'verify_email_by_link',
       description:
         'Confirms an address as the POST does. A browser that opens the link gets a page with a button instead and uses nothing up, because mail scanners open links, too.',
-      clientName: 'open_verification_link',
       method: 'get',
       response: { orPage: true, isSecret: true },
       query: LinkQuery,

@@ -33,7 +33,6 @@ export const authorizeSocialRoute = (needs: Dependencies): Endpoint =>
     {
       ...SOCIAL,
       name: 'authorize_social_sign_in',
-      clientName: 'get_social_authorization',
       summary: 'Go to a provider to sign in',
       description:
         "Sends the browser to a provider to sign in, with a cookie for this sign-in. `redirect_uri` must be one of the tenant's list.",

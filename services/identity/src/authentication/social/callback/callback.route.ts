@@ -66,7 +66,6 @@ export const socialCallbackRoute = (needs: Dependencies): Endpoint =>
     {
       ...SOCIAL,
       name: 'social_callback',
-      clientName: 'get_social_sign_in',
       summary: 'Come back from a provider',
       description:
         'Receives the browser from the provider and signs the user in, or sends the browser on to `redirect_uri` with the access token, or the error, after the `#`. It needs the cookie of the browser that was sent.',

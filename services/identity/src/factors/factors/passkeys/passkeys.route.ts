@@ -31,7 +31,6 @@ export const passkeyOptionsRoute = (needs: Dependencies) =>
       ...COMMON,
       name: 'passkey_options',
       access: { class: 'settings', stepUp: 'users' },
-      clientName: 'get_passkey_options',
       summary: 'What a browser needs to make a passkey',
       description:
         'Answers a challenge for `navigator.credentials.create`, valid for 5 minutes and answered once.',

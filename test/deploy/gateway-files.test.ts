@@ -70,7 +70,9 @@ describe('the committed template of the gateway', () => {
       paths: object;
     };
     const pages = described.services.flatMap(({ endpoints }) =>
-      endpoints.filter(({ contract }) => contract.audience === 'page').map(({ contract }) => contract.path),
+      endpoints
+        .filter(({ contract }) => contract.audience === 'page')
+        .map(({ contract }) => contract.path),
     );
     const known = new Set([...Object.keys(paths), ...pages].map(matcherOf));
     expect(routed.map(({ matcher }) => matcher).toSorted()).toEqual([...known].sort());

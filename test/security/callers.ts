@@ -205,5 +205,5 @@ function refused(contract: Contract, status: number, code: string) {
 }
 
 /** A code of the pipeline as this endpoint spells it. */
-export const inCodesOf = ({ pipelineCodes, response }: Contract, code: string): string =>
-  pipelineCodes?.[code] ?? (response?.errors === 'upper_case' ? code.toUpperCase() : code);
+export const inCodesOf = ({ response }: Contract, code: string): string =>
+  response?.codes?.[code] ?? (response?.errors === 'upper_case' ? code.toUpperCase() : code);

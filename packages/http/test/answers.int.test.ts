@@ -51,9 +51,12 @@ describe('every answer', () => {
     const none = await fixture.call('GET', '/api/v1/me/notes');
     const secret = await fixture.call('POST', '/api/v1/tokens');
     const open = await fixture.call('GET', '/health', { tenant: null });
-    expect(
-      [own, none, secret, open].map(({ headers }) => headers.get('cache-control')),
-    ).toEqual(['no-store', 'no-store', 'no-store', null]);
+    expect([own, none, secret, open].map(({ headers }) => headers.get('cache-control'))).toEqual([
+      'no-store',
+      'no-store',
+      'no-store',
+      null,
+    ]);
     expect(own.body).toEqual({ seen: 't1' });
   });
   it('oauth 19 says with a 401 where tokens come from, and what the endpoint says itself', async () => {

@@ -22,7 +22,11 @@ const handle = async ({ principal }: { readonly principal: unknown }) => {
   duringHandling();
   return { ok: { seen: principal } };
 };
-const post = { ...common, method: 'post', access: { class: 'things', applicationScope: 'account' } } as const;
+const post = {
+  ...common,
+  method: 'post',
+  access: { class: 'things', applicationScope: 'account' },
+} as const;
 const endpoints = [
   endpoint(
     { ...post, name: 'change', path: '/api/v1/change', who: ['admin'], machine: 'users:write' },
@@ -57,7 +61,10 @@ const endpoints = [
   ...(['users', 'applications'] as const).map((stepUp) => {
     const setting = { ...common, method: 'post', who: ['user'] } as const;
     const path = `/api/v1/signed-in-${stepUp}`;
-    return endpoint({ ...setting, name: `signed_in_${stepUp}`, path, access: { class: 'settings', stepUp } }, handle);
+    return endpoint(
+      { ...setting, name: `signed_in_${stepUp}`, path, access: { class: 'settings', stepUp } },
+      handle,
+    );
   }),
 ];
 

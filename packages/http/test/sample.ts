@@ -200,8 +200,10 @@ export const sample: readonly Endpoint[] = [
       who: ['agent_key'],
       params: Type.Object({ id: Type.String() }),
       body: Type.Object({ fields: Type.Array(Type.String(), { minItems: 1 }) }),
-      pipelineCodes: { unauthenticated: 'INVALID_AGENT_KEY', internal_error: 'INTERNAL' },
-      response: { errors: 'upper_case' },
+      response: {
+        errors: 'upper_case',
+        codes: { unauthenticated: 'INVALID_AGENT_KEY', internal_error: 'INTERNAL' },
+      },
       notTaken: { user: { status: 401, code: 'INVALID_AGENT_KEY' } },
       refusals: { INVALID_CAPABILITY_TOKEN: 401 },
     },

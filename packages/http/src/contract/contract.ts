@@ -64,6 +64,8 @@ export type ResponseRule<Other extends TSchema = TSchema> = {
    * `upper_case`: the codes of the request pipeline are in capitals (vending).
    */
   readonly errors?: 'oauth' | 'upper_case';
+  /** Other codes for errors of the request pipeline, e.g. `{unauthenticated: 'INVALID_AGENT_KEY'}`. */
+  readonly codes?: { readonly [code: string]: string };
   /**
    * The response may contain a secret: it has `Cache-Control: no-store`, as every response of an endpoint that
    * authenticates has, and a caller whose role is checked is checked again before it is sent.
@@ -132,11 +134,6 @@ export type Contract<
       readonly code: string;
     };
   };
-  /**
-   * Other codes for the request pipeline's errors on this endpoint, e.g. `{unauthenticated:
-   * 'INVALID_AGENT_KEY'}`.
-   */
-  readonly pipelineCodes?: { readonly [code: string]: string };
   /** How a client reads its own writes. */
   readonly consistency?: Consistency;
   /** What a repeat of the request does. Stated by every endpoint but GET. */

@@ -30,7 +30,12 @@ const refusedByTheCompiler = () => [
     async () => ({ ok: { value: '' } }),
   ),
   endpoint(
-    { ...common, ...shapes, access: { class: 'things', applicationScope: 'any' }, who: ['agent_key', 'user'] },
+    {
+      ...common,
+      ...shapes,
+      access: { class: 'things', applicationScope: 'any' },
+      who: ['agent_key', 'user'],
+    },
     async ({ principal }) => {
       // @ts-expect-error: the caller may be an agent, which has no e-mail address.
       return { ok: { value: principal.email ?? '' } };
@@ -92,7 +97,12 @@ const refusedByTheCompiler = () => [
     async () => ({ ok: { value: '' } }),
   ),
   endpoint(
-    { ...common, ...shapes, who: 'anyone', response: { others: { 202: Type.Object({ id: Type.String() }) } } },
+    {
+      ...common,
+      ...shapes,
+      who: 'anyone',
+      response: { others: { 202: Type.Object({ id: Type.String() }) } },
+    },
     // @ts-expect-error: the result fits neither of the two successes.
     async () => ({ ok: { id: 7 }, status: 202 }),
   ),

@@ -264,8 +264,7 @@ export const pageEndpoint = <
     request: Request<Static<Params>, Static<Query>, Static<Body>, undefined>,
     plays: Plays,
   ) => HandlerAnswer<Success<Ok, Other>, Reason>,
-): Endpoint =>
-  ({ contract, handle: withoutPlays, show }) as unknown as Endpoint;
+): Endpoint => ({ contract, handle: withoutPlays, show }) as unknown as Endpoint;
 
 const withoutPlays = (): never => {
   throw new Error('a page is shown, not handled');

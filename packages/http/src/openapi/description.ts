@@ -66,7 +66,9 @@ function applicationRule(contract: Contract): string {
       ? ''
       : `An application that acts for its user needs the scope \`${applicationScope}\`.`;
   const impersonation =
-    contract.access?.class === 'settings' ? 'An administrator who impersonates a user may not.' : '';
+    contract.access?.class === 'settings'
+      ? 'An administrator who impersonates a user may not.'
+      : '';
   return [needed, impersonation].filter((part) => part !== '').join(' ');
 }
 

@@ -176,12 +176,10 @@ function withoutClass(principal: Principal, contract: Contract): Refusal | undef
   });
 }
 
-const withoutStepUp = (
-  principal: Principal,
-  contract: Contract,
-  now: Date,
-): Refusal | undefined =>
-  principal.kind === 'user' ? withoutRecentSignIn(principal, { stepUp: stepUpOf(contract), now }) : undefined;
+const withoutStepUp = (principal: Principal, contract: Contract, now: Date): Refusal | undefined =>
+  principal.kind === 'user'
+    ? withoutRecentSignIn(principal, { stepUp: stepUpOf(contract), now })
+    : undefined;
 
 /** The kind of caller is right, but the role or scope is missing. */
 function withoutRight(principal: Principal, contract: Contract): Refusal | undefined {

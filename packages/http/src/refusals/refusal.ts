@@ -111,7 +111,7 @@ export function messageOf(code: string): string {
 
 /** Renames the request pipeline's code as this endpoint's document does. */
 export function inEndpointCodes(refusal: Refusal, contract: Contract): Refusal {
-  const named = contract.pipelineCodes?.[refusal.code];
+  const named = contract.response?.codes?.[refusal.code];
   if (named !== undefined) return { ...refusal, code: named };
   return contract.response?.errors === 'upper_case'
     ? { ...refusal, code: refusal.code.toUpperCase() }

@@ -46,8 +46,7 @@ export function checkAnswer(
 
 function checkSuccess(contract: Contract, request: string, answer: Answer): void {
   const { status = 200, others, mediaType } = contract.response ?? {};
-  const schema =
-    others?.[answer.status] ?? (answer.status === status ? contract.ok : undefined);
+  const schema = others?.[answer.status] ?? (answer.status === status ? contract.ok : undefined);
   if (mediaType !== undefined) return;
   if (answer.status === 302 || answer.status === 303) return; // A `raw` response.
   if (schema === undefined) {
@@ -111,7 +110,7 @@ function codesOf(contract: Contract): Map<string, Set<number>> {
     known.set(code, (known.get(code) ?? new Set()).add(status));
   };
   const spelled = (code: string): string =>
-    contract.pipelineCodes?.[code] ??
+    contract.response?.codes?.[code] ??
     (contract.response?.errors === 'upper_case' ? code.toUpperCase() : code);
   for (const [code, status] of Object.entries(COMMON_ERRORS)) add(spelled(code), status);
   for (const [code, status] of Object.entries(contract.refusals)) add(code, status);

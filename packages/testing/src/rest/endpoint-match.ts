@@ -13,10 +13,10 @@ export type EndpointValue = {
       readonly others?: { readonly [status: number]: TSchema };
       readonly mediaType?: string;
       readonly errors?: 'oauth' | 'upper_case';
+      readonly codes?: { readonly [code: string]: string };
     };
     readonly audience?: 'internal' | 'loopback' | 'page';
     readonly refusals: { readonly [reason: string]: number };
-    readonly pipelineCodes?: { readonly [code: string]: string };
     readonly notTaken?: {
       readonly [kind in 'user' | 'agent' | 'api_key']?: {
         readonly status: number;

@@ -10,7 +10,7 @@ const door: EndpointValue = {
     path: '/doors/{id}',
     ok: Type.Object({ id: Type.String() }),
     refusals: { door_locked: 409 },
-    pipelineCodes: { unauthenticated: 'INVALID_KEY' },
+    response: { codes: { unauthenticated: 'INVALID_KEY' } },
   },
 };
 const own: EndpointValue = { contract: { ...door.contract, name: 'own', path: '/doors/own' } };

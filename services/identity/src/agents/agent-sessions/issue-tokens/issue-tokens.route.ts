@@ -49,7 +49,6 @@ export const issueTokensRoute = (needs: Dependencies): Endpoint =>
       path: `${PATH}/{id}/tokens`,
       who: ['agent_key'],
       notTaken: KEYS_ONLY,
-      pipelineCodes: { unauthenticated: 'invalid_agent_key' },
       params: SessionId,
       body: closed({
         services: Type.Optional(ConcreteGrants),
@@ -57,7 +56,7 @@ export const issueTokensRoute = (needs: Dependencies): Endpoint =>
       }),
       input: { isOptional: true },
       ok: TokensShape,
-      response: { status: 201 },
+      response: { status: 201, codes: { unauthenticated: 'invalid_agent_key' } },
       refusals: {
         invalid_request: 400,
         invalid_agent_key: 401,

@@ -107,19 +107,9 @@ export type Contract<
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Parameters are written as `{name}`: `/api/v1/ciba/requests/{id}/approve`. */
   readonly path: string;
+  /** For whom it is, if not for every client: the gateway and the OpenAPI document leave it out then. */
+  readonly audience?: Audience;
   readonly who: By;
-  readonly tenant: TenantRule;
-  readonly params?: Params;
-  readonly query?: Query;
-  readonly body?: Body;
-  /** How query and body are read, if not as JSON within the usual limits. */
-  readonly input?: InputRule;
-  /** The schema of the success body. Further successes are in `response`. */
-  readonly ok: Ok;
-  /** What differs from a response with status 200, JSON, and the errors of this API. */
-  readonly response?: ResponseRule<Other>;
-  /** Every refusal code of the handler, with its status. */
-  readonly refusals: Readonly<Record<Reason, number>>;
   /** What a caller of an accepted kind needs. Stated by every endpoint that accepts users: `CallClass`. */
   readonly access?: Access;
   /** Stated by every endpoint that accepts a role or an API key: {@link MachineRule}. */
@@ -134,17 +124,24 @@ export type Contract<
       readonly code: string;
     };
   };
+  readonly tenant: TenantRule;
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** How query and body are read, if not as JSON within the usual limits. */
+  readonly input?: InputRule;
+  /** The schema of the success body. Further successes are in `response`. */
+  readonly ok: Ok;
+  /** What differs from a response with status 200, JSON, and the errors of this API. */
+  readonly response?: ResponseRule<Other>;
+  /** Every refusal code of the handler, with its status. */
+  readonly refusals: Readonly<Record<Reason, number>>;
+  /** Codes of refusals that are not recorded as `action.denied`, because the handler records events of its own. */
+  readonly recordsItsRefusals?: readonly string[];
   /** How a client reads its own writes. */
   readonly consistency?: Consistency;
   /** What a repeat of the request does. Stated by every endpoint but GET. */
   readonly repeat?: Repeat;
-  /**
-   * Refusals that are not recorded as `action.denied`, because the handler records its own events: refusal codes, or
-   * true for all.
-   */
-  readonly recordsItsRefusals?: true | readonly string[];
-  /** For whom it is, if not for every client: the gateway and the OpenAPI document leave it out then. */
-  readonly audience?: Audience;
 };
 
 /**

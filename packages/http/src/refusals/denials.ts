@@ -29,6 +29,6 @@ export function isRecorded(
   { status, code }: Pick<Refusal, 'status' | 'code'>,
 ): boolean {
   const own = contract.recordsItsRefusals;
-  if (own === true || own?.includes(code)) return false;
+  if (own?.includes(code)) return false;
   return ALWAYS.has(status) || (contract.method !== 'get' && ON_WRITES.has(status));
 }

@@ -37,7 +37,6 @@ export const PAGE_CONTRACT = {
     mediaType: 'text/html',
     isSecret: true,
   },
-  recordsItsRefusals: true,
   ok: Type.String(),
 } as const;
 

@@ -49,7 +49,6 @@ export const COMMON = {
   tenant: 'none',
   response: { errors: 'oauth', isSecret: true },
   params: Params,
-  recordsItsRefusals: true,
 } as const;
 
 export const REFUSALS = {

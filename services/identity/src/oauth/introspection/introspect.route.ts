@@ -51,7 +51,6 @@ export const introspectRoute = (needs: Dependencies): Endpoint =>
       ),
       ok: Active,
       refusals: { invalid_client: 401, insufficient_scope: 403, rate_limited: 429 },
-      recordsItsRefusals: true,
     },
     async (request) => {
       const { body, headers, ip } = request;

@@ -50,7 +50,6 @@ const OPEN = {
   who: 'anyone',
   tenant: 'none',
   response: RESPONSE,
-  recordsItsRefusals: true,
 } as const;
 const PAGE = {
   ok: Type.String(),

@@ -28,7 +28,6 @@ const OPEN = {
   who: 'anyone',
   tenant: 'none',
   response: { errors: 'oauth' },
-  recordsItsRefusals: true,
 } as const;
 
 const AuthorizeQuery = {

@@ -38,7 +38,6 @@ const COMMON = {
   tenant: 'none',
   response: { errors: 'oauth', isSecret: true, origins: 'allowed' },
   refusals: { invalid_token: 401, insufficient_scope: 403, rate_limited: 429 },
-  recordsItsRefusals: true,
 } as const;
 
 const UserInfo = Type.Object(

@@ -33,7 +33,6 @@ export const refreshRoute = (needs: Dependencies): Endpoint =>
       refusals: { invalid_refresh_token: 401, refresh_token_rotated: 401, rate_limited: 429 },
       response: { isSecret: true },
       consistency: { waitsFor: ['sessions'] },
-      recordsItsRefusals: true,
       input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     async (request) => {

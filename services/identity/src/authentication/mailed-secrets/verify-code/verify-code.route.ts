@@ -72,7 +72,6 @@ export const verifyCodeRoute = (needs: Dependencies): Endpoint =>
       },
       response: { isSecret: true },
       consistency: { waitsFor: ['users'] },
-      recordsItsRefusals: true,
       input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     async (request) => {

@@ -62,7 +62,6 @@ export const verifyLinkRoute = (needs: Dependencies): Endpoint =>
       ok: Type.Union([SignedInByMail, SecondFactorDue]),
       refusals: REFUSALS,
       consistency: { waitsFor: ['users'] },
-      recordsItsRefusals: true,
     },
     async (given) => {
       const token = pastedToken(given.body.token);

@@ -90,7 +90,6 @@ export const passkeySignInRoute = (needs: Dependencies): Endpoint =>
         rate_limited: 429,
       },
       consistency: { waitsFor: ['sessions', 'users'] },
-      recordsItsRefusals: true,
     },
     async (request) => {
       const tenant = await needs.workspaces.tenant(request.tenantId);

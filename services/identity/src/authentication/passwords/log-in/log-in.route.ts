@@ -47,7 +47,6 @@ export const logInRoute = (needs: Dependencies): Endpoint =>
       },
       response: { isSecret: true },
       consistency: { waitsFor: ['sessions', 'users'] },
-      recordsItsRefusals: true,
       input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     async (request) => {

@@ -27,7 +27,6 @@ const COMMON = {
   tenant: 'optional',
   repeat: 'never',
   response: { isSecret: true },
-  recordsItsRefusals: true,
   input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
 } as const;
 

@@ -46,7 +46,6 @@ export const redeemSocialCodeRoute = (needs: Dependencies): Endpoint =>
       body: Body,
       ok: SocialSignedIn,
       refusals: { invalid_code: 401, code_expired: 410, rate_limited: 429 },
-      recordsItsRefusals: true,
       input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
     async (request) => {

@@ -21,7 +21,7 @@ export type {
   Plays,
   Request,
 } from './contract/endpoint.ts';
-export { endpoint, endpointReadingAhead, pageEndpoint } from './contract/endpoint.ts';
+export { endpoint, pageEndpoint } from './contract/endpoint.ts';
 export { documentation, documentEndpoints } from './documents/document-endpoints.ts';
 export { isForm } from './input/body.ts';
 export type { Identify } from './input/idempotency.ts';

@@ -1,6 +1,6 @@
 /** Roles are checked again at the time of the action. */
 import { request as httpRequest } from 'node:http';
-import { endpoint, endpointReadingAhead } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import { untilTrue } from '@cardea/testing';
 import Type from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -43,7 +43,7 @@ const endpoints = [
     },
     handle,
   ),
-  endpointReadingAhead(
+  endpoint(
     {
       ...post,
       name: 'ahead',
@@ -51,10 +51,12 @@ const endpoints = [
       who: ['admin', 'api_key:fga:read'],
       machine: 'never',
     },
-    async ({ principal, body }) => `${principal.id} ${body.text}`,
-    async (_request, read) => {
-      handled += 1;
-      return { ok: { seen: read } };
+    {
+      readAhead: async ({ principal, body }) => `${principal.id} ${body.text}`,
+      handle: async (_request, read) => {
+        handled += 1;
+        return { ok: { seen: read } };
+      },
     },
   ),
   endpoint({ ...post, name: 'own', path: '/api/v1/own', who: ['user'] }, handle),

@@ -207,11 +207,13 @@ export const sample: readonly Endpoint[] = [
       notTaken: { user: { status: 401, code: 'INVALID_AGENT_KEY' } },
       refusals: { INVALID_CAPABILITY_TOKEN: 401 },
     },
-    async ({ headers }) =>
-      headers['x-service-token'] === 'cap'
-        ? { authorized: { capability: 'cap' } }
-        : { refused: 'INVALID_CAPABILITY_TOKEN' },
-    async ({ body }, { capability }) => ({ ok: { seen: { body, capability } } }),
+    {
+      authorize: async ({ headers }) =>
+        headers['x-service-token'] === 'cap'
+          ? { authorized: { capability: 'cap' } }
+          : { refused: 'INVALID_CAPABILITY_TOKEN' },
+      handle: async ({ body }, { capability }) => ({ ok: { seen: { body, capability } } }),
+    },
   ),
   endpoint(
     {

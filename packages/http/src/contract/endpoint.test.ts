@@ -19,15 +19,19 @@ const shapes = {
 const refusedByTheCompiler = () => [
   endpoint(
     { ...common, ...shapes, who: ['agent_key'] },
-    async () => ({ authorized: { sessionId: 'one' } }),
-    // @ts-expect-error: `authorize` returns no such field.
-    async (_request, { keyId }) => ({ ok: { value: String(keyId) } }),
+    {
+      authorize: async () => ({ authorized: { sessionId: 'one' } }),
+      // @ts-expect-error: `authorize` returns no such field.
+      handle: async (_request, { keyId }) => ({ ok: { value: String(keyId) } }),
+    },
   ),
   endpoint(
     // @ts-expect-error: `authorize` refuses with a code that the contract does not have.
     { ...common, ...shapes, who: ['agent_key'] },
-    async () => ({ refused: 'too_late' }),
-    async () => ({ ok: { value: '' } }),
+    {
+      authorize: async () => ({ refused: 'too_late' }),
+      handle: async () => ({ ok: { value: '' } }),
+    },
   ),
   endpoint(
     {
@@ -122,17 +126,19 @@ describe('an endpoint', () => {
         who: ['admin', 'agent_token', 'api_key:fga:read'],
         machine: 'any',
       },
-      async ({ principal }) => ({ authorized: { of: principal.tenantId } }),
-      async ({ principal }, { of }) => {
-        switch (principal.kind) {
-          case 'user':
-            return { ok: { value: `${principal.roles} of ${of}` } };
-          case 'agent':
-            return { ok: { value: `${principal.via} of ${of}` } };
-          case 'api_key':
-          case 'client':
-            return { ok: { value: `${principal.scopes} of ${of}` } };
-        }
+      {
+        authorize: async ({ principal }) => ({ authorized: { of: principal.tenantId } }),
+        handle: async ({ principal }, { of }) => {
+          switch (principal.kind) {
+            case 'user':
+              return { ok: { value: `${principal.roles} of ${of}` } };
+            case 'agent':
+              return { ok: { value: `${principal.via} of ${of}` } };
+            case 'api_key':
+            case 'client':
+              return { ok: { value: `${principal.scopes} of ${of}` } };
+          }
+        },
       },
     );
     const principal = { kind: 'user', roles: ['admin'] };

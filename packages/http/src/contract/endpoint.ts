@@ -173,58 +173,28 @@ type Success<Ok extends TSchema, Other extends TSchema> =
   | Static<Ok>
   | ([Other] extends [never] ? never : Static<Other>);
 
-/** Binds a contract to its handler; the compiler checks one against the other. */
-export function endpoint<
-  Ok extends TSchema,
-  const Reason extends string = never,
-  Params extends TObject = NoFields,
-  Query extends TObject = NoFields,
-  Body extends TSchema = NoFields,
-  Other extends TSchema = never,
-  const By extends Who = Who,
-  const Machine extends MachineRule = never,
->(
-  contract: Contract<Params, Query, Body, Ok, Reason, Other, By> &
-    NamesAccess<By> &
-    NamesMachine<By> & { readonly machine?: Machine },
-  handle: (
-    request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By, Machine>>,
-  ) => HandlerAnswer<Success<Ok, Other>, Reason>,
-): Shaped<Params, Query, Body, Success<Ok, Other>, Reason>;
-/** An endpoint with a check before the body. The arguments are in the order in which they run. */
-export function endpoint<
-  Ok extends TSchema,
-  const Reason extends string = never,
-  Params extends TObject = NoFields,
-  Query extends TObject = NoFields,
-  Body extends TSchema = NoFields,
-  Other extends TSchema = never,
-  const By extends Who = Who,
-  const Machine extends MachineRule = never,
-  Authorized = never,
->(
-  contract: Contract<Params, Query, Body, Ok, Reason, Other, By> &
-    NamesAccess<By> &
-    NamesMachine<By> & { readonly machine?: Machine },
-  authorize: Authorize<Static<Params>, Static<Query>, Reason, Authorized, CallerOf<By, Machine>>,
-  handle: (
-    request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By, Machine>>,
-    authorized: Authorized,
-  ) => HandlerAnswer<Success<Ok, Other>, Reason>,
-): Shaped<Params, Query, Body, Success<Ok, Other>, Reason>;
-export function endpoint(contract: unknown, first: unknown, second?: unknown): Endpoint {
-  const made =
-    second === undefined
-      ? { contract, handle: first }
-      : { contract, authorize: first, handle: second };
-  return made as Endpoint;
-}
+/** The handler of an endpoint, alone or with the step that runs before it and passes it a value. */
+type Steps<Params, Query, Body, Ok, Reason extends string, By, Made> =
+  | ((request: Request<Params, Query, Body, By>) => HandlerAnswer<Ok, Reason>)
+  | {
+      readonly authorize: Authorize<Params, Query, Reason, Made, By>;
+      readonly handle: Handle<Request<Params, Query, Body, By>, Made, Ok, Reason>;
+    }
+  | {
+      /**
+       * Reads that the handler always needs. They are sent together with those that check the caller's role again. They
+       * must change nothing, because the caller may be refused.
+       */
+      readonly readAhead: (request: Request<Params, Query, Body, By>) => Promise<Made>;
+      readonly handle: Handle<Request<Params, Query, Body, By>, Made, Ok, Reason>;
+    };
+type Handle<Given, Made, Ok, Reason extends string> = (
+  request: Given,
+  made: Made,
+) => HandlerAnswer<Ok, Reason>;
 
-/**
- * An endpoint whose handler always needs the same reads. They are sent together with those that check the caller's role
- * again. They must change nothing, because the caller may be refused.
- */
-export const endpointReadingAhead = <
+/** Binds a contract to its handler; the compiler checks one against the other. */
+export const endpoint = <
   Ok extends TSchema,
   const Reason extends string = never,
   Params extends TObject = NoFields,
@@ -233,20 +203,24 @@ export const endpointReadingAhead = <
   Other extends TSchema = never,
   const By extends Who = Who,
   const Machine extends MachineRule = never,
-  Read = never,
+  Made = never,
 >(
   contract: Contract<Params, Query, Body, Ok, Reason, Other, By> &
     NamesAccess<By> &
     NamesMachine<By> & { readonly machine?: Machine },
-  readAhead: (
-    request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By, Machine>>,
-  ) => Promise<Read>,
-  handle: (
-    request: Request<Static<Params>, Static<Query>, Static<Body>, CallerOf<By, Machine>>,
-    read: Read,
-  ) => HandlerAnswer<Success<Ok, Other>, Reason>,
+  steps: Steps<
+    Static<Params>,
+    Static<Query>,
+    Static<Body>,
+    Success<Ok, Other>,
+    Reason,
+    CallerOf<By, Machine>,
+    Made
+  >,
 ): Shaped<Params, Query, Body, Success<Ok, Other>, Reason> =>
-  ({ contract, readAhead, handle }) as unknown as Endpoint;
+  (typeof steps === 'function'
+    ? { contract, handle: steps }
+    : { contract, ...steps }) as unknown as Endpoint;
 
 /** A page: a view over endpoints of its service, which it calls. It has no rights of its own. */
 export const pageEndpoint = <

@@ -132,7 +132,6 @@ export const verifyMyEmailChangeRoute = (deps: VerifyDependencies) =>
       body: closed({ code: Code }),
       ok: Ok,
       refusals: CODE_REFUSALS,
-      response: { isSecret: true },
       consistency: { waitsFor: [...WAITS_FOR] },
     },
     async (request) =>

@@ -68,7 +68,6 @@ export const exportAccountRoute = (deps: ExportDependencies) =>
       notTaken: USERS_ONLY,
       ok: Export,
       refusals: { forbidden: 403, not_found: 404, rate_limited: 429 },
-      response: { isSecret: true },
       consistency: { reads: ['sessions', 'users', 'consents', 'delegations', 'agents'] },
     },
     async (request) => {

@@ -74,33 +74,35 @@ export const vendRoute = (vault: VendDependencies): Endpoint =>
       repeat: 'by_key',
       recordsItsRefusals: OWN,
     },
-    async (request) => {
-      const session = await verifySession(vault, request);
-      if (!('refused' in session)) return { authorized: session };
-      const { refused: code, sessionId } = session;
-      metrics.vends.inc({ outcome: code });
-      if (code !== NO_AGENT.code) {
-        await vault.refusals.record(request, {
-          agent_id: request.principal.id,
-          code,
-          session_id: sessionId,
-          service_id: null,
-          service_name: null,
-          fields: null,
-        });
-      }
-      return { refused: code };
-    },
-    async (request, session) => {
-      const parent = request.traceparent;
-      const vended = await span('vend', () => vend(vault, request, session), { parent });
-      if ('refused' in vended) return refused(vault, request, { session, vended });
-      if ('waiting' in vended) {
-        metrics.vends.inc({ outcome: 'approval_required' });
-        return { ok: waitingAnswer(vended.waiting), status: 202 };
-      }
-      metrics.vends.inc({ outcome: 'granted' });
-      return { ok: shownGrant(vended.grant, vended.values), wrote: vended.wrote };
+    {
+      authorize: async (request) => {
+        const session = await verifySession(vault, request);
+        if (!('refused' in session)) return { authorized: session };
+        const { refused: code, sessionId } = session;
+        metrics.vends.inc({ outcome: code });
+        if (code !== NO_AGENT.code) {
+          await vault.refusals.record(request, {
+            agent_id: request.principal.id,
+            code,
+            session_id: sessionId,
+            service_id: null,
+            service_name: null,
+            fields: null,
+          });
+        }
+        return { refused: code };
+      },
+      handle: async (request, session) => {
+        const parent = request.traceparent;
+        const vended = await span('vend', () => vend(vault, request, session), { parent });
+        if ('refused' in vended) return refused(vault, request, { session, vended });
+        if ('waiting' in vended) {
+          metrics.vends.inc({ outcome: 'approval_required' });
+          return { ok: waitingAnswer(vended.waiting), status: 202 };
+        }
+        metrics.vends.inc({ outcome: 'granted' });
+        return { ok: shownGrant(vended.grant, vended.values), wrote: vended.wrote };
+      },
     },
   );
 

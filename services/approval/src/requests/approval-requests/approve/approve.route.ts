@@ -73,41 +73,43 @@ export const approveRequest = (approval: ApproveDependencies) =>
         too_many_attempts: 429,
       },
     },
-    usersOnly(approval),
-    async (request, user) => {
-      const { params, tenantId } = request;
-      const { id } = params;
-      const command = await approval.command(request);
-      const { state } = await approval.streams.load(requests, { tenantId, id });
-      const of = { tenantId, userId: user.id, vouchRequired: asksForVouched(state) };
-      const decider = await deciderOf(approval, of, { request: state, now: command.now });
-      const code = await compared(approval, state, request.body.binding_code);
-      const blocked = await countedGuess(approval, { state, decider, code }, command);
-      if (blocked !== undefined) return tooManyGuesses(blocked, command.now, target(id));
-      // The principal of the request was confirmed after the body had been read.
-      const authTime = request.principal.kind === 'user' ? request.principal.authTime : null;
-      const words = await sealedComment(approval, state, {
-        userId: user.id,
-        said: request.body.comment,
-      });
-      if (words === 'erased') return { refused: 'unauthenticated' };
-      const isAdmin = await approvesAsAdmin(approval, of, state);
-      const answer = { authTime, now: command.now, code, isAdmin, ...words };
-      const decided = await decide(approval, { id, state, of, decider, answer }, command);
-      const wrote = decided.position;
-      if (wrote !== undefined) await approval.changes.announce(id, decided.revision);
-      const standing = decided.state;
-      if (decided.accepted) {
-        if (standing.status === 'pending')
-          return { ok: pendingStill(standing), status: 202, wrote };
-        return { ok: { status: 'approved' as const }, wrote };
-      }
-      const { reason: refused } = decided;
-      if (refused === 'too_many_attempts') {
-        return tooManyGuesses(endOfTime(standing, command.now), command.now, target(id));
-      }
-      const headers = refused === 'step_up_required' ? stepUp(standing) : {};
-      return { refused, wrote, headers, target: target(id) };
+    {
+      authorize: usersOnly(approval),
+      handle: async (request, user) => {
+        const { params, tenantId } = request;
+        const { id } = params;
+        const command = await approval.command(request);
+        const { state } = await approval.streams.load(requests, { tenantId, id });
+        const of = { tenantId, userId: user.id, vouchRequired: asksForVouched(state) };
+        const decider = await deciderOf(approval, of, { request: state, now: command.now });
+        const code = await compared(approval, state, request.body.binding_code);
+        const blocked = await countedGuess(approval, { state, decider, code }, command);
+        if (blocked !== undefined) return tooManyGuesses(blocked, command.now, target(id));
+        // The principal of the request was confirmed after the body had been read.
+        const authTime = request.principal.kind === 'user' ? request.principal.authTime : null;
+        const words = await sealedComment(approval, state, {
+          userId: user.id,
+          said: request.body.comment,
+        });
+        if (words === 'erased') return { refused: 'unauthenticated' };
+        const isAdmin = await approvesAsAdmin(approval, of, state);
+        const answer = { authTime, now: command.now, code, isAdmin, ...words };
+        const decided = await decide(approval, { id, state, of, decider, answer }, command);
+        const wrote = decided.position;
+        if (wrote !== undefined) await approval.changes.announce(id, decided.revision);
+        const standing = decided.state;
+        if (decided.accepted) {
+          if (standing.status === 'pending')
+            return { ok: pendingStill(standing), status: 202, wrote };
+          return { ok: { status: 'approved' as const }, wrote };
+        }
+        const { reason: refused } = decided;
+        if (refused === 'too_many_attempts') {
+          return tooManyGuesses(endOfTime(standing, command.now), command.now, target(id));
+        }
+        const headers = refused === 'step_up_required' ? stepUp(standing) : {};
+        return { refused, wrote, headers, target: target(id) };
+      },
     },
   );
 

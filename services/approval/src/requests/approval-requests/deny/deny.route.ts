@@ -45,30 +45,32 @@ export const denyRequest = (approval: DenyDependencies) =>
       ok: Type.Object({ status: Type.Literal('denied') }, { additionalProperties: false }),
       refusals: DECIDE_REFUSALS,
     },
-    usersOnly(approval),
-    async (request, { id: userId }) => {
-      const { tenantId, params, body } = request;
-      const command = await approval.command(request);
-      const said = cleaned(body.reason ?? '');
-      const of = { tenantId, userId, id: params.id, said };
-      const decided = await decide(approval, of, command);
-      if (decided === 'erased') return { refused: 'unauthenticated' };
-      const wrote = decided.position;
-      if (wrote !== undefined) await approval.changes.announce(params.id, decided.revision);
-      if (!decided.accepted) return { refused: decided.reason, wrote, target: target(params.id) };
-      const minutes = body.mute_agent_minutes;
-      if (minutes !== undefined && decided.state.status !== 'none') {
-        const queue = queueIdOf({
-          tenantId,
-          // Where a set was asked, the agent may not ask that set; a deputy mutes it for whom they stand in for.
-          userId: addresseeId(decided.state.facts),
-          agentId: decided.state.facts.agent_id,
-        });
-        const until = new Date(command.now.getTime() + minutes * MINUTE_MS);
-        const step = { ...command, id: uuidFrom('mute', command.id) };
-        await approval.streams.decideOn(queues, queue, step, (present) => mute(until, present));
-      }
-      return { ok: { status: 'denied' as const }, wrote };
+    {
+      authorize: usersOnly(approval),
+      handle: async (request, { id: userId }) => {
+        const { tenantId, params, body } = request;
+        const command = await approval.command(request);
+        const said = cleaned(body.reason ?? '');
+        const of = { tenantId, userId, id: params.id, said };
+        const decided = await decide(approval, of, command);
+        if (decided === 'erased') return { refused: 'unauthenticated' };
+        const wrote = decided.position;
+        if (wrote !== undefined) await approval.changes.announce(params.id, decided.revision);
+        if (!decided.accepted) return { refused: decided.reason, wrote, target: target(params.id) };
+        const minutes = body.mute_agent_minutes;
+        if (minutes !== undefined && decided.state.status !== 'none') {
+          const queue = queueIdOf({
+            tenantId,
+            // Where a set was asked, the agent may not ask that set; a deputy mutes it for whom they stand in for.
+            userId: addresseeId(decided.state.facts),
+            agentId: decided.state.facts.agent_id,
+          });
+          const until = new Date(command.now.getTime() + minutes * MINUTE_MS);
+          const step = { ...command, id: uuidFrom('mute', command.id) };
+          await approval.streams.decideOn(queues, queue, step, (present) => mute(until, present));
+        }
+        return { ok: { status: 'denied' as const }, wrote };
+      },
     },
   );
 

@@ -2,7 +2,7 @@
 
 import { documented } from '@cardea/contracts';
 import type { Command } from '@cardea/event-store';
-import { type Endpoint, endpointReadingAhead, type Request } from '@cardea/http';
+import { type Endpoint, endpoint, type Request } from '@cardea/http';
 import { languageOf } from '@cardea/pages';
 import {
   alreadyCreated,
@@ -72,7 +72,7 @@ const Body = documented(
 type Asked = Request<object, object, Static<typeof Body>>;
 
 export const createUserRoute = (needs: Dependencies): Endpoint =>
-  endpointReadingAhead(
+  endpoint(
     {
       ...COMMON,
       name: 'create_user',
@@ -105,39 +105,41 @@ export const createUserRoute = (needs: Dependencies): Endpoint =>
       consistency: { waitsFor: ['users', 'invitations'] },
       input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },
-    ({ tenantId }) => needs.workspaces.tenant(tenantId),
-    async (request, tenant) => {
-      const { body, tenantId } = request;
-      const email = emailAddress(body.email, needs.toAscii);
-      if (email === undefined) return { refused: 'invalid_email' };
-      const { settings } = tenant ?? { settings: TENANT_DEFAULTS };
-      const by = administratorOf(request.principal);
-      const objection = objectionTo(body, { by, settings });
-      if (objection !== undefined) return objection;
+    {
+      readAhead: ({ tenantId }) => needs.workspaces.tenant(tenantId),
+      handle: async (request, tenant) => {
+        const { body, tenantId } = request;
+        const email = emailAddress(body.email, needs.toAscii);
+        if (email === undefined) return { refused: 'invalid_email' };
+        const { settings } = tenant ?? { settings: TENANT_DEFAULTS };
+        const by = administratorOf(request.principal);
+        const objection = objectionTo(body, { by, settings });
+        if (objection !== undefined) return objection;
 
-      const userId = newId(needs, request, 'user');
-      const repeat = await repeatedCreation(needs, request, { tenantId, userId });
-      if (repeat !== undefined) return await asItStands(needs, request, { userId, repeat });
-      const { password } = body;
-      const { password_policy: policy } = settings;
-      const weakness =
-        password === undefined
-          ? undefined
-          : await needs.passwords.objectionTo(password, policy, tenantId);
-      if (weakness !== undefined) return { refused: weakness };
-      const emailHash = await needs.userDirectory.hashOf(tenantId, email);
-      const promised = { tenantId, emailHash, by, now: needs.clock.now() };
-      if (await needs.accounts.isPromised(promised)) return { refused: 'forbidden' };
-      const limited = body.send_invitation
-        ? await mailLimit(needs, {
-            tenantId,
-            emailHash,
-            ip: request.ip,
-            by: 'administrator',
-          })
-        : undefined;
-      if (limited !== undefined) return tooOften(limited);
-      return await created(needs, request, { by, userId, email, emailHash });
+        const userId = newId(needs, request, 'user');
+        const repeat = await repeatedCreation(needs, request, { tenantId, userId });
+        if (repeat !== undefined) return await asItStands(needs, request, { userId, repeat });
+        const { password } = body;
+        const { password_policy: policy } = settings;
+        const weakness =
+          password === undefined
+            ? undefined
+            : await needs.passwords.objectionTo(password, policy, tenantId);
+        if (weakness !== undefined) return { refused: weakness };
+        const emailHash = await needs.userDirectory.hashOf(tenantId, email);
+        const promised = { tenantId, emailHash, by, now: needs.clock.now() };
+        if (await needs.accounts.isPromised(promised)) return { refused: 'forbidden' };
+        const limited = body.send_invitation
+          ? await mailLimit(needs, {
+              tenantId,
+              emailHash,
+              ip: request.ip,
+              by: 'administrator',
+            })
+          : undefined;
+        if (limited !== undefined) return tooOften(limited);
+        return await created(needs, request, { by, userId, email, emailHash });
+      },
     },
   );
 

@@ -1,6 +1,6 @@
 /** Administrators create, list, rotate and revoke an agent's keys. A key is shown only once. */
 import { NullableTime, named, Time } from '@cardea/contracts';
-import { type Endpoint, endpoint, endpointReadingAhead } from '@cardea/http';
+import { type Endpoint, endpoint } from '@cardea/http';
 import { repeatAnswer, requestHash, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { isNetwork } from '../../../adapters/network.ts';
@@ -51,7 +51,7 @@ const CIDRS_MAX = 50;
 const MS = 1_000;
 
 export const createAgentKeyRoute = (needs: Dependencies): Endpoint =>
-  endpointReadingAhead(
+  endpoint(
     {
       ...AGENTS,
       name: 'create_agent_key',
@@ -83,49 +83,51 @@ export const createAgentKeyRoute = (needs: Dependencies): Endpoint =>
       repeat: 'by_key',
       consistency: { waitsFor: ['agent_keys'] },
     },
-    ({ params, tenantId }) =>
-      Promise.all([
-        needs.snapshots.load(agents, { tenantId, id: params.id }),
-        environmentOf(needs, tenantId),
-      ]),
-    async (request, [agent, environment]) => {
-      const { body, params } = request;
-      if (!mayGrant(request.principal)) return NO_GRANT;
-      const agentId = params.id;
-      const cidrs = body.allowed_cidrs ?? [];
-      if (!cidrs.every(isNetwork)) return badField('allowed_cidrs', 'cidr');
-      if (!isThere(agent)) return { refused: 'not_found' };
+    {
+      readAhead: ({ params, tenantId }) =>
+        Promise.all([
+          needs.snapshots.load(agents, { tenantId, id: params.id }),
+          environmentOf(needs, tenantId),
+        ]),
+      handle: async (request, [agent, environment]) => {
+        const { body, params } = request;
+        if (!mayGrant(request.principal)) return NO_GRANT;
+        const agentId = params.id;
+        const cidrs = body.allowed_cidrs ?? [];
+        if (!cidrs.every(isNetwork)) return badField('allowed_cidrs', 'cidr');
+        if (!isThere(agent)) return { refused: 'not_found' };
 
-      const command = await needs.command(request);
-      const issued = drawKey(needs, request, { kind: 'agk', environment });
-      const ownHash = await requestHash(needs, request);
-      const lifeMs = (body.expires_in_days ?? DAYS_DEFAULT) * DAY_MS;
-      const data = {
-        id: issued.id,
-        agent_id: agentId,
-        name: body.name,
-        created_at: command.now.toISOString(),
-        expires_at: new Date(command.now.getTime() + lifeMs).toISOString(),
-      };
-      const issue = {
-        ...data,
-        environment,
-        allowed_cidrs: cidrs,
-        hash: issued.secretHash,
-        request_hash: ownHash,
-      };
-      const decided = await needs.streams.decideOn(agentKeys, issued.id, command, {
-        isNew: true,
-        decide: (key) => issueAgentKey(issue, key),
-      });
-      if (!decided.accepted || decided.repeated) {
-        const { state } = decided;
-        const isOwn = state.status !== 'none' && state.key.agent_id === agentId;
-        const requestHash = isOwn ? state.requestHash : null;
-        return repeatAnswer(ownHash, { id: issued.id, requestHash });
-      }
-      const prefix = prefixOfAgentKey({ environment, id: issued.id });
-      return { ok: { ...data, prefix, key: issued.text }, wrote: decided.position };
+        const command = await needs.command(request);
+        const issued = drawKey(needs, request, { kind: 'agk', environment });
+        const ownHash = await requestHash(needs, request);
+        const lifeMs = (body.expires_in_days ?? DAYS_DEFAULT) * DAY_MS;
+        const data = {
+          id: issued.id,
+          agent_id: agentId,
+          name: body.name,
+          created_at: command.now.toISOString(),
+          expires_at: new Date(command.now.getTime() + lifeMs).toISOString(),
+        };
+        const issue = {
+          ...data,
+          environment,
+          allowed_cidrs: cidrs,
+          hash: issued.secretHash,
+          request_hash: ownHash,
+        };
+        const decided = await needs.streams.decideOn(agentKeys, issued.id, command, {
+          isNew: true,
+          decide: (key) => issueAgentKey(issue, key),
+        });
+        if (!decided.accepted || decided.repeated) {
+          const { state } = decided;
+          const isOwn = state.status !== 'none' && state.key.agent_id === agentId;
+          const requestHash = isOwn ? state.requestHash : null;
+          return repeatAnswer(ownHash, { id: issued.id, requestHash });
+        }
+        const prefix = prefixOfAgentKey({ environment, id: issued.id });
+        return { ok: { ...data, prefix, key: issued.text }, wrote: decided.position };
+      },
     },
   );
 

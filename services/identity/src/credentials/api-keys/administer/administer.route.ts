@@ -8,7 +8,7 @@ import {
   pageQuery,
   Time,
 } from '@cardea/contracts';
-import { type Endpoint, endpoint, endpointReadingAhead } from '@cardea/http';
+import { type Endpoint, endpoint } from '@cardea/http';
 import { repeatAnswer, requestHash, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed } from '../../../http/answers.ts';
@@ -55,7 +55,7 @@ const scopeField = documented(Type.String({ maxLength: 64 }), {
 const GRACE_MAX_S = 86_400;
 
 export const createApiKeyRoute = (needs: Dependencies): Endpoint =>
-  endpointReadingAhead(
+  endpoint(
     {
       ...COMMON,
       name: 'create_api_key',
@@ -88,36 +88,40 @@ export const createApiKeyRoute = (needs: Dependencies): Endpoint =>
       repeat: 'by_key',
       consistency: { waitsFor: ['api_keys'] },
     },
-    async ({ body, tenantId }) => body.environment ?? (await environmentOf(needs, tenantId)),
-    async (request, environment) => {
-      const { body, principal } = request;
-      if (!body.scopes.every(isScope)) return unknownScopes(body.scopes);
-      const command = await needs.command(request);
-      const expiresAt = body.expires_at == null ? null : futureMoment(body.expires_at, command.now);
-      if (expiresAt === undefined) return badField('expires_at', 'future date-time');
-      const issued = drawKey(needs, request, { kind: 'svc', environment });
-      const ownHash = await requestHash(needs, request);
-      const data: ApiKeyData = {
-        id: issued.id,
-        name: body.name,
-        scopes: body.scopes,
-        environment,
-        app_id: body.app_id ?? null,
-        created_by: principal.id,
-        created_at: command.now.toISOString(),
-        expires_at: expiresAt,
-      };
-      const issue = { ...data, hash: issued.secretHash, request_hash: ownHash };
-      const decided = await needs.streams.decideOn(apiKeys, issued.id, command, {
-        isNew: true,
-        decide: (key) => issueApiKey(issue, key),
-      });
-      if (!decided.accepted || decided.repeated) {
-        const { state } = decided;
-        const requestHash = state.status === 'none' ? null : state.requestHash;
-        return repeatAnswer(ownHash, { id: issued.id, requestHash });
-      }
-      return { ok: { ...shown(data), key: issued.text }, wrote: decided.position };
+    {
+      readAhead: async ({ body, tenantId }) =>
+        body.environment ?? (await environmentOf(needs, tenantId)),
+      handle: async (request, environment) => {
+        const { body, principal } = request;
+        if (!body.scopes.every(isScope)) return unknownScopes(body.scopes);
+        const command = await needs.command(request);
+        const expiresAt =
+          body.expires_at == null ? null : futureMoment(body.expires_at, command.now);
+        if (expiresAt === undefined) return badField('expires_at', 'future date-time');
+        const issued = drawKey(needs, request, { kind: 'svc', environment });
+        const ownHash = await requestHash(needs, request);
+        const data: ApiKeyData = {
+          id: issued.id,
+          name: body.name,
+          scopes: body.scopes,
+          environment,
+          app_id: body.app_id ?? null,
+          created_by: principal.id,
+          created_at: command.now.toISOString(),
+          expires_at: expiresAt,
+        };
+        const issue = { ...data, hash: issued.secretHash, request_hash: ownHash };
+        const decided = await needs.streams.decideOn(apiKeys, issued.id, command, {
+          isNew: true,
+          decide: (key) => issueApiKey(issue, key),
+        });
+        if (!decided.accepted || decided.repeated) {
+          const { state } = decided;
+          const requestHash = state.status === 'none' ? null : state.requestHash;
+          return repeatAnswer(ownHash, { id: issued.id, requestHash });
+        }
+        return { ok: { ...shown(data), key: issued.text }, wrote: decided.position };
+      },
     },
   );
 

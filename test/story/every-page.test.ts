@@ -84,7 +84,9 @@ describe.skipIf(CHROMIUM === undefined)('people 2 each page of the catalogue', (
     const { services } = await product();
     const pages = catalogue(services.flatMap(({ endpoints }) => endpoints))
       .map(({ contract }) => contract)
-      .filter(({ isPage, okMediaType }) => isPage === true || okMediaType === 'text/html')
+      .filter(
+        ({ audience, response }) => audience === 'page' || response?.mediaType === 'text/html',
+      )
       .filter(({ method }) => method === 'get')
       .map(({ path }) => path);
     const known = [...Object.keys(visitsOf(world)), ...Object.keys(NOT_VISITED)];

@@ -4,7 +4,7 @@
  */
 import { type RestDriver, untilTrue, type WebhookSink } from '@cardea/testing';
 import type { MailServer } from './mail-server.ts';
-import { type Misuse, must, type Neighbour, PASSWORD, pause } from './neighbours.ts';
+import { ASKING_PAUSE_MS, type Misuse, must, type Neighbour, PASSWORD, pause } from './neighbours.ts';
 
 const REQUESTS = '/api/v1/ciba/requests';
 /** As many as a tenant may have. */
@@ -16,6 +16,8 @@ const PAUSE_MS = (ADMINS * 60_000) / 1_000;
 const MAILS_PER_USER = 4;
 const ARRIVES_MS_MAX = 60_000;
 const SERVICE = 'printer';
+/** A session vends at most 100 times a second (VAULT_SESSION_RATE). */
+const VEND_PAUSE_MS = 1_000 / 100;
 
 /** `sink` never answers below `/dead`. */
 export function channelMisuses(sink: WebhookSink, mails: MailServer): readonly Misuse[] {
@@ -77,6 +79,7 @@ export function channelMisuses(sink: WebhookSink, mails: MailServer): readonly M
         agents.set(victim.id, body.id);
         for (let at = 0; at < USERS; at++) await userAt(victim, addressOf(at * MAILS_PER_USER));
       },
+      pauseMs: ASKING_PAUSE_MS,
       // Until the mail has arrived.
       calm: async (victim) => {
         const email = addressOf(asked);
@@ -87,7 +90,7 @@ export function channelMisuses(sink: WebhookSink, mails: MailServer): readonly M
           action: 'write_data',
         };
         const before = mails.arrivals(email);
-        const answer = await victim.admin.post(REQUESTS, request);
+        const answer = await must(victim.admin.post(REQUESTS, request));
         await untilTrue(() => mails.arrivals(email) > before, { deadlineMs: ARRIVES_MS_MAX });
         return answer;
       },
@@ -99,6 +102,7 @@ export function channelMisuses(sink: WebhookSink, mails: MailServer): readonly M
         await prepareNoise(noisy);
         vend = await vendOf(victim);
       },
+      pauseMs: VEND_PAUSE_MS,
       calm: () => (vend as NonNullable<typeof vend>)(),
     },
   ];

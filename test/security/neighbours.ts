@@ -40,6 +40,8 @@ export type Misuse = {
   readonly lingers?: true;
   /** Lets requests of noisy clients end that wait for something. */
   readonly letEnd?: (noisy: Neighbour) => Promise<unknown>;
+  /** The victim's pause between two requests, where its own limits ask for more than the usual one. */
+  readonly pauseMs?: number;
   /** One request of the victim. */
   readonly calm: (victim: Neighbour) => Promise<RestAnswer>;
 };
@@ -55,6 +57,8 @@ const ARRIVES_MS_MAX = 120_000;
 const SCHEDULING_PAUSE_MS = 200;
 const LARGE_BYTES = 4 * 1024 * 1024;
 const TUPLES = 100;
+/** An administrator makes at most 300 requests for approval a minute. */
+export const ASKING_PAUSE_MS = 60_000 / 300;
 const SERVICE = 'warehouse';
 const SECRETS = `/api/v1/vault/services/${SERVICE}/secrets`;
 const INVITATIONS = '/api/v1/admin/invitations';
@@ -70,6 +74,17 @@ export async function neighbour(
   const caller = { bearer: body.access_token, tenant: body.tenant_id };
   const { tenant_id: id, user_id: userId, access_token: bearer } = body;
   return { id, userId, admin: rest.as(caller), email, base, bearer };
+}
+
+/** Signed in anew, because some changes want a recent sign-in. */
+export async function signedIn(neighbour: Neighbour): Promise<Neighbour> {
+  const { id: tenant, admin } = neighbour;
+  const { body } = await must(loginOf(neighbour));
+  return {
+    ...neighbour,
+    bearer: body.access_token,
+    admin: admin.as({ bearer: body.access_token, tenant }),
+  };
 }
 
 /** Throws where the answer is no success. */
@@ -183,6 +198,7 @@ export function misuses(sink: WebhookSink, mails: MailServer): readonly Misuse[]
         if (waitedFor !== undefined) await must(admin.post(`${REQUESTS}/${await waitedFor}/deny`));
         waitedFor = undefined;
       },
+      pauseMs: ASKING_PAUSE_MS,
       // From the request to its decision, which ends the poll.
       calm: async (victim) => {
         const path = `${REQUESTS}/${await openRequest(victim)}`;

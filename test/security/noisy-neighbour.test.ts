@@ -15,6 +15,7 @@ import {
   neighbour,
   pause,
   receiver,
+  signedIn,
   WEBHOOK_CONCURRENCY,
 } from './neighbours.ts';
 import { channelMisuses } from './neighbours-channels.ts';
@@ -70,7 +71,10 @@ afterAll(async () => {
 type Period = { readonly times: readonly number[]; readonly failures: readonly string[] };
 
 /** The victim's requests, one after another. */
-async function period(calm: Misuse['calm'], forMs: number): Promise<Period> {
+async function period(
+  { calm, pauseMs = VICTIM_PAUSE_MS }: Pick<Misuse, 'calm' | 'pauseMs'>,
+  forMs: number,
+): Promise<Period> {
   const times: number[] = [];
   const failures: string[] = [];
   const startMs = performance.now();
@@ -79,7 +83,7 @@ async function period(calm: Misuse['calm'], forMs: number): Promise<Period> {
     const { status, text } = await calm(victim);
     times.push(performance.now() - sentMs);
     if (status >= 400) failures.push(`${status} ${text.slice(0, 200)}`);
-    await pause(VICTIM_PAUSE_MS);
+    await pause(pauseMs);
   }
   return { times, failures };
 }
@@ -102,20 +106,22 @@ describe('C1 a noisy neighbour', () => {
       timeout: TEST_MS_MAX,
     },
     async (misuse) => {
+      noisy = await signedIn(noisy);
+      victim = await signedIn(victim);
       await misuse.prepare?.(noisy, victim);
       const calm: Period[] = [];
       const loud: Period[] = [];
       const answers: number[] = [];
       const wrong: string[] = [];
-      await period(misuse.calm, calmMs);
+      await period(misuse, calmMs);
       const before = memoryKib();
-      const beCalm = async () => void calm.push(await period(misuse.calm, calmMs));
+      const beCalm = async () => void calm.push(await period(misuse, calmMs));
       if (misuse.lingers === true) for (let turn = 0; turn < turns; turn++) await beCalm();
       await misuse.begin?.(noisy);
       for (let turn = 0; turn < turns; turn++) {
         if (misuse.lingers !== true) await beCalm();
         const noise = await crowd(noisy, misuse);
-        loud.push(await period(misuse.calm, noisyMs));
+        loud.push(await period(misuse, noisyMs));
         answers.push(noise.answers());
         const total = answers.reduce((sum, each) => sum + each, 0);
         const isAtLimit = misuse.isAtLimit?.(total) ?? true;

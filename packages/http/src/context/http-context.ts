@@ -11,7 +11,7 @@ import {
 } from '@cardea/runtime';
 import type { Contract } from '../contract/contract.ts';
 import type { LargeBodies } from '../input/large-bodies.ts';
-import type { RequestTurns } from '../pipeline/request-turns.ts';
+import type { Begun, RequestTurns } from '../pipeline/request-turns.ts';
 import { oauthErrorBody } from '../refusals/oauth-error.ts';
 import type { Refusal } from '../refusals/refusal.ts';
 import type { RefusedWrites } from '../refusals/refused-writes.ts';
@@ -72,6 +72,7 @@ export class HttpContext {
   readonly #startedMs: number;
   readonly #span: RequestSpan;
   readonly #abort = new AbortController();
+  #begun: Begun | undefined;
   #doubled: ReadonlySet<string> | undefined;
 
   constructor(
@@ -128,6 +129,12 @@ export class HttpContext {
     return this.#span.traceparent;
   }
 
+  /** The turn of this request has come. It ends with the response. */
+  begin(begun: Begun): void {
+    if (this.response.closed) this.parts.turns?.end(begun);
+    else this.#begun = begun;
+  }
+
   /** Runs the work within the span of this request. */
   within(work: () => void): void {
     this.#span.within(work);
@@ -175,6 +182,7 @@ export class HttpContext {
     const { parts, response, request, contract, principal } = this;
     parts.open.delete(this);
     parts.metrics.inFlight.dec();
+    if (this.#begun !== undefined) parts.turns?.end(this.#begun);
     if (!response.writableFinished) this.#abort.abort();
     const durationMs = parts.clock.monotonicMs() - this.#startedMs;
     // 499: the client disconnected before the response.

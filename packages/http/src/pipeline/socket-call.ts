@@ -92,7 +92,10 @@ class SocketCall implements Call {
 
   /** Requests without credentials wait per address, because they can name any tenant. */
   turn(tenantId: string): Promise<void> | undefined {
-    return this.parts.turns?.wait(this.principal === undefined ? this.ip : tenantId);
+    const begun = this.parts.turns?.begin(this.principal === undefined ? this.ip : tenantId);
+    if (begun instanceof Promise) return begun.then((begins) => this.#http.begin(begins));
+    if (begun !== undefined) this.#http.begin(begun);
+    return undefined;
   }
 
   strings(route: Route): ReadStrings {

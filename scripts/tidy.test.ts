@@ -13,7 +13,7 @@ const importsOf = (file: string): string[] =>
 
 const packageOf = (specifier: string): string => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? '';
 
-/** More are put in folders by what they are about. */
+/** The most files that a folder may have directly. Further ones are put into folders named after their subject. */
 const FILES_MAX = 12;
 const isTest = (file: string): boolean => file.endsWith('.test.ts');
 

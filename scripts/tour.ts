@@ -1,6 +1,6 @@
 /**
- * `npm run tour [-- --base URL] [--mailbox URL] [--browser] [--json]`: the whole story against a running
- * instance, or against a fresh one of its own. With `--browser` the user decides at the page of the request.
+ * `npm run tour [-- --base URL] [--mailbox URL] [--browser] [--json]` plays the whole story against a running
+ * instance, or against a new one that it starts. With `--browser` the user decides on the page of the request.
  */
 import { parseArgs } from 'node:util';
 import { phone } from './tour/phone.ts';

@@ -108,7 +108,7 @@ export async function agentAsksForAccess(cast: Cast): Promise<void> {
   const request = `/ciba/requests/${asked.body.id}`;
   await player.call(post(`${request}/approve`, undefined, own), 401, ['error.code']);
   await player.call(post(`${request}/approve`, undefined), 200, ['status']);
-  // Identity hears of the approval over a topic.
+  // Identity receives the approval through a topic, a moment later.
   const begun = await pollUntil(player, begin([WANTED]), ({ status }) => status === 201);
   expect(begun.status === 201, 'a session with the field', begun.body);
   const granted = await player.call(vend(begun.body.data), 200, [

@@ -6,9 +6,9 @@ import type { Receiver } from './receiver.ts';
 /** The values that the steps pass on. */
 export type Cast = {
   readonly player: Player;
-  /** The URL of `/dev/mailbox`; when undefined, steps that need a mail are skipped and listed. */
+  /** The URL of `/dev/mailbox`. If it is undefined, steps that need a mail are skipped. */
   readonly mailbox: string | undefined;
-  /** Where the user decides in a browser; undefined: by the API. */
+  /** The browser in which the user decides. Undefined if the user decides over the API. */
   readonly phone: Phone | undefined;
   readonly run: string;
   tenantId: string;

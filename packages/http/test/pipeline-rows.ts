@@ -1,4 +1,4 @@
-/** Authorized and refused callers: a row per rule of `docs/architecture.md`, Order of the checks. */
+/** The calls that are accepted or refused. Each rule of `docs/architecture.md`, Order of the checks, has a row. */
 import type { Call } from './http-fixture.ts';
 
 export type Row = {

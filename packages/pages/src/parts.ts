@@ -68,7 +68,7 @@ export function ago({ language }: { readonly language: string }, iso: string, no
   return html`<time datetime="${iso}" title="${utcText(iso)}">${text}</time>`;
 }
 
-/** The day of a moment, UTC. */
+/** The day of a moment in UTC. */
 export const utcDay = (iso: string): Markup =>
   html`<time datetime="${iso}">${iso.slice(0, 10)}</time>`;
 

@@ -92,7 +92,7 @@ export type Cluster = {
   readonly serverPids: ServerPids;
   /** Writes `cluster.json` again, after a process was restarted. */
   writeAddresses(): void;
-  /** In the reverse order of the start; returns what did not stop as it should. */
+  /** Stops everything in the reverse order of the start, and returns what did not stop as it should. */
   stop(): Promise<readonly string[]>;
 };
 

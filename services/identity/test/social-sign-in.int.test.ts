@@ -75,7 +75,7 @@ describe.each(['google', 'github', 'microsoft'] as const)('a sign-in by %s', (pr
       'IdentityLinked',
       'SessionStarted',
     ]);
-    // The earlier password and sessions are still theirs.
+    // The earlier password and the earlier session are still valid.
     expect((await fixture.logIn(bob)).status).toBe(200);
     expect((await fixture.refresh(bob.refresh)).status).toBe(200);
   });

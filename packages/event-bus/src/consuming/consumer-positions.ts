@@ -92,7 +92,9 @@ export type ConsumerPositions = {
     lane: Lane,
     to: { readonly from: bigint; readonly offset: bigint },
   ): Promise<void>;
-  /** Also reads which of these streams are parked, and whether any other stream is parked. */
+  /**
+   * Reads the positions of the topics and which of `streams` are parked, and one further parked stream if there is any.
+   */
   readDue(
     sql: Queryable,
     topics: readonly string[],

@@ -12,7 +12,10 @@ const LOOK_EVENTS = 32;
 export type LogEnds = {
   /** The position of the log's last event, as of a time after the call; 0n when it has none. */
   head(log: Log): Promise<bigint>;
-  /** Call it when an event of the log was found at this position and everything before it was read or need not be. */
+  /**
+   * Call it when an event of the log was found at this position, and each event before it was read or does not have to
+   * be read.
+   */
   saw(log: Log, position: bigint): void;
   /** Call it when the log has no event between its known last one and this position. */
   passed(log: Log, position: bigint): void;

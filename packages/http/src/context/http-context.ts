@@ -67,7 +67,9 @@ export class HttpContext {
   #refusalCode: string | undefined;
   /** True when the request has been read completely. */
   bodyIsRead = false;
-  /** Kept here, because a library that handles the request may remove it from the headers. */
+  /**
+   * The `Origin` header. It is stored here, because a library that handles the request may remove it from the headers.
+   */
   readonly #origin: string | undefined;
   readonly #startedMs: number;
   readonly #span: RequestSpan;

@@ -64,7 +64,7 @@ export function readJson(bytes: Buffer, keysMax = JSON_KEYS_MAX): JsonReading {
   return walk.keys === shape ? { value } : { fault: 'duplicate_key' };
 }
 
-/** The number of keys in a text, if it is JSON: the colons outside of strings. */
+/** Counts the keys of a text that is JSON. There are as many as colons outside of strings. */
 function scan(text: string, keysMax: number): number | { readonly fault: JsonFault } {
   let depth = 0;
   let keys = 0;

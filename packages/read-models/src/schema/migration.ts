@@ -9,7 +9,9 @@ import type { Knex } from 'knex';
 export type Migration = {
   /** False if it runs outside a transaction (`CREATE INDEX CONCURRENTLY`). It must then be repeatable. */
   readonly transaction?: boolean;
-  /** The oldest version that can work with the schema after this step, if that changes. */
+  /**
+   * The oldest version of Cardea that can work with the schema after this step. Undefined if the step does not change it.
+   */
   readonly minAppVersion?: string;
   readonly up: (knex: Knex) => Promise<void>;
 };

@@ -1,7 +1,7 @@
 /**
- * Records refusals of known callers. A response waits for its record, but at most a quarter of a second. For each
- * caller a number of refusals per minute is recorded one by one. Further ones are counted, and each kind is recorded
- * once when the minute is over.
+ * Records refusals of known callers. A response waits for its record, but at most a quarter of a second. Up
+ * to `REFUSALS_PER_MINUTE` refusals of a caller are recorded one by one in a minute. Further ones are counted by kind,
+ * and each kind is recorded once, with its count, when the minute is over.
  */
 import type { Clock, Logger } from '@cardea/runtime';
 

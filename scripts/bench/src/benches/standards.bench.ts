@@ -158,7 +158,7 @@ async function exportOfPeople(context: BenchContext): Promise<readonly Row[]> {
   await importPeople(owner, people);
   const { origin, database } = of;
   const { tenant, token } = owner;
-  // The owner is one of them.
+  // The export also contains the owner.
   const given: UserExport = { origin, database, tenant, token, people: people + 1 };
   const path = fileOf(context, given);
   const side = (name: string, how: string) =>

@@ -11,7 +11,7 @@ const AGENTS_PER_CALLER = 4;
 export type GatedVends = {
   /** An agent session asks, the approver says yes, and the session gets the value. */
   readonly toPerson: (caller: number) => Promise<void>;
-  /** The same, where each member of a set may say yes. */
+  /** Works like `toPerson`, but each member of a set may approve. */
   readonly toSet: (caller: number) => Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-/** Identity in a process of its own, with a live token, and an application of the tenant's own. */
+/** Runs identity in its own process, with an owner's token and the applications of a new tenant. */
 import { identityService } from '@cardea/identity';
 import { serviceFixture } from '@cardea/testing';
 

@@ -1,6 +1,6 @@
 /**
- * The device flow (RFC 8628) in the authorization server's library, with limits on polling and tolerance for typed
- * codes, which the library lacks.
+ * Configures the device flow (RFC 8628) of the authorization server's library. It adds what the library lacks: limits
+ * on polling, and codes that people type with spaces, dashes or other digits.
  */
 import { typedCode } from '@cardea/crypto';
 import { errors, Provider } from 'oidc-provider';

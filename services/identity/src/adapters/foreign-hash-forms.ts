@@ -73,7 +73,7 @@ function aspNetHash(hash: string): string | undefined {
 
 function firebaseHash(hash: string, firebase: FirebaseParameters): string | undefined {
   const { salt, salt_separator: separator, signer_key: signer, rounds, mem_cost } = firebase;
-  // Projects without a separator have an empty separator.
+  // A project without a separator sends an empty text, which `BASE64` does not match.
   const texts = [salt, signer, hash, ...(separator === '' ? [] : [separator])];
   if (!texts.every((text) => BASE64.test(text))) return undefined;
   const salted = Buffer.concat([fromBase64(salt), fromBase64(separator)]);

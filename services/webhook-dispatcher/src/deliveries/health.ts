@@ -62,7 +62,7 @@ export function healthAfter({ health, isFresh, isAnswered }: HealthChange, fact:
 export const FAILURES_MIN = 20;
 export const DAY_MS = 86_400_000;
 
-/** Whether it has failed for so many days that it is given up. Never true for 0 days. */
+/** Whether the webhook has failed for so many days that it is given up. If `days` is 0, it is never given up. */
 export function isGivenUp(
   { failingSince, failures }: Pick<Health, 'failingSince' | 'failures'>,
   now: Date,

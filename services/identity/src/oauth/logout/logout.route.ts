@@ -1,7 +1,7 @@
 /**
  * Signs a browser out at the hosted pages when an application requests it (OpenID Connect RP-Initiated Logout 1.0).
- * This is our own implementation. The library's asks the person each time and refuses a request whose hint does not
- * verify.
+ * This is our own implementation. The library's implementation asks the person each time, and refuses a request whose
+ * hint cannot be verified.
  */
 import type { ServerResponse } from 'node:http';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';

@@ -13,7 +13,7 @@ export type ScheduleDeletion = {
   readonly session: KeptSession | null;
   /** How many other sessions it ends, according to the table. */
   readonly count: number;
-  /** Another administrator remains. */
+  /** True if another administrator remains. */
   readonly mayLeave: boolean;
   readonly now: Date;
 };

@@ -4,7 +4,14 @@
  */
 import { type RestDriver, untilTrue, type WebhookSink } from '@cardea/testing';
 import type { MailServer } from './mail-server.ts';
-import { ASKING_PAUSE_MS, type Misuse, must, type Neighbour, PASSWORD, pause } from './neighbours.ts';
+import {
+  ASKING_PAUSE_MS,
+  type Misuse,
+  must,
+  type Neighbour,
+  PASSWORD,
+  pause,
+} from './neighbours.ts';
 
 const REQUESTS = '/api/v1/ciba/requests';
 /** As many as a tenant may have. */

@@ -64,7 +64,14 @@ export function refusedByHeaders(request: IncomingMessage, rule: BodyRule): Refu
 /** Names the accepted encodings (RFC 9110, 12.5.3). */
 const NOT_ENCODED = { 'Accept-Encoding': 'identity' };
 
-export type BodyReading = { readonly bytes: Buffer } | { readonly refusal: Refusal } | 'gone';
+/** The body in the parts in which it arrived. */
+export type BodyReading =
+  | { readonly parts: readonly Buffer[] }
+  | { readonly refusal: Refusal }
+  | 'gone';
+
+/** Looks at a part of a body while the rest is still arriving. A refusal ends the reading. */
+export type PartCheck = (part: Buffer) => Refusal | undefined;
 
 /** Requests that sent `Expect: 100-continue` and wait for the interim response. */
 export const AWAITS_CONTINUE: unique symbol = Symbol('awaits 100-continue');
@@ -74,44 +81,57 @@ export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
   limitBytes: number,
+  check?: PartCheck,
 ): BodyReading | Promise<BodyReading> {
-  if (!announcesBody(request)) return { bytes: EMPTY };
+  if (!announcesBody(request)) return { parts: [] };
   if (AWAITS_CONTINUE in request) {
     delete (request as { [AWAITS_CONTINUE]?: true })[AWAITS_CONTINUE];
     response.writeContinue();
   }
-  return isWhole(request) ? wholeBody(request, limitBytes) : announcedBody(request, limitBytes);
+  return isWhole(request)
+    ? wholeBody(request, limitBytes)
+    : announcedBody(request, limitBytes, check);
 }
 
-async function announcedBody(request: IncomingMessage, limitBytes: number): Promise<BodyReading> {
+async function announcedBody(
+  request: IncomingMessage,
+  limitBytes: number,
+  check?: PartCheck,
+): Promise<BodyReading> {
   // A body that came in one packet with its headers has arrived after the parser's turn, and needs neither a timer nor
   // listeners.
   await null;
-  return isWhole(request) ? wholeBody(request, limitBytes) : arrivingBody(request, limitBytes);
+  return isWhole(request)
+    ? wholeBody(request, limitBytes)
+    : arrivingBody(request, limitBytes, check);
 }
 
 function wholeBody(request: IncomingMessage, limitBytes: number): BodyReading {
   if (request.destroyed) return 'gone';
   const bytes: Buffer = request.read() ?? EMPTY;
-  return bytes.length > limitBytes ? { refusal: refusalOf('body_too_large') } : { bytes };
+  return bytes.length > limitBytes ? { refusal: refusalOf('body_too_large') } : { parts: [bytes] };
 }
 
 /** The parser reports that a message is complete only after it has passed on the body. */
 const isWhole = (request: IncomingMessage): boolean =>
   request.complete || request.readableLength === Number(request.headers['content-length']);
 
-function arrivingBody(request: IncomingMessage, limitBytes: number): Promise<BodyReading> {
+function arrivingBody(
+  request: IncomingMessage,
+  limitBytes: number,
+  check?: PartCheck,
+): Promise<BodyReading> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    const parts: Buffer[] = [];
     let length = 0;
     const timer = setTimeout(() => done({ refusal: refusalOf('request_timeout') }), BODY_WAIT_MS);
-    const onData = (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > limitBytes) done({ refusal: refusalOf('body_too_large') });
-      else chunks.push(chunk);
+    const onData = (part: Buffer) => {
+      length += part.length;
+      const refusal = length > limitBytes ? refusalOf('body_too_large') : check?.(part);
+      if (refusal === undefined) parts.push(part);
+      else done({ refusal });
     };
-    const onEnd = () =>
-      done({ bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length) });
+    const onEnd = () => done({ parts });
     const onGone = () => done('gone');
     function done(reading: BodyReading): void {
       clearTimeout(timer);

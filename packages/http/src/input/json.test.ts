@@ -6,7 +6,9 @@ import {
   JSON_ELEMENTS_MAX,
   JSON_KEYS_MAX,
   JSON_STRUCTURE_MAX_BYTES,
+  type JsonFault,
   type JsonReading,
+  JsonScan,
   readJson,
 } from './json.ts';
 
@@ -16,6 +18,8 @@ const keys = (count: number) =>
   `{${Array.from({ length: count }, (_, at) => `"k${at}":0`).join(',')}}`;
 const items = (count: number) => `[${Array(count).fill(0).join()}]`;
 const FUZZ_RUNS = 5_000;
+/** Few, so that random texts exceed it. */
+const KEYS_MAX = 3;
 
 describe('reading JSON', () => {
   it.each([
@@ -103,6 +107,22 @@ describe('reading JSON', () => {
         const got = read(text);
         if ('fault' in got) expect(['forbidden_key', 'nul', 'lone_surrogate']).toContain(got.fault);
         else expect(JSON.stringify(got.value)).toBe(text);
+      }),
+      { numRuns: FUZZ_RUNS },
+    );
+  });
+
+  it('F2 C3 sees the same in the parts of a text as in the whole', () => {
+    const pieces = fc.constantFrom('{', '}', '[', ']', '"', ':', ',', '\\', '\\"', 'a', '0', ' ');
+    const texts = fc.array(fc.array(pieces, { minLength: 1 }).map((some) => some.join('')));
+    fc.assert(
+      fc.property(texts, (parts) => {
+        const [whole, inParts] = [new JsonScan(KEYS_MAX), new JsonScan(KEYS_MAX)];
+        const expected = whole.add(parts.join(''));
+        let fault: JsonFault | undefined;
+        for (const part of parts) fault ??= inParts.add(part);
+        expect(fault).toBe(expected);
+        if (expected === undefined) expect(inParts.keys).toBe(whole.keys);
       }),
       { numRuns: FUZZ_RUNS },
     );

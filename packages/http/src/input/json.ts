@@ -44,8 +44,9 @@ export function readJson(bytes: Buffer, keysMax = JSON_KEYS_MAX): JsonReading {
   // All characters with a meaning in JSON are ASCII, so the text can be scanned byte by byte. The scan is cheap and
   // comes first, since its limits reject texts of any length.
   const latin1 = bytes.toString('latin1');
-  const shape = scan(latin1, keysMax);
-  if (typeof shape !== 'number') return shape;
+  const scan = new JsonScan(keysMax);
+  const fault = scan.add(latin1);
+  if (fault !== undefined) return { fault };
   const isPlain = isAscii(bytes);
   if (!isPlain && !isUtf8(bytes)) return { fault: 'utf8' };
   // A byte order mark stays in the string, and JSON.parse refuses it.
@@ -61,66 +62,85 @@ export function readJson(bytes: Buffer, keysMax = JSON_KEYS_MAX): JsonReading {
   inspect(value, walk);
   if (walk.fault !== undefined) return { fault: walk.fault };
   // A later duplicate replaces the earlier key and everything below it, so the value has fewer keys than the text.
-  return walk.keys === shape ? { value } : { fault: 'duplicate_key' };
+  return walk.keys === scan.keys ? { value } : { fault: 'duplicate_key' };
 }
 
-/** Counts the keys of a text that is JSON. There are as many as colons outside of strings. */
-function scan(text: string, keysMax: number): number | { readonly fault: JsonFault } {
-  let depth = 0;
-  let keys = 0;
-  let elements = 0;
+/**
+ * Checks the limits of a text that may be JSON, part by part as it arrives. All characters with a meaning in JSON are
+ * ASCII, so each part is a Latin-1 reading of bytes.
+ */
+export class JsonScan {
+  readonly #keysMax: number;
+  /** The number of keys, if the text is JSON. There are as many as colons outside of strings. */
+  keys = 0;
+  #depth = 0;
+  #elements = 0;
   /** The number of positions examined: everything outside of strings, and their first quotes. */
-  let structure = 0;
+  #structure = 0;
   /** The lowest bit tells whether the innermost level is an array. */
-  let arrays = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    structure += 1;
-    if (structure > JSON_STRUCTURE_MAX_BYTES) return { fault: 'too_much_structure' };
-    switch (text.charCodeAt(at)) {
-      case QUOTE:
-        at = endOfString(text, at + 1);
-        break;
-      case COLON:
-        keys += 1;
-        if (keys > keysMax) return { fault: 'too_many_keys' };
-        break;
-      case COMMA:
-        elements += arrays & 1;
-        if (elements > JSON_ELEMENTS_MAX) return { fault: 'too_many_elements' };
-        break;
-      case OPEN_BRACE:
-      case OPEN_BRACKET:
-        depth += 1;
-        if (depth > JSON_DEPTH_MAX) return { fault: 'depth' };
-        // The first item has no comma before it, so an array counts as one item from the start.
-        arrays = (arrays << 1) | (text.charCodeAt(at) & ARRAY_BIT ? 0 : 1);
-        elements += arrays & 1;
-        break;
-      case CLOSE_BRACE:
-      case CLOSE_BRACKET:
-        depth -= 1;
-        arrays >>>= 1;
-        break;
+  #arrays = 0;
+  #isInString = false;
+  /** True if the part ended with a backslash that escapes the first character of the next part. */
+  #isEscaped = false;
+
+  constructor(keysMax = JSON_KEYS_MAX) {
+    this.#keysMax = keysMax;
+  }
+
+  add(text: string): JsonFault | undefined {
+    const from = this.#isInString ? this.#endOfString(text, this.#isEscaped ? 1 : 0) + 1 : 0;
+    for (let at = from; at < text.length; at += 1) {
+      this.#structure += 1;
+      if (this.#structure > JSON_STRUCTURE_MAX_BYTES) return 'too_much_structure';
+      switch (text.charCodeAt(at)) {
+        case QUOTE:
+          at = this.#endOfString(text, at + 1);
+          break;
+        case COLON:
+          this.keys += 1;
+          if (this.keys > this.#keysMax) return 'too_many_keys';
+          break;
+        case COMMA:
+          this.#elements += this.#arrays & 1;
+          if (this.#elements > JSON_ELEMENTS_MAX) return 'too_many_elements';
+          break;
+        case OPEN_BRACE:
+        case OPEN_BRACKET:
+          this.#depth += 1;
+          if (this.#depth > JSON_DEPTH_MAX) return 'depth';
+          // The first item has no comma before it, so an array counts as one item from the start.
+          this.#arrays = (this.#arrays << 1) | (text.charCodeAt(at) & ARRAY_BIT ? 0 : 1);
+          this.#elements += this.#arrays & 1;
+          break;
+        case CLOSE_BRACE:
+        case CLOSE_BRACKET:
+          this.#depth -= 1;
+          this.#arrays >>>= 1;
+          break;
+      }
+    }
+    return this.#elements > JSON_ELEMENTS_MAX ? 'too_many_elements' : undefined;
+  }
+
+  /** The index of the closing quote of a string, or the text's length when it is in none of the parts so far. */
+  #endOfString(text: string, from: number): number {
+    for (let at = from; ; at += 1) {
+      const quote = text.indexOf('"', at);
+      const end = quote === -1 ? text.length : quote;
+      let backslashes = 0;
+      while (end - backslashes > from && text.charCodeAt(end - backslashes - 1) === BACKSLASH) {
+        backslashes += 1;
+      }
+      const isEscaped = backslashes % 2 === 1;
+      this.#isInString = quote === -1;
+      this.#isEscaped = isEscaped;
+      if (quote === -1 || !isEscaped) return end;
+      at = quote;
     }
   }
-  return elements > JSON_ELEMENTS_MAX ? { fault: 'too_many_elements' } : keys;
 }
 /** The bit in which a brace and a bracket differ. */
 const ARRAY_BIT = 0x20;
-
-/** The index of the closing quote of a string, or the text's length when there is none. */
-function endOfString(text: string, from: number): number {
-  for (let at = from; ; at += 1) {
-    const quote = text.indexOf('"', at);
-    if (quote === -1) return text.length;
-    let backslashes = 0;
-    while (quote - backslashes > from && text.charCodeAt(quote - backslashes - 1) === BACKSLASH) {
-      backslashes += 1;
-    }
-    if (backslashes % 2 === 0) return quote;
-    at = quote;
-  }
-}
 
 type Walk = { keys: number; fault: JsonFault | undefined; readonly escapes: boolean };
 

@@ -6,12 +6,13 @@ import type { Request } from '../contract/endpoint.ts';
 import {
   BODY_MAX_BYTES,
   type BodyReading,
+  type BodyRule,
   isForm,
   readBody,
   refusedByHeaders,
 } from '../input/body.ts';
 import { bodyHash, isIdempotencyKey } from '../input/idempotency.ts';
-import { readJson } from '../input/json.ts';
+import { JsonScan, readJson } from '../input/json.ts';
 import { mayBeLarge } from '../input/large-bodies.ts';
 import { readQuery } from '../input/query.ts';
 import { type Fault, invalid, refusalOf } from '../refusals/refusal.ts';
@@ -44,7 +45,7 @@ export function readInput(route: Route, http: HttpContext): Input | Promise<Inpu
   const early = refusedByHeaders(http.request, bodyRule);
   if (early !== undefined) return { refusal: early };
   if (bodyRule.limitBytes > BODY_MAX_BYTES && mayBeLarge(http.request.headers)) {
-    return readLargeInput(route, http, bodyRule.limitBytes);
+    return readLargeInput(route, http, bodyRule);
   }
   const reading = readBody(http.request, http.response, bodyRule.limitBytes);
   return reading instanceof Promise
@@ -52,13 +53,31 @@ export function readInput(route: Route, http: HttpContext): Input | Promise<Inpu
     : inputOf(route, http, reading);
 }
 
-/** Reads within the tenant's share of large bodies, which is released when the request ends. */
-async function readLargeInput(route: Route, http: HttpContext, limitBytes: number): Promise<Input> {
+/**
+ * Reads within the tenant's share of large bodies, which is released when the request ends. What exceeds a limit is
+ * refused as soon as it arrives, because to join and to read megabytes delays all other requests.
+ */
+async function readLargeInput(
+  route: Route,
+  http: HttpContext,
+  { limitBytes, keysMax }: BodyRule,
+): Promise<Input> {
   const { largeBodies } = http.parts;
   const release = largeBodies.take(http.principal?.tenantId ?? '');
   if (release === undefined) return { refusal: refusalOf('overloaded') };
   http.response.once('close', release);
-  const reading = await readBody(http.request, http.response, limitBytes);
+  const scan = new JsonScan(keysMax);
+  const check = (part: Buffer) => {
+    const fault = scan.add(part.toString('latin1'));
+    return fault && invalid({ field: 'body', rule: fault });
+  };
+  const isChecked = !isForm(http.request.headers);
+  const reading = await readBody(
+    http.request,
+    http.response,
+    limitBytes,
+    isChecked ? check : undefined,
+  );
   return largeBodies.parsed(() => (http.signal.aborted ? 'gone' : inputOf(route, http, reading)));
 }
 
@@ -70,14 +89,18 @@ function inputOf(
   if (reading === 'gone' || 'refusal' in reading) return reading;
   http.bodyIsRead = true;
   const form = bodyRule?.takesForm === true && isForm(http.request.headers);
+  const bytes = joined(reading.parts);
   const read =
-    reading.bytes.length === 0
+    bytes.length === 0
       ? noBody(contract)
-      : parsed(reading.bytes, { isForm: form, keysMax: bodyRule?.keysMax });
+      : parsed(bytes, { isForm: form, keysMax: bodyRule?.keysMax });
   if ('fault' in read) return { refusal: invalid({ field: 'body', rule: read.fault }) };
   const checked = checkBody(read.value);
   return 'faults' in checked ? { refusal: invalid(...checked.faults) } : checked;
 }
+
+const joined = (parts: readonly Buffer[]): Buffer =>
+  parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
 
 function parsed(
   bytes: Buffer,

@@ -181,9 +181,10 @@ function proofFirst<Key extends string, Data>(
 
 /** The whole page, with a refused form in its position, or alone. */
 export function drawPage<Key extends string, Data>(of: Drawing<Key, Data>): Html {
-  const { context, request, pressed } = of;
+  const { context, request, pressed, data } = of;
   const opened = pressed?.form ?? request.query['form'];
-  const form = opened === undefined ? undefined : context.of.forms[opened];
+  const named = opened === undefined ? undefined : context.of.forms[opened];
+  const form = named?.isOffered?.(data) === false ? undefined : named;
   const isAlone = form !== undefined && (opensAlone(form) || request.query['form'] === opened);
   const params = paramsOf(pressed?.typed ?? request.query);
   const body =

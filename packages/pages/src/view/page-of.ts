@@ -21,6 +21,8 @@ export type PageForm<Key extends string, Data> = {
   readonly done?: Key | FrameTextKey;
   /** Set if the form is shown alone, at `?form=`. Returns a text that states the effect in advance, in numbers. */
   readonly opens?: (shown: Shown<Key, Data>, params: Strings) => string | Markup;
+  /** Whether the person can use the form now. Without it, the form is not shown alone either. */
+  readonly isOffered?: (data: Data) => boolean;
   /** A text that has to be typed before an irreversible action. */
   readonly confirmedBy?: (shown: Pick<Shown<Key, Data>, 'data'>) => string;
   /** The member of the body that contains the confirmation, if the endpoint requires it too. */

@@ -21,7 +21,9 @@ import { WATCH_SCRIPT } from './scripts.ts';
 import { TEXTS, type TextKey } from './texts.ts';
 
 type Endpoints = Pick<RequestEndpoints, 'approve' | 'deny' | 'get' | 'poll'>;
-type Page = Shown<TextKey, { readonly request: ShownRequest }>;
+type Data = { readonly request: ShownRequest };
+type Page = Shown<TextKey, Data>;
+type Decision = NonNullable<ShownRequest['allowed_decisions']>[number];
 
 const MUTES = [
   { value: '', label: 'deny.mute.none' },
@@ -54,6 +56,7 @@ export const decisionPage = ({ get, poll, approve, deny }: Endpoints) =>
       deny: formOf(deny, {
         title: 'deny.title',
         submit: 'deny.submit',
+        isOffered: ({ request }: Data) => isAllowed(request, 'deny'),
         fields: [
           { name: 'reason', label: 'deny.reason' },
           { name: 'mute_agent_minutes', label: 'deny.mute', options: MUTES },
@@ -62,6 +65,7 @@ export const decisionPage = ({ get, poll, approve, deny }: Endpoints) =>
       approve: formOf(approve, {
         title: 'approve.title',
         submit: 'approve.submit',
+        isOffered: ({ request }: Data) => isAllowed(request, 'approve'),
         fields: [
           {
             name: 'binding_code',
@@ -73,31 +77,36 @@ export const decisionPage = ({ get, poll, approve, deny }: Endpoints) =>
         ],
       }),
     },
-    view: (shown) => (isMine(shown) ? openRequest(shown) : endedRequest(shown)),
+    view: (shown) =>
+      isAllowed(shown.data.request, 'deny') ? openRequest(shown) : closedRequest(shown),
   });
 
-/**
- * Whether the viewer may see the buttons. An administrator may read another user's request but not decide it. For a
- * set, only the endpoint knows its current members and refuses everybody else.
- */
-function isMine(page: Page): boolean {
-  const { request } = page.data;
-  if (request.status !== 'pending') return false;
-  if (request.approver !== undefined) return request.responders?.includes(page.userId) !== true;
-  return request.user_id === page.userId || isSecond(page);
-}
+/** Whether the viewer could make this decision now. The endpoint decides that by the rules of the decision itself. */
+const isAllowed = ({ allowed_decisions: allowed = [] }: ShownRequest, decision: Decision) =>
+  allowed.includes(decision);
 
-/** Asked by an escalation, in person or perhaps as one of a set. */
-function isSecond({ data: { request }, userId, now }: Page): boolean {
-  const { escalates_at: at, escalates_to: to } = request;
-  if (at === undefined || to === undefined || new Date(at) > now) return false;
-  return to === userId || readApproverSet(to) !== undefined;
+/** Why an approval of the viewer would be refused. Empty if it would not, or if the request is over. */
+function whyNotApprove({ frame: { say }, data: { request } }: Page): string {
+  const { approve_refusal: code, status } = request;
+  if (status !== 'pending' || isAllowed(request, 'approve')) return '';
+  switch (code) {
+    case 'already_given':
+    case 'approver_not_vouched':
+    case 'approver_excluded':
+    case 'approver_not_admin':
+      return say(`refused.${code}`);
+    default:
+      return say('not_yours');
+  }
 }
 
 function openRequest(page: Page): PageBody {
   const { frame, now } = page;
   const { request } = page.data;
   const { say } = frame;
+  const approval = isAllowed(request, 'approve')
+    ? page.form('approve', { without: without(request) })
+    : html`<p>${whyNotApprove(page)}</p>`;
   const leftMs = Math.max(0, new Date(request.expires_at).getTime() - now.getTime());
   return {
     title: titleOf(page),
@@ -106,7 +115,7 @@ function openRequest(page: Page): PageBody {
 ${factsOf(page)}<p>${effectOf(page)}</p>
 <p role="timer" class="muted" data-left-ms="${leftMs}" data-over="${say('time.over')}">${say('time.left', { time: timeLeft(leftMs) })}</p>
 <div class="ways"><section aria-labelledby="deny"><h2 id="deny">${say('deny.title')}</h2>${page.form('deny')}</section>
-<section aria-labelledby="approve"><h2 id="approve">${say('approve.title')}</h2>${page.form('approve', { without: without(request) })}</section></div>`,
+<section aria-labelledby="approve"><h2 id="approve">${say('approve.title')}</h2>${approval}</section></div>`,
     script: WATCH_SCRIPT,
   };
 }
@@ -119,7 +128,8 @@ function effectOf({ frame: { say }, data: { request } }: Page): string {
   return say(action_binding === undefined ? 'no_secret' : 'once');
 }
 
-function endedRequest(page: Page): PageBody {
+/** A request that is over, or that its viewer may read but not decide. */
+function closedRequest(page: Page): PageBody {
   const {
     frame,
     data: { request: data },
@@ -134,12 +144,15 @@ ${factsOf(page)}`,
   };
 }
 
-function endOf({ frame, data: { request: data } }: Page): string {
-  const { say } = frame;
+function endOf(page: Page): string {
+  const {
+    frame: { say },
+    data: { request: data },
+  } = page;
   const use = data.binding ?? data.action_binding;
   switch (data.status) {
     case 'pending':
-      return data.approver === undefined ? '' : say('end.others');
+      return whyNotApprove(page);
     case 'approved':
       if (use?.consumed === true) return say('end.used');
       return use?.use_before === undefined

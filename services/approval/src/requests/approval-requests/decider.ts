@@ -45,6 +45,19 @@ export async function deciderOf(
   return { userId, holdsSet: holdsFirst, holdsSecond, userVouched: isVouched, earlier };
 }
 
+const ADMINISTRATORS = { role: 'admin' } as const;
+
+/** Asks identity only if the request gives access. */
+export async function approvesAsAdmin(
+  { setHolders }: Pick<DeciderDependencies, 'setHolders'>,
+  { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
+  request: ApprovalRequest,
+): Promise<boolean> {
+  if (request.status !== 'pending' || request.facts.access === undefined) return false;
+  const asked = { tenantId, set: ADMINISTRATORS, userIds: [userId] };
+  return (await setHolders.standing(asked)).get(userId)?.holds === true;
+}
+
 type Status = {
   readonly holdsFirst: boolean;
   readonly holdsSecond: boolean;

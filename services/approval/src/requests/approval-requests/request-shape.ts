@@ -41,6 +41,16 @@ export const ApprovalsShape = named(
   closed({ given: Type.Integer({ minimum: 0 }), needed: Type.Integer({ minimum: 1 }) }),
 );
 
+/** Codes with which an approval may be refused that the caller cannot remedy with the request. */
+export const APPROVE_REFUSALS = [
+  'request_not_found',
+  'already_given',
+  'approver_not_vouched',
+  'approver_excluded',
+  'approver_not_admin',
+  'too_many_attempts',
+] as const;
+
 export const requestShape = named(
   'ApprovalRequest',
   closed({
@@ -92,6 +102,10 @@ export const requestShape = named(
     escalates_at: Type.Optional(Time),
     escalates_to: Type.Optional(text),
     deputy_for: Type.Optional(text),
+    allowed_decisions: Type.Optional(
+      Type.Array(named('ApprovalDecision', Type.Enum(['approve', 'deny']))),
+    ),
+    approve_refusal: Type.Optional(named('ApproveRefusal', Type.Enum(APPROVE_REFUSALS))),
     binding: Type.Optional(
       named(
         'ApprovalBinding',

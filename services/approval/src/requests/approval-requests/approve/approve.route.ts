@@ -8,7 +8,7 @@ import type { Counters } from '../../counters.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import type { Changes } from '../changes.ts';
 import { blockedUntil, codeGuesses, missCode } from '../code-guesses.ts';
-import { deciderOf } from '../decider.ts';
+import { approvesAsAdmin, deciderOf } from '../decider.ts';
 import { sealWord } from '../make-request.ts';
 import {
   type ApprovalRequest,
@@ -42,7 +42,6 @@ const stillPending = Type.Object(
   { additionalProperties: false },
 );
 const CODE_MAX_CHARS = 16;
-const ADMINISTRATORS = { role: 'admin' } as const;
 /** Tries while others approve the same request. */
 const LOOKS_MAX = 8;
 
@@ -112,17 +111,6 @@ export const approveRequest = (approval: ApproveDependencies) =>
       },
     },
   );
-
-/** Asks identity only if the request gives access. */
-async function approvesAsAdmin(
-  { setHolders }: ApproveDependencies,
-  { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
-  request: ApprovalRequest,
-): Promise<boolean> {
-  if (request.status !== 'pending' || request.facts.access === undefined) return false;
-  const asked = { tenantId, set: ADMINISTRATORS, userIds: [userId] };
-  return (await setHolders.standing(asked)).get(userId)?.holds === true;
-}
 
 type Answer = Pick<Approve, 'authTime' | 'now' | 'code' | 'comment' | 'isAdmin'>;
 

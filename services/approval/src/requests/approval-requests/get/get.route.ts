@@ -1,6 +1,7 @@
 import { endpoint } from '@cardea/http';
-import type { ServiceDependencies, SetHolders } from '@cardea/service';
+import type { FactCopies, ServiceDependencies, SetHolders } from '@cardea/service';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
+import { allowedDecisions } from '../allowed-decisions.ts';
 import type { Changes } from '../changes.ts';
 import { mayRead } from '../decider.ts';
 import { readRequest, showRequest } from '../read-request.ts';
@@ -13,6 +14,7 @@ type GetDependencies = Pick<
   readonly changes: Changes;
   readonly setHolders: SetHolders;
   readonly identityFacts: IdentityFacts;
+  readonly factCopies: Pick<FactCopies, 'user'>;
 };
 
 export const getRequest = (approval: GetDependencies) =>
@@ -23,7 +25,7 @@ export const getRequest = (approval: GetDependencies) =>
       access: { class: 'things', applicationScope: 'account' },
       summary: 'One approval request',
       description:
-        'Shows one approval request to the user who decides it, to the agent that it is about, and to administrators.',
+        'Shows one approval request to the user who decides it, to the agent that it is about, and to administrators; to persons with the decisions that they could make now.',
       method: 'get',
       path: '/api/v1/ciba/requests/{id}',
       who: ['user', 'agent_token'],
@@ -34,12 +36,15 @@ export const getRequest = (approval: GetDependencies) =>
     },
     async ({ params, principal, tenantId }) => {
       const request = await readRequest(approval, tenantId, params.id);
-      if (
-        request.status === 'none' ||
-        !(await mayRead(approval, principal, { request, now: approval.clock.now() }))
-      ) {
-        return { refused: 'request_not_found' };
-      }
-      return { ok: await showRequest(approval, request) };
+      const now = approval.clock.now();
+      if (request.status === 'none') return { refused: 'request_not_found' };
+      const [isReader, allowed] = await Promise.all([
+        mayRead(approval, principal, { request, now }),
+        principal.kind === 'user'
+          ? allowedDecisions(approval, request, { userId: principal.id, now })
+          : undefined,
+      ]);
+      if (!isReader) return { refused: 'request_not_found' };
+      return { ok: { ...(await showRequest(approval, request)), ...allowed } };
     },
   );

@@ -47,6 +47,10 @@ describe('a request for a decision', () => {
       status: 'approved',
       responded_by: 'ann',
       responded_at: expect.any(String),
+      ip: expect.any(String),
+      first_request: true,
+      last_approved_at: null,
+      allowed_decisions: [],
     });
     expect((await ann.get('/api/v1/ciba/pending')).body).toEqual({ requests: [] });
     expect(codeOf(await ann.post(`${path}/approve`))).toBe('409 request_not_pending');

@@ -4,7 +4,7 @@ import type { ApprovalFixture } from './approval-fixture.ts';
 
 export type Values = { readonly [field: string]: string };
 
-export function pageBrowser(of: ApprovalFixture, token: string) {
+export function pageBrowser(of: ApprovalFixture, token: string, language = 'en') {
   const cookies = pageCookies(of.host.needsOf('approval').pageKeys, of.settings);
   const cookie = cookies.begun(token);
   const jar = new Map<string, string>();
@@ -18,7 +18,7 @@ export function pageBrowser(of: ApprovalFixture, token: string) {
   /** `base` is the URL of another replica, or of a proxy in front of one. */
   const ask = async (path: string, init: RequestInit = {}, base = of.baseUrl) => {
     const sent = [...jar].map((pair) => pair.join('=')).join('; ');
-    const headers = { accept: 'text/html', cookie: sent, origin };
+    const headers = { accept: 'text/html', 'accept-language': language, cookie: sent, origin };
     const answer = await fetch(base + path, { redirect: 'manual', headers, ...init });
     for (const set of answer.headers.getSetCookie()) keep(set);
     const location = answer.headers.get('location');

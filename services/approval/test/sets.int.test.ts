@@ -76,12 +76,15 @@ describe('a request to a set', () => {
       responders: [],
       reason: 'to pay',
     });
-    expect((await bob.get('/api/v1/ciba/pending')).body.requests).toEqual([shown]);
+    const [waiting] = (await bob.get('/api/v1/ciba/pending')).body.requests;
+    const { ip, allowed_decisions: allowed, ...inLists } = shown;
+    expect([ip, allowed]).toEqual([expect.any(String), ['approve', 'deny']]);
+    expect(waiting).toEqual(inLists);
     expect(told(await approve(bob, id))).toBe('200');
     const end = (await admin.get(`${REQUESTS}/${id}`)).body;
     expect(end).toMatchObject({ status: 'approved', responded_by: 'bob', responders: ['bob'] });
-    const listed = (await admin.get(REQUESTS)).body.requests;
-    expect(listed).toEqual([end]);
+    const [listed] = (await admin.get(REQUESTS)).body.requests;
+    expect(end).toEqual({ ...listed, ip, allowed_decisions: [] });
     const types = (await fixture.eventsOf(tenant)).map(({ type }) => type);
     expect(types).toContain('ApprovalApproved');
   });
@@ -251,6 +254,25 @@ describe('several who have to approve', () => {
     expect(told(await approve(cid, id))).toBe('200');
     const [listed] = (await admin.get(REQUESTS)).body.requests;
     expect(listed).toMatchObject({ responders: ['bob', 'cid'], responded_by: 'cid' });
+  });
+
+  it('approval 26 each have it among their decisions, also who did not decide it', async () => {
+    const { ask, ann, bob, cid } = await tenantOf('decisions-of-two');
+    const id = await ask({ approvals_needed: 2 });
+    const own = async (by: RestDriver) =>
+      (await by.get('/api/v1/me/decisions')).body.requests.map((one: { id: string }) => one.id);
+    expect((await approve(bob, id)).status).toBe(202);
+    expect(await own(bob)).toEqual([id]);
+    expect(await own(cid)).toEqual([]);
+    expect(told(await approve(cid, id))).toBe('200');
+    for (const by of [bob, cid]) expect(await own(by)).toEqual([id]);
+    expect(await own(ann)).toEqual([]);
+    // Who has lost the right has given it nevertheless.
+    const left = await ask({ approvals_needed: 2 });
+    expect((await approve(bob, left)).status).toBe(202);
+    world.members.delete('bob');
+    expect(told(await deny(cid, left))).toBe('200');
+    expect(await own(bob)).toEqual([left, id]);
   });
 
   it('approval 26 two at once never make three approvals', async () => {

@@ -58,7 +58,10 @@ export const approvalCalls = internalCalls({
       own_connection: optional(Type.Boolean()),
       service_name: text,
       fields: Type.Array(text, { minItems: 1 }),
-      policies: Type.Array(Type.Object({ id: text, version: Type.Integer() })),
+      /** Approval servers of the release before refuse `name`; vault then asks once more without it. */
+      policies: Type.Array(
+        Type.Object({ id: text, version: Type.Integer(), name: optional(Type.String()) }),
+      ),
       severity: Type.Enum(['low', 'medium', 'high']),
       ttl_seconds: Type.Integer({ minimum: 1, maximum: APPROVAL_TTL_SECONDS_MAX }),
       use_window_seconds: Type.Integer({ minimum: 1, maximum: APPROVAL_TTL_SECONDS_MAX }),

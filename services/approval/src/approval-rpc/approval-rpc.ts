@@ -180,8 +180,12 @@ async function standOrMake(
   });
   const reason = await sealWord(approval, place, 'reason', said);
   const code = await sealWord(approval, place, 'code', drawCode(approval));
-  if (reason === 'erased' || code === 'erased') return { outcome: 'user_inactive' };
-  const facts = vendFacts(open, { ...make, userId, reason, code }, command.now);
+  const words = cleaned(open.purpose ?? '');
+  const purpose = words === '' ? undefined : await sealWord(approval, place, 'purpose', words);
+  if (reason === 'erased' || code === 'erased' || purpose === 'erased')
+    return { outcome: 'user_inactive' };
+  const { ip } = command.metadata;
+  const facts = vendFacts(open, { ...make, userId, reason, purpose, ip, code }, command.now);
   const made = await makeRequest(approval, facts, command);
   if (made.request.status === 'none') throw new Error('a request that was made does not stand');
   if (made.position !== undefined) {

@@ -8,6 +8,7 @@ import { metrics, type WakeSignal } from '@cardea/runtime';
 import type { Loop, ServiceDependencies, SetHolders } from '@cardea/service';
 import type { DeputyNotice } from '../deputies/deputies.module.ts';
 import {
+  agentHistory,
   type Changes,
   type Counters,
   escalationOf,
@@ -231,21 +232,16 @@ async function mailOf(
   const streamId = streamOf(facts.id);
   const showsCode = binding !== undefined && !binding.number_match;
   const { deputy_for: absentId } = facts;
-  const [reason, code, { rows }, look, absent] = await Promise.all([
+  const [reason, code, { isFirst }, look, absent] = await Promise.all([
     facts.reason === undefined ? null : sealer.open(facts.reason, { streamId, field: 'reason' }),
     showsCode ? sealer.open(binding.code, { streamId, field: 'code' }) : null,
-    database.system.query(
-      `SELECT 1 FROM approval.requests
-       WHERE tenant_id = $1 AND user_id = $2 AND agent_id = $3 AND id <> $4 AND created_at <= $5
-       LIMIT 1`,
-      [facts.tenant_id, facts.user_id, facts.agent_id, facts.id, facts.created_at],
-    ),
+    agentHistory(database.system, facts),
     identityFacts.mailLook(facts.tenant_id, userId),
     absentId === undefined ? undefined : identityFacts.name(facts.tenant_id, absentId),
   ]);
   return mailOfRequest({
     agentName: facts.agent_name,
-    isFirst: rows.length === 0,
+    isFirst,
     isEscalated: escalated === true,
     absent,
     action: facts.action,

@@ -1,22 +1,9 @@
 /** The page at which one request is decided (`docs/design/pages.md`, Deciding). */
-import { readApproverSet } from '@cardea/contracts';
 import { utcText } from '@cardea/mail';
-import {
-  type Fact,
-  facts,
-  html,
-  type Markup,
-  type PageBody,
-  pagesOf,
-  read,
-  type Shown,
-  tag,
-} from '@cardea/pages';
-import { cleaned } from '@cardea/runtime';
+import { html, type PageBody, pagesOf, read, type Shown, tag } from '@cardea/pages';
 import type { RequestEndpoints, ShownRequest } from '../requests/requests.module.ts';
 import { requestId } from '../requests/requests.module.ts';
-import { detailsView } from './details-view.ts';
-import { SEVERITY_TONES } from './parts.ts';
+import { agentOf, requestFacts, spanOf } from './decision-facts.ts';
 import { WATCH_SCRIPT } from './scripts.ts';
 import { TEXTS, type TextKey } from './texts.ts';
 
@@ -32,14 +19,6 @@ const MUTES = [
   { value: '1440', label: 'deny.mute.1440' },
 ] as const;
 const TONES = { approved: 'good', denied: 'bad', expired: 'warn', pending: 'info' } as const;
-
-/** The largest unit of which a time is a multiple describes it exactly. */
-const SECONDS = { length: 1, one: 'time.second', many: 'time.seconds' } as const;
-const UNITS = [
-  { length: 86_400, one: 'time.day', many: 'time.days' },
-  { length: 3_600, one: 'time.hour', many: 'time.hours' },
-  { length: 60, one: 'time.minute', many: 'time.minutes' },
-] as const;
 
 const { pageOf, formOf } = pagesOf(TEXTS);
 
@@ -112,7 +91,7 @@ function openRequest(page: Page): PageBody {
     title: titleOf(page),
     width: 'form',
     body: html`<p><a href="/approve">${say('all')}</a></p>
-${factsOf(page)}<p>${effectOf(page)}</p>
+${requestFacts(request, say)}<p>${effectOf(page)}</p>
 <p role="timer" class="muted" data-left-ms="${leftMs}" data-over="${say('time.over')}">${say('time.left', { time: timeLeft(leftMs) })}</p>
 <div class="ways"><section aria-labelledby="deny"><h2 id="deny">${say('deny.title')}</h2>${page.form('deny')}</section>
 <section aria-labelledby="approve"><h2 id="approve">${say('approve.title')}</h2>${approval}</section></div>`,
@@ -140,7 +119,7 @@ function closedRequest(page: Page): PageBody {
     width: 'form',
     body: html`<p><a href="/approve">${say('all')}</a></p>
 <p>${tag(TONES[data.status], say(`state.${data.status}`))} ${endOf(page)}</p>
-${factsOf(page)}`,
+${requestFacts(data, say)}`,
   };
 }
 
@@ -178,116 +157,9 @@ function titleOf({ frame, data: { request: data } }: Page): string {
   }
 }
 
-const agentOf = ({ agent_name }: ShownRequest): string => cleaned(agent_name);
-
-/** Shows every field with its name. Text from an agent is plain text and labelled as the agent's. */
-function factsOf({ frame, data: { request: data } }: Page): Markup {
-  const { say } = frame;
-  const { binding } = data;
-  const list: readonly (Fact | undefined)[] = [
-    { label: say('agent'), value: agentOf(data) },
-    ...(data.access === undefined ? whatIsAsked(data, say) : accessFacts(data.access, say)),
-    binding === undefined
-      ? undefined
-      : {
-          label: say('fields'),
-          value: html`<ul>${binding.fields.map((name) => html`<li><code>${name}</code></li>`)}</ul>`,
-        },
-    {
-      label: say('severity'),
-      value: tag(SEVERITY_TONES[data.severity], say(`severity.${data.severity}`)),
-    },
-    ...actionFacts(data, say),
-    data.reason === undefined
-      ? undefined
-      : {
-          label: say(`reason.${data.origin}`),
-          value: html`<q>${data.reason}</q>`,
-        },
-    ...setFacts(data, say),
-    data.comment === undefined
-      ? undefined
-      : {
-          label: say(data.status === 'denied' ? 'comment.denied' : 'comment.approved'),
-          value: html`<q>${data.comment}</q>`,
-        },
-    secondFact(data, say),
-    data.deputy_for === undefined
-      ? undefined
-      : { label: say('deputy_for'), value: html`<code>${data.deputy_for}</code>` },
-    { label: say('asked_at'), value: utcText(data.created_at) },
-    { label: say('open_until'), value: utcText(data.expires_at) },
-  ];
-  return facts(list.filter((fact) => fact !== undefined));
-}
-
-/** Everything to which an approval of an action is bound. */
-function actionFacts(
-  { details, action_binding }: ShownRequest,
-  say: Page['frame']['say'],
-): readonly Fact[] {
-  const digest = action_binding?.action_digest;
-  return [
-    ...(details === undefined ? [] : [{ label: say('details'), value: detailsView(details) }]),
-    ...(digest === undefined
-      ? []
-      : [{ label: say('digest'), value: html`<code class="whole">${digest}</code>` }]),
-  ];
-}
-
-function whatIsAsked(
-  { action, resource }: ShownRequest,
-  say: Page['frame']['say'],
-): readonly Fact[] {
-  const what = { label: say('action'), value: action };
-  return resource === undefined ? [what] : [what, { label: say('service'), value: resource }];
-}
-
-type Access = NonNullable<ShownRequest['access']>;
-
-/** Lists every service with every field, and the duration: the access that an administrator gives by approving. */
-function accessFacts(access: Access, say: Page['frame']['say']): readonly Fact[] {
-  const services = access.services.map(({ service_name, fields }) => ({
-    label: say('access.service', { service: service_name }),
-    value: html`<ul>${fields.map((name) => html`<li><code>${name}</code></li>`)}</ul>`,
-  }));
-  return [...services, { label: say('access.time'), value: spanOf(access, say) }];
-}
-
-const spanOf = ({ duration_seconds: seconds }: Access, say: Page['frame']['say']): string => {
-  const unit = UNITS.find(({ length }) => seconds % length === 0) ?? SECONDS;
-  return say(seconds === unit.length ? unit.one : unit.many, {
-    count: String(seconds / unit.length),
-  });
-};
-
 /** Without a code to compare, its field has no meaning. */
 const without = ({ binding }: ShownRequest): readonly string[] =>
   binding?.number_match === true ? [] : ['binding_code'];
-
-/** Who else may decide, and how many decisions are needed. */
-function setFacts(
-  { approver, approvals, user_id }: ShownRequest,
-  say: Page['frame']['say'],
-): readonly Fact[] {
-  if (approver === undefined || approvals === undefined) return [];
-  const { given, needed } = approvals;
-  const who = { label: say('set'), value: html`<code>${user_id}</code>` };
-  if (needed === 1) return [who];
-  const count = say('set.count', { given: String(given), needed: String(needed) });
-  return [who, { label: say('set.given'), value: count }];
-}
-
-/** A person is named by no id, which would tell nobody anything. */
-function secondFact(
-  { escalates_at: at, escalates_to: to }: ShownRequest,
-  say: Page['frame']['say'],
-): Fact | undefined {
-  if (at === undefined || to === undefined) return undefined;
-  const label = say('escalates', { time: utcText(at) });
-  const isSet = readApproverSet(to) !== undefined;
-  return { label, value: isSet ? html`<code>${to}</code>` : say('escalates.person') };
-}
 
 /** `4:59`, and from an hour on `167:59:59`, as the page's script counts on. */
 const timeLeft = (ms: number): string => {

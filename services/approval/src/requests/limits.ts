@@ -35,6 +35,8 @@ export const GIVEN_MAX = 20;
 export const OPEN_SETS_MAX = 50;
 /** The number of a set's members who receive a mail about a request. */
 export const SET_MAILS_MAX = 50;
+/** The number of an agent's latest requests to one person or set among which the last approval is looked for. */
+export const HISTORY_ROWS_MAX = 1_000;
 /** The number of wrong binding codes after which a request is denied. */
 export const WRONG_CODES_MAX = 3;
 /** Attempts of agents to decide that are recorded on one request. */

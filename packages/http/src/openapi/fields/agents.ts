@@ -130,6 +130,20 @@ export const agents: { readonly [field: string]: string } = {
     'Seconds that an administrator has to decide; 86,400 unless stated.',
   'ApprovalPolicy.fields': 'The fields that the policy governs; `*`: all.',
   'ApprovalPolicy.ttl_seconds': 'Seconds that the person has to decide, 30 to 604,800.',
+  'ApprovalRequest.allowed_decisions':
+    'The decisions that the caller could make now; for persons, where one request is read.',
+  'ApprovalRequest.approve_refusal':
+    'The code with which an approval of the caller would be refused; absent where it would not be.',
+  'ApprovalRequest.first_request':
+    'True: the agent has never asked this person or set before; for persons, where one request of an agent is read.',
+  'ApprovalRequest.ip':
+    'The address from which it was asked; for persons, where one request is read.',
+  'ApprovalRequest.last_approved_at':
+    "When one of the agent's earlier requests to this person or set was last approved, of the latest 1,000; null: none was.",
+  'ApprovalRequest.policies':
+    'Names of the policies that required it, of a vend; for persons, where one request is read.',
+  'ApprovalRequest.purpose':
+    "What the agent's session is for, in the words of the agent, of a vend; for persons, where one request is read.",
   'ApprovalRequest.resource': 'What the action is about.',
   'ApprovalRequestedWebhook.resource': 'What the action is about.',
   'CreateApprovalPolicyBody.fields': 'The fields that the policy governs; `*`: all.',

@@ -1,5 +1,6 @@
 /** The facts of a request that vault opens when a policy requires approval. */
 import type { OpenApproval } from '@cardea/contracts';
+import { cleaned } from '@cardea/runtime';
 import { COOL_DOWN_MS, type RequestFacts, VEND_ACTION } from '../../requests/requests.module.ts';
 
 /** The queue keeps the entry until a vend can no longer consume it and its cool-down has ended. */
@@ -21,6 +22,8 @@ export function vendFacts(
     readonly userId: string;
     readonly channels: readonly string[];
     readonly reason: NonNullable<RequestFacts['reason']>;
+    readonly purpose: RequestFacts['purpose'];
+    readonly ip: RequestFacts['ip'];
     readonly code: NonNullable<RequestFacts['binding']>['code'];
   },
   now: Date,
@@ -37,6 +40,8 @@ export function vendFacts(
     action: VEND_ACTION,
     resource: open.service_name,
     reason: of.reason,
+    ...(of.purpose === undefined ? {} : { purpose: of.purpose }),
+    ...(of.ip === undefined ? {} : { ip: of.ip }),
     severity: open.severity,
     ttl_seconds: open.ttl_seconds,
     created_at: now.toISOString(),
@@ -51,7 +56,7 @@ export function vendFacts(
       session_id: open.session_id,
       service_name: open.service_name,
       fields: open.fields,
-      policies: open.policies.map(({ id, version }) => ({ id, version })),
+      policies: open.policies.map(policyOf),
       use_window_seconds: open.use_window_seconds,
       ...(maxAge === undefined || maxAge === null ? {} : { max_auth_age_seconds: maxAge }),
       number_match: open.number_match,
@@ -60,6 +65,12 @@ export function vendFacts(
       code: of.code,
     },
   };
+}
+
+/** An administrator wrote the name, so it is shown without invisible characters. */
+function policyOf({ id, version, name }: OpenApproval['policies'][number]) {
+  const shown = cleaned(name ?? '');
+  return shown === '' ? { id, version } : { id, version, name: shown };
 }
 
 /** Fields of requests that several may decide. */

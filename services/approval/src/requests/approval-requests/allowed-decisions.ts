@@ -49,8 +49,7 @@ async function deciderAt(
 ): ReturnType<typeof deciderOf> {
   const { facts } = request;
   const vouchRequired = isVouchRequired(facts);
-  const isUncertain =
-    severalMayDecide(facts) || (vouchRequired && facts.user_id === userId);
+  const isUncertain = severalMayDecide(facts) || (vouchRequired && facts.user_id === userId);
   if (!isUncertain) return { userId, holdsSet: false, userVouched: false, earlier: new Map() };
   const of = { tenantId: facts.tenant_id, userId, vouchRequired };
   return deciderOf(approval, of, { request, now });

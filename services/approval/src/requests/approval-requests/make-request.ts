@@ -42,7 +42,7 @@ export const sealWord = (
     readonly requestId: string;
     readonly isToSet: boolean;
   },
-  field: 'reason' | 'code' | 'deny_reason' | 'comment' | 'details',
+  field: 'reason' | 'code' | 'deny_reason' | 'comment' | 'details' | 'purpose',
   word: string,
 ): Promise<Sealed | 'erased'> =>
   sealer.seal(

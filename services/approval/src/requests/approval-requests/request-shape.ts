@@ -102,6 +102,11 @@ export const requestShape = named(
     escalates_at: Type.Optional(Time),
     escalates_to: Type.Optional(text),
     deputy_for: Type.Optional(text),
+    policies: Type.Optional(Type.Array(text)),
+    ip: Type.Optional(text),
+    purpose: Type.Optional(text),
+    first_request: Type.Optional(Type.Boolean()),
+    last_approved_at: Type.Optional(NullableTime),
     allowed_decisions: Type.Optional(
       Type.Array(named('ApprovalDecision', Type.Enum(['approve', 'deny']))),
     ),

@@ -37,7 +37,12 @@ export type Binding = {
   readonly session_id: string;
   readonly service_name: string;
   readonly fields: readonly string[];
-  readonly policies: readonly { readonly id: string; readonly version: number }[];
+  /** The policies that require the approval. Older requests have no names. */
+  readonly policies: readonly {
+    readonly id: string;
+    readonly version: number;
+    readonly name?: string;
+  }[];
   readonly use_window_seconds: number;
   readonly max_auth_age_seconds?: number;
   readonly number_match: boolean;
@@ -68,6 +73,10 @@ export type RequestFacts = {
   readonly action: string;
   readonly resource?: string;
   readonly reason?: Sealed;
+  /** The purpose of the agent's session, in the words of the agent. Encrypted like the reason. */
+  readonly purpose?: Sealed;
+  /** The address from which it was asked, as in the metadata of the event, whose key ends with the audit log. */
+  readonly ip?: Sealed;
   readonly severity: Severity;
   readonly ttl_seconds: number;
   readonly created_at: string;

@@ -1,7 +1,9 @@
+import { systemClock } from '@cardea/runtime';
+import { type Peers, PeerUnavailable } from '@cardea/service';
 import { describe, expect, it } from 'vitest';
 import type { ApprovalRequirement } from '../../policies/policies.module.ts';
 import type { ServiceRecord } from '../../services/services.module.ts';
-import { type Ask, digestOf, grantIdOf } from './approval-client.ts';
+import { type Ask, digestOf, grantIdOf, openApproval } from './approval-client.ts';
 
 const requirement: ApprovalRequirement = {
   approver: 'session_user',
@@ -86,5 +88,31 @@ describe('the digest of a vend', () => {
     expect(grantIdOf(asking({ commandId: 'again' }), 'approval-1')).toBe(first);
     expect(grantIdOf(asking(morning), 'approval-1')).not.toBe(first);
     expect(grantIdOf(evening, 'approval-1')).toBe('965919e2-27fc-825d-8f22-a31d35870008');
+  });
+});
+
+describe('the names of policies', () => {
+  const policies = [{ id: 'policy-1', version: 2, name: 'Payroll' }];
+
+  it('are no part of the digest, which an approval of before has, too', () => {
+    expect(digestOf({ ...evening, policies })).toBe(digestOf(evening));
+    expect(digestOf(asking({ policies }))).toBe(digestOf(asking()));
+  });
+
+  it('are left out for a server of the release before, which refuses them', async () => {
+    const asked: unknown[] = [];
+    const open: Peers['approval']['open'] = async (request) => {
+      asked.push(request.policies);
+      if (request.policies.some(({ name }) => name !== undefined)) {
+        throw new PeerUnavailable('it answers 400');
+      }
+      return { outcome: 'opened', id: 'r1', expires_in: 60, binding_message: 'm' };
+    };
+    const approval = { open } as Peers['approval'];
+    const needs = { approval, clock: systemClock };
+    expect(await openApproval(needs, { ...evening, policies })).toMatchObject({
+      waiting: { id: 'r1' },
+    });
+    expect(asked).toEqual([policies, [{ id: 'policy-1', version: 2 }]]);
   });
 });

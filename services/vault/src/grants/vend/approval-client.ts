@@ -28,7 +28,8 @@ export type Ask = {
   readonly userId: string | null;
   readonly service: ServiceRecord;
   readonly fields: readonly string[];
-  readonly policies: readonly PolicyVersion[];
+  /** Their names are for the person alone. The digest has none. */
+  readonly policies: readonly (PolicyVersion & { readonly name?: string })[];
   readonly requirement: ApprovalRequirement;
   readonly purpose: string | null;
   readonly commandId: string;
@@ -139,7 +140,7 @@ const digestForPerson = (ask: Ask): string =>
 
 export async function openApproval(needs: Dependencies, ask: Ask): Promise<ApprovalOutcome> {
   const { requirement } = ask;
-  const answer = await callWithRetry(needs, (approval) =>
+  const answer = await callWithRetry(needs, (approval, call) =>
     approval.open({
       command_id: ask.commandId,
       tenant_id: ask.tenantId,
@@ -152,7 +153,8 @@ export async function openApproval(needs: Dependencies, ask: Ask): Promise<Appro
       ...overNight(ask),
       service_name: ask.service.name,
       fields: ask.fields,
-      policies: ask.policies,
+      // A server of the release before refuses names, so that only the first call has them.
+      policies: call === 1 ? ask.policies : ask.policies.map(({ id, version }) => ({ id, version })),
       severity: requirement.severity,
       ttl_seconds: requirement.ttl_seconds,
       use_window_seconds: requirement.use_window_seconds,
@@ -250,14 +252,14 @@ export async function consumeApproval(
 /** Both commands are idempotent, so a lost response costs only one more call. */
 async function callWithRetry<Answer>(
   { approval, clock }: Dependencies,
-  ask: (approval: Peers['approval']) => Promise<Answer>,
+  ask: (approval: Peers['approval'], call: number) => Promise<Answer>,
 ): Promise<Answer> {
   let last: unknown;
-  for (let calls = 0; calls < CALLS_MAX; calls += 1) {
+  for (let call = 1; call <= CALLS_MAX; call += 1) {
     const answered = new AbortController();
     const late = clock.sleep(WAIT_MS, answered.signal).then(() => undefined);
     try {
-      const answer = await Promise.race([ask(approval), late]);
+      const answer = await Promise.race([ask(approval, call), late]);
       if (answer !== undefined) return answer;
     } catch (error) {
       last = error;

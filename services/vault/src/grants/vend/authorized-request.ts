@@ -54,6 +54,8 @@ export type AuthorizedRequest = {
   /** Undefined if the policies allow the vend without an approval. */
   readonly requirement: ApprovalRequirement | undefined;
   readonly snapshot: Snapshot;
+  /** The names of the policies in `snapshot`, by their ids. Empty if no approval is required. */
+  readonly policyNames: ReadonlyMap<string, string>;
   readonly grantKeyId: string;
   /** The end of the access that an approval gave the agent. No grant outlives it. */
   readonly accessEndsAt: Date | undefined;
@@ -100,7 +102,11 @@ export async function authorizedRequestOf(
   const grantKeyId = grantKeyIdOf({ tenantId, sessionId, serviceId: service.id, fields });
   const requirement = verdict.effect === 'require_approval' ? verdict.requirement : undefined;
   const accessEndsAt = firstEnd({ service, fields }, facts);
-  return { request, session, service, fields, requirement, snapshot, grantKeyId, accessEndsAt };
+  const policyNames = new Map(
+    requirement === undefined ? [] : policies.map(({ id, name }) => [id, name] as const),
+  );
+  const checked = { request, session, service, fields, requirement, snapshot, policyNames };
+  return { ...checked, grantKeyId, accessEndsAt };
 }
 
 /**

@@ -71,7 +71,7 @@ const contextAppOf = (request: AuthorizedRequest['request']) => {
 };
 
 const askOf = (
-  { request, session, service, fields, snapshot }: AuthorizedRequest,
+  { request, session, service, fields, snapshot, policyNames }: AuthorizedRequest,
   of: Pick<Ask, 'requirement' | 'approverId' | 'set' | 'commandId'>,
 ): Ask => ({
   ...of,
@@ -81,7 +81,10 @@ const askOf = (
   userId: session.factsRequest.userId,
   service,
   fields,
-  policies: snapshot.policies,
+  policies: snapshot.policies.map(({ id, version }) => {
+    const name = policyNames.get(id);
+    return name === undefined ? { id, version } : { id, version, name };
+  }),
   purpose: session.capability.purpose,
   context: {
     ip: request.ip,

@@ -145,7 +145,7 @@ async function make(
     reason === undefined ? undefined : sealWord(approval, place, 'reason', cleaned(reason)),
   ]);
   if (sealed === 'erased') throw new Error('a key of a request that nobody has made is erased');
-  const { appId: app_id } = command.metadata;
+  const { appId: app_id, ip } = command.metadata;
   const facts = accessFactsOf(
     {
       id,
@@ -154,6 +154,7 @@ async function make(
       agent_name: agentName,
       channels,
       ...(app_id === undefined ? {} : { app_id }),
+      ...(ip === undefined ? {} : { ip }),
       ...(sealed === undefined ? {} : { reason: sealed }),
       ...(body_hash === null ? {} : { body_hash }),
       ...(principal.userId === null ? {} : { session_user_id: principal.userId }),

@@ -20,7 +20,7 @@ export function merged(services: AccessWanted['services']): AccessWanted['servic
 
 export function accessFactsOf(
   of: Pick<RequestFacts, 'id' | 'tenant_id' | 'agent_id' | 'agent_name' | 'channels'> &
-    Partial<Pick<RequestFacts, 'app_id' | 'reason' | 'body_hash' | 'session_user_id'>>,
+    Partial<Pick<RequestFacts, 'app_id' | 'ip' | 'reason' | 'body_hash' | 'session_user_id'>>,
   asked: {
     readonly access: AccessWanted;
     readonly approver: ApproverSet;

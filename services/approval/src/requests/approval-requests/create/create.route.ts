@@ -218,7 +218,7 @@ async function make(
   ]);
   if (sealed === 'erased' || sealedDetails === 'erased')
     return { refused: 'user_not_found' } as const;
-  const { appId: app_id } = command.metadata;
+  const { appId: app_id, ip } = command.metadata;
   const facts = factsOf(
     { ...wanted, user_id: place.userId },
     {
@@ -229,6 +229,7 @@ async function make(
       user_vouched: asker.userVouched,
       channels,
       ...(app_id === undefined ? {} : { app_id }),
+      ...(ip === undefined ? {} : { ip }),
       ...(sealed === undefined ? {} : { reason: sealed }),
       ...(sealedDetails === undefined ? {} : { details: sealedDetails }),
       ...(body_hash === null ? {} : { body_hash }),

@@ -97,6 +97,7 @@ export function factsOf(
         | 'details'
         | 'session_user_id'
         | 'deputy_for'
+        | 'ip'
       >
     >,
   now: Date,

@@ -1,15 +1,15 @@
 import { endpoint } from '@cardea/http';
 import type { FactCopies, ServiceDependencies, SetHolders } from '@cardea/service';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
-import { allowedDecisions } from '../allowed-decisions.ts';
 import type { Changes } from '../changes.ts';
 import { mayRead } from '../decider.ts';
+import { factsForPersons } from '../facts-for-persons.ts';
 import { readRequest, showRequest } from '../read-request.ts';
 import { COMMON, NO_KEYS, requestId, requestShape } from '../request-shape.ts';
 
 type GetDependencies = Pick<
   ServiceDependencies,
-  'streams' | 'clock' | 'systemCommand' | 'sealer'
+  'streams' | 'clock' | 'systemCommand' | 'sealer' | 'database'
 > & {
   readonly changes: Changes;
   readonly setHolders: SetHolders;
@@ -25,7 +25,7 @@ export const getRequest = (approval: GetDependencies) =>
       access: { class: 'things', applicationScope: 'account' },
       summary: 'One approval request',
       description:
-        'Shows one approval request to the user who decides it, to the agent that it is about, and to administrators; to persons with the decisions that they could make now.',
+        'Shows one approval request to the user who decides it, to the agent that it is about, and to administrators; to persons with what helps to judge it, and with the decisions that they could make now.',
       method: 'get',
       path: '/api/v1/ciba/requests/{id}',
       who: ['user', 'agent_token'],
@@ -38,13 +38,13 @@ export const getRequest = (approval: GetDependencies) =>
       const request = await readRequest(approval, tenantId, params.id);
       const now = approval.clock.now();
       if (request.status === 'none') return { refused: 'request_not_found' };
-      const [isReader, allowed] = await Promise.all([
+      const [isReader, more] = await Promise.all([
         mayRead(approval, principal, { request, now }),
         principal.kind === 'user'
-          ? allowedDecisions(approval, request, { userId: principal.id, now })
+          ? factsForPersons(approval, request, { userId: principal.id, now })
           : undefined,
       ]);
       if (!isReader) return { refused: 'request_not_found' };
-      return { ok: { ...(await showRequest(approval, request)), ...allowed } };
+      return { ok: { ...(await showRequest(approval, request)), ...more } };
     },
   );

@@ -1,0 +1,148 @@
+/** The facts of a request on its page. Every text of somebody else is shown as text, and labelled as theirs. */
+import { readApproverSet } from '@cardea/contracts';
+import { utcText } from '@cardea/mail';
+import { type Fact, facts, html, type Markup, type Say as PageSay, tag } from '@cardea/pages';
+import { cleaned } from '@cardea/runtime';
+import type { ShownRequest } from '../requests/requests.module.ts';
+import { detailsView } from './details-view.ts';
+import { SEVERITY_TONES } from './parts.ts';
+import type { TextKey } from './texts.ts';
+
+type Say = PageSay<TextKey>;
+
+/** The largest unit of which a time is a multiple describes it exactly. */
+const SECONDS = { length: 1, one: 'time.second', many: 'time.seconds' } as const;
+const UNITS = [
+  { length: 86_400, one: 'time.day', many: 'time.days' },
+  { length: 3_600, one: 'time.hour', many: 'time.hours' },
+  { length: 60, one: 'time.minute', many: 'time.minutes' },
+] as const;
+
+export const agentOf = ({ agent_name }: ShownRequest): string => cleaned(agent_name);
+
+/** Shows every field with its name. Text from an agent is plain text and labelled as the agent's. */
+export function requestFacts(data: ShownRequest, say: Say): Markup {
+  const { binding } = data;
+  const list: readonly (Fact | undefined)[] = [
+    { label: say('agent'), value: agentOf(data) },
+    ...historyFacts(data, say),
+    ...(data.access === undefined ? whatIsAsked(data, say) : accessFacts(data.access, say)),
+    binding === undefined
+      ? undefined
+      : {
+          label: say('fields'),
+          value: html`<ul>${binding.fields.map((name) => html`<li><code>${name}</code></li>`)}</ul>`,
+        },
+    policiesFact(data, say),
+    {
+      label: say('severity'),
+      value: tag(SEVERITY_TONES[data.severity], say(`severity.${data.severity}`)),
+    },
+    ...actionFacts(data, say),
+    ...setFacts(data, say),
+    ...originFacts(data, say),
+    data.reason === undefined
+      ? undefined
+      : {
+          label: say(`reason.${data.origin}`),
+          value: html`<q>${data.reason}</q>`,
+        },
+    data.comment === undefined
+      ? undefined
+      : {
+          label: say(data.status === 'denied' ? 'comment.denied' : 'comment.approved'),
+          value: html`<q>${data.comment}</q>`,
+        },
+    secondFact(data, say),
+    data.deputy_for === undefined
+      ? undefined
+      : { label: say('deputy_for'), value: html`<code>${data.deputy_for}</code>` },
+    { label: say('asked_at'), value: utcText(data.created_at) },
+    { label: say('open_until'), value: utcText(data.expires_at) },
+  ];
+  return facts(list.filter((fact) => fact !== undefined));
+}
+
+/** Whether the agent is known: its first request, or when one of its requests was last approved. */
+function historyFacts(
+  { first_request: isFirst, last_approved_at: at }: ShownRequest,
+  say: Say,
+): readonly Fact[] {
+  if (isFirst === undefined) return [];
+  const label = say('history');
+  if (isFirst) return [{ label, value: say('history.first') }];
+  const value =
+    at === undefined || at === null
+      ? say('history.none_approved')
+      : say('history.approved', { time: utcText(at) });
+  return [{ label, value }];
+}
+
+function policiesFact({ policies = [] }: ShownRequest, say: Say): Fact | undefined {
+  if (policies.length === 0) return undefined;
+  const value = html`<ul>${policies.map((name) => html`<li>${name}</li>`)}</ul>`;
+  return { label: say('policies'), value };
+}
+
+/** From where it was asked, and what the agent's session is for, in the words of the agent. */
+function originFacts({ ip, purpose }: ShownRequest, say: Say): readonly Fact[] {
+  return [
+    ...(ip === undefined ? [] : [{ label: say('ip'), value: html`<code>${ip}</code>` }]),
+    ...(purpose === undefined ? [] : [{ label: say('purpose'), value: html`<q>${purpose}</q>` }]),
+  ];
+}
+
+/** Everything to which an approval of an action is bound. */
+function actionFacts({ details, action_binding }: ShownRequest, say: Say): readonly Fact[] {
+  const digest = action_binding?.action_digest;
+  return [
+    ...(details === undefined ? [] : [{ label: say('details'), value: detailsView(details) }]),
+    ...(digest === undefined
+      ? []
+      : [{ label: say('digest'), value: html`<code class="whole">${digest}</code>` }]),
+  ];
+}
+
+function whatIsAsked({ action, resource }: ShownRequest, say: Say): readonly Fact[] {
+  const what = { label: say('action'), value: action };
+  return resource === undefined ? [what] : [what, { label: say('service'), value: resource }];
+}
+
+type Access = NonNullable<ShownRequest['access']>;
+
+/** Lists every service with every field, and the duration: the access that an administrator gives by approving. */
+function accessFacts(access: Access, say: Say): readonly Fact[] {
+  const services = access.services.map(({ service_name, fields }) => ({
+    label: say('access.service', { service: service_name }),
+    value: html`<ul>${fields.map((name) => html`<li><code>${name}</code></li>`)}</ul>`,
+  }));
+  return [...services, { label: say('access.time'), value: spanOf(access, say) }];
+}
+
+export const spanOf = ({ duration_seconds: seconds }: Access, say: Say): string => {
+  const unit = UNITS.find(({ length }) => seconds % length === 0) ?? SECONDS;
+  return say(seconds === unit.length ? unit.one : unit.many, {
+    count: String(seconds / unit.length),
+  });
+};
+
+/** Who else may decide, and how many decisions are needed. */
+function setFacts({ approver, approvals, user_id }: ShownRequest, say: Say): readonly Fact[] {
+  if (approver === undefined || approvals === undefined) return [];
+  const { given, needed } = approvals;
+  const who = { label: say('set'), value: html`<code>${user_id}</code>` };
+  if (needed === 1) return [who];
+  const count = say('set.count', { given: String(given), needed: String(needed) });
+  return [who, { label: say('set.given'), value: count }];
+}
+
+/** A person is named by no id, which would tell nobody anything. */
+function secondFact(
+  { escalates_at: at, escalates_to: to }: ShownRequest,
+  say: Say,
+): Fact | undefined {
+  if (at === undefined || to === undefined) return undefined;
+  const label = say('escalates', { time: utcText(at) });
+  const isSet = readApproverSet(to) !== undefined;
+  return { label, value: isSet ? html`<code>${to}</code>` : say('escalates.person') };
+}

@@ -1,0 +1,61 @@
+/**
+ * What a person who may decide a request, or an administrator, sees of it in addition: what helps to judge it, and
+ * which decisions they could make. Agents see none of it.
+ */
+import { contextLocation, type Sealed } from '@cardea/crypto';
+import type { Database } from '@cardea/read-models';
+import type { ServiceDependencies } from '@cardea/service';
+import { agentHistory } from './agent-history.ts';
+import { allowedDecisions } from './allowed-decisions.ts';
+import { type ExistingRequest, type RequestFacts, streamOf } from './request.ts';
+import type { Shown } from './request-shape.ts';
+
+type Dependencies = Parameters<typeof allowedDecisions>[0] &
+  Pick<ServiceDependencies, 'sealer'> & { readonly database: Database };
+
+type FactsForPersons = Pick<
+  Shown,
+  | 'policies'
+  | 'ip'
+  | 'purpose'
+  | 'first_request'
+  | 'last_approved_at'
+  | 'allowed_decisions'
+  | 'approve_refusal'
+>;
+
+export async function factsForPersons(
+  approval: Dependencies,
+  request: ExistingRequest,
+  viewer: { readonly userId: string; readonly now: Date },
+): Promise<FactsForPersons> {
+  const { facts } = request;
+  const { streamId, field } = contextLocation(facts.tenant_id, new Date(facts.created_at), 'ip');
+  const opened = (sealed: Sealed | undefined, place: { streamId: string; field: string }) =>
+    sealed === undefined ? null : approval.sealer.open(sealed, place);
+  const [allowed, history, ip, purpose] = await Promise.all([
+    allowedDecisions(approval, request, viewer),
+    historyOf(approval, facts),
+    opened(facts.ip, { streamId, field }),
+    opened(facts.purpose, { streamId: streamOf(facts.id), field: 'purpose' }),
+  ]);
+  const policies = facts.binding?.policies.map(({ id, name }) => name ?? id);
+  return {
+    ...(policies === undefined ? {} : { policies }),
+    ...(ip === null ? {} : { ip }),
+    ...(purpose === null ? {} : { purpose }),
+    ...history,
+    ...allowed,
+  };
+}
+
+/** What a person asks in the name of an agent says nothing about the agent. */
+async function historyOf({ database }: Dependencies, facts: RequestFacts) {
+  if (facts.origin !== 'vend' && facts.origin !== 'agent') return {};
+  const sql = database.tenant(facts.tenant_id);
+  const { isFirst, lastApprovedAt } = await agentHistory(sql, facts);
+  return {
+    first_request: isFirst,
+    last_approved_at: lastApprovedAt?.toISOString() ?? null,
+  };
+}

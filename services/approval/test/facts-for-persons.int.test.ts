@@ -45,7 +45,7 @@ const pageOf = async ({ id: tenantId }: Tenant, id: string, language = 'en') => 
 };
 
 describe('a person who is asked', () => {
-  it('people 3 sees the policies, the address, the purpose, and whether the agent is new', async () => {
+  it('sees the policies, the address, the purpose, and whether the agent is new', async () => {
     const tenant = await fixture.people('judged');
     const { ann, admin } = tenant;
     const first = await vended(tenant);
@@ -86,7 +86,7 @@ describe('a person who is asked', () => {
     expect(await pageOf(tenant, second, 'de')).toContain('Letzte Zustimmung: ');
   });
 
-  it('people 3 is told that nothing was approved so far, and of no other agent or person', async () => {
+  it('is told that nothing was approved so far, and of no other agent or person', async () => {
     const tenant = await fixture.people('never-approved');
     const { ann, bob, bot, admin } = tenant;
     // A request of another agent to ann, and one of this agent to bob.

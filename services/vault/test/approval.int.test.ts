@@ -65,7 +65,7 @@ describe('a gated vend', () => {
       user_id: 'ann',
       service_name: 'db',
       fields: ['password', 'user'],
-      policies: [{ id: policyId, version: 1 }],
+      policies: [{ id: policyId, version: 1, name: 'ask first' }],
       severity: 'high',
       ttl_seconds: 60,
       use_window_seconds: 300,

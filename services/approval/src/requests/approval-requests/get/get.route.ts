@@ -37,14 +37,15 @@ export const getRequest = (approval: GetDependencies) =>
     async ({ params, principal, tenantId }) => {
       const request = await readRequest(approval, tenantId, params.id);
       const now = approval.clock.now();
-      if (request.status === 'none') return { refused: 'request_not_found' };
-      const [isReader, more] = await Promise.all([
-        mayRead(approval, principal, { request, now }),
+      if (request.status === 'none' || !(await mayRead(approval, principal, { request, now }))) {
+        return { refused: 'request_not_found' };
+      }
+      const [shown, more] = await Promise.all([
+        showRequest(approval, request),
         principal.kind === 'user'
           ? factsForPersons(approval, request, { userId: principal.id, now })
           : undefined,
       ]);
-      if (!isReader) return { refused: 'request_not_found' };
-      return { ok: { ...(await showRequest(approval, request)), ...more } };
+      return { ok: { ...shown, ...more } };
     },
   );

@@ -119,7 +119,7 @@ describe('a request for access', () => {
     const published = await untilTrue(() => approvedOf(id));
     expect(published).toMatchObject({ access, responded_by: 'adm', set: 'role:admin' });
     const listed = (await adm.get(REQUESTS)).body.requests;
-    expect(listed).toEqual([(await adm.get(`${REQUESTS}/${id}`)).body]);
+    expect(listed).toEqual([(await bot.get(`${REQUESTS}/${id}`)).body]);
     expect(listed[0]).toMatchObject({ access, status: 'approved' });
     expect(await ask()).not.toBe(id);
   });

@@ -65,7 +65,8 @@ describe('a request for an action', () => {
       consumed: false,
     };
     expect(made).toMatchObject({ details, action_binding: binding });
-    expect((await ann.get(`${REQUESTS}/${request}`)).body).toEqual(made);
+    expect((await bot.get(`${REQUESTS}/${request}`)).body).toEqual(made);
+    expect((await ann.get(`${REQUESTS}/${request}`)).body).toMatchObject(made);
     const { details: _, ...inLists } = made;
     expect((await ann.get('/api/v1/ciba/pending')).body.requests).toEqual([inLists]);
     await approve(ann, request);

@@ -91,7 +91,10 @@ describe('a person who is asked', () => {
     const { ann, bob, bot, admin } = tenant;
     // A request of another agent to ann, and one of this agent to bob.
     const other = wanted({ agent_id: 'another' });
-    const theirs = [await ann.post(REQUESTS, other), await bob.post(REQUESTS, wanted({ user_id: 'bob' }))];
+    const theirs = [
+      await ann.post(REQUESTS, other),
+      await bob.post(REQUESTS, wanted({ user_id: 'bob' })),
+    ];
     expect((await ann.post(`${REQUESTS}/${theirs[0]?.body.id}/approve`)).status).toBe(200);
     expect((await bob.post(`${REQUESTS}/${theirs[1]?.body.id}/approve`)).status).toBe(200);
     const first = (await bot.post(REQUESTS, wanted())).body;

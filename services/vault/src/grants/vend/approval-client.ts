@@ -154,7 +154,8 @@ export async function openApproval(needs: Dependencies, ask: Ask): Promise<Appro
       service_name: ask.service.name,
       fields: ask.fields,
       // A server of the release before refuses names, so that only the first call has them.
-      policies: call === 1 ? ask.policies : ask.policies.map(({ id, version }) => ({ id, version })),
+      policies:
+        call === 1 ? ask.policies : ask.policies.map(({ id, version }) => ({ id, version })),
       severity: requirement.severity,
       ttl_seconds: requirement.ttl_seconds,
       use_window_seconds: requirement.use_window_seconds,

@@ -116,7 +116,8 @@ export type Contract<
   readonly machine?: MachineRule;
   /**
    * The response to authenticated callers of a kind that is not accepted, instead of 403 `forbidden`. Agents that send
-   * a key get `agent_key`, others `agent`.
+   * a key get `agent_key`, others `agent`. By default an endpoint for users alone answers agents with 401
+   * `user_session_required`.
    */
   readonly notTaken?: {
     readonly [kind in 'user' | 'agent' | 'agent_key' | 'api_key' | 'client']?: {
@@ -124,7 +125,8 @@ export type Contract<
       readonly code: string;
     };
   };
-  readonly tenant: TenantRule;
+  /** `required` by default. */
+  readonly tenant?: TenantRule;
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
@@ -143,6 +145,18 @@ export type Contract<
   /** What a repeat of the request does. Stated by every endpoint but GET. */
   readonly repeat?: Repeat;
 };
+
+/** A contract with the defaults that others read. */
+export type CompleteContract = Contract & { readonly tenant: TenantRule };
+
+const IN_PERSON = { agent: { status: 401, code: 'user_session_required' } } as const;
+
+export function completed(contract: Contract): CompleteContract {
+  const { who, tenant = 'required' } = contract;
+  const isForUsersAlone = who !== 'anyone' && who.every((caller) => caller === 'user');
+  const notTaken = contract.notTaken ?? (isForUsersAlone ? IN_PERSON : undefined);
+  return { ...contract, tenant, ...(notTaken === undefined ? {} : { notTaken }) };
+}
 
 /**
  * Tells a client that got no response whether it may send the request again, only with its `Idempotency-Key`,

@@ -147,4 +147,19 @@ describe('an endpoint', () => {
     });
     expect(contract.name).toBe('vend');
   });
+
+  it('requires a tenant and tells agents that a user is required, unless its contract says otherwise', () => {
+    const { tenant: _tenant, ...bare } = common;
+    const access = { class: 'things', applicationScope: 'any' } as const;
+    const own = { ...bare, ...shapes, access } as const;
+    const done = async () => ({ ok: { value: '' } });
+    const { contract } = endpoint({ ...own, who: ['user'] }, done);
+    expect(contract).toMatchObject({
+      tenant: 'required',
+      notTaken: { agent: { status: 401, code: 'user_session_required' } },
+    });
+    const shared = endpoint({ ...own, who: ['user', 'agent_token'], tenant: 'optional' }, done);
+    expect(shared.contract).toMatchObject({ tenant: 'optional' });
+    expect(shared.contract.notTaken).toBeUndefined();
+  });
 });

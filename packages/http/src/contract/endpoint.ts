@@ -3,7 +3,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { Outgoing } from '../context/headers.ts';
 import type { OwnDenial } from '../own-denial.ts';
 import type { CallerOf, MachineRule, NamesAccess, NamesMachine, Who } from './caller.ts';
-import type { Contract } from './contract.ts';
+import { type CompleteContract, type Contract, completed } from './contract.ts';
 
 /** The argument of a handler. Everything in it was validated against the contract. */
 export type Request<Params, Query, Body, By = Principal | undefined> = {
@@ -111,7 +111,7 @@ export type HandlerAnswer<Ok = unknown, Reason extends string = string> =
   | Answer<Ok, Reason>
   | Promise<Answer<Ok, Reason>>;
 export type Endpoint = {
-  readonly contract: Contract;
+  readonly contract: CompleteContract;
   // The types are erased here. The contract's schemas have checked the values.
   readonly handle: (
     // biome-ignore lint/suspicious/noExplicitAny: a handler of any request fits.
@@ -219,8 +219,8 @@ export const endpoint = <
   >,
 ): Shaped<Params, Query, Body, Success<Ok, Other>, Reason> =>
   (typeof steps === 'function'
-    ? { contract, handle: steps }
-    : { contract, ...steps }) as unknown as Endpoint;
+    ? { contract: completed(contract), handle: steps }
+    : { contract: completed(contract), ...steps }) as unknown as Endpoint;
 
 /** A page: a view over endpoints of its service, which it calls. It has no rights of its own. */
 export const pageEndpoint = <
@@ -238,7 +238,8 @@ export const pageEndpoint = <
     request: Request<Static<Params>, Static<Query>, Static<Body>, undefined>,
     plays: Plays,
   ) => HandlerAnswer<Success<Ok, Other>, Reason>,
-): Endpoint => ({ contract, handle: withoutPlays, show }) as unknown as Endpoint;
+): Endpoint =>
+  ({ contract: completed(contract), handle: withoutPlays, show }) as unknown as Endpoint;
 
 const withoutPlays = (): never => {
   throw new Error('a page is shown, not handled');

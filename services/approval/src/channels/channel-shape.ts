@@ -27,7 +27,6 @@ const ID_CHARS_MAX = 128;
 
 export const CHANNEL_ENDPOINTS = {
   tag: 'Approval channels',
-  tenant: 'required',
   who: ['user'],
   notTaken: USERS_ONLY,
 } as const;

@@ -21,7 +21,6 @@ export type DeputyDependencies = Pick<
 
 export const OWN_DEPUTY = {
   tag: 'Approval deputies',
-  tenant: 'required',
   path: '/api/v1/ciba/deputy',
   who: ['user'],
   notTaken: USERS_ONLY,

@@ -7,5 +7,4 @@ export const AUDIT = {
   who: ['admin'],
   machine: 'audit:read',
   access: { class: 'things', applicationScope: 'roles' },
-  tenant: 'required',
 } as const;

@@ -15,7 +15,6 @@ export const TAG = 'Fine-grained authorization';
 export const READS = {
   who: ['user', 'agent_token', 'api_key:fga:read'],
   machine: 'any',
-  tenant: 'required',
   tag: TAG,
   access: {
     // Tuples are no person's own data: every caller that may query the tenant may query all of it.

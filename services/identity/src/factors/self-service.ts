@@ -1,16 +1,9 @@
 /** What the endpoints for a user's own second factors share. */
 import type { Request } from '@cardea/http';
 import type { RateLimits } from '@cardea/service';
-import { tooOften, USERS_ONLY } from '../http/answers.ts';
+import { tooOften } from '../http/answers.ts';
 import { LIMITS } from '../http/limits.ts';
 import type { TenantFacts } from '../workspaces/workspaces.module.ts';
-
-export const COMMON = {
-  tag: 'Self-service',
-  who: ['user'],
-  tenant: 'optional',
-  notTaken: USERS_ONLY,
-} as const;
 
 export const isOff = ({ settings }: TenantFacts): boolean => settings.mfa_policy === 'disabled';
 

@@ -103,11 +103,6 @@ export const profileFields = {
 /** Enough for a password and the fields that accompany it. */
 export const PASSWORD_BODY_MAX_BYTES = 8 * 1024;
 
-/** The refusal of agents on a user's own endpoints. */
-export const USERS_ONLY = {
-  agent: { status: 401, code: 'user_session_required' },
-} as const;
-
 /** Uses the form of the request pipeline's own errors: the field's name and the rule. */
 export const badField = (field: string, rule = 'format') =>
   ({ refused: 'invalid_request', details: [{ field, rule }] }) as const;

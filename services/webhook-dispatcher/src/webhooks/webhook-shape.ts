@@ -10,19 +10,6 @@ const DESCRIPTION_CHARS_MAX = 256;
 const URL_SENT_CHARS_MAX = 16_384;
 const ID_CHARS_MAX = 128;
 
-const TAG = 'Webhooks';
-/**
- * The callers are admins by their own token, and machines with that role; agents and API keys are refused
- * (`docs/contract.md` 4.4).
- */
-export const ENDPOINT_DEFAULTS = {
-  tag: TAG,
-  who: ['admin'],
-  tenant: 'required',
-} as const;
-
-export const WRITES = { ...ENDPOINT_DEFAULTS, machine: 'webhooks:write' } as const;
-
 export const idParams = Type.Object({ id: Type.String({ minLength: 1, maxLength: ID_CHARS_MAX }) });
 
 /** The schema accepts URLs longer than the limit, so that the handler refuses them with a specific code. */

@@ -15,7 +15,7 @@ import { webhooksTable } from './webhooks.projection.ts';
 export { deleteWebhook } from './delete/delete.ts';
 export * from './webhook.ts';
 export type { IndexedWebhook, Target, WebhookIndex } from './webhook-index.ts';
-export { ENDPOINT_DEFAULTS, idParams, notFound } from './webhook-shape.ts';
+export { idParams, notFound } from './webhook-shape.ts';
 export { WEBHOOKS_TABLE, webhookIdOf } from './webhooks.projection.ts';
 export type { WriteDependencies } from './writing.ts';
 

@@ -3,7 +3,7 @@ import { endpoint } from '@cardea/http';
 import Type from 'typebox';
 import { isImpersonated, NO_KEYS } from '../../requests/requests.module.ts';
 import { DEPUTIES_TABLE } from '../deputies.projection.ts';
-import { type DeputyDependencies, OWN_DEPUTY } from '../deputy-shape.ts';
+import type { DeputyDependencies } from '../deputy-shape.ts';
 
 const ok = Type.Object(
   {
@@ -32,8 +32,7 @@ type Row = {
 export const listDeputiesRoute = ({ database, clock }: DeputyDependencies) =>
   endpoint(
     {
-      tag: OWN_DEPUTY.tag,
-      tenant: OWN_DEPUTY.tenant,
+      tag: 'Approval deputies',
       name: 'list_approval_deputies',
       machine: 'approvals:read',
       access: { class: 'things', applicationScope: 'roles' },

@@ -41,8 +41,7 @@ export const removeDeputyRoute = (dependencies: DeputyDependencies) =>
 export const removeDeputyOfRoute = (dependencies: DeputyDependencies) =>
   endpoint(
     {
-      tag: OWN_DEPUTY.tag,
-      tenant: OWN_DEPUTY.tenant,
+      tag: 'Approval deputies',
       name: 'remove_approval_deputy_of_user',
       machine: 'never',
       access: { class: 'settings', stepUp: 'users' },

@@ -256,10 +256,6 @@ function shownBinding(binding: Binding, { useBefore, consumed }: RequestSnapshot
 }
 
 const unauthenticated = { status: 401, code: 'unauthenticated' } as const;
-export const COMMON = {
-  tag: 'Approval requests',
-  tenant: 'required',
-} as const;
 /** Keys are not accepted by endpoints on which only users and agent sessions may act. */
 export const NO_KEYS = { api_key: unauthenticated, agent_key: unauthenticated } as const;
 export const USERS_ONLY = {

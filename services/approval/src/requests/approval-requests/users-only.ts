@@ -8,7 +8,7 @@ import type { Counters } from '../counters.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
 import { MINUTE_MS, REFUSALS_PER_MINUTE_MAX, REFUSED_DECISIONS_MAX } from '../limits.ts';
 import { type ApprovalRequest, type DecisionRefused, requests } from './request.ts';
-import { COMMON, isImpersonated, isLive, requestId, target } from './request-shape.ts';
+import { isImpersonated, isLive, requestId, target } from './request-shape.ts';
 
 type UsersOnlyDependencies = Pick<ServiceDependencies, 'streams' | 'command' | 'revocations'> & {
   readonly counters: Counters;
@@ -20,7 +20,7 @@ export const COMMENT_MAX_CHARS = 280;
 
 /** Agents are let through authentication, so that it is recorded on the request that they tried to decide. */
 export const DECIDES = {
-  ...COMMON,
+  tag: 'Approval requests',
   method: 'post',
   who: ['user', 'agent_token', 'agent_key'],
   access: { class: 'things', applicationScope: 'account' },

@@ -22,7 +22,6 @@ export const listOwnActivity = (deps: Dependencies) =>
       method: 'get',
       path: '/api/v1/me/activity',
       who: ['user'],
-      notTaken: { agent: { status: 401, code: 'user_session_required' } },
       query: Type.Object(cursorQuery),
       ok: Type.Object({
         events: Type.Array(AuditEvent),

@@ -5,7 +5,7 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import { answerExport, exportLimit, type ServiceDependencies, sendExport } from '@cardea/service';
 import Type from 'typebox';
 import type { UserDirectory } from '../user-directory.ts';
-import { COMMON, READS } from '../users/administer/admin-answers.ts';
+import { READS } from '../users/administer/admin-answers.ts';
 import { objectionToHashes, withHashes } from './hashes-in-export.ts';
 import { countUsers, pagesOfLines, pagesOfUsers } from './pages-of-users.ts';
 import { userExports } from './user-export.ts';
@@ -21,7 +21,7 @@ export function exportUsersRoute(needs: Dependencies): Endpoint {
   const slots = exportLimit({ ...needs, family: 'users-export' });
   return endpoint(
     {
-      ...COMMON,
+      tag: 'Administration',
       name: 'export_users',
       machine: 'users:read',
       access: { class: 'things', applicationScope: 'roles' },

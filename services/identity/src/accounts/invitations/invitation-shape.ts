@@ -5,11 +5,6 @@ import { closed } from '../../http/answers.ts';
 import type { Invitation } from './invitation.ts';
 
 export const PATH = '/api/v1/admin/invitations';
-export const COMMON = {
-  tag: 'Administration',
-  who: ['admin'],
-  tenant: 'required',
-} as const;
 
 export const InvitationShape = named(
   'Invitation',

@@ -6,7 +6,6 @@ import { AgentId, NullableText } from '../agents/agent-shape.ts';
 import { copied, isConcrete, type ServiceGrant, ServiceGrants } from '../agents/service-grant.ts';
 
 export const PATH = '/api/v1/agent/sessions';
-export const SESSIONS = { tag: 'Agent sessions', tenant: 'required' } as const;
 export const SessionId = AgentId;
 
 export const Status = named('AgentSessionStatus', Type.Enum(['active', 'ended']));

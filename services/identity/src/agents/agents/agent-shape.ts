@@ -57,7 +57,6 @@ export function readName(input: string): string | undefined {
   return name === '' || !isHonestName(name) ? undefined : name;
 }
 
-export const AGENTS = { tag: 'Agents', tenant: 'required' } as const;
 export const AGENTS_READ = ['admin', 'api_key:agents:read'] as const;
 export const AGENTS_WRITE = ['admin', 'api_key:agents:write'] as const;
 

@@ -11,13 +11,7 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import { type ExistingUser, exists, type UserDirectory } from '../../accounts/accounts.module.ts';
 import type { Passkeys, SecondFactors } from '../../factors/factors.module.ts';
-import {
-  badField,
-  closed,
-  credentialField,
-  PASSWORD_BODY_MAX_BYTES,
-  USERS_ONLY,
-} from '../../http/answers.ts';
+import { badField, closed, credentialField, PASSWORD_BODY_MAX_BYTES } from '../../http/answers.ts';
 import { type AccessTokens, sessions, validityContextOf } from '../../sessions/sessions.module.ts';
 import type { TenantFacts, Workspaces } from '../../workspaces/workspaces.module.ts';
 import { confirming } from '../attempts/attempt.ts';
@@ -126,7 +120,6 @@ export const stepUpRoute = (needs: Dependencies): Endpoint =>
       body: Body,
       ok: closed({ access_token: Type.String(), expires_in: Type.Integer() }),
       refusals: STEP_UP_REFUSALS,
-      notTaken: USERS_ONLY,
       recordsItsRefusals: ['invalid_credentials', 'too_many_attempts'],
       input: { limitBytes: PASSWORD_BODY_MAX_BYTES },
     },

@@ -3,7 +3,7 @@ import { named, Time } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { closed, USERS_ONLY } from '../../http/answers.ts';
+import { closed } from '../../http/answers.ts';
 
 /** The most consents that the list of one user shows. */
 const CONSENTS_MAX = 1_000;
@@ -36,7 +36,6 @@ export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'datab
         consents: Type.Array(ConsentShape),
       }),
       refusals: {},
-      notTaken: USERS_ONLY,
       consistency: { reads: ['consents', 'workspaces'] },
     },
     async ({ principal: { id, tenantId } }) => ({

@@ -2,7 +2,7 @@
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { closed, USERS_ONLY } from '../../http/answers.ts';
+import { closed } from '../../http/answers.ts';
 import { consents } from '../consent.ts';
 import { revokeConsent } from './revoke.ts';
 
@@ -23,7 +23,6 @@ export const revokeConsentRoute = (needs: Pick<ServiceDependencies, 'command' | 
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       ok: closed({ status: Type.Literal('consent revoked') }),
       refusals: { not_found: 404 },
-      notTaken: USERS_ONLY,
       consistency: { waitsFor: ['consents', 'revocations'] },
     },
     async (request) => {

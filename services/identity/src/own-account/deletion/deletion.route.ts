@@ -14,7 +14,7 @@ import {
   type UserDirectory,
   users,
 } from '../../accounts/accounts.module.ts';
-import { badField, closed, USERS_ONLY } from '../../http/answers.ts';
+import { badField, closed } from '../../http/answers.ts';
 import { countAliveSessions, ownSession } from '../../sessions/sessions.module.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../workspaces/workspaces.module.ts';
 
@@ -31,14 +31,6 @@ const ownEmailField = documented(Type.String(), {
   examples: ['ann@example.com'],
 });
 
-const COMMON = {
-  tag: 'Self-service',
-  path: '/api/v1/user/deletion',
-  who: ['user'],
-  tenant: 'optional',
-  notTaken: USERS_ONLY,
-} as const;
-
 export const deletionRoutes = (deps: DeletionDependencies) => ({
   scheduleDeletion: scheduleDeletionRoute(deps),
   getDeletion: showDeletionRoute(deps),
@@ -48,7 +40,10 @@ export const deletionRoutes = (deps: DeletionDependencies) => ({
 const scheduleDeletionRoute = (deps: DeletionDependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Self-service',
+      path: '/api/v1/user/deletion',
+      who: ['user'],
+      tenant: 'optional',
       name: 'schedule_deletion',
       access: { class: 'settings', stepUp: 'users' },
       repeat: 'safe',
@@ -102,7 +97,10 @@ const scheduleDeletionRoute = (deps: DeletionDependencies) =>
 const showDeletionRoute = (deps: Pick<DeletionDependencies, 'userDirectory' | 'workspaces'>) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Self-service',
+      path: '/api/v1/user/deletion',
+      who: ['user'],
+      tenant: 'optional',
       name: 'get_deletion',
       access: { class: 'things', applicationScope: 'account' },
       summary: 'Whether and when my account is deleted',
@@ -130,7 +128,10 @@ const showDeletionRoute = (deps: Pick<DeletionDependencies, 'userDirectory' | 'w
 const cancelDeletionRoute = (deps: Pick<DeletionDependencies, 'command' | 'streams'>) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Self-service',
+      path: '/api/v1/user/deletion',
+      who: ['user'],
+      tenant: 'optional',
       name: 'cancel_deletion',
       access: { class: 'settings', stepUp: 'none' },
       repeat: 'safe',

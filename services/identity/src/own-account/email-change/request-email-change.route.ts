@@ -14,7 +14,7 @@ import {
   type UserDirectory,
   users,
 } from '../../accounts/accounts.module.ts';
-import { badField, closed, tooOften, USERS_ONLY } from '../../http/answers.ts';
+import { badField, closed, tooOften } from '../../http/answers.ts';
 import { emailField, nullable } from '../../http/input-fields.ts';
 import { LIMITS } from '../../http/limits.ts';
 import { mailLimit } from '../../mail/mail.module.ts';
@@ -31,14 +31,6 @@ export type RequestDependencies = Pick<
   readonly toAscii: ToAscii;
 };
 
-const COMMON = {
-  tag: 'Self-service',
-  path: '/api/v1/user/email',
-  who: ['user'],
-  tenant: 'optional',
-  notTaken: USERS_ONLY,
-} as const;
-
 export const requestRoutes = (deps: RequestDependencies) => ({
   requestEmailChange: requestEmailChangeRoute(deps),
   getEmailChange: showEmailChangeRoute(deps),
@@ -48,7 +40,10 @@ export const requestRoutes = (deps: RequestDependencies) => ({
 const requestEmailChangeRoute = (deps: RequestDependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Self-service',
+      path: '/api/v1/user/email',
+      who: ['user'],
+      tenant: 'optional',
       name: 'request_email_change',
       access: { class: 'settings', stepUp: 'users' },
       repeat: 'never',
@@ -140,7 +135,10 @@ const PendingShape = closed({
 const showEmailChangeRoute = (deps: Pick<RequestDependencies, 'clock' | 'userDirectory'>) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Self-service',
+      path: '/api/v1/user/email',
+      who: ['user'],
+      tenant: 'optional',
       name: 'get_email_change',
       access: { class: 'things', applicationScope: 'account' },
       summary: 'My e-mail address',
@@ -177,7 +175,10 @@ const showEmailChangeRoute = (deps: Pick<RequestDependencies, 'clock' | 'userDir
 const stopMyEmailChangeRoute = (deps: Pick<RequestDependencies, 'command' | 'emailChanges'>) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Self-service',
+      path: '/api/v1/user/email',
+      who: ['user'],
+      tenant: 'optional',
       name: 'stop_my_email_change',
       access: { class: 'settings', stepUp: 'none' },
       repeat: 'safe',

@@ -19,7 +19,7 @@ import {
   users,
 } from '../../accounts/accounts.module.ts';
 import { tenantOfToken } from '../../adapters/link-token.ts';
-import { badField, closed, PASSWORD_BODY_MAX_BYTES, USERS_ONLY } from '../../http/answers.ts';
+import { badField, closed, PASSWORD_BODY_MAX_BYTES } from '../../http/answers.ts';
 import { countingRefusals } from '../../http/counting-refusals.ts';
 import { LIMITS } from '../../http/limits.ts';
 import type { CodeRedemption, MailOutbox } from '../../mail/mail.module.ts';
@@ -128,7 +128,6 @@ export const verifyMyEmailChangeRoute = (deps: VerifyDependencies) =>
       who: ['user'],
       tenant: 'optional',
       repeat: 'never',
-      notTaken: USERS_ONLY,
       body: closed({ code: Code }),
       ok: Ok,
       refusals: CODE_REFUSALS,

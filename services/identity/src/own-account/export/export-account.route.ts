@@ -21,7 +21,7 @@ import {
 } from '../../agents/agents.module.ts';
 import { ConsentShape, shownConsents } from '../../consents/consents.module.ts';
 import { SecondFactor, shownFactors } from '../../factors/factors.module.ts';
-import { closed, metadataField, profileFields, tooOften, USERS_ONLY } from '../../http/answers.ts';
+import { closed, metadataField, profileFields, tooOften } from '../../http/answers.ts';
 import { nullable } from '../../http/input-fields.ts';
 import { LIMITS } from '../../http/limits.ts';
 import { aliveSessions, SessionShape, shownSession } from '../../sessions/sessions.module.ts';
@@ -65,7 +65,6 @@ export const exportAccountRoute = (deps: ExportDependencies) =>
       path: '/api/v1/user/export',
       who: ['user'],
       tenant: 'optional',
-      notTaken: USERS_ONLY,
       ok: Export,
       refusals: { forbidden: 403, not_found: 404, rate_limited: 429 },
       consistency: { reads: ['sessions', 'users', 'consents', 'delegations', 'agents'] },

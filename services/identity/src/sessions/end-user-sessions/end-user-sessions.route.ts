@@ -15,7 +15,6 @@ export const endUserSessionsRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       tag: 'Administration',
-      tenant: 'required',
       name: 'revoke_user_sessions',
       machine: 'users:write',
       access: { class: 'things', applicationScope: 'roles' },

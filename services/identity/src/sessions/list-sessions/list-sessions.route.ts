@@ -4,7 +4,7 @@ import { endpoint } from '@cardea/http';
 import type { GeoIp } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { closed, USERS_ONLY } from '../../http/answers.ts';
+import { closed } from '../../http/answers.ts';
 import { aliveSessions, countAliveSessions } from '../alive-sessions.ts';
 import { SessionShape, shownSession } from '../session-shape.ts';
 
@@ -30,7 +30,6 @@ export const listSessionsRoute = (needs: Dependencies) =>
       }),
       ok: closed({ sessions: Type.Array(SessionShape), count: Type.Integer() }),
       refusals: {},
-      notTaken: USERS_ONLY,
       consistency: { reads: ['sessions', 'users', 'consents'] },
     },
     async ({ principal: user, query }) => {

@@ -18,7 +18,6 @@ export const listUserSessionsRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       tag: 'Administration',
-      tenant: 'required',
       access: { class: 'things', applicationScope: 'roles' },
       name: 'list_user_sessions',
       machine: 'users:read',

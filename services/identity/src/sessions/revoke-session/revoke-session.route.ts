@@ -3,7 +3,7 @@ import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { endSessions, exists, type UserDirectory, users } from '../../accounts/accounts.module.ts';
-import { closed, USERS_ONLY } from '../../http/answers.ts';
+import { closed } from '../../http/answers.ts';
 import { countAliveSessions } from '../alive-sessions.ts';
 import { type ConsentEpoch, ownSession } from '../validity-context.ts';
 import { revokeOne } from './revoke-one.ts';
@@ -29,7 +29,6 @@ export const revokeSessionRoute = (needs: Dependencies) =>
       params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
       ok: closed({ status: Type.Literal('revoked') }),
       refusals: { not_found: 404 },
-      notTaken: USERS_ONLY,
       consistency: { waitsFor: ['sessions'] },
     },
     async (request) => {
@@ -60,7 +59,6 @@ export const revokeSessionsRoute = (needs: Dependencies) =>
       tenant: 'optional',
       ok: closed({ revoked: Type.Integer(), kept: Type.Integer() }),
       refusals: { not_found: 404 },
-      notTaken: USERS_ONLY,
       consistency: { waitsFor: ['users', 'sessions'] },
     },
     async (request) => {

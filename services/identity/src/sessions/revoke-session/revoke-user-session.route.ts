@@ -19,7 +19,6 @@ export const revokeUserSessionRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       tag: 'Administration',
-      tenant: 'required',
       access: { class: 'things', applicationScope: 'roles' },
       name: 'revoke_user_session',
       machine: 'users:write',

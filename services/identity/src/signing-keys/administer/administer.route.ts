@@ -12,18 +12,14 @@ type Dependencies = Pick<ServiceDependencies, 'command'> & {
   readonly signingKeys: Pick<SigningKeys, 'announce' | 'promote' | 'revoke' | 'ring'>;
 };
 
-const COMMON = {
-  tag: 'Administration',
-  tenant: 'required',
-  who: ['system_admin'],
-} as const;
 const Algorithm = named('SigningKeyAlgorithm', Type.Enum([...KEY_ALGORITHMS]));
 const RETRY_AFTER_SECONDS = 1;
 
 export const listKeysRoute = ({ signingKeys }: Pick<Dependencies, 'signingKeys'>): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Administration',
+      who: ['system_admin'],
       name: 'list_signing_keys',
       machine: 'never',
       access: { class: 'things', applicationScope: 'account' },
@@ -55,7 +51,8 @@ export const listKeysRoute = ({ signingKeys }: Pick<Dependencies, 'signingKeys'>
 export const rotateKeysRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Administration',
+      who: ['system_admin'],
       name: 'rotate_signing_keys',
       machine: 'never',
       access: { class: 'settings', stepUp: 'users' },

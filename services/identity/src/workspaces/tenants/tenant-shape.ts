@@ -6,12 +6,6 @@ import type { Workspaces } from '../workspaces.ts';
 import { settingsFields, shownSettings } from './settings-shape.ts';
 import type { TenantFacts } from './tenant.ts';
 
-export const TENANTS = {
-  tag: 'Administration',
-  who: ['owner'],
-  tenant: 'required',
-} as const;
-
 export const TenantId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
 export const EnvironmentField = named(
   'Environment',

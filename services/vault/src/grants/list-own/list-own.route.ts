@@ -26,7 +26,6 @@ export const listOwnGrantsRoute = (deps: Dependencies): Endpoint =>
         next_cursor: Type.Union([Type.String(), Type.Null()]),
       }),
       refusals: { invalid_request: 400 },
-      notTaken: { agent: { status: 401, code: 'user_session_required' } },
     },
     async ({ principal: { id: userId, tenantId }, query }) => {
       const page = pageOfCursor(query);

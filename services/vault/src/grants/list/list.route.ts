@@ -3,7 +3,7 @@ import { NullableTime, named, PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { ADMIN, READS } from '../../administration.ts';
+import { READS } from '../../administration.ts';
 import { PolicyVersionShape } from '../../policies/policies.module.ts';
 import {
   agentOnly,
@@ -26,7 +26,7 @@ const WHO = [...READS, 'agent_key'] as const;
 export const listGrantsRoute = (vault: ListGrantsDependencies): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'list_grants',
       machine: 'vault:read',
       access: { class: 'things', applicationScope: 'roles' },
@@ -71,7 +71,7 @@ export const listGrantsRoute = (vault: ListGrantsDependencies): Endpoint =>
 export const getGrantRoute = (vault: ListGrantsDependencies): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'get_grant',
       machine: 'vault:read',
       access: { class: 'things', applicationScope: 'roles' },

@@ -1,7 +1,7 @@
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { ADMIN, WRITES } from '../../administration.ts';
+import { WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import { grantKeys } from '../grant-key.ts';
 import { agentOnly, findGrants, grantsAreLevel } from '../grant-list.ts';
@@ -15,7 +15,7 @@ type RevokeDependencies = Pick<
 export const revokeGrantRoute = (vault: RevokeDependencies): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'revoke_grant',
       machine: 'vault:write',
       access: { class: 'things', applicationScope: 'roles' },

@@ -55,7 +55,6 @@ export const vendRoute = (vault: VendDependencies): Endpoint =>
       path: '/api/v1/agent/sessions/{id}/credentials',
       who: ['agent_key'],
       access: { needsCapability: true },
-      tenant: 'required',
       params: Type.Object({ id: Type.String({ minLength: 1 }) }),
       body: VendBody,
       ok: Granted,

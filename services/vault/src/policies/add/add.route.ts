@@ -1,6 +1,6 @@
 import { type Endpoint, endpoint } from '@cardea/http';
 import { alreadyCreated, newId, reusedKey, type ServiceDependencies } from '@cardea/service';
-import { ADMIN, WRITES } from '../../administration.ts';
+import { WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { namesKnownUsers } from '../approver.ts';
@@ -16,7 +16,7 @@ type AddDependencies = Pick<ServiceDependencies, 'streams' | 'command' | 'ids'> 
 export const addPolicyRoute = (vault: AddDependencies): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'add_approval_policy',
       machine: 'vault:write',
       access: { class: 'settings', stepUp: 'users' },

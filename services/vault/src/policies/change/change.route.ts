@@ -1,6 +1,6 @@
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
-import { ADMIN, WRITES } from '../../administration.ts';
+import { WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { namesKnownUsers } from '../approver.ts';
@@ -16,7 +16,7 @@ type ChangeDependencies = Pick<ServiceDependencies, 'streams' | 'command'> & {
 export const changePolicyRoute = (vault: ChangeDependencies): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'change_approval_policy',
       machine: 'vault:write',
       access: { class: 'settings', stepUp: 'users' },

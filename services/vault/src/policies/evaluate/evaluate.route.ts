@@ -2,7 +2,7 @@ import { EscalationShape, named } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import { type ServiceDependencies, type SetHolders, setHolders } from '@cardea/service';
 import Type from 'typebox';
-import { ADMIN, READS } from '../../administration.ts';
+import { READS } from '../../administration.ts';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { approverOf } from '../approver.ts';
 import { type ApprovalRequirement, evaluatePolicies } from '../evaluate-policies.ts';
@@ -20,7 +20,7 @@ export const evaluatePoliciesRoute = (vault: EvaluateDependencies): Endpoint => 
   const holders = setHolders(vault);
   return endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'evaluate_approval_policies',
       machine: 'vault:read',
       access: { class: 'things', applicationScope: 'roles' },

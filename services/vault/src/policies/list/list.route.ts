@@ -3,7 +3,7 @@ import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { ADMIN, READS } from '../../administration.ts';
+import { READS } from '../../administration.ts';
 import { policySets } from '../policy.ts';
 import { PolicyId, PolicyShape, shownPolicy } from '../policy-shape.ts';
 
@@ -12,7 +12,7 @@ type ListPoliciesDependencies = Pick<ServiceDependencies, 'streams'>;
 export const listPoliciesRoute = (vault: ListPoliciesDependencies): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'list_approval_policies',
       machine: 'vault:read',
       access: { class: 'things', applicationScope: 'roles' },
@@ -37,7 +37,7 @@ export const listPoliciesRoute = (vault: ListPoliciesDependencies): Endpoint =>
 export const getPolicyRoute = (vault: ListPoliciesDependencies): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'get_approval_policy',
       machine: 'vault:read',
       access: { class: 'things', applicationScope: 'roles' },

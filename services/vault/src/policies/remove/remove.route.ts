@@ -1,7 +1,7 @@
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { ADMIN, WRITES } from '../../administration.ts';
+import { WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import { policySets } from '../policy.ts';
 import { PolicyId } from '../policy-shape.ts';
@@ -14,7 +14,7 @@ type RemoveDependencies = Pick<ServiceDependencies, 'streams' | 'command'> & {
 export const removePolicyRoute = (vault: RemoveDependencies): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'remove_approval_policy',
       machine: 'vault:write',
       access: { class: 'settings', stepUp: 'users' },

@@ -2,7 +2,7 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import type { SecretStore } from '../../adapters/secret-store.ts';
-import { ADMIN, WRITES } from '../../administration.ts';
+import { WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import type { Catalog } from '../catalog.ts';
 import { objectionToReveal } from '../revealing.ts';
@@ -28,7 +28,7 @@ type ChangeDependencies = Pick<ServiceDependencies, 'command'> & {
 export const changeServiceRoute = (vault: ChangeDependencies): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'change_service',
       machine: 'vault:write',
       access: { class: 'settings', stepUp: 'users' },

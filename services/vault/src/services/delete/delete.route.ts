@@ -2,7 +2,7 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import type { SecretStore } from '../../adapters/secret-store.ts';
-import { ADMIN, WRITES } from '../../administration.ts';
+import { WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import type { Catalog } from '../catalog.ts';
 import { ByName } from '../service-shape.ts';
@@ -17,7 +17,7 @@ type DeleteDependencies = Pick<ServiceDependencies, 'command'> & {
 export const deleteServiceRoute = (vault: DeleteDependencies): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'delete_service',
       machine: 'vault:write',
       access: { class: 'settings', stepUp: 'users' },

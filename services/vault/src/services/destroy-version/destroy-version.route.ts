@@ -3,7 +3,7 @@ import { failpoint } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import type { SecretStore } from '../../adapters/secret-store.ts';
-import { ADMIN, WRITES } from '../../administration.ts';
+import { WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import type { Catalog } from '../catalog.ts';
 import { destroyedBy } from '../service.ts';
@@ -19,7 +19,7 @@ type DestroyDependencies = Pick<ServiceDependencies, 'command'> & {
 export const destroyVersionRoute = (vault: DestroyDependencies): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'destroy_secret_version',
       machine: 'vault:write',
       repeat: 'safe',

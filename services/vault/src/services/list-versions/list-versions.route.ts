@@ -1,7 +1,7 @@
 import { NullableTime, named, Time } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
-import { ADMIN, READS } from '../../administration.ts';
+import { READS } from '../../administration.ts';
 import type { Catalog } from '../catalog.ts';
 import { fieldOf } from '../service.ts';
 import { ByField } from '../version-shape.ts';
@@ -10,7 +10,7 @@ import { ByField } from '../version-shape.ts';
 export const listVersionsRoute = (vault: { readonly catalog: Catalog }): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'list_secret_versions',
       machine: 'vault:read',
       summary: 'The versions of a secret, newest first; destroyed ones are not listed',

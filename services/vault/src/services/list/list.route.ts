@@ -3,7 +3,7 @@ import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { ADMIN, READS } from '../../administration.ts';
+import { READS } from '../../administration.ts';
 import type { Catalog } from '../catalog.ts';
 import { ByName, ServiceShape, shownService } from '../service-shape.ts';
 
@@ -14,7 +14,7 @@ type ListServicesDependencies = Pick<ServiceDependencies, 'database'> & {
 export const listServicesRoute = (vault: ListServicesDependencies): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'list_services',
       machine: 'vault:read',
       access: { class: 'things', applicationScope: 'roles' },
@@ -50,7 +50,7 @@ export const listServicesRoute = (vault: ListServicesDependencies): Endpoint =>
 export const getServiceRoute = (vault: ListServicesDependencies): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'get_service',
       machine: 'vault:read',
       access: { class: 'things', applicationScope: 'roles' },

@@ -2,7 +2,7 @@ import { documented, named } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import { alreadyCreated, newId, reusedKey, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { ADMIN, WRITES } from '../../administration.ts';
+import { WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import type { Catalog } from '../catalog.ts';
 import { objectionToReveal } from '../revealing.ts';
@@ -35,7 +35,7 @@ const credentialType = documented(named('NewCredentialType', Type.Enum([...CREDE
 export const registerServiceRoute = (vault: RegisterDependencies): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'register_service',
       machine: 'vault:write',
       access: { class: 'settings', stepUp: 'users' },

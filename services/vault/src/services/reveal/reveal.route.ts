@@ -5,7 +5,6 @@ import { cleaned } from '@cardea/runtime';
 import type { RateLimit, ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import type { SecretStore } from '../../adapters/secret-store.ts';
-import { ADMIN } from '../../administration.ts';
 import type { Catalog } from '../catalog.ts';
 import { objectionToReveal } from '../revealing.ts';
 import { ByField, VersionNumber } from '../version-shape.ts';
@@ -35,7 +34,7 @@ const REVEALS_BY_TENANT: RateLimit = {
 export const revealRoute = (vault: RevealDependencies): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'reveal_secret',
       machine: 'never',
       repeat: 'never',

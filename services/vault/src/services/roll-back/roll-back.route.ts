@@ -1,7 +1,7 @@
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { ADMIN, WRITES } from '../../administration.ts';
+import { WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import type { Catalog } from '../catalog.ts';
 import { ByName, fieldsOf, unknownFields } from '../service-shape.ts';
@@ -21,7 +21,7 @@ type RollBackDependencies = Pick<ServiceDependencies, 'command'> & {
 export const rollBackRoute = (vault: RollBackDependencies): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'roll_back_secrets',
       machine: 'vault:write',
       repeat: 'never',

@@ -5,7 +5,7 @@ import { uuidFrom } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import type { SecretStore } from '../../adapters/secret-store.ts';
-import { ADMIN, WRITES } from '../../administration.ts';
+import { WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import type { Catalog } from '../catalog.ts';
 import { destroyedBy, type ServiceRecord } from '../service.ts';
@@ -45,7 +45,7 @@ type Body = Static<typeof body>;
 export const writeSecretsRoute = (vault: WriteSecretsDependencies): Endpoint =>
   endpoint(
     {
-      ...ADMIN,
+      tag: 'Vault',
       name: 'write_secrets',
       machine: 'vault:write',
       access: { class: 'settings', stepUp: 'users' },

@@ -4,7 +4,6 @@ import { endpoint } from '@cardea/http';
 import { build, type Database } from '@cardea/read-models';
 import { isUuid } from '@cardea/runtime';
 import Type, { type Static } from 'typebox';
-import { ENDPOINT_DEFAULTS } from '../../webhooks/webhooks.module.ts';
 import { type Cursor, printCursor, readCursor } from '../cursor.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
 import { excerptField, streamOf } from '../delivery.ts';
@@ -56,7 +55,8 @@ type Dependencies = { readonly database: Database; readonly sealer: Pick<Sealer,
 export const listDeliveriesRoute = ({ database, sealer }: Dependencies) =>
   endpoint(
     {
-      ...ENDPOINT_DEFAULTS,
+      tag: 'Webhooks',
+      who: ['admin'],
       name: 'list_webhook_deliveries',
       machine: 'webhooks:read',
       access: { class: 'things', applicationScope: 'roles' },

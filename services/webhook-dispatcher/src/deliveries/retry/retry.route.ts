@@ -1,7 +1,7 @@
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
 import type { WriteDependencies } from '../../webhooks/webhooks.module.ts';
-import { ENDPOINT_DEFAULTS, webhooks } from '../../webhooks/webhooks.module.ts';
+import { webhooks } from '../../webhooks/webhooks.module.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
 import { deliveries } from '../delivery.ts';
 import { readDeliveryAttemptId } from '../delivery-attempt-id.ts';
@@ -16,7 +16,8 @@ export const retryDeliveryRoute = (
 ) =>
   endpoint(
     {
-      ...ENDPOINT_DEFAULTS,
+      tag: 'Webhooks',
+      who: ['admin'],
       name: 'retry_webhook_delivery',
       machine: 'webhooks:write',
       access: { class: 'things', applicationScope: 'roles' },

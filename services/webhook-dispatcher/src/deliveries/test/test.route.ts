@@ -3,14 +3,7 @@ import { endpoint } from '@cardea/http';
 import { isUuid, uuidV5 } from '@cardea/runtime';
 import Type from 'typebox';
 import type { WriteDependencies } from '../../webhooks/webhooks.module.ts';
-import {
-  ENDPOINT_DEFAULTS,
-  idParams,
-  notFound,
-  seenBy,
-  subjectOf,
-  webhooks,
-} from '../../webhooks/webhooks.module.ts';
+import { idParams, notFound, seenBy, subjectOf, webhooks } from '../../webhooks/webhooks.module.ts';
 import { bodyOf } from '../body.ts';
 import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
 import { deliveries, streamOf } from '../delivery.ts';
@@ -24,7 +17,8 @@ export const testWebhookRoute = (
 ) =>
   endpoint(
     {
-      ...ENDPOINT_DEFAULTS,
+      tag: 'Webhooks',
+      who: ['admin'],
       name: 'test_webhook',
       machine: 'webhooks:write',
       access: { class: 'things', applicationScope: 'roles' },

@@ -4,7 +4,6 @@ import Type from 'typebox';
 import { type ExistingWebhook, locationOf, type WebhookChanged, webhooks } from '../webhook.ts';
 import {
   descriptionField,
-  ENDPOINT_DEFAULTS,
   eventsField,
   idParams,
   invalidUrl,
@@ -23,7 +22,8 @@ import { changeWebhook } from './change.ts';
 export const changeWebhookRoute = (needs: WriteDependencies) =>
   endpoint(
     {
-      ...ENDPOINT_DEFAULTS,
+      tag: 'Webhooks',
+      who: ['admin'],
       name: 'change_webhook',
       machine: 'webhooks:write',
       access: { class: 'settings', stepUp: 'users' },

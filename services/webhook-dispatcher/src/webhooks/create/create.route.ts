@@ -12,7 +12,6 @@ import {
   readUrl,
   unknownEvent,
   urlField,
-  WRITES,
 } from '../webhook-shape.ts';
 import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
 import { settle, type WriteDependencies } from '../writing.ts';
@@ -31,7 +30,9 @@ const createdWebhook = Type.Object({
 export const createWebhookRoute = (needs: WriteDependencies) =>
   endpoint(
     {
-      ...WRITES,
+      tag: 'Webhooks',
+      who: ['admin'],
+      machine: 'webhooks:write',
       name: 'create_webhook',
       access: { class: 'settings', stepUp: 'applications' },
       summary: 'Register a webhook; its secret is shown here and never again',

@@ -2,7 +2,7 @@ import { endpoint } from '@cardea/http';
 import { isUuid } from '@cardea/runtime';
 import Type from 'typebox';
 import { webhooks } from '../webhook.ts';
-import { ENDPOINT_DEFAULTS, idParams, notFound } from '../webhook-shape.ts';
+import { idParams, notFound } from '../webhook-shape.ts';
 import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
 import { settle, type WriteDependencies } from '../writing.ts';
 import { deleteWebhook } from './delete.ts';
@@ -10,7 +10,8 @@ import { deleteWebhook } from './delete.ts';
 export const deleteWebhookRoute = (needs: WriteDependencies) =>
   endpoint(
     {
-      ...ENDPOINT_DEFAULTS,
+      tag: 'Webhooks',
+      who: ['admin'],
       name: 'delete_webhook',
       machine: 'webhooks:write',
       access: { class: 'settings', stepUp: 'applications' },

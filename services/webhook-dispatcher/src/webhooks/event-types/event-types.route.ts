@@ -1,7 +1,6 @@
 import { named, webhookPayloads } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import Type from 'typebox';
-import { ENDPOINT_DEFAULTS } from '../webhook-shape.ts';
 
 const EVENT_TYPES = Object.entries(webhookPayloads).map(([name, { description, schema }]) => ({
   name,
@@ -12,7 +11,8 @@ const EVENT_TYPES = Object.entries(webhookPayloads).map(([name, { description, s
 export const listEventTypesRoute = () =>
   endpoint(
     {
-      ...ENDPOINT_DEFAULTS,
+      tag: 'Webhooks',
+      who: ['admin'],
       name: 'list_webhook_event_types',
       machine: 'webhooks:read',
       access: { class: 'things', applicationScope: 'roles' },

@@ -2,13 +2,14 @@ import { endpoint } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
 import { isUuid } from '@cardea/runtime';
 import { rowsOf } from '../webhook-rows.ts';
-import { ENDPOINT_DEFAULTS, idParams, notFound, webhookShape } from '../webhook-shape.ts';
+import { idParams, notFound, webhookShape } from '../webhook-shape.ts';
 import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
 
 export const getWebhookRoute = ({ database }: { readonly database: Database }) =>
   endpoint(
     {
-      ...ENDPOINT_DEFAULTS,
+      tag: 'Webhooks',
+      who: ['admin'],
       name: 'get_webhook',
       machine: 'webhooks:read',
       access: { class: 'things', applicationScope: 'roles' },

@@ -2,13 +2,14 @@ import { endpoint } from '@cardea/http';
 import type { Database } from '@cardea/read-models';
 import Type from 'typebox';
 import { rowsOf } from '../webhook-rows.ts';
-import { ENDPOINT_DEFAULTS, webhookShape } from '../webhook-shape.ts';
+import { webhookShape } from '../webhook-shape.ts';
 import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
 
 export const listWebhooksRoute = ({ database }: { readonly database: Database }) =>
   endpoint(
     {
-      ...ENDPOINT_DEFAULTS,
+      tag: 'Webhooks',
+      who: ['admin'],
       name: 'list_webhooks',
       machine: 'webhooks:read',
       access: { class: 'things', applicationScope: 'roles' },

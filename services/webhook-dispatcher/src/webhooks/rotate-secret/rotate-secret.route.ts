@@ -3,7 +3,7 @@ import { isUuid } from '@cardea/runtime';
 import Type from 'typebox';
 import { issueSecret } from '../../adapters/signing.ts';
 import { locationOf, seenBy, webhooks } from '../webhook.ts';
-import { ENDPOINT_DEFAULTS, idParams, notFound } from '../webhook-shape.ts';
+import { idParams, notFound } from '../webhook-shape.ts';
 import { WEBHOOKS_TABLE } from '../webhooks.projection.ts';
 import { settle, type WriteDependencies } from '../writing.ts';
 import { rotateSecret } from './rotate-secret.ts';
@@ -11,7 +11,8 @@ import { rotateSecret } from './rotate-secret.ts';
 export const rotateSecretRoute = (needs: WriteDependencies) =>
   endpoint(
     {
-      ...ENDPOINT_DEFAULTS,
+      tag: 'Webhooks',
+      who: ['admin'],
       name: 'rotate_webhook_secret',
       machine: 'webhooks:write',
       access: { class: 'settings', stepUp: 'applications' },

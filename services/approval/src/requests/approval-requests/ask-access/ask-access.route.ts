@@ -24,7 +24,7 @@ import type { Changes } from '../changes.ts';
 import { bodyHashOf, earlierRequest } from '../earlier-request.ts';
 import { sealWord } from '../make-request.ts';
 import { answerWith, putRequest, refusedByQueue } from '../put-request.ts';
-import { COMMON, requestShape } from '../request-shape.ts';
+import { requestShape } from '../request-shape.ts';
 import { accessFactsOf, merged } from './ask-access.ts';
 
 type AccessDependencies = Pick<
@@ -68,7 +68,7 @@ type Asked = Request<unknown, unknown, Static<typeof body>, AgentPrincipal>;
 export const askForAccess = (approval: AccessDependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Approval requests',
       name: 'ask_for_access',
       summary: 'Ask for access that the agent lacks',
       description:

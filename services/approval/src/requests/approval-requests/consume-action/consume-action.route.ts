@@ -8,14 +8,7 @@ import { type IdentityFacts, patiently } from '../../identity-facts/identity-fac
 import type { Changes } from '../changes.ts';
 import { commentOf } from '../read-request.ts';
 import { type ApprovalRequest, requests } from '../request.ts';
-import {
-  ActionDetails,
-  ActionDigest,
-  COMMON,
-  isLive,
-  requestId,
-  target,
-} from '../request-shape.ts';
+import { ActionDetails, ActionDigest, isLive, requestId, target } from '../request-shape.ts';
 import { isVouchRequired, severalMayDecide } from '../who-decides.ts';
 import { type ConsumeAction, consumeAction } from './consume-action.ts';
 
@@ -46,7 +39,7 @@ const consumed = Type.Object(
 export const consumeActionRequest = (approval: ConsumeDependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Approval requests',
       name: 'consume_approval_request',
       summary: 'Use the approval of an action, once',
       description:

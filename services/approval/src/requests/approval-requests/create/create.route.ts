@@ -24,7 +24,6 @@ import type { Origin } from '../request.ts';
 import {
   ActionDetails,
   ActionDigest,
-  COMMON,
   isLive,
   NO_KEYS,
   requestShape,
@@ -94,7 +93,7 @@ type Asker = {
 export const createRequest = (approval: CreateDependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Approval requests',
       name: 'create_approval_request',
       access: { class: 'things', applicationScope: 'account' },
       summary: 'Ask a user for a decision',

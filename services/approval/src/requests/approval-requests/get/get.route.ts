@@ -5,7 +5,7 @@ import type { Changes } from '../changes.ts';
 import { mayRead } from '../decider.ts';
 import { factsForPersons } from '../facts-for-persons.ts';
 import { readRequest, showRequest } from '../read-request.ts';
-import { COMMON, NO_KEYS, requestId, requestShape } from '../request-shape.ts';
+import { NO_KEYS, requestId, requestShape } from '../request-shape.ts';
 
 type GetDependencies = Pick<
   ServiceDependencies,
@@ -20,7 +20,7 @@ type GetDependencies = Pick<
 export const getRequest = (approval: GetDependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Approval requests',
       name: 'get_approval_request',
       access: { class: 'things', applicationScope: 'account' },
       summary: 'One approval request',

@@ -7,7 +7,7 @@ import { endpoint } from '@cardea/http';
 import type { Queryable } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { COMMON, isImpersonated, requestShape, USERS_ONLY } from '../request-shape.ts';
+import { isImpersonated, requestShape, USERS_ONLY } from '../request-shape.ts';
 import { readRows, showRows } from '../rows.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'sealer' | 'streams'>;
@@ -15,7 +15,7 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'sealer' | 
 export const listOwnDecisions = (deps: Dependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Approval requests',
       name: 'list_my_decisions',
       access: { class: 'things', applicationScope: 'account' },
       tenant: 'optional',

@@ -4,7 +4,7 @@ import type { ServiceDependencies, SetHolders } from '@cardea/service';
 import Type from 'typebox';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { OPEN_SETS_MAX, PENDING_ROWS_MAX } from '../../limits.ts';
-import { COMMON, isImpersonated, isLive, requestShape, USERS_ONLY } from '../request-shape.ts';
+import { isImpersonated, isLive, requestShape, USERS_ONLY } from '../request-shape.ts';
 import { type Row, readRows, selectRows, showRows } from '../rows.ts';
 
 type ListPendingDependencies = Pick<
@@ -15,7 +15,7 @@ type ListPendingDependencies = Pick<
 export const listPending = (approval: ListPendingDependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Approval requests',
       name: 'list_pending_approvals',
       access: { class: 'things', applicationScope: 'account' },
       summary: 'Requests that wait for the caller, newest first',

@@ -3,7 +3,7 @@ import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import type { Status } from '../request.ts';
-import { COMMON, isImpersonated, NO_KEYS, requestShape, StatusShape } from '../request-shape.ts';
+import { isImpersonated, NO_KEYS, requestShape, StatusShape } from '../request-shape.ts';
 import { readRows, showRows } from '../rows.ts';
 
 type ListDependencies = Pick<ServiceDependencies, 'database' | 'clock' | 'sealer' | 'streams'>;
@@ -16,7 +16,7 @@ const ok = Type.Object(
 export const listRequests = (approval: ListDependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Approval requests',
       name: 'list_approval_requests',
       machine: 'approvals:read',
       access: { class: 'things', applicationScope: 'roles' },

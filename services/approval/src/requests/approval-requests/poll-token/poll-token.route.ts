@@ -8,7 +8,7 @@ import { mayRead } from '../decider.ts';
 import type { Polls } from '../polls.ts';
 import { readRequest } from '../read-request.ts';
 import { type ExistingRequest, useBefore } from '../request.ts';
-import { COMMON, StatusShape } from '../request-shape.ts';
+import { StatusShape } from '../request-shape.ts';
 import { untilDecided } from '../until-decided.ts';
 
 type PollTokenDependencies = Pick<ServiceDependencies, 'streams' | 'clock' | 'systemCommand'> & {
@@ -46,7 +46,7 @@ const ok = Type.Object(
 export const pollToken = (needs: PollTokenDependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Approval requests',
       name: 'poll_vend_approval',
       access: { class: 'things', applicationScope: 'account' },
       summary: 'Whether the approval that a vend waits for was given',

@@ -6,7 +6,7 @@ import type { Changes } from '../changes.ts';
 import { mayRead } from '../decider.ts';
 import type { Polls } from '../polls.ts';
 import { readRequest, showRequest } from '../read-request.ts';
-import { COMMON, NO_KEYS, requestId, requestShape } from '../request-shape.ts';
+import { NO_KEYS, requestId, requestShape } from '../request-shape.ts';
 import { untilDecided } from '../until-decided.ts';
 
 type PollDependencies = Pick<
@@ -23,7 +23,7 @@ type PollDependencies = Pick<
 export const pollRequest = (needs: PollDependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Approval requests',
       name: 'poll_approval_request',
       access: { class: 'things', applicationScope: 'account' },
       summary: 'An approval request once it is decided, or as it stands after 30 seconds',

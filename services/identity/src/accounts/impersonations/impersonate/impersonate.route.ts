@@ -26,7 +26,6 @@ export const impersonateRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       tag: 'Administration',
-      tenant: 'required',
       name: 'impersonate_user',
       machine: 'never',
       access: { class: 'settings', stepUp: 'users' },

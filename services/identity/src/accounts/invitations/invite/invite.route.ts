@@ -15,7 +15,7 @@ import { unknownRoles } from '../../users/administrator.ts';
 import { exists } from '../../users/user.ts';
 import { yieldsAddress } from '../../users/yield-address.ts';
 import { type Invitation, invitations } from '../invitation.ts';
-import { COMMON, InvitationShape, PATH, shownInvitation } from '../invitation-shape.ts';
+import { InvitationShape, PATH, shownInvitation } from '../invitation-shape.ts';
 import type { InvitedPerson, InvitePerson } from '../inviting.ts';
 
 type Dependencies = Pick<
@@ -43,7 +43,8 @@ type Asked = Request<object, object, Static<typeof Body>>;
 export const inviteRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Administration',
+      who: ['admin'],
       name: 'create_invitation',
       machine: 'users:write',
       access: { class: 'settings', stepUp: 'users' },

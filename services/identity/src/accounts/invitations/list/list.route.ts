@@ -4,7 +4,7 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
-import { COMMON, InvitationShape, PATH, statusAt } from '../invitation-shape.ts';
+import { InvitationShape, PATH, statusAt } from '../invitation-shape.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'database'>;
 
@@ -21,7 +21,8 @@ type Row = {
 export const listInvitationsRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Administration',
+      who: ['admin'],
       name: 'list_invitations',
       machine: 'users:read',
       access: { class: 'things', applicationScope: 'account' },

@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 import { administratorOf } from '../../../ranks/ranks.ts';
 import { invitations } from '../invitation.ts';
-import { COMMON, PATH } from '../invitation-shape.ts';
+import { PATH } from '../invitation-shape.ts';
 import { revoke } from './revoke.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'>;
@@ -14,7 +14,8 @@ type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'>;
 export const revokeInvitationRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Administration',
+      who: ['admin'],
       name: 'revoke_invitation',
       machine: 'users:write',
       access: { class: 'settings', stepUp: 'users' },

@@ -39,7 +39,6 @@ export const AdminUserInFull = named(
   closed({ ...userFields, public_metadata: metadataField, private_metadata: metadataField }),
 );
 export const Id = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
-export const COMMON = { tag: 'Administration', tenant: 'required' } as const;
 export const READS = ['admin', 'api_key:users:read'] as const;
 export const WRITES = ['admin', 'api_key:users:write'] as const;
 

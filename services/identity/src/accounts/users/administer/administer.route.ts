@@ -15,15 +15,7 @@ import { unknownRoles } from '../administrator.ts';
 import { type Profile, readProfile } from '../profile-fields.ts';
 import { type MetadataPatches, sealMetadata, sealProfile } from '../seal-profile.ts';
 import { exists } from '../user.ts';
-import {
-  AdminUserInFull,
-  COMMON,
-  Id,
-  Roles,
-  Status,
-  shownInFull,
-  WRITES,
-} from './admin-answers.ts';
+import { AdminUserInFull, Id, Roles, Status, shownInFull, WRITES } from './admin-answers.ts';
 import { findUser } from './admin-users.ts';
 import { administer, deleteUser } from './administer.ts';
 import { decideOnUser } from './decide-on-user.ts';
@@ -56,7 +48,7 @@ type Asked = Request<Static<typeof Id>, object, Static<typeof Body>>;
 export const updateUserRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Administration',
       name: 'update_user',
       machine: 'users:write',
       access: { class: 'settings', stepUp: 'users' },
@@ -143,7 +135,7 @@ const ATTEMPTS_MAX = 10;
 export const deleteUserRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Administration',
       name: 'delete_user',
       machine: 'users:write',
       access: { class: 'settings', stepUp: 'users' },

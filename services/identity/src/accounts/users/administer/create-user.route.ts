@@ -33,7 +33,7 @@ import { displayName } from '../profile-fields.ts';
 import { isActiveAdmin } from '../ranks.ts';
 import { repeatedCreation } from '../repeated-creation.ts';
 import { type ExistingUser, exists } from '../user.ts';
-import { AdminUserInFull, COMMON, Roles, shownInFull, WRITES } from './admin-answers.ts';
+import { AdminUserInFull, Roles, shownInFull, WRITES } from './admin-answers.ts';
 import { findUser } from './admin-users.ts';
 import { objectionTo } from './new-user.ts';
 
@@ -74,7 +74,7 @@ type Asked = Request<object, object, Static<typeof Body>>;
 export const createUserRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Administration',
       name: 'create_user',
       machine: 'users:write',
       access: { class: 'settings', stepUp: 'users' },

@@ -7,7 +7,7 @@ import { badField, closed } from '../../../http/answers.ts';
 import { emailAddress, type ToAscii } from '../../email-address.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { exists } from '../user.ts';
-import { AdminUserInFull, AdminUserShape, AnyStatus, COMMON, Id, READS } from './admin-answers.ts';
+import { AdminUserInFull, AdminUserShape, AnyStatus, Id, READS } from './admin-answers.ts';
 import { findUser, listUsers } from './admin-users.ts';
 
 /** Minimum number of characters, since the index is built of three at a time. */
@@ -26,7 +26,7 @@ const searchedCharacters = (search: string): number =>
 export const listUsersRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Administration',
       name: 'list_users',
       machine: 'users:read',
       access: { class: 'things', applicationScope: 'roles' },
@@ -76,7 +76,7 @@ export const getUserRoute = (
 ): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Administration',
       name: 'get_user',
       machine: 'users:read',
       access: { class: 'things', applicationScope: 'roles' },

@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 import { administratorOf } from '../../../ranks/ranks.ts';
 import { users } from '../user.ts';
-import { COMMON, Id } from './admin-answers.ts';
+import { Id } from './admin-answers.ts';
 import { resetMfa } from './reset-mfa.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'>;
@@ -14,7 +14,7 @@ type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'>;
 export const resetMfaRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Administration',
       name: 'reset_mfa',
       machine: 'never',
       access: { class: 'settings', stepUp: 'users' },

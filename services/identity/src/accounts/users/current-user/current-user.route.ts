@@ -3,7 +3,7 @@ import { named } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { closed, USERS_ONLY } from '../../../http/answers.ts';
+import { closed } from '../../../http/answers.ts';
 import { rankOf } from '../../../ranks/ranks.ts';
 import { clientSettings, type Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { UserDirectory } from '../../user-directory.ts';
@@ -67,7 +67,6 @@ export const currentUserRoute = (needs: Dependencies) =>
         ),
       }),
       refusals: { not_found: 404 },
-      notTaken: USERS_ONLY,
       consistency: { reads: ['workspaces'] },
     },
     async ({ principal }) => {

@@ -101,7 +101,6 @@ export const importUsersRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       tag: 'Administration',
-      tenant: 'required',
       name: 'import_users',
       machine: 'users:write',
       access: { class: 'settings', stepUp: 'users' },

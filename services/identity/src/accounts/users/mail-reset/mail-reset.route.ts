@@ -24,7 +24,6 @@ export const mailResetRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       tag: 'Administration',
-      tenant: 'required',
       name: 'reset_user_password',
       machine: 'users:write',
       access: { class: 'settings', stepUp: 'none' },

@@ -3,13 +3,7 @@ import { named } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import {
-  badField,
-  closed,
-  metadataField,
-  profileFields,
-  USERS_ONLY,
-} from '../../../http/answers.ts';
+import { badField, closed, metadataField, profileFields } from '../../../http/answers.ts';
 import { profileInputFields } from '../../../http/input-fields.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { readProfile } from '../profile-fields.ts';
@@ -27,7 +21,6 @@ const COMMON = {
   who: ['user'],
   tenant: 'optional',
   ok: named('UserProfile', closed({ ...profileFields, public_metadata: metadataField })),
-  notTaken: USERS_ONLY,
 } as const;
 
 export const getProfileRoute = (needs: Pick<Dependencies, 'userDirectory'>) =>

@@ -3,7 +3,7 @@ import { endpoint } from '@cardea/http';
 import { languageOf } from '@cardea/pages';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { closed, tooOften, USERS_ONLY } from '../../../http/answers.ts';
+import { closed, tooOften } from '../../../http/answers.ts';
 import { type MailOutbox, mailLimit } from '../../../mail/mail.module.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { isVerificationDue } from './resend-verification.ts';
@@ -32,7 +32,6 @@ export const resendVerificationRoute = (needs: Dependencies) =>
       input: { isOptional: true },
       ok: closed({ status: Type.Literal('verification email sent') }),
       refusals: { rate_limited: 429 },
-      notTaken: USERS_ONLY,
     },
     async (request) => {
       const { id, tenantId } = request.principal;

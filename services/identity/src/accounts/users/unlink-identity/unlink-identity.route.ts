@@ -3,7 +3,7 @@ import { named, Time } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { closed, USERS_ONLY } from '../../../http/answers.ts';
+import { closed } from '../../../http/answers.ts';
 import { SOCIAL_PROVIDERS } from '../../../workspaces/workspaces.module.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { exists, users } from '../user.ts';
@@ -13,18 +13,14 @@ type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId'>;
 };
 
-const COMMON = {
-  tag: 'Self-service',
-  who: ['user'],
-  tenant: 'optional',
-  notTaken: USERS_ONLY,
-} as const;
 const Provider = named('SocialProvider', Type.Enum([...SOCIAL_PROVIDERS]));
 
 export const listIdentitiesRoute = (needs: Pick<Dependencies, 'userDirectory'>) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Self-service',
+      who: ['user'],
+      tenant: 'optional',
       name: 'list_my_identities',
       access: { class: 'things', applicationScope: 'account' },
       summary: 'List the accounts elsewhere that I sign in by',
@@ -49,7 +45,9 @@ export const listIdentitiesRoute = (needs: Pick<Dependencies, 'userDirectory'>) 
 export const unlinkIdentityRoute = (needs: Dependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Self-service',
+      who: ['user'],
+      tenant: 'optional',
       name: 'unlink_my_identity',
       access: { class: 'settings', stepUp: 'users' },
       summary: 'Sign in by an account elsewhere no longer',

@@ -11,7 +11,6 @@ import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import { agents, isThere } from '../../agents/agent.ts';
 import {
-  AGENTS,
   AGENTS_READ,
   AGENTS_WRITE,
   AgentId,
@@ -53,7 +52,7 @@ const MS = 1_000;
 export const createAgentKeyRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...AGENTS,
+      tag: 'Agents',
       name: 'create_agent_key',
       machine: 'agents:write',
       access: { class: 'settings', stepUp: 'none' },
@@ -137,7 +136,7 @@ export const listAgentKeysRoute = ({
 }: Pick<Dependencies, 'database' | 'snapshots'>): Endpoint =>
   endpoint(
     {
-      ...AGENTS,
+      tag: 'Agents',
       name: 'list_agent_keys',
       machine: 'agents:read',
       access: { class: 'things', applicationScope: 'account' },
@@ -172,7 +171,7 @@ export const listAgentKeysRoute = ({
 export const rotateAgentKeyRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...AGENTS,
+      tag: 'Agents',
       name: 'rotate_agent_key',
       machine: 'agents:write',
       access: { class: 'settings', stepUp: 'none' },
@@ -222,7 +221,7 @@ export const rotateAgentKeyRoute = (needs: Dependencies): Endpoint =>
 export const revokeAgentKeyRoute = (needs: Pick<Dependencies, 'command' | 'streams'>): Endpoint =>
   endpoint(
     {
-      ...AGENTS,
+      tag: 'Agents',
       name: 'revoke_agent_key',
       machine: 'agents:write',
       access: { class: 'settings', stepUp: 'none' },

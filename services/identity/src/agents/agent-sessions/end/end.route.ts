@@ -5,7 +5,7 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 import { agentSessions } from '../agent-session.ts';
-import { PATH, SESSIONS, SessionId } from '../session-shape.ts';
+import { PATH, SessionId } from '../session-shape.ts';
 import { READERS, sees } from '../visibility.ts';
 import { endAgentSession } from './end.ts';
 
@@ -14,7 +14,7 @@ type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'>;
 export const endAgentSessionRoute = (needs: Dependencies) =>
   endpoint(
     {
-      ...SESSIONS,
+      tag: 'Agent sessions',
       name: 'end_agent_session',
       access: { class: 'things', applicationScope: 'account' },
       repeat: 'safe',

@@ -21,7 +21,6 @@ import {
   delegationRequired,
   KEYS_ONLY,
   PATH,
-  SESSIONS,
   SessionId,
   servicesFault,
   shownBriefly,
@@ -39,7 +38,7 @@ type Dependencies = Pick<ServiceDependencies, 'command' | 'ids' | 'limits' | 'st
 export const issueTokensRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...SESSIONS,
+      tag: 'Agent sessions',
       name: 'issue_agent_tokens',
       repeat: 'safe',
       summary: 'New tokens for an agent session',

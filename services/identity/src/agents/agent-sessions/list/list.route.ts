@@ -6,15 +6,7 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 import { agentSessions } from '../agent-session.ts';
-import {
-  PATH,
-  SESSIONS,
-  SessionId,
-  type SessionRow,
-  SessionShape,
-  Status,
-  shown,
-} from '../session-shape.ts';
+import { PATH, SessionId, type SessionRow, SessionShape, Status, shown } from '../session-shape.ts';
 import { READERS, sees, type Visibility, visibilityOf } from '../visibility.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'streams'>;
@@ -25,7 +17,7 @@ export const listAgentSessionsRoute = ({
 }: Pick<Dependencies, 'clock' | 'database'>) =>
   endpoint(
     {
-      ...SESSIONS,
+      tag: 'Agent sessions',
       name: 'list_agent_sessions',
       access: { class: 'things', applicationScope: 'account' },
       summary: 'List agent sessions',
@@ -80,7 +72,7 @@ export const getAgentSessionRoute = ({
 }: Pick<Dependencies, 'clock' | 'streams'>): Endpoint =>
   endpoint(
     {
-      ...SESSIONS,
+      tag: 'Agent sessions',
       name: 'get_agent_session',
       access: { class: 'things', applicationScope: 'account' },
       summary: 'One agent session',

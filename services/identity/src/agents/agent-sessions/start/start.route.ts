@@ -4,7 +4,7 @@ import { type Endpoint, endpoint } from '@cardea/http';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 import { ConcreteGrants } from '../../agents/service-grant.ts';
-import { KEYS_ONLY, PATH, SESSIONS, shownBriefly, TokensShape, Ttl } from '../session-shape.ts';
+import { KEYS_ONLY, PATH, shownBriefly, TokensShape, Ttl } from '../session-shape.ts';
 import type { AgentSessionStart } from './start-session.ts';
 
 type Dependencies = { readonly startAgentSession: AgentSessionStart };
@@ -57,7 +57,7 @@ export const START_CONTRACT = {
 export const startAgentSessionRoute = ({ startAgentSession }: Dependencies): Endpoint =>
   endpoint(
     {
-      ...SESSIONS,
+      tag: 'Agent sessions',
       name: START_CONTRACT.name,
       summary: 'Start an agent session',
       description:

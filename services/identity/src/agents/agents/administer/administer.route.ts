@@ -8,7 +8,6 @@ import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import type { AgentNames } from '../../agent-names.ts';
 import { type AgentFields, agents, type ExistingAgent, isThere } from '../agent.ts';
 import {
-  AGENTS,
   AGENTS_WRITE,
   AgentId,
   AgentShape,
@@ -39,7 +38,7 @@ const PATH = '/api/v1/agents';
 export const createAgentRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...AGENTS,
+      tag: 'Agents',
       name: 'create_agent',
       machine: 'agents:write',
       access: { class: 'settings', stepUp: 'none' },
@@ -115,7 +114,7 @@ export const createAgentRoute = (needs: Dependencies): Endpoint =>
 export const changeAgentRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...AGENTS,
+      tag: 'Agents',
       name: 'update_agent',
       machine: 'agents:write',
       access: { class: 'settings', stepUp: 'none' },
@@ -190,7 +189,7 @@ export const deleteAgentRoute = (
 ): Endpoint =>
   endpoint(
     {
-      ...AGENTS,
+      tag: 'Agents',
       name: 'delete_agent',
       machine: 'agents:write',
       access: { class: 'settings', stepUp: 'none' },

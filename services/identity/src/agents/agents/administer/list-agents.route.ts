@@ -3,10 +3,10 @@ import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
-import { closed, USERS_ONLY } from '../../../http/answers.ts';
+import { closed } from '../../../http/answers.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import { agents, type ExistingAgent, isThere } from '../agent.ts';
-import { AGENTS, AGENTS_READ, AgentId, AgentShape } from '../agent-shape.ts';
+import { AGENTS_READ, AgentId, AgentShape } from '../agent-shape.ts';
 import { listAgents, shownAgent } from '../list-agents.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'database'> & {
@@ -22,7 +22,7 @@ export const listAgentsRoute = ({
 }: Pick<Dependencies, 'clock' | 'database'>): Endpoint =>
   endpoint(
     {
-      ...AGENTS,
+      tag: 'Agents',
       name: 'list_agents',
       machine: 'agents:read',
       access: { class: 'things', applicationScope: 'roles' },
@@ -56,7 +56,6 @@ export const myAgentsRoute = ({ clock, database }: Pick<Dependencies, 'clock' | 
       path: '/api/v1/me/agents',
       who: ['user'],
       tenant: 'optional',
-      notTaken: USERS_ONLY,
       query: Type.Object(pageQuery),
       ok: AgentList,
       refusals: {},
@@ -77,7 +76,7 @@ export const getAgentRoute = ({
 }: Pick<Dependencies, 'clock' | 'snapshots'>): Endpoint =>
   endpoint(
     {
-      ...AGENTS,
+      tag: 'Agents',
       name: 'get_agent',
       machine: 'agents:read',
       access: { class: 'things', applicationScope: 'roles' },

@@ -13,7 +13,7 @@ import { requestHash, reusedKey, type ServiceDependencies } from '@cardea/servic
 import Type from 'typebox';
 import { users } from '../../../accounts/accounts.module.ts';
 import { futureMoment } from '../../../credentials/credentials.module.ts';
-import { badField, closed, USERS_ONLY } from '../../../http/answers.ts';
+import { badField, closed } from '../../../http/answers.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import { agents, isThere } from '../../agents/agent.ts';
 import {
@@ -33,12 +33,6 @@ type Dependencies = Pick<
 };
 
 export const DELEGATIONS_PATH = '/api/v1/me/delegations';
-export const DELEGATIONS = {
-  tag: 'Self-service',
-  who: ['user'],
-  tenant: 'optional',
-  notTaken: USERS_ONLY,
-} as const;
 export const DelegationShape = named(
   'Delegation',
   closed({
@@ -56,7 +50,9 @@ export const grantDelegationRoute = (
 ): Endpoint =>
   endpoint(
     {
-      ...DELEGATIONS,
+      tag: 'Self-service',
+      who: ['user'],
+      tenant: 'optional',
       name: 'grant_delegation',
       access: { class: 'settings', stepUp: 'none' },
       summary: 'Let an agent act for me',
@@ -120,7 +116,9 @@ export const listDelegationsRoute = ({
 }: Pick<Dependencies, 'clock' | 'database'>) =>
   endpoint(
     {
-      ...DELEGATIONS,
+      tag: 'Self-service',
+      who: ['user'],
+      tenant: 'optional',
       name: 'list_delegations',
       access: { class: 'things', applicationScope: 'account' },
       summary: 'Agents that may act for me',
@@ -144,7 +142,9 @@ export const listDelegationsRoute = ({
 export const withdrawDelegationRoute = (needs: Dependencies) =>
   endpoint(
     {
-      ...DELEGATIONS,
+      tag: 'Self-service',
+      who: ['user'],
+      tenant: 'optional',
       name: 'withdraw_delegation',
       access: { class: 'settings', stepUp: 'none' },
       repeat: 'safe',

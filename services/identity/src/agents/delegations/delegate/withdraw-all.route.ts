@@ -9,7 +9,7 @@ import { agentSessions } from '../../agent-sessions/agent-session.ts';
 import { endAgentSession } from '../../agent-sessions/end/end.ts';
 import { openSessions } from '../../agent-sessions/end-many.ts';
 import { delegations } from '../delegation.ts';
-import { DELEGATIONS, DELEGATIONS_PATH } from './delegate.route.ts';
+import { DELEGATIONS_PATH } from './delegate.route.ts';
 import { withdrawDelegation } from './delegate.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'database' | 'streams'>;
@@ -22,7 +22,9 @@ const PAGES_MAX = 20;
 export const withdrawAllDelegationsRoute = (needs: Dependencies) =>
   endpoint(
     {
-      ...DELEGATIONS,
+      tag: 'Self-service',
+      who: ['user'],
+      tenant: 'optional',
       path: DELEGATIONS_PATH,
       name: 'withdraw_all_delegations',
       access: { class: 'settings', stepUp: 'none' },

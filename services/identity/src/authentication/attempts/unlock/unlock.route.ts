@@ -19,7 +19,6 @@ export const unlockRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
       tag: 'Administration',
-      tenant: 'required',
       name: 'unlock_user',
       machine: 'never',
       access: { class: 'settings', stepUp: 'users' },

@@ -16,7 +16,6 @@ export const sendCodeRoute = (needs: SendDependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/auth/otp/send',
       who: 'anyone',
-      tenant: 'required',
       repeat: 'never',
       body: closed({ email: emailField }),
       ok: closed(sentFields),

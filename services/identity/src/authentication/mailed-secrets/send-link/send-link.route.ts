@@ -15,7 +15,6 @@ export const sendLinkRoute = (needs: SendDependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/auth/magic-link',
       who: 'anyone',
-      tenant: 'required',
       repeat: 'never',
       body: closed({ email: emailField }),
       ok: closed(sentFields),

@@ -57,7 +57,6 @@ export const verifyCodeRoute = (needs: Dependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/auth/otp/verify',
       who: 'anyone',
-      tenant: 'required',
       repeat: 'never',
       body: Body,
       ok: Type.Union([SignedInByMail, SecondFactorDue]),

@@ -34,7 +34,6 @@ const COMMON = {
   tag: 'Authentication',
   method: 'post',
   who: 'anyone',
-  tenant: 'required',
   repeat: 'never',
   response: { isSecret: true },
 } as const;

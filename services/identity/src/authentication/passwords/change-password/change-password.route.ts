@@ -11,7 +11,7 @@ import {
   type UserDirectory,
   users,
 } from '../../../accounts/accounts.module.ts';
-import { closed, PASSWORD_BODY_MAX_BYTES, USERS_ONLY } from '../../../http/answers.ts';
+import { closed, PASSWORD_BODY_MAX_BYTES } from '../../../http/answers.ts';
 import { newPasswordField } from '../../../http/input-fields.ts';
 import { ownSession } from '../../../sessions/sessions.module.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
@@ -53,7 +53,6 @@ export const changePasswordRoute = (needs: Dependencies) =>
         too_many_attempts: 429,
         rate_limited: 429,
       },
-      notTaken: USERS_ONLY,
       consistency: { waitsFor: ['users'] },
       recordsItsRefusals: ['invalid_credentials', 'too_many_attempts'],
       input: { limitBytes: PASSWORD_BODY_MAX_BYTES },

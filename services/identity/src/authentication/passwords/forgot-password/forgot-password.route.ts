@@ -20,7 +20,6 @@ export const forgotPasswordRoute = (needs: MailDependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/auth/forgot-password',
       who: 'anyone',
-      tenant: 'required',
       body: closed({ email: emailField }),
       ok: message,
       refusals: { invalid_email: 400, tenant_not_found: 404, rate_limited: 429 },

@@ -33,7 +33,6 @@ export const logInRoute = (needs: Dependencies): Endpoint =>
       method: 'post',
       path: '/api/v1/auth/login',
       who: 'anyone',
-      tenant: 'required',
       body: Body,
       ok: Type.Union([SignedIn, SecondFactorDue]),
       refusals: {

@@ -29,11 +29,6 @@ type Dependencies = Pick<
 };
 
 const PATH = '/api/v1/api-keys';
-const COMMON = {
-  tag: 'API keys',
-  who: ['admin'],
-  tenant: 'required',
-} as const;
 const Environment = named('ApiKeyEnvironment', Type.Enum(['live', 'test']));
 const NullableText = Type.Union([Type.String(), Type.Null()]);
 const keyFields = {
@@ -57,7 +52,8 @@ const GRACE_MAX_S = 86_400;
 export const createApiKeyRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'API keys',
+      who: ['admin'],
       name: 'create_api_key',
       machine: 'never',
       access: { class: 'settings', stepUp: 'users' },
@@ -128,7 +124,8 @@ export const createApiKeyRoute = (needs: Dependencies): Endpoint =>
 export const listApiKeysRoute = (needs: Pick<Dependencies, 'database'>): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'API keys',
+      who: ['admin'],
       name: 'list_api_keys',
       machine: 'never',
       access: { class: 'things', applicationScope: 'account' },
@@ -154,7 +151,8 @@ export const listApiKeysRoute = (needs: Pick<Dependencies, 'database'>): Endpoin
 export const listScopesRoute = (): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'API keys',
+      who: ['admin'],
       name: 'list_api_key_scopes',
       machine: 'never',
       access: { class: 'things', applicationScope: 'account' },
@@ -175,7 +173,8 @@ export const listScopesRoute = (): Endpoint =>
 export const rotateApiKeyRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'API keys',
+      who: ['admin'],
       name: 'rotate_api_key',
       machine: 'never',
       access: { class: 'settings', stepUp: 'users' },
@@ -214,7 +213,8 @@ export const rotateApiKeyRoute = (needs: Dependencies): Endpoint =>
 export const revokeApiKeyRoute = (needs: Pick<Dependencies, 'command' | 'streams'>): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'API keys',
+      who: ['admin'],
       name: 'revoke_api_key',
       machine: 'never',
       access: { class: 'settings', stepUp: 'users' },

@@ -14,7 +14,6 @@ import { closed } from '../../../http/answers.ts';
 import { nullable } from '../../../http/input-fields.ts';
 import { factorField } from '../../../streams/encrypted-fields.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
-import { COMMON } from '../../self-service.ts';
 import { type Factor, type FactorFacts, factors } from '../factor.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'sealer' | 'streams'> & {
@@ -36,7 +35,9 @@ export const SecondFactor = named(
 export const listFactorsRoute = (needs: Dependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Self-service',
+      who: ['user'],
+      tenant: 'optional',
       name: 'list_second_factors',
       access: { class: 'things', applicationScope: 'account' },
       summary: 'My second factors',

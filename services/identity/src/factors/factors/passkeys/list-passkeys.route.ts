@@ -8,7 +8,6 @@ import { exists, type UserDirectory } from '../../../accounts/accounts.module.ts
 import { closed } from '../../../http/answers.ts';
 import { nullable } from '../../../http/input-fields.ts';
 import { factorField } from '../../../streams/encrypted-fields.ts';
-import { COMMON } from '../../self-service.ts';
 import { factors, type PasskeyFacts } from '../factor.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'sealer' | 'streams'> & {
@@ -26,7 +25,9 @@ export const passkeyFields = {
 export const listPasskeysRoute = (needs: Dependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Self-service',
+      who: ['user'],
+      tenant: 'optional',
       name: 'list_passkeys',
       access: { class: 'things', applicationScope: 'account' },
       summary: 'My passkeys',

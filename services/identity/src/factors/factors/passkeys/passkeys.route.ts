@@ -8,7 +8,7 @@ import { badField, challengeFields, closed, credentialField } from '../../../htt
 import { displayNameField, nullable } from '../../../http/input-fields.ts';
 import type { TenantFacts, Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { Passkeys } from '../../passkeys.ts';
-import { COMMON, isOff } from '../../self-service.ts';
+import { isOff } from '../../self-service.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command'> & {
   readonly userDirectory: Pick<UserDirectory, 'byId' | 'emailOf'>;
@@ -28,7 +28,9 @@ const areAllowed = (tenant: TenantFacts): boolean =>
 export const passkeyOptionsRoute = (needs: Dependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Self-service',
+      who: ['user'],
+      tenant: 'optional',
       name: 'passkey_options',
       access: { class: 'settings', stepUp: 'users' },
       summary: 'What a browser needs to make a passkey',
@@ -56,7 +58,9 @@ export const passkeyOptionsRoute = (needs: Dependencies) =>
 export const addPasskeyRoute = (needs: Dependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Self-service',
+      who: ['user'],
+      tenant: 'optional',
       name: 'add_passkey',
       access: { class: 'settings', stepUp: 'users' },
       summary: 'Add a passkey that a browser made',

@@ -6,7 +6,6 @@ import { displayName, exists, type UserDirectory } from '../../../accounts/accou
 import { badField, closed } from '../../../http/answers.ts';
 import { displayNameField, nullable } from '../../../http/input-fields.ts';
 import { factorField } from '../../../streams/encrypted-fields.ts';
-import { COMMON } from '../../self-service.ts';
 import { factors } from '../factor.ts';
 import { passkeyFields } from './list-passkeys.route.ts';
 import { renameFactor } from './passkeys.ts';
@@ -18,7 +17,9 @@ type Dependencies = Pick<ServiceDependencies, 'command' | 'sealer' | 'streams'> 
 export const renamePasskeyRoute = (needs: Dependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Self-service',
+      who: ['user'],
+      tenant: 'optional',
       name: 'rename_passkey',
       access: { class: 'settings', stepUp: 'none' },
       summary: 'Rename one of my passkeys',

@@ -4,7 +4,6 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 import type { SecondFactors } from '../../second-factors.ts';
-import { COMMON } from '../../self-service.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command'> & {
   readonly secondFactors: Pick<SecondFactors, 'renewRecoveryCodes'>;
@@ -13,7 +12,9 @@ type Dependencies = Pick<ServiceDependencies, 'command'> & {
 export const recoveryCodesRoute = (needs: Dependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Self-service',
+      who: ['user'],
+      tenant: 'optional',
       name: 'renew_recovery_codes',
       access: { class: 'settings', stepUp: 'users' },
       summary: 'Replace my recovery codes',

@@ -5,7 +5,6 @@ import Type from 'typebox';
 import { users } from '../../../accounts/accounts.module.ts';
 import { closed } from '../../../http/answers.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
-import { COMMON } from '../../self-service.ts';
 import { removeFactor } from './remove.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'> & {
@@ -41,7 +40,9 @@ const removal = (
 ) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Self-service',
+      who: ['user'],
+      tenant: 'optional',
       ...of,
       access: { class: 'settings', stepUp: 'users' },
       method: 'delete',

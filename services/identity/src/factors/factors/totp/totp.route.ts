@@ -7,7 +7,7 @@ import { badField, closed } from '../../../http/answers.ts';
 import { displayNameField } from '../../../http/input-fields.ts';
 import type { Workspaces } from '../../../workspaces/workspaces.module.ts';
 import type { SecondFactors } from '../../second-factors.ts';
-import { COMMON, counted, isOff } from '../../self-service.ts';
+import { counted, isOff } from '../../self-service.ts';
 import { FACTORS_MAX } from '../add-factor.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'limits'> & {
@@ -19,7 +19,9 @@ type Dependencies = Pick<ServiceDependencies, 'command' | 'limits'> & {
 export const enrolTotpRoute = (needs: Dependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Self-service',
+      who: ['user'],
+      tenant: 'optional',
       name: 'enrol_totp',
       access: { class: 'settings', stepUp: 'users' },
       summary: 'Enrol an authenticator app',
@@ -69,7 +71,9 @@ export const enrolTotpRoute = (needs: Dependencies) =>
 export const confirmTotpRoute = (needs: Dependencies) =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Self-service',
+      who: ['user'],
+      tenant: 'optional',
       name: 'confirm_totp',
       access: { class: 'settings', stepUp: 'none' },
       summary: 'Confirm an authenticator app by its first code',

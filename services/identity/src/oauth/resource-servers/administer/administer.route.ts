@@ -33,11 +33,6 @@ type Dependencies = Pick<
 };
 
 const PATH = '/api/v1/admin/resource-servers';
-const COMMON = {
-  tag: 'Applications',
-  who: ['admin'],
-  tenant: 'required',
-} as const;
 const SCOPES_MAX = 100;
 const DESCRIPTION_CHARACTERS_MAX = 256;
 const TTL_MIN_S = 60;
@@ -82,7 +77,8 @@ const ResourceServerShape = named(
 export const createResourceServerRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Applications',
+      who: ['admin'],
       name: 'create_resource_server',
       machine: 'applications:write',
       access: { class: 'settings', stepUp: 'users' },
@@ -164,7 +160,8 @@ async function created(
 export const listResourceServersRoute = ({ database }: Pick<Dependencies, 'database'>): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Applications',
+      who: ['admin'],
       name: 'list_resource_servers',
       machine: 'applications:read',
       access: { class: 'things', applicationScope: 'account' },
@@ -206,7 +203,8 @@ export const deleteResourceServerRoute = (
 ): Endpoint =>
   endpoint(
     {
-      ...COMMON,
+      tag: 'Applications',
+      who: ['admin'],
       name: 'delete_resource_server',
       machine: 'applications:write',
       access: { class: 'settings', stepUp: 'users' },

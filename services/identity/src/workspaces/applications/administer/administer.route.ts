@@ -57,18 +57,14 @@ type Dependencies = Pick<
   readonly workspaces: Pick<Workspaces, 'tenant'>;
 };
 
-export const APPLICATIONS = {
-  tag: 'Applications',
-  who: ['admin'],
-  tenant: 'required',
-} as const;
 export const APPLICATIONS_PATH = '/api/v1/admin/applications';
 export const ApplicationId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
 
 export const createApplicationRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...APPLICATIONS,
+      tag: 'Applications',
+      who: ['admin'],
       name: 'create_application',
       machine: 'applications:write',
       access: { class: 'settings', stepUp: 'users' },
@@ -138,7 +134,8 @@ export const createApplicationRoute = (needs: Dependencies): Endpoint =>
 export const getApplicationRoute = ({ snapshots }: Pick<Dependencies, 'snapshots'>): Endpoint =>
   endpoint(
     {
-      ...APPLICATIONS,
+      tag: 'Applications',
+      who: ['admin'],
       name: 'get_application',
       machine: 'applications:read',
       access: { class: 'things', applicationScope: 'account' },
@@ -162,7 +159,8 @@ export const updateApplicationRoute = (
 ): Endpoint =>
   endpoint(
     {
-      ...APPLICATIONS,
+      tag: 'Applications',
+      who: ['admin'],
       name: 'update_application',
       machine: 'applications:write',
       access: { class: 'settings', stepUp: 'users' },
@@ -216,7 +214,8 @@ export const deleteApplicationRoute = (
 ): Endpoint =>
   endpoint(
     {
-      ...APPLICATIONS,
+      tag: 'Applications',
+      who: ['admin'],
       name: 'delete_application',
       machine: 'applications:write',
       access: { class: 'settings', stepUp: 'users' },

@@ -7,12 +7,7 @@ import { closed } from '../../../http/answers.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import { tokensBeforeAt } from '../../../streams/tokens-before.ts';
 import { applications } from '../application.ts';
-import {
-  APPLICATIONS,
-  APPLICATIONS_PATH,
-  ApplicationId,
-  publishableKeyFor,
-} from './administer.route.ts';
+import { APPLICATIONS_PATH, ApplicationId, publishableKeyFor } from './administer.route.ts';
 import { isThere, rotateClientSecret, rotatePublishableKey } from './administer.ts';
 import { byAdministrator, refusedFor } from './by-administrator.ts';
 import { endLateTokens } from './end-late-tokens.ts';
@@ -23,7 +18,8 @@ type Dependencies = Pick<ServiceDependencies, 'clock' | 'command' | 'random' | '
 
 const GRACE_MAX_S = 86_400;
 const COMMON = {
-  ...APPLICATIONS,
+  tag: 'Applications',
+  who: ['admin'],
   repeat: 'never',
   method: 'post',
   params: ApplicationId,

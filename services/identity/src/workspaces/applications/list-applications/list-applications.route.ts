@@ -25,7 +25,6 @@ export const listApplicationsRoute = (needs: Dependencies): Endpoint =>
       method: 'get',
       path: '/api/v1/admin/applications',
       who: ['admin'],
-      tenant: 'required',
       query: Type.Object(pageQuery),
       ok: closed({
         applications: Type.Array(ApplicationShape),

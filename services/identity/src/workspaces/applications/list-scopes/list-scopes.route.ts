@@ -18,7 +18,6 @@ export const listMachineScopesRoute = (): Endpoint =>
       method: 'get',
       path: '/api/v1/admin/scopes',
       who: ['admin'],
-      tenant: 'required',
       ok: closed({
         scopes: Type.Array(Type.String()),
         descriptions: Type.Record(Type.String(), Type.String()),

@@ -19,7 +19,6 @@ const COMMON = {
   tag: 'Administration',
   path: '/api/v1/admin/organization',
   who: ['owner'],
-  tenant: 'required',
   ok: named(
     'Organization',
     closed({

@@ -17,7 +17,6 @@ import {
   EnvironmentField,
   ownTenant,
   shownTenant,
-  TENANTS,
   TenantId,
   TenantShape,
 } from '../tenant-shape.ts';
@@ -33,7 +32,8 @@ const PATH = '/api/v1/admin/tenants/{id}';
 export const getTenantRoute = (needs: Pick<Dependencies, 'workspaces'>): Endpoint =>
   endpoint(
     {
-      ...TENANTS,
+      tag: 'Administration',
+      who: ['owner'],
       name: 'get_tenant',
       machine: 'settings:read',
       access: { class: 'things', applicationScope: 'roles' },
@@ -56,7 +56,8 @@ export const getTenantRoute = (needs: Pick<Dependencies, 'workspaces'>): Endpoin
 export const updateTenantRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...TENANTS,
+      tag: 'Administration',
+      who: ['owner'],
       name: 'update_tenant',
       machine: 'settings:write',
       access: { class: 'settings', stepUp: 'users' },

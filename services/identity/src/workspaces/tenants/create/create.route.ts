@@ -7,7 +7,7 @@ import { closed } from '../../../http/answers.ts';
 import { emailField, filledNameField } from '../../../http/input-fields.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { type TenantFacts, tenants } from '../tenant.ts';
-import { EnvironmentField, shownTenant, TENANTS, TenantShape } from '../tenant-shape.ts';
+import { EnvironmentField, shownTenant, TenantShape } from '../tenant-shape.ts';
 import { newTenant } from './create.ts';
 
 /** Invites the first administrator; the address is checked before anything is created. */
@@ -46,7 +46,8 @@ const Body = closed({
 export const createTenantRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...TENANTS,
+      tag: 'Administration',
+      who: ['owner'],
       name: 'create_tenant',
       machine: 'never',
       access: { class: 'settings', stepUp: 'users' },

@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { tenants } from '../tenant.ts';
-import { ownTenant, TENANTS, TenantId } from '../tenant-shape.ts';
+import { ownTenant, TenantId } from '../tenant-shape.ts';
 import { closeTenant } from './delete.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'> & {
@@ -16,7 +16,8 @@ type Dependencies = Pick<ServiceDependencies, 'command' | 'streams'> & {
 export const deleteTenantRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...TENANTS,
+      tag: 'Administration',
+      who: ['owner'],
       name: 'delete_tenant',
       machine: 'never',
       access: { class: 'settings', stepUp: 'users' },

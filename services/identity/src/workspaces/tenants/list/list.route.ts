@@ -5,7 +5,7 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 import type { Workspaces } from '../../workspaces.ts';
-import { shownTenant, TENANTS, TenantShape } from '../tenant-shape.ts';
+import { shownTenant, TenantShape } from '../tenant-shape.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'database'> & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
@@ -14,7 +14,8 @@ type Dependencies = Pick<ServiceDependencies, 'database'> & {
 export const listTenantsRoute = (needs: Dependencies): Endpoint =>
   endpoint(
     {
-      ...TENANTS,
+      tag: 'Administration',
+      who: ['owner'],
       name: 'list_tenants',
       machine: 'never',
       access: { class: 'things', applicationScope: 'roles' },

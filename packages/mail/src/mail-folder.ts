@@ -25,6 +25,8 @@ export function mailFolder(
   { ids, clock }: { readonly ids: Ids; readonly clock: Clock },
 ): MailFolder {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
+  /** The mails of the last list by file, because a file never changes. */
+  let read = new Map<string, ListedMail>();
   return {
     send: async ({ link = null, code = null, fromName = null, replyTo = null, ...mail }) => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -51,10 +53,15 @@ export function mailFolder(
       const to = asked?.trim().toLowerCase();
       const names = (await namesIn(folder)).filter((name) => name.endsWith('.json'));
       const newest = names.sort().reverse().slice(0, LISTED_MAX);
-      const mails = await Promise.all(newest.map((name) => read(join(folder, name))));
-      return mails
-        .filter((mail) => mail !== undefined)
-        .filter((mail) => to === undefined || mail.to === to);
+      const before = read;
+      const mails = await Promise.all(
+        newest.map(async (name) => {
+          const mail = before.get(name) ?? (await readMail(join(folder, name)));
+          return mail === undefined ? [] : ([[name, mail]] as const);
+        }),
+      );
+      read = new Map(mails.flat());
+      return [...read.values()].filter((mail) => to === undefined || mail.to === to);
     },
     empty: async () => {
       const names = await namesIn(folder);
@@ -73,7 +80,7 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-async function read(file: string): Promise<ListedMail | undefined> {
+async function readMail(file: string): Promise<ListedMail | undefined> {
   try {
     return JSON.parse(await readFile(file, 'utf8')) as ListedMail;
   } catch (error) {

@@ -99,7 +99,10 @@ export type BenchContext = {
 export type Bench = {
   readonly id: string;
   readonly title: string;
-  /** It starts or fills more than the others: `npm test` only loads it, `npm run test:long` runs it. */
+  /**
+   * `npm test` only loads it, `npm run test:long` runs it. The others play each kind of subject: a worker, a service in a
+   * process of its own, the product as a whole, the gateway.
+   */
   readonly isLong?: boolean;
   readonly run: (context: BenchContext) => Promise<readonly Row[]>;
 };

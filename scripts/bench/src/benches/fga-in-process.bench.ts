@@ -20,7 +20,12 @@ const SMALLER_SMOKE = '100';
 const WITHOUT_REASON = 'check without its reason';
 
 export const benches: readonly Bench[] = [
-  { id: 'fga-in-process', title: 'the index of relationship tuples, in process', run: inProcess },
+  {
+    id: 'fga-in-process',
+    title: 'the index of relationship tuples, in process',
+    isLong: true,
+    run: inProcess,
+  },
 ];
 
 type Ready = {

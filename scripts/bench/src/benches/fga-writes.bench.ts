@@ -12,7 +12,12 @@ const TUPLES = 4_000;
 const CONNECTIONS = 8;
 
 export const benches: readonly Bench[] = [
-  { id: 'fga-writes', title: 'tuples written and deleted, in batches and singly', run: writes },
+  {
+    id: 'fga-writes',
+    title: 'tuples written and deleted, in batches and singly',
+    isLong: true,
+    run: writes,
+  },
 ];
 
 async function writes(context: BenchContext): Promise<readonly Row[]> {

@@ -18,8 +18,18 @@ const CALLERS_SMOKE = 8;
 const PATH = '/oauth2/introspect';
 
 export const benches: readonly Bench[] = [
-  { id: 'B18', title: 'introspection of a live token, 64 clients', run: introspection },
-  { id: 'B19', title: 'authorize to tokens in a browser that is signed in', run: authorization },
+  {
+    id: 'B18',
+    title: 'introspection of a live token, 64 clients',
+    isLong: true,
+    run: introspection,
+  },
+  {
+    id: 'B19',
+    title: 'authorize to tokens in a browser that is signed in',
+    isLong: true,
+    run: authorization,
+  },
 ];
 
 const oauth = (context: BenchContext): Promise<OAuthServer> =>

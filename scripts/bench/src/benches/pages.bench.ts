@@ -35,9 +35,19 @@ const MS_PER_SECOND = 1_000;
 const KB = 1_000;
 
 export const benches: readonly Bench[] = [
-  { id: 'B21 page', title: 'pages of approvals, and the endpoints that they show', run: pages },
-  { id: 'B21 polls', title: 'open polls of pages and of the API', run: polls },
-  { id: 'B21 set', title: 'vends that one of a set approves, or one person', run: sets },
+  {
+    id: 'B21 page',
+    title: 'pages of approvals, and the endpoints that they show',
+    isLong: true,
+    run: pages,
+  },
+  { id: 'B21 polls', title: 'open polls of pages and of the API', isLong: true, run: polls },
+  {
+    id: 'B21 set',
+    title: 'vends that one of a set approves, or one person',
+    isLong: true,
+    run: sets,
+  },
 ];
 
 async function pages(context: BenchContext): Promise<readonly Row[]> {

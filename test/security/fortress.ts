@@ -54,8 +54,8 @@ export type Fortress = ServiceFixture &
     readonly mailFolder: string;
     /** Receiver of webhooks. */
     readonly receiver: WebhookSink;
-    /** Gives the people of both houses tokens of now: changes of settings ask for a recent sign-in. */
-    signInAgain(): Promise<void>;
+    /** Gives the people of these houses, or of both, tokens of now: changes of settings ask for a recent sign-in. */
+    signInAgain(...houses: readonly House[]): Promise<void>;
   };
 
 type Options = {
@@ -120,9 +120,11 @@ export async function fortress({
     mailFolder,
     receiver,
     ...users,
-    async signInAgain() {
-      for (const person of [a, b].flatMap(({ owner, admin, member }) => [owner, admin, member])) {
-        Object.assign(person, await users.logIn(person));
+    async signInAgain(...houses) {
+      for (const { owner, admin, member } of houses.length === 0 ? [a, b] : houses) {
+        for (const person of [owner, admin, member]) {
+          Object.assign(person, await users.logIn(person));
+        }
       }
     },
     async stop() {

@@ -1,5 +1,8 @@
-/** Requests to a set of approvers where authz, a process of its own, is stopped, frozen and back. */
-import { type RestDriver, untilTrue } from '@cardea/testing';
+/**
+ * Requests to a set of approvers where authz, a process of its own, is stopped, frozen and back. The short form has a
+ * peer that is silent: `services/approval/test/sets.int.test.ts`.
+ */
+import { type RestDriver, testForm, untilTrue } from '@cardea/testing';
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import { type Company, company, testCluster } from '../cluster-fixture.ts';
@@ -46,46 +49,50 @@ async function holderOf(rest: RestDriver, admin: Company) {
   return { holder: { bearer: entered.body.access_token as string, tenant }, ask };
 }
 
-it('approval 25 a request to a set is 503 while authz is frozen or gone, nothing is written, and then it is decided', {
-  timeout: TEST_MS_MAX,
-}, async () => {
-  const admin = await company(processes.rest);
-  const { holder, ask } = await holderOf(processes.rest, admin);
-  // Not by the gateway, which would give up on its own.
-  const approval = processes.at('approval', 1);
-  const [asking, deciding] = [approval.as(admin), approval.as(holder)];
-  const made = await untilTrue(async () => {
-    const answer = await asking.post(REQUESTS, ask);
-    return answer.status === 201 ? answer : undefined;
-  });
-  const path = `${REQUESTS}/${made.body.id}`;
-  expect(told(await deciding.get(path))).toBe('200');
-  const before = await written();
-  expect(before).toBeGreaterThan(0);
+it.runIf(testForm.long)(
+  'approval 25 a request to a set is 503 while authz is frozen or gone, nothing is written, and then it is decided',
+  {
+    timeout: TEST_MS_MAX,
+  },
+  async () => {
+    const admin = await company(processes.rest);
+    const { holder, ask } = await holderOf(processes.rest, admin);
+    // Not by the gateway, which would give up on its own.
+    const approval = processes.at('approval', 1);
+    const [asking, deciding] = [approval.as(admin), approval.as(holder)];
+    const made = await untilTrue(async () => {
+      const answer = await asking.post(REQUESTS, ask);
+      return answer.status === 201 ? answer : undefined;
+    });
+    const path = `${REQUESTS}/${made.body.id}`;
+    expect(told(await deciding.get(path))).toBe('200');
+    const before = await written();
+    expect(before).toBeGreaterThan(0);
 
-  const expectUnavailable = async (): Promise<void> => {
-    const answers = await Promise.all([
-      asking.post(REQUESTS, ask),
-      deciding.get('/api/v1/ciba/pending'),
-      deciding.get(path),
-      deciding.post(`${path}/approve`),
-      deciding.post(`${path}/deny`),
-    ]);
-    expect(answers.map(told)).toEqual(answers.map(() => '503 temporarily_unavailable'));
-    expect(await written()).toBe(before);
-  };
-  const authz = processes.replica('authz', 1);
-  authz.signal('SIGSTOP');
-  try {
-    // It accepts connections and never answers: only approval itself ends these requests.
+    const expectUnavailable = async (): Promise<void> => {
+      const answers = await Promise.all([
+        asking.post(REQUESTS, ask),
+        deciding.get('/api/v1/ciba/pending'),
+        deciding.get(path),
+        deciding.post(`${path}/approve`),
+        deciding.post(`${path}/deny`),
+      ]);
+      expect(answers.map(told)).toEqual(answers.map(() => '503 temporarily_unavailable'));
+      expect(await written()).toBe(before);
+    };
+    const authz = processes.replica('authz', 1);
+    authz.signal('SIGSTOP');
+    try {
+      // It accepts connections and never answers: only approval itself ends these requests.
+      await expectUnavailable();
+    } finally {
+      authz.signal('SIGCONT');
+    }
+    expect(told(await deciding.get(path))).toBe('200');
+    expect(await authz.end('SIGTERM')).toBe(0);
     await expectUnavailable();
-  } finally {
-    authz.signal('SIGCONT');
-  }
-  expect(told(await deciding.get(path))).toBe('200');
-  expect(await authz.end('SIGTERM')).toBe(0);
-  await expectUnavailable();
-  await authz.start();
-  expect(told(await deciding.post(`${path}/approve`))).toBe('200');
-  expect(await written()).toBeGreaterThan(before);
-});
+    await authz.start();
+    expect(told(await deciding.post(`${path}/approve`))).toBe('200');
+    expect(await written()).toBeGreaterThan(before);
+  },
+);

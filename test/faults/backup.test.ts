@@ -28,8 +28,8 @@ import { expectClean, type Load, mixedWrites, type Write } from './writes.ts';
 
 const CARDEA = fileURLToPath(new URL('../../services/standalone/src/cardea.ts', import.meta.url));
 /** A user is three events, a tuple one. */
-const WRITES = testForm.long ? 20_000 : 200;
-const NEW_WRITES = 850;
+const WRITES = testForm.long ? 20_000 : 60;
+const NEW_WRITES = testForm.long ? 850 : 260;
 const WRITES_MS_MAX = testForm.long ? 3600_000 : 300_000;
 
 needKafka();

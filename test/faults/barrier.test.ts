@@ -15,7 +15,7 @@ const FAULT_MS = testForm.long
 const CHECKS_A_ROUND = testForm.long ? 100 : 20;
 /** Documents that replicas know as granted when a fault begins. */
 const AHEAD = 20;
-const PAIRS = testForm.long ? 10_000 : 1_000;
+const PAIRS = testForm.long ? 10_000 : 300;
 const TEST_MS_MAX = 600_000;
 
 const database = testDatabase();

@@ -11,6 +11,7 @@ import {
   type ServiceFixture,
   serviceFixture,
   testDatabase,
+  testForm,
   untilTrue,
 } from '@cardea/testing';
 import { Client } from 'pg';
@@ -228,11 +229,13 @@ async function rewrapped(from: Letter, to: Letter): Promise<void> {
 }
 
 describe('the secrets of a deployment', () => {
-  it('identity 18, oauth 13 are changed from A to B and from B to C while both replicas serve, and no vend fails', {
+  it('identity 18, oauth 13 are changed, in the long form twice, while both replicas serve, and no vend fails', {
     timeout: TEST_MS_MAX,
   }, async () => {
-    await change('A', 'B');
-    await change('B', 'C');
+    if (testForm.long) {
+      await change('A', 'B');
+      await change('B', 'C');
+    } else await change('A', 'C');
     const done = traffic?.done() ?? 0;
     await untilTrue(() => (traffic?.done() ?? 0) > done, { what: 'requests go on' });
     await traffic?.stop();

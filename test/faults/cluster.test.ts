@@ -12,7 +12,7 @@ import { steadyWrites } from './steady-writes.ts';
 import { expectInOrder, tuplesMissing } from './topic.ts';
 import { expectClean, mixedWrites } from './writes.ts';
 
-const KILLS = testForm.long ? 300 : 12;
+const KILLS = testForm.long ? 300 : 6;
 const LIFE_MS_MIN = 1000;
 const LIFE_MS_SPREAD = 2500;
 /** Time for one life and one start of a process, on a busy machine. */

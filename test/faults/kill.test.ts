@@ -5,7 +5,7 @@ import { chance } from './chance.ts';
 import { instance } from './instance.ts';
 import { expectClean, mixedWrites } from './writes.ts';
 
-const KILLS = testForm.long ? 300 : 4;
+const KILLS = testForm.long ? 300 : 2;
 const LIFE_MS_MIN = 1000;
 const LIFE_MS_SPREAD = 2500;
 /** Time for one life and one start of a process, on a busy machine. */

@@ -20,7 +20,7 @@ import {
 } from './neighbours.ts';
 import { channelMisuses } from './neighbours-channels.ts';
 
-const SHORT = { turns: 2, calmMs: 700, noisyMs: 1_500 };
+const SHORT = { turns: 1, calmMs: 700, noisyMs: 1_500 };
 const LONG_TURNS = 6;
 /** The long form measures each resource for so long. */
 const LONG_MS = (testForm.minutes ?? 3) * 60_000;

@@ -19,7 +19,7 @@ import {
 import { afterAll, describe, expect, it } from 'vitest';
 import { instance } from '../faults/instance.ts';
 
-const ACTS = testForm.long ? 200 : 60;
+const ACTS = testForm.long ? 200 : 25;
 const WRITERS = 4;
 const TEST_MS_MAX = 900_000;
 

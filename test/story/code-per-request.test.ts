@@ -13,6 +13,7 @@ import {
   type RestDriver,
   restDriver,
   temporaryInstance,
+  testDatabase,
   untilTrue,
 } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -52,9 +53,11 @@ const COUNTING = `
   subscribe('http.server.response.finish', take);`;
 
 const folder = mkdtempSync(join(tmpdir(), 'cardea-coverage-'));
+const database = testDatabase();
 let instance: Instance;
 beforeAll(async () => {
   instance = await temporaryInstance(() => {}, {
+    DATABASE_URL: database.url,
     NODE_V8_COVERAGE: folder,
     NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(COUNTING)}`,
     ARGON2_MEMORY: '8',

@@ -1,5 +1,8 @@
-/** A decision from a mail and from a chat, where two processes of each service answer through nginx. */
-import { type WebhookSink, webhookSink } from '@cardea/testing';
+/**
+ * A decision from a mail and from a chat, where two processes of each service answer through nginx. The short form plays
+ * it with one process: `decision-links.test.ts`.
+ */
+import { testForm, type WebhookSink, webhookSink } from '@cardea/testing';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import {
   CHROMIUM,
@@ -22,17 +25,20 @@ afterAll(async () => {
   await chat?.close();
 });
 
-describe.skipIf(CHROMIUM === undefined)('people 3 two processes of each service', () => {
-  it(
-    'take a decision from the mail’s link and from a chat message, by passkey and number',
-    async () => {
-      const { gateway, mailbox } = processes.cluster.addresses();
-      browser = await chromiumFixture(gateway);
-      if (chat === undefined) throw new Error('there is no chat');
-      const { rest } = processes;
-      const admin = await company(rest);
-      await decidesFromLinks({ rest, admin, mailbox, chat, browser, publicUrl: ISSUER });
-    },
-    STORY_MS,
-  );
-});
+describe.runIf(testForm.long && CHROMIUM !== undefined)(
+  'people 3 two processes of each service',
+  () => {
+    it(
+      'take a decision from the mail’s link and from a chat message, by passkey and number',
+      async () => {
+        const { gateway, mailbox } = processes.cluster.addresses();
+        browser = await chromiumFixture(gateway);
+        if (chat === undefined) throw new Error('there is no chat');
+        const { rest } = processes;
+        const admin = await company(rest);
+        await decidesFromLinks({ rest, admin, mailbox, chat, browser, publicUrl: ISSUER });
+      },
+      STORY_MS,
+    );
+  },
+);

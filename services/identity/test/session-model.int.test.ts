@@ -5,7 +5,7 @@ import type { RefreshMode } from '../src/workspaces/tenants/tenant.ts';
 import { type Account, claimsOf } from './identity-fixture.ts';
 import { type Client, identityReplicas, refreshAs } from './replicas-fixture.ts';
 
-const RUNS = Number(process.env['CARDEA_MODEL_RUNS'] ?? 200);
+const RUNS = Number(process.env['CARDEA_MODEL_RUNS'] ?? (testForm.long ? 1_000 : 60));
 const COMMANDS_MAX = 12;
 const LEEWAY_MS = 10_000;
 const TIMEOUT_MS = 540_000;

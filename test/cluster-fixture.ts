@@ -38,10 +38,11 @@ export function testCluster(of: {
   beforeEach((context) => {
     if (why !== undefined) context.skip(why);
   });
-  const folder = mkdtempSync(join(tmpdir(), 'cardea-cluster-'));
+  let folder: string | undefined;
   let running: Cluster | undefined;
   beforeAll(async () => {
     if (why !== undefined) return;
+    folder = mkdtempSync(join(tmpdir(), 'cardea-cluster-'));
     running = await startCluster({
       folder,
       temporary: true,
@@ -67,7 +68,7 @@ export function testCluster(of: {
   });
   afterAll(async () => {
     await running?.stop();
-    rmSync(folder, { recursive: true, force: true });
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }, STOP_MS_MAX);
   const cluster = (): Cluster => {
     if (running === undefined) throw new Error('The cluster exists from beforeAll on.');
@@ -82,7 +83,10 @@ export function testCluster(of: {
     get cluster() {
       return cluster();
     },
-    folder,
+    get folder() {
+      if (folder === undefined) throw new Error('The folder exists from beforeAll on.');
+      return folder;
+    },
     get rest() {
       return restDriver({ baseUrl: cluster().addresses().gateway });
     },

@@ -11,6 +11,7 @@ import {
   processFixture,
   procText,
   restDriver,
+  testForm,
   untilTrue,
 } from '@cardea/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -83,13 +84,24 @@ async function expectNothingLeft({ family }: Started): Promise<void> {
   expect(livingOf(family)).toEqual([]);
 }
 
+type End = { readonly what: string; readonly end: (all: Started) => unknown };
+/** The short form ends npm by SIGTERM in the last test. */
+const ENDS: readonly End[] = [
+  { what: 'Ctrl-C', end: ({ npm }) => process.kill(-npm.pid, 'SIGINT') },
+  { what: 'SIGKILL of npm', end: ({ npm }) => npm.signal('SIGKILL') },
+  ...(testForm.long
+    ? [
+        { what: 'SIGTERM to npm', end: ({ npm }: Started) => npm.signal('SIGTERM') },
+        {
+          what: 'SIGTERM to the bootstrap',
+          end: ({ bootstrap }: Started) => process.kill(bootstrap),
+        },
+      ]
+    : []),
+];
+
 describe.runIf(process.platform === 'linux')('O2 R25 npm start', () => {
-  it.each<{ what: string; end: (all: Started) => unknown }>([
-    { what: 'SIGTERM to npm', end: ({ npm }) => npm.signal('SIGTERM') },
-    { what: 'SIGTERM to the bootstrap', end: ({ bootstrap }) => process.kill(bootstrap) },
-    { what: 'Ctrl-C', end: ({ npm }) => process.kill(-npm.pid, 'SIGINT') },
-    { what: 'SIGKILL of npm', end: ({ npm }) => npm.signal('SIGKILL') },
-  ])('leaves no process behind after $what', async ({ end }) => {
+  it.each(ENDS)('leaves no process behind after $what', async ({ end }) => {
     const all = await started();
     expect(livingOf(all.family).filter((command) => /postgres/.test(command))).not.toEqual([]);
     expect(await signIn(all.tenant)).toBe(200);

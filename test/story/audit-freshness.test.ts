@@ -107,16 +107,17 @@ describe('over topics that are tables', () => {
   it(TITLE, { timeout: TEST_MS_MAX }, () => story('tables', { DATABASE_URL: database.url }));
 });
 
-describe('over Kafka', () => {
+describe.runIf(testForm.long)('over Kafka', () => {
   needKafka();
   const database = testDatabase();
-  const folder = mkdtempSync(join(tmpdir(), 'cardea-freshness-'));
+  let folder: string | undefined;
   let kafka: KafkaServer | undefined;
   afterAll(async () => {
     await kafka?.kill();
-    rmSync(folder, { recursive: true, force: true });
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   });
   it(TITLE, { timeout: TEST_MS_MAX }, async () => {
+    folder = mkdtempSync(join(tmpdir(), 'cardea-freshness-'));
     kafka = await startKafka({ dataDir: folder });
     const client = kafkaClient({ brokers: kafka.brokers, log: silentLogger });
     await createTopics(client, { replication: 1 });

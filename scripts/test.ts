@@ -46,12 +46,20 @@ mkdirSync(dirname(TALLY_FILE), { recursive: true });
 process.exitCode = await everything();
 
 async function everything(): Promise<number> {
-  const checksHold = !(isWholeRun || values.check) || (await step('check', check));
-  if (checksHold && !values.check) {
-    // The benches only have to work: what they measure beside the tests says nothing, and is not held.
-    const smoke = isWholeRun ? step('bench smoke', benchSmoke) : undefined;
-    if (interruption.code === undefined) steps.push(...(await tests()));
-    await smoke;
+  const needsServers = !(values.check || chosen.every((each) => WITHOUT_SERVERS.includes(each)));
+  // They start while the checks run.
+  const servers = needsServers ? startServers() : undefined;
+  const ready = servers?.catch(() => undefined);
+  try {
+    const checksHold = !(isWholeRun || values.check) || (await step('check', check));
+    if (checksHold && !values.check) {
+      // The benches only have to work: what they measure beside the tests says nothing, and is not held.
+      const smoke = isWholeRun ? step('bench smoke', benchSmoke) : undefined;
+      if (interruption.code === undefined) steps.push(...(await tests(servers)));
+      await smoke;
+    }
+  } finally {
+    await (await ready)?.stop();
   }
   report();
   const failed = steps.some(({ tally }) => tally.failed > 0);
@@ -92,21 +100,18 @@ async function check(): Promise<Tally> {
 }
 
 /** One run of vitest for all projects: a worker that is done with one goes on with the next. */
-async function tests(): Promise<readonly Step[]> {
+async function tests(servers?: ReturnType<typeof startServers>): Promise<readonly Step[]> {
   console.log(`\n── ${chosen.join(', ')}`);
   const pattern = values.testNamePattern ?? onlyRows(values.only);
-  let servers: Awaited<ReturnType<typeof startServers>> | undefined;
   try {
-    if (!chosen.every((each) => WITHOUT_SERVERS.includes(each))) servers = await startServers();
-    const first = await vitest([...namedBy(pattern), ...positionals], servers?.env);
+    const env = (await servers)?.env;
+    const first = await vitest([...namedBy(pattern), ...positionals], env);
     const again = isWholeRun && process.env['CI'] === 'true' ? filesToTry(first) : undefined;
     if (again === undefined || interruption.code !== undefined) return first;
     console.log(`\n── a second try: ${again.join(', ')}`);
-    return withSecondTry(first, await vitest(again, servers?.env));
+    return withSecondTry(first, await vitest(again, env));
   } catch (error) {
     return [{ step: 'tests', seconds: 0, tally: failure('tests', error) }];
-  } finally {
-    await servers?.stop();
   }
 }
 

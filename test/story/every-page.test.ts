@@ -1,7 +1,7 @@
 /** Each page of the catalogue in a real browser: at four sizes, with and without something on it. */
 import { mkdirSync } from 'node:fs';
 import { catalogue } from '@cardea/http';
-import { processFixture, testDatabase } from '@cardea/testing';
+import { processFixture, testDatabase, testForm } from '@cardea/testing';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { product } from '../../scripts/gateway/files.ts';
@@ -23,13 +23,15 @@ const SIZE_MS_MAX = 300_000;
 const PICTURES = process.env['PAGE_PICTURES'];
 
 const PHONE = { hasTouch: true, isMobile: true, locale: 'de-DE', colorScheme: 'dark' } as const;
-const SIZES: readonly (readonly [string, BrowserContextOptions])[] = [
+const ALL_SIZES: readonly (readonly [string, BrowserContextOptions])[] = [
   ['phone dark German', { ...PHONE, viewport: { width: 390, height: 844 } }],
   ['desktop light English', { viewport: { width: 1_280, height: 900 }, locale: 'en-US' }],
   ['320 px', { viewport: { width: 320, height: 640 }, locale: 'en-US' }],
   // The CSS pixels of a window of 1,280 pixels at 200 %.
   ['200 percent', { viewport: { width: 640, height: 450 }, deviceScaleFactor: 2, locale: 'de-DE' }],
 ];
+/** The short form plays the dark one and the narrowest one. */
+const SIZES = ALL_SIZES.filter((_, at) => testForm.long || at % 2 === 0);
 
 type Pages = { readonly [who in Visit['who']]: Page };
 

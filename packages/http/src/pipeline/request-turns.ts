@@ -11,7 +11,9 @@ import { type Clock, SharedUse } from '@cardea/runtime';
 const TURN_MS_MAX = 1;
 const BEGIN_MAX = 16;
 /** Requests that a tenant may have under way at the least, and at the most. */
-const UNDER_WAY = { min: 2, max: 64 } as const;
+const UNDER_WAY = { min: 1, max: 64 } as const;
+/** After a short turn both numbers grow by this much. Slowly, because a long turn is felt by every tenant. */
+const GROWTH = 1 / 8;
 /** A request that takes longer mostly waits, as long polls do, and no longer counts as under way. */
 const UNDER_WAY_MS_MAX = 100;
 /** The most waiting requests. One more begins at once. */
@@ -129,9 +131,9 @@ export class RequestTurns {
   }
 }
 
-/** Half as many after a long turn, and one more after a short one. */
+/** Half as many after a long turn, and a few more after some short ones. */
 const next = (
   count: number,
   isLong: boolean,
   { min, max }: { readonly min: number; readonly max: number },
-): number => (isLong ? Math.max(min, count >> 1) : Math.min(max, count + 1));
+): number => (isLong ? Math.max(min, count / 2) : Math.min(max, count + GROWTH));

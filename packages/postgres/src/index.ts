@@ -16,6 +16,31 @@ export {
 } from './pool/postgres-database.ts';
 export { APP_ROLE, rolesOf, SYSTEM_ROLE, TENANT_SETTING } from './pool/role-names.ts';
 export {
+  type Columns,
+  isNullable,
+  jsonOf,
+  orNull,
+  type ReadRow,
+  sqlTypeOf,
+  textOf,
+  textsOf,
+  type WrittenRow,
+} from './rows/columns.ts';
+export {
+  type ListOfRows,
+  type PageOfRows,
+  pageOfTenant,
+  pageOfTenants,
+} from './rows/page-of-rows.ts';
+export {
+  computed,
+  namedColumns,
+  type RowOf,
+  type Selection,
+  selection,
+  type TableSelection,
+} from './rows/selection.ts';
+export {
   lockKey,
   type ProcessSession,
   type ProcessSessionOptions,

@@ -9,14 +9,31 @@ export type {
 } from '@cardea/postgres';
 export {
   APP_ROLE,
+  type Columns,
+  computed,
   type DatabaseOptions,
   DatabaseUnavailable,
+  jsonOf,
+  type ListOfRows,
+  namedColumns,
   openDatabase,
+  orNull,
+  type PageOfRows,
   type PostgresDatabase,
+  pageOfTenant,
+  pageOfTenants,
+  type ReadRow,
+  type RowOf,
   refuseSharedSessions,
   rolesOf,
+  type Selection,
   SharedSessions,
   SYSTEM_ROLE,
+  selection,
+  type TableSelection,
+  textOf,
+  textsOf,
+  type WrittenRow,
 } from '@cardea/postgres';
 export { release } from './copies/copy-out.ts';
 export {
@@ -66,7 +83,7 @@ export {
 } from './projections/projection-runner.ts';
 export { type RebuildOptions, type Rebuilt, rebuildProjection } from './projections/rebuild.ts';
 export { type RowTarget, rowStatements } from './projections/row-statements.ts';
-export { countTable, orNull, table } from './projections/table.ts';
+export { countTable, table } from './projections/table.ts';
 export { makeDatabaseLogins } from './schema/database-logins.ts';
 export {
   type MigrateOptions,

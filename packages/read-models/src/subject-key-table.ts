@@ -1,10 +1,16 @@
 /** The keys of encrypted fields of one service, in the table `subject_keys` of its schema. */
 import type { SubjectKeyRow, SubjectKeyTable } from '@cardea/crypto';
-import type { Database } from '@cardea/postgres';
+import { type Database, orNull, type RowOf, selection } from '@cardea/postgres';
 import { expectNoTransaction } from '@cardea/runtime';
 import { perTurn } from './database/per-turn.ts';
 
-type Row = { subject_id: string; tenant_id: string; wrapped: Buffer | null; kek_id: string };
+const KEY = selection({
+  subject_id: 'text',
+  tenant_id: 'text',
+  /** Null after the key was erased. */
+  wrapped: orNull('bytea'),
+  kek_id: 'text',
+});
 
 const ERASED_AT_ONCE = 500;
 
@@ -20,7 +26,7 @@ type Asked = {
  */
 export function postgresSubjectKeys(database: Database, schema: string): SubjectKeyTable {
   const table = `${schema}.subject_keys`;
-  const columns = 'subject_id, tenant_id, wrapped, kek_id';
+  const { columns } = KEY;
   // Inserts in the order of the subjects, so that two processes never deadlock.
   const insertKeys = {
     name: `${schema}_key_insert`,
@@ -33,7 +39,7 @@ export function postgresSubjectKeys(database: Database, schema: string): Subject
       UNION ALL SELECT ${columns} FROM ${table} WHERE subject_id = ANY($1)`,
   };
   const read = async (subjectId: string): Promise<SubjectKeyRow | undefined> => {
-    const { rows } = await database.system.query<Row>(
+    const { rows } = await database.system.query<RowOf<typeof KEY>>(
       {
         name: `${schema}_key_read`,
         text: `SELECT ${columns} FROM ${table} WHERE subject_id = $1`,
@@ -44,7 +50,7 @@ export function postgresSubjectKeys(database: Database, schema: string): Subject
   };
   const insertAll = async (all: readonly Asked[]): Promise<void> => {
     try {
-      const { rows } = await database.system.query<Row>(
+      const { rows } = await database.system.query<RowOf<typeof KEY>>(
         insertKeys,
         insertedColumns(all.map(({ row }) => row)),
       );
@@ -92,7 +98,7 @@ export function postgresSubjectKeys(database: Database, schema: string): Subject
   };
 }
 
-const keyOf = (row: Row): SubjectKeyRow => ({
+const keyOf = (row: RowOf<typeof KEY>): SubjectKeyRow => ({
   subjectId: row.subject_id,
   tenantId: row.tenant_id,
   wrapped: row.wrapped,

@@ -3,7 +3,7 @@
  * rows under the current one. A row without a wrapped key was erased, and stays erased.
  */
 import { type FieldBinding, rewrap, subjectKeyLocation, type WrapKeys } from '@cardea/crypto';
-import type { Database } from '@cardea/postgres';
+import { type Database, type RowOf, selection } from '@cardea/postgres';
 import { failpoint } from '@cardea/runtime';
 
 export type WrappedKeyTable = {
@@ -84,15 +84,16 @@ export async function rewrapTable(
   }
 }
 
-type Row = WrappedKeyRow & { readonly wrapped: Buffer; readonly kek_id: string };
+const WRAPPED = selection({ wrapped: 'bytea', kek_id: 'text' });
+type WrappedKey = WrappedKeyRow & RowOf<typeof WRAPPED>;
 
 async function olderRows(
   { system }: Pick<Database, 'system'>,
   { name, key, further = [] }: WrappedKeyTable,
   { current }: WrapKeys,
-): Promise<readonly Row[]> {
-  const columns = [...Object.keys(key), ...further, 'wrapped', 'kek_id'].join(', ');
-  const { rows } = await system.query<Row>(
+): Promise<readonly WrappedKey[]> {
+  const columns = [...Object.keys(key), ...further, WRAPPED.columns].join(', ');
+  const { rows } = await system.query<WrappedKey>(
     `SELECT ${columns} FROM ${name}
      WHERE wrapped IS NOT NULL AND (${otherThan([current.id])}) LIMIT ${BATCH_ROWS}`,
     [current.id],
@@ -104,7 +105,7 @@ async function olderRows(
 async function replace(
   { system }: Pick<Database, 'system'>,
   { name, key, placeOf }: WrappedKeyTable,
-  of: { readonly rows: readonly Row[]; readonly keys: WrapKeys },
+  of: { readonly rows: readonly WrappedKey[]; readonly keys: WrapKeys },
 ): Promise<number> {
   const { rows, keys } = of;
   const columns = Object.entries(key);

@@ -21,7 +21,7 @@ export {
   requestHash,
   reusedKey,
 } from './idempotent-create.ts';
-export { agentCopies, userCopies } from './identity-facts/copies.ts';
+export { type AgentCopy, agentCopies, userCopies } from './identity-facts/copies.ts';
 export { type FactCopies, factCopies, type UserFacts } from './identity-facts/fact-copies.ts';
 export { ownSecrets } from './keys/own-secrets.ts';
 export {

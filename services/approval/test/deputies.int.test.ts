@@ -319,6 +319,11 @@ describe('approval 28 whoever names, sees and ends a deputy', () => {
       total: 2,
       deputies: [first],
     });
+    expect((await admin.get(DEPUTIES, { query: { offset: '2' } })).body).toEqual({
+      total: 2,
+      offset: 2,
+      deputies: [],
+    });
     expect((await admin.delete(`${DEPUTIES}/ann`)).body).toEqual({ status: 'deputy removed' });
     expect(told(await admin.delete(`${DEPUTIES}/ann`))).toBe('404 deputy_not_found');
     expect(await addressee(tenant, (await vend(of)).id)).toEqual(['ann', null]);

@@ -1,4 +1,13 @@
-import type { Database, Queryable, Statement, Transaction } from '@cardea/read-models';
+import {
+  computed,
+  type Database,
+  orNull,
+  type Queryable,
+  type RowOf,
+  type Statement,
+  selection,
+  type Transaction,
+} from '@cardea/read-models';
 
 /**
  * A consumer's progress in each lane. A lane is a partition of a topic, or a single stream that the relay had parked.
@@ -51,13 +60,15 @@ export const raisedTogether = (
   return [...lanes.values()];
 };
 
-type Row = {
-  topic: string;
-  partition: number;
-  offset: string;
-  position: string;
-  part: number;
-};
+const STORED = selection({
+  topic: 'text',
+  partition: 'integer',
+  offset: 'bigint',
+  position: 'bigint',
+  part: 'integer',
+});
+const STORED_AT = STORED.and(selection({ updated_at: 'timestamptz' }));
+const DUE = STORED.and(computed('stream', 'NULL', orNull('text')));
 
 /** Positions, and which of some streams are parked. */
 export type ConsumerProgress = {
@@ -150,13 +161,13 @@ export const consumerPositions = (schema: string, consumer: string): ConsumerPos
   };
   const readRows = {
     name: `${schema}_read_consumer_positions`,
-    text: `SELECT topic, partition, "offset", position, part FROM ${table}
+    text: `SELECT ${STORED.columns} FROM ${table}
            WHERE consumer = $1 AND topic = ANY($2)`,
   };
   const owner = `consumer:${consumer}`;
   const readDue = {
     name: `${schema}_read_due_of_consumer`,
-    text: `SELECT topic, partition, "offset", position, part, NULL AS stream FROM ${table}
+    text: `SELECT ${DUE.columns} FROM ${table}
            WHERE consumer = $1 AND topic = ANY($2)
            UNION ALL
            SELECT DISTINCT NULL, NULL::int, NULL::bigint, NULL::bigint, NULL::int, stream_id
@@ -194,8 +205,8 @@ export const consumerPositions = (schema: string, consumer: string): ConsumerPos
       await sql.query(storeRowsLate, movedColumns(moved));
     },
     readLane: async (sql, { topic, partition }) => {
-      const { rows } = await sql.query<Row & { updated_at: Date }>(
-        `SELECT topic, partition, "offset", position, part, updated_at FROM ${table}
+      const { rows } = await sql.query<RowOf<typeof STORED_AT>>(
+        `SELECT ${STORED_AT.columns} FROM ${table}
          WHERE consumer = $1 AND topic = $2 AND partition = $3`,
         [consumer, topic, partition],
       );
@@ -210,9 +221,12 @@ export const consumerPositions = (schema: string, consumer: string): ConsumerPos
         [consumer, topic, partition, String(from), String(offset)],
       );
     },
-    read: async (sql, topics) => byLane((await sql.query<Row>(readRows, [consumer, topics])).rows),
+    read: async (sql, topics) => {
+      const { rows } = await sql.query<RowOf<typeof STORED>>(readRows, [consumer, topics]);
+      return byLane(rows);
+    },
     readDue: async (sql, topics, streams) => {
-      const { rows } = await sql.query<Row & { stream: string | null }>(readDue, [
+      const { rows } = await sql.query<RowOf<typeof DUE>>(readDue, [
         consumer,
         topics,
         owner,
@@ -237,7 +251,7 @@ export const appliedOffsets = async (
 export const offsetsOf = (lanes: ReadonlyMap<string, LanePosition>): AppliedOffsets =>
   new Map([...lanes].map(([lane, { offset }]) => [lane, offset]));
 
-const byLane = (rows: readonly Row[]): Map<string, LanePosition> =>
+const byLane = (rows: readonly RowOf<typeof STORED>[]): Map<string, LanePosition> =>
   new Map(
     rows.map((row) => [
       laneKey(row),

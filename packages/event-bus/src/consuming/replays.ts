@@ -1,5 +1,5 @@
 import { SERVICE_NAMES, topicOf } from '@cardea/contracts';
-import type { Database } from '@cardea/read-models';
+import { type Database, jsonOf, type RowOf, selection } from '@cardea/read-models';
 import type { PartitionEnds } from '../partition-ends.ts';
 
 /** The last replay of a topic: from where its records follow each other without a gap. */
@@ -11,22 +11,27 @@ export type TopicReplay = {
   firstOffset(partition: number): bigint;
 };
 
+const REPLAY = selection({
+  replayed_from: 'bigint',
+  replayed_at: 'timestamptz',
+  replayed_offsets: jsonOf<{ readonly [partition: string]: string }>(),
+});
+
 export async function replayOf(
   bus: Pick<Database, 'system'>,
   topic: string,
 ): Promise<TopicReplay | undefined> {
-  type Row = { from: string; at: Date; offsets: { readonly [partition: string]: string } };
-  const { rows } = await bus.system.query<Row>(
-    `SELECT replayed_from AS from, replayed_at AS at, replayed_offsets AS offsets
+  const { rows } = await bus.system.query<RowOf<typeof REPLAY>>(
+    `SELECT ${REPLAY.columns}
      FROM bus.relay_checkpoints WHERE log = $1 AND replayed_from IS NOT NULL`,
     [SERVICE_NAMES.find((name) => topicOf(name) === topic) ?? topic],
   );
   const [row] = rows;
   if (row === undefined) return undefined;
   return {
-    from: BigInt(row.from),
-    at: row.at,
-    firstOffset: (partition) => BigInt(row.offsets[partition] ?? 0),
+    from: BigInt(row.replayed_from),
+    at: row.replayed_at,
+    firstOffset: (partition) => BigInt(row.replayed_offsets[partition] ?? 0),
   };
 }
 

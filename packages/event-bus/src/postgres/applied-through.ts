@@ -1,5 +1,5 @@
 import { SERVICE_NAMES, topicOf } from '@cardea/contracts';
-import type { Database } from '@cardea/read-models';
+import { computed, type Database, type RowOf, selection } from '@cardea/read-models';
 import { consumerPositions, laneKey, NOTHING_APPLIED } from '../consuming/consumer-positions.ts';
 import type { PartitionEnds } from '../partition-ends.ts';
 
@@ -44,11 +44,21 @@ export const appliedThrough = async (
   return [relayed, ...highest].reduce(higher);
 };
 
+const END = selection({ topic: 'text', partition: 'integer' })
+  .of('p')
+  .and(computed('high', 'p.next_offset', 'bigint'))
+  .and(
+    computed(
+      'low',
+      `coalesce((
+           SELECT min(r."offset") FROM bus.records AS r
+           WHERE r.topic = p.topic AND r.partition = p.partition), p.next_offset)`,
+      'bigint',
+    ),
+  );
 const ENDS = {
   name: 'bus_ends',
-  text: `SELECT p.topic, p.partition, p.next_offset AS high, coalesce((
-           SELECT min(r."offset") FROM bus.records AS r
-           WHERE r.topic = p.topic AND r.partition = p.partition), p.next_offset) AS low
+  text: `SELECT ${END.columns}
          FROM bus.partitions AS p WHERE p.topic = ANY($1)`,
 };
 
@@ -56,8 +66,7 @@ export const endsOf = async (
   bus: Pick<Database, 'system'>,
   topics: readonly string[],
 ): Promise<readonly PartitionEnds[]> => {
-  type Row = { topic: string; partition: number; low: string; high: string };
-  const { rows } = await bus.system.query<Row>(ENDS, [topics]);
+  const { rows } = await bus.system.query<RowOf<typeof END>>(ENDS, [topics]);
   return rows.map((row) => ({ ...row, low: BigInt(row.low), high: BigInt(row.high) }));
 };
 

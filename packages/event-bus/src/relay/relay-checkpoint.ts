@@ -1,5 +1,5 @@
 import type { Log } from '@cardea/event-store';
-import type { Database } from '@cardea/read-models';
+import { type Database, orNull, type RowOf, selection } from '@cardea/read-models';
 import type { PartitionEnds } from '../partition-ends.ts';
 
 /**
@@ -21,6 +21,11 @@ export type RelayCheckpoint = {
   beginReplay(from: bigint, ends: readonly PartitionEnds[]): Promise<bigint>;
 };
 
+const CHECKPOINT = selection({ position: 'bigint', replay_from: orNull('bigint') })
+  .of('c')
+  .joined()
+  .and(selection({ epoch: 'text' }).of('e'));
+
 export const relayCheckpoint = (bus: Database, log: Log): RelayCheckpoint => {
   const save = {
     name: 'bus_save_relay_checkpoint',
@@ -31,9 +36,8 @@ export const relayCheckpoint = (bus: Database, log: Log): RelayCheckpoint => {
   };
   return {
     load: async () => {
-      type Row = { position: string | null; replay_from: string | null; epoch: string };
-      const { rows } = await bus.system.query<Row>(
-        `SELECT c.position, c.replay_from, e.epoch FROM bus.log_epoch AS e
+      const { rows } = await bus.system.query<RowOf<typeof CHECKPOINT>>(
+        `SELECT ${CHECKPOINT.columns} FROM bus.log_epoch AS e
          LEFT JOIN bus.relay_checkpoints AS c ON c.log = $1`,
         [log],
       );

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { computed, type RowOf, selection } from '@cardea/postgres';
 import type { QueryConfig, QueryResultRow } from 'pg';
 import {
   EventStoreOverloaded,
@@ -74,10 +75,19 @@ const LOG = {
  * `end_of_log` returns the end of another service's log only to roles that may know it. For other roles such a log
  * looks empty.
  */
+const HEAD = selection({ log: 'smallint' })
+  .of('l')
+  .and(
+    computed(
+      'position',
+      `coalesce(eventstore.end_of_log(l.log),
+      (SELECT max(e.position) FROM eventstore.events e WHERE e.log = l.log), 0)`,
+      'bigint',
+    ),
+  );
 const HEADS = {
   name: 'heads',
-  text: `SELECT l.log, coalesce(eventstore.end_of_log(l.log),
-      (SELECT max(e.position) FROM eventstore.events e WHERE e.log = l.log), 0) AS position
+  text: `SELECT ${HEAD.columns}
     FROM unnest($1::smallint[]) AS l (log)`,
 };
 
@@ -162,9 +172,8 @@ export function logReader(connection: Connection) {
       return rows.map((row) => recorded(log, row));
     },
     heads: async (logs: readonly Log[]): Promise<ReadonlyMap<Log, bigint>> => {
-      type Row = { readonly log: number; readonly position: string };
       const values = [logs.map(logNumber)];
-      const rows = await again(() => connection.query<Row>({ ...HEADS, values }));
+      const rows = await again(() => connection.query<RowOf<typeof HEAD>>({ ...HEADS, values }));
       const heads = new Map(rows.map(({ log, position }) => [log, BigInt(position)]));
       return new Map(logs.map((log) => [log, heads.get(logNumber(log)) ?? 0n]));
     },

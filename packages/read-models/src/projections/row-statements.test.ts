@@ -1,7 +1,7 @@
-import type { Statement } from '@cardea/postgres';
+import { orNull, type Statement } from '@cardea/postgres';
 import { describe, expect, it } from 'vitest';
 import { rowStatements } from './row-statements.ts';
-import { orNull, table } from './table.ts';
+import { table } from './table.ts';
 
 const users = table('users', {
   key: ['id'],

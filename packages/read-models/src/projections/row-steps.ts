@@ -6,8 +6,7 @@ import { arrayLiteral, castOf, parameterType } from '../database/array-parameter
 import type { Change, Upsert } from './change.ts';
 import type { Table } from './projection.ts';
 
-type Row = Record<string, unknown>;
-export type RowChange = Change<Row, Row>;
+export type RowChange = Change<Record<string, unknown>, Record<string, unknown>>;
 
 export type Step = {
   readonly kind: RowChange['kind'] | 'upsert';

@@ -1,43 +1,26 @@
 /** The table of a projection. Its columns are declared once, and a row that does not fit them does not compile. */
-import type { Json } from '@cardea/contracts';
+import {
+  type Columns,
+  isNullable,
+  namedColumns,
+  type ReadRow,
+  sqlTypeOf,
+  type TableSelection,
+  type WrittenRow,
+} from '@cardea/postgres';
 import { add, patch, put, remove, upsert } from './change.ts';
 import type { Table, TableChange, TableWrite } from './projection.ts';
-
-/** The TypeScript type of values for a column of each SQL type. */
-type SqlTypes = {
-  readonly text: string;
-  readonly uuid: string;
-  readonly boolean: boolean;
-  readonly smallint: number;
-  readonly integer: number;
-  readonly bigint: bigint | number;
-  readonly timestamptz: string | Date;
-  /** Hexadecimal digits after `\x`. */
-  readonly bytea: string;
-  readonly jsonb: Json;
-  readonly 'text[]': readonly string[];
-};
-type SqlType = keyof SqlTypes;
-type OrNull<Type extends SqlType> = { readonly orNull: Type };
-type Columns = { readonly [column: string]: SqlType | OrNull<SqlType> };
-
-/** Marks a column that may be null. */
-export const orNull = <const Type extends SqlType>(type: Type): OrNull<Type> => ({ orNull: type });
-
-type RowOf<C extends Columns> = {
-  readonly [Name in keyof C]: C[Name] extends SqlType
-    ? SqlTypes[C[Name]]
-    : C[Name] extends OrNull<infer Type>
-      ? SqlTypes[Type] | null
-      : never;
-};
 
 /** Refuses columns that the table does not have, including those from a spread. */
 type Only<Row, Given> = {
   readonly [Name in Exclude<keyof Given, keyof Row>]: `no such column: ${Name & string}`;
 };
 
-export type TypedTable<Row, Key extends keyof Row> = Table & {
+export type TypedTable<Row, Key extends keyof Row, Read> = Table & {
+  /** The columns that a query reads. */
+  readonly select: <const Name extends keyof Read & string>(
+    ...names: readonly Name[]
+  ) => TableSelection<Pick<Read, Name>>;
   readonly put: <Given extends Row & Only<Row, Given>>(row: Given) => TableChange;
   /** For consumers. An existing row does not change. */
   readonly insert: <Given extends Row & Only<Row, Given>>(row: Given) => TableWrite;
@@ -71,18 +54,18 @@ export function table<const C extends Columns, const Key extends keyof C & strin
     /** Example: `changed_at: 'services'` is the time since which `services` has its value. */
     readonly since?: { readonly [Column in keyof C]?: keyof C & string };
   },
-): TypedTable<RowOf<C>, Key> {
+): TypedTable<WrittenRow<C>, Key, ReadRow<C>> {
   return {
     name,
     key,
     columns: Object.fromEntries(
-      Object.entries(columns).map(([column, type]) => [
-        column,
-        typeof type === 'string' ? type : type.orNull,
-      ]),
+      Object.entries(columns).map(([column, type]) => [column, sqlTypeOf(type)]),
     ),
-    nullable: Object.keys(columns).filter((column) => typeof columns[column] !== 'string'),
+    nullable: Object.entries(columns).flatMap(([column, type]) =>
+      isNullable(type) ? [column] : [],
+    ),
     ...(since && { since: since as Table['since'] & object }),
+    select: (...names) => namedColumns(names),
     put: (row) => ({ table: name, change: put(row) }),
     insert: (row) => ({
       table: name,

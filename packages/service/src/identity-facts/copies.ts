@@ -5,56 +5,50 @@
 import type { IntegrationEvent, identityEvents } from '@cardea/contracts';
 import type { Heard } from '@cardea/event-bus';
 import {
+  type Columns,
   type Database,
+  jsonOf,
+  namedColumns,
   orNull,
   patch,
   put,
+  type ReadRow,
   remove,
   type Table,
+  type TableSelection,
   type TableWrite,
   table,
   upsert,
+  type WrittenRow,
 } from '@cardea/read-models';
 import { cleaned } from '@cardea/runtime';
 
-export type UserCopy = {
-  readonly email: string | null;
-  readonly display_name: string | null;
-  readonly locale: string | null;
-  readonly status: string;
-  readonly vouched: boolean;
-  /** The position of the event from which the row was written. 0 if the row is older than this column. */
-  readonly position: bigint;
-};
 const USER = {
   email: orNull('text'),
   display_name: orNull('text'),
   locale: orNull('text'),
   status: 'text',
   vouched: 'boolean',
+  /** The position of the event from which the row was written. 0 if the row is older than this column. */
   position: 'bigint',
 } as const;
+export type UserCopy = Copied<typeof USER>;
 
-export type AgentCopy = {
-  readonly name: string;
-  readonly owner_user_id: string | null;
-  readonly status: string;
-  readonly services: AgentEvent['data']['services'];
-  /** Users and sets to which the agent may send requests, in addition to its session's user and its owner. */
-  readonly approvers: readonly string[];
-  /** Since when `services` is what it is. */
-  readonly changed_at: Date | string;
-  readonly position: bigint;
-};
 const AGENT = {
   name: 'text',
   owner_user_id: orNull('text'),
   status: 'text',
-  services: 'jsonb',
+  services: jsonOf<AgentEvent['data']['services']>(),
+  /** Users and sets to which the agent may send requests, in addition to its session's user and its owner. */
   approvers: 'text[]',
+  /** Since when `services` is what it is. */
   changed_at: 'timestamptz',
   position: 'bigint',
 } as const;
+export type AgentCopy = Copied<typeof AGENT>;
+
+/** A copy in memory: positions are numbers there, and texts in the rows. */
+type Copied<C extends Columns> = Omit<WrittenRow<C>, 'position'> & { readonly position: bigint };
 
 type UserEvent = Heard<
   typeof identityEvents,
@@ -66,7 +60,11 @@ type AgentEvent = Heard<
 >;
 
 /** One service's copies of one kind of thing. */
-export type Copies<Copy, Event> = {
+export type Copies<Copy, Row, Event> = {
+  /** The columns that a query of the service reads. */
+  readonly select: <const Name extends keyof Copy & keyof Row & string>(
+    ...names: readonly Name[]
+  ) => TableSelection<Pick<Row, Name>>;
   /** The table that `rows` of the service's consumer names. */
   readonly table: Table;
   /** The columns that an older event omits do not change. */
@@ -85,8 +83,8 @@ type About = Pick<IntegrationEvent, 'tenantId'> & { readonly data: { readonly id
 export const userCopies = <const Column extends keyof UserCopy>(
   schema: string,
   ...columns: readonly Column[]
-): Copies<Pick<UserCopy, Column>, UserEvent> =>
-  copies<UserCopy, Column, UserEvent>({
+): Copies<Pick<UserCopy, Column>, ReadRow<typeof USER>, UserEvent> =>
+  copies<UserCopy, Column, ReadRow<typeof USER>, UserEvent>({
     schema,
     name: 'users',
     id: 'user_id',
@@ -106,8 +104,8 @@ export const userCopies = <const Column extends keyof UserCopy>(
 export const agentCopies = <const Column extends keyof AgentCopy>(
   schema: string,
   ...columns: readonly Column[]
-): Copies<Pick<AgentCopy, Column>, AgentEvent> =>
-  copies<AgentCopy, Column, AgentEvent>({
+): Copies<Pick<AgentCopy, Column>, ReadRow<typeof AGENT>, AgentEvent> =>
+  copies<AgentCopy, Column, ReadRow<typeof AGENT>, AgentEvent>({
     schema,
     name: 'agents',
     id: 'agent_id',
@@ -132,7 +130,7 @@ type Picked<Copy, Column extends keyof Copy, Event> = {
   readonly name: string;
   /** The column that contains the id of the user or agent. */
   readonly id: string;
-  readonly types: Parameters<typeof table>[1]['columns'] & { readonly [C in keyof Copy]: unknown };
+  readonly types: Columns & { readonly [C in keyof Copy]: unknown };
   readonly columns: readonly Column[];
   readonly factsOf: (event: Event) => { readonly [C in keyof Copy]: Copy[C] | undefined };
   /** The values that a new row gets for columns that older events omit. */
@@ -140,9 +138,9 @@ type Picked<Copy, Column extends keyof Copy, Event> = {
   readonly since?: { readonly [C in keyof Copy]?: keyof Copy & string };
 };
 
-function copies<Copy extends object, Column extends keyof Copy & string, Event extends About>(
+function copies<Copy extends object, Column extends keyof Copy & string, Row, Event extends About>(
   of: Picked<Copy, Column, Event>,
-): Copies<Pick<Copy, Column>, Event> {
+): Copies<Pick<Copy, Column>, Row, Event> {
   const { schema, name, id, types, columns, factsOf, fresh, since } = of;
   const picked = <Value>(all: { readonly [column: string]: Value }) =>
     Object.fromEntries(
@@ -151,6 +149,7 @@ function copies<Copy extends object, Column extends keyof Copy & string, Event e
   const keyOf = ({ tenantId, data }: About) => ({ tenant_id: tenantId, [id]: data.id });
   const text = `SELECT ${columns.join(', ')} FROM ${schema}.${name} WHERE tenant_id = $1 AND ${id} = $2`;
   return {
+    select: (...names) => namedColumns(names),
     table: table(name, {
       key: ['tenant_id', id],
       columns: { tenant_id: 'text', [id]: 'text', ...picked(types) },

@@ -1,21 +1,15 @@
 /** Reads channels for the people who manage them. */
-import type { Database } from '@cardea/read-models';
-import type { Severity } from '../requests/requests.module.ts';
-import type { ChannelFormat, Manager } from './channel.ts';
+import { type Database, orNull, type RowOf, selection } from '@cardea/read-models';
+import type { Manager } from './channel.ts';
 import { type ChannelShape, recipientShown } from './channel-shape.ts';
+import { channelRows } from './channels.projection.ts';
 
-type Row = {
-  readonly id: string;
-  readonly name: string;
-  readonly format: ChannelFormat;
-  readonly origin: string;
-  readonly recipient: string | null;
-  readonly min_severity: Severity;
-  readonly enabled: boolean;
-  readonly created_at: Date;
-  readonly last_sent_at: Date | null;
-  readonly last_error: string | null;
-};
+const CHANNEL = channelRows
+  .select('id', 'name', 'format', 'origin', 'recipient', 'min_severity', 'enabled', 'created_at')
+  .of('c');
+/** The outcome of the last message. */
+const SENT = selection({ last_sent_at: orNull('timestamptz'), last_error: orNull('text') });
+const MANAGED = CHANNEL.and(SENT.of('s').joined());
 
 /** The person's own channels and, for administrators, those of the tenant. Limits keep the list short. */
 export async function managedRows(
@@ -23,10 +17,8 @@ export async function managedRows(
   tenantId: string,
   { userId, isAdmin }: Manager,
 ): Promise<readonly ChannelShape[]> {
-  const { rows } = await database.tenant(tenantId).query<Row>(
-    `SELECT c.id, c.name, c.format, c.origin, c.recipient, c.min_severity, c.enabled, c.created_at,
-            s.last_sent_at, s.last_error
-     FROM approval.channels c
+  const { rows } = await database.tenant(tenantId).query<RowOf<typeof MANAGED>>(
+    `SELECT ${MANAGED.columns} FROM approval.channels c
      LEFT JOIN approval.channel_states s ON s.tenant_id = c.tenant_id AND s.channel_id = c.id
      WHERE c.tenant_id = $1 AND (c.owner = $2 OR ($3 AND c.owner IS NULL))
      ORDER BY c.created_at, c.id`,
@@ -60,8 +52,8 @@ export async function lastSent(
   tenantId: string,
   id: string,
 ): Promise<Pick<ChannelShape, 'last_sent_at' | 'last_error'>> {
-  const { rows } = await database.tenant(tenantId).query<Pick<Row, 'last_sent_at' | 'last_error'>>(
-    `SELECT last_sent_at, last_error FROM approval.channel_states
+  const { rows } = await database.tenant(tenantId).query<RowOf<typeof SENT>>(
+    `SELECT ${SENT.columns} FROM approval.channel_states
      WHERE tenant_id = $1 AND channel_id = $2`,
     [tenantId, id],
   );

@@ -1,23 +1,24 @@
 /** Maintains table `channels`, which the lists and the sender read. */
-import { orNull, projection, type Statement, table } from '@cardea/read-models';
+import { orNull, projection, type Statement, table, textOf } from '@cardea/read-models';
 import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';
-import { type ChannelEvent, type ChannelFacts, channels } from './channel.ts';
+import type { Severity } from '../requests/requests.module.ts';
+import { type ChannelEvent, type ChannelFacts, type ChannelFormat, channels } from './channel.ts';
 
 export const CHANNELS_TABLE = 'channels';
 
-const rows = table(CHANNELS_TABLE, {
+export const channelRows = table(CHANNELS_TABLE, {
   key: ['tenant_id', 'id'],
   columns: {
     tenant_id: 'text',
     id: 'text',
     name: 'text',
-    format: 'text',
+    format: textOf<ChannelFormat>(),
     url: 'jsonb',
     token: orNull('jsonb'),
     origin: 'text',
     recipient: orNull('text'),
     owner: orNull('text'),
-    min_severity: 'text',
+    min_severity: textOf<Severity>(),
     enabled: 'boolean',
     created_at: 'timestamptz',
   },
@@ -61,11 +62,11 @@ function deliveryDeleted(events: readonly Event[]): readonly Statement[] {
 export const channelsTable = projection<ChannelEvent | TenantForgotten>()({
   name: CHANNELS_TABLE,
   log: 'approval',
-  tables: [rows],
+  tables: [channelRows],
   on: {
-    ChannelCreated: (event) => [rows.put(rowOf(event))],
-    ChannelChanged: (event) => [rows.put(rowOf(event))],
-    ChannelDeleted: (event) => [rows.remove(keyOf(event))],
+    ChannelCreated: (event) => [channelRows.put(rowOf(event))],
+    ChannelChanged: (event) => [channelRows.put(rowOf(event))],
+    ChannelDeleted: (event) => [channelRows.remove(keyOf(event))],
   },
   apply: {
     on: ['ChannelDeleted', 'TenantForgotten'],

@@ -5,7 +5,7 @@ import type { DeputyChanged } from './deputy.ts';
 
 export const DEPUTIES_TABLE = 'deputies';
 
-const rows = table(DEPUTIES_TABLE, {
+export const deputyRows = table(DEPUTIES_TABLE, {
   key: ['tenant_id', 'user_id'],
   columns: {
     tenant_id: 'text',
@@ -98,13 +98,13 @@ export const deputiesTable = (wake: () => void) =>
   projection<DeputyChanged | TenantForgotten>()({
     name: DEPUTIES_TABLE,
     log: 'approval',
-    tables: [rows],
+    tables: [deputyRows],
     on: {
       DeputyChanged: ({ metadata, data }) => {
         const key = { tenant_id: metadata.tenantId, user_id: data.user_id };
         const { deputy, from, until } = data;
-        if (deputy === null || from === null || until === null) return [rows.remove(key)];
-        return [rows.put({ ...key, deputy, from_at: from, until_at: until })];
+        if (deputy === null || from === null || until === null) return [deputyRows.remove(key)];
+        return [deputyRows.put({ ...key, deputy, from_at: from, until_at: until })];
       },
     },
     apply: {

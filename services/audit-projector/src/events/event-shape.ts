@@ -36,4 +36,4 @@ export const COLUMNS = Object.keys(AuditEvent.properties).map((name) => {
   return name;
 });
 
-export type Row = Omit<AuditEvent, 'timestamp'> & { readonly timestamp: Date };
+export type StoredEvent = Omit<AuditEvent, 'timestamp'> & { readonly timestamp: Date };

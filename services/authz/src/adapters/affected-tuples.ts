@@ -2,12 +2,13 @@
  * Reads everything that a batch of changes can affect: the principals and objects for which an answer may change, and
  * the tuples that decide about them. It is one statement and therefore sees one state of the table.
  */
-import type { Database } from '@cardea/read-models';
+import { type Database, orNull, type RowOf, selection, textOf } from '@cardea/read-models';
 import type { Node } from '../engine/dry-run.ts';
 import { type Fields, relationOf, WILDCARD } from '../relations/relation.ts';
 import type { Types } from '../relations/rules.ts';
 import { type RowsQuery, rowsOfModel, type Source } from './rows-of-model.ts';
 import { nodeKey } from './tuple-key.ts';
+import { tupleRows } from './tuple-rows.ts';
 
 /** The most principals, and the most objects, that are considered. Others are left out. */
 const NODES_MAX = 50_000;
@@ -23,15 +24,13 @@ export type Affected = {
   readonly types: Types | undefined;
 };
 
-type Row = {
-  readonly kind: 'principal' | 'object' | 'tuple';
-  readonly relation: number | null;
-  readonly own_relation: string | null;
-  readonly user_type: string;
-  readonly user_id: string;
-  readonly object_type: string;
-  readonly object_id: string;
-};
+/** Principals and objects have the columns of a tuple of which they would be a part. */
+const AFFECTED_ROW = selection({
+  kind: textOf<'principal' | 'object' | 'tuple'>(),
+  relation: orNull('smallint'),
+}).and(tupleRows.select('own_relation', 'user_type', 'user_id', 'object_type', 'object_id'));
+type AffectedQuery = RowsQuery<RowOf<typeof AFFECTED_ROW>>;
+type AffectedRows = readonly RowOf<typeof AFFECTED_ROW>[];
 
 /** The key of (type, "*"), as `nodeKey` computes it. Types contain no characters that the two print differently. */
 const wildcardOf = (type: string): string =>
@@ -124,16 +123,6 @@ const EVERYTHING = `
   SELECT 'tuple' AS kind, relation, own_relation, user_type, user_id, object_type, object_id, position
   FROM authz.tuples WHERE tenant_id = $1`;
 
-const COLUMNS = [
-  'kind',
-  'relation',
-  'own_relation',
-  'user_type',
-  'user_id',
-  'object_type',
-  'object_id',
-];
-
 /** Reads all tuples of the tenant if no changes are named, or if it has its own model. */
 export async function readAffected(
   database: Database,
@@ -141,7 +130,7 @@ export async function readAffected(
   changed: readonly Fields[] | undefined,
 ): Promise<Affected> {
   const isNear = (types: Types | undefined) => types === undefined && changed !== undefined;
-  const { types, rows } = await rowsOfModel<Row>(database, source, (types) =>
+  const { types, rows } = await rowsOfModel(database, source, (types) =>
     isNear(types) ? near(changed ?? []) : EVERY_TUPLE,
   );
   return isNear(types)
@@ -149,15 +138,15 @@ export async function readAffected(
     : affectedOfAll(rows, { types, changed: changed ?? [] });
 }
 
-const EVERY_TUPLE: RowsQuery = {
+const EVERY_TUPLE: AffectedQuery = {
   text: EVERYTHING,
-  columns: COLUMNS,
+  select: AFFECTED_ROW,
   order: 'position',
   values: [],
 };
 
 function affectedOfAll(
-  rows: readonly Row[],
+  rows: AffectedRows,
   { types, changed }: { readonly types: Types | undefined; readonly changed: readonly Fields[] },
 ): Affected {
   const tuples = rows.map(fieldsOf);
@@ -177,23 +166,23 @@ function affectedOfAll(
   };
 }
 
-const fieldsOf = ({ kind: _, own_relation, ...row }: Row): Fields => ({
+const fieldsOf = ({ kind: _, own_relation, ...row }: AffectedRows[number]): Fields => ({
   ...row,
   relation: relationOf({ relation: row.relation as number, own_relation }),
 });
 
-function near(changed: readonly Fields[]): RowsQuery {
+function near(changed: readonly Fields[]): AffectedQuery {
   const subjects = changed.map(({ user_type: type, user_id: id }) => ({ type, id }));
   const objects = changed.map(({ object_type: type, object_id: id }) => ({ type, id }));
   return {
     text: AFFECTED,
-    columns: COLUMNS,
+    select: AFFECTED_ROW,
     order: 'position, user_type, user_id, object_type, object_id',
     values: [...columnsOf(subjects), ...columnsOf(objects)],
   };
 }
 
-function affectedNear(rows: readonly Row[]): Affected {
+function affectedNear(rows: AffectedRows): Affected {
   const principalsFound = rows
     .filter(({ kind }) => kind === 'principal')
     .map(({ user_type: type, user_id: id }) => ({ type, id }));

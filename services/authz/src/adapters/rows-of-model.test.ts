@@ -1,10 +1,15 @@
-import type { Database } from '@cardea/read-models';
+import { type Database, selection } from '@cardea/read-models';
 import { expect, it } from 'vitest';
 import { Work } from '../engine/work.ts';
 import type { Types } from '../relations/rules.ts';
 import { ModelChanged, rowsOfModel } from './rows-of-model.ts';
 
-const QUERY = { text: 'SELECT 1', columns: ['relation'], order: 'relation', values: [] };
+const QUERY = {
+  text: 'SELECT 1',
+  select: selection({ relation: 'integer' }),
+  order: 'relation',
+  values: [],
+};
 const source = { tenantId: 't', work: new Work('t') };
 
 /** A table whose model changes by this many versions between each version check and the reading of the rows. */
@@ -20,8 +25,7 @@ function movingTable(moves: number[]) {
     },
   } as unknown as Database;
 }
-const read = (moves: number[]) =>
-  rowsOfModel<{ relation: number }>(movingTable(moves), source, () => QUERY);
+const read = (moves: number[]) => rowsOfModel(movingTable(moves), source, () => QUERY);
 
 it.each([
   { moves: [], version: 1 },

@@ -2,7 +2,15 @@
  * Reads rows of a tenant's tuples together with the model that interprets them, from one snapshot of the tables. A
  * model and tuples of different times would give answers that were never true.
  */
-import { type Database, DatabaseUnavailable } from '@cardea/read-models';
+import {
+  computed,
+  type Database,
+  DatabaseUnavailable,
+  orNull,
+  type RowOf,
+  type Selection,
+  selection,
+} from '@cardea/read-models';
 import { EvaluationBudgetExceeded } from '../engine/tuple-index.ts';
 import type { Work } from '../engine/work.ts';
 import type { Types } from '../relations/rules.ts';
@@ -25,9 +33,9 @@ export type Source = {
   readonly rowsMaxBytes?: number;
 };
 /** A query for rows of (`relation`, …). $1 is the tenant. */
-export type RowsQuery = {
+export type RowsQuery<R> = {
   readonly text: string;
-  readonly columns: readonly string[];
+  readonly select: Selection<R>;
   readonly order: string;
   readonly values: readonly unknown[];
 };
@@ -46,7 +54,7 @@ export class ModelChanged extends Error {
 export async function rowsOfModel<R extends object>(
   database: Database,
   source: Source,
-  queryFor: (types: Types | undefined) => RowsQuery,
+  queryFor: (types: Types | undefined) => RowsQuery<R>,
 ): Promise<RowsOfModel<R>> {
   for (let reads = 1; reads <= READS_MAX; reads++) {
     source.work.expectClient();
@@ -57,6 +65,10 @@ export async function rowsOfModel<R extends object>(
   throw new ModelChanged();
 }
 
+/** These columns are in every row. If nothing was found, there is one row with nothing else. */
+const MODEL = computed('model_version', 'model.version', 'integer').and(
+  selection({ is_too_large: 'boolean', is_found: orNull('boolean') }),
+);
 const MODELS = `authz.models WHERE tenant_id = $1`;
 
 async function modelOf(database: Database, { tenantId, asOf }: Source): Promise<Model | undefined> {
@@ -75,7 +87,7 @@ async function modelOf(database: Database, { tenantId, asOf }: Source): Promise<
 async function rowsWithVersion<R extends object>(
   database: Database,
   { tenantId, asOf, rowsMaxBytes = ROWS_MAX_BYTES }: Source,
-  { text, columns, order, values }: RowsQuery,
+  { text, select, order, values }: RowsQuery<R>,
 ): Promise<{ readonly version: number; readonly rows: readonly R[] }> {
   const moment = `$${values.length + 2}::timestamptz`;
   const statement = {
@@ -83,20 +95,15 @@ async function rowsWithVersion<R extends object>(
         SELECT true AS is_found, every.* FROM (${text}) AS every LIMIT ${ROWS_MAX + 1}),
       size AS (SELECT count(*) > ${ROWS_MAX}
           OR coalesce(sum(pg_column_size(found)), 0) > ${rowsMaxBytes} AS is_too_large FROM found)
-      SELECT model.version AS model_version, is_too_large, is_found, ${columns.join(', ')}
+      SELECT ${MODEL.and(select).columns}
       FROM (SELECT coalesce(max(version), 0) AS version FROM ${MODELS}
         AND (${moment} IS NULL OR published_at <= ${moment})) AS model
       CROSS JOIN size LEFT JOIN found ON NOT is_too_large
       ORDER BY ${order}`,
     values: [tenantId, ...values, asOf ?? null],
   };
-  type Row = R & {
-    readonly model_version: number;
-    readonly is_too_large: boolean;
-    readonly is_found: boolean | null;
-  };
   const answers = await database
-    .asTenantAtOnce<[object, object, Row]>(tenantId, [
+    .asTenantAtOnce<[object, object, RowOf<typeof MODEL> & R]>(tenantId, [
       { text: `SET LOCAL statement_timeout = ${STATEMENT_MAX_MS}` },
       // PostgreSQL overestimates recursive queries so much that it would compile each one, so JIT is off.
       { text: 'SET LOCAL jit = off' },

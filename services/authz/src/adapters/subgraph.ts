@@ -2,7 +2,7 @@
  * Reads the tuples of a tenant that can affect the answer to a question from the table, oldest first. An index of them
  * gives the same answer as an index of all tuples.
  */
-import type { Database } from '@cardea/read-models';
+import type { Database, RowOf } from '@cardea/read-models';
 import type { Slices } from '../engine/in-slices.ts';
 import { indexFor } from '../engine/model-index.ts';
 import type { Question, TupleIndex, UsersQuestion } from '../engine/tuple-index.ts';
@@ -18,20 +18,20 @@ import {
 import type { Types } from '../relations/rules.ts';
 import { rowsOfModel, type Source } from './rows-of-model.ts';
 import { nodeKey } from './tuple-key.ts';
+import { tupleRows } from './tuple-rows.ts';
 
 /** Rows between two pauses. */
 const SLICE_ROWS = 512;
 
 type Principal = Pick<Fields, 'user_type' | 'user_id'>;
-type Row = {
-  readonly relation: number;
-  readonly own_relation: string | null;
-  readonly user_type: string;
-  readonly user_id: string;
-  readonly object_type: string;
-  readonly object_id: string;
-};
-const COLUMNS = ['relation', 'own_relation', 'user_type', 'user_id', 'object_type', 'object_id'];
+const TUPLE = tupleRows.select(
+  'relation',
+  'own_relation',
+  'user_type',
+  'user_id',
+  'object_type',
+  'object_id',
+);
 type Query = { readonly text: (tuples: string) => string; readonly values: readonly unknown[] };
 /** The current tuples, or those of the time in the parameter, without tuples of parked streams. */
 const NOW = 'authz.tuples';
@@ -143,12 +143,12 @@ export type Subgraphs = {
 export function subgraphs(database: Database, inSlices: Slices): Subgraphs {
   const read = async (source: Source, query: Query): Promise<TupleIndex> => {
     const moment = source.asOf && [source.asOf, await parkedTuples(database)];
-    const { types, rows } = await rowsOfModel<Row>(database, source, (types) => {
+    const { types, rows } = await rowsOfModel(database, source, (types) => {
       const { text, values } = types === undefined ? query : EVERYTHING;
       const tuples = moment ? at(`$${values.length + 2}`, `$${values.length + 3}`) : NOW;
       return {
         text: text(tuples),
-        columns: COLUMNS,
+        select: TUPLE,
         order: 'position',
         values: [...values, ...(moment ?? [])],
       };
@@ -201,7 +201,10 @@ const EVERYTHING: Query = {
   values: [],
 };
 
-function* indexOf(types: Types | undefined, rows: readonly Row[]): Generator<void, TupleIndex> {
+function* indexOf(
+  types: Types | undefined,
+  rows: readonly RowOf<typeof TUPLE>[],
+): Generator<void, TupleIndex> {
   const index = indexFor(types);
   for (const [at, row] of rows.entries()) {
     index.write({ ...row, relation: relationOf(row) });

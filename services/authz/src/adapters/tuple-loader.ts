@@ -1,33 +1,35 @@
 /** Reads a tenant's tuples from the table in one snapshot, with the position that the table had reached. */
-import type { Database, Transaction } from '@cardea/read-models';
+import { computed, type Database, orNull, type RowOf, type Transaction } from '@cardea/read-models';
 import { indexFor } from '../engine/model-index.ts';
 import type { LoadedTuples, TenantSize } from '../engine/tenant-indexes.ts';
 import type { TupleIndex } from '../engine/tuple-index.ts';
 import { relationOf } from '../relations/relation.ts';
 import type { Types } from '../relations/rules.ts';
+import { tupleRows } from './tuple-rows.ts';
 
 const SLICE_ROWS = 2_000;
 
 /** Everything that determines an index besides the log up to its position. */
 export type IndexBasis = { readonly text: string; readonly parked: ReadonlySet<string> };
 
-type Row = {
-  readonly checkpoint: string;
-  /** Null if the tenant has no tuple. */
-  readonly relation: number | null;
-  readonly own_relation: string | null;
-  /** The version of the tenant's own model, if it has one. */
-  readonly model: number | null;
-  readonly user_type: string;
-  readonly user_id: string;
-  readonly object_type: string;
-  readonly object_id: string;
-};
+const LOADED = computed('checkpoint', 'c.position', 'bigint')
+  .and(
+    // The version of the tenant's own model, if it has one.
+    computed(
+      'model',
+      '(SELECT max(m.version) FROM authz.models m WHERE m.tenant_id = $1)',
+      orNull('integer'),
+    ),
+  )
+  // Null if the tenant has no tuple.
+  .and(tupleRows.select('relation').of('t').joined())
+  .and(
+    tupleRows.select('own_relation', 'user_type', 'user_id', 'object_type', 'object_id').of('t'),
+  );
 
 /** A cursor sees the rows as of its declaration, however long the reading takes. */
 const DECLARE = `DECLARE tenant_tuples NO SCROLL CURSOR FOR
-  SELECT c.position AS checkpoint, t.relation, t.own_relation,
-    (SELECT max(m.version) FROM authz.models m WHERE m.tenant_id = $1) AS model, t.user_type, t.user_id, t.object_type, t.object_id
+  SELECT ${LOADED.columns}
   FROM authz.projection_checkpoints c LEFT JOIN authz.tuples t ON t.tenant_id = $1
   WHERE c.name = 'tuples' ORDER BY t.position`;
 
@@ -41,7 +43,7 @@ export function loadTuples(database: Database, tenantId: string): Promise<Loaded
       let index: TupleIndex | undefined;
       // The position is the same in every row.
       let position: bigint | undefined;
-      const fetch = () => sql.query<Row>(`FETCH ${SLICE_ROWS} FROM tenant_tuples`);
+      const fetch = () => sql.query<RowOf<typeof LOADED>>(`FETCH ${SLICE_ROWS} FROM tenant_tuples`);
       let fetched = fetch();
       for (;;) {
         const { rows } = await fetched;

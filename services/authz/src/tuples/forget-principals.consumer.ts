@@ -5,9 +5,10 @@
 import { identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
 import { accept, type Decision, type EventStore, type Streams } from '@cardea/event-store';
-import type { Database, Positions } from '@cardea/read-models';
+import type { Database, Positions, RowOf } from '@cardea/read-models';
 import { decideOnRows, type ServiceDependencies } from '@cardea/service';
 import { nodeKey } from '../adapters/tuple-key.ts';
+import { tupleRows } from '../adapters/tuple-rows.ts';
 import { relationOf } from '../relations/relation.ts';
 import { deleteTuple } from './change/delete.ts';
 import { type Tuple, type TupleDeleted, tuples } from './tuple.ts';
@@ -68,17 +69,18 @@ async function forget(needs: Dependencies, event: Deleted): Promise<void> {
   );
 }
 
-type Row = {
-  readonly position: string;
-  readonly key: Buffer;
-  readonly id: string;
-  readonly relation: number;
-  readonly own_relation: string | null;
-  readonly user_type: string;
-  readonly user_id: string;
-  readonly object_type: string;
-  readonly object_id: string;
-};
+const NAMED = tupleRows.select(
+  'position',
+  'key',
+  'id',
+  'relation',
+  'own_relation',
+  'user_type',
+  'user_id',
+  'object_type',
+  'object_id',
+);
+type NamedTuple = RowOf<typeof NAMED>;
 
 /** Pages by position, so that a page never contains rows whose deletion the table has yet to apply. */
 async function page(
@@ -89,9 +91,9 @@ async function page(
     readonly through: bigint;
     readonly named: ReturnType<typeof namedBy>;
   },
-): Promise<readonly Row[]> {
-  const { rows } = await database.system.query<Row>(
-    `SELECT position, key, id, relation, own_relation, user_type, user_id, object_type, object_id FROM authz.tuples
+): Promise<readonly NamedTuple[]> {
+  const { rows } = await database.system.query<NamedTuple>(
+    `SELECT ${NAMED.columns} FROM authz.tuples
      WHERE tenant_id = $1 AND position > $2 AND position <= $3 ${of.named.where}
      ORDER BY position LIMIT ${PAGE_TUPLES}`,
     [of.event.tenantId, of.after, of.through.toString(), ...of.named.values],
@@ -99,7 +101,7 @@ async function page(
   return rows;
 }
 
-function removal({ systemCommand }: Dependencies, event: Deleted, row: Row) {
+function removal({ systemCommand }: Dependencies, event: Deleted, row: NamedTuple) {
   const id = row.key.toString('hex');
   const { user_type, user_id, object_type, object_id } = row;
   const relation = relationOf(row);

@@ -1,23 +1,22 @@
 /** Reads tuples from the table in the form that clients see. */
-import type { Database } from '@cardea/read-models';
+import type { Database, RowOf } from '@cardea/read-models';
 import { tupleKey } from '../adapters/tuple-key.ts';
+import { tupleRows } from '../adapters/tuple-rows.ts';
 import { type Fields, relationOf } from '../relations/relation.ts';
 
-export const TUPLE_COLUMNS =
-  'id, tenant_id, user_type, user_id, relation, own_relation, object_type, object_id, created_at';
-export type TupleRow = {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly relation: number;
-  readonly own_relation: string | null;
-  readonly user_type: string;
-  readonly user_id: string;
-  readonly object_type: string;
-  readonly object_id: string;
-  readonly created_at: Date;
-};
+export const TUPLE = tupleRows.select(
+  'id',
+  'tenant_id',
+  'user_type',
+  'user_id',
+  'relation',
+  'own_relation',
+  'object_type',
+  'object_id',
+  'created_at',
+);
 
-export const shownTuple = ({ own_relation, ...row }: TupleRow) => ({
+export const shownTuple = ({ own_relation, ...row }: RowOf<typeof TUPLE>) => ({
   ...row,
   relation: relationOf({ ...row, own_relation }),
   created_at: row.created_at.toISOString(),
@@ -37,8 +36,8 @@ export async function storedTuples(
   if (asked.length === 0) return [];
   const keys = asked.map((fields) => tupleKey(tenantId, fields));
   const { rows } = await database.asTenant(tenantId, (sql) =>
-    sql.query<TupleRow & { readonly key: string }>(
-      `SELECT encode(key, 'hex') AS key, ${TUPLE_COLUMNS} FROM ${asOf ? HISTORY : 'authz.tuples'}
+    sql.query<RowOf<typeof TUPLE> & { readonly key: string }>(
+      `SELECT encode(key, 'hex') AS key, ${TUPLE.columns} FROM ${asOf ? HISTORY : 'authz.tuples'}
        WHERE tenant_id = $1 AND key = ANY (SELECT decode(hex, 'hex') FROM unnest($2::text[]) AS hex)`,
       [tenantId, keys, ...(asOf ? [asOf] : [])],
     ),

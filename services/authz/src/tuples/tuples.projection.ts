@@ -1,8 +1,9 @@
 /** Maintains table `tuples`, from which lists and indexes are read, and the number of tuples of each type. */
 import type { Json } from '@cardea/contracts';
 import type { Recorded } from '@cardea/event-store';
-import { countTable, orNull, projection, type TableChange, table } from '@cardea/read-models';
+import { countTable, projection, type TableChange, table } from '@cardea/read-models';
 import { nodeKey, wildcardKey } from '../adapters/tuple-key.ts';
+import { tupleRows } from '../adapters/tuple-rows.ts';
 import type { ModelPublished } from '../models/model.ts';
 import { columnsOf, readFields, UnreadableTuple } from '../relations/relation.ts';
 import type { TupleEvent } from './tuple.ts';
@@ -15,25 +16,6 @@ export const keyOfStream = (streamId: string): string | undefined => {
   return hex === undefined ? undefined : `\\x${hex}`;
 };
 
-const rows = table('tuples', {
-  key: ['key'],
-  columns: {
-    key: 'bytea',
-    tenant_id: 'text',
-    position: 'bigint',
-    id: 'uuid',
-    created_at: 'timestamptz',
-    relation: 'smallint',
-    own_relation: orNull('text'),
-    user_type: 'text',
-    user_id: 'text',
-    object_type: 'text',
-    object_id: 'text',
-    subject_key: 'uuid',
-    object_key: 'uuid',
-    object_wild: 'uuid',
-  },
-});
 /** A parked stream remains counted until it is released. */
 const counts = countTable('tuple_counts', { key: ['tenant_id', 'object_type'], counts: ['n'] });
 
@@ -46,7 +28,7 @@ const models = table('models', {
 export const tuplesTable = projection<TupleEvent | ModelPublished>()({
   name: 'tuples',
   log: 'authz',
-  tables: [rows, counts, models],
+  tables: [tupleRows, counts, models],
   on: {
     TupleWritten: written,
     ModelPublished: ({ data, metadata, time }) => [
@@ -69,7 +51,7 @@ function written(event: Recorded<TupleEvent, 'TupleWritten'>): readonly TableCha
   if (key === undefined) throw new UnreadableTuple();
   const fields = readFields(data);
   return [
-    rows.put({
+    tupleRows.put({
       key,
       tenant_id: metadata.tenantId,
       position,
@@ -90,7 +72,7 @@ function written(event: Recorded<TupleEvent, 'TupleWritten'>): readonly TableCha
 
 function removed(streamId: string): readonly TableChange[] {
   const key = keyOfStream(streamId);
-  return key === undefined ? [] : [rows.remove({ key })];
+  return key === undefined ? [] : [tupleRows.remove({ key })];
 }
 
 const counted = ({ data, metadata }: Recorded<TupleEvent>, n: number): TableChange =>

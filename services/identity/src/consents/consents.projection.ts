@@ -4,7 +4,7 @@ import type { UserEvent } from '../accounts/accounts.module.ts';
 import { forgetUserAndTenantIn, type TenantDeleted } from '../workspaces/workspaces.module.ts';
 import { type ConsentEvent, shownGrant } from './consent.ts';
 
-const rows = table('consents', {
+export const consentRows = table('consents', {
   key: ['id'],
   columns: {
     id: 'text',
@@ -29,10 +29,10 @@ type UserDeleted = Extract<UserEvent, { type: 'UserDeleted' }>;
 export const consentsProjection = projection<ConsentEvent | UserDeleted | TenantDeleted>()({
   name: 'consents',
   log: 'identity',
-  tables: [rows],
+  tables: [consentRows],
   on: {
     ConsentGranted: ({ data, metadata }) => [
-      rows.put({
+      consentRows.put({
         id: data.id,
         tenant_id: metadata.tenantId,
         user_id: data.user_id,
@@ -45,9 +45,9 @@ export const consentsProjection = projection<ConsentEvent | UserDeleted | Tenant
       }),
     ],
     ConsentExtended: ({ data }) => [
-      rows.patch({ id: data.id }, { ...shownGrant(data.granted), claims: namesOf(data) }),
+      consentRows.patch({ id: data.id }, { ...shownGrant(data.granted), claims: namesOf(data) }),
     ],
-    ConsentRevoked: ({ data }) => [rows.patch({ id: data.id }, { revoked_at: data.at })],
+    ConsentRevoked: ({ data }) => [consentRows.patch({ id: data.id }, { revoked_at: data.at })],
   },
   apply: forgetUserAndTenantIn('consents'),
 });

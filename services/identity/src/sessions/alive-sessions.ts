@@ -1,54 +1,73 @@
 /** Reads the live sessions of a user from the table: one page, newest first, and their total number. */
-import type { Database } from '@cardea/read-models';
+import { type Database, type PageOfRows, pageOfTenant, type RowOf } from '@cardea/read-models';
+import { sessionRows } from './sessions.projection.ts';
 
-export type AliveSession = {
-  readonly id: string;
-  readonly client_id: string | null;
-  readonly ip_address: string | null;
-  readonly user_agent: string | null;
-  readonly browser: string;
-  readonly browser_version: string;
-  readonly os: string;
-  readonly os_version: string;
-  readonly device_type: string | null;
-  readonly started_at: Date;
-  readonly last_active_at: Date;
-  readonly expires_at: Date;
-};
+const ALIVE_SESSION = sessionRows
+  .select(
+    'id',
+    'client_id',
+    'ip_address',
+    'user_agent',
+    'browser',
+    'browser_version',
+    'os',
+    'os_version',
+    'device_type',
+    'started_at',
+    'last_active_at',
+    'expires_at',
+  )
+  .of('s');
+export type AliveSession = RowOf<typeof ALIVE_SESSION>;
 
 /** The most sessions of one user that one event ends. */
 const ENDED_MAX = 10_000;
 /** The most sessions that are ended after one sign-in. The rest is ended after the next one. */
 const BEYOND_MAX = 100;
 
+const SESSIONS = 'identity.sessions s JOIN identity.users u ON u.id = s.user_id';
 /** Parameters: tenant, user, time. */
-const ALIVE = `FROM identity.sessions s JOIN identity.users u ON u.id = s.user_id
-       WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.revoked_at IS NULL AND s.expires_at > $3
+const IS_ALIVE = `s.tenant_id = $1 AND s.user_id = $2 AND s.revoked_at IS NULL AND s.expires_at > $3
          AND u.status = 'active' AND (s.user_epoch = u.epoch OR s.id = u.keep_sid)
          AND (s.consent_id IS NULL OR EXISTS (
            SELECT FROM identity.consents c LEFT JOIN identity.applications a ON a.id = c.client_id
            WHERE c.id = s.consent_id AND c.epoch = s.consent_epoch AND c.revoked_at IS NULL
              AND a.deleted_at IS NULL))`;
+const ALIVE = `FROM ${SESSIONS} WHERE ${IS_ALIVE}`;
+const NEWEST_FIRST = 's.last_active_at DESC, s.id DESC';
 
 type SessionsOf = { readonly tenantId: string; readonly userId: string; readonly now: Date };
 
-export async function aliveSessions(
-  database: Pick<Database, 'tenant'>,
+export const pageOfAliveSessions = (
+  database: Pick<Database, 'asTenantAtOnce'>,
   of: SessionsOf & {
     readonly offset: number;
     /** Null means no limit. */
     readonly limit: number | null;
   },
+): Promise<PageOfRows<AliveSession>> =>
+  pageOfTenant(database, of.tenantId, {
+    name: 'identity_page_of_alive_sessions',
+    select: ALIVE_SESSION,
+    from: SESSIONS,
+    where: IS_ALIVE,
+    values: [of.tenantId, of.userId, of.now],
+    order: NEWEST_FIRST,
+    offset: of.offset,
+    limit: of.limit,
+  });
+
+/** The most recently used sessions, without their number. */
+export async function aliveSessions(
+  database: Pick<Database, 'tenant'>,
+  of: SessionsOf & { readonly limit: number },
 ): Promise<readonly AliveSession[]> {
   const { rows } = await database.tenant(of.tenantId).query<AliveSession>(
     {
       name: 'identity_alive_sessions',
-      text: `SELECT s.id, s.client_id, s.ip_address, s.user_agent, s.browser, s.browser_version, s.os,
-         s.os_version, s.device_type, s.started_at, s.last_active_at, s.expires_at
-       ${ALIVE}
-       ORDER BY s.last_active_at DESC, s.id DESC OFFSET $4 LIMIT $5`,
+      text: `SELECT ${ALIVE_SESSION.columns} ${ALIVE} ORDER BY ${NEWEST_FIRST} LIMIT $4`,
     },
-    [of.tenantId, of.userId, of.now, of.offset, of.limit],
+    [of.tenantId, of.userId, of.now, of.limit],
   );
   return rows;
 }
@@ -61,7 +80,7 @@ export async function sessionsBeyond(
   const { rows } = await database.tenant(tenantId).query<{ id: string }>(
     {
       name: 'identity_sessions_beyond',
-      text: `SELECT s.id ${ALIVE} ORDER BY s.last_active_at DESC, s.id DESC OFFSET $4 LIMIT $5`,
+      text: `SELECT s.id ${ALIVE} ORDER BY ${NEWEST_FIRST} OFFSET $4 LIMIT $5`,
     },
     [tenantId, userId, now, kept, BEYOND_MAX],
   );

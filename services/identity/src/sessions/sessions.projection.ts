@@ -5,7 +5,7 @@ import { deviceOf } from '../adapters/device.ts';
 import { forgetUserAndTenantIn, type TenantDeleted } from '../workspaces/workspaces.module.ts';
 import type { SessionEvent } from './session.ts';
 
-const rows = table('sessions', {
+export const sessionRows = table('sessions', {
   key: ['id'],
   columns: {
     id: 'text',
@@ -36,7 +36,7 @@ const rows = table('sessions', {
 export const sessionsProjection = projection<SessionEvent | UserEvent | TenantDeleted>()({
   name: 'sessions',
   log: 'identity',
-  tables: [rows],
+  tables: [sessionRows],
   on: {
     SessionStarted: async ({ data, metadata, streamId }, tools) => {
       const [ip, userAgent] = await Promise.all([
@@ -63,17 +63,19 @@ export const sessionsProjection = projection<SessionEvent | UserEvent | TenantDe
         expires_at: data.expires_at,
         revoked_at: data.revoked_at,
       };
-      return [rows.put(row)];
+      return [sessionRows.put(row)];
     },
     SessionRefreshed: ({ data }) => [
-      rows.patch(
+      sessionRows.patch(
         { id: data.id },
         { last_active_at: data.last_active_at, expires_at: data.expires_at },
       ),
     ],
-    SessionRevoked: ({ data }) => [rows.patch({ id: data.id }, { revoked_at: data.revoked_at })],
+    SessionRevoked: ({ data }) => [
+      sessionRows.patch({ id: data.id }, { revoked_at: data.revoked_at }),
+    ],
     SessionServed: ({ data: { id, served_clients = [] } }) => [
-      rows.patch({ id }, { served_clients }),
+      sessionRows.patch({ id }, { served_clients }),
     ],
   },
   apply: forgetUserAndTenantIn('sessions'),

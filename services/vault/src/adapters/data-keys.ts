@@ -12,7 +12,14 @@ import {
   UnknownWrapKey,
   type WrapKeys,
 } from '@cardea/crypto';
-import { type Database, rowStatements, table, type WrappedKeyTable } from '@cardea/read-models';
+import {
+  type Database,
+  orNull,
+  type RowOf,
+  rowStatements,
+  table,
+  type WrappedKeyTable,
+} from '@cardea/read-models';
 import { type Clock, loadingCache, type Random } from '@cardea/runtime';
 
 export type DataKey = { readonly version: number; readonly key: KeyObject };
@@ -45,11 +52,19 @@ type Dependencies = {
   readonly random: Random;
   readonly clock: Clock;
 };
-type Row = {
-  readonly dek_version: number;
-  readonly kek_id: string;
-  readonly wrapped: Buffer | null;
-};
+const tenantKeyRows = table('tenant_keys', {
+  key: ['tenant_id', 'dek_version'],
+  columns: {
+    tenant_id: 'text',
+    dek_version: 'integer',
+    kek_id: 'text',
+    /** Null after the key was destroyed. */
+    wrapped: orNull('bytea'),
+    state: 'text',
+  },
+});
+const WRAPPED = tenantKeyRows.select('dek_version', 'kek_id', 'wrapped');
+type StoredKey = RowOf<typeof WRAPPED>;
 
 const KEY_BYTES = 32;
 const TENANTS_MAX = 1_000;
@@ -112,7 +127,7 @@ function wrappedNew({ keys, random }: Dependencies, tenantId: string, version: n
   return { kekId: id, wrapped };
 }
 
-function unwrapped(keys: WrapKeys, tenantId: string, row: Row): DataKey {
+function unwrapped(keys: WrapKeys, tenantId: string, row: StoredKey): DataKey {
   if (row.wrapped === null) throw new TenantShredded('the tenant has no key any more');
   const wrapKey = knownWrapKey(keys, row.kek_id);
   const place = wrapPlace(tenantId, row.dek_version, row.kek_id);
@@ -124,8 +139,8 @@ function unwrapped(keys: WrapKeys, tenantId: string, row: Row): DataKey {
 
 async function checkCanary(needs: Dependencies): Promise<void> {
   const { database, keys } = needs;
-  const { rows } = await database.system.query<Row>(
-    'SELECT dek_version, kek_id, wrapped FROM vault.tenant_keys WHERE tenant_id = $1 AND dek_version = $2',
+  const { rows } = await database.system.query<StoredKey>(
+    `SELECT ${WRAPPED.columns} FROM vault.tenant_keys WHERE tenant_id = $1 AND dek_version = $2`,
     [CANARY_TENANT, CANARY_VERSION],
   );
   const [canary] = rows;
@@ -163,32 +178,21 @@ async function readOrMake(
   database: Database,
   tenantId: string,
   make: () => Wrapped,
-): Promise<readonly Row[]> {
+): Promise<readonly StoredKey[]> {
   const rows = await read(database, tenantId);
   if (rows.length > 0) return rows;
   await insert(database, tenantId, 1, make());
   return read(database, tenantId);
 }
 
-async function read(database: Database, tenantId: string): Promise<readonly Row[]> {
-  const { rows } = await database.system.query<Row>(
-    `SELECT dek_version, kek_id, wrapped FROM vault.tenant_keys
+async function read(database: Database, tenantId: string): Promise<readonly StoredKey[]> {
+  const { rows } = await database.system.query<StoredKey>(
+    `SELECT ${WRAPPED.columns} FROM vault.tenant_keys
      WHERE tenant_id = $1 ORDER BY dek_version`,
     [tenantId],
   );
   return rows;
 }
-
-const keys = table('tenant_keys', {
-  key: ['tenant_id', 'dek_version'],
-  columns: {
-    tenant_id: 'text',
-    dek_version: 'integer',
-    kek_id: 'text',
-    wrapped: 'bytea',
-    state: 'text',
-  },
-});
 
 /** A key that is there stays. */
 async function insert(
@@ -197,18 +201,18 @@ async function insert(
   version: number,
   { kekId, wrapped }: Wrapped,
 ): Promise<void> {
-  const row = keys.insert({
+  const row = tenantKeyRows.insert({
     tenant_id: tenantId,
     dek_version: version,
     kek_id: kekId,
     wrapped: `\\x${wrapped.toString('hex')}`,
     state: 'active',
   });
-  await database.asSystemAtOnce(rowStatements({ schema: 'vault', tables: [keys] }, [row]));
+  await database.asSystemAtOnce(rowStatements({ schema: 'vault', tables: [tenantKeyRows] }, [row]));
 }
 
 async function newestVersion(database: Database, tenantId: string): Promise<number | undefined> {
-  const { rows } = await database.system.query<Pick<Row, 'dek_version'>>(
+  const { rows } = await database.system.query<Pick<StoredKey, 'dek_version'>>(
     `SELECT dek_version FROM vault.tenant_keys
      WHERE tenant_id = $1 AND dek_version > ${CANARY_VERSION} AND state = 'active'`,
     [tenantId],

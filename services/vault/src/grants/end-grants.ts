@@ -1,7 +1,9 @@
 /** Ends the grants of a session, an agent, a user or a service that was deleted or ended. */
+import type { RowOf } from '@cardea/read-models';
 import { decideOnRows, type ServiceDependencies } from '@cardea/service';
 import type { Epochs } from '../epochs.ts';
 import { grantKeys } from './grant-key.ts';
+import { grantRows } from './grants.projection.ts';
 import { revokeGrant } from './revoke/revoke.ts';
 
 type EndGrantsDependencies = Pick<
@@ -54,19 +56,19 @@ export async function endGrants(
   await needs.epochs.changed(ending.tenantId);
 }
 
-type Row = { readonly grant_id: string; readonly slot: string };
+const ENDED = grantRows.select('grant_id', 'slot');
 
 async function page(
   { database }: EndGrantsDependencies,
   { tenantId, where }: RevokedGrants,
   { after, now }: { readonly after: string; readonly now: Date },
-): Promise<readonly Row[]> {
+): Promise<readonly RowOf<typeof ENDED>[]> {
   const values: unknown[] = [tenantId, after, now];
   const conditions = Object.entries(where).map(
     ([column, value]) => `AND ${column} = $${values.push(value)}`,
   );
-  const { rows } = await database.system.query<Row>(
-    `SELECT grant_id, slot FROM vault.grants
+  const { rows } = await database.system.query<RowOf<typeof ENDED>>(
+    `SELECT ${ENDED.columns} FROM vault.grants
      WHERE tenant_id = $1 AND grant_id > $2 AND expires_at > $3
        AND revoked_at IS NULL AND superseded_at IS NULL ${conditions.join(' ')}
      ORDER BY grant_id LIMIT ${GRANTS_PER_PAGE}`,

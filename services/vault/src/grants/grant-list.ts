@@ -1,8 +1,18 @@
 /** The list of grants for administrators and for the agent itself. */
 import type { Principal } from '@cardea/auth';
 import { type Cursor, named } from '@cardea/contracts';
-import type { Positions, Queryable } from '@cardea/read-models';
+import {
+  type Database,
+  type PageOfRows,
+  type Positions,
+  pageOfTenant,
+  type Queryable,
+  type RowOf,
+  selection,
+  textOf,
+} from '@cardea/read-models';
 import Type, { type Static } from 'typebox';
+import { grantRows } from './grants.projection.ts';
 
 const nullable = <S extends Type.TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 const instant = Type.String({ format: 'date-time' });
@@ -33,25 +43,27 @@ export const grantFields = {
 const GrantShape = Type.Object(grantFields);
 export type ShownGrant = Static<typeof GrantShape>;
 
-export type GrantRow = {
-  readonly grant_id: string;
-  readonly slot: string;
-  readonly session_id: string;
-  readonly agent_id: string;
-  readonly user_id: string | null;
-  readonly service_name: string;
-  readonly credential_type: string;
-  readonly fields: string[];
-  readonly policies: { id: string; version: number }[];
-  readonly approval_id: string | null;
-  readonly capability_jti: string;
-  readonly granted_at: Date;
-  readonly expires_at: Date;
-  readonly revoked_at: Date | null;
-  readonly status: GrantStatus;
-};
+const GRANT = grantRows
+  .select(
+    'grant_id',
+    'slot',
+    'session_id',
+    'agent_id',
+    'user_id',
+    'service_name',
+    'credential_type',
+    'fields',
+    'policies',
+    'approval_id',
+    'capability_jti',
+    'granted_at',
+    'expires_at',
+    'revoked_at',
+  )
+  .and(selection({ status: textOf<GrantStatus>() }));
+type Grant = RowOf<typeof GRANT>;
 
-export const shownGrant = (row: GrantRow): ShownGrant => ({
+export const shownGrant = (row: Grant): ShownGrant => ({
   grant_id: row.grant_id,
   session_id: row.session_id,
   agent_id: row.agent_id,
@@ -91,13 +103,10 @@ const WITH_STATUS = `
     ELSE 'active' END AS status
   FROM vault.grants g WHERE tenant_id = $1`;
 
-export async function findGrants(
-  sql: Queryable,
-  filter: GrantFilter,
-  page: { readonly offset: number; readonly limit: number },
-): Promise<{ readonly rows: readonly GrantRow[]; readonly total: number }> {
+/** A subquery of the grants of a tenant, and its conditions. */
+function grantsOf(filter: GrantFilter) {
   const values: unknown[] = [filter.tenantId, filter.now];
-  const conditions: string[] = [];
+  const conditions = ['true'];
   const equal = (column: string, value: unknown): void => {
     if (value !== undefined) conditions.push(`${column} = $${values.push(value)}`);
   };
@@ -107,17 +116,32 @@ export async function findGrants(
   equal('session_id', filter.sessionId);
   equal('service_name', filter.serviceName);
   equal('status', filter.status);
-  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
-  const counted = await sql.query<{ total: number }>(
-    `SELECT count(*)::integer AS total FROM (${WITH_STATUS}) found ${where}`,
+  return { from: `(${WITH_STATUS}) found`, where: conditions.join(' AND '), values };
+}
+
+export const pageOfGrants = (
+  database: Pick<Database, 'asTenantAtOnce'>,
+  filter: GrantFilter,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<PageOfRows<Grant>> =>
+  pageOfTenant(database, filter.tenantId, {
+    ...grantsOf(filter),
+    select: GRANT,
+    order: 'granted_at DESC, grant_id DESC',
+    offset,
+    limit,
+  });
+
+export async function findGrant(
+  sql: Queryable,
+  filter: GrantFilter & { readonly grantId: string },
+): Promise<Grant | undefined> {
+  const { from, where, values } = grantsOf(filter);
+  const { rows } = await sql.query<Grant>(
+    `SELECT ${GRANT.columns} FROM ${from} WHERE ${where}`,
     values,
   );
-  const { rows } = await sql.query<GrantRow>(
-    `SELECT * FROM (${WITH_STATUS}) found ${where} ORDER BY granted_at DESC, grant_id DESC
-     OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
-    [...values, page.offset, page.limit],
-  );
-  return { rows, total: counted.rows[0]?.total ?? 0 };
+  return rows[0];
 }
 
 /** Grants of a user, newest first, after the end of the previous page. */
@@ -125,8 +149,8 @@ export async function findGrantsOfUser(
   sql: Queryable,
   of: { readonly tenantId: string; readonly userId: string; readonly now: Date },
   { limit, after }: { readonly limit: number; readonly after: Cursor | undefined },
-): Promise<readonly GrantRow[]> {
-  const { rows } = await sql.query<GrantRow>(
+): Promise<readonly Grant[]> {
+  const { rows } = await sql.query<Grant>(
     `${WITH_STATUS} AND user_id = $3
        AND ($4::timestamptz IS NULL OR (granted_at, grant_id) < ($4::timestamptz, $5::text))
      ORDER BY granted_at DESC, grant_id DESC LIMIT $6`,

@@ -1,12 +1,12 @@
 /** Maintains `grants`: what was handed out, to whom, on what basis, and how it ended. */
 import type { Recorded } from '@cardea/event-store';
-import { orNull, projection, table } from '@cardea/read-models';
+import { jsonOf, orNull, projection, table } from '@cardea/read-models';
 import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';
 import type { GrantKeyEvent } from './grant-key.ts';
 
 const SLOT = 'slot-';
 
-const grants = table('grants', {
+export const grantRows = table('grants', {
   key: ['tenant_id', 'grant_id'],
   columns: {
     tenant_id: 'text',
@@ -19,7 +19,7 @@ const grants = table('grants', {
     service_name: 'text',
     credential_type: 'text',
     fields: 'text[]',
-    policies: 'jsonb',
+    policies: jsonOf<readonly { readonly id: string; readonly version: number }[]>(),
     approval_id: orNull('text'),
     capability_jti: 'text',
     granted_at: 'timestamptz',
@@ -35,18 +35,18 @@ export const grantsProjection = (onRevoked: (tenantId: string) => void) =>
   projection<GrantKeyEvent | TenantForgotten>()({
     name: 'grants',
     log: 'vault',
-    tables: [grants],
+    tables: [grantRows],
     on: {
       CredentialGranted: ({ data, metadata, streamId }) => {
         const { tenantId: tenant_id } = metadata;
         const slot = streamId.slice(SLOT.length);
-        const made = grants.put({ tenant_id, slot, ...row(data) });
+        const made = grantRows.put({ tenant_id, slot, ...row(data) });
         if (data.supersedes === null) return [made];
         const before = { tenant_id, grant_id: data.supersedes };
-        return [grants.patch(before, { superseded_at: data.granted_at }), made];
+        return [grantRows.patch(before, { superseded_at: data.granted_at }), made];
       },
       GrantRevoked: ({ data, metadata }) => [
-        grants.patch(
+        grantRows.patch(
           { tenant_id: metadata.tenantId, grant_id: data.revoked_grant_id },
           { revoked_at: data.ended_at, cause: data.cause },
         ),

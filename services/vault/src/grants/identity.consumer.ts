@@ -4,10 +4,10 @@
  */
 import { approvalEvents, identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
-import { orNull, type Statement, table } from '@cardea/read-models';
+import { type Statement, table } from '@cardea/read-models';
 import { noteForgottenTenant, type ServiceDependencies } from '@cardea/service';
 import type { Epochs } from '../epochs.ts';
-import { agents, users } from '../identity-facts/copies.ts';
+import { agents, sessionRows, users } from '../identity-facts/copies.ts';
 import type { IdentityFacts } from '../identity-facts/identity-facts.ts';
 import { endGrants, type RevokedGrants } from './end-grants.ts';
 
@@ -31,7 +31,7 @@ export const identityConsumer = (
   return consumer({
     name: 'vault',
     from: [identityEvents, approvalEvents],
-    rows: { schema: 'vault', tables: [agents.table, sessions, users.table, approvals, tenants] },
+    rows: { schema: 'vault', tables: [agents.table, sessionRows, users.table, approvals, tenants] },
     on: {
       'agent.created': { apply: agents.keep },
       'agent.updated': { apply: agents.keep },
@@ -85,19 +85,6 @@ export const identityConsumer = (
   });
 };
 
-const sessions = table('agent_sessions', {
-  key: ['tenant_id', 'session_id'],
-  columns: {
-    tenant_id: 'text',
-    session_id: 'text',
-    agent_id: 'text',
-    user_id: orNull('text'),
-    epoch: 'integer',
-    expires_at: 'timestamptz',
-    ended_at: orNull('timestamptz'),
-    position: 'bigint',
-  },
-});
 const approvals = table('approvals', {
   key: ['tenant_id', 'approval_id'],
   columns: {
@@ -139,7 +126,7 @@ const keepSession = ({
   position,
   data: { id: session_id, agent_id, user_id, epoch, expires_at },
 }: Event<'agent_session.started' | 'agent_session.renewed'>) =>
-  sessions.upsert(
+  sessionRows.upsert(
     {
       tenant_id,
       session_id,
@@ -159,7 +146,7 @@ const endSession = ({
   position,
   data: { id: session_id, epoch, expires_at, ended_at },
 }: Event<'agent_session.ended'>) =>
-  sessions.patch(
+  sessionRows.patch(
     { tenant_id, session_id },
     { epoch, expires_at, ended_at, position: BigInt(position) },
   );

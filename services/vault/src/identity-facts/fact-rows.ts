@@ -1,20 +1,14 @@
 /** Vault's own copies of identity's facts, each with the position of its event. */
-import type { Database } from '@cardea/read-models';
+import { computed, type Database, orNull, type RowOf } from '@cardea/read-models';
+import type { AgentCopy } from '@cardea/service';
+import { agents, sessionRows, users } from './copies.ts';
 
-export type SessionRow = {
-  readonly agent_id: string;
-  readonly user_id: string | null;
-  readonly epoch: number;
-  readonly expires_at: Date;
-  readonly ended_at: Date | null;
-};
-export type AgentRow = {
-  readonly services: readonly {
-    readonly service_name: string;
-    readonly fields: readonly string[];
-    /** Set if an approval added the entry. The entry ends at this time. */
-    readonly until?: string;
-  }[];
+const SESSION = sessionRows.select('agent_id', 'user_id', 'epoch', 'expires_at', 'ended_at');
+const AGENT = agents.select('services', 'changed_at', 'owner_user_id', 'position');
+
+export type StoredSession = RowOf<typeof SESSION>;
+export type StoredAgent = {
+  readonly services: AgentCopy['services'];
   /** `now`: identity itself has just returned it. */
   readonly changed_at: Date | 'now';
   /** Undefined if the row is older than the recording of owners. */
@@ -22,12 +16,12 @@ export type AgentRow = {
 };
 
 export type SessionFacts = {
-  readonly session: SessionRow | undefined;
+  readonly session: StoredSession | undefined;
   /** The epoch of the session that the token names. */
   readonly tokenEpoch: number | undefined;
 };
 export type AgentFacts = {
-  readonly agent: AgentRow | undefined;
+  readonly agent: StoredAgent | undefined;
   /** The status of the session's user. Undefined if unknown, or if there is none. */
   readonly userStatus: string | undefined;
 };
@@ -41,21 +35,14 @@ export type IdentityFactsRequest = {
   readonly userId: string | null;
 };
 
-type Row = {
-  readonly session: string | null;
-  readonly session_agent: string;
-  readonly session_user: string | null;
-  readonly epoch: number;
-  readonly expires_at: Date;
-  readonly ended_at: Date | null;
-  readonly session_position: string | null;
-  readonly token_epoch: number | null;
-  readonly services: AgentRow['services'] | null;
-  readonly changed_at: Date;
-  readonly owner_user_id: string | null;
-  readonly agent_position: string | null;
-  readonly user_status: string | null;
-};
+/** Every table is joined by a LEFT JOIN, so what is missing is null. */
+const FACTS = SESSION.of('s')
+  .joined()
+  .and(computed('session_position', 's.position', orNull('bigint')))
+  .and(computed('token_epoch', 't.epoch', orNull('integer')))
+  .and(AGENT.of('a').joined())
+  .and(users.select('status').of('u').joined());
+type Joined = RowOf<typeof FACTS>;
 
 export async function readSessionRows(
   database: Database,
@@ -65,13 +52,10 @@ export async function readSessionRows(
   readonly agentPosition: bigint;
   readonly sessionPosition: bigint;
 }> {
-  const { rows } = await database.tenant(asked.tenantId).query<Row>(
+  const { rows } = await database.tenant(asked.tenantId).query<Joined>(
     {
       name: 'vault_session_facts',
-      text: `SELECT s.session_id AS session, s.agent_id AS session_agent, s.user_id AS session_user,
-         s.epoch, s.expires_at, s.ended_at, s.position AS session_position,
-         t.epoch AS token_epoch, a.services, a.changed_at, a.owner_user_id,
-         a.position AS agent_position, u.status AS user_status
+      text: `SELECT ${FACTS.columns}
        FROM (SELECT $1::text AS tenant_id) one
        LEFT JOIN vault.agent_sessions s ON s.tenant_id = one.tenant_id AND s.session_id = $2
        LEFT JOIN vault.agent_sessions t ON t.tenant_id = one.tenant_id AND t.session_id = $3
@@ -84,29 +68,36 @@ export async function readSessionRows(
   if (row === undefined) throw new Error('a query that always has a row had none');
   return {
     facts: {
-      session: row.session === null ? undefined : sessionOf(row),
+      session: sessionOf(row),
       tokenEpoch: row.token_epoch ?? undefined,
-      agent: row.services === null ? undefined : agentOf(row, row.services),
-      userStatus: row.user_status ?? undefined,
+      agent: agentOf(row),
+      userStatus: row.status ?? undefined,
     },
-    agentPosition: BigInt(row.agent_position ?? 0),
+    agentPosition: BigInt(row.position ?? 0),
     sessionPosition: BigInt(row.session_position ?? 0),
   };
 }
 
-const sessionOf = (row: Row): SessionRow => ({
-  agent_id: row.session_agent,
-  user_id: row.session_user,
-  epoch: row.epoch,
-  expires_at: row.expires_at,
-  ended_at: row.ended_at,
-});
+const sessionOf = ({
+  agent_id,
+  user_id,
+  epoch,
+  expires_at,
+  ended_at,
+}: Joined): StoredSession | undefined =>
+  agent_id === null || epoch === null || expires_at === null
+    ? undefined
+    : { agent_id, user_id, epoch, expires_at, ended_at };
 
-const agentOf = (row: Row, services: AgentRow['services']): AgentRow => ({
+const agentOf = ({
   services,
-  changed_at: row.changed_at,
-  owner_user_id: row.agent_position === '0' ? undefined : row.owner_user_id,
-});
+  changed_at,
+  owner_user_id,
+  position,
+}: Joined): StoredAgent | undefined =>
+  services === null || changed_at === null
+    ? undefined
+    : { services, changed_at, owner_user_id: position === '0' ? undefined : owner_user_id };
 
 /** Whether agents of the tenant may request access. They may until identity publishes otherwise. */
 export async function mayAskForAccess(database: Database, tenantId: string): Promise<boolean> {

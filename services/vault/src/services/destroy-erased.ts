@@ -3,6 +3,7 @@
  * whatever their stage. A field that loses its current version has none until one is written.
  */
 import { accept, type Decision } from '@cardea/event-store';
+import { computed, type RowOf, selection } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
 import {
   carrying,
@@ -14,22 +15,20 @@ import {
 } from './service.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'database' | 'streams' | 'systemCommand'>;
-type Row = {
-  readonly tenant_id: string;
-  readonly owner_id: string;
-  readonly secret_ids: readonly string[];
-};
+const OWNER = selection({ tenant_id: 'text', owner_id: 'text' }).and(
+  computed('secret_ids', 'array_agg(secret_id::text)', 'text[]'),
+);
 
 const OWNERS_PER_PAGE = 500;
 const ERASED = `
-  SELECT tenant_id, owner_id, array_agg(secret_id::text) AS secret_ids FROM vault.secret_versions
+  SELECT ${OWNER.columns} FROM vault.secret_versions
   WHERE blob IS NULL AND (tenant_id, owner_id) > ($1, $2)
   GROUP BY tenant_id, owner_id ORDER BY tenant_id, owner_id LIMIT ${OWNERS_PER_PAGE}`;
 
 export async function destroyErased(vault: Dependencies): Promise<void> {
   let after: readonly [string, string] = ['', ''];
   for (;;) {
-    const { rows } = await vault.database.system.query<Row>(ERASED, after);
+    const { rows } = await vault.database.system.query<RowOf<typeof OWNER>>(ERASED, after);
     for (const row of rows) await destroyErasedOf(vault, row);
     const last = rows.at(-1);
     if (last === undefined || rows.length < OWNERS_PER_PAGE) return;
@@ -37,7 +36,10 @@ export async function destroyErased(vault: Dependencies): Promise<void> {
   }
 }
 
-async function destroyErasedOf({ streams, systemCommand }: Dependencies, row: Row): Promise<void> {
+async function destroyErasedOf(
+  { streams, systemCommand }: Dependencies,
+  row: RowOf<typeof OWNER>,
+): Promise<void> {
   const { tenant_id: tenantId, owner_id: id } = row;
   const erased = new Set(row.secret_ids);
   const command = systemCommand(tenantId, 'destroy erased', id);

@@ -1,16 +1,16 @@
 /** Maintains `services`, which the list reads; a deleted service has no row. */
 import type { Recorded } from '@cardea/event-store';
-import { projection, type TableChange, table } from '@cardea/read-models';
+import { jsonOf, projection, type TableChange, table } from '@cardea/read-models';
 import type { ServiceEvent } from './service.ts';
-import { shownService } from './service-shape.ts';
+import { type ServiceShape, shownService } from './service-shape.ts';
 
-const rows = table('services', {
+export const serviceRows = table('services', {
   key: ['tenant_id', 'id'],
   columns: {
     tenant_id: 'text',
     id: 'text',
     name: 'text',
-    shown: 'jsonb',
+    shown: jsonOf<ServiceShape>(),
     created_at: 'timestamptz',
   },
 });
@@ -20,7 +20,7 @@ export const servicesProjection = (onChanged: (tenantId: string) => void) =>
   projection<ServiceEvent>()({
     name: 'services',
     log: 'vault',
-    tables: [rows],
+    tables: [serviceRows],
     on: {
       ServiceRegistered: changed,
       ServiceChanged: changed,
@@ -29,7 +29,7 @@ export const servicesProjection = (onChanged: (tenantId: string) => void) =>
       SecretVersionPromoted: changed,
       SecretRolledBack: changed,
       ServiceDeleted: ({ data, metadata }) => [
-        rows.remove({ tenant_id: metadata.tenantId, id: data.service_id }),
+        serviceRows.remove({ tenant_id: metadata.tenantId, id: data.service_id }),
       ],
     },
     onCommitted: (events) => {
@@ -43,7 +43,7 @@ function changed({ data, metadata }: Recorded<ServiceEvent>): readonly TableChan
   const { service } = data;
   if (service === null) return [];
   return [
-    rows.put({
+    serviceRows.put({
       tenant_id: metadata.tenantId,
       id: service.id,
       name: service.name,

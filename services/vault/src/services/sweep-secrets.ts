@@ -2,6 +2,7 @@
  * Erases values that no event names an hour after they were written. Their writes failed between the row and the event.
  * It reads the stream, never a table, because a table that lags would make it erase values in use.
  */
+import { type RowOf, selection } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
 import { type Loop, sweeping } from '@cardea/service';
 import type { SecretStore } from '../adapters/secret-store.ts';
@@ -16,7 +17,7 @@ const SWEEP_MS = 60_000;
 const OLD_MS = 60 * 60_000;
 const ROWS_MAX = 500;
 
-type Row = { readonly tenant_id: string; readonly owner_id: string; readonly secret_id: string };
+const SECRET = selection({ tenant_id: 'text', owner_id: 'text', secret_id: 'uuid' });
 
 export const sweepSecrets = (vault: SweepDependencies): Loop =>
   sweeping({
@@ -28,8 +29,8 @@ export const sweepSecrets = (vault: SweepDependencies): Loop =>
 
 export async function sweepOnce(vault: SweepDependencies): Promise<void> {
   const before = new Date(vault.clock.now().getTime() - OLD_MS);
-  const { rows } = await vault.database.system.query<Row>(
-    `SELECT tenant_id, owner_id, secret_id FROM vault.secret_versions
+  const { rows } = await vault.database.system.query<RowOf<typeof SECRET>>(
+    `SELECT ${SECRET.columns} FROM vault.secret_versions
      WHERE confirmed_at IS NULL AND blob IS NOT NULL AND created_at < $1
      ORDER BY created_at LIMIT ${ROWS_MAX}`,
     [before],
@@ -38,7 +39,10 @@ export async function sweepOnce(vault: SweepDependencies): Promise<void> {
   for (const mine of owners.values()) await sweepOwner(vault, mine);
 }
 
-async function sweepOwner(vault: SweepDependencies, rows: readonly Row[]): Promise<void> {
+async function sweepOwner(
+  vault: SweepDependencies,
+  rows: readonly RowOf<typeof SECRET>[],
+): Promise<void> {
   const [first] = rows;
   if (first === undefined) return;
   const service = await vault.catalog.byId(first.tenant_id, first.owner_id);

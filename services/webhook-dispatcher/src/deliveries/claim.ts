@@ -3,6 +3,7 @@
  * tenant to tenant, and within a tenant from webhook to webhook, through an index of the rows that can be claimed now.
  * Rows that are not due or are leased cost nothing.
  */
+import { deliveryRows, queueRows } from './deliveries.projection.ts';
 import { CIRCUIT_OPENS_AT } from './health.ts';
 
 /** The most tenants that one claim considers. */
@@ -116,6 +117,19 @@ const FOUND = `
     LIMIT visited.room
   ) AS due`;
 
+export const LEASED = queueRows
+  .select(
+    'delivery_id',
+    'tenant_id',
+    'webhook_id',
+    'origin',
+    'subject',
+    'attempts_made',
+    'position',
+  )
+  .of('q')
+  .and(deliveryRows.select('event', 'message_id', 'body', 'traceparent').of('d'));
+
 /**
  * The first delivery of every tenant comes before the second of any. It is one statement after the lock, so its
  * snapshot includes the leases of the last claim. There is always a row, which names the last tenant considered.
@@ -129,8 +143,7 @@ export const LEASE = {
     UPDATE webhooks.queue q SET lease_owner = $4, lease_until = $5
     FROM picked JOIN webhooks.deliveries d ON d.id = picked.delivery_id
     WHERE q.delivery_id = picked.delivery_id
-    RETURNING q.delivery_id, q.tenant_id, q.webhook_id, q.origin, q.subject, q.attempts_made,
-      q.position, d.event, d.message_id, d.body, d.traceparent, picked.place, picked.step
+    RETURNING ${LEASED.columns}, picked.place, picked.step
   )
   SELECT (SELECT tenant_id FROM visited ORDER BY place DESC LIMIT 1) AS last_tenant, leased.*
   FROM (VALUES (1)) AS always LEFT JOIN leased ON true

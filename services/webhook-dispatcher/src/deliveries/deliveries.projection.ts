@@ -1,15 +1,22 @@
 /** Stores the deliveries to send (`deliveries`, `queue`) and the results of attempts (`attempts`). */
+import type { WebhookEvent } from '@cardea/contracts';
+import type { Sealed } from '@cardea/crypto';
 import type { Recorded } from '@cardea/event-store';
-import { orNull, projection, type TableChange, table } from '@cardea/read-models';
+import { jsonOf, orNull, projection, type TableChange, table, textOf } from '@cardea/read-models';
 import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';
-import { type DeliveryAttemptFact, type DeliveryFact, deliveryIdOf } from './delivery.ts';
+import {
+  type DeliveryAttemptFact,
+  type DeliveryFact,
+  deliveryIdOf,
+  type Origin,
+} from './delivery.ts';
 
 export const DELIVERIES_TABLE = 'deliveries';
 /** Due at once. A delivery that is due later becomes ready in a claim. This is working state, like the lease. */
 const READY = { ready: true, lease_owner: null, lease_until: null };
 const WAITING = { ...READY, ready: false };
 
-const deliveries = table(DELIVERIES_TABLE, {
+export const deliveryRows = table(DELIVERIES_TABLE, {
   key: ['id'],
   columns: {
     id: 'uuid',
@@ -17,21 +24,21 @@ const deliveries = table(DELIVERIES_TABLE, {
     webhook_id: 'uuid',
     app_id: orNull('text'),
     message_id: 'uuid',
-    event: 'text',
-    origin: 'text',
+    event: textOf<WebhookEvent>(),
+    origin: textOf<Origin>(),
     subject: 'text',
     body: 'text',
     traceparent: orNull('text'),
     created_at: 'timestamptz',
   },
 });
-const queue = table('queue', {
+export const queueRows = table('queue', {
   key: ['delivery_id'],
   columns: {
     delivery_id: 'uuid',
     tenant_id: 'text',
     webhook_id: 'uuid',
-    origin: 'text',
+    origin: textOf<Origin>(),
     subject: 'text',
     run_at: 'timestamptz',
     attempts_made: 'smallint',
@@ -41,7 +48,7 @@ const queue = table('queue', {
     lease_until: orNull('timestamptz'),
   },
 });
-const attempts = table('attempts', {
+export const attemptRows = table('attempts', {
   key: ['tenant_id', 'attempted_at', 'delivery_id', 'n'],
   columns: {
     tenant_id: 'text',
@@ -50,13 +57,13 @@ const attempts = table('attempts', {
     n: 'smallint',
     webhook_id: 'uuid',
     app_id: orNull('text'),
-    event: 'text',
-    origin: 'text',
+    event: textOf<WebhookEvent>(),
+    origin: textOf<Origin>(),
     status_code: 'smallint',
     success: 'boolean',
     duration_ms: 'integer',
     error: orNull('text'),
-    excerpt: orNull('jsonb'),
+    excerpt: orNull(jsonOf<Sealed>()),
     next_at: orNull('timestamptz'),
     final: 'boolean',
   },
@@ -66,7 +73,7 @@ export const deliveriesTable = (onCommitted: (events: readonly Recorded<Delivery
   projection<DeliveryFact | TenantForgotten>()({
     name: DELIVERIES_TABLE,
     log: 'webhooks',
-    tables: [deliveries, queue, attempts],
+    tables: [deliveryRows, queueRows, attemptRows],
     on: {
       DeliveryScheduled: scheduled,
       DeliveryAttempted: (event) => {
@@ -75,8 +82,8 @@ export const deliveriesTable = (onCommitted: (events: readonly Recorded<Delivery
         return [
           attempted(event, { next_at, final: next_at === null }),
           next_at === null
-            ? queue.remove({ delivery_id })
-            : queue.patch({ delivery_id }, { run_at: next_at, attempts_made: n, ...WAITING }),
+            ? queueRows.remove({ delivery_id })
+            : queueRows.patch({ delivery_id }, { run_at: next_at, attempts_made: n, ...WAITING }),
         ];
       },
       DeliverySucceeded: ended,
@@ -108,7 +115,7 @@ function scheduled(event: Recorded<DeliveryFact, 'DeliveryScheduled'>): readonly
   const tenant_id = metadata.tenantId;
   const waiting = { delivery_id: id, tenant_id, webhook_id, origin, subject, run_at };
   return [
-    deliveries.put({
+    deliveryRows.put({
       id,
       tenant_id,
       webhook_id,
@@ -121,7 +128,7 @@ function scheduled(event: Recorded<DeliveryFact, 'DeliveryScheduled'>): readonly
       traceparent: metadata.traceparent ?? null,
       created_at: time,
     }),
-    queue.put({ ...waiting, attempts_made: 0, position, ...READY }),
+    queueRows.put({ ...waiting, attempts_made: 0, position, ...READY }),
   ];
 }
 
@@ -131,14 +138,14 @@ const ended = (event: Recorded<DeliveryAttemptFact>): readonly TableChange[] => 
 ];
 
 const unqueued = (streamId: string): TableChange =>
-  queue.remove({ delivery_id: deliveryIdOf(streamId) });
+  queueRows.remove({ delivery_id: deliveryIdOf(streamId) });
 
 function attempted(
   event: Recorded<DeliveryAttemptFact>,
   next: { readonly next_at: string | null; readonly final: boolean },
 ): TableChange {
   const { data, metadata, streamId, type } = event;
-  return attempts.put({
+  return attemptRows.put({
     tenant_id: metadata.tenantId,
     attempted_at: data.started_at,
     delivery_id: deliveryIdOf(streamId),

@@ -3,8 +3,8 @@
  * Deliveries of a dead process are due again when the lease has expired.
  */
 import type { WebhookEvent } from '@cardea/contracts';
-import type { Database } from '@cardea/read-models';
-import { LEASE, LOCK, NEXT, READY } from './claim.ts';
+import type { Database, RowOf } from '@cardea/read-models';
+import { LEASE, type LEASED, LOCK, NEXT, READY } from './claim.ts';
 import type { Origin } from './delivery.ts';
 import { Rounds } from './rounds.ts';
 
@@ -71,22 +71,12 @@ const RELEASE_OTHERS = `UPDATE webhooks.queue SET lease_owner = NULL, lease_unti
   WHERE delivery_id IN (${OTHERS} FOR UPDATE SKIP LOCKED)`;
 const ANY_OTHER = `${OTHERS} LIMIT 1`;
 
-type Row = {
-  readonly delivery_id: string;
-  readonly tenant_id: string;
-  readonly webhook_id: string;
-  readonly origin: Origin;
-  readonly subject: string;
-  readonly attempts_made: number;
-  readonly position: string;
-  readonly event: WebhookEvent;
-  readonly message_id: string;
-  readonly body: string;
-  readonly traceparent: string | null;
-};
-
+type LeasedDelivery = RowOf<typeof LEASED>;
 /** Without a delivery if nothing was claimed. */
-type Leased = { readonly last_tenant: string | null } & (Row | { readonly delivery_id: null });
+type Leased = { readonly last_tenant: string | null } & (
+  | LeasedDelivery
+  | { readonly delivery_id: null }
+);
 type Next = { readonly next_at: Date | null; readonly is_more_due: boolean };
 
 export const postgresQueue = (database: Database, rounds = new Rounds()): Queue => ({
@@ -135,9 +125,9 @@ export const postgresQueue = (database: Database, rounds = new Rounds()): Queue 
     }),
 });
 
-const isLeased = (row: Leased): row is Leased & Row => row.delivery_id !== null;
+const isLeased = (row: Leased): row is Leased & LeasedDelivery => row.delivery_id !== null;
 
-const claimedOf = (row: Row): Claimed => ({
+const claimedOf = (row: LeasedDelivery): Claimed => ({
   deliveryId: row.delivery_id,
   tenantId: row.tenant_id,
   webhookId: row.webhook_id,

@@ -6,7 +6,7 @@ import type { IntegrationEvent, WebhookEvent } from '@cardea/contracts';
 import type { Sealed, Sealer } from '@cardea/crypto';
 import type { EventStore, RecordedEvent } from '@cardea/event-store';
 import { type FollowedIndex, followedIndex } from '@cardea/log-follower';
-import type { Database } from '@cardea/read-models';
+import { type Database, type RowOf, selection } from '@cardea/read-models';
 import type { Clock, Logger } from '@cardea/runtime';
 import type { Loop } from '@cardea/service';
 import { readKeys, type SigningKeys } from '../adapters/signing.ts';
@@ -18,7 +18,7 @@ import {
   type WebhookCreated,
   type WebhookFact,
 } from './webhook.ts';
-import { isWebhookStream, webhookIdOf } from './webhooks.projection.ts';
+import { isWebhookStream, webhookIdOf, webhookRows } from './webhooks.projection.ts';
 
 /** The URL and the key with which deliveries are sent. Undefined after the key was erased. */
 export type Target = { readonly url: string; readonly origin: string; readonly keys: SigningKeys };
@@ -120,7 +120,7 @@ export class WebhookIndex {
     this.#followed.run(signal, { tick, degraded });
 
   async #load(): Promise<bigint> {
-    const { rows } = await this.#needs.database.system.query<Row>(LOAD);
+    const { rows } = await this.#needs.database.system.query<RowOf<typeof INDEXED>>(LOAD);
     let position = 0n;
     for (const row of rows) {
       if (row.id !== null) this.#put(indexed(row));
@@ -195,24 +195,20 @@ const newWebhook = (
   keys: data.keys,
 });
 
-const LOAD = `SELECT c.position, w.id, w.tenant_id, w.app_id, w.url, w.events, w.enabled, w.keys, w.begins_after
+const INDEXED = selection({ position: 'bigint' })
+  .of('c')
+  // Null if there is no webhook at all.
+  .and(webhookRows.select('id').of('w').joined())
+  .and(
+    webhookRows
+      .select('tenant_id', 'app_id', 'url', 'events', 'enabled', 'keys', 'begins_after')
+      .of('w'),
+  );
+const LOAD = `SELECT ${INDEXED.columns}
   FROM webhooks.projection_checkpoints c LEFT JOIN webhooks.webhooks w ON true
   WHERE c.name = 'webhooks'`;
 
-type Row = {
-  readonly position: string;
-  /** Null if there is no webhook at all. */
-  readonly id: string | null;
-  readonly tenant_id: string;
-  readonly app_id: string | null;
-  readonly url: string;
-  readonly events: readonly WebhookEvent[];
-  readonly enabled: boolean;
-  readonly keys: string;
-  readonly begins_after: BeginsAfter | null;
-};
-
-function indexed(row: Row): IndexedWebhook {
+function indexed(row: RowOf<typeof INDEXED>): IndexedWebhook {
   const id = row.id as string;
   return {
     id,

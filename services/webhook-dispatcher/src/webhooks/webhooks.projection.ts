@@ -1,6 +1,7 @@
 /** Maintains table `webhooks`, which lists read, and which processes load at their start. */
-import { orNull, projection, table } from '@cardea/read-models';
-import { FIRST_VERSION, type WebhookFact } from './webhook.ts';
+import type { WebhookEvent } from '@cardea/contracts';
+import { jsonOf, orNull, projection, table, textsOf } from '@cardea/read-models';
+import { type BeginsAfter, FIRST_VERSION, type WebhookFact } from './webhook.ts';
 
 export const WEBHOOKS_TABLE = 'webhooks';
 const PREFIX = 'webhook-';
@@ -8,7 +9,7 @@ const PREFIX = 'webhook-';
 export const webhookIdOf = (streamId: string): string => streamId.slice(PREFIX.length);
 export const isWebhookStream = (streamId: string): boolean => streamId.startsWith(PREFIX);
 
-const rows = table(WEBHOOKS_TABLE, {
+export const webhookRows = table(WEBHOOKS_TABLE, {
   key: ['id'],
   columns: {
     id: 'uuid',
@@ -16,13 +17,13 @@ const rows = table(WEBHOOKS_TABLE, {
     app_id: orNull('text'),
     url: 'text',
     description: orNull('text'),
-    events: 'text[]',
+    events: textsOf<WebhookEvent>(),
     enabled: 'boolean',
     disabled_reason: orNull('text'),
     keys: 'text',
     key_version: 'integer',
     created_at: 'timestamptz',
-    begins_after: orNull('jsonb'),
+    begins_after: orNull(jsonOf<BeginsAfter>()),
   },
 });
 const keyOf = ({ streamId }: { readonly streamId: string }) => ({ id: webhookIdOf(streamId) });
@@ -30,7 +31,7 @@ const keyOf = ({ streamId }: { readonly streamId: string }) => ({ id: webhookIdO
 export const webhooksTable = projection<WebhookFact>()({
   name: WEBHOOKS_TABLE,
   log: 'webhooks',
-  tables: [rows],
+  tables: [webhookRows],
   on: {
     WebhookCreated: async (event, { open }) => {
       const { data, streamId, metadata } = event;
@@ -38,7 +39,7 @@ export const webhooksTable = projection<WebhookFact>()({
       // The key was erased because the webhook was deleted. A later event of this log states that.
       if (url === null) return [];
       return [
-        rows.put({
+        webhookRows.put({
           ...keyOf(event),
           tenant_id: metadata.tenantId,
           app_id: data.app_id,
@@ -60,7 +61,7 @@ export const webhooksTable = projection<WebhookFact>()({
       const url = sealed && (await open(sealed, { streamId, field: 'url' }));
       const { enabled } = columns;
       return [
-        rows.patch(keyOf(event), {
+        webhookRows.patch(keyOf(event), {
           ...columns,
           ...(typeof url === 'string' ? { url } : {}),
           ...(enabled === undefined ? {} : { disabled_reason: enabled ? null : 'admin' }),
@@ -69,11 +70,11 @@ export const webhooksTable = projection<WebhookFact>()({
     },
     SecretRotated: (event) => {
       const { keys, version } = event.data;
-      return [rows.patch(keyOf(event), { keys: keys.box, key_version: version })];
+      return [webhookRows.patch(keyOf(event), { keys: keys.box, key_version: version })];
     },
     WebhookAutoDisabled: (event) => [
-      rows.patch(keyOf(event), { enabled: false, disabled_reason: 'failing' }),
+      webhookRows.patch(keyOf(event), { enabled: false, disabled_reason: 'failing' }),
     ],
-    WebhookDeleted: (event) => [rows.remove(keyOf(event))],
+    WebhookDeleted: (event) => [webhookRows.remove(keyOf(event))],
   },
 });

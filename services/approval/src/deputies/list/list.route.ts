@@ -1,8 +1,9 @@
 import { named, PAGE_SIZE_DEFAULT, pageAnswer, pageQuery, Time } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
+import { pageOfTenant } from '@cardea/read-models';
 import Type from 'typebox';
 import { isImpersonated, NO_KEYS } from '../../requests/requests.module.ts';
-import { DEPUTIES_TABLE } from '../deputies.projection.ts';
+import { DEPUTIES_TABLE, deputyRows } from '../deputies.projection.ts';
 import type { DeputyDependencies } from '../deputy-shape.ts';
 
 const ok = Type.Object(
@@ -22,12 +23,7 @@ const ok = Type.Object(
   { additionalProperties: false },
 );
 
-type Row = {
-  readonly user_id: string;
-  readonly deputy: string;
-  readonly from_at: Date;
-  readonly until_at: Date;
-};
+const LISTED = deputyRows.select('user_id', 'deputy', 'from_at', 'until_at');
 
 export const listDeputiesRoute = ({ database, clock }: DeputyDependencies) =>
   endpoint(
@@ -51,18 +47,21 @@ export const listDeputiesRoute = ({ database, clock }: DeputyDependencies) =>
     async ({ principal, tenantId, query }) => {
       if (isImpersonated(principal)) return { refused: 'forbidden' };
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
-      const { rows } = await database.tenant(tenantId).query<Row & { readonly total: number }>(
-        `SELECT user_id, deputy, from_at, until_at, (count(*) OVER ())::int AS total
-         FROM approval.deputies WHERE tenant_id = $1 AND until_at > $2
-         ORDER BY user_id LIMIT $3 OFFSET $4`,
-        [tenantId, clock.now(), limit, offset],
-      );
+      const { rows, total } = await pageOfTenant(database, tenantId, {
+        select: LISTED,
+        from: 'approval.deputies',
+        where: 'tenant_id = $1 AND until_at > $2',
+        values: [tenantId, clock.now()],
+        order: 'user_id',
+        offset,
+        limit,
+      });
       const deputies = rows.map(({ user_id, deputy, from_at, until_at }) => ({
         user_id,
         deputy,
         from: from_at.toISOString(),
         until: until_at.toISOString(),
       }));
-      return { ok: { deputies, total: rows[0]?.total ?? 0, offset } };
+      return { ok: { deputies, total, offset } };
     },
   );

@@ -2,17 +2,38 @@
  * Maintains the table `requests`, which the lists, the sweeper and the policies read. In live operation it also fills
  * the queue of notifications, because a rebuild must send no mail.
  */
+import type { ApproverSet } from '@cardea/contracts';
+import type { Sealed } from '@cardea/crypto';
 import type { Recorded } from '@cardea/event-store';
-import { orNull, projection, rowStatements, type Statement, table } from '@cardea/read-models';
+import {
+  jsonOf,
+  orNull,
+  projection,
+  rowStatements,
+  type Statement,
+  table,
+  textOf,
+} from '@cardea/read-models';
 import { type TenantForgotten, tenantRowsDeleted } from '@cardea/service';
 import { WAITING_PER_CHANNEL_MAX } from '../limits.ts';
 import { beginsBlock, type CodeGuessesEvent, guesserOf } from './code-guesses.ts';
-import { type RequestEvent, type RequestFacts, requests, SEVERITIES } from './request.ts';
+import {
+  type AccessWanted,
+  type ActionBinding,
+  type Binding,
+  type Origin,
+  type RequestEvent,
+  type RequestFacts,
+  requests,
+  SEVERITIES,
+  type Severity,
+  type Status,
+} from './request.ts';
 import { escalationOf } from './who-decides.ts';
 
 type Of<Type extends RequestEvent['type']> = Recorded<RequestEvent, Type>;
 
-const rows = table('requests', {
+export const requestRows = table('requests', {
   key: ['tenant_id', 'id'],
   columns: {
     tenant_id: 'text',
@@ -21,15 +42,16 @@ const rows = table('requests', {
     agent_id: 'text',
     agent_name: 'text',
     user_id: 'text',
-    origin: 'text',
+    /** Null in older rows. */
+    origin: orNull(textOf<Origin>()),
     user_vouched: orNull('boolean'),
     action: 'text',
     resource: orNull('text'),
-    reason: orNull('jsonb'),
-    severity: 'text',
-    status: 'text',
+    reason: orNull(jsonOf<Sealed>()),
+    severity: textOf<Severity>(),
+    status: textOf<Status>(),
     ttl_seconds: 'integer',
-    binding: orNull('jsonb'),
+    binding: orNull(jsonOf<Binding>()),
     created_at: 'timestamptz',
     expires_at: 'timestamptz',
     responded_at: orNull('timestamptz'),
@@ -37,16 +59,19 @@ const rows = table('requests', {
     use_before: orNull('timestamptz'),
     consumed_at: orNull('timestamptz'),
     grant_id: orNull('text'),
-    approver: orNull('jsonb'),
+    /** Null for a request to one person. */
+    approver: orNull(jsonOf<ApproverSet>()),
     needed: orNull('integer'),
-    responders: orNull('jsonb'),
+    responders: orNull(jsonOf<readonly string[]>()),
     session_user_id: orNull('text'),
-    access: orNull('jsonb'),
-    action_binding: orNull('jsonb'),
+    access: orNull(jsonOf<AccessWanted>()),
+    action_binding: orNull(jsonOf<ActionBinding>()),
+    /** When a second addressee may decide too, and who. Null if none ever does. */
     escalates_at: orNull('timestamptz'),
     escalates_to: orNull('text'),
-    second_approver: orNull('jsonb'),
+    second_approver: orNull(jsonOf<ApproverSet>()),
     escalated_at: orNull('timestamptz'),
+    /** The person who was asked, if the request is made out to their deputy. */
     deputy_for: orNull('text'),
   },
 });
@@ -71,28 +96,28 @@ export const requestsTable = (wake: () => void) =>
   projection<RequestEvent | CodeGuessesEvent | TenantForgotten>()({
     name: 'requests',
     log: 'approval',
-    tables: [rows, given],
+    tables: [requestRows, given],
     on: {
-      ApprovalRequested: ({ data }) => [rows.put(rowOf(data))],
+      ApprovalRequested: ({ data }) => [requestRows.put(rowOf(data))],
       ApprovalEscalated: (event) => [
-        rows.patch(keyOf(event), { escalated_at: event.data.escalated_at }),
+        requestRows.patch(keyOf(event), { escalated_at: event.data.escalated_at }),
       ],
-      ApprovalGiven: (event) => [rows.patch(keyOf(event), respondersOf(event.data))],
+      ApprovalGiven: (event) => [requestRows.patch(keyOf(event), respondersOf(event.data))],
       ApprovalApproved: (event) => {
         const { data } = event;
-        const answer = { status: 'approved', ...answerOf(data) };
+        const answer = { status: 'approved' as const, ...answerOf(data) };
         const { responders } = data;
         // Only requests to a set have that column.
         const more = responders === undefined ? {} : respondersOf({ responders });
-        return [rows.patch(keyOf(event), { ...answer, ...more })];
+        return [requestRows.patch(keyOf(event), { ...answer, ...more })];
       },
       ApprovalDenied: (event) => [
-        rows.patch(keyOf(event), { status: 'denied', ...answerOf(event.data) }),
+        requestRows.patch(keyOf(event), { status: 'denied', ...answerOf(event.data) }),
       ],
-      ApprovalExpired: (event) => [rows.patch(keyOf(event), { status: 'expired' })],
+      ApprovalExpired: (event) => [requestRows.patch(keyOf(event), { status: 'expired' })],
       ApprovalConsumed: (event) => {
         const { consumed_at, grant_id } = event.data;
-        return [rows.patch(keyOf(event), { consumed_at, grant_id })];
+        return [requestRows.patch(keyOf(event), { consumed_at, grant_id })];
       },
     },
     apply: {
@@ -159,7 +184,7 @@ function rowOf(facts: RequestFacts) {
     resource: facts.resource ?? null,
     reason: facts.reason ?? null,
     severity: facts.severity,
-    status: 'pending',
+    status: 'pending' as const,
     ttl_seconds: facts.ttl_seconds,
     binding: facts.binding ?? null,
     created_at: facts.created_at,

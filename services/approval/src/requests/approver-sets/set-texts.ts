@@ -2,17 +2,19 @@
  * The texts of a request to a set are encrypted under the request's own key, because no single person owns them. They
  * are erased with the person for whom the agent acted, or 90 days after the request could last be decided.
  */
+import type { RowOf } from '@cardea/read-models';
 import { type Loop, type ServiceDependencies, sweeping } from '@cardea/service';
 import { setSubjectOf } from '../approval-requests/request.ts';
+import { requestRows } from '../approval-requests/requests.projection.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'sealer'>;
-type Row = { readonly tenant_id: string; readonly id: string };
+const REQUEST = requestRows.select('tenant_id', 'id').of('r');
 
 const KEPT_MS = 90 * 24 * 3_600_000;
 const SWEEP_EVERY_MS = 3_600_000;
 const PAGE_ROWS = 500;
 const TO_ERASE = `
-  SELECT r.tenant_id, r.id FROM approval.requests r
+  SELECT ${REQUEST.columns} FROM approval.requests r
   JOIN approval.subject_keys k ON k.subject_id = 'request:' || r.tenant_id || ':' || r.id
   WHERE r.approver IS NOT NULL AND k.wrapped IS NOT NULL`;
 
@@ -42,7 +44,7 @@ async function erasePage(
   text: string,
   values: readonly unknown[],
 ): Promise<number> {
-  const { rows } = await database.system.query<Row>(text, values);
+  const { rows } = await database.system.query<RowOf<typeof REQUEST>>(text, values);
   for (const { tenant_id, id } of rows) await sealer.erase(setSubjectOf(tenant_id, id));
   return rows.length;
 }

@@ -2,10 +2,11 @@
 import { AGENT_ACCESS_SECONDS_DEFAULT, type ApproverSet, readApproverSet } from '@cardea/contracts';
 import { DEFAULT_LANGUAGE, knownLanguage, type Language, type MailBrand } from '@cardea/mail';
 import { languageOfLocale } from '@cardea/pages';
-import type { Database } from '@cardea/read-models';
+import { computed, type Database, orNull, type RowOf, selection } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
+import type { AgentCopy } from '@cardea/service';
 import { LATE_ROW_PAUSES_MS } from '../limits.ts';
-import { agents, users } from './copies.ts';
+import { agents, tenantRows, users } from './copies.ts';
 
 type Person = {
   readonly email: string;
@@ -38,23 +39,16 @@ type Around = {
 
 export type MailLook = { readonly language: Language; readonly brand: MailBrand };
 
-type TenantLookRow = {
-  readonly language: string | null;
-  readonly display_name: string | null;
-  readonly brand_color: string | null;
-  readonly locale: string | null;
-};
+const LOOK = tenantRows
+  .select('language', 'display_name', 'brand_color')
+  .of('t')
+  .joined()
+  .and(users.select('locale').of('u').joined());
 
 /** The set to which the tenant's agents send requests for access, and the longest time for which they can get it. */
 export type AgentAccess = { readonly approver: ApproverSet; readonly max_seconds: number };
 
-/**
- * The setting as it is stored: a set as its text. `false` means off. Null means that identity has not published the
- * setting yet.
- */
-type AgentAccessRow = {
-  readonly agent_access: { readonly approver: string; readonly max_seconds: number } | false | null;
-};
+const AGENT_ACCESS = tenantRows.select('agent_access');
 
 export type IdentityFacts = {
   /** Reads all rows that one request needs in a single query. */
@@ -84,25 +78,22 @@ const AGENT_ACCESS_DEFAULT: AgentAccess = {
 /** Identity's own default (`docs/design/approval.md`, Messages to the user). */
 const CHANNELS_DEFAULT = ['email', 'webhook', 'chat', 'push'];
 
-type AroundRow = {
-  readonly email: string | null;
-  readonly user_status: string | null;
-  readonly vouched: boolean | null;
-  readonly user_position: string | null;
-  readonly name: string | null;
-  readonly owner_user_id: string | null;
-  readonly agent_status: string | null;
-  readonly approvers: readonly string[] | null;
-  readonly channels: readonly string[] | null;
-} & DeputyRow;
-type AddresseeRow = DeputyRow &
-  Pick<Person, 'status' | 'vouched'> & { readonly email: string | null; readonly position: string };
-type DeputyRow = {
-  readonly deputy: string | null;
-  readonly from_at: Date | null;
-  readonly until_at: Date | null;
-};
-const NO_ROW: AroundRow = {
+const DEPUTY = selection({ deputy: 'text', from_at: 'timestamptz', until_at: 'timestamptz' })
+  .of('d')
+  .joined();
+const ADDRESSEE = users.select('email', 'status', 'vouched', 'position').of('u').and(DEPUTY);
+const AROUND_REQUEST = users
+  .select('email', 'vouched')
+  .of('u')
+  .joined()
+  .and(computed('user_status', 'u.status', orNull('text')))
+  .and(computed('user_position', 'u.position', orNull('bigint')))
+  .and(agents.select('name', 'owner_user_id', 'approvers').of('a').joined())
+  .and(computed('agent_status', 'a.status', orNull('text')))
+  .and(tenantRows.select('channels').of('t').joined())
+  .and(DEPUTY);
+type AroundRequest = RowOf<typeof AROUND_REQUEST>;
+const NO_ROW: AroundRequest = {
   email: null,
   user_status: null,
   vouched: null,
@@ -117,15 +108,14 @@ const NO_ROW: AroundRow = {
   until_at: null,
 };
 const AROUND = `
-  SELECT u.email, u.status AS user_status, u.vouched, u.position AS user_position, a.name, a.owner_user_id, a.status AS agent_status,
-         a.approvers, t.channels, d.deputy, d.from_at, d.until_at
+  SELECT ${AROUND_REQUEST.columns}
   FROM (SELECT $1::text AS tenant_id) x
   LEFT JOIN approval.users u ON u.tenant_id = x.tenant_id AND u.user_id = $2
   LEFT JOIN approval.agents a ON a.tenant_id = x.tenant_id AND a.agent_id = $3
   LEFT JOIN approval.tenants t ON t.tenant_id = x.tenant_id
   LEFT JOIN approval.deputies d ON d.tenant_id = x.tenant_id AND d.user_id = $2`;
 
-const periodOf = ({ deputy, from_at, until_at }: DeputyRow): DeputyPeriod | undefined =>
+const periodOf = ({ deputy, from_at, until_at }: RowOf<typeof DEPUTY>): DeputyPeriod | undefined =>
   deputy === null || from_at === null || until_at === null
     ? undefined
     : { userId: deputy, from: from_at, until: until_at };
@@ -134,7 +124,7 @@ export function identityFacts(database: Database): IdentityFacts {
   const one = oneRowIn(database);
   return {
     around: async (tenantId, userId, agentId) => {
-      const row = await one<AroundRow>(tenantId, AROUND, userId, agentId);
+      const row = await one<AroundRequest>(tenantId, AROUND, userId, agentId);
       const { email, user_status, vouched, user_position, name } = row ?? NO_ROW;
       const { owner_user_id, agent_status, approvers, channels } = row ?? NO_ROW;
       return {
@@ -174,16 +164,16 @@ export function identityFacts(database: Database): IdentityFacts {
       return row?.channels ?? CHANNELS_DEFAULT;
     },
     agentAccess: async (tenantId) => {
-      const row = await one<AgentAccessRow>(
+      const row = await one<RowOf<typeof AGENT_ACCESS>>(
         tenantId,
-        'SELECT agent_access FROM approval.tenants WHERE tenant_id = $1',
+        `SELECT ${AGENT_ACCESS.columns} FROM approval.tenants WHERE tenant_id = $1`,
       );
       return agentAccessIn(row?.agent_access ?? null);
     },
     mailLook: async (tenantId, userId = '') => {
-      const row = await one<TenantLookRow>(
+      const row = await one<RowOf<typeof LOOK>>(
         tenantId,
-        `SELECT t.language, t.display_name, t.brand_color, u.locale
+        `SELECT ${LOOK.columns}
          FROM (SELECT $1::text AS tenant_id) x
          LEFT JOIN approval.tenants t ON t.tenant_id = x.tenant_id
          LEFT JOIN approval.users u ON u.tenant_id = x.tenant_id AND u.user_id = $2`,
@@ -200,44 +190,43 @@ export function identityFacts(database: Database): IdentityFacts {
   };
 }
 
-type AgentRow = {
-  readonly name: string;
-  readonly owner_user_id: string | null;
-  readonly status: string;
-  readonly approvers: readonly string[];
-};
-const agentIn = ({ name, owner_user_id: ownerUserId, status, approvers }: AgentRow): Agent => ({
+const agentIn = ({
+  name,
+  owner_user_id: ownerUserId,
+  status,
+  approvers,
+}: Pick<AgentCopy, 'name' | 'owner_user_id' | 'status' | 'approvers'>): Agent => ({
   name,
   ownerUserId,
   status,
   approvers,
 });
 
-function agentAccessIn(said: AgentAccessRow['agent_access']): AgentAccess | undefined {
+function agentAccessIn(said: RowOf<typeof AGENT_ACCESS>['agent_access']): AgentAccess | undefined {
   if (said === null) return AGENT_ACCESS_DEFAULT;
   const approver = said === false ? undefined : readApproverSet(said.approver);
   if (said === false || approver === undefined) return undefined;
   return { approver, max_seconds: said.max_seconds };
 }
 
-type OneRow = <Row extends object>(
+type ReadOne = <Row extends object>(
   tenantId: string,
   sql: string,
   ...ids: readonly string[]
 ) => Promise<Row | undefined>;
 
 const oneRowIn =
-  (database: Database): OneRow =>
+  (database: Database): ReadOne =>
   async <Row extends object>(tenantId: string, sql: string, ...ids: readonly string[]) => {
     const { rows } = await database.tenant(tenantId).query<Row>(sql, [tenantId, ...ids]);
     return rows[0];
   };
 
-const addresseesIn = (one: OneRow): Pick<IdentityFacts, 'addressee' | 'name'> => ({
+const addresseesIn = (one: ReadOne): Pick<IdentityFacts, 'addressee' | 'name'> => ({
   addressee: async (tenantId, id) => {
-    const row = await one<AddresseeRow>(
+    const row = await one<RowOf<typeof ADDRESSEE>>(
       tenantId,
-      `SELECT u.email, u.status, u.vouched, u.position, d.deputy, d.from_at, d.until_at
+      `SELECT ${ADDRESSEE.columns}
          FROM approval.users u
          LEFT JOIN approval.deputies d ON d.tenant_id = u.tenant_id AND d.user_id = u.user_id
          WHERE u.tenant_id = $1 AND u.user_id = $2`,

@@ -4,14 +4,14 @@
  */
 import { identityEvents } from '@cardea/contracts';
 import { consumer, type Heard } from '@cardea/event-bus';
-import { orNull, type Statement, table } from '@cardea/read-models';
+import type { Statement } from '@cardea/read-models';
 import { decideOnRows, forgetTenant, type ServiceDependencies } from '@cardea/service';
 import type { Changes } from '../approval-requests/changes.ts';
 import { clearGuesses, codeGuesses } from '../approval-requests/code-guesses.ts';
 import { announceEnd, endOf } from '../approval-requests/read-request.ts';
 import { type ExpiryCause, requests, subjectOf } from '../approval-requests/request.ts';
 import { eraseTextsFor } from '../approver-sets/set-texts.ts';
-import { agents, users } from './copies.ts';
+import { agents, tenantRows, users } from './copies.ts';
 
 type ConsumerDependencies = Pick<
   ServiceDependencies,
@@ -32,7 +32,7 @@ export const identityConsumer = (needs: ConsumerDependencies) =>
   consumer({
     name: 'approval',
     from: [identityEvents],
-    rows: { schema: 'approval', tables: [users.table, agents.table, tenants] },
+    rows: { schema: 'approval', tables: [users.table, agents.table, tenantRows] },
     on: {
       'user.created': { apply: users.keep },
       'user.updated': { apply: users.keep },
@@ -77,21 +77,9 @@ export const identityConsumer = (needs: ConsumerDependencies) =>
     },
   });
 
-const tenants = table('tenants', {
-  key: ['tenant_id'],
-  columns: {
-    tenant_id: 'text',
-    channels: 'text[]',
-    language: orNull('text'),
-    display_name: orNull('text'),
-    brand_color: orNull('text'),
-    agent_access: orNull('jsonb'),
-  },
-});
-
 /** Older events contain neither language, colour nor the setting for access. The stored values then remain. */
 const keepTenant = ({ data: tenant }: Event<'tenant.created' | 'tenant.updated'>) =>
-  tenants.upsert(
+  tenantRows.upsert(
     {
       tenant_id: tenant.id,
       channels: tenant.approval_channels,

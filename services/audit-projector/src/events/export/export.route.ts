@@ -79,10 +79,10 @@ async function* csvOf(
   { filters, extent }: Wanted,
 ): AsyncGenerator<string, void> {
   yield CSV_HEADER;
-  yield* pagesOf<Row>(needs, { columns: COLUMNS, filters, extent, print });
+  yield* pagesOf<CsvEvent>(needs, { columns: COLUMNS, filters, extent, print });
 }
 
-type Row = Omit<CsvRow, keyof PageRow> & PageRow;
+type CsvEvent = Omit<CsvRow, keyof PageRow> & PageRow;
 
-const print = (rows: readonly Row[]): string =>
+const print = (rows: readonly CsvEvent[]): string =>
   csvLines(rows.map((row) => ({ ...row, timestamp: row.timestamp.toISOString() })));

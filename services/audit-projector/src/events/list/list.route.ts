@@ -11,7 +11,7 @@ import {
   readFilters,
   select,
 } from '../event-filters.ts';
-import { AuditEvent, COLUMNS, type Row } from '../event-shape.ts';
+import { AuditEvent, COLUMNS, type StoredEvent } from '../event-shape.ts';
 import type { UntilLevel } from '../level.ts';
 
 const LIMIT_DEFAULT = 100;
@@ -81,10 +81,10 @@ async function readPageOf(
   const isFirst = page.after === undefined && page.offset === 0;
   const isKept = KEPT_FILTERS.includes(Object.keys(filters.equal).join());
   if (!isFirst || !isKept || filters.targetIds !== undefined) {
-    return sql.query<Row>(text, values);
+    return sql.query<StoredEvent>(text, values);
   }
   await sql.query('SET LOCAL plan_cache_mode = force_generic_plan');
-  return sql.query<Row>({ name: `audit_page_${shapeOf(filters)}`, text }, values);
+  return sql.query<StoredEvent>({ name: `audit_page_${shapeOf(filters)}`, text }, values);
 }
 
 const shapeOf = ({ equal, appId, from, to }: Filters): string =>

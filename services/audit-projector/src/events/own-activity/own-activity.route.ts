@@ -4,7 +4,7 @@ import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { AUDIT } from '../endpoint-defaults.ts';
-import { AuditEvent, COLUMNS, type Row } from '../event-shape.ts';
+import { AuditEvent, COLUMNS, type StoredEvent } from '../event-shape.ts';
 import type { UntilLevel } from '../level.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'database'> & { readonly untilLevel: UntilLevel };
@@ -36,7 +36,7 @@ export const listOwnActivity = (deps: Dependencies) =>
       if (after === undefined) await deps.untilLevel();
       const { rows } = await deps.database
         .tenant(tenantId)
-        .query<Row>(OWN, [tenantId, id, after?.ts ?? null, after?.id ?? null, limit]);
+        .query<StoredEvent>(OWN, [tenantId, id, after?.ts ?? null, after?.id ?? null, limit]);
       const events = rows.map((row) => shownTo(id, row));
       const next_cursor = nextCursor(rows, limit, (row) => ({
         ts: row.timestamp.toISOString(),
@@ -60,7 +60,7 @@ const OWN = `
   ) found ORDER BY ts DESC, id DESC LIMIT $5`;
 
 /** If another person acted, the row shows neither that person's address nor device. */
-function shownTo(userId: string, { timestamp, ...row }: Row) {
+function shownTo(userId: string, { timestamp, ...row }: StoredEvent) {
   const event = { ...row, timestamp: timestamp.toISOString() };
   if (row.actor_id === userId) return event;
   const hidden = { source_ip: null, source_user_agent: null };

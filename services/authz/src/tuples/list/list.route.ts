@@ -1,10 +1,10 @@
 import { pageAnswer, pageQuery } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
-import type { Database, Positions, Transaction } from '@cardea/read-models';
+import { type Database, type Positions, pageOfTenant } from '@cardea/read-models';
 import Type from 'typebox';
 import { consistent, READS } from '../../http/endpoint-defaults.ts';
 import { objectId, objectType, tupleShape } from '../../http/tuple-shape.ts';
-import { shownTuple, TUPLE_COLUMNS, type TupleRow } from '../stored-tuples.ts';
+import { shownTuple, TUPLE } from '../stored-tuples.ts';
 
 type Dependencies = {
   readonly database: Database;
@@ -43,9 +43,7 @@ export const listTuples = ({ database, positions, acknowledged }: Dependencies) 
       // The position is read before the rows, so that the token never promises more than they show.
       const position = positions.passed('tuples');
       const { offset = 0, limit = 50 } = query;
-      const found = await database.asTenant(tenantId, (sql) =>
-        page(sql, { ...query, tenantId, offset, limit }),
-      );
+      const found = await page(database, { ...query, tenantId, offset, limit });
       return { ok: { ...found, offset, limit }, headers: consistent(position) };
     },
   );
@@ -57,25 +55,24 @@ type Wanted = {
   readonly offset: number;
   readonly limit: number;
 };
-async function page(sql: Transaction, wanted: Wanted) {
+async function page(database: Database, wanted: Wanted) {
   const { tenantId, object_type, object_id } = wanted;
   const values: unknown[] = [tenantId];
   let where = 'tenant_id = $1';
   if (object_type !== undefined) where += ` AND object_type = $${values.push(object_type)}`;
   if (object_id !== undefined) where += ` AND object_id = $${values.push(object_id)}`;
-  // The number per type is stored. Tuples of one object are few enough to be counted.
-  const total =
-    object_id === undefined
-      ? `SELECT coalesce(sum(n), 0) AS total FROM authz.tuple_counts WHERE ${where}`
-      : `SELECT count(*) AS total FROM authz.tuples WHERE ${where}`;
-  const counted = await sql.query<{ total: string }>(total, values);
-  const { rows } = await sql.query<TupleRow>(
-    `SELECT ${TUPLE_COLUMNS} FROM authz.tuples WHERE ${where} ORDER BY position
-     LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
-    [...values, wanted.limit, wanted.offset],
-  );
-  return {
-    tuples: rows.map(shownTuple),
-    total: Number(counted.rows[0]?.total ?? 0),
-  };
+  const { rows, total } = await pageOfTenant(database, tenantId, {
+    select: TUPLE,
+    from: 'authz.tuples',
+    where,
+    values,
+    order: 'position',
+    offset: wanted.offset,
+    limit: wanted.limit,
+    // The number per type is stored. Tuples of one object are few enough to be counted.
+    ...(object_id === undefined && {
+      total: `SELECT coalesce(sum(n), 0) AS total FROM authz.tuple_counts WHERE ${where}`,
+    }),
+  });
+  return { tuples: rows.map(shownTuple), total };
 }

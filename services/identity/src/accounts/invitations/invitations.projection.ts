@@ -4,7 +4,7 @@ import { forgetUserAndTenantIn, type TenantDeleted } from '../../workspaces/work
 import type { UserEvent } from '../users/user.ts';
 import type { InvitationEvent } from './invitation.ts';
 
-const rows = table('invitations', {
+export const invitationRows = table('invitations', {
   key: ['id'],
   columns: {
     id: 'text',
@@ -21,10 +21,10 @@ const rows = table('invitations', {
 export const invitationsProjection = projection<InvitationEvent | UserEvent | TenantDeleted>()({
   name: 'invitations',
   log: 'identity',
-  tables: [rows],
+  tables: [invitationRows],
   on: {
     InvitationCreated: async ({ data, metadata: { tenantId }, streamId }, tools) => [
-      rows.put({
+      invitationRows.put({
         id: data.id,
         tenant_id: tenantId,
         user_id: data.user_id,
@@ -35,8 +35,8 @@ export const invitationsProjection = projection<InvitationEvent | UserEvent | Te
         expires_at: data.expires_at,
       }),
     ],
-    InvitationAccepted: ({ data }) => [rows.remove({ id: data.id })],
-    InvitationRevoked: ({ data }) => [rows.remove({ id: data.id })],
+    InvitationAccepted: ({ data }) => [invitationRows.remove({ id: data.id })],
+    InvitationRevoked: ({ data }) => [invitationRows.remove({ id: data.id })],
   },
   apply: forgetUserAndTenantIn('invitations'),
 });

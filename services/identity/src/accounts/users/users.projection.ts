@@ -7,11 +7,12 @@ import {
   projection,
   type TableChange,
   table,
+  textOf,
 } from '@cardea/read-models';
 import { forgetTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import type { AddressFrom } from '../address-holder.ts';
 import { PROFILE_FIELDS, type Profile } from './profile-fields.ts';
-import type { UserEvent } from './user.ts';
+import type { ExistingUser, UserEvent } from './user.ts';
 
 type Lockout = { readonly blocked_until: string | null };
 /** The fields of sign-in events, successful or failed, that this table needs. */
@@ -32,21 +33,21 @@ type SignIn =
       readonly data: { readonly user_id: string; readonly at: string };
     };
 
-const users = table('users', {
+export const userRows = table('users', {
   key: ['id'],
   columns: {
     id: 'text',
     tenant_id: 'text',
     email: orNull('text'),
     email_verified: 'boolean',
-    address_from: 'text',
+    address_from: textOf<AddressFrom>(),
     display_name: orNull('text'),
     avatar_url: orNull('text'),
     locale: orNull('text'),
     preferred_username: orNull('text'),
     roles: 'text[]',
     vouched: 'boolean',
-    status: 'text',
+    status: textOf<ExistingUser['status']>(),
     has_password: 'boolean',
     mfa_enabled: 'boolean',
     identities: 'text[]',
@@ -75,12 +76,12 @@ const row = (change: TableChange): readonly TableChange[] => [change];
 export const usersProjection = projection<UserEvent | SignIn | TenantDeleted>()({
   name: 'users',
   log: 'identity',
-  tables: [users],
+  tables: [userRows],
   on: {
     UserRegistered: async (event, tools) => {
       const { data, metadata } = event;
       return row(
-        users.put({
+        userRows.put({
           id: data.id,
           tenant_id: metadata.tenantId,
           email: await opened(tools, event, 'email', data.email),
@@ -107,7 +108,7 @@ export const usersProjection = projection<UserEvent | SignIn | TenantDeleted>()(
     },
     PasswordSet: ({ data }) =>
       row(
-        users.patch(
+        userRows.patch(
           { id: data.id },
           {
             has_password: true,
@@ -119,7 +120,7 @@ export const usersProjection = projection<UserEvent | SignIn | TenantDeleted>()(
         ),
       ),
     EmailVerified: ({ data }) =>
-      row(users.patch({ id: data.id }, { ...PROVEN, updated_at: data.at })),
+      row(userRows.patch({ id: data.id }, { ...PROVEN, updated_at: data.at })),
     EmailChanged: async (event, tools) => {
       const { id, email, email_verified, by, epoch, keep_sid, at } = event.data;
       const changed = {
@@ -130,7 +131,7 @@ export const usersProjection = projection<UserEvent | SignIn | TenantDeleted>()(
         keep_sid,
         updated_at: at,
       };
-      return row(users.patch({ id }, changed));
+      return row(userRows.patch({ id }, changed));
     },
     ProfileChanged: async (event, tools) => {
       const { id, at } = event.data;
@@ -139,12 +140,12 @@ export const usersProjection = projection<UserEvent | SignIn | TenantDeleted>()(
         return sealed === undefined ? [] : [{ field, sealed }];
       }).map(async ({ field, sealed }) => [field, await opened(tools, event, field, sealed)]);
       const profile: Profile<string> = Object.fromEntries(await Promise.all(opening));
-      return row(users.patch({ id }, { updated_at: at, ...profile }));
+      return row(userRows.patch({ id }, { updated_at: at, ...profile }));
     },
-    MetadataSet: ({ data: { id, at } }) => row(users.patch({ id }, { updated_at: at })),
+    MetadataSet: ({ data: { id, at } }) => row(userRows.patch({ id }, { updated_at: at })),
     RolesChanged: ({ data }) =>
       row(
-        users.patch(
+        userRows.patch(
           { id: data.id },
           {
             roles: data.roles,
@@ -154,35 +155,35 @@ export const usersProjection = projection<UserEvent | SignIn | TenantDeleted>()(
         ),
       ),
     UserVouched: ({ data }) =>
-      row(users.patch({ id: data.id }, { vouched: true, updated_at: data.at })),
+      row(userRows.patch({ id: data.id }, { vouched: true, updated_at: data.at })),
     VouchWithdrawn: ({ data }) =>
-      row(users.patch({ id: data.id }, { vouched: false, updated_at: data.at })),
+      row(userRows.patch({ id: data.id }, { vouched: false, updated_at: data.at })),
     UserDisabled: ({ data }) =>
       row(
-        users.patch(
+        userRows.patch(
           { id: data.id },
           { status: 'disabled', epoch: data.epoch, keep_sid: null, updated_at: data.at },
         ),
       ),
     UserEnabled: ({ data }) =>
-      row(users.patch({ id: data.id }, { status: 'active', updated_at: data.at })),
+      row(userRows.patch({ id: data.id }, { status: 'active', updated_at: data.at })),
     SessionsRevoked: ({ data }) =>
-      row(users.patch({ id: data.id }, { epoch: data.epoch, keep_sid: data.keep_sid })),
+      row(userRows.patch({ id: data.id }, { epoch: data.epoch, keep_sid: data.keep_sid })),
     AccountReclaimed: ({ data: { id, epoch, at } }) =>
-      row(users.patch({ id }, { has_password: false, epoch, keep_sid: null, updated_at: at })),
+      row(userRows.patch({ id }, { has_password: false, epoch, keep_sid: null, updated_at: at })),
     IdentityLinked: ({ data: { id, providers, at } }) =>
-      row(users.patch({ id }, { identities: providers, updated_at: at })),
+      row(userRows.patch({ id }, { identities: providers, updated_at: at })),
     IdentityUnlinked: ({ data: { id, providers, at } }) =>
-      row(users.patch({ id }, { identities: providers, updated_at: at })),
-    UserDeleted: ({ data }) => row(users.remove({ id: data.id })),
+      row(userRows.patch({ id }, { identities: providers, updated_at: at })),
+    UserDeleted: ({ data }) => row(userRows.remove({ id: data.id })),
     FactorAdded: ({ data }) =>
-      row(users.patch({ id: data.id }, { mfa_enabled: true, updated_at: data.at })),
+      row(userRows.patch({ id: data.id }, { mfa_enabled: true, updated_at: data.at })),
     FactorRemoved: ({ data: { id, mfa_enabled, at } }) =>
-      row(users.patch({ id }, { mfa_enabled, updated_at: at })),
-    RecoveryCodesSet: ({ data }) => row(users.patch({ id: data.id }, { updated_at: data.at })),
+      row(userRows.patch({ id }, { mfa_enabled, updated_at: at })),
+    RecoveryCodesSet: ({ data }) => row(userRows.patch({ id: data.id }, { updated_at: data.at })),
     SessionStarted: ({ data }) =>
-      row(users.patch({ id: data.user_id }, { last_login_at: data.started_at })),
-    SignedIn: ({ data }) => row(users.patch({ id: data.user_id }, { last_login_at: data.at })),
+      row(userRows.patch({ id: data.user_id }, { last_login_at: data.started_at })),
+    SignedIn: ({ data }) => row(userRows.patch({ id: data.user_id }, { last_login_at: data.at })),
     SignInFailed: ({ data }) => lockedRow(data),
     SignInCleared: ({ data }) => lockedRow(data),
   },
@@ -196,7 +197,7 @@ function lockedRow({
 }: Extract<SignIn, { type: 'SignInFailed' | 'SignInCleared' }>['data']): readonly TableChange[] {
   if (id === null) return [];
   const ends = [after.all, ...after.prefixes].flatMap(({ blocked_until }) => blocked_until ?? []);
-  return row(users.patch({ id }, { locked_until: ends.toSorted().at(-1) ?? null }));
+  return row(userRows.patch({ id }, { locked_until: ends.toSorted().at(-1) ?? null }));
 }
 
 const opened = (

@@ -1,18 +1,19 @@
 /** Maintains `agent_keys`, which an agent's list of keys reads; a deleted agent's keys have no rows. */
-import { orNull, projection, table } from '@cardea/read-models';
+import type { KeyEnvironment } from '@cardea/crypto';
+import { orNull, projection, table, textOf } from '@cardea/read-models';
 import type { KeyUsed } from '../../credentials/credentials.module.ts';
 import type { TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import type { AgentEvent } from '../agents/agent.ts';
 import type { AgentKeyEvent } from './agent-key.ts';
 
-const rows = table('agent_keys', {
+export const agentKeyRows = table('agent_keys', {
   key: ['id'],
   columns: {
     id: 'text',
     tenant_id: 'text',
     agent_id: 'text',
     name: 'text',
-    environment: 'text',
+    environment: textOf<KeyEnvironment>(),
     allowed_cidrs: 'text[]',
     created_by: orNull('text'),
     created_at: 'timestamptz',
@@ -27,16 +28,20 @@ export const agentKeysProjection = projection<
 >()({
   name: 'agent_keys',
   log: 'identity',
-  tables: [rows],
+  tables: [agentKeyRows],
   on: {
     AgentKeyIssued: ({ data, metadata }) => {
       const { hash: _hash, request_hash: _request, ...key } = data;
       const row = { ...key, tenant_id: metadata.tenantId, created_by: metadata.actor.id };
-      return [rows.put({ ...row, last_used_at: null, revoked_at: null })];
+      return [agentKeyRows.put({ ...row, last_used_at: null, revoked_at: null })];
     },
-    AgentKeyRevoked: ({ data }) => [rows.patch({ id: data.id }, { revoked_at: data.revoked_at })],
+    AgentKeyRevoked: ({ data }) => [
+      agentKeyRows.patch({ id: data.id }, { revoked_at: data.revoked_at }),
+    ],
     KeyUsed: ({ data }) =>
-      data.kind === 'agk' ? [rows.patch({ id: data.id }, { last_used_at: data.used_at })] : [],
+      data.kind === 'agk'
+        ? [agentKeyRows.patch({ id: data.id }, { last_used_at: data.used_at })]
+        : [],
   },
   // The deletion of an agent names none of its keys, so their rows are deleted by the agent's id.
   apply: {

@@ -1,9 +1,10 @@
 /** Maintains `agent_sessions`, which the lists, the sweeper and the policies that end sessions read. */
-import { orNull, projection, table } from '@cardea/read-models';
+import { jsonOf, orNull, projection, table, textOf } from '@cardea/read-models';
 import { forgetTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
-import type { AgentSessionEvent } from './agent-session.ts';
+import type { ServiceGrant } from '../agents/service-grant.ts';
+import type { AgentSessionEvent, AgentSessionFacts } from './agent-session.ts';
 
-const rows = table('agent_sessions', {
+export const agentSessionRows = table('agent_sessions', {
   key: ['id'],
   columns: {
     id: 'text',
@@ -11,10 +12,10 @@ const rows = table('agent_sessions', {
     agent_id: 'text',
     key_id: 'text',
     user_id: orNull('text'),
-    via: 'text',
+    via: textOf<AgentSessionFacts['via']>(),
     user_epoch: orNull('integer'),
     subject_sid: orNull('text'),
-    services: 'jsonb',
+    services: jsonOf<readonly ServiceGrant[]>(),
     epoch: 'integer',
     purpose: orNull('text'),
     created_at: 'timestamptz',
@@ -26,10 +27,10 @@ const rows = table('agent_sessions', {
 export const agentSessionsProjection = projection<AgentSessionEvent | TenantDeleted>()({
   name: 'agent_sessions',
   log: 'identity',
-  tables: [rows],
+  tables: [agentSessionRows],
   on: {
     AgentSessionStarted: ({ data, metadata }) => [
-      rows.put({
+      agentSessionRows.put({
         id: data.id,
         tenant_id: metadata.tenantId,
         agent_id: data.agent_id,
@@ -47,9 +48,11 @@ export const agentSessionsProjection = projection<AgentSessionEvent | TenantDele
       }),
     ],
     AgentSessionRenewed: ({ data: { id, key_id, services, epoch } }) => [
-      rows.patch({ id }, { key_id, services, epoch }),
+      agentSessionRows.patch({ id }, { key_id, services, epoch }),
     ],
-    AgentSessionEnded: ({ data: { id, ended_at } }) => [rows.patch({ id }, { ended_at })],
+    AgentSessionEnded: ({ data: { id, ended_at } }) => [
+      agentSessionRows.patch({ id }, { ended_at }),
+    ],
   },
   apply: forgetTenantIn('agent_sessions'),
 });

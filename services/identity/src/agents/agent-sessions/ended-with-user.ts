@@ -1,19 +1,19 @@
 /** Finds agent sessions that ended with their user or login. A policy records the end of each. */
-import type { Database } from '@cardea/read-models';
+import type { Database, RowOf } from '@cardea/read-models';
 import type { User } from '../../accounts/accounts.module.ts';
-import type { AgentSessionFacts } from './agent-session.ts';
+import { agentSessionRows } from './agent-sessions.projection.ts';
 import { endedByUser, type OnBehalf } from './basis.ts';
 
 const SESSIONS_MAX = 10_000;
 
-type Row = {
-  readonly id: string;
-  readonly via: AgentSessionFacts['via'];
-  readonly user_id: string;
-  readonly user_epoch: number | null;
-  readonly subject_sid: string | null;
-  readonly created_at: Date;
-};
+const OPEN = agentSessionRows.select(
+  'id',
+  'via',
+  'user_id',
+  'user_epoch',
+  'subject_sid',
+  'created_at',
+);
 
 /** `user` is the current state: the epoch has risen, or the account was closed. */
 export async function agentSessionsEndedByUser(
@@ -41,9 +41,9 @@ async function openRows(
   database: Pick<Database, 'tenant'>,
   tenantId: string,
   of: { readonly column: 'user_id' | 'subject_sid'; readonly id: string },
-): Promise<readonly Row[]> {
-  const { rows } = await database.tenant(tenantId).query<Row>(
-    `SELECT id, via, user_id, user_epoch, subject_sid, created_at FROM identity.agent_sessions
+): Promise<readonly RowOf<typeof OPEN>[]> {
+  const { rows } = await database.tenant(tenantId).query<RowOf<typeof OPEN>>(
+    `SELECT ${OPEN.columns} FROM identity.agent_sessions
        WHERE tenant_id = $1 AND ${of.column} = $2 AND ended_at IS NULL LIMIT $3`,
     [tenantId, of.id, SESSIONS_MAX],
   );

@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
 import { AgentId, NullableText } from '../agents/agent-shape.ts';
 import { copied, isConcrete, type ServiceGrant, ServiceGrants } from '../agents/service-grant.ts';
+import type { AgentSessionFacts } from './agent-session.ts';
 
 export const PATH = '/api/v1/agent/sessions';
 export const SessionId = AgentId;
@@ -54,18 +55,12 @@ const TTL_MIN_S = 60;
 const TTL_MAX_S = 86_400;
 export const Ttl = Type.Integer({ minimum: TTL_MIN_S, maximum: TTL_MAX_S });
 
-export type SessionRow = {
-  readonly id: string;
-  readonly agent_id: string;
-  readonly user_id: string | null;
-  readonly services: readonly ServiceGrant[];
-  readonly purpose: string | null;
-  readonly created_at: string;
-  readonly expires_at: string;
-  readonly ended_at: string | null;
-};
+export type ShownFacts = Pick<
+  AgentSessionFacts,
+  'id' | 'agent_id' | 'user_id' | 'services' | 'purpose' | 'created_at' | 'expires_at' | 'ended_at'
+>;
 
-export const shownBriefly = (session: SessionRow, now: Date) => {
+export const shownBriefly = (session: ShownFacts, now: Date) => {
   const isOpen = session.ended_at === null && now < new Date(session.expires_at);
   return {
     id: session.id,
@@ -78,7 +73,7 @@ export const shownBriefly = (session: SessionRow, now: Date) => {
   };
 };
 
-export const shown = (session: SessionRow, now: Date) => ({
+export const shown = (session: ShownFacts, now: Date) => ({
   ...shownBriefly(session, now),
   purpose: session.purpose,
   ended_at: session.ended_at,

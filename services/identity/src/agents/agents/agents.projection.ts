@@ -1,11 +1,12 @@
 /** Maintains `agents`, which the lists of administrators and users read; a deleted agent has no row. */
-import { orNull, projection, type TableChange, table } from '@cardea/read-models';
+import { jsonOf, orNull, projection, type TableChange, table, textOf } from '@cardea/read-models';
 import { forgetTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
-import type { AgentEvent } from './agent.ts';
+import type { AgentEvent, ExistingAgent } from './agent.ts';
+import type { AgentGrant } from './service-grant.ts';
 
 const row = (change: TableChange): readonly TableChange[] => [change];
 
-const rows = table('agents', {
+export const agentRows = table('agents', {
   key: ['id'],
   columns: {
     id: 'text',
@@ -13,10 +14,11 @@ const rows = table('agents', {
     app_id: orNull('text'),
     name: 'text',
     description: orNull('text'),
-    status: 'text',
+    status: textOf<ExistingAgent['status']>(),
     owner_user_id: orNull('text'),
-    services: 'jsonb',
-    approvers: orNull('jsonb'),
+    services: jsonOf<readonly AgentGrant[]>(),
+    /** Null in older rows. */
+    approvers: orNull(jsonOf<readonly string[]>()),
     created_by: orNull('text'),
     created_at: 'timestamptz',
   },
@@ -25,12 +27,12 @@ const rows = table('agents', {
 export const agentsProjection = projection<AgentEvent | TenantDeleted>()({
   name: 'agents',
   log: 'identity',
-  tables: [rows],
+  tables: [agentRows],
   on: {
     AgentCreated: ({ data, metadata }) => {
       const { name_hash: _name, request_hash: _request, ...agent } = data;
       return row(
-        rows.put({
+        agentRows.put({
           ...agent,
           approvers: agent.approvers ?? null,
           tenant_id: metadata.tenantId,
@@ -41,11 +43,11 @@ export const agentsProjection = projection<AgentEvent | TenantDeleted>()({
     },
     AgentChanged: ({ data }) => {
       const { id, at: _at, name_hash: _name, ...columns } = data;
-      return row(rows.patch({ id }, columns));
+      return row(agentRows.patch({ id }, columns));
     },
-    AgentSuspended: ({ data }) => row(rows.patch({ id: data.id }, { status: 'suspended' })),
-    AgentResumed: ({ data }) => row(rows.patch({ id: data.id }, { status: 'active' })),
-    AgentDeleted: ({ data }) => row(rows.remove({ id: data.id })),
+    AgentSuspended: ({ data }) => row(agentRows.patch({ id: data.id }, { status: 'suspended' })),
+    AgentResumed: ({ data }) => row(agentRows.patch({ id: data.id }, { status: 'active' })),
+    AgentDeleted: ({ data }) => row(agentRows.remove({ id: data.id })),
   },
   apply: forgetTenantIn('agents'),
 });

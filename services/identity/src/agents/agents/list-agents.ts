@@ -1,21 +1,21 @@
 /** Lists the agents of a tenant from the table. */
-import type { Database } from '@cardea/read-models';
+import { type Database, pageOfTenant } from '@cardea/read-models';
 import type { AgentData } from './agent.ts';
-import { type AgentGrant, copiedOfAgent, grantsAt } from './service-grant.ts';
+import { agentRows } from './agents.projection.ts';
+import { copiedOfAgent, grantsAt } from './service-grant.ts';
 
-type Row = {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly app_id: string | null;
-  readonly name: string;
-  readonly description: string | null;
-  readonly status: 'active' | 'suspended';
-  readonly owner_user_id: string | null;
-  readonly services: readonly AgentGrant[];
-  /** Null in older rows. */
-  readonly approvers: readonly string[] | null;
-  readonly created_at: Date;
-};
+const LISTED = agentRows.select(
+  'id',
+  'tenant_id',
+  'app_id',
+  'name',
+  'description',
+  'status',
+  'owner_user_id',
+  'services',
+  'approvers',
+  'created_at',
+);
 
 export type AgentList = {
   readonly tenantId: string;
@@ -36,26 +36,22 @@ export async function listAgents(database: Database, list: AgentList) {
   const values: unknown[] = [list.tenantId];
   if (list.ofUser !== undefined) values.push(list.ofUser);
   const where = `tenant_id = $1${list.ofUser === undefined ? '' : ` AND ${OF_USER}`}`;
-  return await database.asTenant(list.tenantId, async (sql) => {
-    const counted = await sql.query<{ total: number }>(
-      `SELECT count(*)::integer AS total FROM identity.agents WHERE ${where}`,
-      values,
-    );
-    const page = await sql.query<Row>(
-      `SELECT id, tenant_id, app_id, name, description, status, owner_user_id, services,
-         approvers, created_at
-       FROM identity.agents WHERE ${where} ORDER BY created_at DESC, id
-       OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
-      [...values, list.offset, list.limit],
-    );
-    const rows = page.rows.map(({ created_at, approvers, ...agent }) =>
-      shownAgent(
-        { ...agent, approvers: approvers ?? [], created_at: created_at.toISOString() },
-        { ...agent, now: list.now },
-      ),
-    );
-    return { rows, total: counted.rows[0]?.total ?? 0 };
+  const { rows, total } = await pageOfTenant(database, list.tenantId, {
+    select: LISTED,
+    from: 'identity.agents',
+    where,
+    values,
+    order: 'created_at DESC, id',
+    offset: list.offset,
+    limit: list.limit,
   });
+  const agents = rows.map(({ created_at, approvers, ...agent }) =>
+    shownAgent(
+      { ...agent, approvers: approvers ?? [], created_at: created_at.toISOString() },
+      { ...agent, now: list.now },
+    ),
+  );
+  return { rows: agents, total };
 }
 
 /** Returns the agent in the form of responses. */

@@ -1,18 +1,19 @@
 /** Maintains `delegations`, which a user's own list reads. */
-import { orNull, projection, table } from '@cardea/read-models';
+import { jsonOf, orNull, projection, table } from '@cardea/read-models';
 import type { UserEvent } from '../../accounts/accounts.module.ts';
 import type { TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import type { AgentEvent } from '../agents/agent.ts';
+import type { ServiceGrant } from '../agents/service-grant.ts';
 import type { DelegationEvent } from './delegation.ts';
 
-const rows = table('delegations', {
+export const delegationRows = table('delegations', {
   key: ['id'],
   columns: {
     id: 'text',
     tenant_id: 'text',
     user_id: 'text',
     agent_id: 'text',
-    services: 'jsonb',
+    services: jsonOf<readonly ServiceGrant[]>(),
     created_at: 'timestamptz',
     expires_at: orNull('timestamptz'),
     withdrawn_at: orNull('timestamptz'),
@@ -24,15 +25,15 @@ export const delegationsProjection = projection<
 >()({
   name: 'delegations',
   log: 'identity',
-  tables: [rows],
+  tables: [delegationRows],
   on: {
     DelegationGranted: ({ data, metadata }) => {
       const { request_hash: _request, ...delegation } = data;
       const row = { ...delegation, tenant_id: metadata.tenantId, withdrawn_at: null };
-      return [rows.put(row)];
+      return [delegationRows.put(row)];
     },
     DelegationWithdrawn: ({ data }) => [
-      rows.patch({ id: data.id }, { withdrawn_at: data.withdrawn_at }),
+      delegationRows.patch({ id: data.id }, { withdrawn_at: data.withdrawn_at }),
     ],
   },
   // The deletion of a user or an agent names no delegation, so the rows are deleted by their ids.

@@ -1,9 +1,11 @@
 /** Lists the applications that a user lets act in their name. */
 import { named, Time } from '@cardea/contracts';
 import { endpoint } from '@cardea/http';
+import type { RowOf } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
+import { consentRows } from '../consents.projection.ts';
 
 /** The most consents that the list of one user shows. */
 const CONSENTS_MAX = 1_000;
@@ -43,20 +45,14 @@ export const listConsentsRoute = ({ database }: Pick<ServiceDependencies, 'datab
     }),
   );
 
-type Row = {
-  id: string;
-  client_id: string;
-  scopes: string[];
-  claims: string[];
-  granted_at: Date;
-};
+const LISTED = consentRows.select('id', 'client_id', 'scopes', 'claims', 'granted_at').of('c');
 
 export async function shownConsents(
   database: Pick<ServiceDependencies['database'], 'tenant'>,
   { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
 ) {
-  const { rows } = await database.tenant(tenantId).query<Row>(
-    `SELECT c.id, c.client_id, c.scopes, c.claims, c.granted_at FROM identity.consents c
+  const { rows } = await database.tenant(tenantId).query<RowOf<typeof LISTED>>(
+    `SELECT ${LISTED.columns} FROM identity.consents c
          LEFT JOIN identity.applications a ON a.id = c.client_id
          WHERE c.tenant_id = $1 AND c.user_id = $2 AND c.revoked_at IS NULL AND a.deleted_at IS NULL
          ORDER BY c.granted_at DESC, c.id LIMIT $3`,

@@ -2,7 +2,8 @@
  * Claims notices that are due. A claim moves the due time to the end of its lease, so only one process sends the
  * notice. If that process dies, another one claims it after the lease. Rows that another claim has locked are skipped.
  */
-import { type Database, tenantsIn } from '@cardea/read-models';
+import { computed, type Database, orNull, type RowOf, tenantsIn } from '@cardea/read-models';
+import { logoutNoticeRows } from './logout-notices.projection.ts';
 
 export type ClaimNotices = {
   readonly now: Date;
@@ -16,11 +17,20 @@ export type ClaimNotices = {
   readonly roomElse: number;
 };
 
-type Row = {
-  readonly id: string | null;
-  readonly tenant_id: string;
-  readonly next_at: Date | null;
-};
+const CLAIMED = logoutNoticeRows
+  .select('id')
+  .of('claimed')
+  .joined()
+  .and(logoutNoticeRows.select('tenant_id').of('claimed'))
+  .and(
+    computed(
+      'next_at',
+      `(
+    SELECT min(due_at) FROM identity.logout_notices q WHERE q.id NOT IN (SELECT id FROM picked)
+  )`,
+      orNull('timestamptz'),
+    ),
+  );
 
 /**
  * Claims the first notice of every tenant before the second of any. The result always has at least one row, which
@@ -45,10 +55,7 @@ const CLAIM = {
     UPDATE identity.logout_notices q SET due_at = $2 FROM picked WHERE q.id = picked.id
     RETURNING q.id, q.tenant_id
   )
-  SELECT claimed.id, claimed.tenant_id, (
-    SELECT min(due_at) FROM identity.logout_notices q WHERE q.id NOT IN (SELECT id FROM picked)
-  ) AS next_at
-  FROM (VALUES (1)) AS always LEFT JOIN claimed ON true`,
+  SELECT ${CLAIMED.columns} FROM (VALUES (1)) AS always LEFT JOIN claimed ON true`,
 };
 
 export async function claimNotices(
@@ -56,7 +63,12 @@ export async function claimNotices(
   { now, leaseUntil, most, rooms, roomElse }: ClaimNotices,
 ) {
   const room = [[...rooms.keys()], [...rooms.values()], roomElse];
-  const { rows } = await system.query<Row>(CLAIM, [now, leaseUntil, most, ...room]);
+  const { rows } = await system.query<RowOf<typeof CLAIMED>>(CLAIM, [
+    now,
+    leaseUntil,
+    most,
+    ...room,
+  ]);
   const claimed = rows.flatMap(({ id, tenant_id: tenantId }) =>
     id === null ? [] : [{ id, tenantId }],
   );

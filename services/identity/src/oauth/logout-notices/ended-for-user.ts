@@ -1,6 +1,6 @@
 /** Finds the applications to notify when all sessions of a user end at once. */
 import type { Streams } from '@cardea/event-store';
-import type { Database } from '@cardea/read-models';
+import { computed, type Database, type RowOf } from '@cardea/read-models';
 import { pagesOf, type ServiceDependencies } from '@cardea/service';
 import { consentId, consents } from '../../consents/consents.module.ts';
 import type { EndedSessions } from './logout-notice.ts';
@@ -23,6 +23,25 @@ type Dependencies = Pick<ServiceDependencies, 'positions'> & {
   readonly streams: Pick<Streams, 'load'>;
 };
 
+const CLIENT = computed('client_id', 'a.id', 'text')
+  .and(
+    computed(
+      'session_ids',
+      `(array_agg(ended.id ORDER BY ended.last_active_at DESC))[1:${SESSIONS_MAX}]`,
+      'text[]',
+    ),
+  )
+  .and(
+    computed(
+      'by_session',
+      `a.backchannel_logout_session_required OR EXISTS (
+        SELECT FROM identity.sessions kept
+        WHERE kept.tenant_id = $1 AND kept.id = $5
+          AND (kept.client_id = a.id OR a.id = ANY (kept.served_clients)))`,
+      'boolean',
+    ),
+  );
+
 /**
  * Queues one notice per session if the application needs the session's id, or if a session that is kept also serves the
  * application. A notice about the whole user would end that kept session as well.
@@ -36,22 +55,9 @@ const ENDED = {
       WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.revoked_at IS NULL AND s.expires_at > $3
         AND s.user_epoch < $4 AND s.id IS DISTINCT FROM $5
     )
-    SELECT a.id AS client_id,
-      (array_agg(ended.id ORDER BY ended.last_active_at DESC))[1:${SESSIONS_MAX}] AS session_ids,
-      a.backchannel_logout_session_required OR EXISTS (
-        SELECT FROM identity.sessions kept
-        WHERE kept.tenant_id = $1 AND kept.id = $5
-          AND (kept.client_id = a.id OR a.id = ANY (kept.served_clients))
-      ) AS by_session
-    FROM ended JOIN identity.applications a ON a.tenant_id = $1 AND a.id = ended.client_id
+    SELECT ${CLIENT.columns} FROM ended JOIN identity.applications a ON a.tenant_id = $1 AND a.id = ended.client_id
     WHERE a.backchannel_logout_uri IS NOT NULL AND a.deleted_at IS NULL
     GROUP BY a.id`,
-};
-
-type Row = {
-  readonly client_id: string;
-  readonly session_ids: readonly string[];
-  readonly by_session: boolean;
 };
 
 /** The ended session in a notice that names one session. */
@@ -72,7 +78,8 @@ export async function* subjectsOfEpoch(
     pageRows: Number.POSITIVE_INFINITY,
     page: async () => {
       const values = [tenantId, user_id, of.at, of.epoch, of.keep];
-      return (await needs.database.tenant(tenantId).query<Row>(ENDED, values)).rows;
+      const sql = needs.database.tenant(tenantId);
+      return (await sql.query<RowOf<typeof CLIENT>>(ENDED, values)).rows;
     },
     keyOf: ({ client_id }) => client_id,
     firstKey: '',

@@ -4,7 +4,7 @@ import type { TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import { forgetTenantIn } from '../../workspaces/workspaces.module.ts';
 import { type LogoutNoticeEvent, logoutNoticeIdOf } from './logout-notice.ts';
 
-const rows = table('logout_notices', {
+export const logoutNoticeRows = table('logout_notices', {
   key: ['id'],
   columns: { id: 'text', tenant_id: 'text', due_at: 'timestamptz' },
 });
@@ -17,17 +17,21 @@ export const logoutNoticesProjection = (wake: () => void) =>
   projection<LogoutNoticeEvent | TenantDeleted>()({
     name: 'logout_notices',
     log: 'identity',
-    tables: [rows],
+    tables: [logoutNoticeRows],
     on: {
       LogoutNoticeQueued: ({ streamId, data, metadata }) => {
         const id = logoutNoticeIdOf(streamId);
-        return [rows.put({ id, tenant_id: metadata.tenantId, due_at: data.at })];
+        return [logoutNoticeRows.put({ id, tenant_id: metadata.tenantId, due_at: data.at })];
       },
       LogoutNoticeDeferred: ({ streamId, data }) => [
-        rows.patch({ id: logoutNoticeIdOf(streamId) }, { due_at: data.retry_at }),
+        logoutNoticeRows.patch({ id: logoutNoticeIdOf(streamId) }, { due_at: data.retry_at }),
       ],
-      LogoutNoticeSettled: ({ streamId }) => [rows.remove({ id: logoutNoticeIdOf(streamId) })],
-      LogoutNoticeFailed: ({ streamId }) => [rows.remove({ id: logoutNoticeIdOf(streamId) })],
+      LogoutNoticeSettled: ({ streamId }) => [
+        logoutNoticeRows.remove({ id: logoutNoticeIdOf(streamId) }),
+      ],
+      LogoutNoticeFailed: ({ streamId }) => [
+        logoutNoticeRows.remove({ id: logoutNoticeIdOf(streamId) }),
+      ],
     },
     apply: forgetTenantIn('logout_notices'),
     onCommitted: (events) => {

@@ -5,7 +5,7 @@ import type { GeoIp } from '@cardea/runtime';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../http/answers.ts';
-import { aliveSessions, countAliveSessions } from '../alive-sessions.ts';
+import { pageOfAliveSessions } from '../alive-sessions.ts';
 import { SessionShape, shownSession } from '../session-shape.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'database'> & { readonly geoIp: GeoIp };
@@ -35,10 +35,8 @@ export const listSessionsRoute = (needs: Dependencies) =>
     async ({ principal: user, query }) => {
       const { offset = 0, limit = null } = query;
       const ofUser = { tenantId: user.tenantId, userId: user.id, now: needs.clock.now() };
-      const [rows, { all: count }] = await Promise.all([
-        aliveSessions(needs.database, { ...ofUser, offset, limit }),
-        countAliveSessions(needs.database, ofUser),
-      ]);
+      const page = { ...ofUser, offset, limit };
+      const { rows, total: count } = await pageOfAliveSessions(needs.database, page);
       const sessions = rows.map((row) => shownSession(needs, row, user.sessionId));
       return { ok: { sessions, count } };
     },

@@ -6,7 +6,7 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { exists, type UserDirectory } from '../../accounts/accounts.module.ts';
 import { closed } from '../../http/answers.ts';
-import { aliveSessions, countAliveSessions } from '../alive-sessions.ts';
+import { pageOfAliveSessions } from '../alive-sessions.ts';
 import { SessionShape, shownSession } from '../session-shape.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'database'> & {
@@ -37,10 +37,11 @@ export const listUserSessionsRoute = (needs: Dependencies): Endpoint =>
       if (!exists(user)) return { refused: 'not_found' };
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
       const ofUser = { tenantId, userId: params.id, now: needs.clock.now() };
-      const [rows, { all: total }] = await Promise.all([
-        aliveSessions(needs.database, { ...ofUser, offset, limit }),
-        countAliveSessions(needs.database, ofUser),
-      ]);
+      const { rows, total } = await pageOfAliveSessions(needs.database, {
+        ...ofUser,
+        offset,
+        limit,
+      });
       const own = principal.kind === 'user' ? principal.sessionId : null;
       return {
         ok: { sessions: rows.map((row) => shownSession(needs, row, own)), total, offset, limit },

@@ -5,7 +5,7 @@
 import type { Sealer } from '@cardea/crypto';
 import type { Command, Recorded } from '@cardea/event-store';
 import { networkOf } from '@cardea/http';
-import type { Database } from '@cardea/read-models';
+import type { Database, RowOf } from '@cardea/read-models';
 import type { Clock, GeoIp } from '@cardea/runtime';
 import { policy, type RateLimits } from '@cardea/service';
 import { exists, type UserDirectory } from '../../accounts/accounts.module.ts';
@@ -13,7 +13,8 @@ import { deviceOf } from '../../adapters/device.ts';
 import { LIMITS } from '../../http/limits.ts';
 import { type MailOutbox, whenceOf } from '../../mail/mail.module.ts';
 import type { SessionEvent } from '../session.ts';
-import { isNewDevice, type SignInFrom } from './new-device.ts';
+import { sessionRows } from '../sessions.projection.ts';
+import { isNewDevice } from './new-device.ts';
 
 /** How many of the earlier sessions are compared, newest first. */
 const COMPARED_MAX = 200;
@@ -39,7 +40,8 @@ export const notifyNewDevice = (needs: NoticeDependencies) =>
     },
   });
 
-const EARLIER_SESSIONS = `SELECT browser, os, device_type, ip_address FROM identity.sessions
+const EARLIER = sessionRows.select('browser', 'os', 'device_type', 'ip_address');
+const EARLIER_SESSIONS = `SELECT ${EARLIER.columns} FROM identity.sessions
   WHERE tenant_id = $1 AND user_id = $2 AND id <> $3 AND started_at <= $4 AND client_id IS NULL
   ORDER BY started_at DESC LIMIT $5`;
 const EARLIER_DEVICES = { name: 'identity_earlier_devices', text: EARLIER_SESSIONS };
@@ -52,7 +54,6 @@ const SAME_DEVICE = {
 };
 
 type Started = Recorded<SessionEvent, 'SessionStarted'>;
-type Row = Omit<SignInFrom, 'place'> & { readonly ip_address: string | null };
 
 async function notify(needs: NoticeDependencies, event: Started): Promise<void> {
   const { data, metadata, streamId } = event;
@@ -70,7 +71,7 @@ async function notify(needs: NoticeDependencies, event: Started): Promise<void> 
   const of = [tenantId, data.user_id, data.id, data.started_at, COMPARED_MAX];
   const exactly = [device.browser, device.os, device.device_type, ip];
   if ((await system.query(SAME_DEVICE, [...of, ...exactly])).rowCount > 0) return;
-  const { rows } = await system.query<Row>(EARLIER_DEVICES, of);
+  const { rows } = await system.query<RowOf<typeof EARLIER>>(EARLIER_DEVICES, of);
   const before = rows.map((row) => ({ ...row, place: placeOf(needs, row.ip_address) }));
   if (!isNewDevice({ ...device, place: placeOf(needs, ip) }, before)) return;
   const user = await needs.userDirectory.byId(tenantId, data.user_id);

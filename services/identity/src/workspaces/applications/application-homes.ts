@@ -1,12 +1,14 @@
 /** Finds where users of a tenant continue: the origins of the tenant's own web applications, at which they sign in. */
+import type { RowOf } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
+import { applicationRows } from '../tenants/workspaces.projection.ts';
 
 type ApplicationHome = { readonly name: string; readonly href: string };
 
 /** The most applications that a page links to, so that it does not become a directory. */
 const HOMES_MAX = 3;
 
-type Row = { readonly name: string; readonly redirect_uris: readonly string[] };
+const HOME = applicationRows.select('name', 'redirect_uris');
 
 /**
  * The tenant's own web applications, oldest first. Third-party applications are left out, because a page of the tenant
@@ -17,8 +19,8 @@ export async function applicationHomes(
   tenantId: string,
 ): Promise<readonly ApplicationHome[]> {
   const { rows } = await database.asTenant(tenantId, (sql) =>
-    sql.query<Row>(
-      `SELECT name, redirect_uris FROM identity.applications
+    sql.query<RowOf<typeof HOME>>(
+      `SELECT ${HOME.columns} FROM identity.applications
        WHERE tenant_id = $1 AND deleted_at IS NULL AND first_party AND type IN ('spa', 'web')
        ORDER BY created_at, id LIMIT ${HOMES_MAX}`,
       [tenantId],

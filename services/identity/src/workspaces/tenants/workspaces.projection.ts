@@ -1,9 +1,17 @@
 /** Maintains `organizations`, `tenants` and `applications`. */
-import { orNull, projection, table } from '@cardea/read-models';
-import type { ApplicationEvent } from '../applications/application.ts';
+import type { MachineScope } from '@cardea/contracts';
+import { jsonOf, orNull, projection, table, textOf, textsOf } from '@cardea/read-models';
+import type { ClientAlgorithm } from '../../adapters/client-algorithms.ts';
+import type {
+  ApplicationEvent,
+  ApplicationType,
+  ClientJwk,
+  GrantType,
+} from '../applications/application.ts';
+import type { ApplicationClaim } from '../applications/application-claims.ts';
 import type { OrganizationEvent } from '../organizations/organization.ts';
 import { forgetTenantIn } from './forget-tenant.ts';
-import type { TenantEvent } from './tenant.ts';
+import type { Branding, TenantEvent } from './tenant.ts';
 
 const AUDIT_RETENTION_DAYS_DEFAULT = 90;
 
@@ -18,7 +26,7 @@ const organizations = table('organizations', {
   },
 });
 
-const tenants = table('tenants', {
+export const tenantRows = table('tenants', {
   key: ['id'],
   columns: {
     id: 'text',
@@ -34,14 +42,14 @@ const tenants = table('tenants', {
   },
 });
 
-const applications = table('applications', {
+export const applicationRows = table('applications', {
   key: ['id'],
   columns: {
     id: 'text',
     tenant_id: 'text',
     name: 'text',
     environment: 'text',
-    type: 'text',
+    type: textOf<ApplicationType>(),
     publishable_key: 'text',
     created_at: 'timestamptz',
     deleted_at: orNull('timestamptz'),
@@ -50,19 +58,19 @@ const applications = table('applications', {
     backchannel_logout_uri: orNull('text'),
     backchannel_logout_session_required: 'boolean',
     allowed_origins: 'text[]',
-    grant_types: 'text[]',
+    grant_types: textsOf<GrantType>(),
     scopes: 'text[]',
     first_party: 'boolean',
     require_par: 'boolean',
     require_pkce: 'boolean',
-    id_token_signed_response_alg: 'text',
-    userinfo_signed_response_alg: orNull('text'),
+    id_token_signed_response_alg: textOf<ClientAlgorithm>(),
+    userinfo_signed_response_alg: orNull(textOf<ClientAlgorithm>()),
     dpop_bound_access_tokens: 'boolean',
-    claims: 'jsonb',
+    claims: jsonOf<readonly ApplicationClaim[]>(),
     roles: 'text[]',
-    machine_scopes: 'text[]',
-    branding: 'jsonb',
-    jwks: 'jsonb',
+    machine_scopes: textsOf<MachineScope>(),
+    branding: jsonOf<Partial<Branding>>(),
+    jwks: jsonOf<readonly ClientJwk[]>(),
     previous_key: orNull('text'),
     previous_until: orNull('timestamptz'),
   },
@@ -73,7 +81,7 @@ export const workspacesProjection = projection<
 >()({
   name: 'workspaces',
   log: 'identity',
-  tables: [organizations, tenants, applications],
+  tables: [organizations, tenantRows, applicationRows],
   on: {
     OrganizationCreated: ({ data, metadata }) => [
       organizations.put({
@@ -88,30 +96,30 @@ export const workspacesProjection = projection<
     },
     TenantCreated: ({ data }) => {
       const { home_tenant_id: _home, request_hash: _request, ...row } = data;
-      return [tenants.put({ ...row, tenant_id: data.id, deleted_at: null, shred_at: null })];
+      return [tenantRows.put({ ...row, tenant_id: data.id, deleted_at: null, shred_at: null })];
     },
     TenantChanged: ({ data }) => {
       const { id, ...columns } = data;
-      return [tenants.patch({ id }, columns)];
+      return [tenantRows.patch({ id }, columns)];
     },
     TenantClosed: ({ data: { id, closed_at, shred_at } }) => [
-      tenants.patch({ id }, { deleted_at: closed_at, shred_at }),
+      tenantRows.patch({ id }, { deleted_at: closed_at, shred_at }),
     ],
     ApplicationCreated: ({ data, metadata }) => {
       const { secret_hash: _secret, request_hash: _request, ...row } = data;
       const none = { deleted_at: null, previous_key: null, previous_until: null };
-      return [applications.put({ ...row, ...none, tenant_id: metadata.tenantId })];
+      return [applicationRows.put({ ...row, ...none, tenant_id: metadata.tenantId })];
     },
     ApplicationChanged: ({ data }) => {
       const { id, tokens_before: _before, ...columns } = data;
-      return Object.keys(columns).length === 0 ? [] : [applications.patch({ id }, columns)];
+      return Object.keys(columns).length === 0 ? [] : [applicationRows.patch({ id }, columns)];
     },
     PublishableKeyRotated: ({ data }) => {
       const { id, ...columns } = data;
-      return [applications.patch({ id }, columns)];
+      return [applicationRows.patch({ id }, columns)];
     },
     ApplicationDeleted: ({ data }) => [
-      applications.patch({ id: data.id }, { deleted_at: data.deleted_at }),
+      applicationRows.patch({ id: data.id }, { deleted_at: data.deleted_at }),
     ],
   },
   apply: forgetTenantIn('tenants', 'applications'),

@@ -16,7 +16,7 @@ export async function* csvRecords(
 ): AsyncGenerator<CsvRecord, void> {
   const reader = rowReader(separators);
   let names: readonly string[] | undefined;
-  const rows = function* (given: Iterable<Row>): Generator<CsvRecord, void> {
+  const rows = function* (given: Iterable<CsvLine>): Generator<CsvRecord, void> {
     for (const { line, values } of given) {
       if (values?.length === 1 && values[0] === '') continue;
       if (names === undefined) names = values?.map((name) => name.trim().toLowerCase()) ?? [];
@@ -32,7 +32,7 @@ const named = (names: readonly string[], values: readonly string[] | undefined) 
     ? new Map(names.map((name, at) => [name, values[at] ?? '']))
     : undefined;
 
-type Row = { readonly line: number; readonly values: readonly string[] | undefined };
+type CsvLine = { readonly line: number; readonly values: readonly string[] | undefined };
 
 /** The separator is the first of the given ones that occurs outside of quotes. */
 function rowReader(separators: readonly string[]) {
@@ -50,7 +50,7 @@ function rowReader(separators: readonly string[]) {
     value = '';
     isAfterQuote = false;
   };
-  const endRow = (): Row => {
+  const endRow = (): CsvLine => {
     endValue();
     const row = { line: begun, values: characters > RECORD_CHARACTERS_MAX ? undefined : values };
     values = [];
@@ -62,7 +62,7 @@ function rowReader(separators: readonly string[]) {
     if (characters <= RECORD_CHARACTERS_MAX) value += character;
   };
   return {
-    *read(chunk: string): Generator<Row, void> {
+    *read(chunk: string): Generator<CsvLine, void> {
       for (const character of chunk) {
         if (character === '\n') line += 1;
         if (isQuoted) {
@@ -89,7 +89,7 @@ function rowReader(separators: readonly string[]) {
         } else if (character !== '\r') add(character);
       }
     },
-    *end(): Generator<Row, void> {
+    *end(): Generator<CsvLine, void> {
       if (isQuoted) throw new NotDone('the file was cut');
       if (value !== '' || values.length > 0) yield endRow();
     },

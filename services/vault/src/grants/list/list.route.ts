@@ -7,9 +7,10 @@ import { READS } from '../../administration.ts';
 import { PolicyVersionShape } from '../../policies/policies.module.ts';
 import {
   agentOnly,
-  findGrants,
+  findGrant,
   grantFields,
   grantsAreLevel,
+  pageOfGrants,
   StatusShape,
   shownGrant,
 } from '../grant-list.ts';
@@ -61,9 +62,7 @@ export const listGrantsRoute = (vault: ListGrantsDependencies): Endpoint =>
         serviceName: query.service_name,
         status: query.status,
       };
-      const { rows, total } = await vault.database.asTenant(tenantId, (sql) =>
-        findGrants(sql, filter, { offset, limit }),
-      );
+      const { rows, total } = await pageOfGrants(vault.database, filter, { offset, limit });
       return { ok: { grants: rows.map(shownGrant), total, offset, limit } };
     },
   );
@@ -113,7 +112,7 @@ export const getGrantRoute = (vault: ListGrantsDependencies): Endpoint =>
         ownAgentId: agentOnly(principal),
       };
       return vault.database.asTenant(tenantId, async (sql) => {
-        const [row] = (await findGrants(sql, filter, { offset: 0, limit: 1 })).rows;
+        const row = await findGrant(sql, filter);
         if (row === undefined) return { refused: 'grant_not_found' };
         const { rows } = await sql.query<{ responded_by: string; responded_at: Date }>(
           `SELECT responded_by, responded_at FROM vault.approvals

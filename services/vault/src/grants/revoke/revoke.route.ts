@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { WRITES } from '../../administration.ts';
 import type { Epochs } from '../../epochs.ts';
 import { grantKeys } from '../grant-key.ts';
-import { agentOnly, findGrants, grantsAreLevel } from '../grant-list.ts';
+import { agentOnly, findGrant, grantsAreLevel } from '../grant-list.ts';
 import { revokeGrant } from './revoke.ts';
 
 type RevokeDependencies = Pick<
@@ -40,11 +40,7 @@ export const revokeGrantRoute = (vault: RevokeDependencies): Endpoint =>
         grantId: params.id,
         ownAgentId: agentOnly(principal),
       };
-      const [row] = (
-        await vault.database.asTenant(tenantId, (sql) =>
-          findGrants(sql, filter, { offset: 0, limit: 1 }),
-        )
-      ).rows;
+      const row = await findGrant(vault.database.tenant(tenantId), filter);
       if (row === undefined) return { refused: 'grant_not_found' };
       const ok = { status: 'revoked' as const };
       if (row.revoked_at !== null) return { ok };

@@ -1,6 +1,6 @@
 /** Whether a session may have fields of a service. It is decided again at every vend, approved or not. */
 import type { Capability } from '@cardea/auth';
-import type { AgentRow, Facts } from '../../identity-facts/fact-rows.ts';
+import type { Facts, StoredAgent } from '../../identity-facts/fact-rows.ts';
 import { isDisabled } from '../../identity-facts/identity-facts.ts';
 import { currentOf, fieldOf, type ServiceRecord } from '../../services/services.module.ts';
 import type { GrantedField } from '../grant-key.ts';
@@ -55,7 +55,7 @@ export function firstEnd(wanted: Omit<Wanted, 'now' | 'capability' | 'userRevoke
  */
 function endOf(
   { service }: Pick<Wanted, 'service'>,
-  { services }: AgentRow,
+  { services }: StoredAgent,
   name: string,
 ): number | undefined {
   const ends = services
@@ -67,7 +67,7 @@ function endOf(
 
 const MS = 1_000;
 /** The newer of the token's scope and the agent's scope counts. A token's time has whole seconds only. */
-const isNewerThan = ({ changed_at }: AgentRow, { issuedAt }: Capability): boolean =>
+const isNewerThan = ({ changed_at }: StoredAgent, { issuedAt }: Capability): boolean =>
   changed_at === 'now' || Math.floor(changed_at.getTime() / MS) >= issuedAt;
 
 /** The versions to issue, or the names of fields that have none. */

@@ -1,11 +1,13 @@
 /** Lists the services of a tenant, and returns one by name. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
+import { pageOfTenant } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { READS } from '../../administration.ts';
 import type { Catalog } from '../catalog.ts';
 import { ByName, ServiceShape, shownService } from '../service-shape.ts';
+import { serviceRows } from '../services.projection.ts';
 
 type ListServicesDependencies = Pick<ServiceDependencies, 'database'> & {
   readonly catalog: Catalog;
@@ -31,19 +33,16 @@ export const listServicesRoute = (vault: ListServicesDependencies): Endpoint =>
     },
     async ({ tenantId, query }) => {
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
-      return vault.database.asTenant(tenantId, async (sql) => {
-        const counted = await sql.query<{ total: number }>(
-          'SELECT count(*)::integer AS total FROM vault.services WHERE tenant_id = $1',
-          [tenantId],
-        );
-        const { rows } = await sql.query<{ shown: ServiceShape }>(
-          `SELECT shown FROM vault.services WHERE tenant_id = $1
-           ORDER BY created_at DESC, id DESC OFFSET $2 LIMIT $3`,
-          [tenantId, offset, limit],
-        );
-        const services = rows.map(({ shown }) => shown);
-        return { ok: { services, total: counted.rows[0]?.total ?? 0, offset, limit } };
+      const { rows, total } = await pageOfTenant(vault.database, tenantId, {
+        select: serviceRows.select('shown'),
+        from: 'vault.services',
+        where: 'tenant_id = $1',
+        values: [tenantId],
+        order: 'created_at DESC, id DESC',
+        offset,
+        limit,
       });
+      return { ok: { services: rows.map(({ shown }) => shown), total, offset, limit } };
     },
   );
 

@@ -1,11 +1,11 @@
 import { instantOf, NullableTime, named, Time } from '@cardea/contracts';
-import type { Sealed, Sealer } from '@cardea/crypto';
+import type { Sealer } from '@cardea/crypto';
 import { endpoint } from '@cardea/http';
-import { build, type Database } from '@cardea/read-models';
+import { build, type Database, type RowOf } from '@cardea/read-models';
 import { isUuid } from '@cardea/runtime';
 import Type, { type Static } from 'typebox';
 import { type Cursor, printCursor, readCursor } from '../cursor.ts';
-import { DELIVERIES_TABLE } from '../deliveries.projection.ts';
+import { attemptRows, DELIVERIES_TABLE } from '../deliveries.projection.ts';
 import { excerptField, streamOf } from '../delivery.ts';
 import { printDeliveryAttemptId } from '../delivery-attempt-id.ts';
 
@@ -77,7 +77,7 @@ export const listDeliveriesRoute = ({ database, sealer }: Dependencies) =>
       const wanted = read(query, { tenantId, appId });
       if ('rule' in wanted) return { refused: 'invalid_request', details: [wanted] };
       const { text: sql, values } = select(wanted);
-      const { rows } = await database.tenant(tenantId).query<Row>(sql, values);
+      const { rows } = await database.tenant(tenantId).query<Attempt>(sql, values);
       const deliveries = rows.map(shown);
       const detailed =
         query.detail === true
@@ -135,7 +135,9 @@ const ORDER = ['attempted_at', 'delivery_id', 'n'].map((column) => ({ column, or
 
 const select = ({ tenantId, equal, from, to, limit, after, nothing }: Wanted) =>
   build((knex) => {
-    const rows = knex('webhooks.attempts').where('tenant_id', tenantId);
+    const rows = knex('webhooks.attempts')
+      .select(knex.raw(LISTED.columns))
+      .where('tenant_id', tenantId);
     if (nothing) return rows.whereRaw('false');
     rows.where(equal).orderBy(ORDER).limit(limit);
     if (from !== undefined) rows.where('attempted_at', '>=', from.toISOString());
@@ -147,23 +149,24 @@ const select = ({ tenantId, equal, from, to, limit, after, nothing }: Wanted) =>
     );
   });
 
-type Row = {
-  readonly attempted_at: Date;
-  readonly delivery_id: string;
-  readonly n: number;
-  readonly webhook_id: string;
-  readonly event: string;
-  readonly origin: string;
-  readonly status_code: number;
-  readonly success: boolean;
-  readonly duration_ms: number;
-  readonly error: string | null;
-  readonly excerpt: Sealed | null;
-  readonly next_at: Date | null;
-  readonly final: boolean;
-};
+const LISTED = attemptRows.select(
+  'attempted_at',
+  'delivery_id',
+  'n',
+  'webhook_id',
+  'event',
+  'origin',
+  'status_code',
+  'success',
+  'duration_ms',
+  'error',
+  'excerpt',
+  'next_at',
+  'final',
+);
+type Attempt = RowOf<typeof LISTED>;
 
-const shown = (row: Row) => ({
+const shown = (row: Attempt) => ({
   id: printDeliveryAttemptId({ deliveryId: row.delivery_id, n: row.n }),
   webhook_id: row.webhook_id,
   event: row.event,
@@ -173,7 +176,7 @@ const shown = (row: Row) => ({
   attempted_at: row.attempted_at.toISOString(),
 });
 
-const detailOf = async (sealer: Pick<Sealer, 'open'>, row: Row) => ({
+const detailOf = async (sealer: Pick<Sealer, 'open'>, row: Attempt) => ({
   delivery_id: row.delivery_id,
   attempt: row.n,
   origin: row.origin,
@@ -189,7 +192,7 @@ const detailOf = async (sealer: Pick<Sealer, 'open'>, row: Row) => ({
         }),
 });
 
-function nextCursor(rows: readonly Row[], limit: number): string | null {
+function nextCursor(rows: readonly Attempt[], limit: number): string | null {
   const last = rows.at(-1);
   if (last === undefined || rows.length < limit) return null;
   const { attempted_at, delivery_id, n } = last;

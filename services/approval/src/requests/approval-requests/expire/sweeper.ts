@@ -3,12 +3,14 @@
  * treat overdue requests as expired and escalated ones as escalated already. Only the notification of a second
  * addressee waits for it.
  */
+import { computed, type RowOf } from '@cardea/read-models';
 import { failpoint } from '@cardea/runtime';
 import type { Loop, ServiceDependencies } from '@cardea/service';
 import { SWEEP_AGAIN_MS, SWEEP_REST_MS, SWEEP_ROWS_MAX } from '../../limits.ts';
 import type { Changes } from '../changes.ts';
 import { endRequest } from '../read-request.ts';
 import { requests } from '../request.ts';
+import { requestRows } from '../requests.projection.ts';
 import { escalate } from './escalate.ts';
 
 type SweeperDependencies = Pick<
@@ -16,12 +18,14 @@ type SweeperDependencies = Pick<
   'database' | 'clock' | 'streams' | 'systemCommand'
 > & { readonly changes: Changes };
 
-type Row = {
-  readonly tenant_id: string;
-  readonly id: string;
-  readonly at: Date;
-  readonly escalates: boolean;
-};
+const REQUEST = requestRows.select('tenant_id', 'id');
+const EXPIRES = REQUEST.and(computed('at', 'expires_at', 'timestamptz')).and(
+  computed('escalates', 'false', 'boolean'),
+);
+const ESCALATES = REQUEST.and(computed('at', 'escalates_at', 'timestamptz')).and(
+  computed('escalates', 'true', 'boolean'),
+);
+type DueRequest = RowOf<typeof EXPIRES>;
 
 /** Requests that are recorded in parallel. */
 const LANES = 16;
@@ -40,10 +44,10 @@ export const sweeper = (approval: SweeperDependencies): Loop => ({
 
 /** Each part reads from an index of its own. */
 const DUE = `
-  (SELECT tenant_id, id, expires_at AS at, false AS escalates FROM approval.requests
+  (SELECT ${EXPIRES.columns} FROM approval.requests
    WHERE status = 'pending' AND expires_at <= $1 ORDER BY expires_at LIMIT ${SWEEP_ROWS_MAX})
   UNION ALL
-  (SELECT tenant_id, id, escalates_at, true FROM approval.requests
+  (SELECT ${ESCALATES.columns} FROM approval.requests
    WHERE status = 'pending' AND escalated_at IS NULL AND escalates_at <= $1
    ORDER BY escalates_at LIMIT ${SWEEP_ROWS_MAX})
   ORDER BY at LIMIT ${SWEEP_ROWS_MAX}`;
@@ -55,7 +59,7 @@ async function sweep(
 ): Promise<{ readonly isFull: boolean; readonly nextMs: number }> {
   const now = approval.clock.now();
   const until = new Date(now.getTime() + SWEEP_REST_MS);
-  const found = await approval.database.system.query<Row>(DUE, [until]);
+  const found = await approval.database.system.query<DueRequest>(DUE, [until]);
   const rows = found.rows.filter(({ at }) => at <= now);
   for (let at = 0; at < rows.length; at += LANES) {
     tick();
@@ -72,7 +76,7 @@ async function sweep(
 
 async function record(
   approval: SweeperDependencies,
-  { tenant_id: tenantId, id, escalates }: Row,
+  { tenant_id: tenantId, id, escalates }: DueRequest,
 ): Promise<void> {
   if (!escalates) return void (await endRequest(approval, { tenantId, id, cause: 'time' }));
   const command = approval.systemCommand(tenantId, 'escalate', id);

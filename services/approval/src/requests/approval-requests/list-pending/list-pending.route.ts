@@ -5,7 +5,7 @@ import Type from 'typebox';
 import type { IdentityFacts } from '../../identity-facts/identity-facts.ts';
 import { OPEN_SETS_MAX, PENDING_ROWS_MAX } from '../../limits.ts';
 import { isImpersonated, isLive, requestShape, USERS_ONLY } from '../request-shape.ts';
-import { type Row, readRows, selectRows, showRows } from '../rows.ts';
+import { type ListedRequest, readRows, selectRows, showRows } from '../rows.ts';
 
 type ListPendingDependencies = Pick<
   ServiceDependencies,
@@ -68,12 +68,12 @@ const OF_SETS = `
   WHERE ${OPEN} AND ((r.approver IS NOT NULL AND r.user_id = ANY($3))
     OR (${ESCALATED} AND r.second_approver IS NOT NULL AND r.escalates_to = ANY($3))) ${NEWEST}`;
 
-type OwnOrNone = Row & { readonly open_sets: readonly string[] | null };
+type OwnOrNone = ListedRequest & { readonly open_sets: readonly string[] | null };
 
 async function waitingFor(
   { database, setHolders }: ListPendingDependencies,
   { tenantId, userId, now }: Caller,
-): Promise<readonly Row[]> {
+): Promise<readonly ListedRequest[]> {
   const sql = database.tenant(tenantId);
   const found = await sql.query<OwnOrNone>(OWN_AND_SETS, [now, tenantId, userId]);
   // If the caller has no requests of their own, the result is one row that names the sets.
@@ -93,5 +93,5 @@ async function waitingFor(
   return [...own, ...more].toSorted(newestFirst).slice(0, PENDING_ROWS_MAX);
 }
 
-const newestFirst = (a: Row, b: Row): number =>
+const newestFirst = (a: ListedRequest, b: ListedRequest): number =>
   b.created_at.getTime() - a.created_at.getTime() || (a.id < b.id ? 1 : -1);

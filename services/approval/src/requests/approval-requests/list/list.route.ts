@@ -4,7 +4,7 @@ import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import type { Status } from '../request.ts';
 import { isImpersonated, NO_KEYS, requestShape, StatusShape } from '../request-shape.ts';
-import { readRows, showRows } from '../rows.ts';
+import { pageOfRequests, showRows } from '../rows.ts';
 
 type ListDependencies = Pick<ServiceDependencies, 'database' | 'clock' | 'sealer' | 'streams'>;
 
@@ -35,18 +35,11 @@ export const listRequests = (approval: ListDependencies) =>
     async ({ principal, tenantId, query }) => {
       if (isImpersonated(principal)) return { refused: 'forbidden' };
       const { status, offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
-      const where = `WHERE r.tenant_id = $2 AND ${whereStatus(status)}`;
-      const values = [approval.clock.now(), tenantId];
-      const { rows, total } = await approval.database.asTenant(tenantId, async (sql) => {
-        const counted = await sql.query<{ total: string }>(
-          `SELECT count(*) AS total FROM approval.requests r ${where}`,
-          values,
-        );
-        const page = `${where} ORDER BY r.created_at DESC, r.id DESC LIMIT $3 OFFSET $4`;
-        return {
-          rows: await readRows(sql, page, [...values, limit, offset]),
-          total: Number(counted.rows[0]?.total ?? 0),
-        };
+      const { rows, total } = await pageOfRequests(approval.database, tenantId, {
+        where: `r.tenant_id = $2 AND ${whereStatus(status)}`,
+        values: [approval.clock.now(), tenantId],
+        offset,
+        limit,
       });
       return { ok: { requests: await showRows(approval, rows), total, offset } };
     },

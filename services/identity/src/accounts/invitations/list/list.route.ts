@@ -1,22 +1,24 @@
 /** Lists invitations that were neither accepted nor withdrawn, newest first. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
+import { pageOfTenant } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 import { InvitationShape, PATH, statusAt } from '../invitation-shape.ts';
+import { invitationRows } from '../invitations.projection.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'database'>;
 
-type Row = {
-  readonly id: string;
-  readonly email: string | null;
-  readonly roles: string[];
-  readonly user_id: string;
-  readonly invited_by: string | null;
-  readonly created_at: Date;
-  readonly expires_at: Date;
-};
+const LISTED = invitationRows.select(
+  'id',
+  'email',
+  'roles',
+  'user_id',
+  'invited_by',
+  'created_at',
+  'expires_at',
+);
 
 export const listInvitationsRoute = (needs: Dependencies): Endpoint =>
   endpoint(
@@ -39,18 +41,14 @@ export const listInvitationsRoute = (needs: Dependencies): Endpoint =>
     async ({ tenantId, query }) => {
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
       const now = needs.clock.now();
-      const { rows, total } = await needs.database.asTenant(tenantId, async (sql) => {
-        const counted = await sql.query<{ total: number }>(
-          'SELECT count(*)::integer AS total FROM identity.invitations WHERE tenant_id = $1',
-          [tenantId],
-        );
-        const page = await sql.query<Row>(
-          `SELECT id, email, roles, user_id, invited_by, created_at, expires_at
-           FROM identity.invitations WHERE tenant_id = $1
-           ORDER BY created_at DESC, id OFFSET $2 LIMIT $3`,
-          [tenantId, offset, limit],
-        );
-        return { rows: page.rows, total: counted.rows[0]?.total ?? 0 };
+      const { rows, total } = await pageOfTenant(needs.database, tenantId, {
+        select: LISTED,
+        from: 'identity.invitations',
+        where: 'tenant_id = $1',
+        values: [tenantId],
+        order: 'created_at DESC, id',
+        offset,
+        limit,
       });
       const invitations = rows.map((row) => ({
         ...row,

@@ -1,47 +1,40 @@
 /** The users of a tenant, from the table. */
-import type { Database } from '@cardea/read-models';
+import { type Database, type PageOfRows, pageOfTenant, type RowOf } from '@cardea/read-models';
+import { userRows } from '../users.projection.ts';
 
-export type AdminUser = {
-  id: string;
-  email: string;
-  email_verified: boolean;
-  display_name: string | null;
-  avatar_url: string | null;
-  locale: string | null;
-  preferred_username: string | null;
-  roles: string[];
-  created_at: string;
-  status: string;
-  vouched: boolean;
-  mfa_enabled: boolean;
-  last_login_at: string | null;
-  identities: string[];
-  updated_at: string;
-};
-
-type Row = Omit<AdminUser, 'email' | 'created_at' | 'last_login_at' | 'updated_at'> & {
-  readonly email: string | null;
-  readonly created_at: Date;
-  readonly last_login_at: Date | null;
-  readonly locked_until: Date | null;
-  readonly updated_at: Date;
-};
-
-const COLUMNS = `id, email, email_verified, display_name, avatar_url, locale, preferred_username, roles,
-  created_at, status, locked_until, vouched, mfa_enabled, last_login_at, identities, updated_at`;
+const LISTED = userRows.select(
+  'id',
+  'email',
+  'email_verified',
+  'display_name',
+  'avatar_url',
+  'locale',
+  'preferred_username',
+  'roles',
+  'created_at',
+  'status',
+  'locked_until',
+  'vouched',
+  'mfa_enabled',
+  'last_login_at',
+  'identities',
+  'updated_at',
+);
 
 /** The expression of the search index. */
 const SEARCHABLE = 'identity.searchable_user(email, display_name, preferred_username)';
 
 /** A `locked` user may try again later, or after an administrator has unlocked them. */
-const shown = ({ locked_until: lockedUntil, ...row }: Row, now: Date): AdminUser => ({
+const shown = ({ locked_until: lockedUntil, ...row }: RowOf<typeof LISTED>, now: Date) => ({
   ...row,
-  status: row.status === 'active' && now < (lockedUntil ?? now) ? 'locked' : row.status,
+  status: row.status === 'active' && now < (lockedUntil ?? now) ? ('locked' as const) : row.status,
   email: row.email ?? '',
   created_at: row.created_at.toISOString(),
   last_login_at: row.last_login_at?.toISOString() ?? null,
   updated_at: row.updated_at.toISOString(),
 });
+
+export type AdminUser = ReturnType<typeof shown>;
 
 export async function findUser(
   database: Database,
@@ -49,10 +42,10 @@ export async function findUser(
 ): Promise<AdminUser | undefined> {
   const { rows } = await database
     .tenant(tenantId)
-    .query<Row>(`SELECT ${COLUMNS} FROM identity.users WHERE tenant_id = $1 AND id = $2`, [
-      tenantId,
-      id,
-    ]);
+    .query<RowOf<typeof LISTED>>(
+      `SELECT ${LISTED.columns} FROM identity.users WHERE tenant_id = $1 AND id = $2`,
+      [tenantId, id],
+    );
   return rows[0] === undefined ? undefined : shown(rows[0], now);
 }
 
@@ -103,28 +96,23 @@ function filterOf(list: UserList): Filter {
   return { where: conditions.join(' AND '), values };
 }
 
-type Page = { readonly rows: readonly AdminUser[]; readonly total: number };
+type Page = PageOfRows<AdminUser>;
 
 export const listUsers = (database: Database, list: UserList): Promise<Page> =>
   list.search === undefined ? listed(database, list) : foundUsers(database, list);
 
 async function listed(database: Database, list: UserList): Promise<Page> {
   const { where, values } = filterOf(list);
-  return await database.asTenant(list.tenantId, async (sql) => {
-    const counted = await sql.query<{ total: number }>(
-      `SELECT count(*)::integer AS total FROM identity.users WHERE ${where}`,
-      values,
-    );
-    const page = await sql.query<Row>(
-      `SELECT ${COLUMNS} FROM identity.users WHERE ${where}
-       ORDER BY created_at DESC, id OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
-      [...values, list.offset, list.limit],
-    );
-    return {
-      rows: page.rows.map((row) => shown(row, list.now)),
-      total: counted.rows[0]?.total ?? 0,
-    };
+  const { rows, total } = await pageOfTenant(database, list.tenantId, {
+    select: LISTED,
+    from: 'identity.users',
+    where,
+    values,
+    order: 'created_at DESC, id',
+    offset: list.offset,
+    limit: list.limit,
   });
+  return { rows: rows.map((row) => shown(row, list.now)), total };
 }
 
 /**
@@ -143,8 +131,8 @@ async function foundUsers(database: Database, list: UserList): Promise<Page> {
   );
   const { total = 0, ids = [] } = found.rows[0] ?? {};
   if (ids.length === 0) return { rows: [], total };
-  const { rows } = await database.tenant(list.tenantId).query<Row>(
-    `SELECT ${COLUMNS} FROM identity.users WHERE tenant_id = $1 AND id = ANY($2)
+  const { rows } = await database.tenant(list.tenantId).query<RowOf<typeof LISTED>>(
+    `SELECT ${LISTED.columns} FROM identity.users WHERE tenant_id = $1 AND id = ANY($2)
      ORDER BY created_at DESC, id`,
     [list.tenantId, ids],
   );
@@ -162,8 +150,8 @@ export async function usersAfter(
   },
 ): Promise<readonly AdminUser[]> {
   const { tenantId, now, after, limit } = of;
-  const { rows } = await database.tenant(tenantId).query<Row>(
-    `SELECT ${COLUMNS} FROM identity.users
+  const { rows } = await database.tenant(tenantId).query<RowOf<typeof LISTED>>(
+    `SELECT ${LISTED.columns} FROM identity.users
      WHERE tenant_id = $1 AND created_at <= $2 AND (created_at < $2 OR id > $3)
      ORDER BY created_at DESC, id LIMIT $4`,
     [tenantId, after?.created_at ?? now, after?.id ?? '', limit],

@@ -1,27 +1,27 @@
 /** Lists the keys of one agent that are not revoked, newest first. */
-import type { KeyEnvironment } from '@cardea/crypto';
-import type { Database } from '@cardea/read-models';
+import type { Database, RowOf } from '@cardea/read-models';
+import { agentKeyRows } from '../agent-keys.projection.ts';
 
 /** The most keys that the list of one agent shows. */
 const KEYS_MAX = 1_000;
 
-type Row = {
-  readonly id: string;
-  readonly agent_id: string;
-  readonly name: string;
-  readonly environment: KeyEnvironment;
-  readonly allowed_cidrs: string[];
-  readonly created_at: Date;
-  readonly expires_at: Date;
-  readonly last_used_at: Date | null;
-};
+const LISTED = agentKeyRows.select(
+  'id',
+  'agent_id',
+  'name',
+  'environment',
+  'allowed_cidrs',
+  'created_at',
+  'expires_at',
+  'last_used_at',
+);
 
 export async function listAgentKeys(
   database: Database,
   of: { readonly tenantId: string; readonly agentId: string },
 ) {
-  const { rows } = await database.tenant(of.tenantId).query<Row>(
-    `SELECT id, agent_id, name, environment, allowed_cidrs, created_at, expires_at, last_used_at
+  const { rows } = await database.tenant(of.tenantId).query<RowOf<typeof LISTED>>(
+    `SELECT ${LISTED.columns}
        FROM identity.agent_keys
        WHERE tenant_id = $1 AND agent_id = $2 AND revoked_at IS NULL
        ORDER BY created_at DESC, id LIMIT $3`,

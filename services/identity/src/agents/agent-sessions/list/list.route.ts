@@ -1,12 +1,13 @@
 /** Lists agent sessions for their agent, their user and administrators. It shows no tokens. */
 import { named, PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { Database } from '@cardea/read-models';
+import { type Database, pageOfTenant } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 import { agentSessions } from '../agent-session.ts';
-import { PATH, SessionId, type SessionRow, SessionShape, Status, shown } from '../session-shape.ts';
+import { agentSessionRows } from '../agent-sessions.projection.ts';
+import { PATH, SessionId, SessionShape, Status, shown } from '../session-shape.ts';
 import { READERS, sees, type Visibility, visibilityOf } from '../visibility.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'streams'>;
@@ -91,11 +92,16 @@ export const getAgentSessionRoute = ({
     },
   );
 
-type Row = Omit<SessionRow, 'created_at' | 'expires_at' | 'ended_at'> & {
-  readonly created_at: Date;
-  readonly expires_at: Date;
-  readonly ended_at: Date | null;
-};
+const LISTED = agentSessionRows.select(
+  'id',
+  'agent_id',
+  'user_id',
+  'services',
+  'purpose',
+  'created_at',
+  'expires_at',
+  'ended_at',
+);
 
 type SessionList = {
   readonly tenantId: string;
@@ -120,24 +126,20 @@ async function listSessions(database: Database, list: SessionList) {
     const open = `(ended_at IS NULL AND expires_at > ${next(list.now)})`;
     conditions.push(list.status === 'active' ? open : `NOT ${open}`);
   }
-  const where = conditions.join(' AND ');
-  return await database.asTenant(list.tenantId, async (sql) => {
-    const counted = await sql.query<{ total: number }>(
-      `SELECT count(*)::integer AS total FROM identity.agent_sessions WHERE ${where}`,
-      values,
-    );
-    const page = await sql.query<Row>(
-      `SELECT id, agent_id, user_id, services, purpose, created_at, expires_at, ended_at
-       FROM identity.agent_sessions WHERE ${where} ORDER BY created_at DESC, id
-       OFFSET $${values.length + 1} LIMIT $${values.length + 2}`,
-      [...values, list.offset, list.limit],
-    );
-    const rows = page.rows.map((row) => ({
-      ...row,
-      created_at: row.created_at.toISOString(),
-      expires_at: row.expires_at.toISOString(),
-      ended_at: row.ended_at?.toISOString() ?? null,
-    }));
-    return { rows, total: counted.rows[0]?.total ?? 0 };
+  const { rows, total } = await pageOfTenant(database, list.tenantId, {
+    select: LISTED,
+    from: 'identity.agent_sessions',
+    where: conditions.join(' AND '),
+    values,
+    order: 'created_at DESC, id',
+    offset: list.offset,
+    limit: list.limit,
   });
+  const sessions = rows.map((row) => ({
+    ...row,
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at.toISOString(),
+    ended_at: row.ended_at?.toISOString() ?? null,
+  }));
+  return { rows: sessions, total };
 }

@@ -8,7 +8,7 @@ import {
   Time,
 } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
-import type { Database } from '@cardea/read-models';
+import { type Database, pageOfTenant } from '@cardea/read-models';
 import { requestHash, reusedKey, type ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { users } from '../../../accounts/accounts.module.ts';
@@ -16,13 +16,9 @@ import { futureMoment } from '../../../credentials/credentials.module.ts';
 import { badField, closed } from '../../../http/answers.ts';
 import type { SnapshotCache } from '../../../streams/snapshot-cache.ts';
 import { agents, isThere } from '../../agents/agent.ts';
-import {
-  copied,
-  normalised,
-  type ServiceGrant,
-  ServiceGrants,
-} from '../../agents/service-grant.ts';
+import { copied, normalised, ServiceGrants } from '../../agents/service-grant.ts';
 import { type DelegationData, delegationId, delegations } from '../delegation.ts';
+import { delegationRows } from '../delegations.projection.ts';
 import { grantDelegation, withdrawDelegation } from './delegate.ts';
 
 type Dependencies = Pick<
@@ -171,11 +167,14 @@ export const withdrawDelegationRoute = (needs: Dependencies) =>
     },
   );
 
-type Row = Omit<DelegationData, 'created_at' | 'expires_at'> & {
-  readonly services: readonly ServiceGrant[];
-  readonly created_at: Date;
-  readonly expires_at: Date | null;
-};
+const LISTED = delegationRows.select(
+  'id',
+  'user_id',
+  'agent_id',
+  'services',
+  'created_at',
+  'expires_at',
+);
 
 export async function listDelegations(
   database: Database,
@@ -187,28 +186,24 @@ export async function listDelegations(
     readonly limit: number;
   },
 ) {
-  const where = `tenant_id = $1 AND user_id = $2 AND withdrawn_at IS NULL
-    AND (expires_at IS NULL OR expires_at > $3)`;
-  const values = [of.tenantId, of.userId, of.now];
-  return await database.asTenant(of.tenantId, async (sql) => {
-    const counted = await sql.query<{ total: number }>(
-      `SELECT count(*)::integer AS total FROM identity.delegations WHERE ${where}`,
-      values,
-    );
-    const page = await sql.query<Row>(
-      `SELECT id, user_id, agent_id, services, created_at, expires_at
-       FROM identity.delegations WHERE ${where} ORDER BY created_at DESC, id OFFSET $4 LIMIT $5`,
-      [...values, of.offset, of.limit],
-    );
-    const rows = page.rows.map(({ created_at, expires_at, ...row }) =>
-      shown({
-        ...row,
-        created_at: created_at.toISOString(),
-        expires_at: expires_at?.toISOString() ?? null,
-      }),
-    );
-    return { rows, total: counted.rows[0]?.total ?? 0 };
+  const { rows, total } = await pageOfTenant(database, of.tenantId, {
+    select: LISTED,
+    from: 'identity.delegations',
+    where: `tenant_id = $1 AND user_id = $2 AND withdrawn_at IS NULL
+      AND (expires_at IS NULL OR expires_at > $3)`,
+    values: [of.tenantId, of.userId, of.now],
+    order: 'created_at DESC, id',
+    offset: of.offset,
+    limit: of.limit,
   });
+  const delegations = rows.map(({ created_at, expires_at, ...row }) =>
+    shown({
+      ...row,
+      created_at: created_at.toISOString(),
+      expires_at: expires_at?.toISOString() ?? null,
+    }),
+  );
+  return { rows: delegations, total };
 }
 
 const shown = ({ services, ...delegation }: DelegationData) => ({

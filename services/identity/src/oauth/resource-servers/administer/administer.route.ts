@@ -10,6 +10,7 @@ import {
 } from '@cardea/contracts';
 import { type Command, release, reserve } from '@cardea/event-store';
 import { type Endpoint, endpoint, type Request } from '@cardea/http';
+import { pageOfTenant } from '@cardea/read-models';
 import { newId, requestHash, reusedKey, type ServiceDependencies } from '@cardea/service';
 import Type, { type Static } from 'typebox';
 import { badField, closed } from '../../../http/answers.ts';
@@ -24,6 +25,7 @@ import {
   isIdentifier,
   resourceServers,
 } from '../resource-server.ts';
+import { resourceServerRows } from '../resource-servers.projection.ts';
 
 type Dependencies = Pick<
   ServiceDependencies,
@@ -72,6 +74,15 @@ const ResourceServerShape = named(
     token_ttl_seconds: Type.Integer(),
     created_at: Time,
   }),
+);
+const LISTED = resourceServerRows.select(
+  'id',
+  'tenant_id',
+  'identifier',
+  'name',
+  'scopes',
+  'token_ttl_seconds',
+  'created_at',
 );
 
 export const createResourceServerRoute = (needs: Dependencies): Endpoint =>
@@ -176,19 +187,14 @@ export const listResourceServersRoute = ({ database }: Pick<Dependencies, 'datab
     },
     async ({ tenantId, query }) => {
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
-      type Row = Omit<Static<typeof ResourceServerShape>, 'created_at'> & { created_at: Date };
-      const { rows, total } = await database.asTenant(tenantId, async (sql) => {
-        const counted = await sql.query<{ total: number }>(
-          'SELECT count(*)::integer AS total FROM identity.resource_servers WHERE tenant_id = $1',
-          [tenantId],
-        );
-        const page = await sql.query<Row>(
-          `SELECT id, tenant_id, identifier, name, scopes, token_ttl_seconds, created_at
-           FROM identity.resource_servers WHERE tenant_id = $1
-           ORDER BY created_at, id OFFSET $2 LIMIT $3`,
-          [tenantId, offset, limit],
-        );
-        return { rows: page.rows, total: counted.rows[0]?.total ?? 0 };
+      const { rows, total } = await pageOfTenant(database, tenantId, {
+        select: LISTED,
+        from: 'identity.resource_servers',
+        where: 'tenant_id = $1',
+        values: [tenantId],
+        order: 'created_at, id',
+        offset,
+        limit,
       });
       const resource_servers = rows.map((row) => ({
         ...row,

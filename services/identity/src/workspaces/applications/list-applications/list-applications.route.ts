@@ -1,17 +1,43 @@
 /** Lists the tenant's applications with their publishable keys. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
+import { pageOfTenant } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
+import { applicationRows } from '../../tenants/workspaces.projection.ts';
 import { ApplicationShape, urisOf } from '../application-shape.ts';
 import { redirectWarnings } from '../redirect-uri.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'database'>;
 
-type Row = Omit<Static<typeof ApplicationShape>, 'client_id' | 'created_at' | 'warnings'> & {
-  readonly created_at: Date;
-};
+const LISTED = applicationRows.select(
+  'id',
+  'tenant_id',
+  'name',
+  'environment',
+  'type',
+  'publishable_key',
+  'redirect_uris',
+  'post_logout_redirect_uris',
+  'backchannel_logout_uri',
+  'backchannel_logout_session_required',
+  'allowed_origins',
+  'grant_types',
+  'scopes',
+  'first_party',
+  'require_par',
+  'require_pkce',
+  'branding',
+  'jwks',
+  'id_token_signed_response_alg',
+  'userinfo_signed_response_alg',
+  'dpop_bound_access_tokens',
+  'claims',
+  'roles',
+  'machine_scopes',
+  'created_at',
+);
 
 export const listApplicationsRoute = (needs: Dependencies): Endpoint =>
   endpoint(
@@ -35,24 +61,14 @@ export const listApplicationsRoute = (needs: Dependencies): Endpoint =>
     },
     async ({ tenantId, query }) => {
       const { offset = 0, limit = PAGE_SIZE_DEFAULT } = query;
-      const { rows, total } = await needs.database.asTenant(tenantId, async (sql) => {
-        const counted = await sql.query<{ total: number }>(
-          `SELECT count(*)::integer AS total FROM identity.applications
-           WHERE tenant_id = $1 AND deleted_at IS NULL`,
-          [tenantId],
-        );
-        const page = await sql.query<Row>(
-          `SELECT id, tenant_id, name, environment, type, publishable_key, redirect_uris,
-             post_logout_redirect_uris, backchannel_logout_uri, backchannel_logout_session_required,
-             allowed_origins, grant_types, scopes, first_party, require_par, require_pkce, branding,
-             jwks,
-             id_token_signed_response_alg, userinfo_signed_response_alg,
-             dpop_bound_access_tokens, claims, roles, machine_scopes, created_at FROM identity.applications
-           WHERE tenant_id = $1 AND deleted_at IS NULL
-           ORDER BY created_at, id OFFSET $2 LIMIT $3`,
-          [tenantId, offset, limit],
-        );
-        return { rows: page.rows, total: counted.rows[0]?.total ?? 0 };
+      const { rows, total } = await pageOfTenant(needs.database, tenantId, {
+        select: LISTED,
+        from: 'identity.applications',
+        where: 'tenant_id = $1 AND deleted_at IS NULL',
+        values: [tenantId],
+        order: 'created_at, id',
+        offset,
+        limit,
       });
       const applications = rows.map((row) => ({
         ...row,

@@ -1,11 +1,13 @@
 /** Lists the tenants of the organization, oldest first. */
 import { PAGE_SIZE_DEFAULT, pageAnswer, pageQuery } from '@cardea/contracts';
 import { type Endpoint, endpoint } from '@cardea/http';
+import { pageOfTenants } from '@cardea/read-models';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { closed } from '../../../http/answers.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import { shownTenant, TenantShape } from '../tenant-shape.ts';
+import { tenantRows } from '../workspaces.projection.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'database'> & {
   readonly workspaces: Pick<Workspaces, 'tenant'>;
@@ -33,18 +35,17 @@ export const listTenantsRoute = (needs: Dependencies): Endpoint =>
       const own = await needs.workspaces.tenant(tenantId);
       if (own === undefined) return { refused: 'not_found' };
       // The query spans the tenants of one organization, so it filters by the organization instead of a tenant.
-      const where = 'organization_id = $1 AND deleted_at IS NULL';
-      const { system } = needs.database;
-      const counted = await system.query<{ total: number }>(
-        `SELECT count(*)::integer AS total FROM identity.tenants WHERE ${where}`,
-        [own.organizationId],
-      );
-      const { rows } = await system.query<{ id: string }>(
-        `SELECT id FROM identity.tenants WHERE ${where} ORDER BY created_at, id OFFSET $2 LIMIT $3`,
-        [own.organizationId, offset, limit],
-      );
+      const { rows, total } = await pageOfTenants(needs.database, {
+        select: tenantRows.select('id'),
+        from: 'identity.tenants',
+        where: 'organization_id = $1 AND deleted_at IS NULL',
+        values: [own.organizationId],
+        order: 'created_at, id',
+        offset,
+        limit,
+      });
       const found = await Promise.all(rows.map(({ id }) => needs.workspaces.tenant(id)));
       const tenants = found.flatMap((tenant) => (tenant === undefined ? [] : shownTenant(tenant)));
-      return { ok: { tenants, total: counted.rows[0]?.total ?? 0, offset, limit } };
+      return { ok: { tenants, total, offset, limit } };
     },
   );

@@ -2,19 +2,21 @@
  * Table `replicas`: each replica that answers from memory maintains one row, which writers read. Every call is one
  * statement in its own transaction, so a process that stops in between holds no lock.
  */
-import type { Database } from '@cardea/read-models';
+import { computed, type Database, type RowOf, selection } from '@cardea/read-models';
 
 /** The channel of notifications `<replica id> <applied>`. */
 export const REPLICAS_CHANNEL = 'cardea_authz_replicas';
 
-export type ReplicaRow = {
-  readonly id: string;
-  /** Changes with each renewal, and only then. */
-  readonly counter: string;
-  readonly applied: bigint;
-  /** Whether it cannot be renewed any more. */
-  readonly fenced: boolean;
-};
+const STORED = computed('id', 'replica_id', 'uuid').and(
+  selection({
+    /** Changes with each renewal, and only then. */
+    counter: 'bigint',
+    applied: 'bigint',
+    /** Whether it cannot be renewed any more. */
+    fenced: 'boolean',
+  }),
+);
+export type Replica = Omit<RowOf<typeof STORED>, 'applied'> & { readonly applied: bigint };
 
 export interface ReplicaTable {
   /** Replaces the row of an earlier registration of the same process. */
@@ -26,7 +28,7 @@ export interface ReplicaTable {
    * loses is reported again.
    */
   report(id: string, applied: bigint): Promise<boolean>;
-  rows(): Promise<readonly ReplicaRow[]>;
+  rows(): Promise<readonly Replica[]>;
   /** After this call none of the rows can be renewed. */
   fence(ids: readonly string[]): Promise<void>;
   /** Removes a row unless it was renewed since that counter. */
@@ -68,14 +70,9 @@ export function replicaTable({ system }: Pick<Database, 'system'>): ReplicaTable
       return rowCount > 0;
     },
     rows: async () => {
-      const { rows } = await system.query<{
-        id: string;
-        counter: string;
-        applied: string;
-        fenced: boolean;
-      }>({
+      const { rows } = await system.query<RowOf<typeof STORED>>({
         name: 'replica_rows',
-        text: 'SELECT replica_id AS id, counter, applied, fenced FROM authz.replicas',
+        text: `SELECT ${STORED.columns} FROM authz.replicas`,
       });
       return rows.map((row) => ({ ...row, applied: BigInt(row.applied) }));
     },
@@ -95,7 +92,7 @@ export function replicaTable({ system }: Pick<Database, 'system'>): ReplicaTable
 }
 
 /** Undefined for a payload of an unknown form, which another version of the program may send. */
-export function readNotice(payload: string): Pick<ReplicaRow, 'id' | 'applied'> | undefined {
+export function readNotice(payload: string): Pick<Replica, 'id' | 'applied'> | undefined {
   const [, id, applied] = /^([0-9a-f-]{36}) (\d+)$/.exec(payload) ?? [];
   return id === undefined || applied === undefined ? undefined : { id, applied: BigInt(applied) };
 }

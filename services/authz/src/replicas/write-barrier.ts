@@ -6,7 +6,7 @@
 import { waiters } from '@cardea/log-follower';
 import { DatabaseUnavailable } from '@cardea/read-models';
 import { type Clock, metrics } from '@cardea/runtime';
-import { type ReplicaRow, type ReplicaTable, readNotice } from '../adapters/replica-table.ts';
+import { type Replica, type ReplicaTable, readNotice } from '../adapters/replica-table.ts';
 
 /** The time without a renewal, by this process's own clock. It is longer than a lease, so clocks need not agree. */
 const DEAD_MS = 2_000;
@@ -125,7 +125,7 @@ export function writeBarrier({ table, ownId, clock }: WriteBarrierDependencies):
 }
 
 /** The time is taken after the row was read, so the renewal is certainly older. */
-const knownOf = (row: ReplicaRow, before: Known | undefined, nowMs: number): Known => ({
+const knownOf = (row: Replica, before: Known | undefined, nowMs: number): Known => ({
   counter: row.counter,
   sinceMs: before?.counter === row.counter ? before.sinceMs : nowMs,
   fenced: row.fenced,

@@ -5,10 +5,10 @@ import type { identityEvents } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { type RelayTools, relay } from '@cardea/event-bus';
 import type { RecordedEvent, ReservationEvent } from '@cardea/event-store';
+import { PROFILE_FIELDS } from '../http/profile-fields.ts';
 import type { AdministratorListEvent } from './administrators/administrator-list.ts';
 import { snapshotOf, type UserSnapshot } from './user-directory.ts';
 import { METADATA_KINDS } from './users/metadata.ts';
-import { PROFILE_FIELDS } from './users/profile-fields.ts';
 import { exists, type UserEvent, users } from './users/user.ts';
 
 type Event = Pick<RecordedEvent, 'streamId'>;

@@ -61,6 +61,7 @@ import {
 import { users } from './users/user.ts';
 import { usersProjection } from './users/users.projection.ts';
 
+export { avatarUrl, displayName } from '../http/profile-fields.ts';
 export { ACCOUNT_APPENDS, type Accounts } from './accounts.ts';
 export { isVerifiedTenant } from './administrators/verified-tenant.ts';
 export type { AdminMade, NewAdmin } from './create-admin.ts';
@@ -92,7 +93,6 @@ export { type CheckImport, checkImportWith } from './users/import-users/check-im
 export { importUsersRoute } from './users/import-users/import-users.route.ts';
 export type { ImportedUser } from './users/import-users/import-users.ts';
 export { endMadeBeforeReclaim } from './users/made-before-reclaim.ts';
-export { avatarUrl, displayName } from './users/profile-fields.ts';
 export { proveAddress } from './users/prove-address.ts';
 export { type AccountReclaimed, isBeforeReclaim } from './users/reclaim.ts';
 export { repeatedCreation } from './users/repeated-creation.ts';

@@ -7,6 +7,7 @@ import type { Sealer } from '@cardea/crypto';
 import type { Command, Streams } from '@cardea/event-store';
 import type { Database } from '@cardea/read-models';
 import type { Clock } from '@cardea/runtime';
+import type { Profile } from '../http/profile-fields.ts';
 import type { MailOutbox } from '../mail/mail.module.ts';
 import type { UserField } from '../streams/encrypted-fields.ts';
 import { type AddressHolder, addressHolder } from './address-holder.ts';
@@ -22,7 +23,6 @@ import type { UserDirectory } from './user-directory.ts';
 import { createUser } from './users/create-user.ts';
 import type { NewIdentity } from './users/identities.ts';
 import type { NewMetadata } from './users/metadata.ts';
-import type { Profile } from './users/profile-fields.ts';
 import { sealNewMetadata, sealProfile } from './users/seal-profile.ts';
 import { type ExistingUser, exists, users } from './users/user.ts';
 

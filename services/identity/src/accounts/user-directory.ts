@@ -3,6 +3,7 @@ import type { IdentityEventData } from '@cardea/contracts';
 import { CACHED_KEY_MS, type Sealed, type Sealer } from '@cardea/crypto';
 import type { Reservation } from '@cardea/event-store';
 import { type Clock, loadingCache } from '@cardea/runtime';
+import { NAMES_IN_STATE, PROFILE_FIELDS, type ProfileInState } from '../http/profile-fields.ts';
 import { type UserField, userField } from '../streams/encrypted-fields.ts';
 import { emailReservations, readOwner } from '../streams/reservation.ts';
 import type { SnapshotCache } from '../streams/snapshot-cache.ts';
@@ -12,14 +13,7 @@ import { type ExistingUser, type User, users } from './users/user.ts';
 /** The *User* of `docs/design/identity.md` (What it tells other services), without `via`. */
 export type UserSnapshot = Omit<IdentityEventData<'user.created'>, 'via'>;
 
-export type Opened = {
-  readonly email: string | null;
-  readonly displayName: string | null;
-  readonly avatarUrl: string | null;
-  /** A BCP 47 tag. */
-  readonly locale: string | null;
-  readonly preferredUsername: string | null;
-};
+export type Opened = { readonly email: string | null } & ProfileInState<string>;
 
 type WithEmail = Pick<ExistingUser, 'id' | 'email'>;
 
@@ -66,14 +60,14 @@ export function userDirectory({ sealer, snapshots, clock }: Dependencies): UserD
     return sealed === null ? null : sealer.open(sealed, { streamId, field });
   };
   const open: UserDirectory['open'] = async (user) => {
-    const [email, displayName, avatarUrl, locale, preferredUsername] = await Promise.all([
+    const [email, ...profile] = await Promise.all([
       openField(user.id, 'email', user.email),
-      openField(user.id, 'display_name', user.displayName),
-      openField(user.id, 'avatar_url', user.avatarUrl),
-      openField(user.id, 'locale', user.locale ?? null),
-      openField(user.id, 'preferred_username', user.preferredUsername ?? null),
+      ...PROFILE_FIELDS.map((field) =>
+        openField(user.id, field, user[NAMES_IN_STATE[field]] ?? null),
+      ),
     ]);
-    return { email, displayName, avatarUrl, locale, preferredUsername };
+    const opened = PROFILE_FIELDS.map((field, at) => [NAMES_IN_STATE[field], profile[at] ?? null]);
+    return { email, ...(Object.fromEntries(opened) as ProfileInState<string>) };
   };
   const metadataOf: UserDirectory['metadataOf'] = async ({ id, ...user }) => {
     const [forUser, hidden] = await Promise.all([

@@ -1,6 +1,7 @@
 /** Response shapes that several endpoints of identity share. */
 import { exactText, named, Time } from '@cardea/contracts';
 import Type from 'typebox';
+import { profileAnswerFields } from './profile-fields.ts';
 
 export const closed = <Properties extends Parameters<typeof Type.Object>[0]>(
   properties: Properties,
@@ -92,10 +93,7 @@ export const profileFields = {
   id: Type.String(),
   email: Type.String(),
   email_verified: Type.Boolean(),
-  display_name: Type.Union([Type.String(), Type.Null()]),
-  avatar_url: Type.Union([Type.String(), Type.Null()]),
-  locale: Type.Union([Type.String(), Type.Null()]),
-  preferred_username: Type.Union([Type.String(), Type.Null()]),
+  ...profileAnswerFields,
   roles: Type.Array(Type.String()),
   created_at: Time,
 };

@@ -14,7 +14,7 @@ const ADDRESS_CHARACTERS_MAX = 2_048;
 const DECEPTIVE =
   '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069';
 /** Surrounding white space of all kinds is removed. */
-const NAME = `^\\s*[^${DECEPTIVE}]*\\s*$`;
+export const NAME = `^\\s*[^${DECEPTIVE}]*\\s*$`;
 export const FILLED_NAME = `^\\s*[^\\s${DECEPTIVE}][^${DECEPTIVE}]*\\s*$`;
 
 export const nullable = <Schema extends Type.TSchema>(schema: Schema) =>
@@ -50,28 +50,6 @@ export const avatarUrlField = documented(Type.String(), {
   pattern: '^https://',
   maxLength: ADDRESS_CHARACTERS_MAX,
 });
-
-const USERNAME_CHARACTERS_MAX = 64;
-const LOCALE_CHARACTERS_MAX = 35;
-
-/** The fields of a user's profile. Null clears a field. */
-export const profileInputFields = {
-  display_name: Type.Optional(nullable(displayNameField)),
-  avatar_url: Type.Optional(nullable(avatarUrlField)),
-  /** A BCP 47 tag: the language of mails to the user. */
-  locale: Type.Optional(
-    nullable(
-      documented(Type.String(), {
-        pattern: '^([A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?)?$',
-        maxLength: LOCALE_CHARACTERS_MAX,
-        examples: ['de-AT'],
-      }),
-    ),
-  ),
-  preferred_username: Type.Optional(
-    nullable(documented(Type.String(), { maxLength: USERNAME_CHARACTERS_MAX, pattern: NAME })),
-  ),
-};
 
 /** An IPv4 or IPv6 address, or a network of addresses. */
 export const networkField = documented(Type.String({ maxLength: 64 }), {

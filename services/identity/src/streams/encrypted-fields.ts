@@ -1,5 +1,6 @@
 /** The storage location of each encrypted field of identity, and the key that encrypts it. */
 import type { FieldLocation } from '@cardea/crypto';
+import type { ProfileField } from '../http/profile-fields.ts';
 
 export const userSubject = (userId: string): string => `user:${userId}`;
 
@@ -10,11 +11,8 @@ export const userField = (userId: string, field: UserField): FieldLocation => ({
   field,
 });
 export type UserField =
+  | ProfileField
   | 'email'
-  | 'display_name'
-  | 'avatar_url'
-  | 'locale'
-  | 'preferred_username'
   | 'public_metadata'
   | 'private_metadata'
   | 'password_hash'

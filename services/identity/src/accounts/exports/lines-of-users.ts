@@ -4,6 +4,7 @@
  * conversion takes 0.4 s while PostgreSQL reads the next rows.
  */
 import type { Database, PrintedRow } from '@cardea/read-models';
+import { PROFILE_FIELDS } from '../../http/profile-fields.ts';
 
 export type LastUser = { readonly createdAt: string; readonly id: string };
 
@@ -13,8 +14,9 @@ const utc = (column: string) => `${column} AT TIME ZONE 'UTC'`;
 
 /** Columns in the order of the list's fields. `$2` is the current time. */
 const COLUMNS = [
-  ...['id', "coalesce(email, '')", 'email_verified', 'display_name', 'avatar_url', 'locale'],
-  ...['preferred_username', 'to_json(roles)', utc('created_at')],
+  ...['id', "coalesce(email, '')", 'email_verified'],
+  ...PROFILE_FIELDS,
+  ...['to_json(roles)', utc('created_at')],
   "CASE WHEN status = 'active' AND $2 < locked_until THEN 'locked' ELSE status END",
   ...['vouched', 'mfa_enabled', utc('last_login_at'), 'to_json(identities)', utc('updated_at')],
 ];
@@ -56,13 +58,23 @@ export function linesOf(rows: readonly PrintedRow[]): string {
   return lines;
 }
 
+const PROFILE_AT = COLUMNS.indexOf(PROFILE_FIELDS[0] ?? '');
+const ROLES_AT = PROFILE_AT + PROFILE_FIELDS.length;
+const PROFILE_NAMES = PROFILE_FIELDS.map((field) => `,"${field}":`);
+
 /**
- * Each field is written out, because a loop over a table of fields takes 50 % longer. Ids and states need no escapes.
+ * The fields besides the profile are written out, because a loop over a table of all fields takes 50 % longer. Ids and
+ * states need no escapes.
  */
 function lineOf(row: PrintedRow): string {
-  const [id, email, isVerified, name, picture, locale, username, roles, ...more] = row;
-  const [createdAt, status, isVouched, hasFactor, lastLoginAt, identities, updatedAt] = more;
-  return `{"id":"${id}","email":${asText(email)},"email_verified":${asBoolean(isVerified)},"display_name":${asText(name)},"avatar_url":${asText(picture)},"locale":${asText(locale)},"preferred_username":${asText(username)},"roles":${roles},"created_at":${asTime(createdAt)},"status":"${status}","vouched":${asBoolean(isVouched)},"mfa_enabled":${asBoolean(hasFactor)},"last_login_at":${asTime(lastLoginAt)},"identities":${identities},"updated_at":${asTime(updatedAt)}}\n`;
+  const [id, email, isVerified] = row;
+  const [roles, createdAt, status, isVouched, hasFactor, lastLoginAt, identities, updatedAt] =
+    row.slice(ROLES_AT);
+  let profile = '';
+  for (let at = 0; at < PROFILE_NAMES.length; at++) {
+    profile += PROFILE_NAMES[at] + asText(row[PROFILE_AT + at]);
+  }
+  return `{"id":"${id}","email":${asText(email)},"email_verified":${asBoolean(isVerified)}${profile},"roles":${roles},"created_at":${asTime(createdAt)},"status":"${status}","vouched":${asBoolean(isVouched)},"mfa_enabled":${asBoolean(hasFactor)},"last_login_at":${asTime(lastLoginAt)},"identities":${identities},"updated_at":${asTime(updatedAt)}}\n`;
 }
 
 const asText = (printed: Printed): string =>

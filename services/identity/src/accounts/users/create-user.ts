@@ -2,9 +2,9 @@
 import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
+import type { SealedProfile } from '../../http/profile-fields.ts';
 import { identityLinked, type NewIdentity } from './identities.ts';
 import type { SealedMetadata } from './metadata.ts';
-import type { SealedProfile } from './profile-fields.ts';
 import type { User, UserEvent } from './user.ts';
 
 export type CreateUser = {

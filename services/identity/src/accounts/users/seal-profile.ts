@@ -1,5 +1,11 @@
 /** Encrypts the profile and metadata of a request under the user's own key. */
 import type { Sealed } from '@cardea/crypto';
+import {
+  PROFILE_FIELDS,
+  type Profile,
+  type ProfileField,
+  type SealedProfile,
+} from '../../http/profile-fields.ts';
 import type { UserDirectory } from '../user-directory.ts';
 import {
   METADATA_KINDS,
@@ -13,12 +19,6 @@ import {
   type NewMetadata,
   type SealedMetadata,
 } from './metadata.ts';
-import {
-  PROFILE_FIELDS,
-  type Profile,
-  type ProfileField,
-  type SealedProfile,
-} from './profile-fields.ts';
 import type { ExistingUser } from './user.ts';
 
 type Owner = { readonly tenantId: string; readonly userId: string };

@@ -1,6 +1,6 @@
 /** Changes a user's profile. Fields that are missing stay unchanged. */
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import type { SealedProfile } from './profile-fields.ts';
+import type { SealedProfile } from '../../http/profile-fields.ts';
 import { exists, type User, type UserEvent } from './user.ts';
 
 export type UpdateProfile = {

@@ -2,9 +2,9 @@
 
 import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
+import type { SealedProfile } from '../../http/profile-fields.ts';
 import type { EmailEvent } from './emails-of-user.ts';
 import type { IdentityEvent } from './identities.ts';
-import type { SealedProfile } from './profile-fields.ts';
 import type { SecondFactorEvent } from './second-factors.ts';
 
 export type UserEvent =

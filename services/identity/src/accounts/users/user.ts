@@ -5,6 +5,7 @@
 import type { UserCreatedVia } from '@cardea/contracts';
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse, type Stream } from '@cardea/event-store';
+import { NAMES_IN_STATE, type ProfileFacts } from '../../http/profile-fields.ts';
 import { type Basis, type BasisNow, stands } from '../../streams/basis.ts';
 import { changedEmail, type EmailChange, type PreviousEmail } from './emails-of-user.ts';
 import { changedIdentities, type LinkedIdentity } from './identities.ts';
@@ -13,7 +14,7 @@ import type { UserEvent } from './user-event.ts';
 
 export type { UserEvent } from './user-event.ts';
 
-export type UserFacts = {
+export type UserFacts = ProfileFacts & {
   readonly id: string;
   readonly email: Sealed;
   /** The hash that names the address's reservation and mailbox. */
@@ -25,11 +26,6 @@ export type UserFacts = {
   readonly emailChange?: EmailChange | null;
   /** When the account will be deleted, if its person requested that. */
   readonly deleteAt?: string | null;
-  readonly displayName: Sealed | null;
-  readonly avatarUrl: Sealed | null;
-  /** Missing in states that were stored before this field existed. */
-  readonly locale?: Sealed | null;
-  readonly preferredUsername?: Sealed | null;
   /** Encrypted JSON objects. */
   readonly publicMetadata?: Sealed | null;
   readonly privateMetadata?: Sealed | null;
@@ -232,10 +228,7 @@ const passwordSet = (user: ExistingUser, data: PasswordSet) => ({
 });
 
 const PERSONAL_FIELDS = {
-  display_name: 'displayName',
-  avatar_url: 'avatarUrl',
-  locale: 'locale',
-  preferred_username: 'preferredUsername',
+  ...NAMES_IN_STATE,
   public_metadata: 'publicMetadata',
   private_metadata: 'privateMetadata',
 } as const;

@@ -9,9 +9,14 @@ import {
   table,
   textOf,
 } from '@cardea/read-models';
+import {
+  NO_PROFILE,
+  PROFILE_FIELDS,
+  type Profile,
+  profileColumns,
+} from '../../http/profile-fields.ts';
 import { forgetTenantIn, type TenantDeleted } from '../../workspaces/workspaces.module.ts';
 import type { AddressFrom } from '../address-holder.ts';
-import { PROFILE_FIELDS, type Profile } from './profile-fields.ts';
 import type { ExistingUser, UserEvent } from './user.ts';
 
 type Lockout = { readonly blocked_until: string | null };
@@ -41,10 +46,7 @@ export const userRows = table('users', {
     email: orNull('text'),
     email_verified: 'boolean',
     address_from: textOf<AddressFrom>(),
-    display_name: orNull('text'),
-    avatar_url: orNull('text'),
-    locale: orNull('text'),
-    preferred_username: orNull('text'),
+    ...profileColumns,
     roles: 'text[]',
     vouched: 'boolean',
     status: textOf<ExistingUser['status']>(),
@@ -87,10 +89,9 @@ export const usersProjection = projection<UserEvent | SignIn | TenantDeleted>()(
           email: await opened(tools, event, 'email', data.email),
           email_verified: data.email_verified,
           address_from: addressFrom(data),
+          ...NO_PROFILE,
           display_name: await opened(tools, event, 'display_name', data.display_name),
           avatar_url: await opened(tools, event, 'avatar_url', data.avatar_url),
-          locale: null,
-          preferred_username: null,
           roles: data.roles,
           vouched: data.vouched,
           status: data.invited ? 'invited' : 'active',

@@ -4,6 +4,7 @@
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
+import { NAMES_IN_STATE, PROFILE_FIELDS, type SealedProfile } from '../../http/profile-fields.ts';
 import { rankOf } from '../../ranks/ranks.ts';
 import { type AddressProof, addressProven } from './prove-address.ts';
 import type { ExistingUser, User, UserEvent } from './user.ts';
@@ -44,10 +45,13 @@ export function yieldAddress(
 }
 
 /** Clears personal data that the account had before. */
-const emptied = ({ locale, preferredUsername }: ExistingUser) => ({
+const emptied = (user: ExistingUser): SealedProfile => ({
   avatar_url: null,
-  ...(locale == null ? {} : { locale: null }),
-  ...(preferredUsername == null ? {} : { preferred_username: null }),
+  ...Object.fromEntries(
+    PROFILE_FIELDS.filter((field) => field !== 'display_name' && field !== 'avatar_url')
+      .filter((field) => user[NAMES_IN_STATE[field]] != null)
+      .map((field) => [field, null]),
+  ),
 });
 
 const metadataCleared = (user: ExistingUser, at: string): readonly UserEvent[] =>

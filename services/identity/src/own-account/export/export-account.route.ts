@@ -24,6 +24,7 @@ import { SecondFactor, shownFactors } from '../../factors/factors.module.ts';
 import { closed, metadataField, profileFields, tooOften } from '../../http/answers.ts';
 import { nullable } from '../../http/input-fields.ts';
 import { LIMITS } from '../../http/limits.ts';
+import { shownProfile } from '../../http/profile-fields.ts';
 import { aliveSessions, SessionShape, shownSession } from '../../sessions/sessions.module.ts';
 
 export type ExportDependencies = Pick<
@@ -148,10 +149,7 @@ async function accountOf(
       id,
       email: opened.email ?? '',
       email_verified: user.emailVerified,
-      display_name: opened.displayName,
-      avatar_url: opened.avatarUrl,
-      locale: opened.locale,
-      preferred_username: opened.preferredUsername,
+      ...shownProfile(opened),
       roles: [...user.roles],
       created_at: user.createdAt,
       public_metadata,

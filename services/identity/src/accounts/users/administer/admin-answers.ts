@@ -2,6 +2,7 @@
 import { NullableTime, named, Time } from '@cardea/contracts';
 import Type from 'typebox';
 import { closed, metadataField, profileFields } from '../../../http/answers.ts';
+import { shownProfile } from '../../../http/profile-fields.ts';
 import type { UserDirectory } from '../../user-directory.ts';
 import { hasSecondFactor } from '../second-factors.ts';
 import type { ExistingUser } from '../user.ts';
@@ -65,10 +66,7 @@ async function shown(
     id: user.id,
     email: opened.email ?? '',
     email_verified: user.emailVerified,
-    display_name: opened.displayName,
-    avatar_url: opened.avatarUrl,
-    locale: opened.locale,
-    preferred_username: opened.preferredUsername,
+    ...shownProfile(opened),
     roles: [...user.roles],
     created_at: user.createdAt,
     status: user.status === 'active' && row?.status === 'locked' ? 'locked' : user.status,

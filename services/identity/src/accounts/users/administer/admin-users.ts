@@ -1,15 +1,13 @@
 /** The users of a tenant, from the table. */
 import { type Database, type PageOfRows, pageOfTenant, type RowOf } from '@cardea/read-models';
+import { PROFILE_FIELDS } from '../../../http/profile-fields.ts';
 import { userRows } from '../users.projection.ts';
 
 const LISTED = userRows.select(
   'id',
   'email',
   'email_verified',
-  'display_name',
-  'avatar_url',
-  'locale',
-  'preferred_username',
+  ...PROFILE_FIELDS,
   'roles',
   'created_at',
   'status',

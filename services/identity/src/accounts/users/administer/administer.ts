@@ -5,11 +5,11 @@
 
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
+import type { SealedProfile } from '../../../http/profile-fields.ts';
 import { type Administrator, added, mayChangeRoles, rankOf } from '../../../ranks/ranks.ts';
 import { outranks } from '../administrator.ts';
 import { releasedByChange } from '../emails-of-user.ts';
 import { METADATA_KINDS, type MetadataChanges } from '../metadata.ts';
-import type { SealedProfile } from '../profile-fields.ts';
 import { isActiveAdmin, isDemotion } from '../ranks.ts';
 import { type ExistingUser, exists, type User, type UserEvent } from '../user.ts';
 

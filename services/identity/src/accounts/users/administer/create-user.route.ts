@@ -20,6 +20,7 @@ import {
   newPasswordField,
   nullable,
 } from '../../../http/input-fields.ts';
+import { displayName } from '../../../http/profile-fields.ts';
 import { mailLimit } from '../../../mail/mail.module.ts';
 import { type Administrator, administratorOf } from '../../../ranks/ranks.ts';
 import { TENANT_DEFAULTS, type Workspaces } from '../../../workspaces/workspaces.module.ts';
@@ -29,7 +30,6 @@ import { emailAddress, type ToAscii } from '../../email-address.ts';
 import type { InvitePerson } from '../../invitations/inviting.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 import type { UserDirectory } from '../../user-directory.ts';
-import { displayName } from '../profile-fields.ts';
 import { isActiveAdmin } from '../ranks.ts';
 import { repeatedCreation } from '../repeated-creation.ts';
 import { type ExistingUser, exists } from '../user.ts';

@@ -1,11 +1,11 @@
 /** Finds what is wrong with a requested account, in the order in which it is reported. */
 
 import { badField } from '../../../http/answers.ts';
+import { avatarUrl, displayName } from '../../../http/profile-fields.ts';
 import { type Administrator, mayGiveRoles } from '../../../ranks/ranks.ts';
 import type { TenantSettings } from '../../../workspaces/workspaces.module.ts';
 import { passwordFault } from '../../passwords/passwords.ts';
 import { unknownRoles } from '../administrator.ts';
-import { avatarUrl, displayName } from '../profile-fields.ts';
 
 export type NewUserRequest = {
   readonly password?: string;

@@ -1,5 +1,6 @@
 /** Reads and validates the users of an import. Each is accepted or refused on its own. */
 import type { ForeignHash } from '../../../adapters/foreign-hash-forms.ts';
+import { type Profile, readProfile } from '../../../http/profile-fields.ts';
 import { type Administrator, mayGiveRoles } from '../../../ranks/ranks.ts';
 import type { TenantSettings } from '../../../workspaces/workspaces.module.ts';
 import { emailAddress, type ToAscii } from '../../email-address.ts';
@@ -13,17 +14,12 @@ import {
   metadataFault,
   type NewMetadata,
 } from '../metadata.ts';
-import { type Profile, readProfile } from '../profile-fields.ts';
 
-export type ImportedUser = {
+export type ImportedUser = Profile<string> & {
   readonly email: string;
   readonly password_hash?: ForeignHash['hash'];
   readonly firebase?: ForeignHash['firebase'];
   readonly totp_secret?: string;
-  readonly display_name?: string | null;
-  readonly avatar_url?: string | null;
-  readonly locale?: string | null;
-  readonly preferred_username?: string | null;
   readonly public_metadata?: Metadata;
   readonly private_metadata?: Metadata;
   readonly roles?: readonly string[];

@@ -4,9 +4,8 @@ import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { badField, closed, metadataField, profileFields } from '../../../http/answers.ts';
-import { profileInputFields } from '../../../http/input-fields.ts';
+import { profileInputFields, readProfile, shownProfile } from '../../../http/profile-fields.ts';
 import type { UserDirectory } from '../../user-directory.ts';
-import { readProfile } from '../profile-fields.ts';
 import { sealProfile } from '../seal-profile.ts';
 import { updateProfile } from '../update-profile.ts';
 import { type ExistingUser, exists, users } from '../user.ts';
@@ -83,10 +82,7 @@ async function profileOf(
     id: user.id,
     email: opened.email ?? '',
     email_verified: user.emailVerified,
-    display_name: opened.displayName,
-    avatar_url: opened.avatarUrl,
-    locale: opened.locale,
-    preferred_username: opened.preferredUsername,
+    ...shownProfile(opened),
     public_metadata,
     roles: [...user.roles],
     created_at: user.createdAt,

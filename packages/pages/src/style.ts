@@ -26,7 +26,7 @@ h1,h2{hyphens:auto}
 h1{font-size:1.5rem;line-height:1.25;margin:0 0 .5rem}
 h2{font-size:1rem;line-height:1.4;margin:1.5rem 0 .5rem}
 p{margin:0 0 1rem}
-main>p:last-child{margin:0}
+main>p:last-child{margin-bottom:0}
 .muted{color:var(--muted)}
 form{margin:0}
 form+form,form+p,form+.ways,.ways+form{margin-top:.75rem}
@@ -85,12 +85,14 @@ border-top:1px solid var(--soft)}
 dt{color:var(--muted)}
 dd{margin:0}
 table.rows{width:100%;border-collapse:collapse;margin:0 0 1.25rem;font-variant-numeric:tabular-nums}
-table.rows caption{text-align:left;font-weight:600;padding:0 0 .5rem}
-table.rows th,table.rows td{height:2.5rem;padding:.25rem .75rem;text-align:left;border-top:1px solid var(--soft)}
+table.rows caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+table.rows th,table.rows td{height:2.5rem;padding:.25rem .75rem;text-align:left;border-top:1px solid var(--soft);
+min-width:min(6rem,8vw)}
+table.rows .tag,table.rows button,table.rows .button,table.rows thead th{overflow-wrap:normal}
 table.rows thead th{position:sticky;top:0;background:var(--card);color:var(--muted);font-size:.875rem}
 table.rows .number{text-align:right}
 @media(pointer:coarse){table.rows th,table.rows td{height:2.75rem}}
-@media(max-width:40rem){table.rows,table.rows caption,table.rows tbody,table.rows tr,table.rows tbody th,
+@media(max-width:40rem){table.rows,table.rows tbody,table.rows tr,table.rows tbody th,
 table.rows td{display:block;height:auto}
 table.rows thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 table.rows tr{border:1px solid var(--soft);border-radius:.625rem;padding:.5rem 0;margin:0 0 .75rem}
@@ -131,14 +133,14 @@ nav.pages a.skip:focus{position:static}
 section{margin:0 0 2rem}
 section>h2{font-size:1.25rem;margin:0 0 .5rem}
 h1+section{margin-top:1.5rem}
-main>:last-child,main>section:last-of-type{margin-bottom:0}
-section table.rows caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+main>:last-child,main>section:last-of-type,.ways>section:last-child{margin-bottom:0}
 main>p.cancel{margin-top:.75rem}
 main.wide form>button,main.wide a.button,.pager .button,.actions .button,.actions button
 {width:auto;display:inline-flex;align-items:center;justify-content:center}
 main.wide td .button,main.wide td button{padding:.5rem .75rem}
 .actions,.pager{display:flex;flex-wrap:wrap;gap:.75rem;align-items:center;margin:0 0 1.25rem}
 .actions a.button+a.button,.pager a.button+a.button{margin-top:0}
+td .actions{margin:0}
 .filters{display:flex;flex-wrap:wrap;gap:0 1rem;align-items:flex-end;margin:0 0 1rem}
 .filters .field{flex:1 1 12rem}
 .filters button{width:auto;margin:0 0 1rem}

@@ -13,6 +13,8 @@ import { PROOF_ALONE } from './proof-view.ts';
 /** The hidden field that names the object, by the parameter of the endpoint. */
 export const paramName = (name: string): string => `param.${name}`;
 export const CONFIRMED = 'confirmed_by';
+/** The rule of a fault that the page's alert describes. */
+export const AT_FIELD = 'refused';
 
 export type FormContext<Key extends string> = {
   readonly say: Say<Key>;
@@ -117,13 +119,18 @@ function fieldMarkup<Key extends string>(drawn: Drawn<Key>, field: FormField<Key
   const id = `${formName}-${name.replaceAll('.', '-')}`;
   const notes: readonly (readonly [string, string] | undefined)[] = [
     field.help === undefined ? undefined : [`${id}-hint`, say(field.help)],
-    fault === undefined ? undefined : [`${id}-fault`, faultText(say, fault)],
+    fault === undefined || fault.rule === AT_FIELD
+      ? undefined
+      : [`${id}-fault`, faultText(say, fault)],
     theirs === undefined
       ? undefined
       : [`${id}-theirs`, say('form.theirs', { value: theirs === '' ? '–' : theirs })],
   ];
   const shownNotes = notes.filter((note) => note !== undefined);
-  const described = shownNotes.map(([of]) => of).join(' ');
+  const described = [
+    ...shownNotes.map(([of]) => of),
+    ...(fault?.rule === AT_FIELD ? ['alert'] : []),
+  ].join(' ');
   const common = html` id="${id}" name="${name}"${described === '' ? NOTHING : html` aria-describedby="${described}"`}${fault === undefined ? NOTHING : html` aria-invalid="true"`}`;
   const control = controlOf({
     field,

@@ -27,6 +27,8 @@ export type PageForm<Key extends string, Data> = {
   readonly confirmedBy?: (shown: Pick<Shown<Key, Data>, 'data'>) => string;
   /** The member of the body that contains the confirmation, if the endpoint requires it too. */
   readonly confirmedAs?: string;
+  /** The fields that refusals are about, by code. The page's alert then becomes the field's description. */
+  readonly refusedAt?: Strings;
   /** What the fields show at first. A PATCH sends what differs from it. */
   readonly current?: (data: Data, params: Strings) => { readonly [field: string]: unknown };
   /** The page that shows the response once and not again. */

@@ -6,7 +6,7 @@ import type { Visit } from '../session/visits.ts';
 import { changedFields, conflicts } from './changed-fields.ts';
 import { drawPage, framed, type Pressed, paramsOf, shownOf } from './draw-page.ts';
 import { formBody, isSecret, type Typed } from './form-body.ts';
-import { CONFIRMED, presetOf } from './form-view.ts';
+import { AT_FIELD, CONFIRMED, presetOf } from './form-view.ts';
 import {
   type Answer,
   answered,
@@ -203,7 +203,9 @@ function refused<Key extends string, Data>(
     return answered(401, endedPage(frame, path, entriesOf(form, sent)));
   }
   const alert = frame.sayRefusal(code, headers?.['Retry-After']);
-  return again(pressed, { status, code, faults: faultsOf(details), alert });
+  const field = form.refusedAt?.[code];
+  const faults = field === undefined ? faultsOf(details) : [{ field, rule: AT_FIELD }];
+  return again(pressed, { status, code, faults, alert });
 }
 
 const faultsOf = (details: object | undefined): readonly Fault[] =>

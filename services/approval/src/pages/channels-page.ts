@@ -36,6 +36,7 @@ export const channelsPage = ({ list, create, change, remove, test }: ChannelEndp
         done: 'added',
         opens: ({ frame: { say } }: Page) => say('add_lead'),
         preset: (user_id: string) => ({ recipient: { user_id } }),
+        current: () => ({ min_severity: 'low' }),
         fields: [
           NAME,
           { name: 'format', label: 'format', options: FORMATS },

@@ -22,6 +22,7 @@ export const deputyPage = ({ get, set, remove }: DeputyEndpoints) =>
         title: 'deputy.show',
         submit: 'deputy.set_submit',
         done: 'deputy.set_done',
+        refusedAt: { deputy_not_possible: 'user_id' },
         current: ({ own }: Data) => ({ ...own.deputy }),
         fields: [
           { name: 'user_id', label: 'deputy.user', help: 'deputy.user_help' },

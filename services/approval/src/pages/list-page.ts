@@ -29,7 +29,7 @@ export const listPage = (pending: RequestEndpoints['pending']) =>
         const { requests } = waiting;
         const first = requests
           .slice(0, PART_ROWS_MAX)
-          .map((each) => html`<li>${linkTo(each)}</li>`);
+          .map((each) => html`<li>${linkTo(each)}: ${whatOf(each)}</li>`);
         return requests.length === 0
           ? html`<p class="muted">${say('list.none')}</p>`
           : html`<ul>${first}</ul><p><a class="button" href="/approve">${say('list.count', { count: String(requests.length) })}</a></p>`;
@@ -40,6 +40,8 @@ export const listPage = (pending: RequestEndpoints['pending']) =>
 const linkTo = ({ id, agent_name: name }: ShownRequest): Markup =>
   html`<a href="/approve/${id}">${cleaned(name)}</a>`;
 
+const whatOf = ({ resource, action }: ShownRequest): string => resource ?? action;
+
 function waitingList(page: Shown<TextKey, { waiting: { requests: readonly ShownRequest[] } }>) {
   const { say } = page.frame;
   return page.list({
@@ -48,7 +50,7 @@ function waitingList(page: Shown<TextKey, { waiting: { requests: readonly ShownR
     rows: page.data.waiting.requests,
     columns: [
       { label: 'list.agent', cell: linkTo },
-      { label: 'list.what', cell: ({ resource, action }) => resource ?? action },
+      { label: 'list.what', cell: whatOf },
       {
         label: 'list.severity',
         cell: ({ severity }) => tag(SEVERITY_TONES[severity], say(`severity.${severity}`)),

@@ -36,6 +36,6 @@ export const profilePage = ({ getProfile, updateProfile }: AccountEndpoints) =>
       body: html`${facts([
         { label: say('email'), value: addressOf(say, profile) },
         { label: say('id'), value: html`<code>${profile.id}</code>` },
-      ])}<h2>${say('profile.edit')}</h2>${form('profile')}${curl('profile')}`,
+      ])}<section><h2>${say('profile.edit')}</h2>${form('profile')}</section>${curl('profile')}`,
     }),
   });

@@ -1,12 +1,10 @@
 /** A person at a phone: Chromium opens the page of a request, signs in there, and approves or takes a picture of it. */
 import { existsSync } from 'node:fs';
-import type { BrowserContextOptions, Page } from 'playwright-core';
 
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const SIZE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
-/** The card of the page with a margin around it. */
 const PICTURE = {
-  viewport: { width: 640, height: 900 },
+  viewport: { width: 720, height: 900 },
   locale: 'en-US',
   colorScheme: 'light',
 } as const;
@@ -17,7 +15,7 @@ type SignIn = { readonly email: string; readonly password: string };
 export type Phone = {
   /** Approves at the page; throws where it does not end at the page of an approved request. */
   readonly approves: (page: string, as: SignIn) => Promise<void>;
-  /** Writes a picture of the page to a file. */
+  /** Writes a picture of the page without its navigation to a file. */
   readonly takesPicture: (page: string, as: SignIn, file: string) => Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -29,7 +27,7 @@ export async function phone(): Promise<Phone | undefined> {
   // Not loaded for a tour without a browser: where containers play the story, it is not installed.
   const { chromium } = await import('playwright-core');
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  const opened = async (url: string, as: SignIn, size: BrowserContextOptions): Promise<Page> => {
+  const opened = async (url: string, as: SignIn, size: typeof SIZE | typeof PICTURE) => {
     const page = await (await browser.newContext(size)).newPage();
     page.setDefaultTimeout(STEP_MS_MAX);
     await page.goto(url);
@@ -48,7 +46,7 @@ export async function phone(): Promise<Phone | undefined> {
     },
     takesPicture: async (url, as, file) => {
       const page = await opened(url, as, PICTURE);
-      await page.screenshot({ path: file, fullPage: true });
+      await page.locator('main').screenshot({ path: file });
       await page.context().close();
     },
     close: () => browser.close(),

@@ -29,7 +29,7 @@ export type Table = {
   readonly rows: readonly (readonly (string | Markup)[])[];
 };
 
-/** On screens narrower than 640 px each row becomes a card, whose cells show the names of their columns. */
+/** On screens narrower than some 900 px each row becomes a card, whose cells show the names of their columns. */
 export function table({ caption, columns, rows }: Table): Markup {
   const head = columns.map(
     ({ label, isNumber }) =>

@@ -87,20 +87,20 @@ dd{margin:0}
 table.rows{width:100%;border-collapse:collapse;margin:0 0 1.25rem;font-variant-numeric:tabular-nums}
 table.rows caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 table.rows th,table.rows td{height:2.5rem;padding:.25rem .75rem;text-align:left;border-top:1px solid var(--soft);
-min-width:min(6rem,8vw)}
+min-width:7.5rem}
 table.rows .tag,table.rows button,table.rows .button,table.rows thead th{overflow-wrap:normal}
 table.rows thead th{position:sticky;top:0;background:var(--card);color:var(--muted);font-size:.875rem}
 table.rows .number{text-align:right}
 @media(pointer:coarse){table.rows th,table.rows td{height:2.75rem}}
-@media(max-width:40rem){table.rows,table.rows tbody,table.rows tr,table.rows tbody th,
+@media(max-width:56rem){table.rows,table.rows tbody,table.rows tr,table.rows tbody th,
 table.rows td{display:block;height:auto}
 table.rows thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 table.rows tr{border:1px solid var(--soft);border-radius:.625rem;padding:.5rem 0;margin:0 0 .75rem}
 table.rows tbody th,table.rows td{border:0;padding:.25rem .75rem}
 table.rows td{display:grid;grid-template-columns:minmax(7rem,1fr) 2fr;gap:.125rem 1rem}
 table.rows td::before{content:attr(data-label);color:var(--muted)}
-table.rows .number{text-align:left}
-dl.facts>div{grid-template-columns:1fr}}
+table.rows .number{text-align:left}}
+@media(max-width:40rem){dl.facts>div{grid-template-columns:1fr}}
 .saves{display:flex;flex-wrap:wrap;gap:.5rem;margin:0 0 1.25rem}
 .saves button{flex:1 1 auto;width:auto;padding:.5rem .625rem}
 .saves p{flex-basis:100%;margin:0;color:var(--muted)}

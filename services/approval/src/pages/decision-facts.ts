@@ -103,9 +103,12 @@ function actionFacts({ details, action_binding }: ShownRequest, say: Say): reado
   ];
 }
 
-function whatIsAsked({ action, resource }: ShownRequest, say: Say): readonly Fact[] {
-  const what = { label: say('action'), value: action };
-  return resource === undefined ? [what] : [what, { label: say('service'), value: resource }];
+/** The action of a vend is always the same, so its service and fields say what is asked. */
+function whatIsAsked({ action, resource, binding }: ShownRequest, say: Say): readonly Fact[] {
+  return [
+    ...(binding === undefined ? [{ label: say('action'), value: action }] : []),
+    ...(resource === undefined ? [] : [{ label: say('service'), value: resource }]),
+  ];
 }
 
 type Access = NonNullable<ShownRequest['access']>;

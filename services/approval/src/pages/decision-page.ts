@@ -44,6 +44,10 @@ export const decisionPage = ({ get, poll, approve, deny }: Endpoints) =>
       approve: formOf(approve, {
         title: 'approve.title',
         submit: 'approve.submit',
+        refusedAt: {
+          binding_code_required: 'binding_code',
+          binding_code_mismatch: 'binding_code',
+        },
         isOffered: ({ request }: Data) => isAllowed(request, 'approve'),
         fields: [
           {

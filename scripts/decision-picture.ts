@@ -10,9 +10,9 @@ const FILE = fileURLToPath(new URL('../docs/pictures/decision.png', import.meta.
 const PASSWORD = 'correct horse battery staple';
 const OWNER = { email: 'ada@example.com', password: PASSWORD, company_name: 'Analytical Engines' };
 const SCENE = {
-  service: 'warehouse',
+  service: 'orders',
   values: { username: 'reader', password: 'never shown' },
-  agent: 'Support Agent',
+  agent: 'Support Bot',
   person: { email: 'grace@example.com', password: PASSWORD, display_name: 'Grace' },
   policy: {
     severity: 'high',
@@ -20,7 +20,7 @@ const SCENE = {
     escalate: { after_seconds: 300, approver: { role: 'admin' } },
   },
 } as const;
-const PURPOSE = 'Order 2026-117 was paid twice: find the second payment';
+const PURPOSE = 'Order 117 was paid twice';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const grace = await phone();

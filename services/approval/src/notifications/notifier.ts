@@ -8,11 +8,11 @@ import { metrics, type WakeSignal } from '@cardea/runtime';
 import type { Loop, ServiceDependencies, SetHolders } from '@cardea/service';
 import type { DeputyNotice } from '../deputies/deputies.module.ts';
 import {
-  agentHistory,
   type Changes,
   type Counters,
   escalationOf,
   type IdentityFacts,
+  isFirstRequest,
   type MailLook,
   type Pending,
   pageOfDeputy,
@@ -232,10 +232,10 @@ async function mailOf(
   const streamId = streamOf(facts.id);
   const showsCode = binding !== undefined && !binding.number_match;
   const { deputy_for: absentId } = facts;
-  const [reason, code, { isFirst }, look, absent] = await Promise.all([
+  const [reason, code, isFirst, look, absent] = await Promise.all([
     facts.reason === undefined ? null : sealer.open(facts.reason, { streamId, field: 'reason' }),
     showsCode ? sealer.open(binding.code, { streamId, field: 'code' }) : null,
-    agentHistory(database.system, facts),
+    isFirstRequest(database.system, facts),
     identityFacts.mailLook(facts.tenant_id, userId),
     absentId === undefined ? undefined : identityFacts.name(facts.tenant_id, absentId),
   ]);

@@ -38,7 +38,7 @@ import { muteOnDenials } from './queues/mute-on-denials.policy.ts';
 import { queues } from './queues/queue.ts';
 import { approvalRelay } from './relay.ts';
 
-export { agentHistory } from './approval-requests/agent-history.ts';
+export { isFirstRequest } from './approval-requests/agent-history.ts';
 export type { Changes } from './approval-requests/changes.ts';
 export { makeRequest, sealWord } from './approval-requests/make-request.ts';
 export { readRequest, showRequest } from './approval-requests/read-request.ts';

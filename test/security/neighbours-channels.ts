@@ -11,6 +11,7 @@ import {
   type Neighbour,
   PASSWORD,
   pause,
+  signedIn,
 } from './neighbours.ts';
 
 const REQUESTS = '/api/v1/ciba/requests';
@@ -45,12 +46,10 @@ export function channelMisuses(sink: WebhookSink, mails: MailServer): readonly M
     }
     const made: RestDriver[] = [];
     for (let at = 0; at < ADMINS; at++) {
-      const login = { email: `flood${at}@noisy.example.com`, password: PASSWORD };
-      const user = { ...login, email_verified: true, roles: ['admin'] };
+      const email = `flood${at}@noisy.example.com`;
+      const user = { email, password: PASSWORD, email_verified: true, roles: ['admin'] };
       await must(noisy.admin.post('/api/v1/admin/users', user));
-      const anonymous = noisy.admin.as({ bearer: undefined, tenant: noisy.id });
-      const { body } = await must(anonymous.post('/api/v1/auth/login', login));
-      made.push(noisy.admin.as({ bearer: body.access_token, tenant: noisy.id }));
+      made.push((await signedIn({ ...noisy, email })).admin);
     }
     admins = made;
   };

@@ -80,11 +80,8 @@ export async function neighbour(
 export async function signedIn(neighbour: Neighbour): Promise<Neighbour> {
   const { id: tenant, admin } = neighbour;
   const { body } = await must(loginOf(neighbour));
-  return {
-    ...neighbour,
-    bearer: body.access_token,
-    admin: admin.as({ bearer: body.access_token, tenant }),
-  };
+  const bearer: string = body.access_token;
+  return { ...neighbour, bearer, admin: admin.as({ bearer, tenant }) };
 }
 
 /** Throws where the answer is no success. */

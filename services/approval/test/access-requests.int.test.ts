@@ -1,21 +1,19 @@
 /** Agents request access that they lack, and administrators of the set that the tenant names decide. */
 import { pageCookies } from '@cardea/pages';
-import { testDatabase, untilTrue } from '@cardea/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ApprovalFixture, approvalFixture, wanted } from './approval-fixture.ts';
+import { untilTrue } from '@cardea/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  type AgentAccess,
+  type ApprovalFixture,
+  approvalOfFile,
+  wanted,
+} from './approval-fixture.ts';
 import { person, SET, setWorld } from './set-world.ts';
 
-const database = testDatabase();
 const REQUESTS = '/api/v1/ciba/requests';
 const ACCESS = '/api/v1/ciba/access-requests';
 const world = setWorld();
-let fixture: ApprovalFixture;
-beforeAll(async () => {
-  fixture = await approvalFixture(database.url, { peers: world.peers });
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const fixture = approvalOfFile({ peers: world.peers });
 beforeEach(() => {
   world.people.clear();
   world.members.clear();
@@ -36,33 +34,11 @@ const asked = (more: object = {}) => ({
 const told = ({ status, code }: { status: number; code?: string | undefined }) =>
   `${status} ${code ?? ''}`.trim();
 
-type Access = { readonly approver: string; readonly max_seconds: number } | null;
-
-async function tenantOf(name: string, access?: Access) {
+async function tenantOf(name: string, access?: AgentAccess) {
   const people = await fixture.people(name);
   const { tokens, rest } = fixture;
   const as = (bearer: string) => rest.as({ tenant: name, bearer });
-  const set = async (agent_access: Access) => {
-    await fixture.publish({
-      source: 'identity',
-      type: 'tenant.updated',
-      tenantId: name,
-      streamId: `tenant-${name}`,
-      data: {
-        ...{ id: name, organization_id: 'o', name, slug: name, display_name: name },
-        ...{ environment: 'production', approval_channels: ['webhook'] },
-        ...{ created_at: '2026-01-01T00:00:00.000Z', changed: ['settings'], agent_access },
-      },
-    });
-    const { database: tables } = fixture.host.needsOf('approval');
-    await untilTrue(async () => {
-      const { rowCount } = await tables.system.query(
-        'SELECT 1 FROM approval.tenants WHERE tenant_id = $1 AND agent_access = $2::jsonb',
-        [name, JSON.stringify(agent_access ?? false)],
-      );
-      return rowCount > 0;
-    });
-  };
+  const set = (agent_access: AgentAccess) => fixture.agentAccess(name, agent_access);
   if (access !== undefined) await set(access);
   const key = as(tokens.agentKey({ tenantId: name, id: 'bot' }).key);
   const ask = async (more: object = {}): Promise<string> => {

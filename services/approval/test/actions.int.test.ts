@@ -1,19 +1,14 @@
 /** Actions of a caller's own tools are shown in full, approved, and used once for exactly what was shown. */
 import { pageCookies } from '@cardea/pages';
 import { armFailPoints, parseFailPoints } from '@cardea/runtime';
-import { type RestDriver, testDatabase, untilTrue } from '@cardea/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ApprovalFixture, approvalFixture, type Tenant, wanted } from './approval-fixture.ts';
+import { type RestDriver, untilTrue } from '@cardea/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { approvalOfFile, type Tenant, wanted } from './approval-fixture.ts';
 import { person, SET, setWorld } from './set-world.ts';
 
-const database = testDatabase();
 const REQUESTS = '/api/v1/ciba/requests';
 const world = setWorld();
-let fixture: ApprovalFixture;
-beforeAll(async () => {
-  fixture = await approvalFixture(database.url, { withoutSweeper: true, peers: world.peers });
-});
-afterAll(() => fixture?.stop());
+const fixture = approvalOfFile({ withoutSweeper: true, peers: world.peers });
 beforeEach(() => {
   world.members.clear();
   world.people.clear();

@@ -1,19 +1,12 @@
 /** An agent may send requests to its own user, its owner and the approvers that administrators give it. */
-import { testDatabase, untilTrue } from '@cardea/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ApprovalFixture, agentCreated, approvalFixture, wanted } from './approval-fixture.ts';
+import { untilTrue } from '@cardea/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { agentCreated, approvalOfFile, wanted } from './approval-fixture.ts';
 import { person, SET, setWorld } from './set-world.ts';
 
-const database = testDatabase();
 const REQUESTS = '/api/v1/ciba/requests';
 const world = setWorld();
-let fixture: ApprovalFixture;
-beforeAll(async () => {
-  fixture = await approvalFixture(database.url, { peers: world.peers });
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const fixture = approvalOfFile({ peers: world.peers });
 beforeEach(() => {
   world.people.clear();
   world.members.clear();

@@ -4,7 +4,14 @@ import type { ConsumeApproval, OpenApproval } from '@cardea/contracts';
 import type { RecordedEvent } from '@cardea/event-store';
 import { type Clock, metrics, systemClock, uuidFrom } from '@cardea/runtime';
 import type { Offers } from '@cardea/service';
-import { type RestDriver, type ServiceFixture, serviceFixture, untilTrue } from '@cardea/testing';
+import {
+  type RestDriver,
+  type ServiceFixture,
+  serviceFixture,
+  testDatabase,
+  untilTrue,
+} from '@cardea/testing';
+import { afterAll, beforeAll } from 'vitest';
 
 export type MovableClock = Clock & { move(ms: number): void };
 
@@ -44,8 +51,12 @@ export type ApprovalFixture = ServiceFixture & {
   consume(id: string, use: Omit<ConsumeApproval, 'id'>): Promise<Outcome>;
   /** Publishes identity's event that an administrator vouches for a user, or no longer does. */
   vouch(tenantId: string, user: string, vouched: boolean): Promise<void>;
+  /** Publishes identity's event of the setting that says whom agents ask for access. */
+  agentAccess(tenantId: string, access: AgentAccess): Promise<void>;
   eventsOf(tenantId: string): Promise<readonly RecordedEvent[]>;
 };
+/** The setting `agent_access`: a set as its text. Null means off. */
+export type AgentAccess = { readonly approver: string; readonly max_seconds: number } | null;
 export type Tenant = {
   readonly id: string;
   readonly ann: RestDriver;
@@ -55,14 +66,30 @@ export type Tenant = {
   readonly bot: RestDriver;
 };
 
+type Options = Parameters<typeof approvalWith>[0] & {
+  readonly env?: { readonly [name: string]: string };
+  readonly peers?: Offers;
+  readonly onLog?: (line: string) => void;
+  readonly clock?: MovableClock;
+};
+
+/** What the tests of one file share, on a separate database. It is empty before they run. */
+export function approvalOfFile(options: Options = {}): ApprovalFixture {
+  const database = testDatabase();
+  const fixture = {} as ApprovalFixture;
+  let started: ApprovalFixture | undefined;
+  beforeAll(async () => {
+    started = Object.assign(fixture, await approvalFixture(database.url, options));
+  });
+  afterAll(async () => {
+    await started?.stop();
+  });
+  return fixture;
+}
+
 export async function approvalFixture(
   databaseUrl: string,
-  options: Parameters<typeof approvalWith>[0] & {
-    readonly env?: { readonly [name: string]: string };
-    readonly peers?: Offers;
-    readonly onLog?: (line: string) => void;
-    readonly clock?: MovableClock;
-  } = {},
+  options: Options = {},
 ): Promise<ApprovalFixture> {
   const { env = {}, peers = {}, onLog, clock = movableClock(), ...given } = options;
   // No mail is sent or written to a folder unless a test reads the mail.
@@ -115,6 +142,26 @@ export async function approvalFixture(
         const { rowCount } = await needs.database.system.query(
           'SELECT 1 FROM approval.users WHERE tenant_id = $1 AND user_id = $2 AND vouched = $3',
           [tenantId, user, vouched],
+        );
+        return rowCount > 0;
+      });
+    },
+    agentAccess: async (tenantId, agent_access) => {
+      await fixture.publish({
+        source: 'identity',
+        type: 'tenant.updated',
+        tenantId,
+        streamId: `tenant-${tenantId}`,
+        data: {
+          ...{ id: tenantId, organization_id: 'o', name: tenantId, slug: tenantId },
+          ...{ display_name: tenantId, environment: 'production', approval_channels: ['webhook'] },
+          ...{ created_at: '2026-01-01T00:00:00.000Z', changed: ['settings'], agent_access },
+        },
+      });
+      await untilTrue(async () => {
+        const { rowCount } = await needs.database.system.query(
+          'SELECT 1 FROM approval.tenants WHERE tenant_id = $1 AND agent_access = $2::jsonb',
+          [tenantId, JSON.stringify(agent_access ?? false)],
         );
         return rowCount > 0;
       });

@@ -1,19 +1,12 @@
 /**
  * The forms of the page of a person's own channels have the effect of their endpoints, and the page shows no address.
  */
-import { publishedBy, testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApprovalFixture, approvalFixture, type Tenant } from './approval-fixture.ts';
+import { publishedBy } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
+import { approvalOfFile, type Tenant } from './approval-fixture.ts';
 import { pageBrowser, type Values } from './page-browser.ts';
 
-const database = testDatabase();
-let fixture: ApprovalFixture;
-beforeAll(async () => {
-  fixture = await approvalFixture(database.url);
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const fixture = approvalOfFile();
 
 const CHANNELS = '/api/v1/ciba/channels';
 const PATH = '/account/channels';

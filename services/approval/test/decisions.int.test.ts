@@ -1,16 +1,9 @@
 /** Requests over HTTP: created, read, and decided once. */
-import { testDatabase, untilTrue } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApprovalFixture, approvalFixture, wanted } from './approval-fixture.ts';
+import { untilTrue } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
+import { approvalOfFile, wanted } from './approval-fixture.ts';
 
-const database = testDatabase();
-let fixture: ApprovalFixture;
-beforeAll(async () => {
-  fixture = await approvalFixture(database.url, { withoutSweeper: true });
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const fixture = approvalOfFile({ withoutSweeper: true });
 
 const REQUESTS = '/api/v1/ciba/requests';
 const codeOf = ({ status, code }: { status: number; code: string | undefined }) =>

@@ -1,23 +1,8 @@
-/** What persons see of a request in addition, by which they judge it: over REST and on the page. */
-import { testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type ApprovalFixture,
-  approvalFixture,
-  type Tenant,
-  type Vend,
-  wanted,
-} from './approval-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { approvalOfFile, type Tenant, type Vend, wanted } from './approval-fixture.ts';
 import { pageBrowser } from './page-browser.ts';
 
-const database = testDatabase();
-let fixture: ApprovalFixture;
-beforeAll(async () => {
-  fixture = await approvalFixture(database.url, { withoutSweeper: true });
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const fixture = approvalOfFile({ withoutSweeper: true });
 
 const REQUESTS = '/api/v1/ciba/requests';
 const NAMED = [

@@ -1,19 +1,10 @@
-/** The page of a request offers each viewer the forms that they can use, and no others. */
-import { testDatabase, untilTrue } from '@cardea/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ApprovalFixture, approvalFixture, type Tenant, wanted } from './approval-fixture.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { approvalOfFile, type Tenant, wanted } from './approval-fixture.ts';
 import { pageBrowser } from './page-browser.ts';
 import { person, SET, setWorld } from './set-world.ts';
 
-const database = testDatabase();
 const world = setWorld();
-let fixture: ApprovalFixture;
-beforeAll(async () => {
-  fixture = await approvalFixture(database.url, { peers: world.peers, withoutSweeper: true });
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const fixture = approvalOfFile({ peers: world.peers, withoutSweeper: true });
 beforeEach(() => {
   world.members.clear();
   world.people.clear();
@@ -50,6 +41,13 @@ const vended = async ({ id }: Tenant, more: object = {}): Promise<string> => {
 };
 const askedOf = async ({ admin }: Tenant, more: object = {}): Promise<string> =>
   (await admin.post(REQUESTS, wanted({ user_id: SET, ...more }))).body.id;
+
+/** Two of the set have to approve, and bob has. */
+const onceApproved = async (tenant: Tenant): Promise<string> => {
+  const id = await askedOf(tenant, { approvals_needed: 2 });
+  expect((await tenant.bob.post(`${REQUESTS}/${id}/approve`)).status).toBe(202);
+  return id;
+};
 
 const CASES: readonly Case[] = [
   {
@@ -133,11 +131,7 @@ const CASES: readonly Case[] = [
   {
     viewer: 'one who has given one of several approvals',
     by: 'bob',
-    asked: async (tenant) => {
-      const id = await askedOf(tenant, { approvals_needed: 2 });
-      expect((await tenant.bob.post(`${REQUESTS}/${id}/approve`)).status).toBe(202);
-      return id;
-    },
+    asked: onceApproved,
     offers: ['deny'],
     says: 'You have approved this already',
     refused: 409,
@@ -145,11 +139,7 @@ const CASES: readonly Case[] = [
   {
     viewer: 'another member, after one of several approvals',
     by: 'cid',
-    asked: async (tenant) => {
-      const id = await askedOf(tenant, { approvals_needed: 2 });
-      expect((await tenant.bob.post(`${REQUESTS}/${id}/approve`)).status).toBe(202);
-      return id;
-    },
+    asked: onceApproved,
     offers: FORMS,
   },
   {
@@ -178,7 +168,7 @@ const CASES: readonly Case[] = [
     by: 'bob',
     asked: async (tenant) => {
       world.members.add('adm');
-      await accessIsAskedOf(tenant.id);
+      await fixture.agentAccess(tenant.id, { approver: SET, max_seconds: 604_800 });
       const body = {
         services: [{ service_name: 'payroll', fields: ['token'] }],
         duration_seconds: 3_600,
@@ -190,31 +180,6 @@ const CASES: readonly Case[] = [
     refused: 403,
   },
 ];
-
-/** Publishes that agents of the tenant ask the set for access. */
-async function accessIsAskedOf(tenantId: string): Promise<void> {
-  const agent_access = { approver: SET, max_seconds: 604_800 };
-  await fixture.publish({
-    source: 'identity',
-    type: 'tenant.updated',
-    tenantId,
-    streamId: `tenant-${tenantId}`,
-    data: {
-      ...{ id: tenantId, organization_id: 'o', name: tenantId, slug: tenantId },
-      ...{ display_name: tenantId, environment: 'production', approval_channels: ['webhook'] },
-      ...{ created_at: '2026-01-01T00:00:00.000Z', changed: ['settings'], agent_access },
-    },
-  });
-  await untilTrue(async () => {
-    const { rowCount } = await fixture.host
-      .needsOf('approval')
-      .database.system.query(
-        'SELECT 1 FROM approval.tenants WHERE tenant_id = $1 AND agent_access IS NOT NULL',
-        [tenantId],
-      );
-    return rowCount > 0;
-  });
-}
 
 const tokenOf = ({ id: tenantId }: Tenant, { by: id, roles = ['member'] }: Case): string =>
   fixture.tokens.user({ tenantId, id, roles: [...roles] });

@@ -1,16 +1,11 @@
 /** Some requests of vends outlive the session that made them, and others do not. */
-import { testDatabase, untilTrue } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApprovalFixture, approvalFixture, type Tenant } from './approval-fixture.ts';
+import { untilTrue } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
+import { type ApprovalFixture, approvalOfFile, type Tenant } from './approval-fixture.ts';
 
-const database = testDatabase();
 const REQUESTS = '/api/v1/ciba/requests';
 const DAY_MS = 86_400_000;
-let fixture: ApprovalFixture;
-beforeAll(async () => {
-  fixture = await approvalFixture(database.url, { withoutSweeper: true });
-});
-afterAll(() => fixture?.stop());
+const fixture = approvalOfFile({ withoutSweeper: true });
 
 const overNight = {
   ttl_seconds: 604_800,

@@ -2,18 +2,11 @@
  * A form of a page has the effect of its endpoint: the same events, refusals and status, and the same published events.
  */
 import { formToken, pageCookies } from '@cardea/pages';
-import { publishedBy, testDatabase } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApprovalFixture, approvalFixture, type Tenant, wanted } from './approval-fixture.ts';
+import { publishedBy } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
+import { approvalOfFile, type Tenant, wanted } from './approval-fixture.ts';
 
-const database = testDatabase();
-let fixture: ApprovalFixture;
-beforeAll(async () => {
-  fixture = await approvalFixture(database.url, { withoutSweeper: true });
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const fixture = approvalOfFile({ withoutSweeper: true });
 
 const REQUESTS = '/api/v1/ciba/requests';
 const AN_HOUR_MS = 3_600_000;

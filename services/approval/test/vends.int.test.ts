@@ -1,18 +1,11 @@
 /** Requests that vault opens: joined, limited, in cool-down, muted. */
 import { accept } from '@cardea/event-store';
-import { testDatabase, untilTrue } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { untilTrue } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
 import { queueIdOf, queues } from '../src/requests/queues/queue.ts';
-import { type ApprovalFixture, approvalFixture, wanted } from './approval-fixture.ts';
+import { approvalOfFile, wanted } from './approval-fixture.ts';
 
-const database = testDatabase();
-let fixture: ApprovalFixture;
-beforeAll(async () => {
-  fixture = await approvalFixture(database.url, { withoutSweeper: true });
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const fixture = approvalOfFile({ withoutSweeper: true });
 
 const REQUESTS = '/api/v1/ciba/requests';
 const MINUTE_MS = 60_000;

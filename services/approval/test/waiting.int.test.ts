@@ -1,17 +1,10 @@
 /** Agents wait for users, and webhooks and mails report the decision. */
 import { metrics } from '@cardea/runtime';
-import { testDatabase, untilTrue } from '@cardea/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApprovalFixture, approvalFixture, wanted } from './approval-fixture.ts';
+import { untilTrue } from '@cardea/testing';
+import { describe, expect, it } from 'vitest';
+import { approvalFixture, approvalOfFile, wanted } from './approval-fixture.ts';
 
-const database = testDatabase();
-let fixture: ApprovalFixture;
-beforeAll(async () => {
-  fixture = await approvalFixture(database.url, { withoutSweeper: true });
-});
-afterAll(async () => {
-  await fixture?.stop();
-});
+const fixture = approvalOfFile({ withoutSweeper: true });
 
 const REQUESTS = '/api/v1/ciba/requests';
 /** Far fewer requests than can be answered in the second after which a poll reads again on its own. */
@@ -62,7 +55,7 @@ describe('whoever waits for a person', () => {
   });
 
   it('approval 10 is answered as things stand when the process stops', async () => {
-    const other = await approvalFixture(database.url);
+    const other = await approvalFixture(fixture.settings.DATABASE_URL.reveal());
     const tenant = { tenant: 'ten' };
     const users = Array.from({ length: 10 }, (_, at) =>
       other.rest.as({

@@ -21,8 +21,9 @@ export type RelayCheckpoint = {
   beginReplay(from: bigint, ends: readonly PartitionEnds[]): Promise<bigint>;
 };
 
-const CHECKPOINT = selection({ position: 'bigint', replay_from: orNull('bigint') })
-  .of('c')
+/** How far the log was relayed, and from where a replay goes on. */
+export const RELAYED = selection({ position: 'bigint', replay_from: orNull('bigint') });
+const CHECKPOINT = RELAYED.of('c')
   .joined()
   .and(selection({ epoch: 'text' }).of('e'));
 

@@ -6,7 +6,8 @@
  */
 import type { Log } from '@cardea/event-store';
 import { PARKED_CHANNEL } from '@cardea/log-follower';
-import { type Database, orNull, type RowOf, selection } from '@cardea/read-models';
+import type { Database, RowOf } from '@cardea/read-models';
+import { RELAYED } from './relay-checkpoint.ts';
 
 export type Replay = {
   /** The position up to which the log was relayed when the replay was requested. */
@@ -15,23 +16,21 @@ export type Replay = {
   progress(): Promise<bigint | undefined>;
 };
 
-const CHECKPOINT = selection({ position: 'bigint', replay_from: orNull('bigint') });
-
 export async function askForReplay(
   bus: Pick<Database, 'system'>,
   { log, from }: { readonly log: Log; readonly from: bigint },
 ): Promise<Replay> {
-  const { rows } = await bus.system.query<RowOf<typeof CHECKPOINT>>(
+  const { rows } = await bus.system.query<RowOf<typeof RELAYED>>(
     `UPDATE bus.relay_checkpoints SET replay_from = least(replay_from, $2, position + 1)
-     WHERE log = $1 RETURNING ${CHECKPOINT.columns}`,
+     WHERE log = $1 RETURNING ${RELAYED.columns}`,
     [log, String(from)],
   );
   await bus.system.query(`SELECT pg_notify('${PARKED_CHANNEL}', $1)`, [`${log} relay:${log}`]);
   return {
     through: BigInt(rows[0]?.position ?? 0),
     progress: async () => {
-      const now = await bus.system.query<RowOf<typeof CHECKPOINT>>(
-        `SELECT ${CHECKPOINT.columns} FROM bus.relay_checkpoints WHERE log = $1`,
+      const now = await bus.system.query<RowOf<typeof RELAYED>>(
+        `SELECT ${RELAYED.columns} FROM bus.relay_checkpoints WHERE log = $1`,
         [log],
       );
       const [row] = now.rows;

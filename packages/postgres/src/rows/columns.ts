@@ -55,26 +55,20 @@ type Thawed<Value> = Value extends object
   ? { -readonly [Name in keyof Value]: Thawed<Value[Name]> }
   : Value;
 
-type WrittenValue<C> = C extends SqlType
-  ? SqlTypes[C]['written']
+type ValueOf<C, Way extends 'written' | 'read'> = C extends SqlType
+  ? SqlTypes[C][Way]
   : C extends OrNull<infer Inner>
-    ? WrittenValue<Inner> | null
+    ? ValueOf<Inner, Way> | null
     : C extends Narrowed<SqlType, infer Value>
-      ? Frozen<Value>
-      : never;
-
-type ReadValue<C> = C extends SqlType
-  ? SqlTypes[C]['read']
-  : C extends OrNull<infer Inner>
-    ? ReadValue<Inner> | null
-    : C extends Narrowed<SqlType, infer Value>
-      ? Thawed<Value>
+      ? { readonly written: Frozen<Value>; readonly read: Thawed<Value> }[Way]
       : never;
 
 /** A row as it is written. */
 export type WrittenRow<C extends Columns> = {
-  readonly [Name in keyof C]: WrittenValue<C[Name]>;
+  readonly [Name in keyof C]: ValueOf<C[Name], 'written'>;
 };
 
 /** A row as the driver returns it. */
-export type ReadRow<C extends Columns> = { readonly [Name in keyof C]: ReadValue<C[Name]> };
+export type ReadRow<C extends Columns> = {
+  readonly [Name in keyof C]: ValueOf<C[Name], 'read'>;
+};

@@ -50,7 +50,12 @@ const FIELDS = {
 export type ProfileField = keyof typeof FIELDS;
 export const PROFILE_FIELDS = Object.keys(FIELDS) as readonly ProfileField[];
 /** The fields that the event of a registration contains. The others are set by a later event. */
-type RegisteredField = 'display_name' | 'avatar_url';
+const REGISTERED_FIELDS = ['display_name', 'avatar_url'] as const;
+type RegisteredField = (typeof REGISTERED_FIELDS)[number];
+/** The fields that only a later event sets. */
+export const LATER_FIELDS: readonly ProfileField[] = PROFILE_FIELDS.filter(
+  (field) => !REGISTERED_FIELDS.some((registered) => registered === field),
+);
 
 /** A field that is missing stays unchanged; null clears it. */
 export type Profile<Value> = { readonly [field in ProfileField]?: Value | null };

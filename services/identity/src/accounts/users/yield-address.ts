@@ -4,7 +4,7 @@
  */
 import type { Sealed } from '@cardea/crypto';
 import { accept, type Decision, refuse } from '@cardea/event-store';
-import { NAMES_IN_STATE, PROFILE_FIELDS, type SealedProfile } from '../../http/profile-fields.ts';
+import { LATER_FIELDS, NAMES_IN_STATE, type SealedProfile } from '../../http/profile-fields.ts';
 import { rankOf } from '../../ranks/ranks.ts';
 import { type AddressProof, addressProven } from './prove-address.ts';
 import type { ExistingUser, User, UserEvent } from './user.ts';
@@ -48,9 +48,10 @@ export function yieldAddress(
 const emptied = (user: ExistingUser): SealedProfile => ({
   avatar_url: null,
   ...Object.fromEntries(
-    PROFILE_FIELDS.filter((field) => field !== 'display_name' && field !== 'avatar_url')
-      .filter((field) => user[NAMES_IN_STATE[field]] != null)
-      .map((field) => [field, null]),
+    LATER_FIELDS.filter((field) => user[NAMES_IN_STATE[field]] != null).map((field) => [
+      field,
+      null,
+    ]),
   ),
 });
 

@@ -14,9 +14,9 @@ export const hmac = (key: Buffer, ...parts: readonly (string | Buffer)[]): Buffe
     .update(lengthPrefixed(...parts))
     .digest();
 
-/** Key objects by their bytes. Creating one at every use would cost six times the MAC itself. */
 const keyObjects = new WeakMap<Buffer, KeyObject>();
-function keyObjectOf(key: Buffer): KeyObject {
+/** Key objects by their bytes. Creating one at every use would cost six times the MAC itself. */
+export function keyObjectOf(key: Buffer): KeyObject {
   const known = keyObjects.get(key) ?? createSecretKey(key);
   keyObjects.set(key, known);
   return known;

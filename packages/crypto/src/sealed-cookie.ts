@@ -1,10 +1,10 @@
 /** Encrypts the contents of a cookie, so that its browser can neither read nor change them. */
-import { createSecretKey } from 'node:crypto';
 import type { DerivedKeys } from './derive.ts';
+import { keyObjectOf } from './digest.ts';
 import { decrypt, encrypt, type FieldBinding, Tampered } from './envelope.ts';
 
 export const sealCookie = (text: string, aad: FieldBinding, { current }: DerivedKeys): string =>
-  encrypt(createSecretKey(current), text, aad).toString('base64url');
+  encrypt(keyObjectOf(current), text, aad).toString('base64url');
 
 /** Undefined if it was changed, or made under another key. */
 export function openCookie(
@@ -14,7 +14,7 @@ export function openCookie(
 ): string | undefined {
   for (const key of previous === undefined ? [current] : [current, previous]) {
     try {
-      return decrypt(createSecretKey(key), Buffer.from(value, 'base64url'), aad).toString();
+      return decrypt(keyObjectOf(key), Buffer.from(value, 'base64url'), aad).toString();
     } catch (error) {
       if (!(error instanceof Tampered)) throw error;
     }

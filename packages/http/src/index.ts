@@ -1,5 +1,6 @@
 export { addressLimitKeys, networkOf } from './context/client-network.ts';
 export type { AllowedOrigins } from './context/cross-origin.ts';
+export { endTogether } from './context/end-together.ts';
 export {
   type ApplicationScope,
   applicationScopeOf,

@@ -21,6 +21,10 @@ export type Scheme = {
   readonly link: string;
 };
 
+/** The style sheets of this many combinations of colours are cached. */
+const STYLES_MAX = 500;
+const styles = new Map<string, string>();
+
 export function schemesOf({ primary_color: primary, background_color: background }: Branding): {
   readonly light: Scheme;
   readonly dark: Scheme;
@@ -38,7 +42,16 @@ export function schemesOf({ primary_color: primary, background_color: background
 
 /** The style sheet's custom properties. All values are colours that were made or checked here. */
 export function brandStyle(branding: Branding): string {
-  const { light, dark } = schemesOf(branding);
+  const key = `${branding.primary_color}/${branding.background_color}`;
+  const known = styles.get(key);
+  if (known !== undefined) return known;
+  const style = styleOf(schemesOf(branding));
+  if (styles.size >= STYLES_MAX) styles.clear();
+  styles.set(key, style);
+  return style;
+}
+
+function styleOf({ light, dark }: ReturnType<typeof schemesOf>): string {
   const vars = ({ page, pageText, brand, onBrand, link }: Scheme) =>
     `:root{--page:${page};--page-text:${pageText};--brand:${brand};--on-brand:${onBrand};` +
     `--brand-line:${link};--link:${link}}`;

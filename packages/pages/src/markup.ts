@@ -12,8 +12,10 @@ const ENTITIES: { readonly [character: string]: string } = {
   "'": '&#39;',
 };
 
+const SPECIAL = /[&<>"']/;
+
 const escaped = (text: string): string =>
-  text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  SPECIAL.test(text) ? text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '') : text;
 
 const isMarkup = (part: Markup | readonly Markup[]): part is Markup => KIND in part;
 
@@ -21,11 +23,17 @@ function textOf(part: Part): string {
   if (part === undefined) return '';
   if (typeof part === 'string') return escaped(part);
   if (typeof part === 'number') return String(part);
-  return isMarkup(part) ? part.text : part.map(({ text }) => text).join('');
+  if (isMarkup(part)) return part.text;
+  let text = '';
+  for (const each of part) text += each.text;
+  return text;
 }
 
-export const html = (texts: TemplateStringsArray, ...parts: readonly Part[]): Markup =>
-  trusted(String.raw({ raw: texts }, ...parts.map(textOf)));
+export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+  let text = texts[0] ?? '';
+  for (const [at, part] of parts.entries()) text += textOf(part) + (texts[at + 1] ?? '');
+  return trusted(text);
+}
 
 /** Marks text that this program has made as markup: style sheets, scripts, drawings. */
 export const trusted = (text: string): Markup => ({ [KIND]: true, text });

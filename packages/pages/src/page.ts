@@ -2,8 +2,9 @@
  * The one frame of all pages: server-side HTML in the tenant's colours and the reader's language. Style and script are
  * allowed by their hashes, and nothing is loaded from elsewhere except the tenant's logo.
  */
+import type { ServerResponse } from 'node:http';
 import { sha256 } from '@cardea/crypto';
-import { isForm } from '@cardea/http';
+import { endTogether, isForm } from '@cardea/http';
 import { DEFAULT_LANGUAGE, type Language } from '@cardea/mail';
 import { acceptsPage } from './accepts-page.ts';
 import { type Branding, brandStyle } from './branding.ts';
@@ -67,6 +68,9 @@ export function frameOf<Key extends string>(
   };
 }
 
+/** Pages have few scripts, and tenants few colours. Beyond this many, the hashes are computed anew. */
+const HASHES_MAX = 500;
+const hashes = new Map<string, string>();
 const STYLE_HASH = hashOf(STYLE);
 
 export function page(frame: Frame, shown: PageBody): Html {
@@ -129,7 +133,12 @@ function policyOf(of: {
 }
 
 function hashOf(text: string): string {
-  return `'sha256-${sha256(text).toString('base64')}'`;
+  const known = hashes.get(text);
+  if (known !== undefined) return known;
+  const hash = `'sha256-${sha256(text).toString('base64')}'`;
+  if (hashes.size >= HASHES_MAX) hashes.clear();
+  hashes.set(text, hash);
+  return hash;
 }
 
 /**
@@ -189,16 +198,13 @@ export const plainPage = (
   more: Markup = NOTHING,
 ): Html => page(frame, { title, body: html`<p>${lead}</p>${more}` });
 
-type Response = {
-  readonly writeHead: (status: number, headers: { [name: string]: string | number }) => unknown;
-  readonly end: (text: string) => unknown;
-};
-
 export const send =
   (status: number, { html: text, headers }: Html, more: { [name: string]: string } = {}) =>
-  (response: Response): void => {
-    response.writeHead(status, { ...headers, ...more, 'Content-Length': Buffer.byteLength(text) });
-    response.end(text);
+  (response: ServerResponse): void => {
+    // Encoded once, for both its length and the socket.
+    const content = Buffer.from(text);
+    response.writeHead(status, { ...headers, ...more, 'Content-Length': content.length });
+    endTogether({ response, content, encoding: 'utf8' });
   };
 
 export const wantsPage = (headers: Headers): boolean => acceptsPage(headers['accept']);

@@ -5,7 +5,7 @@ function fixture() {
   const ended: string[] = [];
   const response = { end: (text: string) => ended.push(text) } as never;
   const answer = (...texts: readonly string[]) => {
-    for (const text of texts) endTogether({ response, text, encoding: 'utf8' });
+    for (const content of texts) endTogether({ response, content, encoding: 'utf8' });
   };
   return { ended, answer };
 }

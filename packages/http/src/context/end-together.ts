@@ -11,7 +11,8 @@ export const TOGETHER_MAX = 8;
 
 type Ending = {
   readonly response: Pick<ServerResponse, 'end'>;
-  readonly text: string;
+  readonly content: string | Buffer;
+  /** The encoding of a string. */
   readonly encoding: 'latin1' | 'utf8';
 };
 
@@ -28,5 +29,5 @@ export function endTogether(ending: Ending): void {
 export function endAll(): void {
   const ready = waiting;
   waiting = [];
-  for (const { response, text, encoding } of ready) response.end(text, encoding);
+  for (const { response, content, encoding } of ready) response.end(content, encoding);
 }

@@ -39,7 +39,7 @@ export function writeJson(
   response.writeHead(status, headers);
   // If the text has one byte per character it is ASCII, and Latin-1 encodes it identically at lower cost.
   const encoding = length === text.length ? 'latin1' : 'utf8';
-  endTogether({ response, text, encoding });
+  endTogether({ response, content: text, encoding });
 }
 
 export const errorBody = ({ code, message, details }: Refusal, requestId: string) => ({

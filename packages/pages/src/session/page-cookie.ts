@@ -70,8 +70,10 @@ export function pageCookies(keys: DerivedKeys, { PUBLIC_URL }: { readonly PUBLIC
 
 function cookieOf({ cookie = '' }: Headers, name: string): string | undefined {
   for (const pair of cookie.split(';')) {
-    const [key = '', value] = pair.trim().split('=');
-    if (key === name && value !== undefined && /^[\w.,-]+$/.test(value)) return value;
+    const mark = pair.indexOf('=');
+    if (mark === -1 || pair.slice(0, mark).trim() !== name) continue;
+    const value = pair.slice(mark + 1).trim();
+    if (/^[\w.,-]+$/.test(value)) return value;
   }
   return undefined;
 }
@@ -90,9 +92,23 @@ export const pageClaims = ({
   readonly tid: string;
 } => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 
+type FormTokens = { readonly key: Buffer; readonly byPath: Map<string, string> };
+/** A page has several forms, all with the token of its path. The cookie is another object in each request. */
+const formTokens = new WeakMap<PageCookie, FormTokens>();
+
 /** Proves that a form was shown to this sign-in, at this path. */
-export const formToken = ({ nonce }: PageCookie, path: string): string =>
-  hmac(Buffer.from(nonce, 'base64url'), 'form', path).toString('base64url');
+export function formToken(cookie: PageCookie, path: string): string {
+  const tokens = formTokens.get(cookie) ?? {
+    key: Buffer.from(cookie.nonce, 'base64url'),
+    byPath: new Map<string, string>(),
+  };
+  formTokens.set(cookie, tokens);
+  const known = tokens.byPath.get(path);
+  if (known !== undefined) return known;
+  const token = hmac(tokens.key, 'form', path).toString('base64url');
+  tokens.byPath.set(path, token);
+  return token;
+}
 
 export const isFormToken = (shown: string, cookie: PageCookie, path: string): boolean =>
   sameBytes(shown, formToken(cookie, path));

@@ -33,8 +33,12 @@ export const catalogue = <Key extends string>(
 
 export const sayIn =
   <Key extends string>(texts: Catalogue<Key>, language: Language): Say<Key> =>
-  (key, values = {}) =>
-    texts[language][key].replaceAll(/\{(\w+)\}/g, (_whole, name) => values[name] ?? '');
+  (key, values = {}) => {
+    const text = texts[language][key];
+    return text.includes('{')
+      ? text.replaceAll(/\{(\w+)\}/g, (_whole, name) => values[name] ?? '')
+      : text;
+  };
 
 /** Codes of limits, which expire on their own. */
 const LIMITED: ReadonlySet<string> = new Set(['rate_limited', 'too_many_attempts']);

@@ -1,6 +1,5 @@
 /** Shows a page, a part of it, or what one of its scripts requests. Nothing is changed. */
 import { stepUpOf } from '@cardea/http';
-import { frameOf } from '../page.ts';
 import { signInAddress } from '../session/page-paths.ts';
 import type { Visit } from '../session/visits.ts';
 import { drawPage, isOldSignIn, opensAlone, shownOf } from './draw-page.ts';
@@ -42,13 +41,13 @@ export async function show<Key extends string, Data>(
   const isElsewhere = query['in'] !== undefined && query['in'] !== visit.tenantId;
   // An open page requests this repeatedly, and shows nothing of the frame.
   if (query['part'] !== undefined && !isElsewhere) return part(context, call, visit);
-  const frame = await frameFor(context, visit, headers);
   if (isElsewhere) {
     const there = signInAddress({ returnTo: path, tenant: query['in'] });
-    return answered(200, elsewherePage(frame, there));
+    return answered(200, elsewherePage(await frameFor(context, visit, headers), there));
   }
   const form = query['form'] === undefined ? undefined : context.of.forms[query['form']];
-  const [answers, ways] = await Promise.all([
+  const [frame, answers, ways] = await Promise.all([
+    frameFor(context, visit, headers),
     answersOf(context, call, visit),
     form === undefined ? undefined : waysFor(context, visit, form),
   ]);
@@ -141,11 +140,12 @@ async function fragment<Key extends string, Data>(
   const { headers, params, query } = call.request;
   const draw = context.of.parts?.[query['part'] ?? ''];
   if (draw === undefined) return answeredFragment(404, '');
-  const answers = await answersOf(context, call, visit);
+  const [frame, answers] = await Promise.all([
+    frameFor(context, visit, headers),
+    answersOf(context, call, visit),
+  ]);
   if (answers === 'gone') return NOTHING_SENT;
   if ('refusal' in answers) return answeredFragment(answers.refusal.status, '');
-  const tenant = await context.tenant(visit.tenantId);
-  const frame = frameOf(context.texts, tenant, headers);
   const path = pathOf(context.of.path, params);
   const data = answers.data as Data;
   const { text } = draw(shownOf({ context, request: call.request, frame, visit, path, data }));

@@ -195,10 +195,13 @@ async function sets(context: BenchContext): Promise<readonly Row[]> {
   const rest: RestDriver = restDriver({ baseUrl: base });
   const callers = context.smoke ? CONNECTIONS_SMOKE : CONNECTIONS;
   const holders = context.smoke ? HOLDERS_SMOKE : HOLDERS;
-  const vends = await gatedVends(rest, { callers, holders });
-  const side = (name: string, vend: (caller: number) => Promise<void>): Side => ({
+  const vends = await gatedVends(rest, { holders });
+  const side = (name: string, vend: () => Promise<void>): Side => ({
     name,
-    measure: (seconds) => measureCalls(callers, seconds, vend),
+    measure: async (seconds) => {
+      await vends.prepare(seconds);
+      return measureCalls(callers, seconds, vend, vends.isExhausted);
+    },
   });
   return [
     await context.compare({

@@ -5,21 +5,27 @@ import { ok, PASSWORD, signUp } from './sign-up.ts';
 
 const SET = { relation: 'member', object_type: 'group', object_id: 'approvers' };
 const FIELD = 'password';
-/** A user may have five open requests of an agent. */
-const AGENTS_PER_CALLER = 4;
+/** The vends for which an agent may ask one person or set within a minute (`docs/design/approval.md`). */
+const VENDS_PER_AGENT_MAX = 20;
+/** More vends than a second has on any machine that measured them. */
+const VENDS_PER_SECOND_MAX = 250;
 
 export type GatedVends = {
+  /** Creates agents for a measurement of this length, so that none of them meets the limit of an agent. */
+  readonly prepare: (seconds: number) => Promise<void>;
+  /** Whether the agents have asked for all that they may. */
+  readonly isExhausted: () => boolean;
   /** An agent session asks, the approver says yes, and the session gets the value. */
-  readonly toPerson: (caller: number) => Promise<void>;
+  readonly toPerson: () => Promise<void>;
   /** Works like `toPerson`, but each member of a set may approve. */
-  readonly toSet: (caller: number) => Promise<void>;
+  readonly toSet: () => Promise<void>;
 };
 
-type Asked = { readonly service: string; readonly caller: number; readonly approver: RestDriver };
+type Asked = { readonly service: string; readonly approver: RestDriver };
 
 export async function gatedVends(
   rest: RestDriver,
-  { callers, holders }: { readonly callers: number; readonly holders: number },
+  { holders }: { readonly holders: number },
 ): Promise<GatedVends> {
   const owner = await signUp(rest, `gated-${randomBytes(4).toString('hex')}`);
   const people: { readonly id: string; readonly rest: RestDriver }[] = [];
@@ -28,11 +34,10 @@ export async function gatedVends(
   if (person === undefined) throw new Error('nobody holds the relation');
   await gatedService(owner.rest, 'by-person', { user_id: person.id });
   await gatedService(owner.rest, 'by-set', SET);
-  const agents: RestDriver[] = [];
-  while (agents.length < callers * AGENTS_PER_CALLER) agents.push(await agentOf(rest, owner));
+  let agents: RestDriver[] = [];
   let turn = 0;
-  const vend = async ({ service, caller, approver }: Asked): Promise<void> => {
-    const agent = agents[caller + callers * (turn++ % AGENTS_PER_CALLER)] as RestDriver;
+  const vend = async ({ service, approver }: Asked): Promise<void> => {
+    const agent = agents[turn++ % agents.length] as RestDriver;
     const services = [{ service_name: service, fields: [FIELD] }];
     const session = ok(await agent.post('/api/v1/agent/sessions', { services, purpose: 'bench' }));
     const { id, capability_token } = session.data;
@@ -46,10 +51,18 @@ export async function gatedVends(
     if (given.data.fields?.[FIELD] !== 'kept') throw new Error('no value was vended');
   };
   return {
-    toPerson: (caller) => vend({ service: 'by-person', caller, approver: person.rest }),
-    toSet: (caller) => {
+    prepare: async (seconds) => {
+      const count = Math.ceil((seconds * VENDS_PER_SECOND_MAX) / VENDS_PER_AGENT_MAX);
+      const made: RestDriver[] = [];
+      while (made.length < count) made.push(await agentOf(rest, owner));
+      agents = made;
+      turn = 0;
+    },
+    isExhausted: () => turn >= agents.length * VENDS_PER_AGENT_MAX,
+    toPerson: () => vend({ service: 'by-person', approver: person.rest }),
+    toSet: () => {
       const { rest: approver } = people[turn % holders] as (typeof people)[number];
-      return vend({ service: 'by-set', caller, approver });
+      return vend({ service: 'by-set', approver });
     },
   };
 }

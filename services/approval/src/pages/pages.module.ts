@@ -1,5 +1,6 @@
 /** The pages on which people decide. They call this service's own endpoints. */
-import { pageRoutes } from '@cardea/pages';
+import { pageRoutes, type ShownTenant } from '@cardea/pages';
+import { loadingCache } from '@cardea/runtime';
 import type { Module, RateLimit, ServiceDependencies } from '@cardea/service';
 import type { ChannelEndpoints } from '../channels/channels.module.ts';
 import type { DeputyEndpoints } from '../deputies/deputies.module.ts';
@@ -20,6 +21,9 @@ const FORMS_BY_ADDRESS: RateLimit = {
   counts: 'calls',
 };
 
+/** The names and colours of tenants, whose rows lag behind identity anyway. */
+const LOOKS = { entriesMax: 1_000, ttlMs: 5_000 } as const;
+
 export type PagesDependencies = Pick<
   ServiceDependencies,
   'clock' | 'limits' | 'pageKeys' | 'peers' | 'revocations' | 'settings'
@@ -32,6 +36,7 @@ export type PagesDependencies = Pick<
 
 export function pagesModule(needs: PagesDependencies): Module {
   const { identityFacts, peers, endpoints } = needs;
+  const looks = loadingCache<string, ShownTenant>(needs.clock, LOOKS);
   const shared = {
     ...needs,
     admitForm: async (ip: string) => {
@@ -43,11 +48,12 @@ export function pagesModule(needs: PagesDependencies): Module {
     ended: peers.identity.ended,
     proofs: peers.identity.proofs,
     stepUp: peers.identity.stepUp,
-    tenant: async (tenantId: string) => {
-      const { language, brand } = await identityFacts.mailLook(tenantId);
-      const branding = { primary_color: brand.color ?? null };
-      return { displayName: brand.name, settings: { branding, language } };
-    },
+    tenant: (tenantId: string) =>
+      looks.get(tenantId, async () => {
+        const { language, brand } = await identityFacts.mailLook(tenantId);
+        const branding = { primary_color: brand.color ?? null };
+        return { displayName: brand.name, settings: { branding, language } };
+      }),
   };
   return {
     endpoints: [

@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module';
 import type { Logger, Secret } from '@cardea/runtime';
-import { type ISocketFactory, Kafka, type LogEntry, logLevel, type RetryOptions } from 'kafkajs';
+import type { ISocketFactory, Kafka, LogEntry, RetryOptions } from 'kafkajs';
 
 /**
  * Connects to the brokers. Each publisher, consumer and admin request has its own connections, so that one that hangs
@@ -37,8 +38,9 @@ export const kafkaClient = (address: KafkaAddress): KafkaClient => {
         };
   return {
     log,
-    connect: ({ retry = RETRY, onLine = () => {} } = {}) =>
-      new Kafka({
+    connect: ({ retry = RETRY, onLine = () => {} } = {}) => {
+      const driver = kafkaDriver();
+      return new driver.Kafka({
         clientId: CLIENT_ID,
         brokers: [...brokers],
         ssl: tls,
@@ -46,15 +48,20 @@ export const kafkaClient = (address: KafkaAddress): KafkaClient => {
         retry,
         connectionTimeout: CONNECT_MS_MAX,
         requestTimeout: REQUEST_MS_MAX,
-        logLevel: logLevel.WARN,
+        logLevel: driver.logLevel.WARN,
         logCreator: () => (entry) => {
           onLine();
           note(log, entry);
         },
         ...(socketFactory === undefined ? {} : { socketFactory }),
-      }),
+      });
+    },
   };
 };
+
+/** Loaded when a broker is called: a process whose topics are tables never does. */
+export const kafkaDriver = (): typeof import('kafkajs') =>
+  createRequire(import.meta.url)('kafkajs');
 
 const CLIENT_ID = 'cardea';
 const CONNECT_MS_MAX = 3000;

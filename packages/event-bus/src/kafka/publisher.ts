@@ -1,13 +1,12 @@
 import type { IntegrationEvent } from '@cardea/contracts';
 import { Outage } from '@cardea/runtime';
 import type { Producer } from 'kafkajs';
-import { Partitioners } from 'kafkajs';
 import type { Publisher } from '../bus.ts';
 import type { DeadLetter, DeadLetters } from '../consuming/dead-letter.ts';
 import { partitionOf } from '../partition.ts';
 import { bounded, boundedEnd, KafkaUnavailable } from './bounded.ts';
 import { type OutgoingRecord, recordOf } from './cloud-event.ts';
-import { type KafkaClient, RETRY_FOR_EVER } from './kafka-client.ts';
+import { type KafkaClient, kafkaDriver, RETRY_FOR_EVER } from './kafka-client.ts';
 import { topicEnds } from './topic-ends.ts';
 
 /**
@@ -59,7 +58,7 @@ const topicSender = (client: KafkaClient, topic: string): TopicSender => {
     const made = client.connect({ retry: RETRY_FOR_EVER }).producer({
       idempotent: true,
       maxInFlightRequests: 1,
-      createPartitioner: Partitioners.DefaultPartitioner,
+      createPartitioner: kafkaDriver().Partitioners.DefaultPartitioner,
       retry: RETRY_FOR_EVER,
       metadataMaxAge: METADATA_MS_MAX,
       allowAutoTopicCreation: false,

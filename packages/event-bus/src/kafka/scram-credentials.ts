@@ -27,7 +27,7 @@ export async function setCredentials(
         encode: async () => upserting(credentials),
       },
       response: {
-        decode: async (raw) => refusalsIn(new Decoder(raw)),
+        decode: async (raw) => refusalsIn(newDecoder(raw)),
         parse: async (read) => read,
       },
     });
@@ -87,14 +87,14 @@ type Call<T> = {
 };
 
 const require = createRequire(import.meta.url);
-const Encoder: new () => Encoder = require('kafkajs/src/protocol/encoder');
-const Decoder: new (raw: Buffer) => Decoder = require('kafkajs/src/protocol/decoder');
+const newEncoder = (): Encoder => new (require('kafkajs/src/protocol/encoder'))();
+const newDecoder = (raw: Buffer): Decoder => new (require('kafkajs/src/protocol/decoder'))(raw);
 
 /** An empty list of tagged fields, which ends each part of a request. */
 const NO_TAGS = undefined;
 
 const upserting = (credentials: readonly ScramCredential[]): Encoder =>
-  new Encoder()
+  newEncoder()
     .writeUVarIntBytes(NO_TAGS) // This is the end of the header.
     .writeUVarIntArray([])
     .writeUVarIntArray(credentials.map(encoded))
@@ -103,7 +103,7 @@ const upserting = (credentials: readonly ScramCredential[]): Encoder =>
 function encoded({ name, password }: ScramCredential): Encoder {
   const salt = randomBytes(SALT_BYTES);
   const salted = pbkdf2Sync(password.reveal(), salt, ITERATIONS, KEY_BYTES, 'sha512');
-  return new Encoder()
+  return newEncoder()
     .writeUVarIntString(name)
     .writeInt8(SCRAM_SHA_512)
     .writeInt32(ITERATIONS)

@@ -1,17 +1,12 @@
 /** Kafka users for single services: each may write the topics of its service, and read those that it subscribes to. */
 
-import { createRequire } from 'node:module';
 import { LISTENS_TO, type ServiceName, topicOf } from '@cardea/contracts';
 import type { AclEntry } from 'kafkajs';
 import { deadLetterTopicOf } from '../consuming/dead-letter.ts';
 import { AUDIT_CHECKPOINTS_TOPIC } from '../topics.ts';
 import { boundedEnd } from './bounded.ts';
-import { type KafkaClient, RETRY_SHORTLY } from './kafka-client.ts';
+import { type KafkaClient, kafkaDriver, RETRY_SHORTLY } from './kafka-client.ts';
 import { type ScramCredential, setCredentials } from './scram-credentials.ts';
-
-/** The driver is a CommonJS module, and Node recognises only some of its exports. */
-const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } =
-  createRequire(import.meta.url)('kafkajs') as typeof import('kafkajs');
 
 export type KafkaUser = ScramCredential & { readonly service: ServiceName };
 
@@ -32,6 +27,8 @@ export async function makeKafkaUsers(
 }
 
 function rightsOf({ service, name }: KafkaUser): readonly AclEntry[] {
+  const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } =
+    kafkaDriver();
   const may = (
     resourceType: AclEntry['resourceType'],
     resourceName: string,

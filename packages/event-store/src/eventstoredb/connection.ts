@@ -4,16 +4,17 @@
  * the module and crashes when a connection breaks, and its `readAll` has no filter.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EventStoreDBClient } from '@eventstore/db-client';
-import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type {
   AppendReq,
   AppendResp,
   ReadReq,
   ReadResp,
 } from '@eventstore/db-client/generated/streams_pb.js';
-import { type CallOptions, type Channel, type Metadata, status } from '@grpc/grpc-js';
+import type { CallOptions, Channel, Metadata, status as Status } from '@grpc/grpc-js';
 import { EventStoreUnavailable } from '../event-store.ts';
+import { driver } from './driver.ts';
 
 /** One try of a call. Two of them fit in the 10 s within which every call of the product ends. */
 const CALL_DEADLINE_MS = 4000;
@@ -60,7 +61,7 @@ export function eventStoreDbConnection(url: string): EventStoreDbConnection {
 
   const once = async <T>(call: (stub: StreamsClient) => Promise<T>): Promise<T> => {
     isUsed = true;
-    const stub = await inside.getGRPCClient(StreamsClient, 'cardea');
+    const stub = await inside.getGRPCClient(driver().stub, 'cardea');
     try {
       return await call(stub);
     } catch (error) {
@@ -109,7 +110,7 @@ function clientOf(url: string): EventStoreDBClient {
   const own = /[?&]keepalivetimeout=/i.test(url);
   const more = `${url.includes('?') ? '&' : '?'}keepAliveTimeout=${KEEP_ALIVE_TIMEOUT_MS}`;
   try {
-    return EventStoreDBClient.connectionString(own ? url : `${url}${more}`);
+    return driver().client.connectionString(own ? url : `${url}${more}`);
   } catch {
     // The client's own message quotes the URL with its password.
     throw new Error('EVENTSTORE_URL is no connection string of EventStoreDB');
@@ -174,27 +175,26 @@ const followOnce = (
   });
 
 /** The server understood the request and refused it. A repeat would be refused too, and nothing was stored. */
-const REFUSALS: ReadonlySet<unknown> = new Set([
-  status.INVALID_ARGUMENT,
-  status.FAILED_PRECONDITION,
-  status.OUT_OF_RANGE,
-  status.UNIMPLEMENTED,
-]);
+const REFUSALS = [
+  'INVALID_ARGUMENT',
+  'FAILED_PRECONDITION',
+  'OUT_OF_RANGE',
+  'UNIMPLEMENTED',
+] as const;
 /** Our credentials are wrong. This is an outage until an operator corrects them, and no fault of the append. */
-const OUR_FAULTS: ReadonlySet<unknown> = new Set([
-  status.UNAUTHENTICATED,
-  status.PERMISSION_DENIED,
-]);
+const OUR_FAULTS = ['UNAUTHENTICATED', 'PERMISSION_DENIED'] as const;
 
 /**
  * After a call without a response the connection is replaced, because its keep-alive would take three times as long.
  */
 const asOutage = (error: unknown): unknown =>
-  codeOf(error) === status.DEADLINE_EXCEEDED
-    ? Object.assign(new Error('late'), { code: status.UNAVAILABLE, details: '' })
+  isOneOf(['DEADLINE_EXCEEDED'], error)
+    ? Object.assign(new Error('late'), { code: driver().status.UNAVAILABLE, details: '' })
     : error;
 
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;
-const isRefusal = (error: unknown): boolean => REFUSALS.has(codeOf(error));
-const isOurFault = (error: unknown): boolean => OUR_FAULTS.has(codeOf(error));
+const isOneOf = (names: readonly (keyof typeof Status)[], error: unknown): boolean =>
+  names.some((name) => driver().status[name] === codeOf(error));
+const isRefusal = (error: unknown): boolean => isOneOf(REFUSALS, error);
+const isOurFault = (error: unknown): boolean => isOneOf(OUR_FAULTS, error);

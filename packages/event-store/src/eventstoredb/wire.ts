@@ -2,10 +2,9 @@
  * How events and reads are encoded for EventStoreDB. The server's event ids are new for each call of
  * append; our ids are in the metadata, with everything else that the server has no field for.
  */
-import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type { AppendReq, ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import messages from '@eventstore/db-client/generated/streams_pb.js';
 import type { Append, Log, NewEvent, RecordedEvent } from '../event-store.ts';
+import { driver } from './driver.ts';
 
 /** `<log>.<noun>-<id>`. No log's name is a prefix of another's. */
 export const wireName = (log: Log, streamId: string): string => `${log}.${streamId}`;
@@ -52,6 +51,7 @@ export function appendRequests(
   expected: number,
   wireIds: readonly string[],
 ): readonly AppendReq[] {
+  const { messages, shared } = driver();
   const options = new messages.AppendReq.Options();
   options.setStreamIdentifier(identifier(name));
   if (expected === 0) options.setNoStream(new shared.Empty());
@@ -70,6 +70,7 @@ export function appendRequests(
 
 /** Up to `count` events of a stream from a revision (1) on, or only its last one. */
 export function streamRequest(name: string, from: number | 'last', count: number): ReadReq {
+  const { messages, shared } = driver();
   const stream = new messages.ReadReq.Options.StreamOptions();
   stream.setStreamIdentifier(identifier(name));
   const options = common(count).setStream(stream).setNoFilter(new shared.Empty());
@@ -82,12 +83,13 @@ export function streamRequest(name: string, from: number | 'last', count: number
 
 /** Up to `count` events of a log in order, from and including a position of the server's. */
 export const logRequest = (log: Log, from: bigint, count: number): ReadReq =>
-  new messages.ReadReq().setOptions(
+  new (driver().messages.ReadReq)().setOptions(
     common(count).setAll(placeIn(from)).setFilter(filterOf(log, READ_WINDOW_RECORDS)),
   );
 
 /** The last event of a log or, without a log, of the server. */
 export function lastRequest(log?: Log): ReadReq {
+  const { messages, shared } = driver();
   const all = new messages.ReadReq.Options.AllOptions().setEnd(new shared.Empty());
   const options = common(1).setAll(all).setReadDirection(BACKWARDS);
   if (log === undefined) options.setNoFilter(new shared.Empty());
@@ -97,6 +99,7 @@ export function lastRequest(log?: Log): ReadReq {
 
 /** All events of a log after a position. The call has no end. */
 export function followRequest(log: Log, after: bigint): ReadReq {
+  const { messages } = driver();
   const options = common(undefined)
     .setAll(placeIn(after))
     .setFilter(filterOf(log, CHECKPOINT_RECORDS));
@@ -111,6 +114,7 @@ const CHECKPOINT_RECORDS = 32;
 const READ_WINDOW_RECORDS = 2000;
 
 function common(count: number | undefined): ReadReq.Options {
+  const { messages, shared } = driver();
   const options = new messages.ReadReq.Options();
   options.setUuidOption(new messages.ReadReq.Options.UUIDOption().setString(new shared.Empty()));
   if (count !== undefined) options.setCount(String(count));
@@ -118,6 +122,7 @@ function common(count: number | undefined): ReadReq.Options {
 }
 
 function placeIn(position: bigint): ReadReq.Options.AllOptions {
+  const { messages, shared } = driver();
   const all = new messages.ReadReq.Options.AllOptions();
   if (position === 0n) return all.setStart(new shared.Empty());
   const place = new messages.ReadReq.Options.Position();
@@ -127,6 +132,7 @@ function placeIn(position: bigint): ReadReq.Options.AllOptions {
 }
 
 function filterOf(log: Log, windowRecords: number): ReadReq.Options.FilterOptions {
+  const { messages } = driver();
   const expression = new messages.ReadReq.Options.FilterOptions.Expression();
   expression.setPrefixList([prefixOf(log)]);
   const filter = new messages.ReadReq.Options.FilterOptions();
@@ -136,7 +142,8 @@ function filterOf(log: Log, windowRecords: number): ReadReq.Options.FilterOption
   return filter;
 }
 
-const identifier = (name: string) => new shared.StreamIdentifier().setStreamName(Buffer.from(name));
+const identifier = (name: string) =>
+  new (driver().shared.StreamIdentifier)().setStreamName(Buffer.from(name));
 
 /** The position of a result of `$all`; undefined when the result is not an event. */
 export function positionOf(answer: ReadResp): bigint | undefined {

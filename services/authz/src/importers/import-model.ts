@@ -12,10 +12,13 @@ import { publish } from '../models/publish/publish.ts';
 import { faultsOfModel, type ModelFault, type Types } from '../relations/rules.ts';
 import { noBarrier, writeBarrier } from '../replicas/write-barrier.ts';
 import { DEPTH_MAX, NotImportable } from './expression.ts';
-import { typesOfOpenFga } from './openfga.ts';
 import { typesOfZed } from './zed.ts';
 
-const LANGUAGES = { openfga: typesOfOpenFga, zed: typesOfZed } as const;
+/** OpenFGA's own parser is loaded with the first model in its language. */
+const LANGUAGES = {
+  openfga: async (text: string) => (await import('./openfga.ts')).typesOfOpenFga(text),
+  zed: typesOfZed,
+} as const;
 export type ModelLanguage = keyof typeof LANGUAGES;
 export const MODEL_LANGUAGES = Object.keys(LANGUAGES) as readonly ModelLanguage[];
 
@@ -30,11 +33,11 @@ export type Imported =
   | { readonly refused: 'version_conflict' | 'model_unchanged' };
 
 /** Converts the model to Cardea's own form. Nothing is stored. */
-export function readModel(text: string, language: ModelLanguage): ReadModel {
+export async function readModel(text: string, language: ModelLanguage): Promise<ReadModel> {
   let types: Types;
   try {
     expectShallow(text);
-    types = LANGUAGES[language](text);
+    types = await LANGUAGES[language](text);
   } catch (error) {
     if (!(error instanceof NotImportable)) throw error;
     return { refused: 'not_importable', message: error.message };

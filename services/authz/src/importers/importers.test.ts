@@ -221,8 +221,9 @@ describe('a model of another product', () => {
     ],
   ] as const)(
     'C2 is refused within the bounds of a published one: %s',
-    (_, language, text, message) => {
-      expect(readModel(text, language)).toEqual({ refused: 'not_importable', message });
+    async (_, language, text, message) => {
+      const refused = { refused: 'not_importable', message };
+      expect(await readModel(text, language)).toEqual(refused);
     },
   );
 });

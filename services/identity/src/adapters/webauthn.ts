@@ -1,12 +1,13 @@
 /**
  * Passkeys (WebAuthn, `@simplewebauthn/server`). Invalid client data leads to a return value, never to an exception.
  */
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
+import type {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
+
+/** Loaded with the first passkey, for its 300 files take longer than the rest of a start needs. */
+const library = () => import('@simplewebauthn/server');
 
 /** The owner of passkeys: the domain, its name, and the pages that may use them. */
 export type RelyingParty = {
@@ -76,14 +77,14 @@ const withoutEmptyTexts = (members: Members, names: readonly string[]): Members 
   );
 
 /** The options with which a browser creates a passkey. They require user verification: a PIN, a finger or a face. */
-export const creationOptions = (of: {
+export const creationOptions = async (of: {
   readonly rp: RelyingParty;
   readonly challenge: Buffer;
   readonly userHandle: Buffer;
   readonly account: string;
   readonly existing: readonly Listed[];
 }) =>
-  generateRegistrationOptions({
+  (await library()).generateRegistrationOptions({
     rpName: of.rp.name,
     rpID: of.rp.id,
     userName: of.account,
@@ -95,12 +96,12 @@ export const creationOptions = (of: {
   });
 
 /** The options with which a browser uses a passkey: one of the listed, or any of the domain if none is listed. */
-export const requestOptions = (of: {
+export const requestOptions = async (of: {
   readonly rp: Pick<RelyingParty, 'id'>;
   readonly challenge: Buffer;
   readonly allowed: readonly Listed[];
 }) =>
-  generateAuthenticationOptions({
+  (await library()).generateAuthenticationOptions({
     rpID: of.rp.id,
     challenge: new Uint8Array(of.challenge),
     userVerification: 'required',
@@ -123,8 +124,9 @@ export async function madePasskey({
   challenge,
   rp,
 }: Shown): Promise<NewPasskey | undefined> {
+  const { verifyRegistrationResponse: verify } = await library();
   try {
-    const { verified, registrationInfo: info } = await verifyRegistrationResponse({
+    const { verified, registrationInfo: info } = await verify({
       response: withoutEmpty(response) as Registration,
       expectedChallenge: challenge,
       expectedOrigin: [...rp.origins],
@@ -151,9 +153,10 @@ export async function shownPasskey(
   { response, challenge, rp }: Shown,
   credential: PasskeyCredential,
 ): Promise<{ readonly counter: number; readonly backedUp: boolean } | undefined> {
+  const { verifyAuthenticationResponse: verify } = await library();
   try {
     const answer = withoutEmpty(response) as Assertion;
-    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+    const { verified, authenticationInfo } = await verify({
       response: answer,
       expectedChallenge: challenge,
       expectedOrigin: [...rp.origins],

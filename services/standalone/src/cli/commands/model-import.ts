@@ -51,7 +51,7 @@ export const modelImport: Command = {
     if (!prints && !TENANT.test(tenantId))
       throw new WrongUsage('--tenant takes the id of a tenant');
     const expectedVersion = versionOf(call);
-    const read = readModel(textIn(file), languageOf(call, file));
+    const read = await readModel(textIn(file), languageOf(call, file));
     if ('refused' in read) {
       const { refused } = read;
       if (refused === 'not_importable') throw new NotDone(read.message, refused);

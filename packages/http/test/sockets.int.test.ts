@@ -15,6 +15,8 @@ const head = (lines: readonly string[], request = 'POST /api/v1/open HTTP/1.1') 
   `${[request, 'Host: x', ...lines].join('\r\n')}\r\n\r\n`;
 const json = 'Content-Type: application/json';
 const close = 'Connection: close';
+/** What is read of a body after its request was refused. */
+const LEFTOVER_MAX_BYTES = 4 * 1024 * 1024;
 
 const statusOf = (answer: string) => answer.split('\r\n', 1)[0];
 const bodyOf = (answer: string) => JSON.parse(answer.slice(answer.lastIndexOf('\r\n\r\n') + 4));
@@ -103,6 +105,31 @@ describe('bytes that no client would send', () => {
     const statuses = new Set((await Promise.all(all)).map(statusOf));
     expect([...statuses].filter((line) => line !== '')).toEqual(['HTTP/1.1 408 Request Timeout']);
   });
+  it.each([
+    ['before its body', 415, 'Content-Type: text/plain'],
+    ['while its body arrives', 413, json],
+  ])(
+    'C1 have little of an endless body read when they are refused %s',
+    async (_when, status, type) => {
+      const socket = connect(fixture.port, '127.0.0.1');
+      let answer = '';
+      socket.on('data', (data) => {
+        answer += data;
+      });
+      socket.on('error', () => {});
+      const part = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+      const send = () => {
+        while (!socket.destroyed && socket.write(part));
+      };
+      socket.on('drain', send);
+      socket.write(head([type, 'Transfer-Encoding: chunked']));
+      send();
+      await new Promise((resolve) => socket.once('close', resolve));
+      expect(statusOf(answer)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      // Some of it was written and never read.
+      expect(socket.bytesWritten).toBeLessThan(4 * LEFTOVER_MAX_BYTES);
+    },
+  );
   it('asks for a body only when it will be read', async () => {
     const asked = (lines: readonly string[]) => {
       const socket = connect(fixture.port, '127.0.0.1');

@@ -1,6 +1,7 @@
 /** Writes all responses: one error body, the same security headers, one content length. */
 import type { ServerResponse } from 'node:http';
 import { AWAITS_CONTINUE } from '../input/body.ts';
+import { discard } from '../input/unhurried.ts';
 import type { Refusal } from '../refusals/refusal.ts';
 import { endTogether } from './end-together.ts';
 import type { Outgoing } from './headers.ts';
@@ -77,13 +78,16 @@ export function mindUnreadBody(response: ServerResponse, headers: Outgoing): voi
     headers['Connection'] = 'close';
     return;
   }
+  // Node discards the body of a request that nobody has begun to read, at any length and as fast as it arrives.
+  req.pause();
+  req.read(0);
   response.once('finish', () => {
     let left = LEFTOVER_MAX_BYTES;
     const cut = () => req.destroy();
     const timer = setTimeout(cut, LEFTOVER_WAIT_MS);
     req.on('error', () => {});
-    req.on('data', (chunk: Buffer) => {
-      left -= chunk.length;
+    discard(req, (bytes) => {
+      left -= bytes;
       if (left < 0) cut();
     });
     req.once('close', () => clearTimeout(timer));

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Refusal, refusalOf } from '../refusals/refusal.ts';
+import { unhurried } from './unhurried.ts';
 
 export const BODY_MAX_BYTES = 256 * 1024;
 /** The time limit from the start of reading to the last byte. */
@@ -123,13 +124,15 @@ function arrivingBody(
 ): Promise<BodyReading> {
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
+    const mayPause = unhurried(request);
     let length = 0;
     const timer = setTimeout(() => done({ refusal: refusalOf('request_timeout') }), BODY_WAIT_MS);
     const onData = (part: Buffer) => {
       length += part.length;
       const refusal = length > limitBytes ? refusalOf('body_too_large') : check?.(part);
-      if (refusal === undefined) parts.push(part);
-      else done({ refusal });
+      if (refusal !== undefined) return done({ refusal });
+      parts.push(part);
+      mayPause(part);
     };
     const onEnd = () => done({ parts });
     const onGone = () => done('gone');

@@ -65,7 +65,8 @@ const KINDS: readonly Kind[] = [
     of: (by: string, language: Language) =>
       mailOfRequest({
         ...{ agentName: by, isFirst: true, action: by, resource: by, fields: [by], origin },
-        ...{ severity: 'high', expiresAt: AT, reason: by, code: '47' },
+        ...{ severity: 'high', expiresAt: AT, reason: by, code: '47', purpose: by },
+        grantTtlSeconds: origin === 'vend' ? 900 : undefined,
         ...{ isEscalated: origin === 'vend', absent: origin === 'agent' ? by : undefined },
         look: { language, brand: { name: by, color: null } },
         page: PAGE,

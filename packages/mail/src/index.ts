@@ -12,6 +12,6 @@ export { DEFAULT_LANGUAGE, knownLanguage, LANGUAGES, type Language } from './lan
 export type { Mail, MailTransport } from './mail.ts';
 export { type ListedMail, type MailFolder, mailFolder } from './mail-folder.ts';
 export { framedMail, type MailBrand, type MailContent } from './mail-frame.ts';
-export { type MailText, untrustedText, utcText } from './mail-text.ts';
+export { type MailText, spanText, untrustedText, utcText } from './mail-text.ts';
 export { mailTransports } from './mail-transport.ts';
 export { type Outbox, outboxLoop } from './outbox.ts';

@@ -105,6 +105,7 @@ describe('approval 28 a deputy', () => {
     const from = inDays(1);
     expect(await named(of, 'ann', 'bob', { from, until: inDays(3) })).toEqual({
       user_id: 'bob',
+      name: 'bob',
       from,
       until: inDays(3),
     });

@@ -1,15 +1,33 @@
+import { accept } from '@cardea/event-store';
+import type { Mail } from '@cardea/mail';
+import { type RestDriver, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
-import { approvalOfFile, type Tenant, type Vend, wanted } from './approval-fixture.ts';
+import {
+  type Binding,
+  type RequestFacts,
+  requests,
+} from '../src/requests/approval-requests/request.ts';
+import { approvalOfFile, type Tenant, userEvent, type Vend, wanted } from './approval-fixture.ts';
 import { pageBrowser } from './page-browser.ts';
 
-const fixture = approvalOfFile({ withoutSweeper: true });
+const mails: Mail[] = [];
+const mail = { send: async (one: Mail) => void mails.push(one), close: () => {} };
+const fixture = approvalOfFile({ withoutSweeper: true, mail });
 
 const REQUESTS = '/api/v1/ciba/requests';
 const NAMED = [
   { id: 'p1', version: 1, name: 'Payroll by a person' },
   { id: 'p2', version: 7 },
 ];
-const FACTS = ['policies', 'ip', 'purpose', 'first_request', 'last_approved_at'];
+const FACTS = [
+  'policies',
+  'ip',
+  'purpose',
+  'grant_ttl_seconds',
+  'deputy_for_name',
+  'first_request',
+  'last_approved_at',
+];
 const DECISIONS = ['allowed_decisions', 'approve_refusal'];
 
 let vends = 0;
@@ -24,10 +42,19 @@ async function vended({ id }: Tenant, more: Partial<Vend> = {}): Promise<string>
   expect(opened.outcome).toBe('opened');
   return String(opened['id']);
 }
-const pageOf = async ({ id: tenantId }: Tenant, id: string, language = 'en') => {
-  const token = fixture.tokens.user({ tenantId, id: 'ann' });
-  return (await pageBrowser(fixture, token, language).get(`/approve/${id}`)).text;
-};
+const browserOf = (tenantId: string, id: string, language: string) =>
+  pageBrowser(fixture, fixture.tokens.user({ tenantId, id }), language);
+const pageOf = async ({ id: tenantId }: Tenant, id: string, language = 'en') =>
+  (await browserOf(tenantId, 'ann', language).get(`/approve/${id}`)).text;
+async function namesOf(tenant: string): Promise<string> {
+  const { rows } = await fixture.host
+    .needsOf('approval')
+    .database.system.query<{ name: string | null }>(
+      'SELECT display_name AS name FROM approval.users WHERE tenant_id = $1 ORDER BY user_id',
+      [tenant],
+    );
+  return rows.map(({ name }) => name ?? '').join();
+}
 
 describe('a person who is asked', () => {
   it('sees the policies, the address, the purpose, and whether the agent is new', async () => {
@@ -39,6 +66,7 @@ describe('a person who is asked', () => {
       policies: ['Payroll by a person', 'p2'],
       ip: '10.0.0.1',
       purpose: 'nightly <b>build</b>',
+      grant_ttl_seconds: 900,
       first_request: true,
       last_approved_at: null,
       allowed_decisions: ['approve', 'deny'],
@@ -58,7 +86,12 @@ describe('a person who is asked', () => {
       expect(page).toContain(text);
     }
     expect(page).not.toContain('\u202E');
-    expect(await pageOf(tenant, first, 'de')).toContain('Es ist die erste Anfrage dieses Agenten.');
+    expect(page).toContain('the agent gets them for at most 15 minutes.');
+    // The sentence of the server repeats all of it, so the purpose stands there once.
+    expect(page.match(/nightly/g)).toHaveLength(1);
+    const german = await pageOf(tenant, first, 'de');
+    expect(german).toContain('Es ist die erste Anfrage dieses Agenten.');
+    expect(german).toContain('bekommt der Agent sie für höchstens 15 Minuten.');
 
     expect((await ann.post(`${REQUESTS}/${first}/approve`)).status).toBe(200);
     const { responded_at } = (await ann.get(`${REQUESTS}/${first}`)).body;
@@ -69,6 +102,28 @@ describe('a person who is asked', () => {
     });
     expect(await pageOf(tenant, second)).toContain(`Last approval: ${responded_at.slice(0, 10)}`);
     expect(await pageOf(tenant, second, 'de')).toContain('Letzte Zustimmung: ');
+  });
+
+  it('reads a request of an earlier release, which does not say how long a grant lasts', async () => {
+    const tenant = await fixture.people('earlier-release');
+    const id = await vended(tenant);
+    const [asked] = (await fixture.eventsOf(tenant.id)).filter(
+      ({ type }) => type === 'ApprovalRequested',
+    );
+    const facts = asked?.data as RequestFacts;
+    const { grant_ttl_seconds: _, ...binding } = facts.binding as Binding;
+    const { streams, systemCommand } = fixture.host.needsOf('approval');
+    const command = systemCommand(tenant.id, 'earlier-release');
+    const data = { ...facts, binding };
+    const old = `${id}-earlier`;
+    await streams.decideOn(requests, old, command, () =>
+      accept({ type: 'ApprovalRequested', data: { ...data, id: old } }),
+    );
+    const seen = (await tenant.ann.get(`${REQUESTS}/${old}`)).body;
+    expect(seen).toMatchObject({ allowed_decisions: ['approve', 'deny'] });
+    expect(seen).not.toHaveProperty('grant_ttl_seconds');
+    expect(await pageOf(tenant, old)).toContain('the agent gets them for a short time.');
+    expect(await pageOf(tenant, old, 'de')).toContain('bekommt der Agent sie für kurze Zeit.');
   });
 
   it('is told that nothing was approved so far, and of no other agent or person', async () => {
@@ -103,6 +158,46 @@ describe('a person who is asked', () => {
       expect(seen).not.toHaveProperty('first_request');
       expect(seen).not.toHaveProperty('last_approved_at');
     }
+  });
+});
+
+describe('a deputy', () => {
+  it('is called by name, else by address, on pages and in mails, and so is the absent person', async () => {
+    const tenant = await fixture.people('called');
+    const { id: of, ann, bob, bot, admin } = tenant;
+    const until = new Date(fixture.clock.now().getTime() + 86_400_000).toISOString();
+    const named = (by: RestDriver, user_id: string) =>
+      by.put('/api/v1/ciba/deputy', { user_id, until });
+    const pageAs = async (id: string, path: string, language = 'en') =>
+      (await browserOf(of, id, language).get(path)).text;
+    const shown = (label: string, name: string) => `<dt>${label}</dt><dd>${name}</dd>`;
+    for (const [id, display_name] of [
+      ['ann', ''],
+      ['bob', 'Bob B.'],
+    ] as const) {
+      const changed = { display_name, changed: ['display_name'] };
+      await fixture.publish(userEvent(of, id, 'user.updated', changed));
+    }
+    await untilTrue(async () => (await namesOf(of)) === ',Bob B.');
+
+    expect((await named(ann, 'bob')).body.deputy).toMatchObject({ user_id: 'bob', name: 'Bob B.' });
+    expect(await pageAs('ann', '/account/deputy')).toContain(shown('Deputy', 'Bob B.'));
+    const id = await vended(tenant);
+    const asDeputy = shown('You decide as the deputy of', 'ann@example.com');
+    expect(await pageAs('bob', `/approve/${id}`)).toContain(asDeputy);
+    await untilTrue(() => mails.some(({ text }) => text.includes('deputy of ann@example.com.')));
+    expect(mails.map(({ text }) => text).join()).toContain('Bob B. decides in your place');
+
+    expect((await bob.get(`${REQUESTS}/${id}`)).body.deputy_for_name).toBe('ann@example.com');
+    expect((await admin.get(`${REQUESTS}/${id}`)).body.deputy_for_name).toBe('ann@example.com');
+    // An agent learns no address.
+    const seen = (await bot.get(`${REQUESTS}/${id}`)).body;
+    expect(seen).toMatchObject({ deputy_for: 'ann' });
+    expect(JSON.stringify(seen)).not.toContain('ann@example.com');
+
+    expect((await named(bob, 'ann')).status).toBe(200);
+    const german = shown('Vertretung', 'ann@example.com');
+    expect(await pageAs('bob', '/account/deputy', 'de')).toContain(german);
   });
 });
 

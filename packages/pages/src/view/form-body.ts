@@ -72,8 +72,8 @@ export function formBody(
   return body;
 }
 
-export const isSecret = ({ kind = 'text' }: Field): boolean =>
-  kind === 'password' || kind === 'new_password' || kind === 'code' || kind === 'digits';
+const SECRETS: readonly Field['kind'][] = ['password', 'new_password', 'secret', 'code', 'digits'];
+export const isSecret = ({ kind }: Field): boolean => SECRETS.includes(kind);
 
 /** A field with a name like `a.b` is a member of an object in the body. */
 function put(body: { [name: string]: unknown }, name: string, value: unknown): void {

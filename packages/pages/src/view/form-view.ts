@@ -1,7 +1,7 @@
 /** The markup of a form, derived from the schema of the body that it sends. */
 import { randomUUID } from 'node:crypto';
 import type { Fault } from '@cardea/http';
-import { hidden, revealing } from '../fields.ts';
+import { hidden, revealing, revealingSecret } from '../fields.ts';
 import { html, type Markup, NOTHING } from '../markup.ts';
 import type { Say } from '../texts/texts.ts';
 import { shownName } from './changed-fields.ts';
@@ -171,6 +171,7 @@ const TYPES = {
   email: 'email',
   password: 'password',
   new_password: 'password',
+  secret: 'password',
   code: 'text',
   digits: 'text',
   lines: 'text',
@@ -181,6 +182,7 @@ const AUTOCOMPLETE = {
   email: 'email',
   password: 'current-password',
   new_password: 'new-password',
+  secret: 'off',
   code: 'one-time-code',
   digits: 'one-time-code',
   lines: 'off',
@@ -207,7 +209,7 @@ function controlOf<Key extends string>(of: Control<Key>): Markup {
     return html`<textarea rows="4"${common}${required}>${value}</textarea>`;
   }
   const { maxLength } = property;
-  const reveal = revealing(say);
+  const reveal = kind === 'secret' ? revealingSecret(say) : revealing(say);
   const button =
     TYPES[kind] === 'password'
       ? html`<button type="button" class="plain reveal" data-reveals="${id}" data-hide="${reveal.hide}" hidden>${reveal.show}</button>`

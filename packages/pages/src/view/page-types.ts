@@ -22,14 +22,15 @@ export type FormField<Key extends string> = {
   readonly label: Key | FrameTextKey;
   readonly help?: Key | FrameTextKey;
   /**
-   * `lines`: one list element per line. `time`: a day and a time of it, in UTC. Passwords and codes are never shown
-   * again.
+   * `lines`: one list element per line. `time`: a day and a time of it, in UTC. `secret`: a secret that is no password
+   * of the person, so browsers offer none. Passwords, secrets and codes are never shown again.
    */
   readonly kind?:
     | 'text'
     | 'email'
     | 'password'
     | 'new_password'
+    | 'secret'
     | 'code'
     | 'digits'
     | 'lines'

@@ -31,10 +31,19 @@ export const userIdField = Type.String({ minLength: 1, maxLength: 128 });
 
 export const deputyShape = named(
   'ApprovalDeputy',
-  Type.Object({ user_id: Type.String(), from: Time, until: Time }, { additionalProperties: false }),
+  Type.Object(
+    { user_id: Type.String(), name: Type.String(), from: Time, until: Time },
+    { additionalProperties: false },
+  ),
 );
-export const shownDeputy = ({ deputy, from, until }: Deputyship): Static<typeof deputyShape> => ({
+/** A person sees the name or the address of the deputy, since ids mean nothing to people. */
+export const shownDeputy = async (
+  { identityFacts }: Pick<DeputyDependencies, 'identityFacts'>,
+  tenantId: string,
+  { deputy, from, until }: Deputyship,
+): Promise<Static<typeof deputyShape>> => ({
   user_id: deputy,
+  name: await identityFacts.nameOrAddress(tenantId, deputy),
   from,
   until,
 });

@@ -135,7 +135,7 @@ async function notifyOfDeputy(
   notice: DeputyNotice,
 ): Promise<void> {
   const { tenant_id: tenantId } = job;
-  const name = await needs.identityFacts.name(tenantId, notice.other);
+  const name = await needs.identityFacts.nameOrAddress(tenantId, notice.other);
   const page =
     notice.to === 'person'
       ? pageOfDeputy(needs.settings, tenantId)
@@ -232,12 +232,13 @@ async function mailOf(
   const streamId = streamOf(facts.id);
   const showsCode = binding !== undefined && !binding.number_match;
   const { deputy_for: absentId } = facts;
-  const [reason, code, isFirst, look, absent] = await Promise.all([
+  const [reason, purpose, code, isFirst, look, absent] = await Promise.all([
     facts.reason === undefined ? null : sealer.open(facts.reason, { streamId, field: 'reason' }),
+    facts.purpose === undefined ? null : sealer.open(facts.purpose, { streamId, field: 'purpose' }),
     showsCode ? sealer.open(binding.code, { streamId, field: 'code' }) : null,
     isFirstRequest(database.system, facts),
     identityFacts.mailLook(facts.tenant_id, userId),
-    absentId === undefined ? undefined : identityFacts.name(facts.tenant_id, absentId),
+    absentId === undefined ? undefined : identityFacts.nameOrAddress(facts.tenant_id, absentId),
   ]);
   return mailOfRequest({
     agentName: facts.agent_name,
@@ -249,6 +250,8 @@ async function mailOf(
     fields: binding?.fields ?? fieldsOf(facts),
     severity: facts.severity,
     expiresAt: facts.expires_at,
+    grantTtlSeconds: binding?.grant_ttl_seconds,
+    purpose,
     reason,
     origin: facts.origin,
     code,

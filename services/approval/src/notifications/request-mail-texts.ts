@@ -20,6 +20,9 @@ export type RequestMailTexts = {
   readonly fields: string;
   readonly severity: string;
   readonly openUntil: string;
+  /** How long the values of a vend can be used. `{time}` is a length of time. */
+  readonly released: string;
+  readonly atMost: string;
   readonly code: string;
   readonly decide: string;
   readonly unexpected: string;
@@ -65,6 +68,8 @@ const EN: RequestMailTexts = {
   fields: 'Fields',
   severity: 'Severity',
   openUntil: 'Open until',
+  released: 'Released for',
+  atMost: 'at most {time}',
   code: 'Reference code',
   decide: 'Look at the request',
   unexpected: 'If you do not know what this is about, deny it or let it run out.',
@@ -110,6 +115,8 @@ const DE: RequestMailTexts = {
   fields: 'Felder',
   severity: 'Tragweite',
   openUntil: 'Offen bis',
+  released: 'Freigegeben für',
+  atMost: 'höchstens {time}',
   code: 'Vergleichscode',
   decide: 'Anfrage ansehen',
   unexpected:

@@ -12,6 +12,8 @@ const asked = {
   fields: [],
   severity: 'low' as const,
   expiresAt: '2026-01-01T10:00:00.000Z',
+  grantTtlSeconds: undefined,
+  purpose: null,
   reason: 'as agreed',
   origin: 'agent' as Origin,
   code: null,
@@ -76,6 +78,21 @@ describe('a mail about a request', () => {
       'Diese E-Mail kommt von Firma.',
     ]);
   });
+
+  it.each([
+    ['en', 'Released for: at most 15 minutes', 'The agent says: nightly'],
+    ['de', 'Freigegeben für: höchstens 15 Minuten', 'Der Agent schreibt: nightly'],
+  ] as const)(
+    'says how long the values of a vend last, and its purpose once: %s',
+    (language, life, purpose) => {
+      const reason = 'Release token of github; for up to 15 minutes; the agent says: nightly';
+      const vend = { origin: 'vend', grantTtlSeconds: 900, purpose: 'nightly', reason } as const;
+      const { text } = mailOfRequest({ ...asked, ...vend, look: { ...asked.look, language } });
+      expect(text.split('\n')).toEqual(expect.arrayContaining([life, purpose]));
+      expect(text.match(/nightly/g)).toHaveLength(1);
+      expect(text).not.toContain('for up to');
+    },
+  );
 
   it('says to a second addressee that nobody has decided', () => {
     const mail = mailOfRequest({ ...asked, isEscalated: true });

@@ -3,7 +3,14 @@
  * The mail has one link, to the page of the request. Opening the link decides nothing, because mail scanners follow
  * links. The mail contains no remote image.
  */
-import { type Fact, framedMail, type MailText, untrustedText, utcText } from '@cardea/mail';
+import {
+  type Fact,
+  framedMail,
+  type MailText,
+  spanText,
+  untrustedText,
+  utcText,
+} from '@cardea/mail';
 import { cleaned, cut } from '@cardea/runtime';
 import type { MailLook, Origin, Severity } from '../requests/requests.module.ts';
 import { REQUEST_MAIL_TEXTS } from './request-mail-texts.ts';
@@ -22,6 +29,10 @@ export type MailedRequest = {
   readonly fields: readonly string[];
   readonly severity: Severity;
   readonly expiresAt: string;
+  /** How long a vend's values can be used at most. Undefined for other and for older requests. */
+  readonly grantTtlSeconds: number | undefined;
+  /** What the session of a vend's agent is for, in the words of the agent. */
+  readonly purpose: string | null;
   readonly reason: string | null;
   /** Who made the request. For a vend, the server composed the reason, which quotes the agent. */
   readonly origin: Origin;
@@ -46,7 +57,7 @@ export function mailOfRequest(of: MailedRequest): MailText {
     [texts.fields, of.fields.join(', ')],
     [texts.severity, texts.severities[of.severity]],
     [texts.openUntil, utcText(of.expiresAt)],
-    [texts.reason[of.origin], of.reason ?? ''],
+    ...reasonOf(of),
   ];
   const asks = filled(texts.asks[of.origin], { agent: name });
   const subject = isAgents(of.origin) ? texts.subject.byAgent : texts.subject.inItsName;
@@ -59,6 +70,22 @@ export function mailOfRequest(of: MailedRequest): MailText {
     end: texts.unexpected,
   };
   return framedMail(content, brand, language);
+}
+
+/**
+ * The reason of a vend is a sentence of the server in English that repeats the fields, and names the life of the grant
+ * and the purpose. Where that life is known, both are facts of their own, in the language of the mail.
+ */
+function reasonOf(of: MailedRequest): readonly Fact[] {
+  const { grantTtlSeconds, purpose } = of;
+  const { language } = of.look;
+  const texts = REQUEST_MAIL_TEXTS[language];
+  if (grantTtlSeconds === undefined) return [[texts.reason[of.origin], of.reason ?? '']];
+  const time = spanText(grantTtlSeconds, language);
+  return [
+    [texts.released, filled(texts.atMost, { time })],
+    [texts.reason.agent, purpose ?? ''],
+  ];
 }
 
 function whyOf(of: MailedRequest, asks: string): string {

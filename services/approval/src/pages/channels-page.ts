@@ -41,7 +41,7 @@ export const channelsPage = ({ list, create, change, remove, test }: ChannelEndp
           NAME,
           { name: 'format', label: 'format', options: FORMATS },
           { name: 'url', label: 'url', help: 'url_help' },
-          { name: 'token', label: 'token', help: 'token_help', kind: 'password' },
+          { name: 'token', label: 'token', help: 'token_help', kind: 'secret' },
           SEVERITY,
         ],
       }),

@@ -1,6 +1,6 @@
 /** The facts of a request on its page. Every text of somebody else is shown as text, and labelled as theirs. */
 import { readApproverSet } from '@cardea/contracts';
-import { utcText } from '@cardea/mail';
+import { type Language, spanText, utcText } from '@cardea/mail';
 import { type Fact, facts, html, type Markup, type Say as PageSay, tag } from '@cardea/pages';
 import { cleaned } from '@cardea/runtime';
 import type { ShownRequest } from '../requests/requests.module.ts';
@@ -9,24 +9,19 @@ import { SEVERITY_TONES } from './parts.ts';
 import type { TextKey } from './texts.ts';
 
 type Say = PageSay<TextKey>;
-
-/** The largest unit of which a time is a multiple describes it exactly. */
-const SECONDS = { length: 1, one: 'time.second', many: 'time.seconds' } as const;
-const UNITS = [
-  { length: 86_400, one: 'time.day', many: 'time.days' },
-  { length: 3_600, one: 'time.hour', many: 'time.hours' },
-  { length: 60, one: 'time.minute', many: 'time.minutes' },
-] as const;
+type Reader = { readonly say: Say; readonly language: Language };
 
 export const agentOf = ({ agent_name }: ShownRequest): string => cleaned(agent_name);
 
 /** Shows every field with its name. Text from an agent is plain text and labelled as the agent's. */
-export function requestFacts(data: ShownRequest, say: Say): Markup {
+export function requestFacts(data: ShownRequest, { say, language }: Reader): Markup {
   const { binding } = data;
   const list: readonly (Fact | undefined)[] = [
     { label: say('agent'), value: agentOf(data) },
     ...historyFacts(data, say),
-    ...(data.access === undefined ? whatIsAsked(data, say) : accessFacts(data.access, say)),
+    ...(data.access === undefined
+      ? whatIsAsked(data, say)
+      : accessFacts(data.access, { say, language })),
     binding === undefined
       ? undefined
       : {
@@ -41,12 +36,7 @@ export function requestFacts(data: ShownRequest, say: Say): Markup {
     ...actionFacts(data, say),
     ...setFacts(data, say),
     ...originFacts(data, say),
-    data.reason === undefined
-      ? undefined
-      : {
-          label: say(`reason.${data.origin}`),
-          value: html`<q>${data.reason}</q>`,
-        },
+    ...wordsFacts(data, say),
     data.comment === undefined
       ? undefined
       : {
@@ -56,7 +46,7 @@ export function requestFacts(data: ShownRequest, say: Say): Markup {
     secondFact(data, say),
     data.deputy_for === undefined
       ? undefined
-      : { label: say('deputy_for'), value: html`<code>${data.deputy_for}</code>` },
+      : { label: say('deputy_for'), value: data.deputy_for_name ?? data.deputy_for },
     { label: say('asked_at'), value: utcText(data.created_at) },
     { label: say('open_until'), value: utcText(data.expires_at) },
   ];
@@ -84,12 +74,21 @@ function policiesFact({ policies = [] }: ShownRequest, say: Say): Fact | undefin
   return { label: say('policies'), value };
 }
 
-/** From where it was asked, and what the agent's session is for, in the words of the agent. */
-function originFacts({ ip, purpose }: ShownRequest, say: Say): readonly Fact[] {
-  return [
-    ...(ip === undefined ? [] : [{ label: say('ip'), value: html`<code>${ip}</code>` }]),
-    ...(purpose === undefined ? [] : [{ label: say('purpose'), value: html`<q>${purpose}</q>` }]),
-  ];
+const originFacts = ({ ip }: ShownRequest, say: Say): readonly Fact[] =>
+  ip === undefined ? [] : [{ label: say('ip'), value: html`<code>${ip}</code>` }];
+
+/**
+ * The words of who asks, once. The reason of a vend is a sentence of the server that repeats what the page shows, and
+ * ends with the purpose of the agent's session. So it is shown only if the life of the grant stands nowhere else, and
+ * the purpose only without it.
+ */
+function wordsFacts(data: ShownRequest, say: Say): readonly Fact[] {
+  const { grant_ttl_seconds, purpose, reason } = data;
+  const quoted = (label: string, text: string | undefined) =>
+    text === undefined ? [] : [{ label, value: html`<q>${text}</q>` }];
+  return grant_ttl_seconds === undefined && reason !== undefined
+    ? quoted(say(`reason.${data.origin}`), reason)
+    : quoted(say('purpose'), purpose);
 }
 
 /** Everything to which an approval of an action is bound. */
@@ -114,20 +113,14 @@ function whatIsAsked({ action, resource, binding }: ShownRequest, say: Say): rea
 type Access = NonNullable<ShownRequest['access']>;
 
 /** Lists every service with every field, and the duration: the access that an administrator gives by approving. */
-function accessFacts(access: Access, say: Say): readonly Fact[] {
+function accessFacts(access: Access, { say, language }: Reader): readonly Fact[] {
   const services = access.services.map(({ service_name, fields }) => ({
     label: say('access.service', { service: service_name }),
     value: html`<ul>${fields.map((name) => html`<li><code>${name}</code></li>`)}</ul>`,
   }));
-  return [...services, { label: say('access.time'), value: spanOf(access, say) }];
+  const time = spanText(access.duration_seconds, language);
+  return [...services, { label: say('access.time'), value: time }];
 }
-
-export const spanOf = ({ duration_seconds: seconds }: Access, say: Say): string => {
-  const unit = UNITS.find(({ length }) => seconds % length === 0) ?? SECONDS;
-  return say(seconds === unit.length ? unit.one : unit.many, {
-    count: String(seconds / unit.length),
-  });
-};
 
 /** Who else may decide, and how many decisions are needed. */
 function setFacts({ approver, approvals, user_id }: ShownRequest, say: Say): readonly Fact[] {

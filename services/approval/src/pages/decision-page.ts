@@ -1,9 +1,9 @@
 /** The page at which one request is decided (`docs/design/pages.md`, Deciding). */
-import { utcText } from '@cardea/mail';
+import { spanText, utcText } from '@cardea/mail';
 import { html, type PageBody, pagesOf, read, type Shown, tag } from '@cardea/pages';
 import type { RequestEndpoints, ShownRequest } from '../requests/requests.module.ts';
 import { requestId } from '../requests/requests.module.ts';
-import { agentOf, requestFacts, spanOf } from './decision-facts.ts';
+import { agentOf, requestFacts } from './decision-facts.ts';
 import { WATCH_SCRIPT } from './scripts.ts';
 import { TEXTS, type TextKey } from './texts.ts';
 
@@ -95,7 +95,7 @@ function openRequest(page: Page): PageBody {
     title: titleOf(page),
     width: 'form',
     body: html`<p><a href="/approve">${say('all')}</a></p>
-${requestFacts(request, say)}<p>${effectOf(page)}</p>
+${requestFacts(request, frame)}<p>${effectOf(page)}</p>
 <p role="timer" class="muted" data-left-ms="${leftMs}" data-over="${say('time.over')}">${say('time.left', { time: timeLeft(leftMs) })}</p>
 <div class="ways"><section aria-labelledby="deny"><h2 id="deny">${say('deny.title')}</h2>${page.form('deny')}</section>
 <section aria-labelledby="approve"><h2 id="approve">${say('approve.title')}</h2>${approval}</section></div>`,
@@ -104,10 +104,17 @@ ${requestFacts(request, say)}<p>${effectOf(page)}</p>
 }
 
 /** A sentence that describes the effect of an approval of this request. */
-function effectOf({ frame: { say }, data: { request } }: Page): string {
-  const { access, action_binding, binding } = request;
-  if (access !== undefined) return say('access.effect', { time: spanOf(access, say) });
-  if (binding !== undefined) return say('values');
+function effectOf({ frame: { say, language }, data: { request } }: Page): string {
+  const { access, action_binding, binding, grant_ttl_seconds: seconds } = request;
+  if (access !== undefined) {
+    return say('access.effect', { time: spanText(access.duration_seconds, language) });
+  }
+  if (binding !== undefined) {
+    // Requests of earlier releases do not say how long a grant of theirs lasts.
+    return seconds === undefined
+      ? say('values')
+      : say('values.at_most', { time: spanText(seconds, language) });
+  }
   return say(action_binding === undefined ? 'no_secret' : 'once');
 }
 
@@ -123,7 +130,7 @@ function closedRequest(page: Page): PageBody {
     width: 'form',
     body: html`<p><a href="/approve">${say('all')}</a></p>
 <p>${tag(TONES[data.status], say(`state.${data.status}`))} ${endOf(page)}</p>
-${requestFacts(data, say)}`,
+${requestFacts(data, frame)}`,
   };
 }
 

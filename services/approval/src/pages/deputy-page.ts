@@ -4,7 +4,12 @@ import { facts, html, type Markup, pagesOf, read, type Shown } from '@cardea/pag
 import type { DeputyEndpoints } from '../deputies/deputies.module.ts';
 import { TEXTS, type TextKey } from './texts.ts';
 
-type Deputy = { readonly user_id: string; readonly from: string; readonly until: string };
+type Deputy = {
+  readonly user_id: string;
+  readonly name: string;
+  readonly from: string;
+  readonly until: string;
+};
 type Data = { readonly own: { readonly deputy: Deputy | null } };
 type Page = Shown<TextKey, Data>;
 
@@ -58,7 +63,7 @@ function shown({ frame: { say }, data }: Page): Markup {
   const { deputy } = data.own;
   if (deputy === null) return html`<p class="muted">${say('deputy.none')}</p>`;
   return facts([
-    { label: say('deputy.user'), value: html`<code>${deputy.user_id}</code>` },
+    { label: say('deputy.name'), value: deputy.name },
     { label: say('deputy.from'), value: utcText(deputy.from) },
     { label: say('deputy.until'), value: utcText(deputy.until) },
   ]);

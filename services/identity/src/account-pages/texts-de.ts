@@ -186,7 +186,7 @@ export const DE: { readonly [key in TextKey]: string } = {
     'Eine Datei mit dem, was hier über Sie gespeichert ist: Profil, Anmeldung, Geräte, Anwendungen und Agenten. Sie enthält kein Passwort und kein Geheimnis. Möglich sind 5 am Tag.',
   'data.export': 'Als JSON herunterladen',
   'data.elsewhere':
-    'Ihre Entscheidungen, was Agenten für Sie haben und was Sie getan haben, finden Sie unter /api/v1/me/decisions, /api/v1/me/grants und /api/v1/me/activity.',
+    'Nicht in der Datei sind Ihre Entscheidungen über Anfragen, welche Geheimnisse Agenten für Sie benutzen dürfen, und was Sie getan haben. Das gibt Ihnen die Administration.',
   'data.delete_title': 'Konto löschen',
   'data.delete': 'Mein Konto löschen',
   'data.wait_days':

@@ -179,7 +179,7 @@ export const EN = {
     'A file with what is kept about you here: profile, sign-ins, devices, applications and agents. It has no password and no secret. You can have 5 a day.',
   'data.export': 'Download as JSON',
   'data.elsewhere':
-    'Your decisions, what agents hold for you and your activity are at /api/v1/me/decisions, /api/v1/me/grants and /api/v1/me/activity.',
+    'The file does not have your decisions on requests, the secrets that agents may use for you, and your activity. Your administrator can give you those.',
   'data.delete_title': 'Delete the account',
   'data.delete': 'Delete my account',
   'data.wait_days':

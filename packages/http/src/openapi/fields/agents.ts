@@ -119,6 +119,7 @@ export const agents: { readonly [field: string]: string } = {
   'ApprovalApprovedWebhook.resource': 'What the action is about.',
   'ApprovalDeniedWebhook.resource': 'What the action is about.',
   'ApprovalDeputy.from': 'From when.',
+  'ApprovalDeputy.name': 'Name of the deputy, else their address; their id where neither is known.',
   'ApprovalDeputy.user_id': 'Id of the deputy.',
   'ApprovalDeputyship.deputy': 'Id of the deputy.',
   'ApprovalDeputyship.from': 'From when.',
@@ -134,8 +135,12 @@ export const agents: { readonly [field: string]: string } = {
     'The decisions that the caller could make now; for persons, where one request is read.',
   'ApprovalRequest.approve_refusal':
     'The code with which an approval of the caller would be refused; absent where it would not be.',
+  'ApprovalRequest.deputy_for_name':
+    'Name of the user in whose place the deputy decides, else their address; for persons, where one request is read.',
   'ApprovalRequest.first_request':
     'True: the agent has never asked this person or set before; for persons, where one request of an agent is read.',
+  'ApprovalRequest.grant_ttl_seconds':
+    'Seconds that the grant of a vend lasts at most; for persons, where one request is read.',
   'ApprovalRequest.ip':
     'The address from which it was asked; for persons, where one request is read.',
   'ApprovalRequest.last_approved_at':

@@ -58,6 +58,7 @@ export function vendFacts(
       fields: open.fields,
       policies: open.policies.map(policyOf),
       use_window_seconds: open.use_window_seconds,
+      grant_ttl_seconds: open.grant_ttl_seconds,
       ...(maxAge === undefined || maxAge === null ? {} : { max_auth_age_seconds: maxAge }),
       number_match: open.number_match,
       ...(open.vouch_required === true ? { vouch_required: true } : {}),

@@ -3,7 +3,7 @@
  * reason, no code, no value and no button that decides. Text from agents and users is cleaned and truncated here, and
  * escaped by each format.
  */
-import { type Language, utcText } from '@cardea/mail';
+import { type Language, spanText, utcText } from '@cardea/mail';
 import { cleaned, cut } from '@cardea/runtime';
 import type { RequestFacts, Severity } from '../../requests/requests.module.ts';
 import { CHANNEL_TEXTS } from './channel-texts.ts';
@@ -51,6 +51,7 @@ export function messageOfRequest(
       : [
           [texts.service, value(binding.service_name)],
           [texts.fields, cut(binding.fields.map(cleaned).join(', '), FIELDS_CHARS_MAX)],
+          ...releasedFact(binding, of.language),
         ];
   return {
     summary: texts.summary,
@@ -65,6 +66,15 @@ export function messageOfRequest(
     link: { label: texts.show, url: of.page },
     severity: facts.severity,
   };
+}
+
+function releasedFact(
+  { grant_ttl_seconds: seconds }: NonNullable<RequestFacts['binding']>,
+  language: Language,
+): ChannelMessage['facts'] {
+  const { released, atMost } = CHANNEL_TEXTS[language];
+  if (seconds === undefined) return [];
+  return [[released, atMost.replace('{time}', () => spanText(seconds, language))]];
 }
 
 /** Each with its service. */

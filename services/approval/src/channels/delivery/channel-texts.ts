@@ -16,6 +16,9 @@ type ChannelTexts = {
   /** A second addressee, once nobody had decided in time. */
   readonly escalated: string;
   readonly openUntil: string;
+  /** How long the values of a vend can be used. `{time}` is a length of time. */
+  readonly released: string;
+  readonly atMost: string;
   readonly show: string;
   readonly showAll: string;
   readonly several: string;
@@ -40,6 +43,8 @@ const EN: ChannelTexts = {
   person: 'Who decides',
   escalated: 'Undecided so far, so now also',
   openUntil: 'Open until',
+  released: 'Released for',
+  atMost: 'at most {time}',
   show: 'Look at the request',
   showAll: 'Show the requests',
   several: '{count} more requests wait for a decision',
@@ -64,6 +69,8 @@ const DE: ChannelTexts = {
   person: 'Wer entscheidet',
   escalated: 'Bisher unentschieden, deshalb nun auch',
   openUntil: 'Offen bis',
+  released: 'Freigegeben für',
+  atMost: 'höchstens {time}',
   show: 'Anfrage ansehen',
   showAll: 'Anfragen ansehen',
   several: '{count} weitere Anfragen warten auf eine Entscheidung',

@@ -33,6 +33,8 @@ export const getDeputyRoute = (dependencies: DeputyDependencies) =>
       const id = deputyIdOf({ tenantId, userId: principal.id });
       const { state } = await dependencies.streams.load(deputies, { tenantId, id });
       const standing = presentDeputy(state, dependencies.clock.now());
-      return { ok: { deputy: standing === undefined ? null : shownDeputy(standing) } };
+      const deputy =
+        standing === undefined ? null : await shownDeputy(dependencies, tenantId, standing);
+      return { ok: { deputy } };
     },
   );

@@ -51,7 +51,8 @@ export const setDeputyRoute = (dependencies: DeputyDependencies) =>
       const decided = await dependencies.streams.decideOn(deputies, id, command, (state) =>
         setDeputy({ userId, deputyship, now: command.now }, state),
       );
-      return { ok: { deputy: shownDeputy(decided.state ?? deputyship) }, wrote: decided.position };
+      const deputy = await shownDeputy(dependencies, tenantId, decided.state ?? deputyship);
+      return { ok: { deputy }, wrote: decided.position };
     },
   );
 

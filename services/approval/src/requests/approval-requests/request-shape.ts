@@ -105,6 +105,8 @@ export const requestShape = named(
     policies: Type.Optional(Type.Array(text)),
     ip: Type.Optional(text),
     purpose: Type.Optional(text),
+    grant_ttl_seconds: Type.Optional(Type.Integer()),
+    deputy_for_name: Type.Optional(text),
     first_request: Type.Optional(Type.Boolean()),
     last_approved_at: Type.Optional(NullableTime),
     allowed_decisions: Type.Optional(

@@ -44,6 +44,8 @@ export type Binding = {
     readonly name?: string;
   }[];
   readonly use_window_seconds: number;
+  /** How long a grant lasts at most, once the vend uses the approval. Absent in older requests. */
+  readonly grant_ttl_seconds?: number;
   readonly max_auth_age_seconds?: number;
   readonly number_match: boolean;
   /** If true, only a user for whom the tenant vouches may approve. Absent in older requests. */

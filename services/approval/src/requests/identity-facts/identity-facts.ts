@@ -61,6 +61,8 @@ export type IdentityFacts = {
   ): Promise<(Person & { readonly deputy: DeputyPeriod | undefined }) | undefined>;
   /** What others call the user; their id where nobody said it. */
   name(tenantId: string, userId: string): Promise<string>;
+  /** As `name`, but with the user's address before their id. Only for a person who has to do with that user. */
+  nameOrAddress(tenantId: string, userId: string): Promise<string>;
   agent(tenantId: string, id: string): Promise<Agent | undefined>;
   /** The channels in the order of sending. */
   channels(tenantId: string): Promise<readonly string[]>;
@@ -222,7 +224,9 @@ const oneRowIn =
     return rows[0];
   };
 
-const addresseesIn = (one: ReadOne): Pick<IdentityFacts, 'addressee' | 'name'> => ({
+const addresseesIn = (
+  one: ReadOne,
+): Pick<IdentityFacts, 'addressee' | 'name' | 'nameOrAddress'> => ({
   addressee: async (tenantId, id) => {
     const row = await one<RowOf<typeof ADDRESSEE>>(
       tenantId,
@@ -238,15 +242,25 @@ const addresseesIn = (one: ReadOne): Pick<IdentityFacts, 'addressee' | 'name'> =
     return { ...user, deputy: periodOf(row) };
   },
   name: async (tenantId, userId) => {
-    const row = await one<{ display_name: string | null }>(
-      tenantId,
-      'SELECT display_name FROM approval.users WHERE tenant_id = $1 AND user_id = $2',
-      userId,
-    );
-    const name = row?.display_name ?? '';
+    const { name } = await namesOf(one, tenantId, userId);
     return name === '' ? userId : name;
   },
+  nameOrAddress: async (tenantId, userId) => {
+    const { name, email } = await namesOf(one, tenantId, userId);
+    return name || email || userId;
+  },
 });
+
+const NAMES = users.select('display_name', 'email');
+
+async function namesOf(one: ReadOne, tenantId: string, userId: string) {
+  const row = await one<RowOf<typeof NAMES>>(
+    tenantId,
+    `SELECT ${NAMES.columns} FROM approval.users WHERE tenant_id = $1 AND user_id = $2`,
+    userId,
+  );
+  return { name: row?.display_name ?? '', email: row?.email ?? '' };
+}
 
 /** `invited`: the account waits for its owner, and nobody signs in to it. */
 const INACTIVE: readonly string[] = ['disabled', 'invited', 'suspended', 'deleted'];

@@ -125,6 +125,16 @@ describe('approval 32 what channels are told', () => {
     expect(link).toEqual({ label: 'Look at the request', url: PAGE });
   });
 
+  it.each([
+    ['en', ['Released for', 'at most 1 hour']],
+    ['de', ['Freigegeben für', 'höchstens 1 Stunde']],
+  ] as const)('says how long a vend releases the values: %s', (language, released) => {
+    const { binding, ...rest } = facts('github');
+    const vend = { ...rest, binding: binding && { ...binding, grant_ttl_seconds: 3_600 } };
+    const of = { language, person: 'Ann', page: PAGE };
+    expect(messageOfRequest(vend as RequestFacts, of).facts).toContainEqual(released);
+  });
+
   it.each([SLACK, TEAMS, DISCORD, NTFY])('has a fixture with its pages and their date', (of) => {
     expect(of.sources.every((url) => URL.canParse(url))).toBe(true);
     expect(Number.isNaN(Date.parse(of.read))).toBe(false);

@@ -67,6 +67,9 @@ export const visitsOf = (world: LaterWorld): { readonly [path: string]: readonly
       },
     },
   ],
+  '/account/grants': both('/account/grants'),
+  '/account/activity': both('/account/activity'),
+  '/account/decisions': both('/account/decisions'),
   '/account/data': [...both('/account/data'), ...forms('/account/data', 'delete')],
   '/approve': both('/approve'),
   '/approve/{id}': [

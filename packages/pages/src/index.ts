@@ -50,3 +50,4 @@ export type { PageDependencies } from './view/page-context.ts';
 export type { FormUse, PageForm, PageOf, Shown, Strings } from './view/page-of.ts';
 export { PAGE_CONTRACT, pageRoutes } from './view/page-routes.ts';
 export { pagesOf, read } from './view/pages-of.ts';
+export { callsOfPages, plainPages } from './view/plain-pages.ts';

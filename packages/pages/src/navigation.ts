@@ -1,4 +1,7 @@
-/** One navigation over the pages of all services, which marks the current page. */
+/**
+ * One navigation over the pages of all services, which marks the current page. On narrow screens it is one line, which
+ * names that page and opens the list; it needs no script.
+ */
 import { form, hidden } from './fields.ts';
 import { html, type Markup } from './markup.ts';
 import { SIGN_OUT_PATH } from './session/page-paths.ts';
@@ -20,26 +23,34 @@ const ENTRIES: readonly { readonly path: string; readonly text: FrameTextKey }[]
   { path: '/account/sessions', text: 'nav.sessions' },
   { path: '/account/applications', text: 'nav.applications' },
   { path: '/account/agents', text: 'nav.agents' },
+  { path: '/account/grants', text: 'nav.grants' },
   { path: '/account/channels', text: 'nav.channels' },
+  { path: '/account/activity', text: 'nav.activity' },
   { path: '/account/data', text: 'nav.data' },
   { path: '/approve', text: 'nav.approve' },
 ];
+
+/** Pages that lie under the entry of the approvals. */
+const isOfApprovals = (path: string): boolean =>
+  path.startsWith('/approve/') || path === '/account/decisions';
 
 export function navigation(
   { say }: { readonly say: Say },
   { path, signOutToken }: Navigation,
 ): Markup {
+  const here = ENTRIES.find(
+    (entry) => entry.path === path || (isOfApprovals(path) && entry.path === '/approve'),
+  );
   const links = ENTRIES.map((entry) => {
-    const isHere =
-      entry.path === path || (path.startsWith('/approve/') && entry.path === '/approve');
-    const current = isHere ? html` aria-current="page"` : html``;
+    const current = entry === here ? html` aria-current="page"` : html``;
     return html`<li><a href="${entry.path}"${current}>${say(entry.text)}</a></li>`;
   });
+  const menu = here === undefined ? say('nav.menu') : say('nav.menu_at', { page: say(here.text) });
   const signOut = form(
     SIGN_OUT_PATH,
     hidden('form_token', signOutToken),
     html`<button class="plain">${say('nav.sign_out')}</button>`,
   );
-  return html`<nav class="pages" aria-label="${say('nav.title')}"><a class="skip" href="#main">${say('nav.skip')}</a><ul role="list">${links}</ul>${signOut}</nav>
+  return html`<nav class="pages" aria-label="${say('nav.title')}"><a class="skip" href="#main">${say('nav.skip')}</a><details><summary>${menu}</summary><ul role="list">${links}</ul></details>${signOut}</nav>
 `;
 }

@@ -121,9 +121,17 @@ fieldset.proof button[data-proof]{margin:0 0 1rem}
 legend{font-weight:600;padding:0 .25rem}
 nav.pages{width:100%;max-width:70rem;display:flex;flex-wrap:wrap;align-items:center;gap:0 1.25rem;
 color:var(--page-text)}
-nav.pages ul{display:contents}
+nav.pages details{flex:1;margin:0;min-width:0}
+nav.pages summary{color:inherit;display:flex;align-items:center;width:max-content;max-width:100%;text-decoration:none;
+font-weight:600}
+nav.pages summary::after{content:"\\25be" / "";margin-left:.5rem}
+nav.pages details[open] summary::after{content:"\\25b4" / ""}
+nav.pages ul{display:flex;flex-wrap:wrap;gap:0 1.25rem;margin:0;padding:0}
 nav.pages li{list-style:none}
-nav.pages form{margin-left:auto}
+nav.pages form{margin-left:auto;align-self:flex-start}
+@media(min-width:56.0625rem){@supports selector(::details-content){nav.pages summary{display:none}
+nav.pages details::details-content{display:block;content-visibility:visible;block-size:auto}}}
+@media(max-width:56rem){nav.pages ul{flex-direction:column}}
 body:has(nav.pages){justify-content:flex-start}
 nav.pages a,nav.pages button.plain{display:flex;align-items:center;min-height:2.75rem;margin:0;padding:0;
 color:inherit;text-decoration:underline}
@@ -157,7 +165,6 @@ html{background:var(--card)}
 main{border:0;border-radius:0;padding:1.5rem 1.25rem}
 main,main.form,main.wide{max-width:none}
 nav.pages{padding:.5rem 1.25rem 0;color:var(--text)}
-nav.pages form{margin:0}
 main.wide>p>a.button,main.wide section>p>a.button,main.wide section>a.button,main.wide section>div>a.button{display:flex;width:100%}
 footer{padding:0 1.25rem 1.5rem}footer a{color:var(--link)}}
 `.trim();

@@ -76,7 +76,7 @@ describe.skipIf(CHROMIUM === undefined)('people 2 the pages of an account', () =
     await page.goto(`${ISSUER}/account`);
     await expectFaultless(page);
     await picture(page, '/account-deletion', 'phone dark German');
-    await page.click('a[href="/account/data"]');
+    await page.click('main a[href="/account/data"]');
     await page.click('form:has([value=keep]) button');
     await page.waitForURL(/done=keep/);
     const { body } = await fixture.as(bob).get('/api/v1/user/deletion');

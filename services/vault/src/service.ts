@@ -6,6 +6,7 @@ import { tenantKeyTable } from './adapters/data-keys.ts';
 import { epochs } from './epochs.ts';
 import { grantsModule, grantsStreams } from './grants/grants.module.ts';
 import { identityFacts } from './identity-facts/identity-facts.ts';
+import { pagesModule } from './pages/pages.module.ts';
 import { policiesModule, policiesStreams } from './policies/policies.module.ts';
 import { servicesModule, servicesStreams } from './services/services.module.ts';
 
@@ -20,10 +21,12 @@ export const vaultService: ServiceDefinition = {
     const shared = { ...needs, epochs: epochs(needs), facts: identityFacts(needs) };
     const services = servicesModule(shared);
     const { parts, shredTenant } = services;
+    const { module: grants, listOwnGrants } = grantsModule({ ...shared, ...parts, shredTenant });
     return serviceOf([
       services.module,
       policiesModule(shared),
-      grantsModule({ ...shared, ...parts, shredTenant }),
+      grants,
+      pagesModule({ ...needs, listOwnGrants }),
     ]);
   },
 };

@@ -74,6 +74,7 @@ export const pageSamples: Samples = {
     404,
   ),
   agents_page_form: accountForm('/account/agents', { form: 'end', 'param.id': 'nobody' }, 404),
+  ...accountPages('grants', 'activity', 'decisions'),
   ...accountPages('channels'),
   channels_page_form: accountForm('/account/channels', { form: 'create', name: '' }),
   ...accountPages('deputy'),

@@ -4,6 +4,7 @@ import { html, type PageBody, pagesOf, read, type Shown, tag } from '@cardea/pag
 import type { RequestEndpoints, ShownRequest } from '../requests/requests.module.ts';
 import { requestId } from '../requests/requests.module.ts';
 import { agentOf, requestFacts } from './decision-facts.ts';
+import { STATE_TONES } from './parts.ts';
 import { WATCH_SCRIPT } from './scripts.ts';
 import { TEXTS, type TextKey } from './texts.ts';
 
@@ -18,7 +19,6 @@ const MUTES = [
   { value: '60', label: 'deny.mute.60' },
   { value: '1440', label: 'deny.mute.1440' },
 ] as const;
-const TONES = { approved: 'good', denied: 'bad', expired: 'warn', pending: 'info' } as const;
 
 const { pageOf, formOf } = pagesOf(TEXTS);
 
@@ -129,7 +129,7 @@ function closedRequest(page: Page): PageBody {
     title: say('title.decided', { agent: agentOf(data) }),
     width: 'form',
     body: html`<p><a href="/approve">${say('all')}</a></p>
-<p>${tag(TONES[data.status], say(`state.${data.status}`))} ${endOf(page)}</p>
+<p>${tag(STATE_TONES[data.status], say(`state.${data.status}`))} ${endOf(page)}</p>
 ${requestFacts(data, frame)}`,
   };
 }

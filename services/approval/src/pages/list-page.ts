@@ -1,9 +1,8 @@
 /** The page that lists the open requests of its viewer. */
 import { utcText } from '@cardea/mail';
-import { html, type Markup, pagesOf, read, type Shown, tag } from '@cardea/pages';
-import { cleaned } from '@cardea/runtime';
+import { html, pagesOf, partLink, read, type Shown, tag } from '@cardea/pages';
 import type { RequestEndpoints, ShownRequest } from '../requests/requests.module.ts';
-import { SEVERITY_TONES } from './parts.ts';
+import { linkTo, SEVERITY_TONES, whatOf } from './parts.ts';
 import { TEXTS, type TextKey } from './texts.ts';
 
 const { pageOf } = pagesOf(TEXTS);
@@ -22,7 +21,8 @@ export const listPage = (pending: RequestEndpoints['pending']) =>
     view: (page) => ({
       title: page.frame.say('list.title'),
       width: 'wide',
-      body: waitingList(page),
+      body: html`<section>${waitingList(page)}</section>
+<section><h2>${page.frame.say('decided.title')}</h2>${partLink('/account/decisions', 'recent', page.frame.say('decided.all'))}</section>`,
     }),
     parts: {
       waiting: ({ frame: { say }, data: { waiting } }) => {
@@ -36,11 +36,6 @@ export const listPage = (pending: RequestEndpoints['pending']) =>
       },
     },
   });
-
-const linkTo = ({ id, agent_name: name }: ShownRequest): Markup =>
-  html`<a href="/approve/${id}">${cleaned(name)}</a>`;
-
-const whatOf = ({ resource, action }: ShownRequest): string => resource ?? action;
 
 function waitingList(page: Shown<TextKey, { waiting: { requests: readonly ShownRequest[] } }>) {
   const { say } = page.frame;

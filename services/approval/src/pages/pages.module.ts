@@ -1,5 +1,5 @@
 /** The pages on which people decide. They call this service's own endpoints. */
-import { pageRoutes, type ShownTenant } from '@cardea/pages';
+import { callsOfPages, pageRoutes, type ShownTenant } from '@cardea/pages';
 import { loadingCache } from '@cardea/runtime';
 import type { Module, RateLimit, ServiceDependencies } from '@cardea/service';
 import type { ChannelEndpoints } from '../channels/channels.module.ts';
@@ -8,6 +8,7 @@ import type { RequestEndpoints, RequestParts } from '../requests/requests.module
 import { CHANNEL_TEXTS } from './channel-texts.ts';
 import { channelsPage } from './channels-page.ts';
 import { decisionPage } from './decision-page.ts';
+import { decisionsPage } from './decisions-page.ts';
 import { deputyPage } from './deputy-page.ts';
 import { listPage } from './list-page.ts';
 import { TEXTS } from './texts.ts';
@@ -44,10 +45,7 @@ export function pagesModule(needs: PagesDependencies): Module {
       return room.allowed ? undefined : room.retryAfterSeconds;
     },
     texts: TEXTS,
-    renew: peers.identity.pageToken,
-    ended: peers.identity.ended,
-    proofs: peers.identity.proofs,
-    stepUp: peers.identity.stepUp,
+    ...callsOfPages(peers),
     tenant: (tenantId: string) =>
       looks.get(tenantId, async () => {
         const { language, brand } = await identityFacts.mailLook(tenantId);
@@ -59,6 +57,7 @@ export function pagesModule(needs: PagesDependencies): Module {
     endpoints: [
       ...pageRoutes(listPage(endpoints.pending), shared),
       ...pageRoutes(decisionPage(endpoints), shared),
+      ...pageRoutes(decisionsPage(endpoints.decisions), shared),
       ...pageRoutes(channelsPage(needs.channels), { ...shared, texts: CHANNEL_TEXTS }),
       ...pageRoutes(deputyPage(needs.deputies), shared),
     ],

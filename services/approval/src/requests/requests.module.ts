@@ -105,6 +105,7 @@ export type RequestParts = {
 /** The endpoints that the pages show and call. */
 export type RequestEndpoints = {
   readonly approve: ReturnType<typeof approveRequest>;
+  readonly decisions: ReturnType<typeof listOwnDecisions>;
   readonly deny: ReturnType<typeof denyRequest>;
   readonly get: ReturnType<typeof getRequest>;
   readonly pending: ReturnType<typeof listPending>;
@@ -137,13 +138,13 @@ export function requestsModule(needs: RequestsDependencies): {
     approve: approveRequest(shared),
     deny: denyRequest(shared),
     pending: listPending(shared),
+    decisions: listOwnDecisions(shared),
   };
   const module: Module = {
     endpoints: [
       createRequest(shared),
       askForAccess(shared),
       listRequests(shared),
-      listOwnDecisions(shared),
       ...Object.values(endpoints),
       pollToken(polling),
       consumeActionRequest(shared),

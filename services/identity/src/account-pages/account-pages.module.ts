@@ -1,5 +1,5 @@
 /** The pages of a person's own account. They show the responses of this service's own endpoints. */
-import { pageRoutes } from '@cardea/pages';
+import { callsOfPages, pageRoutes } from '@cardea/pages';
 import type { Module, ServiceDependencies } from '@cardea/service';
 import { LIMITS } from '../http/limits.ts';
 import type { Workspaces } from '../workspaces/workspaces.module.ts';
@@ -26,10 +26,7 @@ export function accountPagesModule(given: Dependencies): Module {
   const shared = {
     ...given,
     texts: TEXTS,
-    renew: peers.identity.pageToken,
-    ended: peers.identity.ended,
-    proofs: peers.identity.proofs,
-    stepUp: peers.identity.stepUp,
+    ...callsOfPages(peers),
     admitForm: async (ip: string) => {
       const room = await limits.take([LIMITS.formsByIp, ip]);
       return room.allowed ? undefined : room.retryAfterSeconds;

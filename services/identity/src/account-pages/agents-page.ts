@@ -79,7 +79,8 @@ export const agentsPage = (endpoints: AccountEndpoints) =>
         width: 'wide',
         body: html`<section><h2>${say('agents.delegations')}</h2>${delegationList(page)}</section>
 <section><h2>${say('agents.sessions')}</h2>${sessionList(page)}</section>
-${endAll(page)}<section><h2>${say('agents.waits')}</h2>${partLink('/approve', 'waiting', say('agents.waits'))}</section>
+${endAll(page)}<section><h2>${say('agents.grants')}</h2>${partLink('/account/grants', 'recent', say('agents.grants_link'))}</section>
+<section><h2>${say('agents.waits')}</h2>${partLink('/approve', 'waiting', say('agents.waits'))}</section>
 <section><h2>${say('agents.channels')}</h2>${partLink('/account/channels', 'mine', say('agents.channels_link'))}</section>
 <section><h2>${say('agents.deputy')}</h2>${partLink('/account/deputy', 'deputy', say('agents.deputy'))}</section>`,
       };

@@ -6,6 +6,12 @@ import { type AccountEndpoints, type AccountPage, formOf, pageOf } from './endpo
 /** Only the number of items is shown. */
 const COUNTED = { limit: '1' } as const;
 
+const ELSEWHERE = [
+  { path: '/account/decisions', text: 'data.decisions' },
+  { path: '/account/grants', text: 'data.grants' },
+  { path: '/account/activity', text: 'data.activity' },
+] as const;
+
 type Data = {
   readonly profile: { readonly email: string };
   readonly deletion: {
@@ -61,7 +67,7 @@ export const dataPage = (endpoints: AccountEndpoints) =>
     view: (page) => ({
       title: page.frame.say('data.title'),
       width: 'form',
-      body: html`<section><h2>${page.frame.say('data.export_title')}</h2><p>${page.frame.say('data.export_lead')}</p>${page.form('export')}<p class="muted">${page.frame.say('data.elsewhere')}</p></section>
+      body: html`<section><h2>${page.frame.say('data.export_title')}</h2><p>${page.frame.say('data.export_lead')}</p>${page.form('export')}${elsewhere(page)}</section>
 <section><h2>${page.frame.say('data.delete_title')}</h2>${deletion(page)}</section>`,
     }),
   });
@@ -73,6 +79,10 @@ const ending = ({ frame: { say }, data }: Page): Markup =>
     { label: say('data.delegations'), value: String(data.delegations.total) },
     { label: say('data.sessions'), value: String(data.sessions.data.total) },
   ])}`;
+
+/** What other services keep about the person has pages of its own. */
+const elsewhere = ({ frame: { say } }: Page): Markup =>
+  html`<p>${say('data.elsewhere')}</p><ul>${ELSEWHERE.map(({ path, text }) => html`<li><a href="${path}">${say(text)}</a></li>`)}</ul>`;
 
 function deletion({ frame: { say }, data: { deletion: of }, form }: Page): Markup {
   if (of.delete_at !== null) {

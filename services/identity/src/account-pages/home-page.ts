@@ -68,7 +68,8 @@ export const homePage = ({
           { label: say('since'), value: utcDay(profile.created_at) },
         ])}</section>
 <section><h2>${say('home.waits')}</h2>${partLink('/approve', 'waiting', say('home.approvals'))}</section>
-<section><h2>${say('home.recent')}</h2>${facts(rows)}<p><a class="button" href="/account/sessions">${say('home.all_sessions')}</a></p></section>`,
+<section><h2>${say('home.recent')}</h2>${facts(rows)}<p><a class="button" href="/account/sessions">${say('home.all_sessions')}</a></p></section>
+<section><h2>${say('home.activity')}</h2>${partLink('/account/activity', 'recent', say('home.all_activity'))}</section>`,
       };
     },
   });

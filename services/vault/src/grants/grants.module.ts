@@ -9,7 +9,7 @@ import { type GrantKeyState, grantKeys } from './grant-key.ts';
 import { grantsProjection } from './grants.projection.ts';
 import { identityConsumer } from './identity.consumer.ts';
 import { getGrantRoute, listGrantsRoute } from './list/list.route.ts';
-import { listOwnGrantsRoute } from './list-own/list-own.route.ts';
+import { type ListOwnGrants, listOwnGrantsRoute } from './list-own/list-own.route.ts';
 import { refusalRecorder, refusals as refusalStream } from './refusals.ts';
 import { grantsRelay } from './relay.ts';
 import { reuseCounter } from './reuse.ts';
@@ -17,6 +17,9 @@ import { revokeGrantRoute } from './revoke/revoke.route.ts';
 import { bucket } from './vend/bucket.ts';
 import { vendRoute } from './vend/vend.route.ts';
 import { FORCED_PER_MINUTE_MAX } from './vend/vend.ts';
+
+export type { ShownGrant } from './grant-list.ts';
+export type { ListOwnGrants } from './list-own/list-own.route.ts';
 
 export type GrantsDependencies = Omit<ServiceDependencies, 'sealer' | 'bus' | 'random'> &
   Pick<ServiceParts, 'catalog' | 'secrets'> & {
@@ -28,7 +31,10 @@ export type GrantsDependencies = Omit<ServiceDependencies, 'sealer' | 'bus' | 'r
 const BURST_FACTOR = 2;
 const MINUTE_S = 60;
 
-export function grantsModule(needs: GrantsDependencies): Module {
+export function grantsModule(needs: GrantsDependencies): {
+  readonly module: Module;
+  readonly listOwnGrants: ListOwnGrants;
+} {
   const { clock, settings, epochs } = needs;
   const rate = settings.VAULT_SESSION_RATE;
   const refusals = refusalRecorder(needs);
@@ -48,11 +54,12 @@ export function grantsModule(needs: GrantsDependencies): Module {
       burst: FORCED_PER_MINUTE_MAX,
     }),
   };
-  return {
+  const listOwnGrants = listOwnGrantsRoute(shared);
+  const module: Module = {
     endpoints: [
       vendRoute(shared),
       listGrantsRoute(shared),
-      listOwnGrantsRoute(shared),
+      listOwnGrants,
       getGrantRoute(shared),
       revokeGrantRoute(shared),
     ],
@@ -66,6 +73,7 @@ export function grantsModule(needs: GrantsDependencies): Module {
       await refusals.flush(true);
     },
   };
+  return { module, listOwnGrants };
 }
 
 export const grantsStreams = [grantKeys, refusalStream, forgottenTenants];

@@ -9,6 +9,8 @@ import type { UntilLevel } from '../level.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'database'> & { readonly untilLevel: UntilLevel };
 
+export type ListOwnActivity = ReturnType<typeof listOwnActivity>;
+
 export const listOwnActivity = (deps: Dependencies) =>
   endpoint(
     {

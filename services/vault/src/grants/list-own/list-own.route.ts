@@ -1,13 +1,15 @@
 /** Lists what agents were given in the caller's name, in pages. */
 import { cursorQuery, named, nextCursor, pageOfCursor } from '@cardea/contracts';
-import { type Endpoint, endpoint } from '@cardea/http';
+import { endpoint } from '@cardea/http';
 import type { ServiceDependencies } from '@cardea/service';
 import Type from 'typebox';
 import { findGrantsOfUser, grantFields, grantsAreLevel, shownGrant } from '../grant-list.ts';
 
 type Dependencies = Pick<ServiceDependencies, 'clock' | 'database' | 'positions' | 'store'>;
 
-export const listOwnGrantsRoute = (deps: Dependencies): Endpoint =>
+export type ListOwnGrants = ReturnType<typeof listOwnGrantsRoute>;
+
+export const listOwnGrantsRoute = (deps: Dependencies) =>
   endpoint(
     {
       name: 'list_my_grants',

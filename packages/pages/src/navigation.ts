@@ -23,29 +23,33 @@ const ENTRIES: readonly { readonly path: string; readonly text: FrameTextKey }[]
   { path: '/account/sessions', text: 'nav.sessions' },
   { path: '/account/applications', text: 'nav.applications' },
   { path: '/account/agents', text: 'nav.agents' },
-  { path: '/account/grants', text: 'nav.grants' },
   { path: '/account/channels', text: 'nav.channels' },
-  { path: '/account/activity', text: 'nav.activity' },
   { path: '/account/data', text: 'nav.data' },
   { path: '/approve', text: 'nav.approve' },
 ];
 
-/** Pages that lie under the entry of the approvals. */
-const isOfApprovals = (path: string): boolean =>
-  path.startsWith('/approve/') || path === '/account/decisions';
+/** Pages without an entry of their own, each with the entry whose page leads to it. */
+const UNDER: { readonly [path: string]: string | undefined } = {
+  '/account/activity': '/account',
+  '/account/decisions': '/approve',
+  '/account/deputy': '/account/agents',
+  '/account/grants': '/account/agents',
+};
 
 export function navigation(
   { say }: { readonly say: Say },
   { path, signOutToken }: Navigation,
 ): Markup {
-  const here = ENTRIES.find(
-    (entry) => entry.path === path || (isOfApprovals(path) && entry.path === '/approve'),
-  );
+  const at = path.startsWith('/approve/') ? '/approve' : (UNDER[path] ?? path);
+  const here = ENTRIES.find((entry) => entry.path === at);
   const links = ENTRIES.map((entry) => {
     const current = entry === here ? html` aria-current="page"` : html``;
     return html`<li><a href="${entry.path}"${current}>${say(entry.text)}</a></li>`;
   });
-  const menu = here === undefined ? say('nav.menu') : say('nav.menu_at', { page: say(here.text) });
+  const menu =
+    here === undefined
+      ? html`${say('nav.menu')}`
+      : html`<span class="heard">${say('nav.menu')}: </span>${say(here.text)}`;
   const signOut = form(
     SIGN_OUT_PATH,
     hidden('form_token', signOutToken),

@@ -124,14 +124,13 @@ color:var(--page-text)}
 nav.pages details{flex:1;margin:0;min-width:0}
 nav.pages summary{color:inherit;display:flex;align-items:center;width:max-content;max-width:100%;text-decoration:none;
 font-weight:600}
-nav.pages summary::after{content:"\\25be" / "";margin-left:.5rem}
-nav.pages details[open] summary::after{content:"\\25b4" / ""}
+nav.pages summary::before{content:"\\2630" / "";margin-right:.5rem}
 nav.pages ul{display:flex;flex-wrap:wrap;gap:0 1.25rem;margin:0;padding:0}
 nav.pages li{list-style:none}
 nav.pages form{margin-left:auto;align-self:flex-start}
 @media(min-width:56.0625rem){@supports selector(::details-content){nav.pages summary{display:none}
 nav.pages details::details-content{display:block;content-visibility:visible;block-size:auto}}}
-@media(max-width:56rem){nav.pages ul{flex-direction:column}}
+@media(max-width:56rem){nav.pages ul{flex-direction:column;align-items:flex-start}}
 body:has(nav.pages){justify-content:flex-start}
 nav.pages a,nav.pages button.plain{display:flex;align-items:center;min-height:2.75rem;margin:0;padding:0;
 color:inherit;text-decoration:underline}

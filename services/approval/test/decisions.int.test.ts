@@ -2,6 +2,7 @@
 import { untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
 import { approvalOfFile, wanted } from './approval-fixture.ts';
+import { pageBrowser } from './page-browser.ts';
 
 const fixture = approvalOfFile({ withoutSweeper: true });
 
@@ -51,7 +52,7 @@ describe('a request for a decision', () => {
   });
 
   it('identity 31 is among what its user takes along, page by page, and nobody else’s', async () => {
-    const { ann, bob, bot } = await fixture.people('own');
+    const { ann, bob, bot, id: tenant } = await fixture.people('own');
     const ids: string[] = [];
     for (let made = 0; made < 3; made += 1) {
       ids.unshift(String((await bot.post(REQUESTS, wanted())).body.id));
@@ -68,6 +69,15 @@ describe('a request for a decision', () => {
     expect((await bob.get(own)).body).toEqual({ requests: [], next_cursor: null });
     expect(codeOf(await bot.get(own))).toBe('401 user_session_required');
     expect(codeOf(await ann.get(own, { query: { cursor: 'x' } }))).toBe('400 invalid_request');
+    // The page shows what is over alone: the rest waits.
+    const pageAs = (id: string) =>
+      pageBrowser(fixture, fixture.tokens.user({ tenantId: tenant, id }));
+    for (const path of ['/account/decisions', '/account/decisions?part=recent']) {
+      const { text } = await pageAs('ann').get(path);
+      expect(text.match(/href="\/approve\/[^"]+"/g)).toEqual([`href="/approve/${ids[0]}"`]);
+      expect(text).toContain('Denied');
+      expect((await pageAs('bob').get(path)).text).toContain('You have decided nothing yet.');
+    }
   });
 
   it('approval 2 is decided once, however many decide at once', async () => {

@@ -2,6 +2,7 @@ import { accept } from '@cardea/event-store';
 import type { Mail } from '@cardea/mail';
 import { type RestDriver, untilTrue } from '@cardea/testing';
 import { describe, expect, it } from 'vitest';
+import { sealWord } from '../src/requests/approval-requests/make-request.ts';
 import {
   type Binding,
   type RequestFacts,
@@ -112,17 +113,23 @@ describe('a person who is asked', () => {
     );
     const facts = asked?.data as RequestFacts;
     const { grant_ttl_seconds: _, ...binding } = facts.binding as Binding;
-    const { streams, systemCommand } = fixture.host.needsOf('approval');
-    const command = systemCommand(tenant.id, 'earlier-release');
-    const data = { ...facts, binding };
+    const { purpose: _purpose, ip: _ip, ...rest } = facts;
+    const needs = fixture.host.needsOf('approval');
     const old = `${id}-earlier`;
-    await streams.decideOn(requests, old, command, () =>
-      accept({ type: 'ApprovalRequested', data: { ...data, id: old } }),
+    const place = { tenantId: tenant.id, userId: 'ann', requestId: old, isToSet: false };
+    const said = 'Release token of github; for up to 15 minutes; the agent says: nightly';
+    const reason = await sealWord(needs, place, 'reason', said);
+    if (reason === 'erased') throw new Error('nobody has erased that person');
+    const command = needs.systemCommand(tenant.id, 'earlier-release');
+    await needs.streams.decideOn(requests, old, command, () =>
+      accept({ type: 'ApprovalRequested', data: { ...rest, binding, reason, id: old } }),
     );
     const seen = (await tenant.ann.get(`${REQUESTS}/${old}`)).body;
     expect(seen).toMatchObject({ allowed_decisions: ['approve', 'deny'] });
     expect(seen).not.toHaveProperty('grant_ttl_seconds');
-    expect(await pageOf(tenant, old)).toContain('the agent gets them for a short time.');
+    const page = await pageOf(tenant, old);
+    expect(page).toContain('the agent gets them for a short time.');
+    expect(page).toContain(said);
     expect(await pageOf(tenant, old, 'de')).toContain('bekommt der Agent sie für kurze Zeit.');
   });
 

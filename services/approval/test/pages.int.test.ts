@@ -20,11 +20,6 @@ beforeAll(async () => {
           if (isIdentityAway) throw new PeerUnavailable('identity');
           return { token: renewed.get(token) ?? null };
         },
-        proofs: async () => ({ ways: ['password'], challenge: null }),
-        stepUp: async ({ token, proof }) =>
-          proof.method === 'password' && proof.password === 'right'
-            ? { token: renewed.get(token) ?? '' }
-            : { refused: 'invalid_credentials', status: 401, retryAfter: null },
       },
     },
   });
@@ -177,33 +172,6 @@ describe('the page of a request', () => {
     const page = await browser(fixture.tokens.user(of)).get(path);
     expect(page.status).toBe(200);
     expect(page.text).not.toContain('name="form" value="approve"');
-  });
-});
-
-describe('people 8 an approval that wants a recent sign-in', () => {
-  it('is confirmed and given in one press; a wrong proof gives nothing', async () => {
-    const tenant = await fixture.people('proofs');
-    const more = { digest: 'd1', number_match: true, max_auth_age_seconds: 60 };
-    const vend = await fixture.open(tenant.id, more);
-    const path = `/approve/${vend['id']}`;
-    const binding_code = /code (\d{4})/.exec(String(vend['binding_message']))?.[1] ?? '';
-    const old = { tenantId: tenant.id, id: 'ann', claims: { auth_time: 1 } };
-    const token = fixture.tokens.user(old);
-    renewed.set(token, fixture.tokens.user({ tenantId: tenant.id, id: 'ann' }));
-    const ann = browser(token);
-    const status = async () => (await tenant.ann.get(`${REQUESTS}/${vend['id']}`)).body.status;
-
-    const late = await ann.press(path, 'approve', { binding_code });
-    expect(late.status).toBe(401);
-    expect(late.text).toContain('name="proof_password"');
-    const wrong = await ann.press(path, 'approve', { binding_code, proof_password: 'wrong' });
-    expect([wrong.status, wrong.text.includes('That password is not right.')]).toEqual([401, true]);
-    expect(await status()).toBe('pending');
-    const before = ann.header();
-    const right = await ann.press(path, 'approve', { binding_code, proof_password: 'right' });
-    expect([right.status, await status()]).toEqual([303, 'approved']);
-    // The browser now has a token with the recent confirmation.
-    expect(ann.header()).not.toBe(before);
   });
 });
 

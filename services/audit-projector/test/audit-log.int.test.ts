@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { auditService } from '@cardea/audit-projector';
+import { pageCookies } from '@cardea/pages';
 import { type ServiceFixture, serviceFixture, testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -268,5 +269,32 @@ describe('identity 31 what the log says about a person', () => {
     expect((await as('eve').get(path)).body.events).toHaveLength(1);
     expect((await as('nobody').get(path)).body).toEqual({ events: [], next_cursor: null });
     expect((await as('zoe').get(path, { query: { cursor: 'x' } })).status).toBe(400);
+  });
+
+  it('is a page of their account, whose first rows other pages show', async () => {
+    const { tenantId, verified, rest } = workspace();
+    await verified('zoe');
+    await rest.get(PATH);
+    const cookies = pageCookies(fixture.host.needsOf('audit').pageKeys, fixture.settings);
+    const shownTo = async (id: string, path: string, language: string) => {
+      const [cookie = ''] = cookies
+        .written(cookies.begun(fixture.tokens.user({ tenantId, id })))
+        .split(';');
+      const headers = { cookie, accept: 'text/html', 'accept-language': language };
+      const answer = await fetch(fixture.baseUrl + path, { headers });
+      expect(answer.status).toBe(200);
+      return answer.text();
+    };
+    for (const path of ['/account/activity', '/account/activity?part=recent']) {
+      const page = await shownTo('zoe', path, 'en');
+      expect(page).toContain('email.verified');
+      expect(page).toContain('you');
+      expect(await shownTo('zoe', path, 'de')).toContain('Anmeldung und Konto');
+      expect(await shownTo('eve', path, 'en')).toContain('Nothing is recorded about you yet.');
+    }
+    const stranger = await fetch(`${fixture.baseUrl}/account/activity`, { redirect: 'manual' });
+    expect(stranger.headers.get('location')).toBe(
+      '/account/sign-in?return_to=%2Faccount%2Factivity',
+    );
   });
 });

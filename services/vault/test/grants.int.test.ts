@@ -1,6 +1,7 @@
 /** Tests which events end a grant, who sees it, and what is published about it. */
 import { type IntegrationEvent, topicOf } from '@cardea/contracts';
 import { EventStoreUnavailable } from '@cardea/event-store';
+import { pageCookies } from '@cardea/pages';
 import { CacheUnavailable } from '@cardea/runtime';
 import { testDatabase, untilTrue } from '@cardea/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -306,5 +307,27 @@ describe('identity 31 what agents were given in a person’s name', () => {
     expect(after.body).toEqual({ grants: [], next_cursor: null });
     expect((await as('eve').get(path)).body).toEqual({ grants: [], next_cursor: null });
     expect((await as('ann').get(path, { query: { cursor: 'x' } })).status).toBe(400);
+  });
+
+  it('is a page of their account, whose first rows other pages show, and the values are in neither', async () => {
+    const { tenantId } = await vended();
+    const cookies = pageCookies(rig.host.needsOf('vault').pageKeys, rig.settings);
+    const shownTo = async (id: string, path: string) => {
+      const [cookie = ''] = cookies
+        .written(cookies.begun(rig.tokens.user({ tenantId, id })))
+        .split(';');
+      const answer = await fetch(rig.baseUrl + path, { headers: { cookie, accept: 'text/html' } });
+      expect(answer.status).toBe(200);
+      return answer.text();
+    };
+    for (const path of ['/account/grants', '/account/grants?part=recent']) {
+      const page = await shownTo('ann', path);
+      expect(page).toContain('password');
+      expect(page).toContain('can be used');
+      expect(page).not.toContain(`secret of ${tenantId}`);
+      expect(await shownTo('eve', path)).toContain('No agent got a secret for you yet.');
+    }
+    const stranger = await fetch(`${rig.baseUrl}/account/grants`, { redirect: 'manual' });
+    expect(stranger.headers.get('location')).toBe('/account/sign-in?return_to=%2Faccount%2Fgrants');
   });
 });

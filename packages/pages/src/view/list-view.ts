@@ -97,6 +97,7 @@ function pagerOf<Key extends string, Row>(
     return html`<a class="button" href="${path}${search.size === 0 ? '' : `?${search}`}">${text}</a>`;
   };
   if (nextCursor !== undefined) {
+    if (nextCursor === null && (query['cursor'] ?? '') === '') return NOTHING;
     const first =
       (query['cursor'] ?? '') === '' ? NOTHING : linkTo({ cursor: '' }, say('list.first'));
     const next = nextCursor === null ? NOTHING : linkTo({ cursor: nextCursor }, say('list.next'));

@@ -41,7 +41,7 @@ const whoOf = ({ frame: { say }, userId }: Page, event: AuditEvent): string => {
   return say(event.actor_id === userId ? 'who.you' : `who.${event.actor_type}`);
 };
 const whereOf = ({ source_ip: ip, source_geo_city: city }: AuditEvent): string =>
-  [ip, city].filter((each) => each !== null).join(', ');
+  [ip, city].filter((each) => each !== null).join(', ') || '–';
 
 function recent(page: Page) {
   const { say } = page.frame;

@@ -1,6 +1,6 @@
 /**
- * A tenant that asks a thousand times a minute, and has all of it told at a chat server that never answers; and a
- * victim whose approval mails and vends must not notice (C1).
+ * A tenant that asks a set of fifty a thousand times a minute, and has all of it told at a chat server that never
+ * answers; and a victim whose approval mails and vends must not notice (C1).
  */
 import { type RestDriver, untilTrue, type WebhookSink } from '@cardea/testing';
 import type { MailServer } from './mail-server.ts';
@@ -17,6 +17,9 @@ import {
 const REQUESTS = '/api/v1/ciba/requests';
 /** As many as a tenant may have. */
 const CHANNELS = 20;
+/** As many members of a set as receive a mail about a request. */
+const HOLDERS = 50;
+const SET = { relation: 'member', object_type: 'group', object_id: 'flooded' };
 /** A caller makes 300 requests a minute at the most, so a thousand take four. */
 const ADMINS = 4;
 const PAUSE_MS = (ADMINS * 60_000) / 1_000;
@@ -44,6 +47,12 @@ export function channelMisuses(sink: WebhookSink, mails: MailServer): readonly M
       const channel = { name: `Dead ${at}`, format: 'slack', url: `${sink.url}/dead/${at}` };
       await must(noisy.admin.post('/api/v1/ciba/channels', channel));
     }
+    for (let at = 0; at < HOLDERS; at++) {
+      const user = { email: `holder${at}@noisy.example.com`, email_verified: true };
+      const { id } = (await must(noisy.admin.post('/api/v1/admin/users', user))).body;
+      const tuple = { user_type: 'user', user_id: id, ...SET };
+      await must(noisy.admin.post('/api/v1/fga/tuples', tuple));
+    }
     const made: RestDriver[] = [];
     for (let at = 0; at < ADMINS; at++) {
       const email = `flood${at}@noisy.example.com`;
@@ -56,9 +65,10 @@ export function channelMisuses(sink: WebhookSink, mails: MailServer): readonly M
   const noise = {
     clients: ADMINS,
     lingers: true,
-    misuse: async ({ id, userId }: Neighbour, number: number) => {
+    misuse: async ({ id }: Neighbour, number: number) => {
       await pause(PAUSE_MS);
-      const request = { agent_id: agents.get(id), user_id: userId, action: 'flood' };
+      const user_id = `${SET.object_type}:${SET.object_id}#${SET.relation}`;
+      const request = { agent_id: agents.get(id), user_id, action: 'flood' };
       return (admins[number] as RestDriver).post(REQUESTS, request);
     },
     isAtLimit: () => sink.received.some(({ path }) => path.startsWith('/dead')),

@@ -102,12 +102,12 @@ async function plan<State, E extends DomainEvent, Reason extends string>(
   fresh: boolean,
 ): Promise<Planned<State, E, Reason> | Decided<State, E, Reason> | 'assumed'> {
   const { stream, streamId, command, decide } = task;
-  const firstId = eventId(command.id, streamId, 0);
   const assumption = fresh ? undefined : assumptionOf(needs, task);
   const [past, basis] = await Promise.all([
     assumption === undefined ? readPast(needs, task) : undefined,
     basisOf(needs, task, fresh),
   ]);
+  const firstId = past && eventId(command.id, streamId, 0);
   const seen = past?.events.some((event) => event.id === firstId) === true;
   const repeat = seen ? await repeatOf(needs, task, basis.states) : undefined;
   if (repeat !== undefined) return repeat;
@@ -148,27 +148,24 @@ async function repeatOfFirst<State, E extends DomainEvent, Reason extends string
   return page.some((event) => event.id === id) ? await repeatOf(needs, task, basis) : undefined;
 }
 
-const appended = (store: EventStore, appends: readonly Append[]) =>
-  span('append', () => timed(store.append(appends)), {
-    attributes: {
-      log: store.log,
-      events: appends.reduce((sum, { events }) => sum + events.length, 0),
-    },
-  });
-
 /**
- * Returns no outcomes if ids are taken. A repeated command may make other events, because its state was assumed or has
+ * Appends. Returns no outcomes if ids are taken. A repeated command may make other events, because its state was assumed or has
  * changed since.
  */
 async function unlessTaken(
   store: EventStore,
   appends: readonly Append[],
 ): Promise<readonly AppendOutcome[]> {
+  const events = appends.reduce((sum, append) => sum + append.events.length, 0);
+  const attributes = { log: store.log, events };
+  const stop = metrics.appendDuration.startTimer();
   try {
-    return await appended(store, appends);
+    return await span('append', () => store.append(appends), { attributes });
   } catch (error) {
     if (error instanceof EventIdTaken) return [];
     throw error;
+  } finally {
+    stop();
   }
 }
 
@@ -206,15 +203,6 @@ async function concluded<State, E extends DomainEvent, Reason extends string>(
     storedAt: stored === undefined ? before.storedAt : revision,
   });
   return { ...decision, state: after, revision, position, repeated: false };
-}
-
-async function timed<T>(appending: Promise<T>): Promise<T> {
-  const stop = metrics.appendDuration.startTimer();
-  try {
-    return await appending;
-  } finally {
-    stop();
-  }
 }
 
 /**

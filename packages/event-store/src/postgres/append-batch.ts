@@ -113,10 +113,16 @@ function forOne(log: Log, [append, ...others]: readonly Written[], told: boolean
   };
 }
 
-const basisArrays = (basis: readonly ReadAt[]): readonly Buffer[] => [
-  textArray(basis.map(({ streamId }) => streamId)),
-  int8Array(basis.map(({ revision }) => revision)),
-];
+/** Most decisions depend on their own stream only. */
+const NO_BASIS = [textArray([]), int8Array([])];
+
+const basisArrays = (basis: readonly ReadAt[]): readonly Buffer[] =>
+  basis.length === 0
+    ? NO_BASIS
+    : [
+        textArray(basis.map(({ streamId }) => streamId)),
+        int8Array(basis.map(({ revision }) => revision)),
+      ];
 
 function encoded(log: Log, batch: readonly Written[], { careful, told }: Sending): unknown[] {
   const starts: number[] = [];

@@ -1,4 +1,4 @@
-import { metrics } from '@cardea/runtime';
+import { failpoint, metrics } from '@cardea/runtime';
 import { checkSizes } from '../appends/append-sizes.ts';
 import {
   type Append,
@@ -26,9 +26,6 @@ export type Watch = {
   readonly onStored: (log: Log, stored: readonly Stored[], told: boolean) => void;
   /** Whether the next commit should notify other processes. */
   readonly isNoticeDue: (log: Log) => boolean;
-  /** Called around each transaction, for fail points. */
-  readonly beforeCommit: () => Promise<void> | void;
-  readonly afterCommit: () => Promise<void> | void;
 };
 
 /**
@@ -64,7 +61,7 @@ export function groupCommit(connections: readonly Connection[], watch: Watch) {
       queues.set(log, queue);
       waiting -= batch.length;
       metrics.appendQueue.set(waiting);
-      waitingBytes -= bytesOf(batch.map(({ append }) => append));
+      waitingBytes -= bytesOf(batch);
       void commit(connection, log, batch, watch).finally(() => {
         queue.done(batch);
         idle.push(connection);
@@ -94,8 +91,8 @@ export function groupCommit(connections: readonly Connection[], watch: Watch) {
   };
 }
 
-const bytesOf = (appends: readonly Written[]): number =>
-  appends.reduce((sum, append) => sum + append.bytes, 0);
+const bytesOf = (batch: readonly Waiting[]): number =>
+  batch.reduce((sum, { append }) => sum + append.bytes, 0);
 
 const eventsOf = (appends: readonly Written[]): number =>
   appends.reduce((sum, { events }) => sum + events.length, 0);
@@ -110,12 +107,12 @@ async function commit(
   watch: Watch,
 ): Promise<void> {
   const send = async (part: readonly Waiting[], careful: boolean) => {
-    await watch.beforeCommit();
+    await failpoint('append.before_commit');
     const appends = part.map(({ append }) => append);
     const told = watch.isNoticeDue(log);
     const outcomes = await appendBatch(connection, log, appends, { careful, told });
     metrics.appendBatchEvents.observe(eventsOf(appends));
-    await watch.afterCommit();
+    await failpoint('append.after_commit');
     const stored = settle(part, outcomes);
     if (stored.length > 0) watch.onStored(log, stored, told);
   };

@@ -1,5 +1,5 @@
 import { processSession } from '@cardea/postgres';
-import { failpoint, type Logger, systemClock } from '@cardea/runtime';
+import { type Logger, systemClock } from '@cardea/runtime';
 import { inProgress } from '../appends/in-progress.ts';
 import { outsideAllTransactions } from '../appends/outside-transactions.ts';
 import type { EventStore, Log } from '../event-store.ts';
@@ -50,8 +50,6 @@ export function postgresEventStores(options: PostgresEventStoreOptions): Postgre
       notified.stored(log, stored.at(-1)?.position ?? 0n, told);
     },
     isNoticeDue: notified.isDue,
-    beforeCommit: () => failpoint('append.before_commit'),
-    afterCommit: () => failpoint('append.after_commit'),
   });
   const head = askedTogether(heads);
   const appending = inProgress();

@@ -74,8 +74,12 @@ export class HttpContext {
   readonly #startedMs: number;
   readonly #span: RequestSpan;
   readonly #abort = new AbortController();
+  /** Aborts when the client disconnects, or when the time limit of a stop has passed. */
+  readonly signal = this.#abort.signal;
+  readonly traceparent: string | undefined;
+  /** Names (lower case) of the headers that may appear once but that this request has more than once. */
+  readonly doubled: ReadonlySet<string>;
   #begun: Begun | undefined;
-  #doubled: ReadonlySet<string> | undefined;
 
   constructor(
     request: IncomingMessage,
@@ -94,6 +98,7 @@ export class HttpContext {
     this.#startedMs = parts.clock.monotonicMs();
     const { headers, socket } = request;
     this.#origin = headers.origin;
+    this.doubled = doubledHeaders(request);
     const forwarded = headers['x-forwarded-for'];
     this.ip = clientAddress(
       socket.remoteAddress,
@@ -107,28 +112,14 @@ export class HttpContext {
         : parts.ids.next();
     const { traceparent } = headers;
     this.#span = requestSpan(typeof traceparent === 'string' ? traceparent : undefined);
+    this.traceparent = this.#span.traceparent;
     parts.open.add(this);
     parts.metrics.inFlight.inc();
     response.on('close', () => this.#closed());
   }
 
-  /** Names (lower case) of the headers that may appear once but that this request has more than once. */
-  get doubled(): ReadonlySet<string> {
-    this.#doubled ??= doubledHeaders(this.request);
-    return this.#doubled;
-  }
-
-  /** Aborts when the client disconnects, or when the time limit of a stop has passed. */
-  get signal(): AbortSignal {
-    return this.#abort.signal;
-  }
-
   abandon(): void {
     this.#abort.abort();
-  }
-
-  get traceparent(): string | undefined {
-    return this.#span.traceparent;
   }
 
   /** The turn of this request has come. It ends with the response. */

@@ -12,39 +12,27 @@ const PASSED = ['user-agent', 'accept-language'] as const;
 export class PageCall implements Call {
   readonly #page: Call;
   readonly #given: Played;
+  readonly parts: Call['parts'];
   readonly headers: Call['headers'];
+  readonly ip: string;
+  readonly requestId: string;
+  readonly traceparent: string | undefined;
+  readonly signal: AbortSignal;
+  readonly socket: Call['socket'];
   readonly doubled = NONE;
   readonly isHead = false;
 
   constructor(page: Call, given: Played) {
     this.#page = page;
     this.#given = given;
+    this.parts = page.parts;
+    this.ip = page.ip;
+    this.requestId = page.requestId;
+    this.traceparent = page.traceparent;
+    this.signal = page.signal;
+    this.socket = page.socket;
     const passed = PASSED.map((name) => [name, page.headers[name]] as const);
     this.headers = { ...Object.fromEntries(passed), ...given.headers };
-  }
-
-  get parts() {
-    return this.#page.parts;
-  }
-
-  get ip() {
-    return this.#page.ip;
-  }
-
-  get requestId() {
-    return this.#page.requestId;
-  }
-
-  get traceparent() {
-    return this.#page.traceparent;
-  }
-
-  get signal() {
-    return this.#page.signal;
-  }
-
-  get socket() {
-    return this.#page.socket;
   }
 
   get principal(): Principal | undefined {

@@ -31,46 +31,29 @@ export async function answerRequest(
 class SocketCall implements Call {
   readonly #http: HttpContext;
   readonly #params: Params;
+  readonly parts: Call['parts'];
+  readonly headers: Call['headers'];
+  readonly doubled: Call['doubled'];
+  readonly isHead: boolean;
+  readonly ip: string;
+  readonly requestId: string;
+  readonly traceparent: string | undefined;
+  readonly signal: AbortSignal;
+  readonly socket: Call['socket'];
 
   constructor(http: HttpContext, params: Params) {
+    const { request } = http;
     this.#http = http;
     this.#params = params;
-  }
-
-  get parts() {
-    return this.#http.parts;
-  }
-
-  get headers() {
-    return this.#http.request.headers;
-  }
-
-  get doubled() {
-    return this.#http.doubled;
-  }
-
-  get isHead() {
-    return this.#http.request.method === 'HEAD';
-  }
-
-  get ip() {
-    return this.#http.ip;
-  }
-
-  get requestId() {
-    return this.#http.requestId;
-  }
-
-  get traceparent() {
-    return this.#http.traceparent;
-  }
-
-  get signal() {
-    return this.#http.signal;
-  }
-
-  get socket() {
-    return this.#http.request.socket;
+    this.parts = http.parts;
+    this.headers = request.headers;
+    this.doubled = http.doubled;
+    this.isHead = request.method === 'HEAD';
+    this.ip = http.ip;
+    this.requestId = http.requestId;
+    this.traceparent = http.traceparent;
+    this.signal = http.signal;
+    this.socket = request.socket;
   }
 
   get principal(): Principal | undefined {

@@ -23,8 +23,8 @@ export function withoutRecentSignIn(
   { stepUp, now }: { readonly stepUp: StepUp; readonly now: Date },
 ): Refusal | undefined {
   const { authTime, clientId } = signIn;
-  if (authTime === null || !asksFor(stepUp, clientId)) return withoutSignIn(signIn, stepUp);
-  const isRecent = now.getTime() / MS - authTime < AUTH_AGE_SECONDS_MAX;
+  if (!asksFor(stepUp, clientId)) return undefined;
+  const isRecent = authTime !== null && now.getTime() / MS - authTime < AUTH_AGE_SECONDS_MAX;
   return isRecent ? undefined : refused();
 }
 

@@ -28,6 +28,7 @@ export type BodyRule = {
 
 /** Unknown parameters are ignored. A charset other than UTF-8 counts as another media type. */
 function isOfType(header: string, type: string): boolean {
+  if (header === type) return true;
   const [essence = ''] = header.split(';', 1);
   if (essence.trim().toLowerCase() !== type) return false;
   return [...header.matchAll(CHARSET)].every(([, charset = '']) => UTF8.test(charset));

@@ -56,8 +56,7 @@ type Dependencies = {
 export function userDirectory({ sealer, snapshots, clock }: Dependencies): UserDirectory {
   const byId: UserDirectory['byId'] = (tenantId, id) => snapshots.load(users, { tenantId, id });
   const openField = async (id: string, field: UserField, sealed: Sealed | null) => {
-    const { streamId } = userField(id, field);
-    return sealed === null ? null : sealer.open(sealed, { streamId, field });
+    return sealed === null ? null : sealer.open(sealed, userField(id, field));
   };
   const open: UserDirectory['open'] = async (user) => {
     const [email, ...profile] = await Promise.all([

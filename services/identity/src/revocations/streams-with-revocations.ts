@@ -72,6 +72,7 @@ async function revoke(needs: Dependencies, outcomes: readonly Outcome[]): Promis
     const { tenantId } = command.metadata;
     return revocationsOf(events).map((one) => ({ one, at: { tenantId, position } }));
   });
+  if (due.length === 0) return;
   const entries = due.flatMap(({ one }) => ('list' in one ? [one] : []));
   const byList = Object.values(
     Object.groupBy(entries, ({ list, before }) => `${list} ${before ?? ''}`),

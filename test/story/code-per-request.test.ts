@@ -2,7 +2,14 @@
  * How much of our code a warm request enters, from its arrival to its answer: whoever reads the request's path
  * reads that many files and functions. V8 counts which functions were called. A request that enters more says
  * so in this table.
+ *
+ * The request's path is what the answer needs: the request pipeline, the decision, the append, and the projections,
+ * for which the answer waits. Projections that do not concern the event are counted, too, because they are woken by the
+ * same code. No answer waits for the relay, which publishes the event. It runs in one process of a service, and there
+ * at the same time as the end of the request, so V8 would count it. Here the test holds the lease of the relay, as
+ * another process of the service would. Then it releases the lease and counts again, with limits of their own.
  */
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +23,7 @@ import {
   testDatabase,
   untilTrue,
 } from '@cardea/testing';
+import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const START_MS_MAX = 400_000;
@@ -29,16 +37,30 @@ const IDLE_FUNCTIONS_MAX = 40;
 
 type Entered = { readonly files: number; readonly functions: number };
 
-/** At most. Issue 29 asks for 70 files and 300 functions of a profile change. */
-const EXPECTED: { readonly [request: string]: Entered } = {
-  'profile changed': { files: 120, functions: 515 },
-  // 49 and 168 while each field of the profile was written out; now they follow from one declaration.
-  'profile read': { files: 52, functions: 175 },
-  login: { files: 146, functions: 625 },
+type Limits = { readonly path: Entered; readonly withRelay: Entered };
+
+/** At most. The goal for the path of a profile change is 70 files and 300 functions. */
+const EXPECTED: { readonly [request: string]: Limits } = {
+  'profile changed': {
+    path: { files: 107, functions: 422 },
+    withRelay: { files: 117, functions: 475 },
+  },
+  'profile read': {
+    path: { files: 52, functions: 165 },
+    withRelay: { files: 52, functions: 165 },
+  },
+  login: {
+    path: { files: 135, functions: 550 },
+    withRelay: { files: 146, functions: 600 },
+  },
 };
 
 const root = `${pathToFileURL(join(import.meta.dirname, '../..')).href}/`;
 const OWN = /^(packages|services)\/[^/]+\/src\//;
+/** The advisory lock of a lease is the first half of its name's hash (`packages/postgres`, `lockKey`). */
+const RELAY_LOCK = String(createHash('sha256').update('relay:identity').digest().readBigInt64BE());
+/** What a relay enters for each event that it publishes. */
+const RELAY_FILE = 'packages/event-bus/src/relay/relay-sink.ts ';
 /** A request with this header is counted. */
 const COUNTED = 'x-counted';
 /**
@@ -56,7 +78,11 @@ const COUNTING = `
 const folder = mkdtempSync(join(tmpdir(), 'cardea-coverage-'));
 const database = testDatabase();
 let instance: Instance;
+let otherProcess: Client;
 beforeAll(async () => {
+  otherProcess = new Client({ connectionString: database.url });
+  await otherProcess.connect();
+  await otherProcess.query('SELECT pg_advisory_lock($1::bigint)', [RELAY_LOCK]);
   instance = await temporaryInstance(() => {}, {
     DATABASE_URL: database.url,
     NODE_V8_COVERAGE: folder,
@@ -67,36 +93,63 @@ beforeAll(async () => {
 }, START_MS_MAX);
 afterAll(async () => {
   await instance?.stop();
+  await otherProcess?.end();
   rmSync(folder, { recursive: true, force: true });
 });
 
 it('a warm request enters no more files and functions than the table says', {
   timeout: TEST_MS_MAX,
 }, async () => {
-  const entered = new Map<string, Entered>();
-  for (const [name, send] of await requests(restDriver({ baseUrl: instance.base }))) {
-    for (let sent = 0; sent < WARM_UP; sent += 1) await send();
-    const plays: ReadonlySet<string>[] = [];
-    while (plays.length < PLAYS) {
-      await untilTrue(async () => (await calledNow()).size <= IDLE_FUNCTIONS_MAX);
-      await send({ [COUNTED]: 'yes' });
-      await taken(); // at its beginning
-      plays.push(await taken());
-    }
-    const [first = new Set<string>(), ...others] = plays;
-    const each = [...first].filter((one) => others.every((play) => play.has(one)));
-    const files = new Set(each.map((one) => one.slice(0, one.indexOf(' '))));
-    entered.set(name, { files: files.size, functions: each.length });
+  const all = await requests(restDriver({ baseUrl: instance.base }));
+  const path = new Map<string, Entered>();
+  for (const [name, send] of all) {
+    const called = await calledByEach(send);
+    expect(called.filter((one) => one.startsWith(RELAY_FILE))).toEqual([]);
+    path.set(name, sizeOf(called));
   }
-  console.log(Object.fromEntries(entered));
-  const above = [...entered].filter(([name, { files, functions }]) => {
-    const most = EXPECTED[name];
+  await relaysHere(all);
+  const withRelay = new Map<string, Entered>();
+  for (const [name, send] of all) withRelay.set(name, sizeOf(await calledByEach(send)));
+  console.log({ path: Object.fromEntries(path), withRelay: Object.fromEntries(withRelay) });
+  expect(above(path, 'path')).toEqual([]);
+  expect(above(withRelay, 'withRelay')).toEqual([]);
+  // A figure of nothing would hold any limit.
+  expect(path.get('profile changed')?.functions).toBeGreaterThan(200);
+});
+
+const above = (entered: ReadonlyMap<string, Entered>, what: keyof Limits) =>
+  [...entered].filter(([name, { files, functions }]) => {
+    const most = EXPECTED[name]?.[what];
     return most === undefined || files > most.files || functions > most.functions;
   });
-  expect(above).toEqual([]);
-  // A figure of nothing would hold any limit.
-  expect(entered.get('profile changed')?.functions).toBeGreaterThan(200);
-});
+
+/** The functions that each play of a request enters. */
+async function calledByEach(send: Send): Promise<readonly string[]> {
+  for (let sent = 0; sent < WARM_UP; sent += 1) await send();
+  const plays: ReadonlySet<string>[] = [];
+  while (plays.length < PLAYS) {
+    await untilTrue(async () => (await calledNow()).size <= IDLE_FUNCTIONS_MAX);
+    await send({ [COUNTED]: 'yes' });
+    await taken(); // at its beginning
+    plays.push(await taken());
+  }
+  const [first = new Set<string>(), ...others] = plays;
+  return [...first].filter((one) => others.every((play) => play.has(one)));
+}
+
+function sizeOf(called: readonly string[]): Entered {
+  const files = new Set(called.map((one) => one.slice(0, one.indexOf(' '))));
+  return { files: files.size, functions: called.length };
+}
+
+/** Releases the lease of the relay, and waits until the instance publishes. */
+async function relaysHere([first]: readonly Request[]): Promise<void> {
+  await otherProcess.end();
+  await untilTrue(async () => {
+    await first?.[1]();
+    return [...(await calledNow())].some((one) => one.startsWith(RELAY_FILE));
+  });
+}
 
 type Coverage = {
   readonly result: readonly {
@@ -140,7 +193,8 @@ async function taken(): Promise<ReadonlySet<string>> {
 }
 
 type Headers = { readonly [name: string]: string };
-type Request = readonly [name: string, send: (headers?: Headers) => Promise<unknown>];
+type Send = (headers?: Headers) => Promise<unknown>;
+type Request = readonly [name: string, send: Send];
 
 async function requests(rest: RestDriver): Promise<readonly Request[]> {
   const account = { email: 'ann@example.com', password: 'a password that nobody guesses' };

@@ -1,9 +1,11 @@
 /**
- * A crowd of clients of a noisy tenant. Where each sends the same request they have a thread of their own: in the
- * thread of the victim their answers would delay its answers too, and its times would be those of this test.
+ * A crowd of clients of a noisy tenant, in a process of its own that yields to all others. In the thread of the victim
+ * their answers would delay its answers too. With an equal right to the processor, their own work would delay the
+ * server, as it never does where clients have computers of their own.
  */
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { fileURLToPath } from 'node:url';
 import { untilTrue } from '@cardea/testing';
 import { type CrowdReport, type Flood, type FloodWork, wrongOf } from './flood.ts';
 import type { Misuse, Neighbour } from './neighbours.ts';
@@ -12,6 +14,7 @@ import type { Misuse, Neighbour } from './neighbours.ts';
 const PAUSE_MS = 5;
 const NUMBERS_OF_CROWD = 1_000_000;
 const BEGINS_MS_MAX = 60_000;
+const WORKER = fileURLToPath(new URL('./crowd.worker.ts', import.meta.url));
 
 export type Crowd = {
   readonly answers: () => number;
@@ -21,11 +24,9 @@ export type Crowd = {
 let crowds = 0;
 
 /** Clients of the noisy tenant, until they are stopped. */
-export async function crowd(
-  noisy: Neighbour,
-  { clients, misuse, flood, refused, letEnd }: Misuse,
-): Promise<Crowd> {
-  if (flood !== undefined) return flooding(noisy, flood(noisy), { clients, refused });
+export async function crowd(noisy: Neighbour, of: Misuse): Promise<Crowd> {
+  const { clients, misuse, flood, refused } = of;
+  if (flood !== undefined) return flooding(noisy, await flood(noisy), of);
   const wrong: string[] = [];
   let answers = 0;
   let isRunning = true;
@@ -43,24 +44,24 @@ export async function crowd(
     answers: () => answers,
     stop: async () => {
       isRunning = false;
-      await letEnd?.(noisy);
       await running;
-      return { wrong };
+      return { answers, wrong };
     },
   };
 }
 
-/** From its first answer on: a thread needs a moment to begin. */
+/** From its first requests on: a process needs a moment to begin. */
 async function flooding(
-  { base, bearer, id }: Neighbour,
+  noisy: Neighbour,
   { path, ...flood }: Flood,
-  of: { readonly clients: number; readonly refused: number | undefined },
+  { clients, refused, letEnd }: Pick<Misuse, 'clients' | 'refused' | 'letEnd'>,
 ): Promise<Crowd> {
+  const { base, bearer, id } = noisy;
   crowds += 1;
-  const counter = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const work: FloodWork = {
     ...flood,
-    ...of,
+    clients,
+    refused,
     url: `${base}${path}`,
     headers: {
       'x-service-tenant': id,
@@ -69,22 +70,36 @@ async function flooding(
     },
     pauseMs: PAUSE_MS,
     firstNumber: crowds * NUMBERS_OF_CROWD,
-    counter,
   };
-  const worker = new Worker(new URL('./crowd.worker.ts', import.meta.url), { workerData: work });
-  const reported = once(worker, 'message') as Promise<[CrowdReport]>;
-  const answers = () => Atomics.load(new Int32Array(counter), 0);
-  await untilTrue(() => answers() > 0, {
+  // A session of its own, because Linux may divide the processor between sessions before it looks at priorities.
+  const child = fork(WORKER, { detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
+  const reports = reportsOf(child);
+  child.send(work);
+  await untilTrue(() => reports.last !== undefined, {
     deadlineMs: BEGINS_MS_MAX,
-    what: 'the crowd is answered',
+    what: 'the crowd is under way',
   });
   return {
-    answers,
+    answers: () => reports.last?.answers ?? 0,
     stop: async () => {
-      worker.postMessage('stop');
-      const [report] = await reported;
-      await worker.terminate();
-      return report;
+      const exited = once(child, 'exit');
+      child.send('stop');
+      await letEnd?.(noisy);
+      await exited;
+      process.off('exit', end);
+      if (reports.last === undefined) throw new Error('the crowd ended without a report');
+      return reports.last;
     },
   };
+}
+
+/** The crowd reports again and again, and at its end. */
+function reportsOf(child: ChildProcess): { last: CrowdReport | undefined } {
+  const reports: { last: CrowdReport | undefined } = { last: undefined };
+  child.on('message', (report) => {
+    reports.last = report as CrowdReport;
+  });
+  return reports;
 }

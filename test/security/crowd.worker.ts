@@ -1,49 +1,79 @@
 /** Clients of a noisy tenant: each sends the same request again as soon as it is answered, until it is told to stop. */
+import { writeFileSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { parentPort, workerData } from 'node:worker_threads';
+import { constants, setPriority } from 'node:os';
 import { type CrowdReport, type FloodWork, NUMBER, wrongOf } from './flood.ts';
 
-const { url, method, headers, body, clients, refused, pauseMs, firstNumber, counter } =
-  workerData as FloodWork;
-const answered = new Int32Array(counter);
-const agent = new Agent({ keepAlive: true, maxSockets: clients });
-const isNumbered = body?.includes(NUMBER) === true;
-const wrong: string[] = [];
-let number = firstNumber;
-let isRunning = true;
+const REPORT_MS = 50;
 
-function send(): Promise<{ readonly message: IncomingMessage; readonly text: string }> {
-  number += 1;
-  const sent = isNumbered ? body?.replaceAll(NUMBER, String(number)) : body;
-  return new Promise((resolve, reject) => {
-    const own = request(url, { method, headers, agent }, (message) => {
-      const chunks: Buffer[] = [];
-      message.on('data', (chunk: Buffer) => chunks.push(chunk));
-      message.once('error', reject);
-      message.once('end', () => resolve({ message, text: Buffer.concat(chunks).toString() }));
-    });
-    own.once('error', reject);
-    own.end(sent);
-  });
-}
+yieldToAll();
+process.once('message', (work) => void flood(work as FloodWork));
+// Without its parent nobody would stop it.
+process.once('disconnect', () => process.exit());
 
-async function client(): Promise<void> {
-  while (isRunning) {
-    const { message, text } = await send();
-    const status = message.statusCode ?? 0;
-    const hasRetryAfter = message.headers['retry-after'] !== undefined;
-    const fault = wrongOf({ status, hasRetryAfter, text }, refused);
-    if (fault !== undefined) wrong.push(fault);
-    Atomics.add(answered, 0, 1);
-    if (status >= 300) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+/** The lowest priority, among processes and among sessions. */
+function yieldToAll(): void {
+  setPriority(constants.priority.PRIORITY_LOW);
+  try {
+    writeFileSync('/proc/self/autogroup', String(constants.priority.PRIORITY_LOW));
+  } catch {
+    // Here the processor is not divided between sessions.
   }
 }
 
-parentPort?.once('message', () => {
-  isRunning = false;
-});
-await Promise.all(Array.from({ length: clients }, client)).catch((error: Error) => {
-  wrong.push(String(error.cause ?? error));
-});
-agent.destroy();
-parentPort?.postMessage({ wrong } satisfies CrowdReport);
+async function flood(work: FloodWork): Promise<void> {
+  const { clients, refused, pauseMs } = work;
+  const agent = new Agent({ keepAlive: true, maxSockets: clients });
+  const send = sender(work, agent);
+  const wrong: string[] = [];
+  let answers = 0;
+  let isRunning = true;
+  const client = async (): Promise<void> => {
+    while (isRunning) {
+      const { message, text } = await send();
+      const status = message.statusCode ?? 0;
+      const hasRetryAfter = message.headers['retry-after'] !== undefined;
+      const fault = wrongOf({ status, hasRetryAfter, text }, refused);
+      if (fault !== undefined) wrong.push(fault);
+      answers += 1;
+      if (status >= 300) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  };
+  const report = (then: () => void = () => {}) =>
+    process.send?.({ answers, wrong } satisfies CrowdReport, then);
+  process.once('message', () => {
+    isRunning = false;
+  });
+  const reporting = setInterval(() => report(), REPORT_MS);
+  await Promise.all(Array.from({ length: clients }, client)).catch((error: Error) => {
+    wrong.push(String(error.cause ?? error));
+  });
+  clearInterval(reporting);
+  agent.destroy();
+  report(() => process.exit());
+}
+
+type Answered = { readonly message: IncomingMessage; readonly text: string };
+
+function sender(
+  { url, method, headers, body, firstNumber }: FloodWork,
+  agent: Agent,
+): () => Promise<Answered> {
+  const isNumbered = body?.includes(NUMBER) === true;
+  const bytes = body === undefined ? undefined : Buffer.from(body);
+  let number = firstNumber;
+  return () => {
+    number += 1;
+    const sent = isNumbered ? body?.replaceAll(NUMBER, String(number)) : bytes;
+    return new Promise((resolve, reject) => {
+      const own = request(url, { method, headers, agent }, (message) => {
+        const chunks: Buffer[] = [];
+        message.on('data', (chunk: Buffer) => chunks.push(chunk));
+        message.once('error', reject);
+        message.once('end', () => resolve({ message, text: Buffer.concat(chunks).toString() }));
+      });
+      own.once('error', reject);
+      own.end(sent);
+    });
+  };
+}

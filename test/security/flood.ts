@@ -12,7 +12,7 @@ export type Flood = {
   readonly isAnonymous?: true;
 };
 
-/** What the thread of such clients is given. */
+/** What the process of such clients is given. */
 export type FloodWork = Omit<Flood, 'path'> & {
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
@@ -21,10 +21,9 @@ export type FloodWork = Omit<Flood, 'path'> & {
   /** The pause after a refusal. */
   readonly pauseMs: number;
   readonly firstNumber: number;
-  /** One number: answers so far. */
-  readonly counter: SharedArrayBuffer;
 };
-export type CrowdReport = { readonly wrong: readonly string[] };
+
+export type CrowdReport = { readonly answers: number; readonly wrong: readonly string[] };
 
 type Answer = { readonly status: number; readonly hasRetryAfter: boolean; readonly text: string };
 

@@ -30,7 +30,7 @@ export type Misuse = {
   /** Called before the first noisy period. */
   readonly begin?: (noisy: Neighbour) => Promise<void>;
   /** What each noisy client sends; or, where one request does not say it, `misuse` sends one. */
-  readonly flood?: (noisy: Neighbour) => Flood;
+  readonly flood?: (noisy: Neighbour) => Flood | Promise<Flood>;
   readonly misuse?: (noisy: Neighbour, number: number) => Promise<RestAnswer>;
   /** What is refused in the form of the misuse itself, beside 429 and 503. */
   readonly refused?: number;
@@ -133,7 +133,7 @@ export function misuses(sink: WebhookSink, mails: MailServer): readonly Misuse[]
     return `guest${invited}@example.com`;
   };
   const agents = new Map<string, string>();
-  let waitedFor: Promise<string> | undefined;
+  let waitedFor = '';
   const openRequest = async ({ admin, id, userId }: Neighbour): Promise<string> => {
     const request = { agent_id: agents.get(id), user_id: userId, action: 'write_data' };
     return (await must(admin.post(REQUESTS, request))).body.id;
@@ -187,14 +187,11 @@ export function misuses(sink: WebhookSink, mails: MailServer): readonly Misuse[]
           agents.set(each.id, body.id);
         }
       },
-      misuse: async (noisy) => {
-        waitedFor ??= openRequest(noisy);
-        return noisy.admin.get(`${REQUESTS}/${await waitedFor}/poll`);
+      flood: async (noisy) => {
+        waitedFor = await openRequest(noisy);
+        return { method: 'GET', path: `${REQUESTS}/${waitedFor}/poll` };
       },
-      letEnd: async ({ admin }) => {
-        if (waitedFor !== undefined) await must(admin.post(`${REQUESTS}/${await waitedFor}/deny`));
-        waitedFor = undefined;
-      },
+      letEnd: ({ admin }) => must(admin.post(`${REQUESTS}/${waitedFor}/deny`)),
       pauseMs: ASKING_PAUSE_MS,
       // From the request to its decision, which ends the poll.
       calm: async (victim) => {

@@ -122,10 +122,11 @@ describe('C1 a noisy neighbour', () => {
         if (misuse.lingers !== true) await beCalm();
         const noise = await crowd(noisy, misuse);
         loud.push(await period(misuse, noisyMs));
-        answers.push(noise.answers());
-        const total = answers.reduce((sum, each) => sum + each, 0);
-        const isAtLimit = misuse.isAtLimit?.(total) ?? true;
-        wrong.push(...(await noise.stop()).wrong);
+        const soFar = answers.reduce((sum, each) => sum + each, noise.answers());
+        const isAtLimit = misuse.isAtLimit?.(soFar) ?? true;
+        const report = await noise.stop();
+        answers.push(report.answers);
+        wrong.push(...report.wrong);
         expect(isAtLimit, 'the limit is reached').toBe(true);
       }
       const all = (periods: readonly Period[]) => periods.flatMap(({ times }) => times);

@@ -1,4 +1,5 @@
 /** A bearer of each kind, and a request that it makes at each service that takes it. */
+import { pageCookies } from '@cardea/pages';
 import { type RestAnswer, type RestDriver, testForm, untilTrue } from '@cardea/testing';
 import {
   codeFor,
@@ -23,6 +24,7 @@ import {
 
 export type BearerKind =
   | 'sign-in'
+  | "the pages' cookie"
   | 'impersonation'
   | 'application'
   | 'application, DPoP'
@@ -34,7 +36,7 @@ export type BearerKind =
   | 'machine, DPoP'
   | 'RS256';
 type Bearer = { readonly text: string; readonly key?: ProofKey };
-type Bearers = { readonly [kind in BearerKind]: Bearer };
+type Bearers = { readonly [kind in Exclude<BearerKind, typeof COOKIE>]: Bearer };
 
 export type BearerRequest = {
   readonly request: string;
@@ -43,6 +45,7 @@ export type BearerRequest = {
   readonly send: () => Promise<void>;
 };
 
+const COOKIE = "the pages' cookie";
 const SCOPES = ['users:read', 'fga:read', 'vault:read'];
 const MACHINE_SCOPES = [...SCOPES, 'approvals:read', 'webhooks:read', 'audit:read'].filter(
   (scope) => scope !== 'fga:read',
@@ -68,6 +71,7 @@ const ASKED: readonly (readonly [string, readonly BearerKind[]])[] = [
   ['GET /api/v1/vault/grants', ['sign-in', 'API key', 'agent key', ...MACHINES]],
   ['GET /api/v1/ciba/requests', ['sign-in', ...MACHINES, 'RS256']],
   ['GET /api/v1/ciba/requests/{id}', ['sign-in', ...AGENTS]],
+  ['GET /approve/{id}', [COOKIE]],
   ['GET /api/v1/webhooks', ['sign-in', ...MACHINES, 'RS256']],
   ['GET /api/v1/audit/events', ['sign-in', ...MACHINES, 'RS256']],
 ];
@@ -75,10 +79,14 @@ const ASKED: readonly (readonly [string, readonly BearerKind[]])[] = [
 const isPlayed = (request: string, kind: BearerKind): boolean =>
   testForm.long ||
   kind === 'sign-in' ||
+  kind === COOKIE ||
   request === 'POST /api/v1/fga/check' ||
   (request === 'GET /api/v1/agent/sessions' && kind === 'agent key');
 
-export async function bearerRequests(rest: RestDriver): Promise<readonly BearerRequest[]> {
+export async function bearerRequests(
+  rest: RestDriver,
+  pageKey: Buffer,
+): Promise<readonly BearerRequest[]> {
   const discovery = await rest.get('/.well-known/openid-configuration');
   const { issuer } = discovery.body as { readonly issuer: string };
   const owner = await ownerOf(rest);
@@ -93,6 +101,9 @@ export async function bearerRequests(rest: RestDriver): Promise<readonly BearerR
     const answer = await as(owner).post('/api/v1/ciba/requests', ask);
     return answer.status === 201 ? answer : undefined;
   });
+  const keys = { current: pageKey, previous: undefined };
+  const cookies = pageCookies(keys, { PUBLIC_URL: issuer });
+  const [cookie = ''] = cookies.written(cookies.begun(owner.access)).split(';');
   return ASKED.flatMap(([request, kinds]) =>
     kinds
       .filter((kind) => isPlayed(request, kind))
@@ -101,7 +112,10 @@ export async function bearerRequests(rest: RestDriver): Promise<readonly BearerR
         const path = form.replace('{id}', asked.body.id);
         const body = method === 'POST' ? { body: PLAN } : {};
         const send = async (): Promise<void> => {
-          const headers = await headersOf(bearers[kind], { method, path, issuer });
+          const headers =
+            kind === COOKIE
+              ? { cookie, accept: 'text/html' }
+              : await headersOf(bearers[kind], { method, path, issuer });
           const call = { tenant: owner.tenantId, headers, ...body };
           await must(kind === 'RS256' ? 401 : 200, rest.call(method, path, call));
         };

@@ -4,6 +4,7 @@
  * which is compared with earlier ones.
  */
 import { randomBytes } from 'node:crypto';
+import { deriveKey } from '@cardea/crypto';
 import { needRedis, processFixture, type RedisServer, startRedis } from '@cardea/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type BearerKind, bearerRequests } from './bearer-requests.ts';
@@ -29,6 +30,8 @@ const EXPECTED: { readonly [request: string]: Trips } = {
   'GET /api/v1/vault/grants': { cache: 0, database: 3 },
   'GET /api/v1/ciba/requests': { cache: 0, database: 3 },
   'GET /api/v1/ciba/requests/{id}': { cache: 0, database: 3 },
+  // A page asks nothing but what its endpoint asks.
+  'GET /approve/{id}': { cache: 0, database: 3 },
   'GET /api/v1/webhooks': { cache: 0, database: 2 },
   'GET /api/v1/audit/events': { cache: 1, database: 4 },
 };
@@ -73,10 +76,16 @@ async function counted(send: () => Promise<void>): Promise<Trips> {
 it('a known bearer of each kind costs no trip to cache or database at any service, but a DPoP proof one [standards 1]', {
   timeout: TEST_MS_MAX,
 }, async () => {
-  const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, RATE_LIMIT_FACTOR: '1000' };
+  const JWT_SECRET = randomBytes(32).toString('hex');
+  const env = {
+    JWT_SECRET,
+    DATABASE_URL: postgres.url,
+    REDIS_URL: redis.url,
+    RATE_LIMIT_FACTOR: '1000',
+  };
   const cardea = await instance(fixture, env);
   const running = await cardea.start();
-  const requests = await bearerRequests(cardea.rest);
+  const requests = await bearerRequests(cardea.rest, deriveKey(JWT_SECRET, 'pages/v1'));
   const surprises: string[] = [];
   const lines = ['| Request | Bearer | cache | database | plays |', '|---|---|---|---|---|'];
   for (const { request, kind, send } of requests) {

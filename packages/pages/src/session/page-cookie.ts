@@ -31,6 +31,11 @@ export function pageCookies(keys: DerivedKeys, { PUBLIC_URL }: { readonly PUBLIC
   const onceName = `${prefix}cardea_once`;
   const shownKeys = (headers: Headers): readonly string[] =>
     (cookieOf(headers, onceName) ?? '').split(',').filter((key) => key !== '');
+  /** Undefined if it was made under another key. */
+  const opened = (value: string): PageCookie | undefined => {
+    const text = openCookie(value, AAD, keys);
+    return text === undefined ? undefined : JSON.parse(text);
+  };
   const set = (of: string, value: string, more = '') => `${of}=${value}; ${attributes}${more}`;
   return {
     /** Creates the cookie of a new sign-in. */
@@ -38,11 +43,13 @@ export function pageCookies(keys: DerivedKeys, { PUBLIC_URL }: { readonly PUBLIC
       token,
       nonce: randomBytes(NONCE_BYTES).toString('base64url'),
     }),
+    /** The encrypted cookie. Undefined if there is none. */
+    sealed: (headers: Headers): string | undefined => cookieOf(headers, name),
+    opened,
     /** Undefined if there is none, or if it was made under another key. */
     read: (headers: Headers): PageCookie | undefined => {
       const value = cookieOf(headers, name);
-      const text = value === undefined ? undefined : openCookie(value, AAD, keys);
-      return text === undefined ? undefined : JSON.parse(text);
+      return value === undefined ? undefined : opened(value);
     },
     /** The `Set-Cookie` value. The cookie lasts as long as the browser's own session. */
     written: (cookie: PageCookie): string =>
@@ -81,19 +88,22 @@ function cookieOf({ cookie = '' }: Headers, name: string): string | undefined {
 /**
  * Reads the claims without verification. One of our services encrypted the cookie, so identity has signed its token.
  */
-export const pageClaims = ({
-  token,
-}: PageCookie): {
+export const pageClaims = ({ token }: PageCookie): PageClaims =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+
+export type PageClaims = {
   /** When the person signed in, and when the token expires, both in Unix seconds. */
   readonly auth_time: number;
   readonly exp: number;
   readonly sid: string;
   readonly sub: string;
   readonly tid: string;
-} => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+};
 
 type FormTokens = { readonly key: Buffer; readonly byPath: Map<string, string> };
-/** A page has several forms, all with the token of its path. The cookie is another object in each request. */
+/** A person opens few pages while their cookie is cached. Beyond this many, tokens are computed anew. */
+const FORM_TOKENS_MAX = 100;
+/** A page has several forms, all with the token of its path, and the form of the sign-out. */
 const formTokens = new WeakMap<PageCookie, FormTokens>();
 
 /** Proves that a form was shown to this sign-in, at this path. */
@@ -106,6 +116,7 @@ export function formToken(cookie: PageCookie, path: string): string {
   const known = tokens.byPath.get(path);
   if (known !== undefined) return known;
   const token = hmac(tokens.key, 'form', path).toString('base64url');
+  if (tokens.byPath.size >= FORM_TOKENS_MAX) tokens.byPath.clear();
   tokens.byPath.set(path, token);
   return token;
 }

@@ -1,9 +1,18 @@
 /** The viewer of a page: the sign-in in the browser's cookie, renewed if its token is about to expire. */
-import type { DerivedKeys } from '@cardea/crypto';
-import { type PageCookie, pageClaims, pageCookies } from './page-cookie.ts';
+import { type DerivedKeys, sha256 } from '@cardea/crypto';
+import { type Clock, expiringCache } from '@cardea/runtime';
+import { type PageClaims, type PageCookie, pageClaims, pageCookies } from './page-cookie.ts';
 
 /** If less than this is left of a token, it is renewed first, so that it does not expire before the next click. */
 const RENEWED_BEFORE_MS = 60_000;
+
+/**
+ * A browser sends its cookie with each page, part, poll and form. It is decrypted once a minute for each page. Whether
+ * its sign-in has ended is checked each time.
+ */
+const COOKIES = { entriesMax: 200, ttlMs: 60_000 } as const;
+
+type OpenedCookie = { readonly cookie: PageCookie; readonly claims: PageClaims };
 
 export type Visit = {
   readonly cookie: PageCookie;
@@ -16,7 +25,7 @@ export type Visit = {
 export type VisitDependencies = {
   readonly pageKeys: DerivedKeys;
   readonly settings: { readonly PUBLIC_URL: string; readonly ISSUER: string };
-  readonly clock: { readonly now: () => Date };
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   /** This process's copy of the revocation list. */
   readonly revocations: { readonly isRevoked: (kind: 'sid', id: string) => boolean };
   /** Asks identity which of these sign-ins have ended. */
@@ -32,13 +41,28 @@ type Headers = { readonly [name: string]: string | undefined };
 export function visits(given: VisitDependencies) {
   const { pageKeys, settings, clock, renew, revocations } = given;
   const cookies = pageCookies(pageKeys, settings);
+  /** By their digests, so that the cache has no cookie that a browser could send. */
+  const cache = expiringCache<string, OpenedCookie>(clock, COOKIES);
+  const openedCookie = (headers: Headers): OpenedCookie | undefined => {
+    const sealed = cookies.sealed(headers);
+    if (sealed === undefined) return undefined;
+    const digest = sha256(sealed).toString('base64url');
+    const known = cache.get(digest);
+    if (known !== undefined) return known;
+    const cookie = cookies.opened(sealed);
+    if (cookie === undefined) return undefined;
+    const opened = { cookie, claims: pageClaims(cookie) };
+    cache.set(digest, opened);
+    return opened;
+  };
   /**
    * Returns undefined if nobody is signed in. For a change, asks identity itself whether the sign-in is still valid.
    */
   const open = async (headers: Headers, isChange = false): Promise<Visit | undefined> => {
-    const cookie = cookies.read(headers);
-    if (cookie === undefined) return undefined;
-    const { exp, sid, sub: userId, tid: tenantId } = pageClaims(cookie);
+    const opened = openedCookie(headers);
+    if (opened === undefined) return undefined;
+    const { cookie, claims } = opened;
+    const { exp, sid, sub: userId, tid: tenantId } = claims;
     if (revocations.isRevoked('sid', sid)) return undefined;
     if (isChange && (await given.ended({ marks: [{ kind: 'sid', id: sid }] })).ended[0]) {
       return undefined;

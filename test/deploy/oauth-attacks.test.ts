@@ -16,6 +16,14 @@ const ATTACKS: { readonly [page: string]: readonly string[] } = {
   'decision-attacks.md': [
     'Details that hide a line',
     'An agent that widens itself by access-requests',
+    'A page that another site frames, forges or posts to',
+    "A sign-in to pages that is forged, replayed or somebody else's",
+    'Words of agents and people that are more than words',
+    'A scanner that opens and posts',
+    'Somebody who is not the person',
+    'A key with fga:write that makes its holder an approver',
+    'A deputy of a deputy',
+    'A stolen mailbox against the address change',
   ],
 };
 const pages = Object.entries(ATTACKS).map(([page, attacks]) => {

@@ -21,15 +21,19 @@ function numbersIn(text: string): readonly string[] {
 const tested = new Set(FILES.flatMap((file) => numbersIn(readFileSync(file, 'utf8'))));
 
 const upTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1);
-/** The rows of the designs of identity, of its authorization server, and of people and machines. */
+/** The rows of the designs of identity, its authorization server, machines, pages for people, and what approval added. */
 const ROWS_OF = [
-  ...upTo(27).map((number) => ['identity', number] as const),
+  ...upTo(31).map((number) => ['identity', number] as const),
   ...upTo(41).map((number) => ['oauth', number] as const),
   ...[8, 9].map((number) => ['standards', number] as const),
+  ...upTo(12).map((number) => ['people', number] as const),
+  ...upTo(32)
+    .slice(24)
+    .map((number) => ['approval', number] as const),
 ];
 const texts = FILES.map((file) => readFileSync(file, 'utf8'));
 
-describe('Q6 every row of identity and of its authorization server', () => {
+describe('Q6 every row of these designs', () => {
   it.each(ROWS_OF)('%s %i has a test that is named for it', (area, number) => {
     const title = new RegExp(`['"\`][^'"\`\n]*\\b${area}[ -](?:\\d+ )*${number}\\b`);
     expect(texts.some((text) => title.test(text))).toBe(true);

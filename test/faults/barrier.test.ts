@@ -12,10 +12,10 @@ const FAULTS_MS = testForm.long ? 60 * SECOND_MS : 10 * SECOND_MS;
 const FAULT_MS = testForm.long
   ? { min: 1 * SECOND_MS, spread: 9 * SECOND_MS }
   : { min: 1 * SECOND_MS, spread: 2 * SECOND_MS };
-const CHECKS_A_ROUND = testForm.long ? 100 : 20;
+const CHECKS_A_ROUND = testForm.long ? 100 : 10;
 /** Documents that replicas know as granted when a fault begins. */
 const AHEAD = 20;
-const PAIRS = testForm.long ? 10_000 : 300;
+const PAIRS = testForm.long ? 10_000 : 120;
 const TEST_MS_MAX = 600_000;
 
 const database = testDatabase();

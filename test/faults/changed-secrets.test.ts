@@ -24,7 +24,7 @@ const CARDEA = fileURLToPath(new URL('../../services/standalone/src/cardea.ts', 
 const CHEAP = { ...CHEAP_HASHES, RATE_LIMIT_FACTOR: '1000' };
 const TEST_MS_MAX = 400_000;
 /** Without it, the traffic would take a whole core from what it is beside. */
-const PAUSE_MS = 20;
+const PAUSE_MS = testForm.long ? 20 : 80;
 /** More rows than one batch wraps. */
 const SUBJECTS = 700;
 

@@ -12,7 +12,7 @@ import { steadyWrites } from './steady-writes.ts';
 import { expectInOrder, tuplesMissing } from './topic.ts';
 import { expectClean, mixedWrites } from './writes.ts';
 
-const KILLS = testForm.long ? 300 : 6;
+const KILLS = testForm.long ? 300 : 3;
 const LIFE_MS_MIN = 1000;
 const LIFE_MS_SPREAD = 2500;
 /** Time for one life and one start of a process, on a busy machine. */
@@ -22,7 +22,7 @@ const LOOK_MS_MAX = 300_000;
 /** Rolling restarts of all services. */
 const TURNS = testForm.long ? 10 : 1;
 const TURN_MS_MAX = 300_000;
-const POLLS = 200;
+const POLLS = testForm.long ? 200 : 80;
 const STOP_MS_MAX = 25_000;
 /** The share of reads that may be told to come again: none on a machine with time. */
 const REPEATED_MAX = 0.02;

@@ -23,7 +23,7 @@ import {
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CHEAP_HASHES } from './instance.ts';
 
-const ROUNDS = testForm.long ? 100 : 15;
+const ROUNDS = testForm.long ? 100 : 6;
 const ROUNDS_PER_AGENT = 40;
 /** Vends that begin after each answer, on each replica. */
 const LATER_VENDS = 5;

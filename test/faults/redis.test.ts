@@ -26,7 +26,7 @@ import {
 import { type Instance, instance } from './instance.ts';
 import { traffic } from './traffic.ts';
 
-const AWAY_MS = testForm.long ? 60_000 : 10_000;
+const AWAY_MS = testForm.long ? 60_000 : 6_000;
 const FLAPS = testForm.long ? 20 : 4;
 const FLAP_MS = 1_500;
 /** An idle machine takes a second or two; a process that never retries never recovers. */

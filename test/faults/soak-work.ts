@@ -2,14 +2,14 @@
  * Ordinary requests of eight clients without pause: what users, administrators and agents of four tenants
  * typically do, each kind as often as its share says.
  */
-import type { RestAnswer, RestDriver } from '@cardea/testing';
+import { type RestAnswer, type RestDriver, testForm } from '@cardea/testing';
 import { caughtUp } from './caught-up.ts';
 import type { Chance } from './chance.ts';
 import { type Agent, must, PASSWORD, SERVICE, type Session, type Tenant } from './soak-tenant.ts';
 
 const CLIENTS = 8;
 /** A user deleted at once is rightly never announced. */
-const DELETED_AFTER_MS = 10_000;
+const DELETED_AFTER_MS = testForm.long ? 10_000 : 4_000;
 const RENEWED_EVERY_MS = 240_000;
 
 /** What a soak verifies afterwards: nothing that was answered may be missing. */

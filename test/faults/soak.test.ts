@@ -14,7 +14,7 @@ import { soak, type Written } from './soak-work.ts';
 
 const TENANTS = 4;
 /** Twice as long as a user is kept before it is deleted. */
-const SHORT_MS = 20_000;
+const SHORT_MS = 8_000;
 const MINUTE_MS = 60_000;
 const LONG_MINUTES = 30;
 const THERE_MS_MAX = 120_000;

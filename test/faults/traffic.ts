@@ -2,9 +2,10 @@
  * Ordinary use of every instance: users sign in and stay signed in, keys check, agents get what they may
  * have.
  */
+import { testForm } from '@cardea/testing';
 import type { Addresses, Company } from './company.ts';
 
-const PAUSE_MS = 40;
+const PAUSE_MS = testForm.long ? 40 : 80;
 /** A session may be refreshed 300 times a minute. */
 const REFRESH_PAUSE_MS = 250;
 

@@ -7,7 +7,7 @@ import { type Fortress, fortress } from '../security/fortress.ts';
 import { type Ask, pathOf, send, titleOf } from '../security/sample.ts';
 import { dice, MUTATION, mutated } from './mutations.ts';
 
-const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 1_500);
+const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? (testForm.long ? 1_500 : 800));
 const SEED = process.env['FUZZ_SEED'] ?? String(testForm.seed);
 const AT_ONCE = 8;
 /**

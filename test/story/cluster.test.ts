@@ -20,11 +20,11 @@ import {
 import { wrongAnswers } from './every-endpoint.ts';
 
 /** Real processes; 1,000 pairs are in `packages/read-models/test/read-your-writes.int.test.ts`. */
-const PAIRS = testForm.long ? 1_000 : 200;
+const PAIRS = testForm.long ? 1_000 : 50;
 /** Time for three requests, on a busy machine. */
 const PAIR_MS_MAX = 750;
 /** For services whose writes are slow, or limited in number. */
-const FEW_PAIRS = 25;
+const FEW_PAIRS = testForm.long ? 25 : 8;
 /** Well below the 30 s for which identity's answer about a key is cached. */
 const NOTICE_MS_MAX = 20_000;
 

@@ -26,6 +26,9 @@ export type RelayFixture = {
   readonly publishesOnce: boolean;
 };
 
+/** Without it, a whole core would append while the process loads its code. */
+const ROUND_PAUSE_MS = 10;
+
 /** The positions of a stream's first occurrences rise. Any other record is a repeat. */
 const expectOrderPerStream = (events: readonly IntegrationEvent[]): void => {
   const highest = new Map<string, bigint>();
@@ -229,6 +232,7 @@ export function describeRelay(adapter: string, fixture: () => RelayFixture): voi
         while (!ended) {
           number += 1;
           acked.push(...(await appendRound(side.store, streams, number)));
+          await new Promise((resolve) => setTimeout(resolve, ROUND_PAUSE_MS));
         }
         expect(await victim.ended).toBe('SIGKILL');
       }

@@ -38,9 +38,28 @@ async function faultsOf(page: Page): Promise<readonly string[]> {
     ...pictures.map(() => 'a picture without a name'),
     ...(ofRole('main').length === 1 ? [] : ['not one main part']),
     ...(await shownFaults(page)),
-    ...((await page.evaluate<boolean>(RUNS_SCRIPTS)) ? await page.evaluate<string[]>(AXE) : []),
+    ...(await axeFaults(page)),
   ];
 }
+
+/** The looks of pages in which axe-core found nothing. */
+const faultless = new Set<string>();
+
+/** Most tests come through the same few pages, which need not be searched again while nothing in them differs. */
+async function axeFaults(page: Page): Promise<readonly string[]> {
+  if (!(await page.evaluate<boolean>(RUNS_SCRIPTS))) return [];
+  const look = await page.evaluate<string>(LOOK);
+  if (faultless.has(look)) return [];
+  const faults = await page.evaluate<string[]>(AXE);
+  if (faults.length === 0) faultless.add(look);
+  return faults;
+}
+
+/** All of a page that axe-core judges. Tokens and ids, which differ each time, are left out. */
+const LOOK = `[
+  document.documentElement.outerHTML.replace(/[\\w.-]{20,}/g, '…'),
+  innerWidth, innerHeight, matchMedia('(prefers-color-scheme: dark)').matches,
+].join(' ')`;
 
 /** If a page may not run scripts, parsers read the `noscript` content, and axe-core would wait forever. */
 const RUNS_SCRIPTS = `(() => {

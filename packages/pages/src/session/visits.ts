@@ -42,17 +42,17 @@ export function visits(given: VisitDependencies) {
   const { pageKeys, settings, clock, renew, revocations } = given;
   const cookies = pageCookies(pageKeys, settings);
   /** By their digests, so that the cache has no cookie that a browser could send. */
-  const cache = expiringCache<string, OpenedCookie>(clock, COOKIES);
+  const openedCookies = expiringCache<string, OpenedCookie>(clock, COOKIES);
   const openedCookie = (headers: Headers): OpenedCookie | undefined => {
     const sealed = cookies.sealed(headers);
     if (sealed === undefined) return undefined;
     const digest = sha256(sealed).toString('base64url');
-    const known = cache.get(digest);
+    const known = openedCookies.get(digest);
     if (known !== undefined) return known;
     const cookie = cookies.opened(sealed);
     if (cookie === undefined) return undefined;
     const opened = { cookie, claims: pageClaims(cookie) };
-    cache.set(digest, opened);
+    openedCookies.set(digest, opened);
     return opened;
   };
   /**

@@ -158,6 +158,14 @@ describe('people 4 the page of channels', () => {
     expect(part.text).toContain('<li>Mine (Slack)</li>');
   });
 
+  it('asks for the token as a secret that is no password of the person', async () => {
+    const tenant = await fixture.people('secret-field');
+    const { text } = await browser(tokenOf(tenant)).get(`${PATH}?form=create`);
+    const [, field = ''] = /(<input[^>]*name="token"[^>]*>.*?<\/button>)/.exec(text) ?? [];
+    expect(field).toContain('type="password" autocomplete="off"');
+    expect(field).toContain('data-hide="Hide" hidden>Show</button>');
+  });
+
   it('shows neither address nor token, and words of the person as text', async () => {
     const tenant = await fixture.people('hidden');
     const page = browser(tokenOf(tenant));

@@ -60,6 +60,11 @@ describe('people 10 the data', () => {
     const bob = await newcomer();
     const { get, send } = await signedIn(fixture, bob);
     const shown = await get(PATH);
+    // People are led to pages, and are shown no paths of the API.
+    expect(shown.text).not.toContain('/api/v1/me/');
+    for (const page of ['decisions', 'grants', 'activity']) {
+      expect(shown.text).toContain(`<a href="/account/${page}">`);
+    }
     const file = await send(shown, { form: 'export' });
     expect([file.status, file.headers.get('content-type')]).toEqual([200, 'application/json']);
     expect(file.headers.get('content-disposition')).toBe('attachment; filename="account.json"');

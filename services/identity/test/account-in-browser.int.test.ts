@@ -58,6 +58,28 @@ describe.skipIf(CHROMIUM === undefined)('people 2 the pages of an account', () =
     await page.context().close();
   });
 
+  it('have their navigation in one line of a phone, which opens by keyboard and without a script', async () => {
+    const { fixture, admin } = hosted;
+    const bob = await fixture.registerVerified(admin.tenantId);
+    const small = { viewport: { width: 320, height: 640 }, locale: 'de-DE' };
+    const page = await signedIn({ ...small, javaScriptEnabled: false }, bob);
+    await page.goto(`${ISSUER}/account/security`);
+    const heightOf = async () => (await page.locator('nav.pages').boundingBox())?.height ?? 0;
+    const ONE_LINE_PX_MAX = 60;
+    expect(await heightOf()).toBeLessThanOrEqual(ONE_LINE_PX_MAX);
+    expect(await page.isVisible('nav a[href="/account/data"]')).toBe(false);
+    await page.focus('nav summary');
+    await page.keyboard.press('Enter');
+    expect(await page.isVisible('nav a[href="/account/data"]')).toBe(true);
+    await page.focus('nav a[href="/account/data"]');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/account\/data$/);
+    await page.setViewportSize({ width: 1_280, height: 800 });
+    expect(await page.isVisible('nav summary')).toBe(false);
+    expect(await page.isVisible('nav a[href="/account/profile"]')).toBe(true);
+    await page.context().close();
+  });
+
   it('ask for the address before they delete the account, and keep it on a second thought', async () => {
     const { fixture, admin } = hosted;
     const bob = await fixture.registerVerified(admin.tenantId);

@@ -192,7 +192,7 @@ describe('a follower of a log', () => {
     });
     await things.append('Made');
     await things.clock.advance(0);
-    expect(things.degraded.at(-1)).toBe('cannot get on: Outage');
+    expect(things.degraded.at(-1)).toBe('cannot continue: Outage');
     await things.clock.advance(100 + 200 + 400);
     expect(tries).toBe(4);
     things.failWith(undefined);

@@ -142,7 +142,7 @@ describe('a policy', () => {
       }),
     );
     await append('a', 'ThingMade');
-    await untilTrue(() => things.degraded() === 'cannot get on: DatabaseUnavailable');
+    await untilTrue(() => things.degraded() === 'cannot continue: DatabaseUnavailable');
     away = false;
     await untilTrue(() => handled.length === 1 && things.degraded() === undefined);
     expect(await parkedStreams(things.database, SCHEMA)).toEqual([]);

@@ -175,7 +175,7 @@ describe('a projection', () => {
     const owner = await ownerOf();
     await owner('ALTER TABLE things.changes RENAME TO gone');
     const last = await append('1', event('ThingMade', { id: '1', name: 'one' }));
-    await untilTrue(() => things.degraded()?.startsWith('cannot get on'));
+    await untilTrue(() => things.degraded()?.startsWith('cannot continue'));
     expect(await parkedStreams(things.database, SCHEMA)).toEqual([]);
     await owner('ALTER TABLE things.gone RENAME TO changes');
     expect(await passed(things, last)).toBe(true);

@@ -288,7 +288,7 @@ describe('standards 9 the users of another product', () => {
     expect([code, last.imported]).toEqual([0, 2]);
     const text = await run(`users import --from ndjson ${path}`);
     expect(text.out).toContain('line 2, user 2: invalid_email\n');
-    expect(text.out).toContain('Nothing was sent. Say --apply to import them.');
+    expect(text.out).toContain('Nothing was sent. Add --apply to import them.');
   });
 
   it('come by more than one page, by a person and by a key', async () => {

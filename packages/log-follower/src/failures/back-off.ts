@@ -20,17 +20,17 @@ export function backOff({ clock, log }: { readonly clock: Clock; readonly log: L
   return {
     failed: (error) => {
       const code = errorCode(error);
-      if (code !== latest) log.warn({ code }, 'cannot get on');
+      if (code !== latest) log.warn({ code }, 'cannot continue');
       failures += 1;
       latest = code;
-      return `cannot get on: ${code}`;
+      return `cannot continue: ${code}`;
     },
     pause: async (signal) => {
       const doublings = Math.min(Math.max(failures - 1, 0), 10);
       await clock.sleep(Math.min(PAUSE_MAX_MS, PAUSE_MIN_MS * 2 ** doublings), signal);
     },
     over: () => {
-      if (failures > 0) log.info({}, 'gets on again');
+      if (failures > 0) log.info({}, 'continues');
       failures = 0;
       latest = undefined;
     },

@@ -169,7 +169,8 @@ const FIELDS: { readonly [Name in keyof Settings]: Field<Settings[Name]> } = {
 /** Names with the prefix that other code reads: tests and fail points. */
 const FOR_TESTS = ['CARDEA_REQUIRE', 'CARDEA_KAFKA_LIB', 'CARDEA_CONTAINERS', 'CARDEA_FAILPOINT'];
 /** The secrets of clients, each also as `<NAME>_FILE`. Servers ignore them. */
-const OF_CLIENTS = /^CARDEA_(URL|TENANT|API_KEY|AGENT_KEY|CAPABILITY|WEBHOOK_SECRET)(_FILE)?$/;
+const OF_CLIENTS =
+  /^CARDEA_(URL|TENANT|API_KEY|AGENT_KEY|CAPABILITY|WEBHOOK_SECRET|CLIENT_ID|CLIENT_SECRET|ACCESS_TOKEN|FIREBASE_HASH_CONFIG)(_FILE)?$/;
 
 /** Reads all settings and names every fault at once. An empty variable counts as unset, as does an empty file. */
 export function readSettings(env: Environment, options: ReadOptions = {}): ReadSettings {
@@ -259,7 +260,7 @@ function unknownNames(env: Environment): SettingFault[] {
   return Object.keys(env)
     .filter((name) => name.startsWith('CARDEA_') && !(name in FIELDS))
     .filter((name) => !FOR_TESTS.includes(name) && !OF_CLIENTS.test(name))
-    .map((name) => ({ name, fault: 'is unknown', form: 'no such setting' }));
+    .map((name) => ({ name, fault: 'is unknown', form: 'a name in docs/settings.md' }));
 }
 
 const PAIRS = [

@@ -48,7 +48,7 @@ const EN: ChannelTexts = {
   show: 'Look at the request',
   showAll: 'Show the requests',
   several: '{count} more requests wait for a decision',
-  test: 'Test message: requests for approval are told here',
+  test: 'Test message: requests for approval arrive here',
   channel: 'Channel',
 };
 

@@ -39,7 +39,7 @@ export const backup: Command = {
     return done(
       [
         `Saved ${count} tables, ${(bytes / 1e6).toFixed(1)} MB.`,
-        `It opens with ENCRYPTION_KEY ${keys.encryption_key} alone: keep that elsewhere.`,
+        `Only ENCRYPTION_KEY ${keys.encryption_key} can decrypt it. Store that key elsewhere.`,
       ],
       { tables: count, bytes, created_at, heads, keys },
     );

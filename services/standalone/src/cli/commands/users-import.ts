@@ -68,7 +68,7 @@ function linesOf(tally: Tally, applies: boolean): readonly string[] {
     ? [`${users} users: ${imported} imported, ${there} were there before, ${refused} refused.`]
     : [
         `${users} users: ${imported} can be imported, ${refused} refused.`,
-        'Nothing was sent. Say --apply to import them.',
+        'Nothing was sent. Add --apply to import them.',
       ];
   return left === 0 ? lines : [...lines, `${left} of them had a second factor that stays there.`];
 }

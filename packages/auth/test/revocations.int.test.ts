@@ -100,7 +100,7 @@ async function restore(identity: Process, revocation: Revocation): Promise<void>
   await identity.list.remove(revocation.kind, [revocation.id]);
 }
 
-/** Checks as a service does: in the copy if that is complete, else by asking. */
+/** Checks a revocation as a service does: in its local copy if that is complete, otherwise by a request to identity. */
 async function isRevoked({ list }: Process, revocation: Revocation): Promise<boolean> {
   if (list.isRevoked(revocation.kind, revocation.id)) return true;
   if (list.subscriptionEpoch() !== undefined) return false;

@@ -31,7 +31,7 @@ export type ReservedValue = {
   readonly hash: string;
 };
 
-/** The stream `<noun>-<hash>` of a value that only one owner may hold. */
+/** Makes the type of the streams `<noun>-<hash>`. Each reserves a value, e.g. an address, for a single owner. */
 export const reservation = (noun: string): Stream<Reservation, ReservationEvent> => ({
   noun,
   initial: { status: 'free' },

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 type Vector = { readonly password: string; readonly hash: unknown; readonly firebase?: unknown };
-/** One hash of each format, for a decomposed password. The unit test verifies the hashes themselves. */
+/** One hash of each format, of a password in decomposed Unicode (NFD). The unit test verifies the hashes themselves. */
 const people = vectors
   .filter(({ password }: Vector) => password === 'nfd')
   .map(({ password, hash, firebase }: Vector, index: number) => ({

@@ -1,4 +1,4 @@
-/** The signing keys of two replicas over a year of their schedule, with a clock of the test. */
+/** Two replicas rotate their signing keys for a year, on a clock that the test advances. */
 import { type PublicJwk, tokenVerifier } from '@cardea/auth';
 import { sealer, wrapKeys } from '@cardea/crypto';
 import { postgresEventStore, type RecordedEvent, streams } from '@cardea/event-store';

@@ -32,7 +32,7 @@ export type CardeaFixture = {
   /** Everything that was printed so far. */
   readonly printed: string[];
   run(line: string, env?: { [name: string]: string }, stop?: 'once it has spoken'): Promise<Ran>;
-  /** Runs a line with our data folder. */
+  /** Runs a command line, with the data folder of this fixture. */
   here(line: string, stop?: 'once it has spoken'): Promise<Ran>;
   inJson(
     line: string,

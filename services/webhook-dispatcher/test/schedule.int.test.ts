@@ -61,7 +61,10 @@ function advance(ms: number): Promise<void> {
   return moved;
 }
 
-/** Sleeping loops continue with their own time. After one rest all of them have read the wall clock. */
+/**
+ * Sets the wall clock forward by `ms`. Loops that sleep do not notice that, so the monotonic clock then passes one
+ * pause, after which each loop has read the wall clock.
+ */
 async function later(ms: number) {
   clock.setWall(new Date(clock.now().getTime() + ms));
   await advance(REST_MS);

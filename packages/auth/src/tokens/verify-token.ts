@@ -115,6 +115,6 @@ function atThisTime(claims: VerifiedClaims, nowSeconds: number): Verified {
   return { ok: claims };
 }
 
-/** Compared without tolerance, so that every service refuses a token that introspection calls inactive. */
+/** The expiry has no clock tolerance, so that every service refuses a token that introspection calls inactive. */
 export const isExpired = ({ exp }: { readonly exp: number }, nowSeconds: number): boolean =>
   nowSeconds >= exp;

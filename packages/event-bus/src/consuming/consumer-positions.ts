@@ -76,7 +76,7 @@ export type ConsumerProgress = {
   readonly parked: readonly string[];
 };
 
-/** The next position of a lane. With `from`, the lane must be at that position before. */
+/** The position to which a lane moves. If `from` is set, the move fails unless the lane is at that position. */
 export type LaneMove = Lane & LanePosition & { readonly from?: LanePosition | undefined };
 
 /** Positions of one consumer in its service's schema. */

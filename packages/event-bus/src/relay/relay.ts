@@ -6,7 +6,7 @@ import { relayCheckpoint } from './relay-checkpoint.ts';
 import type { RelayDependencies } from './relay-dependencies.ts';
 import { relaySink } from './relay-sink.ts';
 
-/** How long the stored checkpoint may lag after events that publish nothing. */
+/** If new events publish nothing, the checkpoint is stored only this often. */
 const IDLE_STORE_MS = 250;
 /** How often the position is written for other processes. The shared cache may have lost its content. */
 const SHARED_CACHE_WAIT_MS = 1000;

@@ -36,7 +36,7 @@ export function logEnds(connection: EventStoreDbConnection): LogEnds {
 
   const saw = (log: Log, position: bigint): void => {
     const known = ends.get(log);
-    // The log was never searched, or was searched further, so this event does not determine its end.
+    // Only a search finds the first end of a log. An event at or before the searched position is not its end either.
     if (known === undefined || position <= known.examined) return;
     ends.set(log, { last: position, examined: position });
   };

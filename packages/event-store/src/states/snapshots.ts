@@ -52,7 +52,7 @@ export function snapshotCache(): SnapshotCache {
 }
 
 export type NamedStream = { readonly stream: AnyStream; readonly id: string };
-/** Streams of the command's tenant, by the names under which the decision uses them. */
+/** Streams that a decision reads, all of the command's tenant. The decision uses them by these names. */
 export type Basis = { readonly [name: string]: NamedStream | undefined };
 export type BasisStates<B extends Basis> = {
   readonly [Name in keyof B]: undefined extends B[Name]

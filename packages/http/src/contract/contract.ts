@@ -67,8 +67,8 @@ export type ResponseRule<Other extends TSchema = TSchema> = {
   /** Other codes for errors of the request pipeline, e.g. `{unauthenticated: 'INVALID_AGENT_KEY'}`. */
   readonly codes?: { readonly [code: string]: string };
   /**
-   * The response may contain a secret: it has `Cache-Control: no-store`, as every response of an endpoint that
-   * authenticates has, and a caller whose role is checked is checked again before it is sent.
+   * The response may contain a secret. It therefore has `Cache-Control: no-store`, which endpoints that authenticate
+   * always send. If the endpoint requires a role, the role is checked again just before the response is sent.
    */
   readonly isSecret?: true;
   /** The origins whose pages may read it. By default allowed ones under `/api/v1`, elsewhere its own. */

@@ -1,7 +1,7 @@
 /**
- * Some calls require a recent sign-in, however old the session is (RFC 9470). The tokens of all services contain its
- * time. The request pipeline checks it first with the headers, and again after the caller was confirmed. A caller whose
- * session has ended is confirmed without a sign-in.
+ * Some calls require a recent sign-in, however old the session is (RFC 9470). Access tokens contain the
+ * time of the sign-in. The request pipeline checks it first from the token, and again after identity has confirmed the
+ * caller. If the session has ended, identity reports no sign-in, so the second check fails.
  */
 import type { UserPrincipal } from '@cardea/auth';
 import type { StepUp } from '../contract/caller.ts';

@@ -37,8 +37,8 @@ export class FairShares {
   }
 
   /**
-   * The number of places that the tenant may still take if nobody else takes or returns any. Without a name, that of a
-   * tenant that holds none.
+   * The number of places that the tenant may still take while no other tenant takes or returns any. Without an id, the
+   * number for a tenant that has none yet.
    */
   roomOf(tenantId?: string): number {
     const { free } = this;

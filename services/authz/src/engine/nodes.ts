@@ -148,7 +148,7 @@ export class Nodes {
     return this.#words.idOf(node);
   }
 
-  /** The name in the form that reasons show. Callers may pass the id if they have it already. */
+  /** The node's name as reasons of checks show it, e.g. `user:ada`. A caller that has already read the id passes it. */
   nameOf(node: number, id = this.idOf(node)): string {
     const type = this.#shownTypes[this.#words.typeOf(node)] as string;
     return `${type}:${this.#words.isPlain(node) ? id : shownId(id)}`;

@@ -52,7 +52,7 @@ const WIDTH = 8;
 export interface Queue {
   claim(asking: Asking): Promise<Claim>;
   renew(deliveryIds: readonly string[], owner: string, until: Date): Promise<void>;
-  /** Returns false if some may still be leased, because another statement had locked their rows, e.g. a renewal. */
+  /** Returns false if another statement, e.g. a renewal, locked some of the rows, so that they may still be leased. */
   release(deliveryIds: readonly string[], owner: string): Promise<boolean>;
   /**
    * Releases leases of the owner that it does not know of, because the answer of a claim or a release was lost. Returns

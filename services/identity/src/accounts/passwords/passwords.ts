@@ -144,7 +144,7 @@ function hashVerification({ own, permits, floor }: PasswordsDependencies) {
     },
     isRight: async (phc: string, password: string, tenantId: string): Promise<boolean> => {
       const known = await costs(phc);
-      // Each attempt is timed alone, so the length of the input does not raise the floor.
+      // Each form of the password has its own minimum time, so a password with more forms does not raise that minimum.
       const verify = async (): Promise<boolean> => {
         const forms = own.isOutdated(phc) ? formsOf(password) : [password.normalize('NFC')];
         for (const form of forms) {

@@ -9,7 +9,7 @@ export const logoutNoticeRows = table('logout_notices', {
   columns: { id: 'text', tenant_id: 'text', due_at: 'timestamptz' },
 });
 
-/** Events after which a notice may be due earlier. A deferred notice is due before its claim would end. */
+/** Events after which the sender has to read the next due time again, because a notice may be due earlier now. */
 const WAKING: ReadonlySet<string> = new Set(['LogoutNoticeQueued', 'LogoutNoticeDeferred']);
 
 /** `wake` is called in every process when the next due time may have changed. */

@@ -95,7 +95,7 @@ class Sending<Job extends { readonly attempts: number }> {
   readonly #places = new FairShares({ places: SENDING_MAX, perFreePlace: PER_FREE_PLACE });
   readonly #lines = new Set<string>();
   readonly #running = new Set<Promise<void>>();
-  /** The states of jobs that have begun, each with the time until which a job in the same state does not begin again. */
+  /** The states of jobs that have begun, and until when a job in the same state must not begin again. */
   readonly #tried = new Map<string, number>();
   #waiting: readonly Job[] = [];
   #isMoreDue = false;

@@ -122,6 +122,19 @@ describe('the settings', () => {
     expect(formatFaults(read.faults)).not.toContain('pw-canary');
   });
 
+  it('ignore the variables of `cardea users import`, which a shell may export for several commands', () => {
+    const names = [
+      'URL',
+      'CLIENT_ID',
+      'CLIENT_SECRET',
+      'ACCESS_TOKEN',
+      'FIREBASE_HASH_CONFIG_FILE',
+    ];
+    const variables = Object.fromEntries(names.map((name) => [`CARDEA_${name}`, 'x']));
+    expect(faultsOf({ ...required, ...variables })).toEqual([]);
+    expect(faultsOf({ ...required, CARDEA_CLIENT: 'x' })).toEqual(['CARDEA_CLIENT is unknown']);
+  });
+
   it('take a secret from a file, and refuse two sources of one secret', () => {
     const folder = mkdtempSync(join(tmpdir(), 'settings-'));
     try {

@@ -6,17 +6,18 @@ import type { Readable } from 'node:stream';
 
 /** What is read of a body without a pause. It is what a connection hands over at once. */
 const READ_BYTES = 64 * 1024;
-/** The pause in a body that nobody wants. */
-const UNWANTED_PAUSE_MS = 1;
+/** A body that nobody wants pauses for longer, and less often: its client gets the answer when all of it has been sent. */
+const UNWANTED = { bytes: 256 * 1024, pauseMs: 1 } as const;
 
 /** Call the result with each part of a body. Where enough came, the next part comes in a later turn of the event loop. */
 export function unhurried(body: Readable): (part: Buffer) => void {
-  return pausing(body, () => setImmediate(() => body.resume()));
+  return pausing(body, READ_BYTES, () => setImmediate(() => body.resume()));
 }
 
 /** Discards what is left of a body. `took` is called with the length of each part. */
 export function discard(body: Readable, took: (bytes: number) => void): void {
-  const pause = pausing(body, () => setTimeout(() => body.resume(), UNWANTED_PAUSE_MS));
+  const resumeLater = () => setTimeout(() => body.resume(), UNWANTED.pauseMs);
+  const pause = pausing(body, UNWANTED.bytes, resumeLater);
   body.on('data', (part: Buffer) => {
     took(part.length);
     pause(part);
@@ -24,11 +25,11 @@ export function discard(body: Readable, took: (bytes: number) => void): void {
   body.resume();
 }
 
-function pausing(body: Readable, resumeLater: () => void): (part: Buffer) => void {
+function pausing(body: Readable, bytes: number, resumeLater: () => void): (part: Buffer) => void {
   let read = 0;
   return (part) => {
     read += part.length;
-    if (read < READ_BYTES) return;
+    if (read < bytes) return;
     read = 0;
     body.pause();
     resumeLater();

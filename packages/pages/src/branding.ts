@@ -1,5 +1,6 @@
 /** The colours of a tenant, adjusted so that text on its pages stays readable (WCAG 2.2, 1.4.3 and 1.4.11). */
 import { BRAND_COLOR, CARD_COLORS, inkOn, PAGE_COLORS, readable } from '@cardea/mail';
+import { computedOnce } from '@cardea/runtime';
 
 /** Branding as tenants and applications set it. Other fields are missing or null. */
 export type Branding = {
@@ -23,7 +24,7 @@ export type Scheme = {
 
 /** The style sheets of this many combinations of colours are cached. */
 const STYLES_MAX = 500;
-const styles = new Map<string, string>();
+const styles = computedOnce<string, string>(STYLES_MAX);
 
 export function schemesOf({ primary_color: primary, background_color: background }: Branding): {
   readonly light: Scheme;
@@ -43,12 +44,7 @@ export function schemesOf({ primary_color: primary, background_color: background
 /** The style sheet's custom properties. All values are colours that were made or checked here. */
 export function brandStyle(branding: Branding): string {
   const key = `${branding.primary_color}/${branding.background_color}`;
-  const known = styles.get(key);
-  if (known !== undefined) return known;
-  const style = styleOf(schemesOf(branding));
-  if (styles.size >= STYLES_MAX) styles.clear();
-  styles.set(key, style);
-  return style;
+  return styles(key, () => styleOf(schemesOf(branding)));
 }
 
 function styleOf({ light, dark }: ReturnType<typeof schemesOf>): string {

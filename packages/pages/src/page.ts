@@ -6,6 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { sha256 } from '@cardea/crypto';
 import { endTogether, isForm } from '@cardea/http';
 import { DEFAULT_LANGUAGE, type Language } from '@cardea/mail';
+import { computedOnce } from '@cardea/runtime';
 import { acceptsPage } from './accepts-page.ts';
 import { type Branding, brandStyle } from './branding.ts';
 import { html, type Markup, NOTHING, trusted } from './markup.ts';
@@ -70,7 +71,7 @@ export function frameOf<Key extends string>(
 
 /** Pages have few scripts, and tenants few colours. Beyond this many, the hashes are computed anew. */
 const HASHES_MAX = 500;
-const hashes = new Map<string, string>();
+const hashes = computedOnce<string, string>(HASHES_MAX);
 const STYLE_HASH = hashOf(STYLE);
 
 export function page(frame: Frame, shown: PageBody): Html {
@@ -133,12 +134,7 @@ function policyOf(of: {
 }
 
 function hashOf(text: string): string {
-  const known = hashes.get(text);
-  if (known !== undefined) return known;
-  const hash = `'sha256-${sha256(text).toString('base64')}'`;
-  if (hashes.size >= HASHES_MAX) hashes.clear();
-  hashes.set(text, hash);
-  return hash;
+  return hashes(text, () => `'sha256-${sha256(text).toString('base64')}'`);
 }
 
 /**

@@ -1,3 +1,4 @@
+export { computedOnce } from './cache/computed-once.ts';
 export {
   type ExpiringCache,
   expiringCache,

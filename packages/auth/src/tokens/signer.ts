@@ -1,4 +1,5 @@
 import { sign } from 'node:crypto';
+import { computedOnce } from '@cardea/runtime';
 import type { SigningKey } from './signing-key.ts';
 
 /** The part of a deployment's keys that signing needs. */
@@ -18,16 +19,9 @@ const HEADERS_MAX = 16;
  * `signedHere` is called with each token.
  */
 export function signer(keys: SigningKeys, signedHere?: (token: string) => void): SignToken {
-  const headers = new Map<string, string>();
-  const headerOf = (typ: string, kid: string): string => {
-    const name = `${typ} ${kid}`;
-    const known = headers.get(name);
-    if (known !== undefined) return known;
-    if (headers.size >= HEADERS_MAX) headers.clear();
-    const header = base64url(JSON.stringify({ alg: 'EdDSA', typ, kid }));
-    headers.set(name, header);
-    return header;
-  };
+  const headers = computedOnce<string, string>(HEADERS_MAX);
+  const headerOf = (typ: string, kid: string): string =>
+    headers(`${typ} ${kid}`, () => base64url(JSON.stringify({ alg: 'EdDSA', typ, kid })));
   return (typ, claims) => {
     const { kid, privateKey } = keys.active();
     const signed = `${headerOf(typ, kid)}.${base64url(JSON.stringify(claims))}`;

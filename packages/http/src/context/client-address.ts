@@ -3,6 +3,7 @@
  * right, up to the first address that is not a trusted proxy.
  */
 import { isIP } from 'node:net';
+import { computedOnce } from '@cardea/runtime';
 import ipaddr from 'ipaddr.js';
 
 const HOPS_MAX = 16;
@@ -15,18 +16,15 @@ export type TrustedProxies = (address: string) => boolean;
 export function trustedProxies(cidrs: readonly string[]): TrustedProxies {
   const ranges = cidrs.map((cidr) => ipaddr.parseCIDR(cidr.includes('/') ? cidr : withWidth(cidr)));
   if (ranges.length === 0) return () => false;
-  const remembered = new Map<string, boolean>();
-  return (address) => {
-    const known = remembered.get(address);
-    if (known !== undefined) return known;
+  const remembered = computedOnce<string, boolean>(REMEMBERED_MAX);
+  const isTrusted = (address: string): boolean => {
     const parsed = parse(address);
-    const trusted =
+    return (
       parsed !== undefined &&
-      ranges.some(([range, bits]) => range.kind() === parsed.kind() && parsed.match(range, bits));
-    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
-    remembered.set(address, trusted);
-    return trusted;
+      ranges.some(([range, bits]) => range.kind() === parsed.kind() && parsed.match(range, bits))
+    );
   };
+  return (address) => remembered(address, () => isTrusted(address));
 }
 
 const withWidth = (address: string) => `${address}/${address.includes(':') ? 128 : 32}`;

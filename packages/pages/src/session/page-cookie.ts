@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { type DerivedKeys, hmac, openCookie, sameBytes, sealCookie } from '@cardea/crypto';
+import { computedOnce } from '@cardea/runtime';
 
 export type PageCookie = {
   readonly token: string;
@@ -100,7 +101,7 @@ export type PageClaims = {
   readonly tid: string;
 };
 
-type FormTokens = { readonly key: Buffer; readonly byPath: Map<string, string> };
+type FormTokens = (path: string) => string;
 /** A person opens few pages while their cookie is cached. Beyond this many, tokens are computed anew. */
 const FORM_TOKENS_MAX = 100;
 /** A page has several forms, all with the token of its path, and the form of the sign-out. */
@@ -108,17 +109,15 @@ const formTokens = new WeakMap<PageCookie, FormTokens>();
 
 /** Proves that a form was shown to this sign-in, at this path. */
 export function formToken(cookie: PageCookie, path: string): string {
-  const tokens = formTokens.get(cookie) ?? {
-    key: Buffer.from(cookie.nonce, 'base64url'),
-    byPath: new Map<string, string>(),
-  };
+  const tokens = formTokens.get(cookie) ?? formTokensOf(cookie);
   formTokens.set(cookie, tokens);
-  const known = tokens.byPath.get(path);
-  if (known !== undefined) return known;
-  const token = hmac(tokens.key, 'form', path).toString('base64url');
-  if (tokens.byPath.size >= FORM_TOKENS_MAX) tokens.byPath.clear();
-  tokens.byPath.set(path, token);
-  return token;
+  return tokens(path);
+}
+
+function formTokensOf({ nonce }: PageCookie): FormTokens {
+  const key = Buffer.from(nonce, 'base64url');
+  const byPath = computedOnce<string, string>(FORM_TOKENS_MAX);
+  return (path) => byPath(path, () => hmac(key, 'form', path).toString('base64url'));
 }
 
 export const isFormToken = (shown: string, cookie: PageCookie, path: string): boolean =>

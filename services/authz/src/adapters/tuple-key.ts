@@ -1,5 +1,6 @@
 /** Hashes that identify a tuple and its two ends in streams and tables. They are short, however long the ids are. */
 import { hash } from 'node:crypto';
+import { computedOnce } from '@cardea/runtime';
 import { type Fields, WILDCARD } from '../relations/relation.ts';
 
 const KEY_BYTES = 16;
@@ -19,16 +20,11 @@ export const tupleKey = (tenantId: string, fields: Fields): string =>
   );
 
 const KEPT_WILDCARDS_MAX = 1_000;
-const wildcardKeys = new Map<string, string>();
+const wildcardKeys = computedOnce<string, string>(KEPT_WILDCARDS_MAX);
 
 /** The key of all objects of a type. It is computed for every tuple but has few values, so it is cached. */
 export function wildcardKey(type: string): string {
-  const known = wildcardKeys.get(type);
-  if (known !== undefined) return known;
-  const key = nodeKey(type, WILDCARD);
-  if (wildcardKeys.size >= KEPT_WILDCARDS_MAX) wildcardKeys.clear();
-  wildcardKeys.set(type, key);
-  return key;
+  return wildcardKeys(type, () => nodeKey(type, WILDCARD));
 }
 
 /** The key of a principal or object, in the form that a UUID column stores. */

@@ -29,6 +29,15 @@ describe('a second try', () => {
     expect(summary(total)).toContain('failed: b.test.ts > y');
   });
 
+  it('is told after all that was skipped, next to the counts', () => {
+    const total = { ...sum([step(1, 'a.test.ts > x').tally]), skipped: [{ test: 'y', why: 'z' }] };
+    expect(summary(total).split('\n')).toEqual([
+      'skipped: y (z)',
+      'failed: a.test.ts > x',
+      '1 passed, 1 failed, 1 skipped',
+    ]);
+  });
+
   it('fails with what failed only then', () => {
     const after = withSecondTry([step(5, 'a.test.ts > x')], [step(1, 'a.test.ts > z')]);
     expect(sum(after.map(({ tally }) => tally))).toMatchObject({ failed: 1 });

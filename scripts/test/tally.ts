@@ -34,16 +34,16 @@ export function sum(tallies: readonly Tally[]): Tally {
   );
 }
 
-/** The last lines of a run; the very last is meant for programs. */
+/** The last lines of a run: failures next to the counts, as a record may keep the end alone. The very last is for programs. */
 export function summary(total: Tally): string {
   return [
     ...(total.slowest.length > 0 ? ['slowest of all:'] : []),
     ...total.slowest.map(({ test, ms }) => `  ${String(ms).padStart(6)} ms  ${test}`),
+    ...total.skipped.map(({ test, why }) => `skipped: ${test} (${why})`),
     ...total.failures.map(({ test, why }) => `failed: ${test}${why ? ` (${why})` : ''}`),
     ...(total.unsteady ?? []).map(
       ({ test, why }) => `mend: ${test} passed at the second try${why ? ` (${why})` : ''}`,
     ),
-    ...total.skipped.map(({ test, why }) => `skipped: ${test} (${why})`),
     `${total.passed} passed, ${total.failed} failed, ${total.skipped.length} skipped`,
   ].join('\n');
 }

@@ -178,7 +178,10 @@ type Held = {
   readonly key: IntrospectedKey;
   /** Returns undefined if the key's networks do not include the address. */
   readonly principalFrom: (ip: string) => Principal | undefined;
-  /** The subscription epoch in which it was cached. In a later epoch a revocation of it may have been missed. */
+  /**
+   * The subscription epoch in which the response was cached. In a later epoch, a revocation of the key may have been
+   * missed.
+   */
   readonly subscriptionEpoch: number | undefined;
 };
 

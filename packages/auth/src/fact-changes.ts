@@ -13,7 +13,7 @@ export type FactChange = {
   readonly kind: FactKind;
   readonly id: string;
   readonly position: bigint;
-  /** Whether less is allowed after it. Then everything that processes cache of the tenant's facts is void. */
+  /** Whether the change removes authority. If so, all facts of the tenant that processes have cached become void. */
   readonly narrows: boolean;
 };
 
@@ -22,19 +22,23 @@ export const changedKey = (kind: FactKind, id: string): string => `${kind}:chang
 /** The cache key of a random value that is replaced at each change that narrows authority. */
 export const authorityKey = (tenantId: string): string => `vault:authority:${tenantId}`;
 /**
- * The cache key of a position. Changes up to it may have no entry of their own, because the cache was lost after them.
- * A copy is valid once its owner has applied identity's events up to it.
+ * The cache key of a position in identity's log. Changes up to this position may have no entry of their own, because
+ * the cache was lost after they were written. A copy is valid once its owner has applied identity's events up to this
+ * position.
  */
 export const CHANGES_FLOOR = 'identity:changed:through';
 
-/** Far longer than identity needs to raise the floor past the change. */
+/** An entry lives far longer than identity needs to raise the floor past its change. */
 export const CHANGED_TTL_MS = 2 * 3_600_000;
-/** The floor is raised each minute. */
+/** Identity raises the floor each minute, so the floor expires only after a long outage. */
 export const CHANGES_FLOOR_TTL_MS = 7 * 24 * 3_600_000;
-/** Far longer than any process caches under one value. */
+/** The value lives far longer than any process caches data under it. */
 const AUTHORITY_TTL_MS = 600_000;
 
-/** Writes the position first. A process that reads the new epoch and then loads facts must find it. */
+/**
+ * Writes the position before the epoch, because a process that reads the new epoch and then loads facts must find the
+ * position.
+ */
 export async function tellChange(cache: Cache, change: FactChange): Promise<void> {
   const { tenantId, kind, id, position, narrows } = change;
   await cache.raise(changedKey(kind, id), position, CHANGED_TTL_MS);

@@ -21,7 +21,7 @@ export type UserPrincipal = {
   readonly scopes?: readonly string[];
   /** Thumbprint of the key to which the token is bound. */
   readonly boundKey?: string;
-  /** The admin behind an impersonation token; such a caller may not decide approvals. */
+  /** The admin who impersonates the user. Such a caller may not decide approvals. */
   readonly impersonatedBy: string | null;
   /** Unix seconds. */
   readonly issuedAt: number;
@@ -94,8 +94,8 @@ export type IntrospectedKey =
 type Standing = {
   readonly expiresAt: number | null;
   /**
-   * A revocation of kind `key` on this stamp voids the cached response, not the key: the secret was rotated, so
-   * identity is asked again.
+   * If a revocation of kind `key` names this stamp, the secret was rotated. The key itself stays valid, but the cached
+   * response is void, so identity is asked again.
    */
   readonly stamp?: string;
 };
@@ -168,9 +168,9 @@ export interface Authenticator {
 }
 
 /**
- * What can be revoked before its expiry (`rev:<kind>:<id>`), in the shared cache and mirrored in every process. `rank`
- * ends access tokens of a user or machine that were issued before a time. `signin` ends only the sign-in of such a
- * token without a session. `tenant` ends everything of a tenant.
+ * The kinds of things that can be revoked before their expiry (`rev:<kind>:<id>`), in the shared cache and mirrored in
+ * every process. `rank` ends access tokens of a user or machine that were issued before a time. `signin` ends only the
+ * sign-in of such a token without a session. `tenant` ends everything of a tenant.
  */
 export type RevocationKind =
   | 'sid'
@@ -200,8 +200,8 @@ export type RefillRevocations = () => Promise<readonly Revocation[]>;
 export interface Revocations {
   /**
    * When it resolves, the revocation is in force everywhere: it is in the cache and published to all processes. In
-   * processes that keep the list filled, it may be a pending write; other processes then know that an entry is missing
-   * and ask identity. Throws CacheUnavailable if they cannot be notified.
+   * processes that keep the list filled, the entry may be a pending write; other processes then know that an entry is
+   * missing and ask identity. Throws CacheUnavailable if they cannot be notified.
    */
   add(kind: RevocationKind, ids: readonly string[], at?: number): Promise<void>;
   remove(kind: RevocationKind, ids: readonly string[]): Promise<void>;
@@ -218,22 +218,22 @@ export interface Revocations {
    */
   isRevoked(kind: RevocationKind, id: string, at?: number): boolean;
   /**
-   * The number of the current subscription epoch. Undefined while revocations may have been missed. What was cached in
-   * another epoch must not be used.
+   * The number of the current subscription epoch. Undefined while revocations may have been missed. Values that were
+   * cached in another epoch must not be used.
    */
   subscriptionEpoch(): number | undefined;
   /** Reads live from the shared cache, otherwise from identity. Throws when neither answers. */
   look(list: readonly Revocation[], keys?: readonly string[]): Promise<Looked>;
   /**
-   * Identity, which can read all revocations from its tables, passes the function that does so before its first
-   * request. From then on they are written again whenever the cache has lost them. Resolves when they are written, or
-   * when the cache is unavailable.
+   * Identity calls this before its first request, with a function that reads all revocations from its tables. From then
+   * on, the list is written again whenever the cache has lost it. Resolves when the list is written, or when the cache
+   * is unavailable.
    */
   keepFilled(all: RefillRevocations): Promise<void>;
 }
 export type Looked = {
   readonly revoked: readonly boolean[];
-  /** The values of the further keys. Undefined if the cache is not trusted. */
+  /** The values of the requested keys. Undefined if the cache is not trusted. */
   readonly values: readonly (string | undefined)[] | undefined;
 };
 /**

@@ -46,8 +46,8 @@ export const integrationEvents = <const Declared extends EventDeclarations>(
 };
 
 /**
- * A schema without further properties is an event that names no service that it concerns. Each service that reads the
- * topic has to handle it.
+ * A bare schema declares an event without the services that it concerns. Then each service that reads the topic has to
+ * handle it.
  */
 type Declaration = TObject | Fact;
 export type EventDeclarations = { readonly [type: string]: Declaration | readonly Declaration[] };

@@ -1,4 +1,4 @@
-/** Longer than any code, including what may be typed between its characters. */
+/** The maximum length of a typed text. It is longer than any code with the characters that may be typed in between. */
 const TYPED_CHARS_MAX = 128;
 /** Spaces, dashes of any kind (Unicode does not class the minus sign as one), and invisible characters. */
 const BETWEEN = /[\s\p{Pd}\p{Cf}\u2212]/gu;

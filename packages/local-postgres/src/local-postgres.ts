@@ -72,7 +72,7 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
 
 type Launching = { pid: number | undefined };
 
-/** After a kill -9 of the server its workers keep the shared memory until they notice. */
+/** After a kill -9 of the server, its workers keep the shared memory until they notice, so the launch is repeated. */
 async function launchPatiently(
   folder: ClusterFolder,
   binaries: Binaries,

@@ -20,7 +20,10 @@ const REST_MS = 10_000;
 export type Outbox<Job extends { readonly attempts: number }> = {
   /** The name of the loop. */
   readonly name: string;
-  /** Jobs in the order in which they are sent: those that are due now, then those that become due until then. */
+  /**
+   * Jobs in the order in which they are sent: first those that are due at `now`, then those that become due before
+   * `until`.
+   */
   readonly due: (
     period: { readonly now: Date; readonly until: Date },
     limit: number,

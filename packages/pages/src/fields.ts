@@ -53,13 +53,13 @@ export const revealing = (say: Say): NonNullable<Field['reveal']> => ({
   hide: say('password.hide'),
 });
 
-/** The same for a secret that is no password. */
+/** The texts of the button beside a field for a secret that is no password. */
 export const revealingSecret = (say: Say): NonNullable<Field['reveal']> => ({
   show: say('secret.show'),
   hide: say('secret.hide'),
 });
 
-/** Hidden until the script activates it. */
+/** The button is hidden until the script activates it. */
 const revealOf = (id: string, reveal: Field['reveal']): Markup =>
   reveal === undefined
     ? NOTHING

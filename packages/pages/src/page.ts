@@ -69,7 +69,10 @@ export function frameOf<Key extends string>(
   };
 }
 
-/** Pages have few scripts, and tenants few colours. Beyond this many, the hashes are computed anew. */
+/**
+ * The maximum number of cached hashes. Pages have few scripts and tenants few colours. Further hashes are computed
+ * again.
+ */
 const HASHES_MAX = 500;
 const hashes = computedOnce<string, string>(HASHES_MAX);
 const STYLE_HASH = hashOf(STYLE);

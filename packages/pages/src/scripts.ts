@@ -138,7 +138,7 @@ for (const button of document.querySelectorAll('button[data-reveals]')) {
 }
 `.trim();
 
-/** Copies, downloads and prints what is shown once. Over plain HTTP only the selection's clipboard works. */
+/** Copies, downloads and prints what is shown once. Over plain HTTP, browsers allow copying a selection only. */
 export const SAVE_SCRIPT = `
 for (const bar of document.querySelectorAll('[data-saves]')) {
   const shown = document.getElementById(bar.dataset.saves);

@@ -44,7 +44,7 @@ export async function noteForgottenTenant(
   );
 }
 
-/** For a projection of the tables: its `apply`, in addition to its own statements. */
+/** Deletes the tenants' rows. The `apply` of a projection uses these statements in addition to its own. */
 export const tenantRowsDeleted = (
   tenants: readonly { readonly data: { readonly id: string } }[],
   tables: readonly string[],

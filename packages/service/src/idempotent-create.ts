@@ -13,7 +13,8 @@ type AnyRequest = Pick<
 >;
 
 /**
- * Their ids were derived in another form, which must not change: with another id a repeat would create a second object.
+ * The ids of these kinds were derived in another form, which must not change: with another id, a repeat would create a
+ * second object.
  */
 const WITHOUT_PREFIX: readonly string[] = ['webhook', 'approval request'];
 

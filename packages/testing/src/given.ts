@@ -33,7 +33,7 @@ function outcome<State, E, Reason extends string>(
   expect(isDeepStrictEqual(before, frozen), 'a decision leaves the state alone').toBe(true);
   return {
     decision,
-    /** The state after what was decided. */
+    /** The state after the decided events. */
     state: decision.events.reduce(stream.evolve, before),
     /** Accepted with exactly these events. */
     accepts: (...events: readonly E[]) => {

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { onTestFinished } from 'vitest';
 import { untilTrue } from './until-true.ts';
 
-/** Notices of one session arrive in the order of their commits, on any channel. */
+/** The channel of the marks. Notices of one session arrive in the order of their commits, on any channel. */
 const MARKS = 'marks';
 
 /** The notices that the server sends, each with its payload, for the duration of the calling test. */

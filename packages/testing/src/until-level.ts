@@ -55,7 +55,7 @@ export const endsOfTables =
 export const untilLevel = (client: Client, ends: TopicEnds): Promise<void> =>
   untilNothing(client, ends, { name: 'lagging', text: `${LAGGING}${QUEUES}LIMIT 20` });
 
-/** The same, without what waits to be sent to receivers outside. */
+/** Works like {@link untilLevel}, but does not wait for what is still to be sent to receivers outside. */
 export const untilRead = (client: Client, ends: TopicEnds): Promise<void> =>
   untilNothing(client, ends, { name: 'lagging_inside', text: `${LAGGING}LIMIT 20` });
 

@@ -11,7 +11,10 @@ import { type Mirror, revocationKey } from './revocations-mirror.ts';
 import { CHANNEL, GENERATION, KINDS, type Notice, writeNotice } from './revocations-notice.ts';
 
 const IDS_PER_NOTICE = 500;
-/** The most pending removals. Beyond it the oldest are dropped; what they revoke then expires on its own, but later. */
+/**
+ * The maximum number of pending removals. If there are more, the oldest are dropped. Their revocations then end later,
+ * when they expire.
+ */
 const PENDING_REMOVALS_MAX = 10_000;
 
 type Dependencies = { readonly cache: Cache; readonly clock: Clock; readonly ttlMs: number };
@@ -23,7 +26,7 @@ export function keeperOf(needs: Dependencies, { list, hearing }: Own) {
   /** Whether revocations could not be written to the cache, or removals could not be performed. */
   let writesPending = false;
   const pendingRemovals = new Map<string, Revocation>();
-  /** Revocations that were withdrawn while the list was being read, which may not have seen the withdrawal. */
+  /** Revocations that were withdrawn while the list was being read. The read may still contain them. */
   let removedMeanwhile: Set<string> | undefined;
 
   const { write, writeAll, erase } = writerOf(needs);
@@ -52,8 +55,8 @@ export function keeperOf(needs: Dependencies, { list, hearing }: Own) {
   });
   const { distrust, settled } = distrustOf(cache);
   /**
-   * The change itself is durable. What the cache did not accept is written at a later check, and until then processes
-   * ask identity. Returns false if it was not written.
+   * The change itself is durable. Entries that the cache did not accept are written at a later check, and until then
+   * processes ask identity. Returns false if they were not written.
    */
   const orRetryLater = async (work: () => Promise<void>): Promise<boolean> => {
     try {
@@ -74,7 +77,7 @@ export function keeperOf(needs: Dependencies, { list, hearing }: Own) {
     fill,
     keepFilled: async (all: RefillRevocations): Promise<void> => {
       refill = all;
-      // Always runs first, because an earlier process may have left some unwritten.
+      // Runs before anything else, because an earlier process may have left revocations unwritten.
       await fill().catch(unlessAway);
     },
     add: async (kind: RevocationKind, ids: readonly string[], at?: number): Promise<void> => {
@@ -109,7 +112,10 @@ export function keeperOf(needs: Dependencies, { list, hearing }: Own) {
   };
 }
 
-/** A failed announcement stays pending. `settled` tries again, and throws while it fails. */
+/**
+ * Tells other processes to distrust the cache. A failed announcement stays pending; `settled` repeats it, and throws if
+ * it fails again.
+ */
 function distrustOf(cache: Pick<Cache, 'distrust'>) {
   let untold = false;
   const distrust = async (): Promise<void> => {

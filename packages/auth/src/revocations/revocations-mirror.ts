@@ -2,7 +2,9 @@
 import type { Clock } from '@cardea/runtime';
 import { isTimed, type RevocationKind } from '../principal.ts';
 
-/** The most entries. Beyond it the oldest are dropped, and are looked up live where it matters. */
+/**
+ * The maximum number of entries. If there are more, the oldest are dropped, and are looked up live where it matters.
+ */
 const REVOCATIONS_MAX = 500_000;
 /** Revocations of these kinds may be withdrawn, and the message about that may be missed. */
 const REVERSIBLE: readonly RevocationKind[] = ['user', 'agent'];

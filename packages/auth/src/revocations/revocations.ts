@@ -140,7 +140,7 @@ const questionsFor =
     if (notice?.word === '?') confirm(notice.names);
   };
 
-/** One round trip to the cache for revocations and other keys. Without the cache, identity's answer. */
+/** Reads revocations and other keys from the cache in one round trip. Without the cache, identity answers. */
 async function look(
   {
     cache,

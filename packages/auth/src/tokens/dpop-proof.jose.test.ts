@@ -224,7 +224,7 @@ async function isRightByJose(proof: string, thumbprint: string): Promise<boolean
   }
 }
 
-/** What we refuse although jose accepts it. */
+/** Whether we refuse a proof that jose accepts. */
 function isStricter(proof: string, { claims }: Draft): boolean {
   if (proof.length > DPOP_PROOF_MAX_BYTES) return true;
   if (proof.split('.').some((each) => encoded(Buffer.from(each, 'base64url')) !== each))

@@ -71,7 +71,7 @@ const capability = {
 const header = { alg: 'EdDSA', typ: 'at+jwt', kid: key.kid };
 const segment = (value: object | string): string =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
-/** Signed by our own key whatever it contains, so that only the checks after the signature can refuse it. */
+/** Signs any content with our own key, so that only the checks after the signature can refuse it. */
 const signed = (head: object | string, body: object | string = claims, by = key): string => {
   const text = `${segment(head)}.${segment(body)}`;
   return `${text}.${sign(null, Buffer.from(text), by.privateKey).toString('base64url')}`;

@@ -10,7 +10,7 @@ const FRESH_MS = 300_000;
 const KEPT_MS = 12 * 3_600_000;
 /** The number of times that one lookup may fetch the keys while they keep changing. */
 const FETCHES_MAX = 20;
-/** How many keys are kept: the newest, which are last. */
+/** The maximum number of keys. The newest are kept, which are last in the set. */
 const KEYS_MAX = 100;
 
 export type JwkSet = { readonly keys: readonly object[] };

@@ -33,7 +33,7 @@ const INVALID = { bad: 'invalid' } as const;
 
 /**
  * Verifies a compact JWS of one class of ours. `alg` must be EdDSA, the key must be in our own set, and header and
- * claims must be encoded exactly as our signers do. Never throws for what a caller sent.
+ * claims must be encoded exactly as our signers do. Never throws because of a caller's input.
  */
 export function verifyToken(token: string, needs: VerifyDependencies): Verified {
   const segments = threeSegments(token);

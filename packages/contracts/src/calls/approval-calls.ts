@@ -45,20 +45,20 @@ export const approvalCalls = internalCalls({
       digest: text,
       agent_id: text,
       session_id: text,
-      /** The person who is asked, or the text form of `approver`. */
+      /** The person who has to approve, or the text form of `approver`. */
       user_id: text,
-      /** The set whose members may each decide. Missing if one person is asked. */
+      /** The set whose members may each decide. Missing if one person has to approve. */
       approver: optional(ApproverSetShape),
       needed: optional(Type.Integer({ minimum: 1, maximum: APPROVALS_NEEDED_MAX })),
       exclude_session_user: optional(Type.Boolean()),
       session_user_id: optional(text),
-      /** Who may decide too, once the request has waited so long. */
+      /** A second approver, who may also decide once the request has waited for a given time. */
       escalate: optional(EscalationShape),
-      /** The vend releases a connection of the person who is asked, for whom nobody else decides then. */
+      /** True if the vend releases a connection that belongs to the approver. Then nobody else may decide. */
       own_connection: optional(Type.Boolean()),
       service_name: text,
       fields: Type.Array(text, { minItems: 1 }),
-      /** Approval servers of the release before refuse `name`; vault then asks once more without it. */
+      /** Approval servers of the previous release refuse `name`. Vault then repeats the request without it. */
       policies: Type.Array(
         Type.Object({ id: text, version: Type.Integer(), name: optional(Type.String()) }),
       ),

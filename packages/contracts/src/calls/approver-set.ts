@@ -57,7 +57,7 @@ export const UserApprover = named(
 /** One person, or a set of persons. */
 export type NamedApprover = Static<typeof UserApprover> | ApproverSet;
 
-/** A second addressee, who may decide a request besides the first once it has waited so long. */
+/** A second approver, who may also decide a request once it has waited for `after_seconds`. */
 export const EscalationShape = named(
   'ApprovalEscalation',
   Type.Object(

@@ -4,7 +4,7 @@ import { fact, freeText, id, instant, nullable, number, text } from '../fields.t
 import { integrationEvents } from '../integration-event.ts';
 import { actionDenied } from './action-denied.ts';
 
-/** The fields read: subject is relation of object. */
+/** A tuple states that `subject` has `relation` to `object`. */
 const fields = {
   user_type: text('Kind of the subject.', 'user'),
   user_id: freeText(text("The subject's id, as the tenant chose it.", '4711')),

@@ -1,4 +1,4 @@
-/** One HTTP request and its response: what is known before anything is decided, and how it ends. */
+/** One HTTP request and its response, from its arrival until the response has ended. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '@cardea/auth';
 import {
@@ -62,7 +62,7 @@ export class HttpContext {
   principal: Principal | undefined;
   /** The tenant of the response, if neither credential nor header names it. */
   ofTenant: string | undefined;
-  /** Its index among the open requests. */
+  /** The index of this object among the open requests. */
   place = 0;
   #refusalCode: string | undefined;
   /** True when the request has been read completely. */
@@ -122,7 +122,7 @@ export class HttpContext {
     this.#abort.abort();
   }
 
-  /** The turn of this request has come. It ends with the response. */
+  /** Marks the beginning of this request's turn. The turn ends with the response. */
   begin(begun: Begun): void {
     if (this.response.closed) this.parts.turns?.end(begun);
     else this.#begun = begun;
@@ -208,8 +208,8 @@ const SLASH = 0x2f;
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
 /**
- * Path and query of the target. A server has to accept a whole URL as well (RFC 9112, 3.2.2). The routers then get the
- * same path as without its beginning.
+ * Path and query of the target. A server has to accept a whole URL as well (RFC 9112, 3.2.2). Its scheme and host are
+ * removed here, so that the routers always get a path.
  */
 function originForm(request: IncomingMessage): string {
   const url = request.url ?? '/';

@@ -111,15 +111,15 @@ export type ApplicationScope = 'account' | 'roles' | 'any';
 export type StepUp = 'users' | 'applications' | 'none';
 
 /**
- * What a call of a user can change. `settings` decide where mail and secrets go, how people sign in, and who acts for
- * whom. An application needs the scope `account` for them, and an administrator who impersonates a user can never
- * change them. `things` is everything else, including reading settings.
+ * The kinds of things that a user's call can change. `settings` decide where mail and secrets go, how people sign in,
+ * and who acts for whom. An application needs the scope `account` for them, and an administrator who impersonates a
+ * user can never change them. `things` is everything else, including reading settings.
  */
 export type CallClass =
   | {
       readonly class: 'things';
       readonly applicationScope: ApplicationScope;
-      /** The handler decides by the time of the caller's sign-in. */
+      /** The handler's decision depends on the time of the caller's sign-in. */
       readonly readsSignIn?: true;
       readonly stepUp?: never;
       readonly needsCapability?: never;
@@ -151,6 +151,6 @@ export type NamesAccess<By extends Who> = By extends readonly Caller[]
 
 type WithAccess = { readonly access?: Access | undefined };
 export const stepUpOf = ({ access }: WithAccess): StepUp => access?.stepUp ?? 'none';
-/** A contract without a class accepts no users. For one that slipped through, the narrowest scope applies. */
+/** A contract without a class accepts no users. If one does by mistake, the narrowest scope applies. */
 export const applicationScopeOf = ({ access }: WithAccess): ApplicationScope =>
   access?.applicationScope ?? 'account';

@@ -1,4 +1,4 @@
-/** The contract of an endpoint: what its validation, its OpenAPI operation, its route and its matrix tests follow from. */
+/** The contract of an endpoint. Its validation, OpenAPI operation, route and matrix tests are derived from it. */
 import type { TObject, TSchema } from 'typebox';
 import type { Access, MachineRule, Who } from './caller.ts';
 import type { Tag } from './tags.ts';
@@ -14,15 +14,15 @@ export type TenantRule =
   | 'none';
 
 export type Repeat =
-  /** It has no further effect. */
+  /** A repeat has no further effect. */
   | 'safe'
-  /** It has a second effect or is refused. */
+  /** A repeat has a second effect or is refused. */
   | 'never'
-  /** With the same `Idempotency-Key` it is the same command. */
+  /** A repeat with the same `Idempotency-Key` is the same command. */
   | 'by_key'
   /**
-   * The same, but the handler calls `identify` itself, after the rate limits of callers without a credential, because
-   * the first use of a key is stored.
+   * Like `by_key`, but the handler calls `identify` itself, after the rate limits of callers without a credential,
+   * because the first use of a key is stored.
    */
   | 'by_key_in_handler'
   /** GET has an effect, as in links that sign somebody in. HEAD is refused with 405. */
@@ -83,7 +83,7 @@ export type Audience =
    * for it. `serve` has an option to share such endpoints.
    */
   | 'loopback'
-  /** People with a browser. The gateway routes to it all the same. */
+  /** People with a browser. The gateway routes to it nevertheless. */
   | 'page';
 
 export type Contract<
@@ -107,12 +107,12 @@ export type Contract<
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Parameters are written as `{name}`: `/api/v1/ciba/requests/{id}/approve`. */
   readonly path: string;
-  /** For whom it is, if not for every client: the gateway and the OpenAPI document leave it out then. */
+  /** Set if the endpoint is not for every client. The gateway and the OpenAPI document then omit it. */
   readonly audience?: Audience;
   readonly who: By;
-  /** What a caller of an accepted kind needs. Stated by every endpoint that accepts users: `CallClass`. */
+  /** The requirements for a caller of an accepted kind. Every endpoint that accepts users states them. */
   readonly access?: Access;
-  /** Stated by every endpoint that accepts a role or an API key: {@link MachineRule}. */
+  /** The scope that a machine needs. Every endpoint that accepts a role or an API key states it. */
   readonly machine?: MachineRule;
   /**
    * The response to authenticated callers of a kind that is not accepted, instead of 403 `forbidden`. Agents that send
@@ -134,7 +134,7 @@ export type Contract<
   readonly input?: InputRule;
   /** The schema of the success body. Further successes are in `response`. */
   readonly ok: Ok;
-  /** What differs from a response with status 200, JSON, and the errors of this API. */
+  /** Differences from the default response: status 200, JSON, and the errors of this API. */
   readonly response?: ResponseRule<Other>;
   /** Every refusal code of the handler, with its status. */
   readonly refusals: Readonly<Record<Reason, number>>;
@@ -142,11 +142,11 @@ export type Contract<
   readonly recordsItsRefusals?: readonly string[];
   /** How a client reads its own writes. */
   readonly consistency?: Consistency;
-  /** What a repeat of the request does. Stated by every endpoint but GET. */
+  /** The effect of a repeated request. Every endpoint but GET states it. */
   readonly repeat?: Repeat;
 };
 
-/** A contract with the defaults that others read. */
+/** A contract with its defaults filled in. */
 export type CompleteContract = Contract & { readonly tenant: TenantRule };
 
 const IN_PERSON = { agent: { status: 401, code: 'user_session_required' } } as const;

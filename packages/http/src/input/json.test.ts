@@ -18,7 +18,7 @@ const keys = (count: number) =>
   `{${Array.from({ length: count }, (_, at) => `"k${at}":0`).join(',')}}`;
 const items = (count: number) => `[${Array(count).fill(0).join()}]`;
 const FUZZ_RUNS = 5_000;
-/** Few, so that random texts exceed it. */
+/** Small, so that random texts exceed it. */
 const KEYS_MAX = 3;
 
 describe('reading JSON', () => {

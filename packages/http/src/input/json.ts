@@ -144,7 +144,7 @@ const ARRAY_BIT = 0x20;
 
 type Walk = { keys: number; fault: JsonFault | undefined; readonly escapes: boolean };
 
-/** The earlier scan has limited the depth. */
+/** Recurses safely, because the earlier scan has limited the depth. */
 function inspect(value: unknown, walk: Walk): void {
   if (typeof value === 'string') {
     if (walk.escapes) walk.fault ??= faultOfText(value);

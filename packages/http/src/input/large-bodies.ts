@@ -7,7 +7,7 @@ import { BODY_MAX_BYTES } from './body.ts';
 
 /** Places for 8 MiB each. One tenant alone gets at most two. */
 const PLACES = { places: 8, perFreePlace: 1 / 3 };
-/** After a large body was parsed, no other is parsed for this multiple of the time. */
+/** After a large body was parsed, no other is parsed for this multiple of its parsing time. */
 const REST_TIMES = 4;
 
 /** True if the headers show, or do not rule out, a body above the ordinary limit. */
@@ -22,7 +22,7 @@ export class LargeBodies {
   readonly #places = new FairShares(PLACES);
   #rested: Promise<void> = Promise.resolve();
 
-  /** Returns undefined if the tenant has its share, or there is no place. */
+  /** Returns undefined if the tenant has used its share, or if no place is free. */
   take(tenantId: string): GiveBack | undefined {
     return this.#places.take(tenantId);
   }

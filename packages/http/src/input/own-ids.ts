@@ -1,7 +1,7 @@
 /**
  * Converts ids of a request to the case in which they are stored, because .NET and SQL Server print UUIDs in capitals.
- * An id is what the contract names `id`, `*_id` or `*_ids`, unless its schema is marked as `exactText`. Keys and values
- * of free-form maps are the caller's own.
+ * Ids are the fields that the contract names `id`, `*_id` or `*_ids`, unless their schema is marked as `exactText`.
+ * Keys and values of free-form maps are the caller's own.
  */
 import { storedId } from '@cardea/runtime';
 

@@ -1,6 +1,6 @@
 /**
- * The names of operations in generated clients, where they differ from the contract's `name`, which stands in audit rows,
- * metrics and derived command ids, and therefore never changes.
+ * Names of operations in generated clients that differ from the contract's `name`. The contract's name is part of audit
+ * rows, metrics and derived command ids, so it never changes.
  */
 export const CLIENT_NAMES: { readonly [name: string]: string } = {
   accept_invitation_page: 'get_accept_invitation_page',

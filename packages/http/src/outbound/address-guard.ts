@@ -76,8 +76,8 @@ const within = (address: Address, ranges: readonly Range[]): boolean =>
   ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
 
 /**
- * `net.isIP` comes first, because the library also accepts `127.1`. An IPv4-mapped address is treated as IPv4. Other
- * forms such as `::8.8.8.8` are not, although the library reads them so; hence the check of the text.
+ * `net.isIP` comes first, because the library also accepts `127.1`. An IPv4-mapped address is treated as IPv4. Forms
+ * such as `::8.8.8.8` are not. The library would read them as IPv4, so the text is checked.
  */
 function parse(text: string): Address | undefined {
   switch (isIP(text)) {

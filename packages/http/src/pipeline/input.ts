@@ -54,8 +54,8 @@ export function readInput(route: Route, http: HttpContext): Input | Promise<Inpu
 }
 
 /**
- * Reads within the tenant's share of large bodies, which is released when the request ends. What exceeds a limit is
- * refused as soon as it arrives, because to join and to read megabytes delays all other requests.
+ * Reads within the tenant's share of large bodies, which is released when the request ends. Content that exceeds a
+ * limit is refused as soon as it arrives, because joining and parsing megabytes delays all other requests.
  */
 async function readLargeInput(
   route: Route,

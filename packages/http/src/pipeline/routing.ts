@@ -96,7 +96,7 @@ function startsOf(path: string, segmentsMax: number): string[] {
 }
 
 /**
- * The fast path finds routes by path and method, without Express. Everything after that is equal, and
+ * The fast path finds routes by path and method, without Express. All later steps are the same, and
  * `test/security/fast-path.test.ts` compares the responses.
  */
 type LiteralRoutes = ReadonlyMap<string, ReadonlyMap<string, Route>>;

@@ -13,7 +13,7 @@ const CREDENTIAL_MAX_CHARS = 8 * 1024;
 
 type Params = { readonly [name: string]: string };
 
-/** Never throws. At its end the response was sent, or the client has disconnected. */
+/** Never throws. When it resolves, the response was sent or the client has disconnected. */
 export async function answerRequest(
   route: Route,
   http: HttpContext,

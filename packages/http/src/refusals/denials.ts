@@ -15,8 +15,8 @@ export interface Denials {
   /** Never throws and is quick, because the response waits for it. */
   record(denial: Denial): Promise<void>;
   /**
-   * Called every few seconds. It records the refusals whose counting time is over. At the stop of the server it records
-   * all.
+   * Called every few seconds to record the refusals whose counting time is over. When the server stops, `all` is true
+   * and it records all of them.
    */
   flush(all?: boolean): Promise<void>;
 }

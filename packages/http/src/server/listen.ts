@@ -92,7 +92,7 @@ function serverOf(handler: Handler, ids: Ids): Server {
   });
   server.on('checkExpectation', handler);
   server.on('clientError', (error: Error & { code?: string }, socket) => {
-    // The requests before these bytes have their responses already.
+    // The responses to the requests before these bytes are ready, so they are sent first.
     endAll();
     answerRaw(socket as Socket, refusalOfParser(error.code), ids.next());
   });

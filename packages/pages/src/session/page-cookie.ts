@@ -102,7 +102,10 @@ export type PageClaims = {
 };
 
 type FormTokens = (path: string) => string;
-/** A person opens few pages while their cookie is cached. Beyond this many, tokens are computed anew. */
+/**
+ * The maximum number of cached form tokens. A person opens few pages while their cookie is cached. Further tokens are
+ * computed again.
+ */
 const FORM_TOKENS_MAX = 100;
 /** A page has several forms, all with the token of its path, and the form of the sign-out. */
 const formTokens = new WeakMap<PageCookie, FormTokens>();

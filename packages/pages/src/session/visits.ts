@@ -41,7 +41,7 @@ type Headers = { readonly [name: string]: string | undefined };
 export function visits(given: VisitDependencies) {
   const { pageKeys, settings, clock, renew, revocations } = given;
   const cookies = pageCookies(pageKeys, settings);
-  /** By their digests, so that the cache has no cookie that a browser could send. */
+  /** Opened cookies are cached by digest, so the cache contains no cookie that a browser could send. */
   const openedCookies = expiringCache<string, OpenedCookie>(clock, COOKIES);
   const openedCookie = (headers: Headers): OpenedCookie | undefined => {
     const sealed = cookies.sealed(headers);
@@ -74,7 +74,7 @@ export function visits(given: VisitDependencies) {
     const renewed = { ...cookie, token };
     return { cookie: renewed, tenantId, userId, cookies: [cookies.written(renewed)] };
   };
-  /** After the sign-in was confirmed, the browser gets the token with the confirmation. */
+  /** Gives the browser the new token, which contains the time of the confirmation. */
   const confirmed = (visit: Visit, token: string): Visit => {
     const cookie = { ...visit.cookie, token };
     return { ...visit, cookie, cookies: [cookies.written(cookie)] };

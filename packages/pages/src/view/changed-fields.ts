@@ -1,4 +1,4 @@
-/** What a form changes relative to what it showed, and what another client has changed since. */
+/** Compares a form's values with the values that it showed, and with changes that another client has made since. */
 import { type Typed, textOfValue } from './form-body.ts';
 import type { FormField } from './page-types.ts';
 

@@ -179,7 +179,7 @@ function proofFirst<Key extends string, Data>(
   });
 }
 
-/** The whole page, with a refused form in its position, or alone. */
+/** Renders the whole page. If one of its forms was refused or opened, shows that form in the page or alone. */
 export function drawPage<Key extends string, Data>(of: Drawing<Key, Data>): Html {
   const { context, request, pressed, data } = of;
   const opened = pressed?.form ?? request.query['form'];

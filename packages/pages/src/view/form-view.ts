@@ -54,7 +54,9 @@ export const presetOf = <Key extends string, Data>(
   userId: string,
 ): object => (typeof preset === 'function' ? preset(userId) : (preset ?? {}));
 
-/** A link to where a form is shown by itself; in a row that names the object, the deed alone. */
+/**
+ * A link to the page that shows the form alone. In a row that already names the object, the link names only the action.
+ */
 export function formLink<Key extends string>(drawn: Drawn<Key>): Markup {
   const { say, path, name, form, use } = drawn;
   const search = new URLSearchParams({ form: name });
@@ -104,7 +106,7 @@ function confirmation<Key extends string>(drawn: Drawn<Key>): Markup {
 `;
 }
 
-/** The fields with hidden values of what was shown, and what is wrong with each. */
+/** The markup of one field: the value to show, a hidden copy of the value first shown, and the faults. */
 function fieldMarkup<Key extends string>(drawn: Drawn<Key>, field: FormField<Key>): Markup {
   const { say, form, name: formName } = drawn;
   const { name, kind = 'text' } = field;

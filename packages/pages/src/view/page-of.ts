@@ -29,13 +29,13 @@ export type PageForm<Key extends string, Data> = {
   readonly confirmedAs?: string;
   /** The fields that refusals are about, by code. The page's alert then becomes the field's description. */
   readonly refusedAt?: Strings;
-  /** What the fields show at first. A PATCH sends what differs from it. */
+  /** The initial values of the fields. A PATCH sends only values that differ from them. */
   readonly current?: (data: Data, params: Strings) => { readonly [field: string]: unknown };
   /** The page that shows the response once and not again. */
   readonly once?: (shown: Shown<Key, Data>, answer: never) => PageBody;
   /** Set if the response is a file of this name. The browser saves it and stays on the page. */
   readonly download?: string;
-  /** Answers what a browser needs to make a passkey, for a form that sends one. */
+  /** The endpoint that returns the options for creating a passkey, for a form that sends one. */
   readonly passkey?: Endpoint;
 };
 
@@ -57,7 +57,7 @@ export type PageOf<Key extends string, Data> = {
 };
 
 export type FormUse = {
-  /** The object of the form, by the parameters of its endpoint. */
+  /** The parameters of the form's endpoint that identify its object. */
   readonly params?: Strings;
   /** Fields that are left out here. */
   readonly without?: readonly string[];

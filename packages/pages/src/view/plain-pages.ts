@@ -1,4 +1,4 @@
-/** What pages need from their service, apart from their endpoints. */
+/** The dependencies of pages on their service, apart from endpoints. */
 import { DEFAULT_LANGUAGE } from '@cardea/mail';
 import type { VisitDependencies } from '../session/visits.ts';
 import type { Catalogue } from '../texts/texts.ts';
@@ -19,7 +19,7 @@ export const callsOfPages = ({
   stepUp,
 });
 
-/** For pages without forms, of a service that does not know how its tenants look. */
+/** Pages without forms, for a service that does not know the appearance of its tenants. */
 export const plainPages = <Key extends string>(
   needs: Omit<VisitDependencies, 'ended' | 'renew'> & { readonly peers: Peers },
   texts: Catalogue<Key>,

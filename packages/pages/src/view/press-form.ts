@@ -101,7 +101,7 @@ export const entriesOf = <Key extends string, Data>(
     ),
   );
 
-/** Confirms the sign-in by what was sent with the form. The response contains the new cookie. */
+/** Confirms the sign-in by the proof that was sent with the form. The response contains the new cookie. */
 async function confirmed<Key extends string, Data>(pressed: Press<Key, Data>): Promise<Answer> {
   const { context, call, sent, path, frame } = pressed;
   const proof = proofOf(sent);

@@ -39,7 +39,7 @@ export async function show<Key extends string, Data>(
     return redirected(signInAddress({ returnTo: path, tenant: query['in'] }));
   }
   const isElsewhere = query['in'] !== undefined && query['in'] !== visit.tenantId;
-  // An open page requests this repeatedly, and shows nothing of the frame.
+  // An open page polls for its parts, and a part has no frame, so nothing else is read.
   if (query['part'] !== undefined && !isElsewhere) return part(context, call, visit);
   if (isElsewhere) {
     const there = signInAddress({ returnTo: path, tenant: query['in'] });

@@ -41,7 +41,7 @@ const OPENING_MAX = 4;
 const ROLLBACK_MS = 2000;
 /** The time added to the server's own limit of a statement. After it no response is expected any more. */
 const ANSWER_SLACK_MS = 5000;
-/** Callers without a connection try again within this time. If nobody has, nobody needs the pool. */
+/** Callers that get no connection try again within this time. If no caller has for longer, nobody needs the pool. */
 const ASKED_RECENTLY_MS = 15_000;
 /**
  * Connections that a tenant's requests may use per free connection. A tenant that is alone gets three quarters of all,

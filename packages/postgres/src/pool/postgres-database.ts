@@ -16,7 +16,10 @@ const PING_MS = 1000;
 
 export type DatabaseOptions = {
   readonly connectionString: string;
-  /** The only service that uses it, in that service's own roles. Undefined means the roles that reach all schemas. */
+  /**
+   * The only service that uses the database, in that service's own roles. Undefined means the roles that reach all
+   * schemas.
+   */
   readonly service?: ServiceName | undefined;
   /** Connections for requests (`cardea_app`). */
   readonly poolSize?: number;

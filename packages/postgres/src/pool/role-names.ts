@@ -12,7 +12,7 @@ export const TENANT_SETTING = 'cardea.tenant';
 
 export type RuntimeRoles = { readonly app: string; readonly system: string };
 
-/** The roles of a process that runs only this service. Without a service, of a process that runs several. */
+/** The roles of a process that runs only this service. Without a service, the roles of a process that runs several. */
 export const rolesOf = (service?: ServiceName): RuntimeRoles =>
   service === undefined
     ? { app: APP_ROLE, system: SYSTEM_ROLE }

@@ -7,7 +7,7 @@ type SqlTypes = {
   readonly boolean: { readonly written: boolean; readonly read: boolean };
   readonly smallint: { readonly written: number; readonly read: number };
   readonly integer: { readonly written: number; readonly read: number };
-  /** Read as text, because a number of JavaScript cannot have all its values. */
+  /** Read as text, because a JavaScript number cannot represent all of its values. */
   readonly bigint: { readonly written: bigint | number; readonly read: string };
   readonly timestamptz: { readonly written: string | Date; readonly read: Date };
   /** Written as hexadecimal digits after `\x`. */
@@ -17,7 +17,9 @@ type SqlTypes = {
 };
 type SqlType = keyof SqlTypes;
 
-/** A column that has only some values of its SQL type. `value` is never set, it carries their type. */
+/**
+ * A column that has only some values of its SQL type. `value` is never set. It only carries the type of these values.
+ */
 type Narrowed<Type extends SqlType, Value> = { readonly sql: Type; readonly value?: () => Value };
 type NotNull = SqlType | Narrowed<SqlType, unknown>;
 type OrNull<Column extends NotNull> = { readonly orNull: Column };
@@ -50,7 +52,7 @@ type Frozen<Value> = Value extends object
   ? { readonly [Name in keyof Value]: Frozen<Value[Name]> }
   : Value;
 
-/** A value that was just parsed belongs to its reader. */
+/** The mutable form of a value. A value that was just parsed belongs to its reader, who may change it. */
 type Thawed<Value> = Value extends object
   ? { -readonly [Name in keyof Value]: Thawed<Value[Name]> }
   : Value;

@@ -335,7 +335,7 @@ class Session implements ProcessSession {
   #drop(client: Client): void {
     if (this.#client === client) {
       this.#client = undefined;
-      this.#others.heard(); // An announcement made now would be missed.
+      this.#others.heard(); // Announcements would be missed from now on.
       // Reconnects at once, unless the server ends each new session.
       if (this.#options.clock.monotonicMs() - this.#connectedAt >= RETRY_MS) this.#nudge.abort();
     }

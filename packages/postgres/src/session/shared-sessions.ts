@@ -40,7 +40,7 @@ export async function refuseSharedSessions(
       query_timeout: QUERY_MS,
       options: `-c ${PROBE}=${probe}`,
     });
-    client.on('error', () => {}); // The query that fails reports it.
+    client.on('error', () => {}); // The query that then fails reports the error.
     clients.push(client);
     await client.connect();
     return { client, probe };

@@ -2,7 +2,7 @@ import type { OtherListeners } from './process-session.ts';
 
 /**
  * Notices that only other processes need. None is sent while no other process listens. A process that begins to listen
- * receives at once what was withheld.
+ * receives the withheld notices at once.
  */
 export type SparedNotices = {
   /** Whether the next statement has to contain its notice. */

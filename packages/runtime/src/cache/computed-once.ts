@@ -1,6 +1,6 @@
 /**
- * Values that a process computes once for each key, because keys repeat and their values never change. If `entriesMax`
- * values are kept and another one comes, all are dropped, and each is computed anew when it is needed.
+ * Values that a process computes once for each key, because keys repeat and their values never change. When a value
+ * beyond `entriesMax` is added, all cached values are dropped, and computed again when they are needed.
  */
 export function computedOnce<Key, Value extends NonNullable<unknown>>(
   entriesMax: number,

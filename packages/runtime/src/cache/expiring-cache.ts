@@ -10,7 +10,7 @@ export type ExpiringCacheOptions = {
   /** Up to twice as many entries may be kept. */
   readonly entriesMax: number;
   readonly ttlMs: number;
-  /** How long `wasSet` knows an expired entry, at least; `ttlMs` by default. */
+  /** The minimum time for which `wasSet` returns true after an entry was set; `ttlMs` by default. */
   readonly knownMs?: number;
 };
 

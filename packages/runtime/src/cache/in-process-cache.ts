@@ -1,6 +1,9 @@
 import { type Cache, CacheUnavailable, type Clock } from '../ports.ts';
 
-/** The most entries. Beyond it the oldest are dropped, since a cache may come back empty at any time. */
+/**
+ * The maximum number of entries. If there are more, the oldest are dropped, since a cache may come back empty at any
+ * time.
+ */
 const ENTRIES_MAX = 500_000;
 /**
  * After this many writes, and at least half as many as there are entries, one pass removes expired entries. So they

@@ -6,7 +6,9 @@
 import { type Cache, CacheUnavailable, type Clock, type TokenBucket } from '../ports.ts';
 import { inProcessCache } from './in-process-cache.ts';
 
-/** The most counts in this process. Beyond it the oldest are forgotten here, but not in the cache. */
+/**
+ * The maximum number of counts in this process. If there are more, the oldest are dropped here, but not in the cache.
+ */
 const OWN_COUNTERS_MAX = 50_000;
 
 export type LimitCounters = {

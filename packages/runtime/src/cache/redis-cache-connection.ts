@@ -140,7 +140,7 @@ const codeOf = (error: Error & { readonly code?: unknown }): string =>
 /** The client is loaded when a cache is opened, after the instrumentation. Without a cache it is never loaded. */
 const loadClient = (): typeof import('ioredis') => createRequire(import.meta.url)('ioredis');
 
-/** Nothing waits in a queue of the client. What cannot be sent now fails now. */
+/** The client queues no commands. A command that cannot be sent now fails at once. */
 const connect = (url: string): Redis =>
   new (loadClient().Redis)(url, {
     enableOfflineQueue: false,

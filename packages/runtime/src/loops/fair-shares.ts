@@ -115,7 +115,7 @@ export class FairQueue {
 
   /** Returns undefined unless the tenant gets a place without waiting. */
   takeNow(tenantId: string): GiveBack | undefined {
-    // If a place is free while others wait, it is one that those may not have.
+    // A place that is free while others wait is one that those may not take.
     return this.#lines.has(tenantId) ? undefined : this.#place(tenantId);
   }
 

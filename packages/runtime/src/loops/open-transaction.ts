@@ -10,7 +10,7 @@ import { metrics } from '../telemetry/metrics.ts';
 type Mark = { open: boolean };
 
 const marks = new AsyncLocalStorage<Mark | undefined>();
-/** The most call sites that are logged, where a second connection was requested. */
+/** The maximum number of call sites that are logged for requesting a second connection. */
 const PLACES_MAX = 100;
 const placesLogged = new Set<string>();
 let throws = false;

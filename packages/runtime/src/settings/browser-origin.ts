@@ -21,7 +21,7 @@ export const FORBIDDEN_SCHEMES: ReadonlySet<string> = new Set([
 const LOCALHOST = 'localhost';
 
 /**
- * The rule that an origin breaks. Undefined if it may be allowed. It has the form that browsers send:
+ * The rule that an origin breaks. Undefined if it may be allowed. An allowed origin has the form that browsers send:
  * `https://example.com`, an http loopback address, `http://localhost:5173` in development, and for native applications
  * a scheme of their own with a host, such as `capacitor://localhost`.
  */

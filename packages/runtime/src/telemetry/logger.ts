@@ -7,7 +7,9 @@ import { sqlConditionOf } from './sql-conditions.ts';
 /** Equal lines beyond this many within a second become one line with their number. */
 const EQUAL_LINES_PER_SECOND = 10;
 const WINDOW_MS = 1000;
-/** The most different lines that are counted within a second. Beyond it lines are written uncounted. */
+/**
+ * The maximum number of different lines that are counted within a second. Further lines are written without counting.
+ */
 const COUNTED_LINES_MAX = 1000;
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';

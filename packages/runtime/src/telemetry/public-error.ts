@@ -17,7 +17,7 @@ const NAME = /^[\w.]{1,64}$/;
 
 /**
  * Libraries and the engine quote input in their messages (`JSON.parse`, `pg`, a TypeError), and attach bodies and rows
- * to their errors. So only what is listed here is logged, and a message only when our own code wrote it.
+ * to their errors. So only the parts listed here are logged, and a message only if our own code wrote it.
  */
 export function publicError(error: unknown, causesLeft: number = CAUSES_MAX): PublicError {
   if (!(error instanceof Error)) return { name: typeof error, frames: [] };

@@ -12,7 +12,8 @@ import type { Part } from './parts.ts';
 import { type Running, stopAll } from './running.ts';
 
 /**
- * The longest time for which a starting process waits until its projections have reached the logs' ends of its start.
+ * The longest time for which a starting process waits for its projections to reach the end that each log had at the
+ * start.
  */
 const CATCH_UP_MS_MAX = 60_000;
 const RETENTION_EVERY_MS = 3_600_000;
@@ -49,7 +50,7 @@ export async function startRevocationLists(
 /** Tables do not delete old records on their own, as Kafka's topics do. */
 export function startRetention(shared: Infrastructure): Running {
   const { clock, database, service } = shared;
-  // One process of each service, because a process may only delete what its own service published.
+  // One process per service deletes, because a process may only delete records that its own service published.
   const name = service === undefined ? 'bus-retention' : `bus-retention:${service}`;
   const sweep = async (signal: AbortSignal, tick: () => void): Promise<void> => {
     await forgetOldRecords(database, signal, tick);
@@ -78,7 +79,8 @@ export async function caughtUp({ definition, needs, positions, service }: Part):
   const head = await needs.store.head(definition.name);
   const names = service.projections.map(({ name }) => name);
   if (await positions.reached(names, head, CATCH_UP_MS_MAX)) return;
-  // They continue in the background. Readiness and the lag metrics show it, and reads are outdated but not wrong.
+  // The projections continue in the background. Readiness and the lag metrics show the lag. Until it is gone, reads are
+  // outdated but not wrong.
   needs.log.warn({}, 'projections are still behind after a minute');
 }
 
@@ -88,7 +90,7 @@ export function relayOf({ definition, service }: Part): RelayDefinition {
   return { log: definition.name, map: (event, tools) => relay[event.type]?.(event, tools) };
 }
 
-/** Relay, policies, consumers and loops of one service. */
+/** Starts relay, policies, consumers and loops of one service. */
 export async function startTurning(part: Part, shared: Infrastructure): Promise<Running> {
   const { definition, needs, subscriber, service } = part;
   const { name } = definition;

@@ -64,7 +64,7 @@ export function runLoop(loop: Loop, { loops, clock, log, locks }: Dependencies):
 
 const STANDBY_TICK_MS = 1000;
 
-/** Is on standby while another replica runs the loop, then runs it until the lease is lost. */
+/** Waits on standby while another replica runs the loop, then runs the loop until the lease is lost. */
 async function whileLeading(
   locks: ProcessSession,
   name: string,

@@ -1,4 +1,4 @@
-/** Stops what was started. */
+/** Stops the parts that were started. */
 
 export type Running = { stop(): Promise<void> };
 

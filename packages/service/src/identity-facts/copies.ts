@@ -41,7 +41,7 @@ const AGENT = {
   services: jsonOf<AgentEvent['data']['services']>(),
   /** Users and sets to which the agent may send requests, in addition to its session's user and its owner. */
   approvers: 'text[]',
-  /** Since when `services` is what it is. */
+  /** The time at which `services` last changed. */
   changed_at: 'timestamptz',
   position: 'bigint',
 } as const;
@@ -65,9 +65,9 @@ export type Copies<Copy, Row, Event> = {
   readonly select: <const Name extends keyof Copy & keyof Row & string>(
     ...names: readonly Name[]
   ) => TableSelection<Pick<Row, Name>>;
-  /** The table that `rows` of the service's consumer names. */
+  /** The table to list in `rows` of the service's consumer. */
   readonly table: Table;
-  /** The columns that an older event omits do not change. */
+  /** Writes a row from an older event. Columns that the event omits keep their values. */
   readonly keep: (event: Event) => TableWrite;
   readonly put: (event: About, copy: Copy) => TableWrite;
   readonly patch: (event: About, columns: Partial<Copy>) => TableWrite;

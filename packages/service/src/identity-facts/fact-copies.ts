@@ -69,7 +69,7 @@ export function factCopies(
   return {
     ask,
     reaches,
-    // If identity does not know an id, that proves no more than a missing row.
+    // A missing id in identity's answer proves no more than a missing row does.
     user: async ({ tenantId, userId }, row) => {
       const known = await row();
       if (await isCurrent('user', userId, known?.position ?? 0n)) return known;

@@ -37,7 +37,7 @@ export type Allowed = {
 export type Refused = {
   readonly allowed: false;
   readonly retryAfterSeconds: number;
-  /** The limit without room. */
+  /** The limit that has no room left. */
   readonly limit: RateLimit;
   /** False if other calls are still being tried, so the limit is not used up yet. */
   readonly isUsedUp: boolean;

@@ -15,7 +15,7 @@ export type CacheFamily = {
    * requests.
    */
   readonly lifeMs: number | undefined;
-  /** What bounds the number of keys. */
+  /** The bound on the number of keys. */
   readonly number: string;
   /** The only files that write it. */
   readonly writers: readonly string[];

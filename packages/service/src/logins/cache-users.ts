@@ -15,7 +15,7 @@ type Rights = {
   readonly speaks: readonly string[];
 };
 
-/** Redis patterns. All services also have what {@link rightsOf} adds. */
+/** Redis patterns. All services also have the patterns that {@link rightsOf} adds. */
 const RIGHTS: { readonly [service in ServiceName]: Rights } = {
   identity: { reads: [], speaks: ['rev', 'keys:changed', 'origins:changed'] },
   authz: { reads: [], speaks: [] },

@@ -123,7 +123,7 @@ function readStream(records: Records, call: ReadCall, options: ReadReq.Options):
   call.end();
 }
 
-/** The index of the first record at the position that the options name, or `beyond` after it. */
+/** The index of the first record whose position is at least `beyond` above the position that the options name. */
 function startOf(records: Records, options: ReadReq.Options, beyond: bigint): number {
   const all = options.getAll();
   if (all?.hasPosition() === true) {

@@ -1,6 +1,6 @@
 /**
- * What the fake of EventStoreDB stores, and the real server's rules for appends. All records are in one order, `$all`.
- * Their positions leave out most numbers, like offsets in a file.
+ * The records that the fake of EventStoreDB stores, and the real server's rules for appends. All records are in one
+ * order, `$all`. Their positions leave out most numbers, like offsets in a file.
  */
 
 export type StoredRecord = {

@@ -40,7 +40,7 @@ export function append(records: Records, call: AppendCall, answer: Answer<Append
   });
   call.on('error', () => {}); // The client disconnected before it had sent everything.
   const finish = async (): Promise<void> => {
-    // A connection that breaks ends the call too. What was sent by then is not an append.
+    // A connection that breaks ends the call too. The events sent by then are not an append.
     await new Promise(setImmediate);
     if (call.cancelled) return;
     const bytes = proposed.reduce((sum, each) => sum + each.data.length, 0);

@@ -36,7 +36,7 @@ export async function tcpProxy(to: { readonly port: number }, port = 0): Promise
     for (const socket of pair) {
       sockets.add(socket);
       socket.setNoDelay(true);
-      socket.on('error', () => {}); // The other side notices the failure by its own end.
+      socket.on('error', () => {}); // The peer detects the failure by the end of its own connection.
       socket.on('close', () => {
         sockets.delete(socket);
         for (const each of pair) each.destroy();

@@ -100,7 +100,7 @@ async function startOn(port: number, options: RedisOptions): Promise<RedisServer
     try {
       if (!isOver()) process.kill(pid, name);
     } catch {
-      // It ended a moment ago.
+      // The process has just ended.
     }
   };
   const endWith = async (name: NodeJS.Signals): Promise<void> => {

@@ -33,7 +33,7 @@ declare module 'vitest' {
   }
 }
 
-/** What test files need to know about the run's broker: its address, or the folder in which it is started. */
+/** The information that test files need about the run's broker: its address, or the folder in which it is started. */
 export type KafkaOfRun =
   | { readonly brokers: readonly string[]; readonly brokersForUsers?: readonly string[] }
   | { readonly folder: string }

@@ -14,7 +14,7 @@ import { type Missing, type Started, takeVariable, withoutServer } from './run-s
 /** Some tests run six services at once, whose idle connections stay for a minute, and test files run in parallel. */
 const CONNECTIONS_MAX = '600';
 
-/** What test files need to know of the run's server. */
+/** The information that test files need about the run's server. */
 export type PostgresOfRun = { readonly url: string; readonly template: string } | Missing;
 
 /** Migrates the empty database of this URL to the current schema. */

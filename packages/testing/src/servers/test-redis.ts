@@ -20,7 +20,7 @@ declare module 'vitest' {
   }
 }
 
-/** What test files need to know of the run's server. */
+/** The information that test files need about the run's server. */
 export type RedisOfRun = { readonly url: string } | Missing;
 
 const GIVEN_URL = 'TEST_REDIS_URL';

@@ -1,6 +1,6 @@
 /**
- * Descriptions for relationship tuples and questions about them. A key may begin with the type or operation to which
- * its description is limited.
+ * Descriptions for relationship tuples and queries of them. A key may begin with the type or operation to which its
+ * description is limited.
  */
 export const authorization: { readonly [field: string]: string } = {
   allowed_ids: 'Those of the given ids that are allowed, in their order.',
